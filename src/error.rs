@@ -1,0 +1,92 @@
+//! What went wrong, where, and what to do about it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Shorthand for results of this library.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The class of a failure; [`Error`]'s text says the rest.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// A parameter is outside its range or contradicts another one.
+    Parameter,
+    /// An input could not be opened or read.
+    Read,
+    /// An input was read, and its content is not what it has to be.
+    Content,
+    /// An input was truncated or modified while it was being read.
+    Changed,
+    /// An output or temporary file could not be written.
+    Write,
+    /// The memory bound is too small for the job.
+    Memory,
+    /// The caller asked the run to stop.
+    Interrupted,
+}
+
+/// An error with its class, its message and, where there is one, the file it is about.
+///
+/// Displayed as `FILE: MESSAGE: CAUSE`, on one line; the parts that do not apply are left out.
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    file: Option<PathBuf>,
+    cause: Option<std::io::Error>,
+}
+
+impl Error {
+    /// An error of class `kind`; `message` says what was expected and what was found.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error(Box::new(Inner {
+            kind,
+            message: message.into(),
+            file: None,
+            cause: None,
+        }))
+    }
+
+    /// Names the file that the error is about.
+    #[must_use]
+    pub fn in_file(mut self, file: impl AsRef<Path>) -> Self {
+        self.0.file = Some(file.as_ref().to_owned());
+        self
+    }
+
+    /// Adds the operating system's reason.
+    #[must_use]
+    pub fn caused_by(mut self, cause: std::io::Error) -> Self {
+        self.0.cause = Some(cause);
+        self
+    }
+
+    /// The class of the failure.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The file that the error is about, if it is about one.
+    pub fn file(&self) -> Option<&Path> {
+        self.0.file.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.0.file {
+            write!(out, "{}: ", file.display())?;
+        }
+        out.write_str(&self.0.message)?;
+        if let Some(cause) = &self.0.cause {
+            write!(out, ": {cause}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}

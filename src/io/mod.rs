@@ -1,0 +1,1 @@
+//! Which bytes can be trusted?

@@ -1,0 +1,88 @@
+//! Which instruction sets there are and which of them this processor has.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// An instruction set that the kernels are written for, in ascending order of speed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Plain Rust: every processor, and the oracle of the other levels.
+    Scalar,
+    /// AVX2 with BMI1, BMI2 and POPCNT: x86-64 processors since 2013 (Intel) and 2015 (AMD).
+    Avx2,
+    /// AVX-512 F, BW, DQ, VL, VBMI, VBMI2, BITALG and VPOPCNTDQ: Ice Lake, Zen 4 and later.
+    Avx512,
+}
+
+impl Level {
+    /// All levels, slowest first, whether this processor has them or not.
+    pub const ALL: [Level; 3] = [Level::Scalar, Level::Avx2, Level::Avx512];
+
+    /// Whether this processor can run the level.
+    pub fn is_available(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return match self {
+            Level::Scalar => true,
+            Level::Avx2 => has_avx2(),
+            Level::Avx512 => {
+                has_avx2()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512vbmi")
+                    && is_x86_feature_detected!("avx512vbmi2")
+                    && is_x86_feature_detected!("avx512bitalg")
+                    && is_x86_feature_detected!("avx512vpopcntdq")
+            }
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        return self == Level::Scalar;
+    }
+
+    /// The fastest level of this processor.
+    pub fn best() -> Level {
+        let mut levels = Level::ALL.into_iter().rev();
+        levels.find(|level| level.is_available()).unwrap_or(Level::Scalar)
+    }
+
+    /// The levels that this processor can run, slowest first: what tests go through.
+    pub fn available() -> impl Iterator<Item = Level> {
+        Level::ALL.into_iter().filter(|level| level.is_available())
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Level::Scalar => "scalar",
+            Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
+        })
+    }
+}
+
+impl FromStr for Level {
+    type Err = crate::Error;
+
+    /// Parses the name that [`Display`](fmt::Display) writes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for any other name.
+    fn from_str(name: &str) -> crate::Result<Level> {
+        let mut levels = Level::ALL.into_iter();
+        levels.find(|level| level.to_string() == name).ok_or_else(|| {
+            let message = format!("{name:?}: expected scalar, avx2 or avx512");
+            crate::Error::new(crate::ErrorKind::Parameter, message)
+        })
+    }
+}

@@ -1,0 +1,3 @@
+//! The `simtool` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! What is a document's essence?
