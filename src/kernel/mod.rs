@@ -1,8 +1,12 @@
 //! What must be fast? Every SIMD loop, each with the scalar twin that is its oracle.
 //!
-//! A table of function pointers is chosen once per process or run; one indirect call serves a
-//! whole window of words or a whole block of fingerprints, so its cost does not show.
+//! A kernel is a function pointer, chosen once for a [`Level`] when the structure it serves is
+//! made; one indirect call serves a whole window of words or a whole block of fingerprints, so
+//! its cost does not show.
 
+pub mod accumulate;
 mod level;
+pub mod probe;
+pub mod words;
 
 pub use level::Level;

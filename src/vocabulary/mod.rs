@@ -1,1 +1,26 @@
 //! Which words count?
+//!
+//! ```text
+//! sample ─► Lexicon (likely words, in cache) ─► Counter: a count for each, a bound for the rest
+//!                                                  │
+//!            Ranking::suspects ◄────────────────────┘
+//!              ├─ none: no word outside the lexicon can be among the first N
+//!              └─ some: count the words in suspect buckets exactly (ExactCounter),
+//!                 from kept misses or a second reading, then rank again
+//! ```
+//! Deliberately absent: files, threads, documents. Every counter here is one thread's; counters
+//! merge by addition, so that any split of the text gives the same ranking.
+
+mod counter;
+mod exact;
+mod lexicon;
+mod ranking;
+mod sample;
+mod term;
+
+pub use counter::{Buckets, Counter};
+pub use exact::{ExactCounter, KeyRange};
+pub use lexicon::{Lexicon, Lookup};
+pub use ranking::{Ranked, Ranking, Suspects};
+pub use sample::SampleCounter;
+pub use term::Term;

@@ -1,0 +1,41 @@
+//! AVX2: a line is two registers.
+
+use std::arch::x86_64::*;
+
+use super::{Found, KeyTable, LINE_KEYS, Line, line_of};
+
+/// # Safety
+/// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+pub(super) unsafe fn probe(table: &KeyTable, keys: &[u64], found: &mut Found) {
+    let (lines, reported) = (table.lines.as_ptr(), table.reported.as_ptr());
+    let (slots, missed) = (found.slots.as_mut_ptr(), found.missed.as_mut_ptr());
+    let (mut slot_count, mut missed_count) = (0, 0);
+    for &key in keys {
+        let line = line_of(key, table.lines.len());
+        // SAFETY: `line_of` stays below the number of lines, which is also that of `reported`;
+        // neither list grows beyond the number of keys, for which `KeyTable::probe` made room.
+        unsafe {
+            let equal = equal(&*lines.add(line), key);
+            let hit = equal & u32::from(*reported.add(line));
+            *slots.add(slot_count) = (line * LINE_KEYS) as u16 + hit.trailing_zeros() as u16;
+            *missed.add(missed_count) = key;
+            slot_count += usize::from(hit != 0);
+            missed_count += usize::from(equal == 0);
+        }
+    }
+    (found.slot_count, found.missed_count) = (slot_count, missed_count);
+}
+
+/// One bit for each place of the line that holds `key`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn equal(line: &Line, key: u64) -> u32 {
+    let key = _mm256_set1_epi64x(key as i64);
+    let half = |at: usize| {
+        // SAFETY: a line is 64 bytes, aligned to 64; `at` is 0 or 4 keys.
+        let keys = unsafe { _mm256_load_si256(line.0.as_ptr().add(at).cast()) };
+        _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(keys, key))) as u32
+    };
+    half(0) | half(4) << 4
+}

@@ -1,0 +1,21 @@
+//! The definition: a search of the line.
+
+use super::{Found, KeyTable, LINE_KEYS, line_of};
+
+pub(super) fn probe(table: &KeyTable, keys: &[u64], found: &mut Found) {
+    (found.slot_count, found.missed_count) = (0, 0);
+    for &key in keys {
+        let line = line_of(key, table.lines.len());
+        match table.lines[line].0.iter().position(|&member| member == key) {
+            Some(place) if table.reported[line] >> place & 1 == 1 => {
+                found.slots[found.slot_count] = (line * LINE_KEYS + place) as u16;
+                found.slot_count += 1;
+            }
+            Some(_) => {}
+            None => {
+                found.missed[found.missed_count] = key;
+                found.missed_count += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! AVX2 and BMI2: run borders from 32-byte comparisons, keys by `pext`.
+
+use std::arch::x86_64::*;
+
+use super::{KEY_LETTERS, LONG, Words};
+
+/// # Safety
+/// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) unsafe fn find(words: &mut Words) {
+    let (mut starts, mut ends, mut carry) = (0, 0, 0);
+    // One block more than the text: a word may end where the text does.
+    for base in (0..=words.text_len).step_by(64) {
+        // SAFETY: `base + 64` is at most the window and its padding.
+        let block = unsafe { words.text.as_ptr().add(base) };
+        // SAFETY: as above.
+        let letters = unsafe { letters(block) | letters(block.add(32)) << 32 };
+        let before = letters << 1 | carry;
+        carry = letters >> 63;
+        starts = positions(letters & !before, base, &mut words.starts, starts);
+        ends = positions(!letters & before, base, &mut words.ends, ends);
+    }
+    words.len = starts;
+    for ordinal in 0..words.len {
+        let start = usize::from(words.starts[ordinal]);
+        let letters = usize::from(words.ends[ordinal]) - start;
+        words.keys[ordinal] = if letters > KEY_LETTERS {
+            LONG | ordinal as u64
+        } else {
+            key(&words.text, start, letters)
+        };
+    }
+}
+
+/// One bit for each of 32 bytes: is it a letter?
+///
+/// # Safety
+/// `block` must be valid for reading 32 bytes.
+#[target_feature(enable = "avx2")]
+unsafe fn letters(block: *const u8) -> u64 {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { _mm256_loadu_si256(block.cast()) };
+    let folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
+    // Signed comparison does for unsigned when `a` is moved to the smallest signed value.
+    let moved = _mm256_sub_epi8(folded, _mm256_set1_epi8((b'a' ^ 0x80) as i8));
+    let letters = _mm256_cmpgt_epi8(_mm256_set1_epi8((0x80 ^ 26) as u8 as i8), moved);
+    u64::from(_mm256_movemask_epi8(letters) as u32)
+}
+
+/// Appends the places of the bits of `mask`; returns the new count.
+#[inline]
+#[target_feature(enable = "bmi1,popcnt")]
+fn positions(mut mask: u64, base: usize, places: &mut [u16], mut count: usize) -> usize {
+    let total = count + mask.count_ones() as usize;
+    // Four at a time: fewer mispredicted ends than one at a time, and the surplus is overwritten.
+    while count < total {
+        for place in &mut places[count..count + 4] {
+            *place = (base + mask.trailing_zeros() as usize) as u16;
+            mask &= mask.wrapping_sub(1);
+        }
+        count += 4;
+    }
+    total
+}
+
+#[inline]
+#[target_feature(enable = "bmi2")]
+fn key(text: &[u8], start: usize, letters: usize) -> u64 {
+    let head = read_u64(text, start) & KEEP[letters].0;
+    let tail = read_u64(text, start + 8) & KEEP[letters].1;
+    let five = 0x1f1f_1f1f_1f1f_1f1f;
+    _pext_u64(head, five) << 20 | _pext_u64(tail, five) >> 20
+}
+
+#[inline]
+fn read_u64(text: &[u8], start: usize) -> u64 {
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&text[start..start + 8]);
+    u64::from_be_bytes(bytes)
+}
+
+/// For each number of letters, which bytes of two big-endian words belong to them.
+const KEEP: [(u64, u64); KEY_LETTERS + 1] = {
+    let mut keep = [(0, 0); KEY_LETTERS + 1];
+    let mut letters = 1;
+    while letters <= KEY_LETTERS {
+        keep[letters] = match letters {
+            ..=8 => (!0 << (64 - 8 * letters), 0),
+            _ => (!0, !0 << (128 - 8 * letters)),
+        };
+        letters += 1;
+    }
+    keep
+};

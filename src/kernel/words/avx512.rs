@@ -1,0 +1,151 @@
+//! AVX-512: run borders by byte compression, keys eight words at a time.
+
+use std::arch::x86_64::*;
+
+use super::{KEY_LETTERS, LONG, Words};
+
+/// # Safety
+/// The processor must have [`Level::Avx512`](crate::kernel::Level::Avx512).
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt")]
+pub(super) unsafe fn find(words: &mut Words) {
+    let (mut starts, mut ends, mut carry) = (0, 0, 0);
+    // One block more than the text: a word may end where the text does.
+    for base in (0..=words.text_len).step_by(64) {
+        // SAFETY: `base + 64` is at most the window and its padding.
+        let bytes = unsafe { _mm512_loadu_si512(words.text.as_ptr().add(base).cast()) };
+        let folded = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
+        let moved = _mm512_sub_epi8(folded, _mm512_set1_epi8(b'a' as i8));
+        let letters = _mm512_cmplt_epu8_mask(moved, _mm512_set1_epi8(26));
+        let before = letters << 1 | carry;
+        carry = letters >> 63;
+        // SAFETY: a window's words, and 32 places more, fit each array.
+        unsafe {
+            starts += positions(
+                letters & !before,
+                base,
+                words.starts.as_mut_ptr().add(starts),
+            );
+            ends += positions(!letters & before, base, words.ends.as_mut_ptr().add(ends));
+        }
+    }
+    words.len = starts;
+    for first in (0..words.len).step_by(8) {
+        // SAFETY: eight entries from `first` on fit each array. Those behind the last word hold
+        // places that were stored by this or an earlier window, so they lie within the window.
+        unsafe { keys(words, first) };
+    }
+}
+
+/// Stores the places of the bits of `mask`, at most 32 as no two borders of a kind are
+/// neighbours; returns how many.
+///
+/// # Safety
+/// `places` must be valid for writing 32 entries.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
+unsafe fn positions(mask: u64, base: usize, places: *mut u16) -> usize {
+    let packed = _mm512_maskz_compress_epi8(mask, iota());
+    let wide = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(packed));
+    let moved = _mm512_add_epi16(wide, _mm512_set1_epi16(base as i16));
+    // SAFETY: the caller's promise.
+    unsafe { _mm512_storeu_si512(places.cast(), moved) };
+    mask.count_ones() as usize
+}
+
+/// The keys of the eight words from `first` on.
+///
+/// # Safety
+/// Eight entries from `first` on must lie in each array, and their places within the window.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+unsafe fn keys(words: &mut Words, first: usize) {
+    // SAFETY: the caller's promise.
+    let (starts, ends) = unsafe {
+        let starts = _mm_loadu_si128(words.starts.as_ptr().add(first).cast());
+        (
+            starts,
+            _mm_loadu_si128(words.ends.as_ptr().add(first).cast()),
+        )
+    };
+    let lengths = _mm_min_epu16(_mm_sub_epi16(ends, starts), _mm_set1_epi16(64));
+    // SAFETY: the caller's promise.
+    let (low, high) = unsafe {
+        (
+            packed_letters(words, first, lengths, 0),
+            packed_letters(words, first + 4, lengths, 8),
+        )
+    };
+    // Of each word: letters 1-4 and 5-8 in one half, 9-12 in the other.
+    let heads = _mm512_permutex2var_epi64(low, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), high);
+    let tails = _mm512_permutex2var_epi64(low, _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15), high);
+    let first_four = _mm512_slli_epi64::<40>(heads);
+    let next_four = _mm512_slli_epi64::<20>(_mm512_srli_epi64::<32>(heads));
+    let short = _mm512_ternarylogic_epi64::<0xfe>(first_four, next_four, tails);
+    let long = _mm_cmpgt_epu16_mask(lengths, _mm_set1_epi16(KEY_LETTERS as i16));
+    let ordinals = _mm512_add_epi64(
+        _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
+        _mm512_set1_epi64((LONG | first as u64) as i64),
+    );
+    let keys = _mm512_mask_mov_epi64(short, long, ordinals);
+    // SAFETY: the caller's promise.
+    unsafe { _mm512_storeu_si512(words.keys.as_mut_ptr().add(first).cast(), keys) };
+}
+
+/// Four words, sixteen letters each, five bits a letter in groups of four: 20 bits in each 32.
+///
+/// `lengths` holds eight 16-bit lengths; those of the four words begin at byte `lengths_at`.
+///
+/// # Safety
+/// Four entries from `first` on must lie in the array, and their places within the window.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+unsafe fn packed_letters(words: &Words, first: usize, lengths: __m128i, lengths_at: i8) -> __m512i {
+    // SAFETY: the caller's promise; the padding lets sixteen bytes be read at any place.
+    let sixteen = |ordinal: usize| unsafe {
+        let start = usize::from(*words.starts.get_unchecked(first + ordinal));
+        _mm_loadu_si128(words.text.as_ptr().add(start).cast())
+    };
+    let lower = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(sixteen(0)), sixteen(1));
+    let upper = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(sixteen(2)), sixteen(3));
+    let bytes = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(lower), upper);
+    let spread = _mm512_add_epi8(lane_numbers(), _mm512_set1_epi8(lengths_at));
+    let length = _mm512_permutexvar_epi8(spread, _mm512_castsi128_si512(lengths));
+    let place = _mm512_broadcast_i32x4(_mm512_castsi512_si128(iota()));
+    let inside = _mm512_cmplt_epu8_mask(place, length);
+    let fives = _mm512_maskz_mov_epi8(inside, _mm512_and_si512(bytes, _mm512_set1_epi8(31)));
+    let tens = _mm512_maddubs_epi16(fives, _mm512_set1_epi16(0x0120));
+    _mm512_madd_epi16(tens, _mm512_set1_epi32(0x0001_0400))
+}
+
+/// Bytes 0, 1, 2 … 63.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn iota() -> __m512i {
+    const IOTA: [u8; 64] = {
+        let mut bytes = [0; 64];
+        let mut place = 0;
+        while place < 64 {
+            bytes[place] = place as u8;
+            place += 1;
+        }
+        bytes
+    };
+    // SAFETY: the array has 64 bytes.
+    unsafe { _mm512_loadu_si512(IOTA.as_ptr().cast()) }
+}
+
+/// For each byte, twice the number of its 16-byte lane: where the lane's length stands.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn lane_numbers() -> __m512i {
+    _mm512_set_epi64(
+        0x0606_0606_0606_0606,
+        0x0606_0606_0606_0606,
+        0x0404_0404_0404_0404,
+        0x0404_0404_0404_0404,
+        0x0202_0202_0202_0202,
+        0x0202_0202_0202_0202,
+        0,
+        0,
+    )
+}

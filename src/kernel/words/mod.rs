@@ -1,0 +1,178 @@
+//! Words of a window: letters to spans and packed keys.
+//!
+//! A *word* is a maximal run of ASCII letters, folded to lower case. A word of at most
+//! [`KEY_LETTERS`] letters is its *key*: five bits a letter (`a` = 1 … `z` = 26), the first letter
+//! in bits 59..55, zeros behind the last. Equal words have equal keys and the order of keys is the
+//! alphabetical order of words, so most words are never looked at as bytes again. A longer word's
+//! key is [`LONG`] plus its ordinal in the window.
+//!
+//! Source of the block step (classify 64 bytes into a bit mask, then find run borders with shifts):
+//! Langdale and Lemire, "Parsing Gigabytes of JSON per Second", VLDB Journal 28, 2019.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod scalar;
+
+use super::Level;
+
+/// Most bytes of text in a window.
+pub const WINDOW_BYTES: usize = 4096;
+/// Most letters that a key holds.
+pub const KEY_LETTERS: usize = 12;
+/// The bit that marks a word too long for a key.
+pub const LONG: u64 = 1 << 63;
+
+/// Zeros behind the text: the block after the last one, and the reach of a 16-byte load.
+const PADDING: usize = 128;
+/// Room for the most words a window can hold, and for a whole block of stores behind them.
+const WORDS: usize = WINDOW_BYTES / 2 + 64;
+
+/// A copy of a stretch of text and the words found in it, as a structure of arrays.
+#[repr(C, align(64))]
+pub struct Words {
+    text: [u8; WINDOW_BYTES + PADDING],
+    starts: [u16; WORDS],
+    ends: [u16; WORDS],
+    keys: [u64; WORDS],
+    text_len: usize,
+    len: usize,
+    find: fn(&mut Words),
+}
+
+impl Words {
+    /// An empty window whose words will be found by the kernel of `level`, or by the scalar one
+    /// where this processor lacks `level`.
+    pub fn new(level: Level) -> Box<Words> {
+        Box::new(Words {
+            text: [0; WINDOW_BYTES + PADDING],
+            starts: [0; WORDS],
+            ends: [0; WORDS],
+            keys: [0; WORDS],
+            text_len: 0,
+            len: 0,
+            find: select(level),
+        })
+    }
+
+    /// Copies `text` and finds its words; what lies outside `text` counts as separators.
+    ///
+    /// # Panics
+    /// If `text` is longer than [`WINDOW_BYTES`].
+    pub fn fill(&mut self, text: &[u8]) {
+        self.text[..text.len()].copy_from_slice(text);
+        self.text[text.len()..][..PADDING].fill(0);
+        self.text_len = text.len();
+        (self.find)(self);
+    }
+
+    /// The keys of the words, in text order.
+    pub fn keys(&self) -> &[u64] {
+        &self.keys[..self.len]
+    }
+
+    /// The bytes of the window's `ordinal`-th word, as they stand in the text.
+    ///
+    /// # Panics
+    /// If the window has no such word.
+    pub fn bytes(&self, ordinal: usize) -> &[u8] {
+        let range = self.starts[..self.len][ordinal]..self.ends[..self.len][ordinal];
+        &self.text[usize::from(range.start)..usize::from(range.end)]
+    }
+}
+
+fn select(level: Level) -> fn(&mut Words) {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the guard has just found the instructions on this processor.
+        Level::Avx2 if level.is_available() => |words| unsafe { avx2::find(words) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Level::Avx512 if level.is_available() => |words| unsafe { avx512::find(words) },
+        _ => scalar::find,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(text: &[u8]) {
+        let mut oracle = Words::new(Level::Scalar);
+        oracle.fill(text);
+        for level in Level::available() {
+            let mut words = Words::new(level);
+            // What an earlier, fuller window left behind must not show.
+            words.fill(&[b'q'; WINDOW_BYTES]);
+            words.fill(text);
+            assert_eq!(words.keys(), oracle.keys(), "{level}");
+            for ordinal in 0..oracle.len {
+                assert_eq!(words.bytes(ordinal), oracle.bytes(ordinal), "{level}");
+            }
+        }
+    }
+
+    /// The definition, by the standard library.
+    fn definition(text: &[u8]) -> Vec<&[u8]> {
+        let runs = text.split(|byte| !byte.is_ascii_alphabetic());
+        runs.filter(|run| !run.is_empty()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn levels_agree_on_any_bytes(text in prop::collection::vec(any::<u8>(), 0..WINDOW_BYTES)) {
+            check(&text);
+        }
+
+        #[test]
+        fn levels_agree_on_letters(text in "[a-zA-Z '\\x00\\x7f\n]{0,300}") {
+            check(text.as_bytes());
+        }
+
+        #[test]
+        fn scalar_is_the_definition(text in "[a-zA-Z@\\[`{ \u{ff}]{0,300}") {
+            let mut words = Words::new(Level::Scalar);
+            words.fill(text.as_bytes());
+            let found: Vec<&[u8]> = (0..words.len).map(|ordinal| words.bytes(ordinal)).collect();
+            prop_assert_eq!(found, definition(text.as_bytes()));
+        }
+
+        #[test]
+        fn keys_order_as_words(a in "[a-z]{1,12}", b in "[a-zA-Z]{1,12}") {
+            let mut words = Words::new(Level::Scalar);
+            words.fill(format!("{a} {b}").as_bytes());
+            let order = a.as_bytes().cmp(b.to_ascii_lowercase().as_bytes());
+            prop_assert_eq!(words.keys()[0].cmp(&words.keys()[1]), order);
+        }
+    }
+
+    #[test]
+    fn every_length_at_every_place() {
+        for padding in 0..130 {
+            for letters in 0..140 {
+                let text = [vec![b'-'; padding], vec![b'X'; letters]].concat();
+                check(&text);
+                check(&[&text, &b" y"[..]].concat());
+            }
+        }
+    }
+
+    #[test]
+    fn full_windows() {
+        check(&[b'a'; WINDOW_BYTES]);
+        check(&b"a ".repeat(WINDOW_BYTES / 2));
+        check(&b" a".repeat(WINDOW_BYTES / 2));
+        check(&[b' '; WINDOW_BYTES]);
+    }
+
+    #[test]
+    fn long_words_carry_their_ordinal() {
+        let mut words = Words::new(Level::best());
+        words.fill(b"one twelveletter thirteenletter x");
+        assert_eq!(words.keys()[2], LONG | 2);
+        assert_eq!(words.bytes(2), b"thirteenletter");
+        assert_eq!(words.keys()[1] & LONG, 0);
+    }
+}

@@ -1,0 +1,32 @@
+//! The definition, byte by byte.
+
+use super::{KEY_LETTERS, LONG, Words};
+
+pub(super) fn find(words: &mut Words) {
+    words.len = 0;
+    let mut place = 0;
+    while place < words.text_len {
+        let run = &words.text[place..words.text_len];
+        let letters = run
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphabetic())
+            .count();
+        if letters > 0 {
+            words.starts[words.len] = place as u16;
+            words.ends[words.len] = (place + letters) as u16;
+            words.keys[words.len] = key(&run[..letters], words.len);
+            words.len += 1;
+        }
+        place += letters + 1;
+    }
+}
+
+fn key(letters: &[u8], ordinal: usize) -> u64 {
+    if letters.len() > KEY_LETTERS {
+        return LONG | ordinal as u64;
+    }
+    let packed = letters
+        .iter()
+        .fold(0, |key, letter| key << 5 | u64::from(letter & 31));
+    packed << (5 * (KEY_LETTERS - letters.len()))
+}

@@ -1,0 +1,146 @@
+//! A document as a sequence of windows.
+
+use crate::kernel::Level;
+use crate::kernel::words::{LONG, WINDOW_BYTES, Words};
+
+/// Walks over documents window by window; holds the buffers, about 30 KB.
+pub struct Windows {
+    words: Box<Words>,
+}
+
+/// A stretch of one document that cuts no word, and its words.
+#[derive(Clone, Copy)]
+pub struct Window<'a> {
+    words: &'a Words,
+    /// A word longer than a window is a window of its own.
+    giant: Option<&'a [u8]>,
+}
+
+impl Windows {
+    /// Buffers whose words are found by the kernel of `level`.
+    pub fn new(level: Level) -> Windows {
+        Windows {
+            words: Words::new(level),
+        }
+    }
+
+    /// Calls `visit` with the windows of `text` in order; every word is in exactly one of them.
+    ///
+    /// O(length) time; `text` is read once but for words longer than a window, which are handed
+    /// on without a copy.
+    pub fn for_each(&mut self, text: &[u8], mut visit: impl FnMut(Window<'_>)) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let bytes = whole_words(rest);
+            if bytes > 0 {
+                self.words.fill(&rest[..bytes]);
+                visit(Window {
+                    words: &self.words,
+                    giant: None,
+                });
+                rest = &rest[bytes..];
+            } else {
+                let letters = rest
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_alphabetic())
+                    .count();
+                visit(Window {
+                    words: &self.words,
+                    giant: Some(&rest[..letters]),
+                });
+                rest = &rest[letters..];
+            }
+        }
+    }
+}
+
+/// The length of the longest window at the start of `text` that cuts no word.
+fn whole_words(text: &[u8]) -> usize {
+    if text.len() <= WINDOW_BYTES {
+        return text.len();
+    }
+    if !text[WINDOW_BYTES].is_ascii_alphabetic() {
+        return WINDOW_BYTES;
+    }
+    let last_separator = text[..WINDOW_BYTES]
+        .iter()
+        .rposition(|byte| !byte.is_ascii_alphabetic());
+    last_separator.map_or(0, |place| place + 1)
+}
+
+impl Window<'_> {
+    /// The keys of the words, in text order, as [`kernel::words`](crate::kernel::words) defines
+    /// them.
+    pub fn keys(&self) -> &[u64] {
+        match self.giant {
+            Some(_) => &[LONG],
+            None => self.words.keys(),
+        }
+    }
+
+    /// The letters of the word whose key is `LONG | ordinal`, in their original case.
+    ///
+    /// # Panics
+    /// If the window has no such word.
+    pub fn long_word(&self, ordinal: usize) -> &[u8] {
+        self.giant.unwrap_or_else(|| self.words.bytes(ordinal))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(level: Level, text: &[u8]) -> Vec<Vec<u8>> {
+        let mut found = Vec::new();
+        Windows::new(level).for_each(text, |window| {
+            for (ordinal, key) in window.keys().iter().enumerate() {
+                found.push(match key & LONG {
+                    0 => letters(*key),
+                    _ => window.long_word(ordinal).to_ascii_lowercase(),
+                });
+            }
+        });
+        found
+    }
+
+    fn letters(key: u64) -> Vec<u8> {
+        let places = (0..12).map(|place| key >> (55 - 5 * place) & 31);
+        places
+            .take_while(|&letter| letter > 0)
+            .map(|letter| b'`' + letter as u8)
+            .collect()
+    }
+
+    fn definition(text: &[u8]) -> Vec<Vec<u8>> {
+        let runs = text.split(|byte| !byte.is_ascii_alphabetic());
+        runs.filter(|run| !run.is_empty())
+            .map(<[u8]>::to_ascii_lowercase)
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn windows_are_seamless(
+            pieces in prop::collection::vec(("[a-zA-Z]{0,40}|[a-z]{3000,9000}", "[ -@\\x00\\xff]{1,3}"), 0..60)
+        ) {
+            let text: String = pieces.iter().map(|(word, gap)| format!("{word}{gap}")).collect();
+            for level in Level::available() {
+                prop_assert_eq!(words(level, text.as_bytes()), definition(text.as_bytes()));
+            }
+        }
+    }
+
+    #[test]
+    fn runs_around_the_window() {
+        for letters in WINDOW_BYTES - 3..WINDOW_BYTES + 3 {
+            for tail in [&b""[..], b" ", b" tail", b"9", b"9x"] {
+                for head in [&b""[..], b" ", b"head ", b"9"] {
+                    let text = [head, &vec![b'L'; letters], tail].concat();
+                    assert_eq!(words(Level::best(), &text), definition(&text));
+                }
+            }
+        }
+    }
+}

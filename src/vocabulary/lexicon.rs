@@ -1,0 +1,169 @@
+//! A set of words, looked up a window at a time.
+
+use ahash::AHashMap;
+
+use super::Term;
+use crate::kernel::Level;
+use crate::kernel::probe::{Found, KeyTable, LINE_KEYS, MAX_SLOTS};
+use crate::kernel::words::LONG;
+use crate::text::Window;
+
+/// A set of words with a *slot* each: most in a table that stays in cache, long ones in a map.
+///
+/// Words may be members only to be recognised and dropped (stop words): they have no slot.
+#[derive(Clone, Debug)]
+pub struct Lexicon {
+    table: KeyTable,
+    /// Words without a key, and words whose line in the table is full.
+    rest: AHashMap<Term, Option<u16>>,
+    rest_has_keys: bool,
+    slots: Vec<(Term, u16)>,
+}
+
+/// What [`Lexicon::look_up`] found in one window. Order within the lists means nothing.
+#[derive(Default)]
+pub struct Lookup {
+    found: Found,
+    rest_slots: Vec<u16>,
+    missed_terms: Vec<Term>,
+}
+
+impl Lexicon {
+    /// A lexicon of exactly the words given, each with a slot, for `words` without repetition.
+    ///
+    /// # Panics
+    /// If there are more than 10 000 words.
+    pub fn complete(words: &[Term], level: Level) -> Lexicon {
+        assert!(words.len() <= 10_000, "{} words", words.len());
+        // Six slots a word: a full line is a rarity.
+        let lines = (words.len() * 6).div_ceil(LINE_KEYS).max(1);
+        let mut lexicon = Lexicon::empty(lines, level);
+        for &word in words {
+            if !lexicon.insert(word, true) {
+                lexicon.insert_rest(word, true);
+                lexicon.rest_has_keys = true;
+            }
+        }
+        lexicon
+    }
+
+    /// A lexicon of the first words given, in a table of `table_bytes`: words that find their
+    /// line full, or no slot left, are left out. A word with `false` gets no slot.
+    pub fn likely(
+        words: impl Iterator<Item = (Term, bool)>,
+        table_bytes: usize,
+        level: Level,
+    ) -> Lexicon {
+        let mut lexicon = Lexicon::empty(table_bytes / size_of::<[u64; LINE_KEYS]>(), level);
+        for (word, reported) in words {
+            lexicon.insert(word, reported);
+        }
+        lexicon
+    }
+
+    fn empty(lines: usize, level: Level) -> Lexicon {
+        Lexicon {
+            table: KeyTable::new(lines, level),
+            rest: AHashMap::new(),
+            rest_has_keys: false,
+            slots: Vec::new(),
+        }
+    }
+
+    fn insert(&mut self, word: Term, reported: bool) -> bool {
+        let Some(key) = word.key() else {
+            return self.insert_rest(word, reported);
+        };
+        let slot = self.table.insert(key, reported);
+        if let Some(slot) = slot.filter(|_| reported) {
+            self.slots.push((word, slot));
+        }
+        slot.is_some()
+    }
+
+    fn insert_rest(&mut self, word: Term, reported: bool) -> bool {
+        let slot = self.table.slots() + self.rest.len();
+        if slot >= MAX_SLOTS {
+            return false;
+        }
+        self.rest.insert(word, reported.then_some(slot as u16));
+        if reported {
+            self.slots.push((word, slot as u16));
+        }
+        true
+    }
+
+    /// The words that have a slot, and their slots.
+    pub fn slots(&self) -> &[(Term, u16)] {
+        &self.slots
+    }
+
+    /// A number above every slot.
+    pub fn slot_bound(&self) -> usize {
+        self.table.slots() + self.rest.len()
+    }
+
+    /// Looks up every word of `window`; what `lookup` held is replaced.
+    pub fn look_up(&self, window: Window<'_>, lookup: &mut Lookup) {
+        self.probe(window.keys(), lookup);
+        let (rest, rest_slots, missed) =
+            (&self.rest, &mut lookup.rest_slots, &mut lookup.missed_terms);
+        lookup.found.take_missed(
+            |key| key & LONG != 0,
+            |key| {
+                let term = Term::from_letters(window.long_word((key ^ LONG) as usize));
+                match rest.get(&term) {
+                    Some(slot) => rest_slots.extend(slot),
+                    None => missed.push(term),
+                }
+            },
+        );
+    }
+
+    /// Looks up words that an earlier lexicon missed; what `lookup` held is replaced.
+    pub fn look_up_missed(&self, keys: &[u64], terms: &[Term], lookup: &mut Lookup) {
+        self.probe(keys, lookup);
+        for term in terms {
+            match self.rest.get(term) {
+                Some(slot) => lookup.rest_slots.extend(slot),
+                None => lookup.missed_terms.push(*term),
+            }
+        }
+    }
+
+    fn probe(&self, keys: &[u64], lookup: &mut Lookup) {
+        lookup.rest_slots.clear();
+        lookup.missed_terms.clear();
+        self.table.probe(keys, &mut lookup.found);
+        if self.rest_has_keys {
+            let (rest, slots) = (&self.rest, &mut lookup.rest_slots);
+            let member = |key: u64| match key & LONG {
+                0 => rest.get(&Term::from_key(key)),
+                _ => None,
+            };
+            lookup.found.take_missed(
+                |key| member(key).is_some(),
+                |key| {
+                    slots.extend(member(key).copied().flatten());
+                },
+            );
+        }
+    }
+}
+
+impl Lookup {
+    /// The slots of members that have one, in two runs.
+    pub fn slots(&self) -> [&[u16]; 2] {
+        [self.found.slots(), &self.rest_slots]
+    }
+
+    /// The keys of words that are no members.
+    pub fn missed_keys(&self) -> &[u64] {
+        self.found.missed()
+    }
+
+    /// The words that are no members and have no key.
+    pub fn missed_terms(&self) -> &[Term] {
+        &self.missed_terms
+    }
+}

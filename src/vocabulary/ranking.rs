@@ -1,0 +1,184 @@
+//! The first N words by count, and the proof that no other word belongs among them.
+
+use std::cmp::Reverse;
+
+use super::Term;
+use super::counter::{BUCKETS, Buckets, bucket_of, bucket_of_key};
+
+/// A word, its exact count and its letters in lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ranked {
+    /// The word.
+    pub term: Term,
+    /// How often it occurs.
+    pub count: u64,
+    /// The word's letters, in lower case.
+    pub letters: Vec<u8>,
+}
+
+/// The best `limit` of the words offered so far: count descending, then letters ascending.
+#[derive(Clone, Debug)]
+pub struct Ranking {
+    limit: usize,
+    words: Vec<Ranked>,
+}
+
+impl Ranking {
+    /// No words yet; at most `limit` will be kept.
+    pub fn new(limit: usize) -> Ranking {
+        Ranking {
+            limit,
+            words: Vec::new(),
+        }
+    }
+
+    /// Offers words, each at most once over all calls. O(words · log) time, and O(limit) memory
+    /// beyond the words themselves.
+    pub fn offer(&mut self, words: impl IntoIterator<Item = Ranked>) {
+        for word in words {
+            self.words.push(word);
+            if self.words.len() >= 2 * self.limit + 1000 {
+                self.keep_best();
+            }
+        }
+        self.keep_best();
+    }
+
+    fn keep_best(&mut self) {
+        self.words.sort_unstable_by(|a, b| {
+            (Reverse(a.count), &a.letters).cmp(&(Reverse(b.count), &b.letters))
+        });
+        self.words.truncate(self.limit);
+    }
+
+    /// The least count with which a further word could enter: at least one.
+    pub fn threshold(&self) -> u64 {
+        match self.words.get(self.limit.wrapping_sub(1)) {
+            Some(last) => last.count,
+            None => 1,
+        }
+    }
+
+    /// The words, best first.
+    pub fn words(&self) -> &[Ranked] {
+        &self.words
+    }
+
+    /// Which buckets may hold a word that belongs among the first; none: the ranking is proven.
+    pub fn suspects(&self, buckets: &Buckets) -> Suspects {
+        let threshold = self.threshold();
+        let mut suspects = Suspects {
+            bits: vec![0; BUCKETS / 64],
+            threshold,
+        };
+        for (bucket, _) in buckets
+            .bounds()
+            .iter()
+            .enumerate()
+            .filter(|&(_, &bound)| bound >= threshold)
+        {
+            suspects.bits[bucket / 64] |= 1 << (bucket % 64);
+        }
+        suspects
+    }
+}
+
+/// A set of buckets whose bound is not below the threshold.
+#[derive(Clone, Debug)]
+pub struct Suspects {
+    bits: Vec<u64>,
+    threshold: u64,
+}
+
+impl Suspects {
+    /// Every bucket.
+    #[cfg(test)]
+    pub(super) fn all() -> Suspects {
+        Suspects {
+            bits: vec![!0; BUCKETS / 64],
+            threshold: 1,
+        }
+    }
+
+    /// Whether the ranking is proven.
+    pub fn is_empty(&self) -> bool {
+        self.bits.iter().all(|&bits| bits == 0)
+    }
+
+    /// The number of buckets.
+    pub fn len(&self) -> usize {
+        self.bits
+            .iter()
+            .map(|bits| bits.count_ones() as usize)
+            .sum()
+    }
+
+    /// The least count that lets a suspect enter the ranking.
+    pub fn threshold(&self) -> u64 {
+        self.threshold
+    }
+
+    /// Whether a word with a key is suspect.
+    #[inline]
+    pub fn contains_key(&self, key: u64) -> bool {
+        self.contains_bucket(bucket_of_key(key))
+    }
+
+    /// Whether a word is suspect.
+    #[inline]
+    pub fn contains(&self, term: Term) -> bool {
+        self.contains_bucket(bucket_of(term))
+    }
+
+    #[inline]
+    fn contains_bucket(&self, bucket: usize) -> bool {
+        self.bits[bucket / 64] >> (bucket % 64) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranked(letters: &str, count: u64) -> Ranked {
+        let letters = letters.as_bytes().to_vec();
+        Ranked {
+            term: Term::from_letters(&letters),
+            count,
+            letters,
+        }
+    }
+
+    #[test]
+    fn count_down_then_alphabetical() {
+        let mut ranking = Ranking::new(3);
+        assert_eq!(ranking.threshold(), 1);
+        ranking.offer([ranked("b", 2), ranked("c", 9)]);
+        assert_eq!(ranking.threshold(), 1);
+        ranking.offer([ranked("ab", 2), ranked("a", 2)]);
+        let words: Vec<&[u8]> = ranking
+            .words()
+            .iter()
+            .map(|word| &word.letters[..])
+            .collect();
+        assert_eq!(words, [&b"c"[..], b"a", b"ab"]);
+        assert_eq!(ranking.threshold(), 2);
+    }
+
+    #[test]
+    fn a_tie_is_suspect() {
+        let mut ranking = Ranking::new(1);
+        ranking.offer([ranked("b", 2)]);
+        let mut bounds = vec![0; BUCKETS];
+        bounds[77] = 1;
+        assert!(
+            ranking
+                .suspects(&Buckets::from_bounds(bounds.clone()))
+                .is_empty()
+        );
+        bounds[78] = 2;
+        let suspects = ranking.suspects(&Buckets::from_bounds(bounds));
+        assert_eq!((suspects.len(), suspects.threshold()), (1, 2));
+        assert!(suspects.contains_bucket(78) && !suspects.contains_bucket(77));
+    }
+}

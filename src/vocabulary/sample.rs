@@ -1,0 +1,50 @@
+//! Counting a sample, to guess which words will be frequent.
+
+use ahash::AHashMap;
+
+use super::Term;
+use crate::kernel::words::LONG;
+use crate::text::Window;
+
+/// Counts of all words of a sample. Nothing but speed depends on them.
+#[derive(Debug, Default)]
+pub struct SampleCounter {
+    keys: AHashMap<u64, u32>,
+    terms: AHashMap<Term, u32>,
+}
+
+impl SampleCounter {
+    /// Adds the words of one window.
+    pub fn add(&mut self, window: Window<'_>) {
+        for &key in window.keys() {
+            if key & LONG == 0 {
+                *self.keys.entry(key).or_default() += 1;
+            } else {
+                let term = Term::from_letters(window.long_word((key ^ LONG) as usize));
+                *self.terms.entry(term).or_default() += 1;
+            }
+        }
+    }
+
+    /// Adds another thread's counts.
+    pub fn merge(&mut self, other: SampleCounter) {
+        for (key, count) in other.keys {
+            *self.keys.entry(key).or_default() += count;
+        }
+        for (term, count) in other.terms {
+            *self.terms.entry(term).or_default() += count;
+        }
+    }
+
+    /// The words seen, the most frequent first.
+    pub fn by_frequency(self) -> Vec<Term> {
+        let short = self
+            .keys
+            .into_iter()
+            .map(|(key, count)| (count, Term::from_key(key)));
+        let long = self.terms.into_iter().map(|(term, count)| (count, term));
+        let mut words: Vec<(u32, Term)> = short.chain(long).collect();
+        words.sort_unstable_by_key(|&(count, term)| (std::cmp::Reverse(count), term));
+        words.into_iter().map(|(_, term)| term).collect()
+    }
+}
