@@ -1,1 +1,17 @@
 //! How does the work run?
+//!
+//! A *job* decides every output byte. *Resources* (threads, memory, instruction set) decide how
+//! long it takes and may never change a byte. A job's inputs are cut into *units* by their bytes
+//! alone; [`Workers`] hands units to threads, inside one unit everything is single-threaded.
+//! Deliberately absent: flags, the screen, signals; whoever runs a job may watch its [`Progress`].
+
+mod budget;
+pub mod matching;
+mod progress;
+mod resources;
+mod workers;
+
+pub use budget::{Budget, Reservation};
+pub use progress::{Progress, Stage, StageTime};
+pub use resources::Resources;
+pub use workers::Workers;

@@ -145,7 +145,7 @@ mod tests {
                 counter
             });
             let counted = ExactCounter::merge(halves.collect());
-            assert!(counted.len() <= 2 * most_words);
+            assert!(counted.len() <= most_words.saturating_mul(2));
             for (term, count) in counted {
                 assert!(
                     total.insert(term, count).is_none(),
@@ -163,7 +163,8 @@ mod tests {
         let words: Vec<Vec<u8>> = (0..3000u32)
             .map(|number| {
                 let number = number * number % 1999;
-                let letters = number.to_string().bytes().map(|digit| digit - b'0' + b'a');
+                let digits = number.to_string();
+                let letters = digits.bytes().map(|digit| digit - b'0' + b'a');
                 letters.cycle().take(1 + number as usize % 40).collect()
             })
             .collect();

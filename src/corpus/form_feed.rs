@@ -1,0 +1,155 @@
+//! Pages separated by form feeds, each headed by a line with its id.
+
+use std::ops::Range;
+
+/// A page: its id and its text, both as they stand in the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page<'a> {
+    /// The first line that is not blank, without spaces, tabs and carriage returns at its ends.
+    pub id: &'a [u8],
+    /// All that follows the id's line.
+    pub text: &'a [u8],
+}
+
+/// The pages of an input or of a [unit](units) of it, in order.
+///
+/// A form feed anywhere ends a page. Blank lines before the id are skipped; a piece without any
+/// other line is no page. O(length) time, no memory.
+pub fn pages(input: &[u8]) -> impl Iterator<Item = Page<'_>> {
+    let mut rest = Some(input);
+    std::iter::from_fn(move || {
+        loop {
+            let piece = rest?;
+            let (piece, behind) = split_at(b'\x0c', piece);
+            rest = behind;
+            if let Some(page) = page(piece) {
+                return Some(page);
+            }
+        }
+    })
+}
+
+fn page(piece: &[u8]) -> Option<Page<'_>> {
+    let mut rest = Some(piece);
+    while let Some(lines) = rest {
+        let (line, behind) = split_at(b'\n', lines);
+        let id = trim(line);
+        if !id.is_empty() {
+            return Some(Page {
+                id,
+                text: behind.unwrap_or(&[]),
+            });
+        }
+        rest = behind;
+    }
+    None
+}
+
+/// What stands before the first `separator` and, if there is one, what stands behind it.
+fn split_at(separator: u8, bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match memchr::memchr(separator, bytes) {
+        Some(place) => (&bytes[..place], Some(&bytes[place + 1..])),
+        None => (bytes, None),
+    }
+}
+
+fn trim(line: &[u8]) -> &[u8] {
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
+    let start = line.iter().take_while(|byte| blank(byte)).count();
+    let end = line.len()
+        - line[start..]
+            .iter()
+            .rev()
+            .take_while(|byte| blank(byte))
+            .count();
+    &line[start..end]
+}
+
+/// Cuts an input into units of at least `unit_bytes`, but for the last, behind form feeds.
+///
+/// The pages of the units, one after another, are the pages of the input; a page longer than
+/// `unit_bytes` makes a longer unit. A UTF-8 byte-order mark at the start belongs to no unit.
+/// Borders depend on nothing but the arguments. Reads the few bytes before each border; at most
+/// all bytes once.
+pub fn units(input: &[u8], unit_bytes: usize) -> Vec<Range<usize>> {
+    let mut units = Vec::new();
+    let mut start = if input.starts_with(b"\xef\xbb\xbf") {
+        3
+    } else {
+        0
+    };
+    while start < input.len() {
+        let least = start.saturating_add(unit_bytes.max(1) - 1).min(input.len());
+        let end = memchr::memchr(b'\x0c', &input[least..]).map_or(input.len(), |at| least + at + 1);
+        units.push(start..end);
+        start = end;
+    }
+    units
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ids(input: &[u8]) -> Vec<&[u8]> {
+        pages(input).map(|page| page.id).collect()
+    }
+
+    #[test]
+    fn ids_and_texts() {
+        let found: Vec<_> = pages(b"\r\n \t\n  first page \r\nits text\n\x0csecond").collect();
+        let first = Page {
+            id: b"first page",
+            text: b"its text\n",
+        };
+        assert_eq!(
+            found,
+            [
+                first,
+                Page {
+                    id: b"second",
+                    text: b""
+                }
+            ]
+        );
+    }
+
+    #[test]
+    fn pieces_without_an_id_are_no_pages() {
+        assert!(ids(b"").is_empty());
+        assert!(ids(b"\x0c\n \r\n\x0c\x0c").is_empty());
+        assert_eq!(ids(b"\na\nx\n\x0c\n\x0c\x0cb\n\x0c"), [b"a", b"b"]);
+    }
+
+    #[test]
+    fn a_form_feed_ends_a_page_within_a_line() {
+        assert_eq!(ids(b"a b\x0cc\nd\x0ce"), [&b"a b"[..], b"c", b"e"]);
+    }
+
+    #[test]
+    fn odd_bytes_in_ids_are_kept() {
+        assert_eq!(ids(b"\x00\xff \x0b\n"), [b"\x00\xff \x0b"]);
+    }
+
+    #[test]
+    fn byte_order_mark_belongs_to_no_unit() {
+        assert_eq!(units(b"\xef\xbb\xbfid\n", 1 << 20), [3..6]);
+        assert!(units(b"\xef\xbb\xbf", 1).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn units_keep_every_page(
+            input in prop::collection::vec(prop::sample::select(&b"ab \r\n\n\x0c\x0c"[..]), 0..200),
+            unit_bytes in 0usize..50,
+        ) {
+            let units = units(&input, unit_bytes);
+            let by_unit: Vec<_> = units.iter().flat_map(|unit| pages(&input[unit.clone()])).collect();
+            prop_assert_eq!(by_unit, pages(&input).collect::<Vec<_>>());
+            for unit in units.iter().rev().skip(1) {
+                prop_assert!(unit.len() >= unit_bytes);
+            }
+        }
+    }
+}

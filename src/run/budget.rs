@@ -1,0 +1,58 @@
+//! Memory that is asked for before it is taken.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes that the stages of a run share.
+#[derive(Debug)]
+pub struct Budget {
+    free: AtomicU64,
+}
+
+/// Bytes taken from a [`Budget`], given back when dropped.
+#[derive(Debug)]
+pub struct Reservation<'a> {
+    budget: &'a Budget,
+    bytes: u64,
+}
+
+impl Budget {
+    /// A budget of `bytes`, all free.
+    pub fn new(bytes: u64) -> Budget {
+        Budget { free: AtomicU64::new(bytes) }
+    }
+
+    /// The bytes nobody has taken.
+    pub fn free(&self) -> u64 {
+        self.free.load(Ordering::Relaxed)
+    }
+
+    /// Takes `bytes` if at least `leave` remain free then.
+    pub fn reserve(&self, bytes: u64, leave: u64) -> Option<Reservation<'_>> {
+        let take = |free: u64| free.checked_sub(bytes).filter(|&rest| rest >= leave);
+        let taken = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        taken.is_ok().then_some(Reservation { budget: self, bytes })
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        self.budget.free.fetch_add(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_comes_back() {
+        let budget = Budget::new(100);
+        let taken = budget.reserve(60, 40);
+        assert!(taken.is_some());
+        assert_eq!(budget.free(), 40);
+        assert!(budget.reserve(41, 0).is_none());
+        assert!(budget.reserve(1, 40).is_none());
+        drop(taken);
+        assert_eq!(budget.free(), 100);
+    }
+}

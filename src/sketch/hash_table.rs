@@ -1,0 +1,122 @@
+//! The table of hash bits that a feature's rank selects a row of.
+
+use crate::kernel::accumulate::MAX_COLUMNS;
+use crate::{Error, ErrorKind, Result};
+
+/// The first `columns` digits of each of the first `rows` lines of a hash table; digit j is bit j.
+///
+/// One row a line, digits `0` and `1` without separators; lines end with LF or CRLF, the last may
+/// end with the file; a UTF-8 byte-order mark is skipped. What stands behind the digits wanted is
+/// not looked at, neither in a line nor behind the last one.
+///
+/// # Errors
+/// [`ErrorKind::Content`] with the line if one of these lines is missing, is shorter, or holds
+/// another character among these digits.
+///
+/// # Panics
+/// If `columns` exceeds [`MAX_COLUMNS`].
+pub fn read_rows(table: &[u8], rows: usize, columns: usize) -> Result<Vec<u128>> {
+    assert!(columns <= MAX_COLUMNS, "{columns} columns");
+    let table = table.strip_prefix(b"\xef\xbb\xbf").unwrap_or(table);
+    let mut lines = Lines { rest: table };
+    let mut found = Vec::with_capacity(rows);
+    while found.len() < rows {
+        let line = lines.next().ok_or_else(|| {
+            let message = format!("{rows} rows are needed, and there are {}", found.len());
+            Error::new(ErrorKind::Content, message)
+        })?;
+        found.push(row(line, columns).map_err(|what| {
+            let message = format!("line {}: {what}", found.len() + 1);
+            Error::new(ErrorKind::Content, message)
+        })?);
+    }
+    Ok(found)
+}
+
+struct Lines<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let end = memchr::memchr(b'\n', self.rest).unwrap_or(self.rest.len());
+        let line = &self.rest[..end];
+        self.rest = self.rest.get(end + 1..).unwrap_or(&[]);
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
+    }
+}
+
+fn row(line: &[u8], columns: usize) -> std::result::Result<u128, String> {
+    let mut row = 0;
+    for (column, digit) in line.iter().take(columns).enumerate() {
+        match digit {
+            b'0' => {}
+            b'1' => row |= 1 << column,
+            other => {
+                let found = other.escape_ascii();
+                return Err(format!(
+                    "column {}: expected 0 or 1, found '{found}'",
+                    column + 1
+                ));
+            }
+        }
+    }
+    if line.len() < columns {
+        return Err(format!(
+            "{columns} digits are needed, and there are {}",
+            line.len()
+        ));
+    }
+    Ok(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_rows_and_columns() {
+        for table in [
+            &b"0110\n1000\nrubbish"[..],
+            b"\xef\xbb\xbf0110\r\n1000\r\n",
+            b"0110\n1000",
+        ] {
+            assert_eq!(read_rows(table, 2, 3).unwrap(), [0b110, 0b001]);
+        }
+        assert_eq!(read_rows(b"", 0, 3).unwrap(), []);
+    }
+
+    #[test]
+    fn all_128_columns() {
+        let table = [b'1'; 128];
+        assert_eq!(read_rows(&table, 1, 128).unwrap(), [u128::MAX]);
+    }
+
+    #[test]
+    fn errors_name_the_line_and_both_numbers() {
+        let message = |table: &[u8]| read_rows(table, 2, 3).unwrap_err().to_string();
+        assert_eq!(message(b"011\n"), "2 rows are needed, and there are 1");
+        assert_eq!(message(b""), "2 rows are needed, and there are 0");
+        assert_eq!(
+            message(b"011\n01\n"),
+            "line 2: 3 digits are needed, and there are 2"
+        );
+        assert_eq!(
+            message(b"011\n\n"),
+            "line 2: 3 digits are needed, and there are 0"
+        );
+        assert_eq!(
+            message(b"0x1\n"),
+            "line 1: column 2: expected 0 or 1, found 'x'"
+        );
+        assert_eq!(
+            message(b"01\x1b\n"),
+            "line 1: column 3: expected 0 or 1, found '\\x1b'"
+        );
+    }
+}

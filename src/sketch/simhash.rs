@@ -1,0 +1,187 @@
+//! SimHash: the signs of the weighted sum of a document's feature bits.
+//!
+//! Bit j is 1 where Σ over the features of ±count is above zero, + where bit j of the feature's
+//! row is 1. A document without features has the fingerprint 0. Source: Charikar, "Similarity
+//! Estimation Techniques from Rounding Algorithms", STOC 2002; the rows are those of a
+//! [hash table](super::hash_table), as the main job asks.
+
+use crate::kernel::Level;
+use crate::kernel::accumulate::{MAX_ADDITIONS, MAX_COLUMNS, SignRows, Sums};
+use crate::text::Windows;
+use crate::vocabulary::{Lexicon, Lookup, Term};
+
+/// The features of a ranked vocabulary and their rows: feature i has row i.
+#[derive(Clone, Debug)]
+pub struct RankedFeatures {
+    lexicon: Lexicon,
+    rows: SignRows,
+}
+
+impl RankedFeatures {
+    /// Features in rank order; rows beyond their number are not used.
+    ///
+    /// # Panics
+    /// If there are more than 10 000 features or fewer rows than features.
+    pub fn new(features: &[Term], rows: &[u128], columns: usize, level: Level) -> Self {
+        let lexicon = Lexicon::complete(features, level);
+        let rows = slot_rows(&lexicon, features, rows, columns, level);
+        RankedFeatures { lexicon, rows }
+    }
+
+    /// The lexicon of the features.
+    pub fn lexicon(&self) -> &Lexicon {
+        &self.lexicon
+    }
+
+    /// Adds the features of `text`; O(length).
+    pub fn add_text(&self, text: &[u8], scratch: &mut (Windows, Lookup), sums: &mut ColumnSums) {
+        let (windows, lookup) = scratch;
+        windows.for_each(text, |window| {
+            self.lexicon.look_up(window, lookup);
+            self.add_found(lookup, sums);
+        });
+    }
+
+    /// Adds those of the given words that are features.
+    pub fn add_words(
+        &self,
+        keys: &[u64],
+        terms: &[Term],
+        lookup: &mut Lookup,
+        sums: &mut ColumnSums,
+    ) {
+        self.lexicon.look_up_missed(keys, terms, lookup);
+        self.add_found(lookup, sums);
+    }
+
+    fn add_found(&self, lookup: &Lookup, sums: &mut ColumnSums) {
+        for slots in lookup.slots() {
+            sums.add(&self.rows, slots);
+        }
+    }
+}
+
+/// Lets the slots of `lexicon` stand for the rows of those of its words that are features.
+pub fn slot_rows(
+    lexicon: &Lexicon,
+    features: &[Term],
+    rows: &[u128],
+    columns: usize,
+    level: Level,
+) -> SignRows {
+    let rows = &rows[..features.len()];
+    let ranks: ahash::AHashMap<Term, usize> = features
+        .iter()
+        .enumerate()
+        .map(|(rank, &term)| (term, rank))
+        .collect();
+    let mut signs = SignRows::new(columns, rows, level);
+    for (term, slot) in lexicon.slots() {
+        if let Some(&rank) = ranks.get(term) {
+            signs.assign(*slot, rank);
+        }
+    }
+    signs
+}
+
+/// The column sums of one document, of any length.
+#[derive(Clone, Debug)]
+pub struct ColumnSums {
+    sums: Sums,
+    additions: usize,
+    /// Sums of earlier additions, carried before 32 bits could overflow.
+    carried: Option<Box<[i64; MAX_COLUMNS]>>,
+}
+
+impl ColumnSums {
+    /// All zero.
+    pub fn new() -> ColumnSums {
+        ColumnSums {
+            sums: Sums::default(),
+            additions: 0,
+            carried: None,
+        }
+    }
+
+    /// Adds the row of each slot.
+    pub fn add(&mut self, rows: &SignRows, slots: &[u16]) {
+        for slots in slots.chunks(MAX_ADDITIONS) {
+            if self.additions + slots.len() > MAX_ADDITIONS {
+                self.carry();
+            }
+            self.additions += slots.len();
+            rows.accumulate(slots, &mut self.sums);
+        }
+    }
+
+    fn carry(&mut self) {
+        let carried = self
+            .carried
+            .get_or_insert_with(|| Box::new([0; MAX_COLUMNS]));
+        for (carried, sum) in carried.iter_mut().zip(&self.sums.0) {
+            *carried += i64::from(*sum);
+        }
+        (self.sums, self.additions) = (Sums::default(), 0);
+    }
+
+    /// The fingerprint, bit j for column j; the sums are zero again.
+    pub fn take_fingerprint(&mut self) -> u128 {
+        let bits = match self.carried.is_some() {
+            true => {
+                self.carry();
+                self.carried.take().map_or(0, |sums| signs(&*sums, 0))
+            }
+            false => signs(&self.sums.0, 0),
+        };
+        (self.sums, self.additions) = (Sums::default(), 0);
+        bits
+    }
+}
+
+impl Default for ColumnSums {
+    fn default() -> ColumnSums {
+        ColumnSums::new()
+    }
+}
+
+fn signs<T: PartialOrd>(sums: &[T; MAX_COLUMNS], zero: T) -> u128 {
+    let bits = sums
+        .iter()
+        .enumerate()
+        .map(|(column, sum)| u128::from(*sum > zero) << column);
+    bits.fold(0, |all, bit| all | bit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carried_sums_are_the_same() {
+        let mut rows = SignRows::new(4, &[0b0011, 0b0101], Level::best());
+        rows.assign(0, 0);
+        rows.assign(1, 1);
+        let mut sums = ColumnSums::new();
+        sums.add(&rows, &[0, 0, 1]);
+        sums.carry();
+        sums.add(&rows, &[1]);
+        assert_eq!(sums.take_fingerprint(), 0b0001);
+        assert_eq!(sums.take_fingerprint(), 0);
+        sums.add(&rows, &[1]);
+        assert_eq!(sums.take_fingerprint(), 0b0101);
+    }
+
+    #[test]
+    fn text_and_missed_words_add_alike() {
+        let words = ["common", "a", "internationalisation"];
+        let terms = words.map(|word| Term::from_letters(word.as_bytes()));
+        let features = RankedFeatures::new(&terms, &[0b001, 0b010, 0b100], 3, Level::best());
+        let mut scratch = (Windows::new(Level::best()), Lookup::default());
+        let mut sums = ColumnSums::new();
+        features.add_text(b"A a rare Internationalisation a", &mut scratch, &mut sums);
+        assert_eq!(sums.take_fingerprint(), 0b010);
+        let keys = [terms[1], terms[0]].map(|term| term.key().unwrap_or_default());
+        features.add_words(&keys, &[terms[2], terms[2]], &mut scratch.1, &mut sums);
+        assert_eq!(sums.take_fingerprint(), 0);
+    }
+}
