@@ -1,1 +1,52 @@
 //! Which bytes can be trusted?
+//!
+//! Those of an [`Input`] whose [`verify`](Input::verify) succeeded after their last use, and those
+//! under a name that an [`AtomicFile`] published. Everything else (a mapping that somebody
+//! truncated, a file that is half written) is caught here and fails as one file, never as the
+//! process.
+//!
+//! Mappings of inputs exist only under the [`guard`], which the program installs; without it,
+//! inputs are read into memory.
+
+pub mod guard;
+pub mod input;
+pub mod output;
+pub mod table;
+pub mod usage;
+
+pub use input::Input;
+pub use output::AtomicFile;
+pub use table::Table;
+
+use crate::{Error, ErrorKind};
+use std::io;
+use std::path::Path;
+
+/// The error of an input that cannot be opened or read, with what to do about the usual causes.
+fn read_error(input: &Path, cause: io::Error) -> Error {
+    let message = match cause.kind() {
+        io::ErrorKind::NotFound => "cannot be read (check the spelling of its name)",
+        io::ErrorKind::PermissionDenied => "cannot be read (ask its owner for read permission)",
+        _ => "cannot be read",
+    };
+    Error::new(ErrorKind::Read, message)
+        .in_file(input)
+        .caused_by(cause)
+}
+
+/// The error of an output or temporary file; `task` says what failed ("cannot ...").
+fn write_error(output: &Path, task: &str, cause: io::Error) -> Error {
+    let advice = match cause.kind() {
+        io::ErrorKind::StorageFull => " (the disk is full: free space or choose another place)",
+        io::ErrorKind::QuotaExceeded => " (the disk quota is used up: choose another place)",
+        io::ErrorKind::FileTooLarge => " (larger than the file system or `ulimit -f` allows)",
+        io::ErrorKind::ReadOnlyFilesystem => " (the file system is read-only)",
+        io::ErrorKind::PermissionDenied => " (no permission to write there)",
+        io::ErrorKind::NotFound => " (its directory does not exist)",
+        io::ErrorKind::IsADirectory => " (it is a directory: name a file in it)",
+        _ => "",
+    };
+    Error::new(ErrorKind::Write, format!("{task}{advice}"))
+        .in_file(output)
+        .caused_by(cause)
+}

@@ -1,0 +1,213 @@
+//! The truncation guard: a mapped file that shrinks fails as a file, not as the process.
+//!
+//! Reading a page of a mapping that lies behind the end of its file raises SIGBUS, which would end
+//! the process. The guard keeps a registry of the mappings that are alive. On a fault inside one
+//! of them, its handler notes the offset and lays anonymous zero pages over the rest of that
+//! mapping; the reader continues over zeros, and [`Input::verify`](super::Input::verify) then
+//! fails for this input alone. Every other SIGBUS goes to the handler that was there before.
+//!
+//! The handler takes no lock and allocates nothing. It may look at a slot that another thread is
+//! just changing, so each slot carries a generation, odd while its range is written; a range
+//! whose generation was odd or moved is not the one that faulted, because the faulting thread
+//! borrows its own mapping and thereby keeps its slot as it is. Slots change once per input:
+//! sequential consistency everywhere costs nothing that could be measured.
+
+use crate::{Error, ErrorKind, Result};
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::{io, mem, ptr};
+
+/// How many mappings can be alive at a time: the usual bound on open files.
+pub const SLOTS: usize = 1024;
+
+/// Installs the guard's SIGBUS handler for the process; later calls do nothing.
+///
+/// Only a program calls this, early in `main`: signal handlers belong to the process. From then
+/// on [`Input::open`](super::Input::open) maps files instead of reading them.
+///
+/// # Errors
+/// [`ErrorKind::Read`] if the operating system refuses the handler.
+pub fn install() -> Result<()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    if is_installed() {
+        return Ok(());
+    }
+    // SAFETY: sysconf has no preconditions.
+    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    PAGE_BYTES.store(usize::try_from(page_bytes).unwrap_or(4096), SeqCst);
+
+    // SAFETY: an all-zero sigaction is a valid value (default action, no flags, empty mask).
+    let mut action: libc::sigaction = unsafe { mem::zeroed() };
+    action.sa_sigaction = on_bus_error as *const () as libc::sighandler_t;
+    // On the alternate stack, where there is one, as the runtime's own handler.
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+    // SAFETY: as above.
+    let mut previous: libc::sigaction = unsafe { mem::zeroed() };
+    // SAFETY: both calls get valid pointers or null; the previous handler is known before the new
+    // one can run, and `on_bus_error` has the signature that SA_SIGINFO asks for.
+    let refused = unsafe {
+        libc::sigaction(libc::SIGBUS, ptr::null(), &mut previous) != 0 || {
+            PREVIOUS.get_or_init(|| previous);
+            libc::sigaction(libc::SIGBUS, &action, ptr::null_mut()) != 0
+        }
+    };
+    if refused {
+        let cause = io::Error::last_os_error();
+        let message = "the guard against truncated inputs could not be installed";
+        return Err(Error::new(ErrorKind::Read, message).caused_by(cause));
+    }
+    INSTALLED.store(true, SeqCst);
+    Ok(())
+}
+
+/// Whether [`install`] has succeeded in this process.
+pub fn is_installed() -> bool {
+    INSTALLED.load(SeqCst)
+}
+
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+static PAGE_BYTES: AtomicUsize = AtomicUsize::new(4096);
+static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
+static REGISTRY: [Slot; SLOTS] = [const { Slot::new() }; SLOTS];
+
+/// A place in the registry; free while `start` is 0.
+struct Slot {
+    generation: AtomicUsize,
+    start: AtomicUsize,
+    end: AtomicUsize,
+    fault: AtomicUsize,
+}
+
+const NO_FAULT: usize = usize::MAX;
+
+impl Slot {
+    const fn new() -> Slot {
+        Slot {
+            generation: AtomicUsize::new(0),
+            start: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
+            fault: AtomicUsize::new(NO_FAULT),
+        }
+    }
+
+    /// Takes the slot for the addresses `start..end`, unless it is taken.
+    fn claim(&self, start: usize, end: usize) -> bool {
+        let generation = self.generation.load(SeqCst);
+        let free = generation.is_multiple_of(2) && self.start.load(SeqCst) == 0;
+        let odd = generation.wrapping_add(1);
+        if !free
+            || self
+                .generation
+                .compare_exchange(generation, odd, SeqCst, SeqCst)
+                .is_err()
+        {
+            return false;
+        }
+        self.fault.store(NO_FAULT, SeqCst);
+        self.end.store(end, SeqCst);
+        self.start.store(start, SeqCst);
+        self.generation.store(odd.wrapping_add(1), SeqCst);
+        true
+    }
+
+    /// Frees the slot; only its owner calls this, once.
+    fn release(&self) {
+        self.generation.fetch_add(1, SeqCst);
+        self.start.store(0, SeqCst);
+        self.end.store(0, SeqCst);
+        self.generation.fetch_add(1, SeqCst);
+    }
+
+    /// The registered addresses, unless the slot is free or changing.
+    fn range(&self) -> Option<std::ops::Range<usize>> {
+        let generation = self.generation.load(SeqCst);
+        let range = self.start.load(SeqCst)..self.end.load(SeqCst);
+        let stable = generation.is_multiple_of(2) && self.generation.load(SeqCst) == generation;
+        (stable && range.start != 0).then_some(range)
+    }
+}
+
+/// The registration of one live mapping; dropping it ends the protection, so it has to be dropped
+/// before the mapping is.
+pub(super) struct Registration(&'static Slot);
+
+impl Registration {
+    /// Protects the mapping that holds `bytes`; `None` if all [`SLOTS`] are taken.
+    pub(super) fn protect(bytes: &[u8]) -> Option<Registration> {
+        let start = bytes.as_ptr() as usize;
+        let end = (start + bytes.len()).next_multiple_of(PAGE_BYTES.load(SeqCst));
+        REGISTRY
+            .iter()
+            .find(|slot| slot.claim(start, end))
+            .map(Registration)
+    }
+
+    /// The smallest offset at which the mapping could not be read; zeros may stand from there on.
+    pub(super) fn fault(&self) -> Option<usize> {
+        Some(self.0.fault.load(SeqCst)).filter(|&offset| offset != NO_FAULT)
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}
+
+extern "C" fn on_bus_error(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel passes a valid siginfo_t to a handler with SA_SIGINFO.
+    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
+    // Positive codes are faults; the others were sent by a process and carry no address.
+    let is_fault = code > 0;
+    if !(is_fault && replace_with_zeros(address)) {
+        pass_on(is_fault, signal, info, context);
+    }
+}
+
+/// Lays zero pages over the registered mapping around `address`, from its page to the end.
+fn replace_with_zeros(address: usize) -> bool {
+    for slot in &REGISTRY {
+        let Some(range) = slot.range().filter(|range| range.contains(&address)) else {
+            continue;
+        };
+        slot.fault.fetch_min(address - range.start, SeqCst);
+        let page = address & !(PAGE_BYTES.load(SeqCst) - 1);
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+        // SAFETY: `page..range.end` lies inside one mapping that is registered, hence alive and
+        // read-only, and whose faulting reader waits for this handler to return. mmap is a plain
+        // system call here, and errno stays as it was when it succeeds.
+        let mapped = unsafe {
+            let place = ptr::without_provenance_mut(page);
+            libc::mmap(place, range.end - page, libc::PROT_READ, flags, -1, 0)
+        };
+        return mapped != libc::MAP_FAILED;
+    }
+    false
+}
+
+/// Does what would have happened without the guard.
+fn pass_on(is_fault: bool, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let previous = PREVIOUS.get();
+    let handler = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
+    let wants_info = previous.is_some_and(|previous| previous.sa_flags & libc::SA_SIGINFO != 0);
+    match handler {
+        libc::SIG_IGN if !is_fault => {}
+        // A fault cannot be ignored. The signal is blocked here and arrives after the return.
+        libc::SIG_DFL | libc::SIG_IGN => {
+            // SAFETY: both functions may be called in a signal handler.
+            unsafe {
+                libc::signal(signal, libc::SIG_DFL);
+                libc::raise(signal);
+            }
+        }
+        // SAFETY: with SA_SIGINFO, the address is that of a function of this type.
+        _ if wants_info => unsafe {
+            type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+            mem::transmute::<usize, Handler>(handler)(signal, info, context);
+        },
+        // SAFETY: without SA_SIGINFO, the address is that of a function of this type.
+        _ => unsafe { mem::transmute::<usize, extern "C" fn(c_int)>(handler)(signal) },
+    }
+}

@@ -1,0 +1,264 @@
+//! The bytes of one named input.
+
+use super::guard::{self, Registration};
+use super::{read_error, write_error};
+use crate::{Error, ErrorKind, Result};
+use memmap2::{Advice, Mmap, MmapOptions};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A stream is copied in steps of so many bytes.
+const STEP_BYTES: usize = 1 << 20;
+
+/// The bytes of one named input: mapped under the [`guard`], in memory without it.
+///
+/// The bytes are what the file held only if [`verify`](Input::verify) succeeds after their last
+/// use. Each input that comes from a file keeps it open, and mapped ones are at most
+/// [`guard::SLOTS`] at a time.
+pub struct Input {
+    name: PathBuf,
+    bytes: Bytes,
+    source: Option<Source>,
+}
+
+enum Bytes {
+    Owned(Vec<u8>),
+    /// The registration comes first because it has to be dropped first.
+    Mapped(Registration, Mmap),
+}
+
+/// The open file behind an input, and what was known of it when it was opened.
+struct Source {
+    file: File,
+    opened: Metadata,
+}
+
+impl Input {
+    /// Opens the file `path`.
+    ///
+    /// A regular file is mapped, or read into memory where the [`guard`] is not installed; memory
+    /// mapped this way is page cache that the system takes back at need. Whatever else can be
+    /// read (a FIFO, a terminal, a process substitution) is [spooled](Input::spool) into
+    /// `spool_directory`, which is not touched otherwise.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`] if the file is missing, a directory, unreadable, or one mapping too
+    /// many; [`ErrorKind::Changed`] if it changed while it was read into memory;
+    /// [`ErrorKind::Memory`] if it did not fit there; those of [`Input::spool`] for a stream.
+    pub fn open(path: &Path, spool_directory: &Path) -> Result<Input> {
+        let file = File::open(path).map_err(|cause| read_error(path, cause))?;
+        let opened = file.metadata().map_err(|cause| read_error(path, cause))?;
+        if opened.is_dir() {
+            let message = "is a directory: name the files in it";
+            return Err(Error::new(ErrorKind::Read, message).in_file(path));
+        }
+        if !opened.is_file() {
+            return Input::spool(path, file, spool_directory);
+        }
+        // Files that the kernel makes up as they are read (/proc) say that they are empty.
+        let bytes = if guard::is_installed() && opened.len() > 0 {
+            map(path, &file, opened.len())?
+        } else {
+            Bytes::Owned(read(path, &file, opened.len())?)
+        };
+        let source = Some(Source { file, opened });
+        Ok(Input {
+            name: path.to_owned(),
+            bytes,
+            source,
+        })
+    }
+
+    /// Takes everything that `reader` gives, for example standard input, as an input called
+    /// `name`.
+    ///
+    /// The stream is copied into an unnamed temporary file in `directory`, which is mapped: memory
+    /// stays bounded by 1 MiB and the file vanishes with the input, also when the process is
+    /// killed. Where the [`guard`] is not installed, the stream is collected in memory instead.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`] if `reader` fails, [`ErrorKind::Write`] naming `directory` if the copy
+    /// cannot be written.
+    pub fn spool(name: impl AsRef<Path>, mut reader: impl Read, directory: &Path) -> Result<Input> {
+        let name = name.as_ref();
+        if !guard::is_installed() {
+            let mut bytes = Vec::new();
+            reader
+                .read_to_end(&mut bytes)
+                .map_err(|cause| read_error(name, cause))?;
+            return Ok(Input::from_bytes(name, bytes));
+        }
+        let task = format!("cannot hold a temporary copy of {}", name.display());
+        let unwritable = |cause| write_error(directory, &task, cause);
+        let mut file = tempfile::tempfile_in(directory).map_err(unwritable)?;
+        let mut step = vec![0; STEP_BYTES];
+        loop {
+            match reader.read(&mut step) {
+                Ok(0) => break,
+                Ok(filled) => file.write_all(&step[..filled]).map_err(unwritable)?,
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(read_error(name, cause)),
+            }
+        }
+        let opened = file.metadata().map_err(unwritable)?;
+        let bytes = match opened.len() {
+            0 => Bytes::Owned(Vec::new()),
+            size => map(name, &file, size)?,
+        };
+        Ok(Input {
+            name: name.to_owned(),
+            bytes,
+            source: Some(Source { file, opened }),
+        })
+    }
+
+    /// An input called `name` that holds `bytes`; its [`verify`](Input::verify) always succeeds.
+    pub fn from_bytes(name: impl AsRef<Path>, bytes: Vec<u8>) -> Input {
+        Input {
+            name: name.as_ref().to_owned(),
+            bytes: Bytes::Owned(bytes),
+            source: None,
+        }
+    }
+
+    /// The bytes. Of a file that is truncated meanwhile, the missing ones become zeros.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Owned(bytes) => bytes,
+            Bytes::Mapped(_, map) => map,
+        }
+    }
+
+    /// The name that the input was opened under, for messages.
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// The number of bytes.
+    pub fn len(&self) -> usize {
+        self.bytes().len()
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.bytes().is_empty()
+    }
+
+    /// Device and inode number, which no two files share; `None` for an input without a file.
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        self.source
+            .as_ref()
+            .map(|source| (source.opened.dev(), source.opened.ino()))
+    }
+
+    /// Whether `path` leads to the file of this input: by the same name, by another spelling of
+    /// it, by a symbolic or by a hard link.
+    ///
+    /// `false` for a path that leads nowhere, and for streams, which may well be read and
+    /// written under one name (a terminal).
+    pub fn is_same_file(&self, path: &Path) -> bool {
+        let identity = fs::metadata(path)
+            .ok()
+            .map(|found| (found.dev(), found.ino()));
+        identity.is_some() && identity == self.identity()
+    }
+
+    /// Checks, after the last use of [`bytes`](Input::bytes), that they were those of the file.
+    ///
+    /// Size and modification time have to be those at opening. The time of the last change of the
+    /// inode, which shows a modification whose time was set back, has to be too, unless link
+    /// count, permissions or owner explain it: a file may be unlinked, replaced or linked while it
+    /// is read. A modification that keeps the size escapes if it falls into the same tick of the
+    /// file system's clock as the opening.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if the file was modified or truncated, with both sizes;
+    /// [`ErrorKind::Read`] if it is as it was, but a part of it could not be read.
+    pub fn verify(&self) -> Result<()> {
+        let Some(Source { file, opened }) = &self.source else {
+            return Ok(());
+        };
+        let found = file
+            .metadata()
+            .map_err(|cause| read_error(&self.name, cause))?;
+        if is_modified(opened, &found) {
+            return Err(changed(&self.name, opened, &found));
+        }
+        match &self.bytes {
+            Bytes::Mapped(registration, map) => match registration.fault() {
+                Some(offset) => Err(unreadable(&self.name, offset, map.len())),
+                None => Ok(()),
+            },
+            Bytes::Owned(_) => Ok(()),
+        }
+    }
+}
+
+fn map(name: &Path, file: &File, size: u64) -> Result<Bytes> {
+    let unmappable = |cause| {
+        let message = "cannot be mapped into memory (pass it through a pipe instead)";
+        Error::new(ErrorKind::Read, message)
+            .in_file(name)
+            .caused_by(cause)
+    };
+    let length = usize::try_from(size).map_err(|cause| unmappable(io::Error::other(cause)))?;
+    // SAFETY: the mapping is private to this module and read-only; if the file shrinks, the guard
+    // puts zeros in its place, and if it changes, `verify` fails. What it holds meanwhile is
+    // untrusted bytes in either case.
+    let map = unsafe { MmapOptions::new().len(length).map(file) }.map_err(unmappable)?;
+    // Only a hint: larger read-ahead, and pages behind the reader are the first to be taken back.
+    let _ = map.advise(Advice::Sequential);
+    match Registration::protect(&map) {
+        Some(registration) => Ok(Bytes::Mapped(registration, map)),
+        None => {
+            let most = guard::SLOTS;
+            let message = format!("one input too many: at most {most} can be open at a time");
+            Err(Error::new(ErrorKind::Read, message).in_file(name))
+        }
+    }
+}
+
+fn read(name: &Path, mut file: &File, size: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let length = usize::try_from(size).unwrap_or(usize::MAX);
+    bytes.try_reserve_exact(length).map_err(|_| {
+        let message = format!("does not fit in memory: {size} bytes");
+        Error::new(ErrorKind::Memory, message).in_file(name)
+    })?;
+    file.read_to_end(&mut bytes)
+        .map_err(|cause| read_error(name, cause))?;
+    if size > 0 && bytes.len() != length {
+        let found = bytes.len();
+        let message = format!("changed while it was read: expected {size} bytes, found {found}");
+        return Err(Error::new(ErrorKind::Changed, message).in_file(name));
+    }
+    Ok(bytes)
+}
+
+fn is_modified(opened: &Metadata, found: &Metadata) -> bool {
+    let content = |file: &Metadata| (file.len(), file.mtime(), file.mtime_nsec());
+    let inode = |file: &Metadata| (file.ctime(), file.ctime_nsec());
+    let attributes = |file: &Metadata| (file.nlink(), file.mode(), file.uid(), file.gid());
+    content(opened) != content(found)
+        || (inode(opened) != inode(found) && attributes(opened) == attributes(found))
+}
+
+fn changed(name: &Path, opened: &Metadata, found: &Metadata) -> Error {
+    let describe = |file: &Metadata| {
+        let (size, seconds, nanoseconds) = (file.len(), file.mtime(), file.mtime_nsec());
+        format!("{size} bytes modified at {seconds}.{nanoseconds:09}")
+    };
+    let message = format!(
+        "changed while it was being read: expected {}, found {} (run again when it is complete)",
+        describe(opened),
+        describe(found),
+    );
+    Error::new(ErrorKind::Changed, message).in_file(name)
+}
+
+fn unreadable(name: &Path, offset: usize, size: usize) -> Error {
+    let message = format!("cannot be read from byte {offset} of {size} on (check its device)");
+    Error::new(ErrorKind::Read, message).in_file(name)
+}

@@ -1,0 +1,190 @@
+//! Files that appear under their name when they are complete, and not before.
+
+use super::write_error;
+use crate::{Error, Result};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use tempfile::TempPath;
+
+/// The bytes that an [`AtomicFile`] collects before it writes them.
+pub const BUFFER_BYTES: usize = 1 << 20;
+
+/// Names of descriptors that are open already, whatever they lead to.
+const DESCRIPTORS: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
+
+/// A file that is written beside its target and takes its place in one step.
+///
+/// Until [`publish`](AtomicFile::publish) succeeds, the target is what it was: nothing, or the old
+/// file. Dropping an `AtomicFile` instead removes what was written. Only a process that is killed
+/// leaves its temporary file, called `.NAME.` and six characters, behind.
+///
+/// A target that exists and is not a regular file (`/dev/null`, a FIFO), or that names an open
+/// descriptor (`/dev/stdout`), cannot be replaced; it is appended to directly, and may have
+/// received a part when something fails.
+///
+/// Errors of [`Write`] do not know the file; [`error`](AtomicFile::error) adds it. After one, all
+/// later writes and `publish` fail too.
+pub struct AtomicFile {
+    path: PathBuf,
+    file: File,
+    replaces: Option<Replacement>,
+    buffer: Vec<u8>,
+    failed: bool,
+}
+
+struct Replacement {
+    temporary: TempPath,
+    target: PathBuf,
+    directory: PathBuf,
+}
+
+impl AtomicFile {
+    /// Starts a file that will be published as `path`.
+    ///
+    /// Symbolic links are followed: what they point to is replaced. The file gets the permissions
+    /// of the one that it replaces, or those that the process gives to new files.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if `path` is a directory or a file without
+    /// write permission, or if its directory is missing or cannot be written.
+    pub fn create(path: &Path) -> Result<AtomicFile> {
+        let (file, replaces) =
+            open(path).map_err(|cause| write_error(path, "cannot be created", cause))?;
+        let buffer = Vec::with_capacity(BUFFER_BYTES);
+        Ok(AtomicFile {
+            path: path.to_owned(),
+            file,
+            replaces,
+            buffer,
+            failed: false,
+        })
+    }
+
+    /// Puts the complete file in its place, durably: when this returns, it survives a power loss.
+    /// (A target that cannot be replaced gets the last of its bytes.)
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if any byte could not be written; the target
+    /// is then what it was. The last step is to make the new name durable; if only that fails, the
+    /// message says so, and the new file is in place.
+    pub fn publish(mut self) -> Result<()> {
+        self.flush().map_err(|cause| self.error(cause))?;
+        let Some(Replacement {
+            temporary,
+            target,
+            directory,
+        }) = self.replaces
+        else {
+            return Ok(());
+        };
+        let error = |cause| write_error(&self.path, "cannot be written", cause);
+        self.file.sync_all().map_err(error)?;
+        temporary
+            .persist(target)
+            .map_err(|refused| error(refused.error))?;
+        File::open(directory)
+            .and_then(|directory| directory.sync_all())
+            .map_err(|cause| {
+                write_error(
+                    &self.path,
+                    "is complete, but may not survive a power loss",
+                    cause,
+                )
+            })
+    }
+
+    /// The error of this file that `cause`, an error of its [`Write`], stands for.
+    pub fn error(&self, cause: io::Error) -> Error {
+        write_error(&self.path, "cannot be written", cause)
+    }
+}
+
+/// Every byte goes through the buffer, also those of long slices: a slice of a mapped input that
+/// was truncated is then read here, where the guard sees the fault, and not by the kernel, which
+/// would blame the output ("bad address").
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.buffer.len() == BUFFER_BYTES {
+            self.flush()?;
+        }
+        let taken = bytes.len().min(BUFFER_BYTES - self.buffer.len());
+        self.buffer.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.failed {
+            return Err(io::Error::other("an earlier write failed"));
+        }
+        self.failed = true;
+        self.file.write_all(&self.buffer)?;
+        self.failed = false;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+/// The file to write, and what it will replace unless it is the target itself.
+fn open(path: &Path) -> io::Result<(File, Option<Replacement>)> {
+    if path.as_os_str().as_bytes().ends_with(b"/") {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let mode = match OpenOptions::new().append(true).open(path) {
+        Ok(existing) => {
+            let found = existing.metadata()?;
+            let is_descriptor = DESCRIPTORS.iter().any(|name| path.starts_with(name));
+            if !found.is_file() || is_descriptor {
+                return Ok((existing, None));
+            }
+            Some(found.mode() & 0o777)
+        }
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => None,
+        Err(cause) => return Err(cause),
+    };
+    let (directory, name) = resolve(path)?;
+    let target = directory.join(&name);
+    let (file, temporary) = tempfile::Builder::new()
+        .prefix(&temporary_prefix(&name))
+        .permissions(Permissions::from_mode(mode.unwrap_or(0o666)))
+        .tempfile_in(&directory)?
+        .into_parts();
+    if let Some(mode) = mode {
+        // Creation applied the mask for new files; this file takes the place of an old one.
+        file.set_permissions(Permissions::from_mode(mode))?;
+    }
+    Ok((
+        file,
+        Some(Replacement {
+            temporary,
+            target,
+            directory,
+        }),
+    ))
+}
+
+/// Directory and name of the file that `path` leads to, whether it exists or not.
+fn resolve(path: &Path) -> io::Result<(PathBuf, OsString)> {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    let directory = fs::canonicalize(parent.unwrap_or(Path::new(".")))?;
+    match fs::read_link(&path) {
+        // A link that leads nowhere yet; circles were refused when the path was opened.
+        Ok(link) => resolve(&directory.join(link)),
+        Err(_) => Ok((directory, name.to_owned())),
+    }
+}
+
+/// `.NAME.`, with NAME cut so that the name of the temporary file is never too long.
+fn temporary_prefix(name: &OsStr) -> OsString {
+    let mut prefix = OsString::from(".");
+    prefix.push(OsStr::from_bytes(&name.as_bytes()[..name.len().min(200)]));
+    prefix.push(".");
+    prefix
+}

@@ -1,0 +1,118 @@
+//! Arrays of a fixed length that may be larger than memory.
+
+use super::write_error;
+use crate::{Error, ErrorKind, Result};
+use bytemuck::Pod;
+use memmap2::MmapMut;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// An array of a fixed length, zeroed at first, in memory or in a temporary file.
+///
+/// Both placements hold the same values; only the memory bound decides between them. Pages of the
+/// file are page cache: the system writes them back and takes them when it needs memory.
+///
+/// The file is not under the [`guard`](super::guard): nobody else can reach it, its blocks are
+/// allocated before use, and zeros in the place of values would be wrong answers. A fault can only
+/// be a failing device, and then the process ends.
+pub struct Table<T>(Placement<T>);
+
+enum Placement<T> {
+    Memory(Box<[T]>),
+    Disk(MmapMut),
+}
+
+impl<T: Pod> Table<T> {
+    /// A table of `len` zeroed values in memory; untouched pages cost nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Memory`] if the memory cannot be had.
+    pub fn in_memory(len: usize) -> Result<Table<T>> {
+        let values = bytemuck::allocation::try_zeroed_slice_box(len).map_err(|()| {
+            let bytes = bytes_of::<T>(len);
+            let message = format!("no memory for a table of {len} values ({bytes} bytes)");
+            Error::new(ErrorKind::Memory, message)
+        })?;
+        Ok(Table(Placement::Memory(values)))
+    }
+
+    /// A table of `len` zeroed values in an unnamed temporary file in `directory`, which vanishes
+    /// with the table, also when the process is killed.
+    ///
+    /// All its blocks are allocated here, so that a full disk is an error now and not a fault
+    /// later. A directory that is itself in memory (tmpfs) saves none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] naming `directory` if there is not enough space or no permission.
+    pub fn on_disk(len: usize, directory: &Path) -> Result<Table<T>> {
+        const {
+            assert!(size_of::<T>() > 0, "values have a size");
+            assert!(align_of::<T>() <= 4096, "mappings are aligned to pages");
+        }
+        if len == 0 {
+            return Table::in_memory(0);
+        }
+        let bytes = bytes_of::<T>(len);
+        let map = map_new_file(bytes, directory).map_err(|cause| {
+            let task = format!("cannot hold a temporary table of {bytes} bytes");
+            write_error(directory, &task, cause)
+        })?;
+        Ok(Table(Placement::Disk(map)))
+    }
+
+    /// The values.
+    pub fn as_slice(&self) -> &[T] {
+        match &self.0 {
+            Placement::Memory(values) => values,
+            Placement::Disk(map) => bytemuck::cast_slice(map),
+        }
+    }
+
+    /// The values, to be changed.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        match &mut self.0 {
+            Placement::Memory(values) => values,
+            Placement::Disk(map) => bytemuck::cast_slice_mut(map),
+        }
+    }
+
+    /// Whether the values are in a temporary file.
+    pub fn is_on_disk(&self) -> bool {
+        matches!(self.0, Placement::Disk(_))
+    }
+}
+
+fn bytes_of<T>(len: usize) -> u128 {
+    len as u128 * size_of::<T>() as u128
+}
+
+fn map_new_file(bytes: u128, directory: &Path) -> io::Result<MmapMut> {
+    let bytes = i64::try_from(bytes).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    let file = tempfile::tempfile_in(directory)?;
+    allocate_blocks(&file, bytes)?;
+    // SAFETY: the file has no name and no other handle, so only this mapping changes it, and all
+    // its blocks exist.
+    unsafe { MmapMut::map_mut(&file) }
+}
+
+/// Extends the empty `file` to `bytes` zeros whose blocks are allocated.
+#[cfg(target_os = "linux")]
+fn allocate_blocks(file: &File, bytes: i64) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    loop {
+        // SAFETY: the descriptor is open for writing as long as `file` is borrowed.
+        match unsafe { libc::posix_fallocate64(file.as_raw_fd(), 0, bytes) } {
+            0 => return Ok(()),
+            libc::EINTR => {}
+            code => return Err(io::Error::from_raw_os_error(code)),
+        }
+    }
+}
+
+/// Extends the empty `file` to `bytes` zeros whose blocks are allocated.
+#[cfg(not(target_os = "linux"))]
+fn allocate_blocks(mut file: &File, bytes: i64) -> io::Result<()> {
+    use std::io::Read;
+    io::copy(&mut io::repeat(0).take(bytes.unsigned_abs()), &mut file).map(drop)
+}
