@@ -43,7 +43,9 @@ impl Level {
     /// The fastest level of this processor.
     pub fn best() -> Level {
         let mut levels = Level::ALL.into_iter().rev();
-        levels.find(|level| level.is_available()).unwrap_or(Level::Scalar)
+        levels
+            .find(|level| level.is_available())
+            .unwrap_or(Level::Scalar)
     }
 
     /// The levels that this processor can run, slowest first: what tests go through.
@@ -80,9 +82,11 @@ impl FromStr for Level {
     /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for any other name.
     fn from_str(name: &str) -> crate::Result<Level> {
         let mut levels = Level::ALL.into_iter();
-        levels.find(|level| level.to_string() == name).ok_or_else(|| {
-            let message = format!("{name:?}: expected scalar, avx2 or avx512");
-            crate::Error::new(crate::ErrorKind::Parameter, message)
-        })
+        levels
+            .find(|level| level.to_string() == name)
+            .ok_or_else(|| {
+                let message = format!("{name:?}: expected scalar, avx2 or avx512");
+                crate::Error::new(crate::ErrorKind::Parameter, message)
+            })
     }
 }
