@@ -5,6 +5,7 @@
 //! its cost does not show.
 
 pub mod accumulate;
+pub mod hamming;
 mod level;
 pub mod probe;
 pub mod words;

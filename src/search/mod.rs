@@ -1,1 +1,7 @@
 //! Who is near whom?
+//!
+//! [`hamming`] finds every fingerprint within k bits of a query, exactly; [`naive`] compares
+//! everything with everything and is the oracle of every faster search.
+
+pub mod hamming;
+pub mod naive;

@@ -1,5 +1,7 @@
 //! A document as a sequence of windows.
 
+use std::ops::Range;
+
 use crate::kernel::Level;
 use crate::kernel::words::{LONG, WINDOW_BYTES, Words};
 
@@ -14,6 +16,8 @@ pub struct Window<'a> {
     words: &'a Words,
     /// A word longer than a window is a window of its own.
     giant: Option<&'a [u8]>,
+    /// Where in the document the window starts.
+    start: usize,
 }
 
 impl Windows {
@@ -29,8 +33,9 @@ impl Windows {
     /// O(length) time; `text` is read once but for words longer than a window, which are handed
     /// on without a copy.
     pub fn for_each(&mut self, text: &[u8], mut visit: impl FnMut(Window<'_>)) {
-        let mut rest = text;
-        while !rest.is_empty() {
+        let mut start = 0;
+        while start < text.len() {
+            let rest = &text[start..];
             let bytes = whole_words(rest);
             if bytes > 0 {
                 self.words.fill(&rest[..bytes]);
@@ -85,6 +90,15 @@ impl Window<'_> {
     pub fn long_word(&self, ordinal: usize) -> &[u8] {
         self.giant.unwrap_or_else(|| self.words.bytes(ordinal))
     }
+
+    /// Where in the document that word stands.
+    ///
+    /// # Panics
+    /// If the window has no such word.
+    pub fn long_word_range(&self, ordinal: usize) -> Range<usize> {
+        let within = self.giant.map_or_else(|| self.words.range(ordinal), |word| 0..word.len());
+        self.start + within.start..self.start + within.end
+    }
 }
 
 #[cfg(test)]
@@ -98,7 +112,11 @@ mod tests {
             for (ordinal, key) in window.keys().iter().enumerate() {
                 found.push(match key & LONG {
                     0 => letters(*key),
-                    _ => window.long_word(ordinal).to_ascii_lowercase(),
+                    _ => {
+                        let word = window.long_word(ordinal);
+                        assert_eq!(word, &text[window.long_word_range(ordinal)]);
+                        word.to_ascii_lowercase()
+                    }
                 });
             }
         });

@@ -1,40 +1,58 @@
 //! The first N words by count, and the proof that no other word belongs among them.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 
 use super::Term;
 use super::counter::{BUCKETS, Buckets, bucket_of, bucket_of_key};
 
-/// A word, its exact count and its letters in lower case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ranked {
+/// A word and its exact count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ranked<'a> {
     /// The word.
     pub term: Term,
     /// How often it occurs.
     pub count: u64,
-    /// The word's letters, in lower case.
-    pub letters: Vec<u8>,
+    /// Where its letters stand, in any case: wanted for a [hashed](Term::is_hashed) word only.
+    pub letters: Option<&'a [u8]>,
 }
 
 /// The best `limit` of the words offered so far: count descending, then letters ascending.
 #[derive(Clone, Debug)]
-pub struct Ranking {
+pub struct Ranking<'a> {
     limit: usize,
-    words: Vec<Ranked>,
+    words: Vec<Ranked<'a>>,
 }
 
-impl Ranking {
+impl Ord for Ranked<'_> {
+    /// Better words are less.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.count.cmp(&self.count).then_with(|| {
+            if !self.term.is_hashed() && !other.term.is_hashed() {
+                return self.term.cmp(&other.term);
+            }
+            let (own, others) = (self.term.letters(), other.term.letters());
+            let own = own.as_deref().or(self.letters).unwrap_or_default();
+            let others = others.as_deref().or(other.letters).unwrap_or_default();
+            let folded = others.iter().map(u8::to_ascii_lowercase);
+            own.iter().map(u8::to_ascii_lowercase).cmp(folded)
+        })
+    }
+}
+
+impl PartialOrd for Ranked<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<'a> Ranking<'a> {
     /// No words yet; at most `limit` will be kept.
-    pub fn new(limit: usize) -> Ranking {
-        Ranking {
-            limit,
-            words: Vec::new(),
-        }
+    pub fn new(limit: usize) -> Ranking<'a> {
+        Ranking { limit, words: Vec::new() }
     }
 
-    /// Offers words, each at most once over all calls. O(words · log) time, and O(limit) memory
-    /// beyond the words themselves.
-    pub fn offer(&mut self, words: impl IntoIterator<Item = Ranked>) {
+    /// Offers words, each at most once over all calls. O(words · log) time, O(limit) memory.
+    pub fn offer(&mut self, words: impl IntoIterator<Item = Ranked<'a>>) {
         for word in words {
             self.words.push(word);
             if self.words.len() >= 2 * self.limit + 1000 {
@@ -45,9 +63,7 @@ impl Ranking {
     }
 
     fn keep_best(&mut self) {
-        self.words.sort_unstable_by(|a, b| {
-            (Reverse(a.count), &a.letters).cmp(&(Reverse(b.count), &b.letters))
-        });
+        self.words.sort_unstable();
         self.words.truncate(self.limit);
     }
 
@@ -60,7 +76,7 @@ impl Ranking {
     }
 
     /// The words, best first.
-    pub fn words(&self) -> &[Ranked] {
+    pub fn words(&self) -> &[Ranked<'a>] {
         &self.words
     }
 
@@ -140,28 +156,25 @@ impl Suspects {
 mod tests {
     use super::*;
 
-    fn ranked(letters: &str, count: u64) -> Ranked {
-        let letters = letters.as_bytes().to_vec();
-        Ranked {
-            term: Term::from_letters(&letters),
-            count,
-            letters,
-        }
+    fn ranked(letters: &str, count: u64) -> Ranked<'_> {
+        let letters = letters.as_bytes();
+        Ranked { term: Term::from_letters(letters), count, letters: Some(letters) }
     }
 
     #[test]
     fn count_down_then_alphabetical() {
+        const LONG: &str = "AaronAndAbelAndAbigailAndAbraham";
         let mut ranking = Ranking::new(3);
         assert_eq!(ranking.threshold(), 1);
         ranking.offer([ranked("b", 2), ranked("c", 9)]);
         assert_eq!(ranking.threshold(), 1);
-        ranking.offer([ranked("ab", 2), ranked("a", 2)]);
+        ranking.offer([ranked("ab", 2), ranked(LONG, 2), ranked("a", 2)]);
         let words: Vec<&[u8]> = ranking
             .words()
             .iter()
             .map(|word| &word.letters[..])
             .collect();
-        assert_eq!(words, [&b"c"[..], b"a", b"ab"]);
+        assert_eq!(words, [Some(&b"c"[..]), Some(b"a"), Some(LONG.as_bytes())]);
         assert_eq!(ranking.threshold(), 2);
     }
 

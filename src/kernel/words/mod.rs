@@ -15,6 +15,8 @@ mod avx2;
 mod avx512;
 mod scalar;
 
+use std::ops::Range;
+
 use super::Level;
 
 /// Most bytes of text in a window.
@@ -77,8 +79,16 @@ impl Words {
     /// # Panics
     /// If the window has no such word.
     pub fn bytes(&self, ordinal: usize) -> &[u8] {
-        let range = self.starts[..self.len][ordinal]..self.ends[..self.len][ordinal];
-        &self.text[usize::from(range.start)..usize::from(range.end)]
+        &self.text[self.range(ordinal)]
+    }
+
+    /// Where in the window its `ordinal`-th word stands.
+    ///
+    /// # Panics
+    /// If the window has no such word.
+    pub fn range(&self, ordinal: usize) -> Range<usize> {
+        let (starts, ends) = (&self.starts[..self.len], &self.ends[..self.len]);
+        usize::from(starts[ordinal])..usize::from(ends[ordinal])
     }
 }
 

@@ -1,0 +1,205 @@
+use std::arch::x86_64::*;
+
+use super::lanes::{self, Lanes};
+use super::{Hit, Kernels, Key, Near, TILE};
+
+lanes::table!(U64, u64, Four64, "avx2,bmi1,bmi2,popcnt");
+lanes::table!(U128, u128, Four128, "avx2,bmi1,bmi2,popcnt");
+
+#[derive(Clone, Copy)]
+struct Four64(__m256i);
+
+impl Lanes for Four64 {
+    type Fingerprint = u64;
+    type Distances = __m256i;
+    const COUNT: usize = 4;
+
+    #[inline(always)]
+    unsafe fn splat(fingerprint: u64) -> Self {
+        // SAFETY: as the trait demands.
+        Four64(unsafe { _mm256_set1_epi64x(fingerprint as i64) })
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u64) -> Self {
+        // SAFETY: as the trait demands.
+        Four64(unsafe { _mm256_loadu_si256(from.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_first(from: *const u64, count: usize) -> Self {
+        // SAFETY: as the trait demands; masked lanes are not read.
+        Four64(unsafe { _mm256_maskload_epi64(from.cast(), first_lanes(count)) })
+    }
+
+    #[inline(always)]
+    unsafe fn distances(self, query: Self, mask: Self) -> __m256i {
+        // SAFETY: as the trait demands.
+        unsafe { popcount(self.0, query.0, mask.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn splat_distance(distance: u32) -> __m256i {
+        // SAFETY: as the trait demands.
+        unsafe { _mm256_set1_epi64x(distance.into()) }
+    }
+
+    #[inline(always)]
+    unsafe fn smaller(a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: as the trait demands; distances fit a byte, and AVX2 has no minimum of 64 bits.
+        unsafe { _mm256_min_epu8(a, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn within(distances: __m256i, limit: __m256i) -> u32 {
+        // SAFETY: as the trait demands.
+        unsafe {
+            let beyond = _mm256_cmpgt_epi64(distances, limit);
+            !(_mm256_movemask_pd(_mm256_castsi256_pd(beyond)) as u32) & 0b1111
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(distances: __m256i, which: u32, first: u32, out: *mut Hit) {
+        // SAFETY: as the trait demands; a hit is its distance, then its position, 64 bits.
+        unsafe {
+            let lane = _mm256_setr_epi64x(0, 1, 2, 3);
+            let positions =
+                _mm256_slli_epi64::<32>(_mm256_add_epi64(lane, _mm256_set1_epi64x(first.into())));
+            let hits = _mm256_or_si256(positions, distances);
+            let order = _mm256_loadu_si256(COMPRESS[which as usize & 15].as_ptr().cast());
+            _mm256_storeu_si256(out.cast(), _mm256_permutevar8x32_epi32(hits, order));
+        }
+    }
+}
+
+/// Fingerprints 0, 1 and 2, 3.
+#[derive(Clone, Copy)]
+struct Four128(__m256i, __m256i);
+
+impl Lanes for Four128 {
+    type Fingerprint = u128;
+    type Distances = __m256i;
+    const COUNT: usize = 4;
+
+    #[inline(always)]
+    unsafe fn splat(fingerprint: u128) -> Self {
+        // SAFETY: as the trait demands.
+        unsafe {
+            let one = _mm_set_epi64x((fingerprint >> 64) as i64, fingerprint as i64);
+            let two = _mm256_broadcastsi128_si256(one);
+            Four128(two, two)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u128) -> Self {
+        // SAFETY: as the trait demands.
+        unsafe {
+            Four128(
+                _mm256_loadu_si256(from.cast()),
+                _mm256_loadu_si256(from.add(2).cast()),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_first(from: *const u128, count: usize) -> Self {
+        // SAFETY: as the trait demands; masked lanes are not read.
+        unsafe {
+            let low = first_lanes((2 * count).min(4));
+            let high = first_lanes((2 * count).saturating_sub(4));
+            Four128(
+                _mm256_maskload_epi64(from.cast(), low),
+                _mm256_maskload_epi64(from.wrapping_add(2).cast(), high),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn distances(self, query: Self, mask: Self) -> __m256i {
+        // SAFETY: as the trait demands.
+        unsafe {
+            let a = popcount(self.0, query.0, mask.0);
+            let b = popcount(self.1, query.1, mask.1);
+            let sums = _mm256_add_epi64(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+            // The sums come as 0, 2, 1, 3.
+            _mm256_permute4x64_epi64::<0b11_01_10_00>(sums)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn splat_distance(distance: u32) -> __m256i {
+        // SAFETY: as the trait demands.
+        unsafe { Four64::splat_distance(distance) }
+    }
+
+    #[inline(always)]
+    unsafe fn smaller(a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: as the trait demands.
+        unsafe { Four64::smaller(a, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn within(distances: __m256i, limit: __m256i) -> u32 {
+        // SAFETY: as the trait demands.
+        unsafe { Four64::within(distances, limit) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(distances: __m256i, which: u32, first: u32, out: *mut Hit) {
+        // SAFETY: as the trait demands.
+        unsafe { Four64::store(distances, which, first, out) }
+    }
+}
+
+/// Selects the `count` (0..=4) lowest lanes of 64 bits.
+#[inline(always)]
+unsafe fn first_lanes(count: usize) -> __m256i {
+    // SAFETY: the caller has the instruction set.
+    unsafe {
+        _mm256_cmpgt_epi64(
+            _mm256_set1_epi64x(count as i64),
+            _mm256_setr_epi64x(0, 1, 2, 3),
+        )
+    }
+}
+
+/// Four counts of 64 bits: a table of 16 nibbles, then sums of eight bytes.
+#[inline(always)]
+unsafe fn popcount(fingerprints: __m256i, query: __m256i, mask: __m256i) -> __m256i {
+    // SAFETY: the caller has the instruction set.
+    unsafe {
+        let nibble = _mm256_set1_epi8(0x0F);
+        let ones = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+            0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+        ));
+        let different = _mm256_and_si256(_mm256_xor_si256(fingerprints, query), mask);
+        let low = _mm256_and_si256(different, nibble);
+        let high = _mm256_and_si256(_mm256_srli_epi64::<4>(different), nibble);
+        let bytes = _mm256_add_epi8(
+            _mm256_shuffle_epi8(ones, low),
+            _mm256_shuffle_epi8(ones, high),
+        );
+        _mm256_sad_epu8(bytes, _mm256_setzero_si256())
+    }
+}
+
+/// For each set of lanes of 64 bits, the lanes of 32 bits that move it to the front.
+static COMPRESS: [[u32; 8]; 16] = {
+    let mut orders = [[0; 8]; 16];
+    let mut which = 0;
+    while which < 16 {
+        let (mut lane, mut place) = (0, 0);
+        while lane < 4 {
+            if which >> lane & 1 == 1 {
+                orders[which][place] = 2 * lane;
+                orders[which][place + 1] = 2 * lane + 1;
+                place += 2;
+            }
+            lane += 1;
+        }
+        which += 1;
+    }
+    orders
+};

@@ -1,0 +1,176 @@
+use std::arch::x86_64::*;
+
+use super::lanes::{self, Lanes};
+use super::{Hit, Kernels, Key, Near, TILE};
+
+lanes::table!(
+    U64,
+    u64,
+    Eight64,
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi1,bmi2,popcnt"
+);
+lanes::table!(
+    U128,
+    u128,
+    Eight128,
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi1,bmi2,popcnt"
+);
+
+/// (fingerprint ^ query) & mask, as a truth table.
+const DIFFERENT_IN_MASK: i32 = 0b0010_1000;
+
+#[derive(Clone, Copy)]
+struct Eight64(__m512i);
+
+impl Lanes for Eight64 {
+    type Fingerprint = u64;
+    type Distances = __m512i;
+    const COUNT: usize = 8;
+
+    #[inline(always)]
+    unsafe fn splat(fingerprint: u64) -> Self {
+        // SAFETY: as the trait demands.
+        Eight64(unsafe { _mm512_set1_epi64(fingerprint as i64) })
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u64) -> Self {
+        // SAFETY: as the trait demands.
+        Eight64(unsafe { _mm512_loadu_si512(from.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_first(from: *const u64, count: usize) -> Self {
+        // SAFETY: as the trait demands; masked lanes are not read.
+        Eight64(unsafe { _mm512_maskz_loadu_epi64((1u8 << count) - 1, from.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn distances(self, query: Self, mask: Self) -> __m512i {
+        // SAFETY: as the trait demands.
+        unsafe { popcount(self.0, query.0, mask.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn splat_distance(distance: u32) -> __m512i {
+        // SAFETY: as the trait demands.
+        unsafe { _mm512_set1_epi64(distance.into()) }
+    }
+
+    #[inline(always)]
+    unsafe fn smaller(a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: as the trait demands.
+        unsafe { _mm512_min_epu64(a, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn within(distances: __m512i, limit: __m512i) -> u32 {
+        // SAFETY: as the trait demands.
+        unsafe { _mm512_cmple_epu64_mask(distances, limit).into() }
+    }
+
+    #[inline(always)]
+    unsafe fn store(distances: __m512i, which: u32, first: u32, out: *mut Hit) {
+        // SAFETY: as the trait demands; a hit is its distance, then its position, 64 bits.
+        unsafe {
+            let lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+            let positions =
+                _mm512_slli_epi64::<32>(_mm512_add_epi64(lane, _mm512_set1_epi64(first.into())));
+            let hits = _mm512_or_si512(positions, distances);
+            // Compressing in the register: compressing into memory is microcode on Zen 4.
+            _mm512_storeu_si512(out.cast(), _mm512_maskz_compress_epi64(which as u8, hits));
+        }
+    }
+}
+
+/// Fingerprints 0 to 3 and 4 to 7.
+#[derive(Clone, Copy)]
+struct Eight128(__m512i, __m512i);
+
+impl Lanes for Eight128 {
+    type Fingerprint = u128;
+    type Distances = __m512i;
+    const COUNT: usize = 8;
+
+    #[inline(always)]
+    unsafe fn splat(fingerprint: u128) -> Self {
+        // SAFETY: as the trait demands.
+        unsafe {
+            let one = _mm_set_epi64x((fingerprint >> 64) as i64, fingerprint as i64);
+            let four = _mm512_broadcast_i64x2(one);
+            Eight128(four, four)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u128) -> Self {
+        // SAFETY: as the trait demands.
+        unsafe {
+            Eight128(
+                _mm512_loadu_si512(from.cast()),
+                _mm512_loadu_si512(from.add(4).cast()),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_first(from: *const u128, count: usize) -> Self {
+        let halves = (1u16 << (2 * count)) - 1;
+        // SAFETY: as the trait demands; masked lanes are not read.
+        unsafe {
+            Eight128(
+                _mm512_maskz_loadu_epi64(halves as u8, from.cast()),
+                _mm512_maskz_loadu_epi64((halves >> 8) as u8, from.wrapping_add(4).cast()),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn distances(self, query: Self, mask: Self) -> __m512i {
+        // SAFETY: as the trait demands.
+        unsafe {
+            let a = popcount(self.0, query.0, mask.0);
+            let b = popcount(self.1, query.1, mask.1);
+            let low = _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), b);
+            let high =
+                _mm512_permutex2var_epi64(a, _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15), b);
+            _mm512_add_epi64(low, high)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn splat_distance(distance: u32) -> __m512i {
+        // SAFETY: as the trait demands.
+        unsafe { Eight64::splat_distance(distance) }
+    }
+
+    #[inline(always)]
+    unsafe fn smaller(a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: as the trait demands.
+        unsafe { Eight64::smaller(a, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn within(distances: __m512i, limit: __m512i) -> u32 {
+        // SAFETY: as the trait demands.
+        unsafe { Eight64::within(distances, limit) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(distances: __m512i, which: u32, first: u32, out: *mut Hit) {
+        // SAFETY: as the trait demands.
+        unsafe { Eight64::store(distances, which, first, out) }
+    }
+}
+
+#[inline(always)]
+unsafe fn popcount(fingerprints: __m512i, query: __m512i, mask: __m512i) -> __m512i {
+    // SAFETY: the caller has the instruction set.
+    unsafe {
+        _mm512_popcnt_epi64(_mm512_ternarylogic_epi64::<DIFFERENT_IN_MASK>(
+            fingerprints,
+            query,
+            mask,
+        ))
+    }
+}

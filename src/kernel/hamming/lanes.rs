@@ -1,0 +1,189 @@
+use super::{Fingerprint, Hit, Near};
+
+/// Lists of hits grow by this many fingerprints at a time, so that a scan needs room for the
+/// hits it finds and not for every fingerprint it looks at.
+const BLOCK: usize = 2048;
+
+/// A vector register, or two, full of fingerprints.
+///
+/// # Safety
+/// Every method needs the instruction set of the implementation. The methods and the loops
+/// below carry no `target_feature` of their own: they are inlined into entry points that do.
+pub(super) trait Lanes: Copy {
+    type Fingerprint: Fingerprint;
+    /// One unsigned number of 64 bits per fingerprint.
+    type Distances: Copy;
+    /// How many fingerprints there are in one.
+    const COUNT: usize;
+
+    unsafe fn splat(fingerprint: Self::Fingerprint) -> Self;
+    /// Reads `COUNT` fingerprints.
+    unsafe fn load(from: *const Self::Fingerprint) -> Self;
+    /// Reads `count < COUNT` fingerprints and no byte behind them; the others are zero.
+    unsafe fn load_first(from: *const Self::Fingerprint, count: usize) -> Self;
+    unsafe fn distances(self, query: Self, mask: Self) -> Self::Distances;
+
+    unsafe fn splat_distance(distance: u32) -> Self::Distances;
+    unsafe fn smaller(a: Self::Distances, b: Self::Distances) -> Self::Distances;
+    /// Bit `i` is set where distance `i` is at most the limit.
+    unsafe fn within(distances: Self::Distances, limit: Self::Distances) -> u32;
+    /// Writes the hits of the lanes set in `which`, in order, then anything, `COUNT` in all;
+    /// lane `i` has the position `first + i`.
+    unsafe fn store(distances: Self::Distances, which: u32, first: u32, out: *mut Hit);
+}
+
+/// A query tile or a single query: `N` patterns against the same fingerprints.
+#[inline(always)]
+pub(super) unsafe fn scan<L: Lanes, const N: usize>(
+    fingerprints: &[L::Fingerprint],
+    queries: [L::Fingerprint; N],
+    near: Near<L::Fingerprint>,
+    first: u32,
+    out: &mut [Vec<Hit>; N],
+) {
+    // SAFETY: the caller has the instruction set. `load` stays inside a block, and
+    // `emit` finds the room that is reserved before the block.
+    unsafe {
+        let queries = queries.map(|query| L::splat(query));
+        let (mask, limit) = (L::splat(near.mask), L::splat_distance(near.k));
+        let mut position = first;
+        for block in fingerprints.chunks(BLOCK) {
+            for hits in out.iter_mut() {
+                hits.reserve(block.len() + L::COUNT);
+            }
+            let whole = block.len() / L::COUNT * L::COUNT;
+            let mut at = 0;
+            while at < whole {
+                let lanes = L::load(block.as_ptr().add(at));
+                emit(
+                    lanes,
+                    &queries,
+                    mask,
+                    limit,
+                    u32::MAX,
+                    position + at as u32,
+                    out,
+                );
+                at += L::COUNT;
+            }
+            let rest = block.len() - whole;
+            if rest > 0 {
+                let lanes = L::load_first(block.as_ptr().add(whole), rest);
+                let valid = (1 << rest) - 1;
+                emit(
+                    lanes,
+                    &queries,
+                    mask,
+                    limit,
+                    valid,
+                    position + whole as u32,
+                    out,
+                );
+            }
+            position = position.wrapping_add(block.len() as u32);
+        }
+    }
+}
+
+/// Appends the hits among one vector of fingerprints. Hits are rare, so the smallest of the
+/// `N` distances of each fingerprint decides whether any query looks at its own.
+#[inline(always)]
+unsafe fn emit<L: Lanes, const N: usize>(
+    lanes: L,
+    queries: &[L; N],
+    mask: L,
+    limit: L::Distances,
+    valid: u32,
+    first: u32,
+    out: &mut [Vec<Hit>; N],
+) {
+    // SAFETY: the caller has the instruction set and reserved `COUNT` hits more than there are
+    // fingerprints left in the block; `store` writes `COUNT`, of which the set ones count.
+    unsafe {
+        let mut nearest = lanes.distances(queries[0], mask);
+        for query in &queries[1..] {
+            nearest = L::smaller(nearest, lanes.distances(*query, mask));
+        }
+        if L::within(nearest, limit) & valid == 0 {
+            return;
+        }
+        for (query, hits) in queries.iter().zip(out) {
+            let distances = lanes.distances(*query, mask);
+            let which = L::within(distances, limit) & valid;
+            if which != 0 {
+                let end = hits.len();
+                L::store(distances, which, first, hits.as_mut_ptr().add(end));
+                hits.set_len(end + which.count_ones() as usize);
+            }
+        }
+    }
+}
+
+/// The entry points of one instruction set for one type of fingerprint, and their table.
+macro_rules! table {
+    ($name:ident, $fingerprint:ty, $lanes:ty, $features:literal) => {
+        pub(super) static $name: Kernels<$fingerprint> = {
+            fn scan(
+                of: &[$fingerprint],
+                query: $fingerprint,
+                near: Near<$fingerprint>,
+                first: u32,
+                out: &mut Vec<Hit>,
+            ) {
+                #[target_feature(enable = $features)]
+                fn enabled(
+                    of: &[$fingerprint],
+                    query: $fingerprint,
+                    near: Near<$fingerprint>,
+                    first: u32,
+                    out: &mut [Vec<Hit>; 1],
+                ) {
+                    // SAFETY: this function has the instruction set.
+                    unsafe { lanes::scan::<$lanes, 1>(of, [query], near, first, out) }
+                }
+                let out = std::array::from_mut(out);
+                // SAFETY: the table is only handed out where the level is available.
+                unsafe { enabled(of, query, near, first, out) }
+            }
+
+            fn scan_tile(
+                of: &[$fingerprint],
+                queries: &[$fingerprint; TILE],
+                near: Near<$fingerprint>,
+                first: u32,
+                out: &mut [Vec<Hit>; TILE],
+            ) {
+                #[target_feature(enable = $features)]
+                fn enabled(
+                    of: &[$fingerprint],
+                    queries: &[$fingerprint; TILE],
+                    near: Near<$fingerprint>,
+                    first: u32,
+                    out: &mut [Vec<Hit>; TILE],
+                ) {
+                    // SAFETY: this function has the instruction set.
+                    unsafe { lanes::scan::<$lanes, TILE>(of, *queries, near, first, out) }
+                }
+                // SAFETY: the table is only handed out where the level is available.
+                unsafe { enabled(of, queries, near, first, out) }
+            }
+
+            fn buckets(of: &[$fingerprint], key: Key<$fingerprint>, out: &mut [u32]) {
+                #[target_feature(enable = "bmi2,popcnt")]
+                fn enabled(of: &[$fingerprint], key: Key<$fingerprint>, out: &mut [u32]) {
+                    key.buckets(of, out, |value, mask| _pext_u64(value, mask));
+                }
+                // SAFETY: the table is only handed out where the level is available.
+                unsafe { enabled(of, key, out) }
+            }
+
+            Kernels {
+                scan,
+                scan_tile,
+                buckets,
+            }
+        };
+    };
+}
+
+pub(super) use table;

@@ -1,0 +1,49 @@
+use super::{Fingerprint, Hit, Kernels, Key, Near, TILE};
+
+pub(super) static U64: Kernels<u64> = Kernels {
+    scan,
+    scan_tile,
+    buckets,
+};
+pub(super) static U128: Kernels<u128> = Kernels {
+    scan,
+    scan_tile,
+    buckets,
+};
+
+fn scan<F: Fingerprint>(of: &[F], query: F, near: Near<F>, first: u32, out: &mut Vec<Hit>) {
+    for (position, fingerprint) in (first..).zip(of) {
+        let distance = ((query ^ *fingerprint) & near.mask).count_ones();
+        if distance <= near.k {
+            out.push(Hit { distance, position });
+        }
+    }
+}
+
+fn scan_tile<F: Fingerprint>(
+    of: &[F],
+    queries: &[F; TILE],
+    near: Near<F>,
+    first: u32,
+    out: &mut [Vec<Hit>; TILE],
+) {
+    for (query, hits) in queries.iter().zip(out) {
+        scan(of, *query, near, first, hits);
+    }
+}
+
+fn buckets<F: Fingerprint>(of: &[F], key: Key<F>, out: &mut [u32]) {
+    key.buckets(of, out, gather);
+}
+
+/// The bits of `value` that `mask` selects, moved together: what PEXT does.
+fn gather(value: u64, mut mask: u64) -> u64 {
+    let mut gathered = 0;
+    let mut place = 0;
+    while mask != 0 {
+        gathered |= (value >> mask.trailing_zeros() & 1) << place;
+        place += 1;
+        mask &= mask - 1;
+    }
+    gathered
+}

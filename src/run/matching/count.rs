@@ -1,0 +1,153 @@
+//! The first reading: all words of the articles are counted.
+
+use super::kept::{Kept, Words};
+use super::units::{Unit, total_bytes};
+use crate::Result;
+use crate::corpus::form_feed::pages;
+use crate::kernel::Level;
+use crate::run::{Budget, Progress, Stage, Workers};
+use crate::text::Windows;
+use crate::vocabulary::{Buckets, Counter, Lexicon, Lookup, SampleCounter, Term};
+
+/// The table of likely words; with the counters beside it, it stays in a second-level cache.
+const TABLE_BYTES: usize = 256 << 10;
+/// A sample is read in pieces of this size, spread over the input.
+const SAMPLE_PIECE_BYTES: usize = 32 << 10;
+/// Text sampled for each feature wanted.
+const SAMPLE_BYTES_PER_FEATURE: usize = 2 << 10;
+/// At most this part of the input is sampled.
+const SAMPLE_PART: usize = 32;
+
+/// What the first reading found out.
+pub(super) struct Counts<'a> {
+    /// The count of each slot of the lexicon.
+    pub(super) slots: Vec<u64>,
+    /// Bounds for the words outside the lexicon.
+    pub(super) buckets: Buckets,
+    /// What is known of each unit, in the order of the units.
+    pub(super) units: Vec<UnitCount<'a>>,
+}
+
+/// What the first reading found out about one unit.
+#[derive(Default)]
+pub(super) struct UnitCount<'a> {
+    pub(super) pages: usize,
+    pub(super) id_bytes: usize,
+    /// Its words, if there was memory for them.
+    pub(super) kept: Option<Kept<'a>>,
+}
+
+/// Likely words, from a sample spread over the units. Only speed depends on the choice.
+pub(super) fn likely_words(
+    workers: &Workers,
+    progress: &Progress,
+    units: &[Unit<'_>],
+    features: usize,
+    is_stop: impl Fn(Term) -> bool + Sync,
+    level: Level,
+) -> Result<Lexicon> {
+    let total = total_bytes(units) as usize;
+    let wanted = (features * SAMPLE_BYTES_PER_FEATURE).max(SAMPLE_PIECE_BYTES);
+    let pieces = (wanted.min(total / SAMPLE_PART) / SAMPLE_PIECE_BYTES).max(1);
+    let pieces = sample(units, pieces);
+    progress.begin(Stage::Sample, pieces.iter().map(|piece| piece.len() as u64).sum());
+    let start = || (Windows::new(level), SampleCounter::default());
+    let states = workers.for_each(progress, pieces, start, |(windows, counter), _, piece| {
+        windows.for_each(piece, |window| counter.add(window));
+        progress.advance(piece.len() as u64);
+        Ok(())
+    })?;
+    let mut counters = states.into_iter().map(|(_, counter)| counter);
+    let mut counter = counters.next().unwrap_or_default();
+    counters.for_each(|other| counter.merge(other));
+    let words = counter.by_frequency().into_iter().filter(|term| !term.is_hashed());
+    let words = words.map(|term| (term, !is_stop(term)));
+    Ok(Lexicon::likely(words, TABLE_BYTES, level))
+}
+
+/// About `pieces` pieces of text at even distances.
+fn sample<'a>(units: &[Unit<'a>], pieces: usize) -> Vec<&'a [u8]> {
+    let distance = (total_bytes(units) as usize / pieces).max(SAMPLE_PIECE_BYTES);
+    let (mut sample, mut skip) = (Vec::new(), 0);
+    for unit in units {
+        while skip < unit.bytes.len() {
+            let piece = &unit.bytes[skip..];
+            sample.push(&piece[..piece.len().min(SAMPLE_PIECE_BYTES)]);
+            skip += distance;
+        }
+        skip -= unit.bytes.len();
+    }
+    sample
+}
+
+/// Counts all words of all units. Words are kept while `budget` has more than `leave` bytes.
+pub(super) fn count<'a>(
+    workers: &Workers,
+    progress: &Progress,
+    units: &[Unit<'_>],
+    lexicon: &Lexicon,
+    budget: &'a Budget,
+    leave: u64,
+    level: Level,
+) -> Result<Counts<'a>> {
+    progress.begin(Stage::Count, total_bytes(units));
+    let start = || Reader {
+        windows: Windows::new(level),
+        lookup: Lookup::default(),
+        counter: Counter::new(lexicon),
+        words: Words::default(),
+        found: Vec::new(),
+    };
+    let readers = workers.for_each(progress, units.to_vec(), start, |reader, number, unit| {
+        let mut found = reader.read(unit, lexicon);
+        if unit.bytes.len() <= Words::MOST_UNIT_BYTES {
+            let memory = budget.reserve(reader.words.bytes(), leave);
+            found.kept = memory.map(|memory| reader.words.keep(memory));
+        }
+        reader.found.push((number, found));
+        progress.advance(unit.bytes.len() as u64);
+        Ok(())
+    })?;
+    let mut counter = Counter::new(lexicon);
+    let mut units: Vec<UnitCount<'_>> = units.iter().map(|_| UnitCount::default()).collect();
+    for reader in readers {
+        counter.merge(reader.counter);
+        for (number, found) in reader.found {
+            units[number] = found;
+        }
+    }
+    let (slots, buckets) = counter.finish();
+    Ok(Counts { slots, buckets, units })
+}
+
+/// One thread of the first reading.
+struct Reader<'a> {
+    windows: Windows,
+    lookup: Lookup,
+    counter: Counter,
+    words: Words,
+    found: Vec<(usize, UnitCount<'a>)>,
+}
+
+impl<'a> Reader<'a> {
+    fn read(&mut self, unit: Unit<'_>, lexicon: &Lexicon) -> UnitCount<'a> {
+        let keep = unit.bytes.len() <= Words::MOST_UNIT_BYTES;
+        let mut found = UnitCount::default();
+        self.words.clear();
+        for page in pages(unit.bytes) {
+            self.windows.for_each(page.text, |window| {
+                lexicon.look_up(window, &mut self.lookup);
+                self.counter.add(&self.lookup);
+                if keep {
+                    self.words.add(&self.lookup);
+                }
+            });
+            if keep {
+                self.words.end_page(page.id);
+            }
+            found.pages += 1;
+            found.id_bytes += page.id.len();
+        }
+        found
+    }
+}

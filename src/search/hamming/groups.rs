@@ -1,0 +1,105 @@
+use rayon::prelude::*;
+
+use super::{Fingerprint, Hit};
+use crate::kernel::hamming::Near;
+
+/// Equal fingerprints, collapsed.
+#[derive(Debug)]
+pub(super) struct Groups<F> {
+    /// The distinct fingerprints, ascending.
+    pub(super) values: Vec<F>,
+    /// Where the positions of each group start, and the end of the last.
+    starts: Vec<u32>,
+    /// Group after group, each ascending.
+    positions: Vec<u32>,
+}
+
+impl<F: Fingerprint> Groups<F> {
+    /// Sorts (value, position); linear where everything is equal or already in order.
+    pub(super) fn build(of: &[F], near: Near<F>) -> Self {
+        let mut pairs: Vec<(F, u32)> = of
+            .iter()
+            .zip(0..)
+            .map(|(value, position)| (*value & near.mask, position))
+            .collect();
+        pairs.par_sort_unstable();
+        let runs = pairs.chunk_by(|a, b| a.0 == b.0);
+        let values: Vec<F> = runs.clone().map(|run| run[0].0).collect();
+        let ends = runs.scan(0, |end, run| {
+            *end += run.len() as u32;
+            Some(*end)
+        });
+        let starts = std::iter::once(0).chain(ends).collect();
+        let positions = pairs.iter().map(|pair| pair.1).collect();
+        Groups {
+            values,
+            starts,
+            positions,
+        }
+    }
+
+    fn group(&self, number: u32) -> &[u32] {
+        let number = number as usize;
+        &self.positions[self.starts[number] as usize..self.starts[number + 1] as usize]
+    }
+
+    /// Writes the members of the groups in `found` to `out`, by (distance, position), given
+    /// the groups by ascending distance. `marks` is all zero before and after.
+    ///
+    /// Linear in the number of members where it is large: then their positions are marked in a
+    /// bitmap and read back in order, which costs a look at every 64 positions.
+    pub(super) fn expand(&self, found: &[Hit], marks: &mut Vec<u64>, out: &mut Vec<Hit>) {
+        out.clear();
+        for run in found.chunk_by(|a, b| a.distance == b.distance) {
+            let distance = run[0].distance;
+            let start = out.len();
+            let groups = run.iter().map(|hit| self.group(hit.position));
+            let members: usize = groups.clone().map(<[u32]>::len).sum();
+            let words = self.positions.len().div_ceil(64);
+            if run.len() == 1 || members * 8 < words {
+                let members = groups.flatten();
+                out.extend(members.map(|&position| Hit { distance, position }));
+                if run.len() > 1 {
+                    out[start..].sort_unstable();
+                }
+                continue;
+            }
+            marks.resize(words, 0);
+            for position in groups.flatten() {
+                marks[*position as usize / 64] |= 1 << (position % 64);
+            }
+            out.reserve(members);
+            for (word, base) in marks.iter_mut().zip((0..).step_by(64)) {
+                let mut rest = std::mem::take(word);
+                while rest != 0 {
+                    out.push(Hit {
+                        distance,
+                        position: base + rest.trailing_zeros(),
+                    });
+                    rest &= rest - 1;
+                }
+            }
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&self.values[..])
+            + size_of_val(&self.starts[..])
+            + size_of_val(&self.positions[..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_fingerprints_become_one_group_with_ascending_positions() {
+        let groups = Groups::build(&[7u64, 3, 7 | 1 << 40, 3, 7], Near { mask: 0xFF, k: 0 });
+        assert_eq!(groups.values, [3, 7]);
+        assert_eq!(
+            [groups.group(0), groups.group(1)],
+            [&[1, 3][..], &[0, 2, 4]]
+        );
+    }
+}

@@ -1,0 +1,158 @@
+use super::groups::Groups;
+use super::scan::compare;
+use super::tables::{self, Tables};
+use super::{Fingerprint, Hit, Strategy, limits, order};
+use crate::Result;
+use crate::kernel::Level;
+use crate::kernel::hamming::{Kernels, Near, TILE};
+
+/// Finds every fingerprint within a distance of a query.
+///
+/// The answer depends on the fingerprints, the width and k alone: not on the strategy, the
+/// level or the number of threads. Searching takes `&self`, so threads may share an index,
+/// each with its own [`Scratch`].
+#[derive(Debug)]
+pub struct Index<'a, F: Fingerprint> {
+    fingerprints: &'a [F],
+    near: Near<F>,
+    kernels: &'static Kernels<F>,
+    groups: Option<Groups<F>>,
+    /// Over the distinct fingerprints if there are groups.
+    tables: Option<Tables<F>>,
+}
+
+/// Buffers that a thread reuses from search to search; they grow to the largest answer.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    tile: [Vec<Hit>; TILE],
+    chunk: Vec<Vec<Hit>>,
+    finish: Finish,
+}
+
+/// Buffers to put the hits of one query into order.
+#[derive(Debug, Default)]
+struct Finish {
+    groups: Vec<Hit>,
+    marks: Vec<u64>,
+    hits: Vec<Hit>,
+}
+
+impl<'a, F: Fingerprint> Index<'a, F> {
+    /// Prepares `fingerprints` for searches within distance `k` of the `width` lowest bits.
+    ///
+    /// If `k` is `width` or more, everything matches. A `level` that this processor lacks means
+    /// the best it has. Uses the current rayon pool.
+    ///
+    /// Brute force builds nothing. Tables take O(fingerprints) time each and
+    /// [`bytes`](Self::bytes) of memory; groups sort all fingerprints and need, while they do,
+    /// 16 bytes (`u64`) or 32 (`u128`) for each.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if `width` is not in `1..=F::BITS`,
+    /// if there are more than `u32::MAX` fingerprints, or if a strategy asks for no more
+    /// blocks than `k` or for more than 255 tables.
+    pub fn build(
+        fingerprints: &'a [F],
+        width: u32,
+        k: u32,
+        strategy: Strategy,
+        level: Level,
+    ) -> Result<Self> {
+        let near = limits::near(width, k)?;
+        limits::positions(0, fingerprints.len())?;
+        let kernels = F::kernels(level);
+        let (grouped, blocks) = match strategy {
+            Strategy::BruteForce => (false, None),
+            Strategy::Tables { blocks } => (false, Some(blocks)),
+            Strategy::Groups { blocks } => (true, blocks),
+        };
+        if let Some(blocks) = blocks {
+            limits::blocks(blocks, near.k)?;
+        }
+        let groups = grouped.then(|| Groups::build(fingerprints, near));
+        let searched = groups
+            .as_ref()
+            .map_or(fingerprints, |groups| &groups.values);
+        let tables = blocks.map(|blocks| Tables::build(searched, near, blocks, kernels));
+        Ok(Index {
+            fingerprints,
+            near,
+            kernels,
+            groups,
+            tables,
+        })
+    }
+
+    /// Replaces the contents of `out` by all hits of `query`, by (distance, position).
+    pub fn search(&self, query: F, scratch: &mut Scratch, out: &mut Vec<Hit>) {
+        self.search_batch(&[query], scratch, |_, hits| {
+            out.clear();
+            out.extend_from_slice(hits);
+        });
+    }
+
+    /// Calls `sink(i, hits)` once for every query, in order, with all hits of `queries[i]`, by
+    /// (distance, position).
+    ///
+    /// Several times as fast per query as [`search`](Self::search): brute force compares eight
+    /// queries at once (batches of a multiple of eight are best), tables wait for memory on
+    /// behalf of 32. The hits of as many queries are in memory at once.
+    pub fn search_batch(
+        &self,
+        queries: &[F],
+        scratch: &mut Scratch,
+        mut sink: impl FnMut(usize, &[Hit]),
+    ) {
+        let Scratch {
+            tile,
+            chunk,
+            finish,
+        } = scratch;
+        if let Some(tables) = &self.tables {
+            chunk.resize_with(tables::CHUNK, Vec::new);
+            for (queries, first) in queries
+                .chunks(tables::CHUNK)
+                .zip((0..).step_by(tables::CHUNK))
+            {
+                tables.search(queries, self.near, self.kernels, chunk);
+                for (hits, query) in chunk.iter_mut().zip(first..first + queries.len()) {
+                    hits.sort_unstable();
+                    sink(query, self.expand(hits, finish));
+                    hits.clear();
+                }
+            }
+        } else {
+            for (queries, first) in queries.chunks(TILE).zip((0..).step_by(TILE)) {
+                compare(self.searched(), queries, self.near, self.kernels, 0, tile);
+                for (hits, query) in tile.iter_mut().zip(first..first + queries.len()) {
+                    order::by_distance(hits, self.near.k, &mut finish.groups);
+                    std::mem::swap(hits, &mut finish.groups);
+                    sink(query, self.expand(hits, finish));
+                    hits.clear();
+                }
+            }
+        }
+    }
+
+    /// What the hits of a search mean: themselves, or groups to be expanded.
+    fn expand<'b>(&self, found: &'b [Hit], finish: &'b mut Finish) -> &'b [Hit] {
+        let Some(groups) = &self.groups else {
+            return found;
+        };
+        groups.expand(found, &mut finish.marks, &mut finish.hits);
+        &finish.hits
+    }
+
+    /// What is compared: the distinct fingerprints if there are groups, else all.
+    fn searched(&self) -> &[F] {
+        self.groups
+            .as_ref()
+            .map_or(self.fingerprints, |groups| &groups.values)
+    }
+
+    /// How much memory the index holds besides the fingerprints it borrows, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.groups.as_ref().map_or(0, Groups::bytes)
+            + self.tables.as_ref().map_or(0, Tables::bytes)
+    }
+}

@@ -1,0 +1,87 @@
+//! What a search accepts.
+
+use super::Fingerprint;
+use crate::kernel::hamming::Near;
+use crate::{Error, ErrorKind, Result};
+
+/// The most tables a strategy may ask for; beyond it brute force is faster anyway.
+pub(super) const TABLES: u64 = 255;
+
+/// Checks `width`; a `k` beyond it means the same as one equal to it.
+pub(super) fn near<F: Fingerprint>(width: u32, k: u32) -> Result<Near<F>> {
+    if width < 1 || width > F::BITS {
+        let message = format!("fingerprint width {width}: expected 1 to {} bits", F::BITS);
+        return Err(Error::new(ErrorKind::Parameter, message));
+    }
+    Ok(Near {
+        mask: F::low_bits(width),
+        k: k.min(width),
+    })
+}
+
+/// Checks that the positions from `first` on fit 32 bits.
+pub(super) fn positions(first: u32, count: usize) -> Result<()> {
+    let room = u32::MAX - first;
+    if count as u64 > room.into() {
+        let message = format!(
+            "{count} fingerprints from position {first} on: expected at most {room}, \
+             since positions have 32 bits"
+        );
+        return Err(Error::new(ErrorKind::Parameter, message));
+    }
+    Ok(())
+}
+
+/// Checks that `blocks` blocks find everything within `k`, with a bearable number of tables.
+pub(super) fn blocks(blocks: u32, k: u32) -> Result<()> {
+    if blocks <= k {
+        let message = format!("{blocks} blocks: expected more than the distance, {k}");
+        return Err(Error::new(ErrorKind::Parameter, message));
+    }
+    let tables = choose(blocks, k);
+    if tables > TABLES {
+        let message =
+            format!("{blocks} blocks at distance {k}: {tables} tables, expected at most {TABLES}");
+        return Err(Error::new(ErrorKind::Parameter, message));
+    }
+    Ok(())
+}
+
+/// How many ways there are to choose `k` of `n` things; saturates.
+pub(super) fn choose(n: u32, k: u32) -> u64 {
+    let k = k.min(n - k);
+    (1..=k).fold(1u64, |ways, i| {
+        ways.saturating_mul((n - k + i).into()) / u64::from(i)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn combinations_are_counted() {
+        assert_eq!(
+            [choose(4, 3), choose(6, 3), choose(129, 128), choose(5, 0)],
+            [4, 20, 129, 1]
+        );
+        assert!(choose(128, 64) > TABLES);
+    }
+
+    #[test]
+    fn limits_are_parameter_errors_with_both_numbers() {
+        let message = |result: Result<()>| {
+            let error = result.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Parameter);
+            error.to_string()
+        };
+        assert!(message(near::<u64>(65, 3).map(drop)).contains("65: expected 1 to 64"));
+        assert!(message(near::<u128>(0, 3).map(drop)).contains("0: expected 1 to 128"));
+        assert!(message(positions(0, 1 << 32)).contains("4294967296 fingerprints"));
+        assert!(message(positions(u32::MAX - 1, 2)).contains("at most 1,"));
+        assert!(message(blocks(3, 3)).contains("3 blocks: expected more than the distance, 3"));
+        assert!(message(blocks(20, 8)).contains("125970 tables"));
+        assert!(positions(0, u32::MAX as usize).is_ok());
+        assert!(blocks(6, 3).is_ok());
+    }
+}

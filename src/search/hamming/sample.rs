@@ -1,0 +1,136 @@
+use super::Fingerprint;
+use crate::kernel::Level;
+use crate::kernel::hamming::Near;
+
+/// How many fingerprints stand for all: enough to see a collision in 2^23 pairs.
+const SIZE: usize = 4096;
+
+/// Fingerprints taken at even distances, masked to the width.
+pub(super) struct Sample<F> {
+    pub(super) values: Vec<F>,
+}
+
+impl<F: Fingerprint> Sample<F> {
+    pub(super) fn of(fingerprints: &[F], near: Near<F>) -> Self {
+        let (count, taken) = (fingerprints.len(), fingerprints.len().min(SIZE));
+        let at = |i: usize| fingerprints[(i as u128 * count as u128 / taken as u128) as usize];
+        Sample {
+            values: (0..taken).map(|i| at(i) & near.mask).collect(),
+        }
+    }
+
+    /// Entropy of each of the lowest `width` bits, in bits and of order two, so that
+    /// 2^-sum is the chance that two fingerprints agree (were the bits independent).
+    pub(super) fn entropies(&self, width: u32) -> Vec<f64> {
+        let mut ones = vec![0u32; width as usize];
+        for value in &self.values {
+            let bits = value.widen();
+            for (bit, count) in ones.iter_mut().enumerate() {
+                *count += (bits >> bit) as u32 & 1;
+            }
+        }
+        let entropy = |count: &u32| {
+            // One imagined fingerprint of each kind keeps a constant bit above zero.
+            let one = (f64::from(*count) + 1.0) / (self.values.len() as f64 + 2.0);
+            -(one * one + (1.0 - one) * (1.0 - one)).log2()
+        };
+        ones.iter().map(entropy).collect()
+    }
+
+    /// The chance that two fingerprints agree in `mask`; never below that of uniform bits.
+    pub(super) fn agreement(&self, mask: F) -> f64 {
+        let mut keys: Vec<F> = self.values.iter().map(|value| *value & mask).collect();
+        keys.sort_unstable();
+        let count = keys.len() as f64;
+        let pairs = count * (count - 1.0);
+        let runs = keys.chunk_by(|a, b| a == b).map(|run| run.len() as f64);
+        let agreeing: f64 = runs.map(|run| run * (run - 1.0)).sum();
+        let uniform = 0.5f64.powi(mask.count_ones() as i32);
+        (agreeing / pairs.max(1.0)).max(uniform)
+    }
+
+    /// The chance that two fingerprints are near; never below that of uniform bits.
+    pub(super) fn nearness(&self, near: Near<F>) -> f64 {
+        let scan = F::kernels(Level::best()).scan;
+        let mut hits = Vec::new();
+        let mut found = 0usize;
+        // Every eighth member asks: 2^21 pairs of a full sample, well under a millisecond.
+        let queries = self.values.iter().step_by(8);
+        let pairs = (queries.len() * (self.values.len().max(2) - 1)).max(1);
+        for query in queries {
+            hits.clear();
+            scan(&self.values, *query, near, 0, &mut hits);
+            // Without the query itself.
+            found += hits.len() - 1;
+        }
+        (found as f64 / pairs as f64).max(uniform_nearness(near.mask.count_ones(), near.k))
+    }
+}
+
+/// The share of the 2^width fingerprints that is within `k` bits of any given one.
+fn uniform_nearness(width: u32, k: u32) -> f64 {
+    let mut ways = 1.0;
+    let mut sum = 0.0;
+    for i in 0..=k {
+        sum += ways;
+        ways *= f64::from(width - i) / f64::from(i + 1);
+    }
+    sum / f64::from(width).exp2()
+}
+
+/// About how many different fingerprints there are: counts those whose hash falls into a share
+/// of its range, so that a repeated one is seen either always or never.
+pub(super) fn distinct<F: Fingerprint>(fingerprints: &[F], near: Near<F>) -> usize {
+    let sieve = (fingerprints.len() / SIZE).checked_ilog2().unwrap_or(0);
+    let hash = |value: F| {
+        let bits = value.widen();
+        let mixed = (bits as u64) ^ ((bits >> 64) as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
+        let product = u128::from(mixed) * 0x9E37_79B9_7F4A_7C15;
+        (product ^ product >> 64) as u64
+    };
+    let kept = |value: &F| hash(*value).trailing_zeros() >= sieve;
+    let mut values: Vec<F> = (fingerprints.iter().map(|value| *value & near.mask))
+        .filter(kept)
+        .collect();
+    values.sort_unstable();
+    values.dedup();
+    (values.len() << sieve).min(fingerprints.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_different_fingerprints_among_many_are_counted() {
+        let near = Near {
+            mask: u64::MAX,
+            k: 3,
+        };
+        let scrambled = |i: u64| (i % 40_000).wrapping_mul(0x2545_F491_4F6C_DD1D);
+        let repeated: Vec<u64> = (0..400_000).map(scrambled).collect();
+        let count = distinct(&repeated, near);
+        assert!((36_000..44_000).contains(&count), "{count}");
+        assert_eq!(distinct(&[1u64, 1, 2], near), 2);
+        assert_eq!(distinct::<u64>(&[], near), 0);
+    }
+
+    #[test]
+    fn chances_of_uniform_bits() {
+        assert_eq!(uniform_nearness(16, 3), 697.0 / 65536.0);
+        assert_eq!(uniform_nearness(5, 5), 1.0);
+        let near = Near {
+            mask: u64::low_bits(8),
+            k: 8,
+        };
+        let sample = Sample::of(&(0..=255).collect::<Vec<u64>>(), near);
+        assert_eq!(sample.nearness(near), 1.0);
+        assert_eq!(sample.agreement(0b1), 0.5);
+        assert!(
+            sample
+                .entropies(8)
+                .iter()
+                .all(|entropy| (entropy - 1.0).abs() < 1e-3)
+        );
+    }
+}

@@ -1,0 +1,149 @@
+use rayon::prelude::*;
+
+use super::sample::Sample;
+use super::{Fingerprint, Hit, blocks};
+use crate::kernel::hamming::{Kernels, Key, Near, prefetch};
+
+/// How many queries [`Tables::search`] takes at a time: enough cache misses in flight at once.
+pub(super) const CHUNK: usize = 32;
+
+/// The fingerprints once per key, those of one bucket side by side.
+#[derive(Debug)]
+pub(super) struct Tables<F> {
+    tables: Vec<Table<F>>,
+}
+
+#[derive(Debug)]
+struct Table<F> {
+    key: Key<F>,
+    /// Where each bucket starts, and the end of the last.
+    starts: Vec<u32>,
+    /// In bucket order, within a bucket by position.
+    fingerprints: Vec<F>,
+    positions: Vec<u32>,
+}
+
+impl<F: Fingerprint> Tables<F> {
+    /// One table per key of `blocks` blocks, in parallel.
+    pub(super) fn build(of: &[F], near: Near<F>, blocks: u32, kernels: &Kernels<F>) -> Self {
+        let sample = Sample::of(of, near);
+        let masks = blocks::keys(&sample, near.mask.count_ones(), near.k, blocks);
+        let build = |mask| Table::build(of, Key::new(mask, key_bits(of.len())), kernels);
+        Tables {
+            tables: masks.into_par_iter().map(build).collect(),
+        }
+    }
+
+    /// Appends to each list the hits of one of at most [`CHUNK`] queries, each hit once, in
+    /// no particular order.
+    pub(super) fn search(
+        &self,
+        queries: &[F],
+        near: Near<F>,
+        kernels: &Kernels<F>,
+        lists: &mut [Vec<Hit>],
+    ) {
+        for (number, table) in self.tables.iter().enumerate() {
+            let mut buckets = [0; CHUNK];
+            let buckets = &mut buckets[..queries.len()];
+            (kernels.buckets)(queries, table.key, buckets);
+            let mut ranges = [(0, 0); CHUNK];
+            for (range, bucket) in ranges.iter_mut().zip(buckets) {
+                let bucket = *bucket as usize;
+                *range = (table.starts[bucket], table.starts[bucket + 1]);
+                prefetch(&table.fingerprints[range.0 as usize..]);
+            }
+            for ((query, (start, end)), hits) in queries.iter().zip(ranges).zip(lists.iter_mut()) {
+                let known = hits.len();
+                let bucket = &table.fingerprints[start as usize..end as usize];
+                (kernels.scan)(bucket, *query, near, start, hits);
+                if hits.len() > known {
+                    self.keep_new(number, *query, known, hits);
+                }
+            }
+        }
+    }
+
+    /// Turns slots of table `number` into positions, in `hits[known..]`. A hit belongs to the
+    /// first table whose key agrees with the query, and is dropped in every other.
+    fn keep_new(&self, number: usize, query: F, known: usize, hits: &mut Vec<Hit>) {
+        let table = &self.tables[number];
+        let mut kept = known;
+        for i in known..hits.len() {
+            let Hit { distance, position } = hits[i];
+            let different = query ^ table.fingerprints[position as usize];
+            let agrees = |table: &Table<F>| different & table.key.mask() == F::default();
+            if agrees(table) && !self.tables[..number].iter().any(agrees) {
+                hits[kept] = Hit {
+                    distance,
+                    position: table.positions[position as usize],
+                };
+                kept += 1;
+            }
+        }
+        hits.truncate(kept);
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let of_table = |table: &Table<F>| {
+            size_of_val(&table.starts[..])
+                + size_of_val(&table.fingerprints[..])
+                + size_of_val(&table.positions[..])
+        };
+        self.tables.iter().map(of_table).sum()
+    }
+}
+
+impl<F: Fingerprint> Table<F> {
+    /// A counting sort by bucket; linear, and the same for every thread count.
+    fn build(of: &[F], key: Key<F>, kernels: &Kernels<F>) -> Self {
+        // Counts stand two places later than they will end: the running sum moves them by
+        // one, and filling the buckets by another.
+        let mut starts = vec![0u32; (1 << key.bits()) + 2];
+        for_each_bucket(of, key, kernels, |_, _, bucket| starts[bucket + 2] += 1);
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let mut fingerprints = vec![F::default(); of.len()];
+        let mut positions = vec![0; of.len()];
+        for_each_bucket(of, key, kernels, |position, fingerprint, bucket| {
+            let slot = starts[bucket + 1] as usize;
+            fingerprints[slot] = fingerprint;
+            positions[slot] = position;
+            starts[bucket + 1] += 1;
+        });
+        starts.pop();
+        Table {
+            key,
+            starts,
+            fingerprints,
+            positions,
+        }
+    }
+}
+
+/// Calls `visit(position, fingerprint, bucket)` for every fingerprint in order.
+fn for_each_bucket<F: Fingerprint>(
+    of: &[F],
+    key: Key<F>,
+    kernels: &Kernels<F>,
+    mut visit: impl FnMut(u32, F, usize),
+) {
+    let mut buckets = [0; 1024];
+    let mut position = 0;
+    for chunk in of.chunks(buckets.len()) {
+        let buckets = &mut buckets[..chunk.len()];
+        (kernels.buckets)(chunk, key, buckets);
+        for (fingerprint, bucket) in chunk.iter().zip(buckets) {
+            visit(position, *fingerprint, *bucket as usize);
+            position += 1;
+        }
+    }
+}
+
+/// A bucket for every four to eight fingerprints at most: a vector is compared as fast as one.
+pub(super) fn key_bits(count: usize) -> u32 {
+    count.checked_ilog2().unwrap_or(0).saturating_sub(2)
+}
