@@ -18,7 +18,9 @@ pub struct Reservation<'a> {
 impl Budget {
     /// A budget of `bytes`, all free.
     pub fn new(bytes: u64) -> Budget {
-        Budget { free: AtomicU64::new(bytes) }
+        Budget {
+            free: AtomicU64::new(bytes),
+        }
     }
 
     /// The bytes nobody has taken.
@@ -29,8 +31,13 @@ impl Budget {
     /// Takes `bytes` if at least `leave` remain free then.
     pub fn reserve(&self, bytes: u64, leave: u64) -> Option<Reservation<'_>> {
         let take = |free: u64| free.checked_sub(bytes).filter(|&rest| rest >= leave);
-        let taken = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
-        taken.is_ok().then_some(Reservation { budget: self, bytes })
+        let taken = self
+            .free
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        taken.is_ok().then_some(Reservation {
+            budget: self,
+            bytes,
+        })
     }
 }
 

@@ -81,7 +81,10 @@ impl Progress {
     /// samples for [`Stage::Search`]).
     pub fn current(&self) -> Option<(Stage, u64, u64)> {
         let current = lock(&self.current);
-        let counts = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
+        let counts = (
+            self.done.load(Ordering::Relaxed),
+            self.total.load(Ordering::Relaxed),
+        );
         current.map(|(stage, _)| (stage, counts.0, counts.1))
     }
 
@@ -103,7 +106,11 @@ impl Progress {
 
     pub(super) fn end(&self, bytes: u64) {
         if let Some((stage, since)) = lock(&self.current).take() {
-            lock(&self.finished).push(StageTime { stage, time: since.elapsed(), bytes });
+            lock(&self.finished).push(StageTime {
+                stage,
+                time: since.elapsed(),
+                bytes,
+            });
         }
     }
 }

@@ -19,10 +19,13 @@ impl Workers {
     /// # Errors
     /// [`ErrorKind::Memory`] if the system refuses to start them.
     pub fn new(threads: usize) -> Result<Workers> {
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|cause| {
-            let message = format!("cannot start {threads} threads");
-            Error::new(ErrorKind::Memory, message).caused_by(std::io::Error::other(cause))
-        })?;
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|cause| {
+                let message = format!("cannot start {threads} threads");
+                Error::new(ErrorKind::Memory, message).caused_by(std::io::Error::other(cause))
+            })?;
         Ok(Workers { pool })
     }
 
@@ -51,11 +54,18 @@ impl Workers {
         work: impl Fn(&mut S, usize, T) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
         let queue = Mutex::new(items.into_iter().enumerate());
-        let next = || queue.lock().unwrap_or_else(|broken| broken.into_inner()).next();
+        let next = || {
+            queue
+                .lock()
+                .unwrap_or_else(|broken| broken.into_inner())
+                .next()
+        };
         let states = self.pool.broadcast(|_| {
             let mut state = start();
             while let Some((number, item)) = next() {
-                let done = progress.check().and_then(|()| work(&mut state, number, item));
+                let done = progress
+                    .check()
+                    .and_then(|()| work(&mut state, number, item));
                 if let Err(error) = done {
                     while next().is_some() {}
                     return Err(error);
@@ -80,7 +90,9 @@ mod tests {
             seen.push(item);
             Ok(())
         };
-        let states = workers.for_each(&Progress::new(), items, Vec::new, work).unwrap();
+        let states = workers
+            .for_each(&Progress::new(), items, Vec::new, work)
+            .unwrap();
         assert_eq!(states.len(), 3);
         let mut seen = states.concat();
         seen.sort_unstable();
@@ -94,7 +106,9 @@ mod tests {
             10 => Err(Error::new(ErrorKind::Read, "ten")),
             _ => Ok(()),
         };
-        let error = workers.for_each(&Progress::new(), vec![(); 1 << 20], || (), fail).unwrap_err();
+        let error = workers
+            .for_each(&Progress::new(), vec![(); 1 << 20], || (), fail)
+            .unwrap_err();
         assert_eq!(error.to_string(), "ten");
     }
 
@@ -108,7 +122,9 @@ mod tests {
             }
             Ok(())
         };
-        let error = workers.for_each(&progress, vec![(); 10], || (), work).unwrap_err();
+        let error = workers
+            .for_each(&progress, vec![(); 10], || (), work)
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Interrupted);
     }
 }

@@ -42,8 +42,9 @@ impl Windows {
                 visit(Window {
                     words: &self.words,
                     giant: None,
+                    start,
                 });
-                rest = &rest[bytes..];
+                start += bytes;
             } else {
                 let letters = rest
                     .iter()
@@ -52,8 +53,9 @@ impl Windows {
                 visit(Window {
                     words: &self.words,
                     giant: Some(&rest[..letters]),
+                    start,
                 });
-                rest = &rest[letters..];
+                start += letters;
             }
         }
     }
@@ -96,7 +98,9 @@ impl Window<'_> {
     /// # Panics
     /// If the window has no such word.
     pub fn long_word_range(&self, ordinal: usize) -> Range<usize> {
-        let within = self.giant.map_or_else(|| self.words.range(ordinal), |word| 0..word.len());
+        let within = self
+            .giant
+            .map_or_else(|| self.words.range(ordinal), |word| 0..word.len());
         self.start + within.start..self.start + within.end
     }
 }

@@ -48,7 +48,10 @@ impl PartialOrd for Ranked<'_> {
 impl<'a> Ranking<'a> {
     /// No words yet; at most `limit` will be kept.
     pub fn new(limit: usize) -> Ranking<'a> {
-        Ranking { limit, words: Vec::new() }
+        Ranking {
+            limit,
+            words: Vec::new(),
+        }
     }
 
     /// Offers words, each at most once over all calls. O(words · log) time, O(limit) memory.
@@ -158,7 +161,11 @@ mod tests {
 
     fn ranked(letters: &str, count: u64) -> Ranked<'_> {
         let letters = letters.as_bytes();
-        Ranked { term: Term::from_letters(letters), count, letters: Some(letters) }
+        Ranked {
+            term: Term::from_letters(letters),
+            count,
+            letters: Some(letters),
+        }
     }
 
     #[test]

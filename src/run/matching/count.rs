@@ -50,7 +50,10 @@ pub(super) fn likely_words(
     let wanted = (features * SAMPLE_BYTES_PER_FEATURE).max(SAMPLE_PIECE_BYTES);
     let pieces = (wanted.min(total / SAMPLE_PART) / SAMPLE_PIECE_BYTES).max(1);
     let pieces = sample(units, pieces);
-    progress.begin(Stage::Sample, pieces.iter().map(|piece| piece.len() as u64).sum());
+    progress.begin(
+        Stage::Sample,
+        pieces.iter().map(|piece| piece.len() as u64).sum(),
+    );
     let start = || (Windows::new(level), SampleCounter::default());
     let states = workers.for_each(progress, pieces, start, |(windows, counter), _, piece| {
         windows.for_each(piece, |window| counter.add(window));
@@ -60,7 +63,10 @@ pub(super) fn likely_words(
     let mut counters = states.into_iter().map(|(_, counter)| counter);
     let mut counter = counters.next().unwrap_or_default();
     counters.for_each(|other| counter.merge(other));
-    let words = counter.by_frequency().into_iter().filter(|term| !term.is_hashed());
+    let words = counter
+        .by_frequency()
+        .into_iter()
+        .filter(|term| !term.is_hashed());
     let words = words.map(|term| (term, !is_stop(term)));
     Ok(Lexicon::likely(words, TABLE_BYTES, level))
 }
@@ -117,7 +123,11 @@ pub(super) fn count<'a>(
         }
     }
     let (slots, buckets) = counter.finish();
-    Ok(Counts { slots, buckets, units })
+    Ok(Counts {
+        slots,
+        buckets,
+        units,
+    })
 }
 
 /// One thread of the first reading.

@@ -82,7 +82,10 @@ impl Words {
             keys: self.keys.clone(),
             terms: self.terms.clone(),
         };
-        Kept { words, _memory: memory }
+        Kept {
+            words,
+            _memory: memory,
+        }
     }
 
     /// All words that the lexicon missed.

@@ -51,17 +51,27 @@ pub(super) fn rank(
     });
     ranking.offer(likely.filter(|word| word.count > 0));
     let suspects = ranking.suspects(&counts.buckets);
-    let mut evidence = Evidence { suspect_buckets: suspects.len(), ..Evidence::default() };
+    let mut evidence = Evidence {
+        suspect_buckets: suspects.len(),
+        ..Evidence::default()
+    };
     let mut range = (!suspects.is_empty()).then(KeyRange::all);
     while let Some(current) = range {
         let counted = count_suspects(reading, &counts.units, &suspects, &current, budget)?;
         offer(reading, counted, &mut ranking)?;
-        let again = reading.units.iter().zip(&counts.units).filter(|(_, unit)| unit.kept.is_none());
+        let again = reading
+            .units
+            .iter()
+            .zip(&counts.units)
+            .filter(|(_, unit)| unit.kept.is_none());
         evidence.bytes_read_again += again.map(|(unit, _)| unit.bytes.len() as u64).sum::<u64>();
         evidence.passes += 1;
         range = current.next();
     }
-    Ok((ranking.words().iter().map(|word| word.term).collect(), evidence))
+    Ok((
+        ranking.words().iter().map(|word| word.term).collect(),
+        evidence,
+    ))
 }
 
 /// Exact counts of the suspects within `range`, which narrows where memory is short.
@@ -95,8 +105,12 @@ fn count_suspects(
         }
         Ok(())
     };
-    let states = reading.workers.for_each(reading.progress, units, start, work)?;
-    Ok(ExactCounter::merge(states.into_iter().map(|(counter, ..)| counter).collect()))
+    let states = reading
+        .workers
+        .for_each(reading.progress, units, start, work)?;
+    Ok(ExactCounter::merge(
+        states.into_iter().map(|(counter, ..)| counter).collect(),
+    ))
 }
 
 /// Offers counted words to the ranking; only those that could enter have their letters found.
@@ -105,16 +119,22 @@ fn offer<'a>(
     counted: AHashMap<Term, u64>,
     ranking: &mut Ranking<'a>,
 ) -> Result<()> {
-    let is_stop = |term| reading.stop_words.contains(term);
+    let is_stop = |term: &Term| reading.stop_words.contains(term);
     let (hashed, spelled): (Vec<_>, Vec<_>) = counted
         .into_iter()
         .filter(|(term, count)| *count >= ranking.threshold() && !is_stop(term))
         .partition(|(term, _)| term.is_hashed());
-    let word = |(term, count)| Ranked { term, count, letters: None };
+    let word = |(term, count)| Ranked {
+        term,
+        count,
+        letters: None,
+    };
     ranking.offer(spelled.into_iter().map(word));
     let mut letters: AHashMap<Term, &[u8]> = AHashMap::new();
-    let wanted: AHashMap<Term, u64> =
-        hashed.into_iter().filter(|(_, count)| *count >= ranking.threshold()).collect();
+    let wanted: AHashMap<Term, u64> = hashed
+        .into_iter()
+        .filter(|(_, count)| *count >= ranking.threshold())
+        .collect();
     if !wanted.is_empty() {
         letters = find_letters(reading, &wanted)?;
     }
@@ -147,6 +167,11 @@ fn find_letters<'a>(
         Ok(())
     };
     let units = reading.units.to_vec();
-    let states = reading.workers.for_each(reading.progress, units, start, work)?;
-    Ok(states.into_iter().flat_map(|(_, letters)| letters).collect())
+    let states = reading
+        .workers
+        .for_each(reading.progress, units, start, work)?;
+    Ok(states
+        .into_iter()
+        .flat_map(|(_, letters)| letters)
+        .collect())
 }

@@ -21,7 +21,9 @@ pub(super) fn units<'a>(inputs: &[&'a [u8]]) -> Vec<Unit<'a>> {
     let unit_bytes = (total / UNITS).clamp(LEAST_UNIT_BYTES, UNIT_BYTES);
     let ranges = |&input: &&'a [u8]| {
         let ranges = form_feed::units(input, unit_bytes).into_iter();
-        ranges.map(move |range| Unit { bytes: &input[range] })
+        ranges.map(move |range| Unit {
+            bytes: &input[range],
+        })
     };
     inputs.iter().flat_map(ranges).collect()
 }

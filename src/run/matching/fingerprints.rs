@@ -1,0 +1,226 @@
+//! The fingerprints and ids of all pages.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use super::count::UnitCount;
+use super::kept::Kept;
+use super::units::Unit;
+use crate::Result;
+use crate::corpus::form_feed::pages;
+use crate::io::Table;
+use crate::kernel::Level;
+use crate::kernel::accumulate::SignRows;
+use crate::run::{Budget, Progress, Reservation, Workers};
+use crate::search::hamming::Fingerprint;
+use crate::sketch::simhash::{ColumnSums, RankedFeatures};
+use crate::text::Windows;
+use crate::vocabulary::Lookup;
+
+/// A fingerprint and an id for every page, in page order; in memory, or on disk where memory is
+/// too short.
+pub(super) struct PageTable<'a, F> {
+    fingerprints: Table<F>,
+    /// All ids, one behind the other.
+    ids: Table<u8>,
+    /// Where each id ends.
+    id_ends: Table<u64>,
+    _memory: Option<Reservation<'a>>,
+}
+
+/// What turns words into fingerprints.
+pub(super) struct Features<'a> {
+    /// All features.
+    pub(super) ranked: &'a RankedFeatures,
+    /// The rows of the slots of kept words.
+    pub(super) kept_rows: &'a SignRows,
+    /// Whether words that the first lexicon missed may be features.
+    pub(super) late: bool,
+    pub(super) level: Level,
+}
+
+/// One unit's share of a page table.
+struct Part<'a, F> {
+    unit: Unit<'a>,
+    kept: Option<Kept<'a>>,
+    fingerprints: &'a mut [F],
+    ids: &'a mut [u8],
+    id_ends: &'a mut [u64],
+    ids_before: u64,
+}
+
+impl<'a, F: Fingerprint> PageTable<'a, F> {
+    /// A table for so many pages with so many bytes of ids.
+    fn new(pages: usize, id_bytes: usize, budget: &'a Budget, disk: &Path) -> Result<Self> {
+        let bytes = pages * (size_of::<F>() + size_of::<u64>()) + id_bytes;
+        // Half of what is left is for the search.
+        let memory = budget.reserve(bytes as u64, budget.free() / 2);
+        Ok(match memory {
+            Some(_) => PageTable {
+                fingerprints: Table::in_memory(pages)?,
+                ids: Table::in_memory(id_bytes)?,
+                id_ends: Table::in_memory(pages)?,
+                _memory: memory,
+            },
+            None => PageTable {
+                fingerprints: Table::on_disk(pages, disk)?,
+                ids: Table::on_disk(id_bytes, disk)?,
+                id_ends: Table::on_disk(pages, disk)?,
+                _memory: None,
+            },
+        })
+    }
+
+    pub(super) fn fingerprints(&self) -> &[F] {
+        self.fingerprints.as_slice()
+    }
+
+    pub(super) fn id(&self, page: usize) -> &[u8] {
+        let ends = self.id_ends.as_slice();
+        let start = if page == 0 {
+            0
+        } else {
+            ends[page - 1] as usize
+        };
+        &self.ids.as_slice()[start..ends[page] as usize]
+    }
+
+    /// The bytes of all ids together.
+    pub(super) fn id_bytes(&self) -> usize {
+        self.ids.as_slice().len()
+    }
+
+    /// Whether memory was too short.
+    pub(super) fn is_on_disk(&self) -> bool {
+        self.fingerprints.is_on_disk()
+    }
+
+    /// The table of all pages of `units`, from kept words or from the text.
+    pub(super) fn read(
+        workers: &Workers,
+        progress: &Progress,
+        units: &[Unit<'_>],
+        counts: Vec<UnitCount<'_>>,
+        features: &Features<'_>,
+        budget: &'a Budget,
+        disk: &Path,
+    ) -> Result<Self> {
+        let pages = counts.iter().map(|count| count.pages).sum();
+        let id_bytes = counts.iter().map(|count| count.id_bytes).sum();
+        let mut table = PageTable::new(pages, id_bytes, budget, disk)?;
+        let parts = table.split(units, counts);
+        let start = || Scratch {
+            text: (Windows::new(features.level), Lookup::default()),
+            sums: ColumnSums::new(),
+        };
+        workers.for_each(progress, parts, start, |scratch, _, part| {
+            progress.advance(part.unit.bytes.len() as u64);
+            part.fill(features, scratch);
+            Ok(())
+        })?;
+        Ok(table)
+    }
+
+    /// Cuts the table into the shares of the units.
+    fn split<'t>(&'t mut self, units: &[Unit<'t>], counts: Vec<UnitCount<'t>>) -> Vec<Part<'t, F>> {
+        let mut fingerprints = self.fingerprints.as_mut_slice();
+        let mut ids = self.ids.as_mut_slice();
+        let mut id_ends = self.id_ends.as_mut_slice();
+        let mut ids_before = 0;
+        let share = |(&unit, count): (&Unit<'t>, UnitCount<'t>)| {
+            let part = Part {
+                unit,
+                kept: count.kept,
+                fingerprints: fingerprints
+                    .split_off_mut(..count.pages)
+                    .unwrap_or_default(),
+                ids: ids.split_off_mut(..count.id_bytes).unwrap_or_default(),
+                id_ends: id_ends.split_off_mut(..count.pages).unwrap_or_default(),
+                ids_before,
+            };
+            ids_before += count.id_bytes as u64;
+            part
+        };
+        units.iter().zip(counts).map(share).collect()
+    }
+}
+
+/// Counts pages and ids only: samples need no more before their fingerprints.
+pub(super) fn survey<'a>(
+    workers: &Workers,
+    progress: &Progress,
+    units: &[Unit<'_>],
+) -> Result<Vec<UnitCount<'a>>> {
+    let found = Mutex::new(
+        units
+            .iter()
+            .map(|_| UnitCount::default())
+            .collect::<Vec<_>>(),
+    );
+    workers.for_each(
+        progress,
+        units.to_vec(),
+        || (),
+        |(), number, unit| {
+            let mut count = UnitCount::default();
+            for page in pages(unit.bytes) {
+                count.pages += 1;
+                count.id_bytes += page.id.len();
+            }
+            found.lock().unwrap_or_else(|broken| broken.into_inner())[number] = count;
+            Ok(())
+        },
+    )?;
+    Ok(found
+        .into_inner()
+        .unwrap_or_else(|broken| broken.into_inner()))
+}
+
+struct Scratch {
+    text: (Windows, Lookup),
+    sums: ColumnSums,
+}
+
+impl<F: Fingerprint> Part<'_, F> {
+    fn fill(mut self, features: &Features<'_>, scratch: &mut Scratch) {
+        match self.kept.take() {
+            Some(kept) => {
+                for (number, page) in kept.words.pages().enumerate() {
+                    scratch.sums.add(features.kept_rows, page.slots);
+                    if features.late {
+                        let lookup = &mut scratch.text.1;
+                        features
+                            .ranked
+                            .add_words(page.keys, page.terms, lookup, &mut scratch.sums);
+                    }
+                    self.enter(number, page.id, &mut scratch.sums);
+                }
+            }
+            None => {
+                for (number, page) in pages(self.unit.bytes).enumerate() {
+                    features
+                        .ranked
+                        .add_text(page.text, &mut scratch.text, &mut scratch.sums);
+                    self.enter(number, page.id, &mut scratch.sums);
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, number: usize, id: &[u8], sums: &mut ColumnSums) {
+        // An input that changes under our eyes may hold other pages than it did; the run fails
+        // when that is found out, and until then nothing may be written outside the shares.
+        let before = number
+            .checked_sub(1)
+            .map_or(self.ids_before, |last| self.id_ends[last]);
+        let place = (before - self.ids_before) as usize;
+        if let (Some(fingerprint), Some(ids)) = (
+            self.fingerprints.get_mut(number),
+            self.ids.get_mut(place..place + id.len()),
+        ) {
+            *fingerprint = F::truncate(sums.take_fingerprint());
+            ids.copy_from_slice(id);
+            self.id_ends[number] = before + id.len() as u64;
+        }
+    }
+}

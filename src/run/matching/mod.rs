@@ -1,0 +1,231 @@
+//! The main job: which articles are near each sample?
+//!
+//! ```text
+//! articles ─► count ─► rank ─► features ─► fingerprints ─┐
+//!                └─ kept words ───────────────┘           ├─► search ─► blocks, in sample order
+//! samples ─────────────────────────────────► fingerprints┘
+//! ```
+
+mod count;
+mod fingerprints;
+mod kept;
+mod rank;
+mod search;
+mod units;
+
+use ahash::AHashSet;
+
+use crate::kernel::accumulate::MAX_COLUMNS;
+use crate::run::{Budget, Progress, Resources, Stage, Workers};
+use crate::search::hamming::Fingerprint;
+use crate::sketch::hash_table;
+use crate::sketch::simhash::{RankedFeatures, slot_rows};
+use crate::text::stop_words;
+use crate::vocabulary::Term;
+use crate::{Error, ErrorKind, Result};
+
+use count::{count, likely_words};
+use fingerprints::{Features, PageTable, survey};
+use rank::{Reading, rank};
+use search::{Nearness, search};
+use units::{total_bytes, units};
+
+pub use rank::Evidence;
+
+/// What to compute: everything that decides the output besides the inputs' bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    features: usize,
+    columns: usize,
+    distance: u32,
+}
+
+/// The bytes of the inputs.
+#[derive(Clone, Debug)]
+pub struct Inputs<'a> {
+    /// Known pages, in the order in which they are listed.
+    pub articles: Vec<&'a [u8]>,
+    /// New pages.
+    pub samples: Vec<&'a [u8]>,
+    /// Words that do not count, between white space.
+    pub stop_words: &'a [u8],
+    /// One row of digits 0 and 1 for each feature.
+    pub hash_table: &'a [u8],
+}
+
+/// Takes the output, piece by piece.
+pub type Sink<'a> = &'a mut (dyn FnMut(&[u8]) -> Result<()> + Send);
+
+/// What a finished run saw and did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Pages in the articles.
+    pub articles: u64,
+    /// Pages in the samples.
+    pub samples: u64,
+    /// Samples with at least one article near.
+    pub matched_samples: u64,
+    /// Articles listed, over all samples.
+    pub matches: u64,
+    /// Features found: N, or all words where there are fewer.
+    pub features: u64,
+    /// Bytes of articles and samples.
+    pub input_bytes: u64,
+    /// Bytes of output.
+    pub output_bytes: u64,
+    /// Bytes of the first sample's block, with which the output begins.
+    pub first_block_bytes: u64,
+    /// How the ranking was proven.
+    pub ranking: Evidence,
+}
+
+impl Job {
+    /// Most features.
+    pub const MOST_FEATURES: usize = 10_000;
+    /// Most bits of a fingerprint.
+    pub const MOST_COLUMNS: usize = MAX_COLUMNS;
+
+    /// Fingerprints of `columns` bits from the first `features` words; articles within `distance`
+    /// bits are near.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] naming the parameter, its value and its bounds.
+    pub fn new(features: usize, columns: usize, distance: u32) -> Result<Job> {
+        within("N (features)", features, 1, Job::MOST_FEATURES)?;
+        within("M (bits)", columns, 1, Job::MOST_COLUMNS)?;
+        within("distance", distance as usize, 0, columns)?;
+        Ok(Job {
+            features,
+            columns,
+            distance,
+        })
+    }
+
+    /// Runs the job and pushes the text of `result.txt` into `sink`.
+    ///
+    /// The output is the same for all `resources`. It is complete only if the result is `Ok`.
+    /// Time is linear in the bytes of articles and samples for natural text; memory is bounded as
+    /// [`Resources::memory_bytes`] says.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] for a hash table with too few, short or bad rows, in which case
+    /// nothing else was read; [`ErrorKind::Memory`] for too small a bound;
+    /// [`ErrorKind::Interrupted`] when `progress` was told to stop; whatever `sink` returns.
+    pub fn run(
+        &self,
+        inputs: &Inputs<'_>,
+        resources: &Resources,
+        progress: &Progress,
+        sink: Sink<'_>,
+    ) -> Result<Summary> {
+        match self.columns {
+            ..=64 => self.run_wide::<u64>(inputs, resources, progress, sink),
+            _ => self.run_wide::<u128>(inputs, resources, progress, sink),
+        }
+    }
+
+    fn run_wide<F: Fingerprint>(
+        &self,
+        inputs: &Inputs<'_>,
+        resources: &Resources,
+        progress: &Progress,
+        sink: Sink<'_>,
+    ) -> Result<Summary> {
+        let Resources {
+            level, temporary, ..
+        } = resources;
+        let budget = Budget::new(resources.growing_bytes()?);
+        let workers = Workers::new(resources.threads)?;
+        let rows = hash_table::read_rows(inputs.hash_table, self.features, self.columns)?;
+        let stop_words: AHashSet<Term> = stop_words(inputs.stop_words)
+            .iter()
+            .filter(|word| word.iter().all(u8::is_ascii_alphabetic))
+            .map(|word| Term::from_letters(word))
+            .collect();
+
+        let article_units = units(&inputs.articles);
+        let article_bytes = total_bytes(&article_units);
+        let is_stop = |term| stop_words.contains(&term);
+        let lexicon = likely_words(
+            &workers,
+            progress,
+            &article_units,
+            self.features,
+            is_stop,
+            *level,
+        )?;
+        progress.end(0);
+        // Half of the memory for kept words; the rest is for pages, suspects and the search.
+        let leave = budget.free() / 2;
+        let counts = count(
+            &workers,
+            progress,
+            &article_units,
+            &lexicon,
+            &budget,
+            leave,
+            *level,
+        )?;
+        progress.end(article_bytes);
+
+        progress.begin(Stage::Rank, 0);
+        let reading = Reading {
+            workers: &workers,
+            progress,
+            units: &article_units,
+            lexicon: &lexicon,
+            stop_words: &stop_words,
+            level: *level,
+        };
+        let (vocabulary, evidence) = rank(&reading, &counts, self.features, &budget)?;
+        let ranked = RankedFeatures::new(&vocabulary, &rows, self.columns, *level);
+        let likely: AHashSet<Term> = lexicon.slots().iter().map(|&(term, _)| term).collect();
+        let features = Features {
+            ranked: &ranked,
+            kept_rows: &slot_rows(&lexicon, &vocabulary, &rows, self.columns, *level),
+            late: vocabulary.iter().any(|term| !likely.contains(term)),
+            level: *level,
+        };
+        progress.end(evidence.bytes_read_again);
+
+        let sample_units = units(&inputs.samples);
+        let sample_bytes = total_bytes(&sample_units);
+        progress.begin(Stage::Fingerprint, article_bytes + sample_bytes);
+        let mut table = |units: &[_], counts| {
+            PageTable::<F>::read(
+                &workers, progress, units, counts, &features, &budget, temporary,
+            )
+        };
+        let articles = table(&article_units, counts.units)?;
+        let samples = table(&sample_units, survey(&workers, progress, &sample_units)?)?;
+        progress.end(article_bytes + sample_bytes);
+
+        progress.begin(Stage::Search, samples.fingerprints().len() as u64);
+        let near = Nearness {
+            columns: self.columns as u32,
+            distance: self.distance,
+            level: *level,
+        };
+        let written = search(&workers, progress, &articles, &samples, near, &budget, sink)?;
+        progress.end(written.bytes);
+        Ok(Summary {
+            articles: articles.fingerprints().len() as u64,
+            samples: samples.fingerprints().len() as u64,
+            matched_samples: written.matched_samples,
+            matches: written.matches,
+            features: vocabulary.len() as u64,
+            input_bytes: article_bytes + sample_bytes,
+            output_bytes: written.bytes,
+            first_block_bytes: written.first_block_bytes,
+            ranking: evidence,
+        })
+    }
+}
+
+fn within(name: &str, value: usize, least: usize, most: usize) -> Result<()> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    let message = format!("{name} is {value}: expected a number from {least} to {most}");
+    Err(Error::new(ErrorKind::Parameter, message))
+}
