@@ -71,7 +71,7 @@ fn unreadable_file_is_a_read_error() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("secret");
     fs::write(&path, b"x").unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     match open(&path) {
         Ok(_) => eprintln!("skipped: this user may read everything"),
         Err(error) => {
