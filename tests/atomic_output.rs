@@ -220,7 +220,12 @@ fn full_device_reads_well_and_no_later_step_succeeds() {
     );
     assert!(text.contains("No space left on device"), "{text}");
     assert!(output.flush().is_err());
-    assert_eq!(output.publish().unwrap_err().kind(), ErrorKind::Write);
+    let error = output.publish().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Write);
+    assert!(
+        error.to_string().contains("an earlier write failed"),
+        "{error}"
+    );
 
     let mut small = AtomicFile::create(path).unwrap();
     small.write_all(b"fits the buffer").unwrap();
