@@ -211,3 +211,135 @@ fn pass_on(is_fault: bool, signal: c_int, info: *mut libc::siginfo_t, context: *
         _ => unsafe { mem::transmute::<usize, extern "C" fn(c_int)>(handler)(signal) },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, ExitStatus};
+
+    /// Names what the child process that a test starts has to do.
+    const CHILD: &str = "SIMTOOL_TEST_GUARD_CHILD";
+
+    fn run_child(task: &str) -> ExitStatus {
+        let test = "io::guard::tests::child";
+        Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture"])
+            .env(CHILD, task)
+            .output()
+            .unwrap()
+            .status
+    }
+
+    extern "C" fn exit_41(_: c_int) {
+        // SAFETY: _exit may be called in a signal handler.
+        unsafe { libc::_exit(41) }
+    }
+
+    extern "C" fn exit_42_at_fault(_: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
+        // SAFETY: the guard passes on the siginfo_t that the kernel gave it.
+        unsafe { libc::_exit(if (*info).si_addr().is_null() { 1 } else { 42 }) }
+    }
+
+    fn set_handler(handler: libc::sighandler_t, flags: c_int) {
+        // SAFETY: an all-zero sigaction is valid, and the handlers have the types that the flags
+        // ask for.
+        unsafe {
+            let mut action: libc::sigaction = mem::zeroed();
+            action.sa_sigaction = handler;
+            action.sa_flags = flags;
+            assert_eq!(libc::sigaction(libc::SIGBUS, &action, ptr::null_mut()), 0);
+        }
+    }
+
+    /// Reads a mapping that the guard does not know, behind the end of its file.
+    fn fault_outside() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(8192).unwrap();
+        // SAFETY: the fault is the purpose.
+        let map = unsafe { memmap2::Mmap::map(&file) }.unwrap();
+        file.set_len(0).unwrap();
+        std::hint::black_box(map[5000]);
+    }
+
+    fn send_to_self() {
+        // SAFETY: raise has no preconditions.
+        unsafe { libc::raise(libc::SIGBUS) };
+    }
+
+    /// Not a test of its own: what the other tests run in a child process.
+    #[test]
+    fn child() {
+        let Ok(task) = std::env::var(CHILD) else {
+            return;
+        };
+        match task.as_str() {
+            "simple handler" => set_handler(exit_41 as *const () as usize, 0),
+            "handler with info" => {
+                set_handler(exit_42_at_fault as *const () as usize, libc::SA_SIGINFO);
+            }
+            "default" | "default, sent" => set_handler(libc::SIG_DFL, 0),
+            "ignored" | "ignored, sent" => set_handler(libc::SIG_IGN, 0),
+            _ => {}
+        }
+        install().unwrap();
+        install().unwrap();
+        if task.ends_with("sent") {
+            send_to_self()
+        } else {
+            fault_outside()
+        }
+        // SAFETY: _exit has no preconditions.
+        unsafe { libc::_exit(if task == "ignored, sent" { 43 } else { 0 }) }
+    }
+
+    #[test]
+    fn fault_outside_reaches_the_handler_before() {
+        assert_eq!(run_child("simple handler").code(), Some(41));
+        assert_eq!(run_child("handler with info").code(), Some(42));
+    }
+
+    #[test]
+    fn fault_outside_without_a_handler_ends_the_process() {
+        for task in ["default", "ignored", "runtime's own handler"] {
+            assert_eq!(run_child(task).signal(), Some(libc::SIGBUS), "{task}");
+        }
+    }
+
+    #[test]
+    fn sent_signals_are_not_faults() {
+        assert_eq!(run_child("default, sent").signal(), Some(libc::SIGBUS));
+        assert_eq!(run_child("ignored, sent").code(), Some(43));
+    }
+
+    #[test]
+    fn slot_has_one_owner_and_a_range_while_claimed() {
+        let slot = Slot::new();
+        assert_eq!(slot.range(), None);
+        assert!(slot.claim(4096, 8192));
+        assert!(!slot.claim(12_288, 16_384));
+        assert_eq!(slot.range(), Some(4096..8192));
+        slot.release();
+        assert_eq!(slot.range(), None);
+        assert!(slot.claim(12_288, 16_384));
+        assert_eq!(slot.range(), Some(12_288..16_384));
+    }
+
+    #[test]
+    fn range_is_never_torn_while_slots_change() {
+        let slot = Slot::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for round in 1..100_000_usize {
+                    assert!(slot.claim(round, 2 * round));
+                    slot.release();
+                }
+            });
+            for _ in 0..100_000 {
+                if let Some(range) = slot.range() {
+                    assert_eq!(range.end, 2 * range.start);
+                }
+            }
+        });
+    }
+}

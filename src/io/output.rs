@@ -46,7 +46,8 @@ impl AtomicFile {
     /// Starts a file that will be published as `path`.
     ///
     /// Symbolic links are followed: what they point to is replaced. The file gets the permissions
-    /// of the one that it replaces, or those that the process gives to new files.
+    /// of the one that it replaces, or those that the process gives to new files. Its owner is
+    /// the user of the process. Opening a FIFO waits for its reader.
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if `path` is a directory or a file without

@@ -116,3 +116,71 @@ fn allocate_blocks(mut file: &File, bytes: i64) -> io::Result<()> {
     use std::io::Read;
     io::copy(&mut io::repeat(0).take(bytes.unsigned_abs()), &mut file).map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn placements_start_with_zeros_and_leave_no_file() {
+        let directory = tempfile::tempdir().unwrap();
+        for len in [0, 1, 511, 512, 513, 100_000] {
+            let memory = Table::<u64>::in_memory(len).unwrap();
+            let disk = Table::<u64>::on_disk(len, directory.path()).unwrap();
+            assert_eq!(memory.as_slice(), vec![0; len]);
+            assert_eq!(disk.as_slice(), vec![0; len]);
+            assert_eq!((memory.is_on_disk(), disk.is_on_disk()), (false, len > 0));
+            assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+        }
+    }
+
+    #[test]
+    fn too_large_is_an_error_with_both_numbers() {
+        for len in [1 << 48, usize::MAX / 8, usize::MAX] {
+            let error = Table::<u64>::in_memory(len).err().unwrap();
+            assert_eq!(error.kind(), ErrorKind::Memory);
+            let bytes = 8 * len as u128;
+            let sizes = format!("table of {len} values ({bytes} bytes)");
+            assert!(error.to_string().contains(&sizes), "{error}");
+
+            let directory = tempfile::tempdir().unwrap();
+            let error = Table::<u64>::on_disk(len, directory.path()).err().unwrap();
+            assert_eq!(error.kind(), ErrorKind::Write);
+            assert_eq!(error.file(), Some(directory.path()));
+            assert!(error.to_string().contains(&bytes.to_string()), "{error}");
+        }
+    }
+
+    #[test]
+    fn missing_directory_is_an_error() {
+        let error = Table::<u8>::on_disk(1, Path::new("/nonexistent/place"))
+            .err()
+            .unwrap();
+        assert_eq!(error.kind(), ErrorKind::Write);
+        assert!(
+            error.to_string().contains("its directory does not exist"),
+            "{error}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn placements_hold_the_same_values(
+            len in 1_usize..5000,
+            writes in prop::collection::vec((any::<prop::sample::Index>(), any::<[u16; 3]>()), 0..200),
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let mut tables = [
+                Table::<[u16; 3]>::in_memory(len).unwrap(),
+                Table::<[u16; 3]>::on_disk(len, directory.path()).unwrap(),
+            ];
+            for table in &mut tables {
+                for (place, value) in &writes {
+                    table.as_mut_slice()[place.index(len)] = *value;
+                }
+            }
+            prop_assert_eq!(tables[0].as_slice(), tables[1].as_slice());
+        }
+    }
+}

@@ -118,3 +118,116 @@ fn value(text: &str, name: &str) -> Option<u64> {
         (fields.next()? == name).then_some(fields.next()?.parse().ok()?)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const STATUS: &str = "Name:\tx\nVmHWM:\t    4096 kB\nVmRSS:\t 1 kB\nRssAnon:\t 1000 kB\n\
+                          RssFile:\t 2000 kB\nRssShmem:\t 30 kB\n";
+    const GIBIBYTE: u64 = 1 << 30;
+
+    /// A directory with `proc` and `cgroups` that holds `files`; the machine has 8 GiB left.
+    fn machine(memberships: &str, files: &[(&str, &str)]) -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = directory.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write(
+            "proc/meminfo",
+            "MemTotal: 1 kB\nMemAvailable:  8388608 kB\n",
+        );
+        write("proc/self/cgroup", memberships);
+        for (name, text) in files {
+            write(&format!("cgroups/{name}"), text);
+        }
+        directory
+    }
+
+    fn available_on(machine: &tempfile::TempDir) -> Option<u64> {
+        available(
+            &machine.path().join("proc"),
+            &machine.path().join("cgroups"),
+        )
+    }
+
+    #[test]
+    fn status_is_read_in_bytes() {
+        let usage = Usage::parse(STATUS).unwrap();
+        assert_eq!(usage.peak_resident_bytes, 4096 * 1024);
+        assert_eq!(usage.anonymous_bytes, 1000 * 1024);
+        assert_eq!(usage.file_bytes, 2030 * 1024);
+        assert_eq!(Usage::parse(&STATUS.replace("RssAnon", "Rss")), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn allocation_shows_in_the_account() {
+        let before = Usage::now().unwrap();
+        let memory = std::hint::black_box(vec![1_u8; 64 << 20]);
+        let after = Usage::now().unwrap();
+        assert!(after.anonymous_bytes >= before.anonymous_bytes + (32 << 20));
+        assert!(after.peak_resident_bytes >= memory.len() as u64);
+        assert!(available_memory().unwrap() > 0);
+    }
+
+    #[test]
+    fn machine_without_groups() {
+        assert_eq!(available_on(&machine("", &[])), Some(8 * GIBIBYTE));
+        assert_eq!(
+            available(Path::new("/nonexistent"), Path::new("/nonexistent")),
+            None
+        );
+    }
+
+    #[test]
+    fn version_2_takes_the_tightest_group_and_gives_caches_back() {
+        let machine = machine(
+            "0::/outer/inner\n",
+            &[
+                ("outer/inner/memory.max", "max\n"),
+                ("outer/inner/memory.current", "1000\n"),
+                ("outer/memory.max", "1073741824\n"),
+                ("outer/memory.current", "700000000\n"),
+                (
+                    "outer/memory.stat",
+                    "anon 5\ninactive_file 300000000\nactive_file 100000000\n",
+                ),
+            ],
+        );
+        assert_eq!(available_on(&machine), Some(GIBIBYTE - 300_000_000));
+    }
+
+    #[test]
+    fn version_1_in_a_container_reads_the_outermost_group() {
+        let machine = machine(
+            "12:cpu:/x\n7:hugetlb,memory:/docker/unknown\n",
+            &[
+                ("memory/memory.limit_in_bytes", "1000000\n"),
+                ("memory/memory.usage_in_bytes", "900000\n"),
+                (
+                    "memory/memory.stat",
+                    "active_file 1\ntotal_inactive_file 250000\n",
+                ),
+            ],
+        );
+        assert_eq!(available_on(&machine), Some(350_000));
+    }
+
+    #[test]
+    fn group_beyond_its_limit_has_nothing_left() {
+        let files = [("memory.max", "10"), ("memory.current", "20")];
+        assert_eq!(available_on(&machine("0::/", &files)), Some(0));
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_text_is_no_panic(text in "(VmHWM:|RssAnon:|RssFile:|RssShmem:|[0-9]{1,25}|[ \n:kB]){0,40}") {
+            let _ = Usage::parse(&text);
+            let _ = left_in_groups(&text, Path::new("/nonexistent"));
+        }
+    }
+}
