@@ -129,7 +129,7 @@ impl ColumnSums {
         let bits = match self.carried.is_some() {
             true => {
                 self.carry();
-                self.carried.take().map_or(0, |sums| signs(&*sums, 0))
+                self.carried.take().map_or(0, |sums| signs(&sums, 0))
             }
             false => signs(&self.sums.0, 0),
         };

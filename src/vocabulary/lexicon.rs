@@ -37,7 +37,7 @@ impl Lexicon {
         assert!(words.len() <= 10_000, "{} words", words.len());
         // Six slots a word: a full line is a rarity.
         let lines = (words.len() * 6).div_ceil(LINE_KEYS).max(1);
-        let mut lexicon = Lexicon::empty(lines, level);
+        let mut lexicon = Lexicon::empty(lines, false, level);
         for &word in words {
             if !lexicon.insert(word, true) {
                 lexicon.insert_rest(word, true);
@@ -54,16 +54,17 @@ impl Lexicon {
         table_bytes: usize,
         level: Level,
     ) -> Lexicon {
-        let mut lexicon = Lexicon::empty(table_bytes / size_of::<[u64; LINE_KEYS]>(), level);
+        let lines = table_bytes / size_of::<[u64; LINE_KEYS]>();
+        let mut lexicon = Lexicon::empty(lines, true, level);
         for (word, reported) in words {
             lexicon.insert(word, reported);
         }
         lexicon
     }
 
-    fn empty(lines: usize, level: Level) -> Lexicon {
+    fn empty(lines: usize, dropping: bool, level: Level) -> Lexicon {
         Lexicon {
-            table: KeyTable::new(lines, level),
+            table: KeyTable::new(lines, dropping, level),
             rest: AHashMap::new(),
             rest_has_keys: false,
             slots: Vec::new(),
@@ -74,10 +75,11 @@ impl Lexicon {
         let Some(key) = word.key() else {
             return self.insert_rest(word, reported);
         };
-        let slot = self.table.insert(key, reported);
-        if let Some(slot) = slot.filter(|_| reported) {
-            self.slots.push((word, slot));
+        if !reported {
+            return self.table.insert_dropped(key);
         }
+        let slot = self.table.insert(key);
+        self.slots.extend(slot.map(|slot| (word, slot)));
         slot.is_some()
     }
 

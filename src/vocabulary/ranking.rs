@@ -176,11 +176,7 @@ mod tests {
         ranking.offer([ranked("b", 2), ranked("c", 9)]);
         assert_eq!(ranking.threshold(), 1);
         ranking.offer([ranked("ab", 2), ranked(LONG, 2), ranked("a", 2)]);
-        let words: Vec<&[u8]> = ranking
-            .words()
-            .iter()
-            .map(|word| &word.letters[..])
-            .collect();
+        let words: Vec<_> = ranking.words().iter().map(|word| word.letters).collect();
         assert_eq!(words, [Some(&b"c"[..]), Some(b"a"), Some(LONG.as_bytes())]);
         assert_eq!(ranking.threshold(), 2);
     }

@@ -98,13 +98,13 @@ impl Default for Sums {
 fn select(level: Level) -> Accumulate {
     match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the guard has just found the instructions on this processor.
         Level::Avx2 if level.is_available() => {
+            // SAFETY: the guard has just found the instructions on this processor.
             |rows, slots, sums| unsafe { avx2::accumulate(rows, slots, sums) }
         }
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
         Level::Avx512 if level.is_available() => {
+            // SAFETY: as above.
             |rows, slots, sums| unsafe { avx512::accumulate(rows, slots, sums) }
         }
         _ => scalar::accumulate,

@@ -8,16 +8,16 @@ use super::{Found, KeyTable, LINE_KEYS, Line, line_of};
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) unsafe fn probe(table: &KeyTable, keys: &[u64], found: &mut Found) {
-    let (lines, reported) = (table.lines.as_ptr(), table.reported.as_ptr());
+    let lines = table.lines.as_ptr();
+    let reported = 0xff << table.dropped_places;
     let (slots, missed) = (found.slots.as_mut_ptr(), found.missed.as_mut_ptr());
     let (mut slot_count, mut missed_count) = (0, 0);
     for &key in keys {
         let line = line_of(key, table.lines.len());
-        // SAFETY: `line_of` stays below the number of lines, which is also that of `reported`;
-        // neither list grows beyond the number of keys, for which `KeyTable::probe` made room.
+        // SAFETY: `line_of` stays below the number of lines; neither list grows beyond the number of keys, for which `KeyTable::probe` made room.
         unsafe {
             let equal = equal(&*lines.add(line), key);
-            let hit = equal & u32::from(*reported.add(line));
+            let hit = equal & reported;
             *slots.add(slot_count) = (line * LINE_KEYS) as u16 + hit.trailing_zeros() as u16;
             *missed.add(missed_count) = key;
             slot_count += usize::from(hit != 0);

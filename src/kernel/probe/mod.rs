@@ -4,13 +4,14 @@
 //! is in that line or not in the table: one cache line and one comparison a word, no branch. A
 //! word found is appended to one list as its *slot* (line × 8 + place in the line), a word not
 //! found to another list as its key; counting either list is the business of the caller's loops.
+//! Words to be dropped have the first places of a line to themselves, so that the place tells.
 //! (A counter incremented here would chain each probe to the store before it.)
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod scalar;
+
+use std::ops::Range;
 
 use super::Level;
 
@@ -23,12 +24,15 @@ pub const MAX_SLOTS: usize = 1 << 16;
 #[repr(C, align(64))]
 struct Line([u64; LINE_KEYS]);
 
+/// Places of a line that a table with dropped keys sets aside for them.
+const DROPPED_PLACES: usize = 2;
+
 /// A fixed set of keys, some of which are only recognised to be dropped.
 #[derive(Clone, Debug)]
 pub struct KeyTable {
     lines: Vec<Line>,
-    /// For each line, which of its places hold a key that is reported.
-    reported: Vec<u8>,
+    /// The first places of each line hold keys that are dropped.
+    dropped_places: usize,
     probe: Probe,
 }
 
@@ -45,29 +49,40 @@ type Probe = fn(&KeyTable, &[u64], &mut Found);
 
 impl KeyTable {
     /// An empty table of `lines` lines, probed by the kernel of `level`, or by the scalar one
-    /// where this processor lacks `level`.
+    /// where this processor lacks `level`. Only one that is `dropping` takes keys to be dropped.
     ///
     /// # Panics
     /// If `lines` is zero or gives more than [`MAX_SLOTS`] slots.
-    pub fn new(lines: usize, level: Level) -> KeyTable {
+    pub fn new(lines: usize, dropping: bool, level: Level) -> KeyTable {
         assert!(
             (1..=MAX_SLOTS / LINE_KEYS).contains(&lines),
             "{lines} lines"
         );
         KeyTable {
             lines: vec![Line::default(); lines],
-            reported: vec![0; lines],
+            dropped_places: if dropping { DROPPED_PLACES } else { 0 },
             probe: select(level),
         }
     }
 
-    /// Adds `key`, which must not be zero nor be in the table; its slot, or `None` if its line is
-    /// full. A key that is not `reported` will be in neither list of [`Found`].
-    pub fn insert(&mut self, key: u64, reported: bool) -> Option<u16> {
+    /// Adds `key`, which must not be zero nor be in the table; its slot, or `None` if its line
+    /// has no place left for it.
+    pub fn insert(&mut self, key: u64) -> Option<u16> {
+        self.insert_within(key, self.dropped_places..LINE_KEYS)
+    }
+
+    /// Adds `key`, which must not be zero nor be in the table, to be in neither list of
+    /// [`Found`]; whether its line had a place left for it.
+    pub fn insert_dropped(&mut self, key: u64) -> bool {
+        self.insert_within(key, 0..self.dropped_places).is_some()
+    }
+
+    fn insert_within(&mut self, key: u64, places: Range<usize>) -> Option<u16> {
         let line = line_of(key, self.lines.len());
-        let place = self.lines[line].0.iter().position(|&taken| taken == 0)?;
+        let place = places
+            .into_iter()
+            .find(|&place| self.lines[line].0[place] == 0)?;
         self.lines[line].0[place] = key;
-        self.reported[line] |= u8::from(reported) << place;
         Some((line * LINE_KEYS + place) as u16)
     }
 
@@ -126,15 +141,11 @@ fn line_of(key: u64, lines: usize) -> usize {
 
 fn select(level: Level) -> Probe {
     match level {
+        // A 512-bit comparison of a whole line was slower: its mask has to leave a mask register.
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the guard has just found the instructions on this processor.
-        Level::Avx2 if level.is_available() => {
+        Level::Avx2 | Level::Avx512 if level.is_available() => {
+            // SAFETY: the guard has just found the instructions on this processor.
             |table, keys, found| unsafe { avx2::probe(table, keys, found) }
-        }
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Level::Avx512 if level.is_available() => {
-            |table, keys, found| unsafe { avx512::probe(table, keys, found) }
         }
         _ => scalar::probe,
     }
@@ -142,6 +153,8 @@ fn select(level: Level) -> Probe {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -153,41 +166,56 @@ mod tests {
             lines in 1usize..40,
         ) {
             for level in Level::available() {
-                let mut table = KeyTable::new(lines, level);
-                let inserted: std::collections::HashMap<u64, Option<u16>> = members
-                    .iter()
-                    .filter_map(|(&key, &reported)| {
-                        Some((key, table.insert(key, reported)?)).map(|(key, slot)| (key, reported.then_some(slot)))
-                    })
-                    .collect();
+                let mut table = KeyTable::new(lines, true, level);
+                // None: dropped.
+                let mut inserted: HashMap<u64, Option<u16>> = HashMap::new();
+                for (&key, &dropped) in &members {
+                    match dropped {
+                        true if table.insert_dropped(key) => drop(inserted.insert(key, None)),
+                        true => {}
+                        false => inserted.extend(table.insert(key).map(|slot| (key, Some(slot)))),
+                    }
+                }
                 let mut found = Found::default();
                 table.probe(&[7; 150], &mut found);
                 table.probe(&keys, &mut found);
-                let slots: Vec<u16> =
-                    keys.iter().filter_map(|key| inserted.get(key).copied().flatten()).collect();
-                let missed: Vec<u64> =
-                    keys.iter().copied().filter(|key| !inserted.contains_key(key)).collect();
+                let known = keys.iter().filter_map(|key| inserted.get(key));
+                let slots: Vec<u16> = known.copied().flatten().collect();
+                let missed = keys.iter().filter(|key| !inserted.contains_key(key));
                 prop_assert_eq!(found.slots(), &slots[..]);
-                prop_assert_eq!(found.missed(), &missed[..]);
+                prop_assert_eq!(found.missed(), &missed.copied().collect::<Vec<_>>()[..]);
             }
         }
     }
 
     #[test]
     fn a_full_line_refuses() {
-        let mut table = KeyTable::new(1, Level::Scalar);
+        let mut table = KeyTable::new(1, false, Level::Scalar);
         for key in 1..=8 {
-            assert_eq!(table.insert(key, true), Some(key as u16 - 1));
+            assert_eq!(table.insert(key), Some(key as u16 - 1));
         }
-        assert_eq!(table.insert(9, true), None);
+        assert_eq!(table.insert(9), None);
+        assert!(!table.insert_dropped(10));
+        let mut table = KeyTable::new(1, true, Level::Scalar);
+        assert_eq!(
+            (1..=7)
+                .map(|key| table.insert(key))
+                .filter(Option::is_some)
+                .count(),
+            6
+        );
+        assert_eq!(
+            (8..=10)
+                .map(|key| table.insert_dropped(key))
+                .collect::<Vec<_>>(),
+            [true, true, false]
+        );
     }
 
     #[test]
     fn the_last_slot_fits_sixteen_bits() {
-        let mut table = KeyTable::new(MAX_SLOTS / LINE_KEYS, Level::best());
-        let slots: Vec<u16> = (1..=20_000)
-            .filter_map(|key| table.insert(key, true))
-            .collect();
+        let mut table = KeyTable::new(MAX_SLOTS / LINE_KEYS, false, Level::best());
+        let slots: Vec<u16> = (1..=20_000).filter_map(|key| table.insert(key)).collect();
         let mut found = Found::default();
         table.probe(&(1..=20_000).collect::<Vec<_>>(), &mut found);
         assert_eq!(found.slots(), slots);

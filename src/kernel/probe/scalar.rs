@@ -7,7 +7,7 @@ pub(super) fn probe(table: &KeyTable, keys: &[u64], found: &mut Found) {
     for &key in keys {
         let line = line_of(key, table.lines.len());
         match table.lines[line].0.iter().position(|&member| member == key) {
-            Some(place) if table.reported[line] >> place & 1 == 1 => {
+            Some(place) if place >= table.dropped_places => {
                 found.slots[found.slot_count] = (line * LINE_KEYS + place) as u16;
                 found.slot_count += 1;
             }

@@ -191,7 +191,7 @@ impl Job {
         let sample_units = units(&inputs.samples);
         let sample_bytes = total_bytes(&sample_units);
         progress.begin(Stage::Fingerprint, article_bytes + sample_bytes);
-        let mut table = |units: &[_], counts| {
+        let table = |units: &[_], counts| {
             PageTable::<F>::read(
                 &workers, progress, units, counts, &features, &budget, temporary,
             )
