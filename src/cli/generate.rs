@@ -152,3 +152,66 @@ fn name_flag(error: Error) -> Error {
         _ => error,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, Parser};
+
+    #[derive(Parser)]
+    struct Generate {
+        #[command(flatten)]
+        args: GenerateArgs,
+    }
+
+    fn parse(flags: &[&str]) -> std::result::Result<GenerateArgs, clap::Error> {
+        let program = ["generate", "--dir", "made"];
+        Generate::try_parse_from(program.iter().chain(flags)).map(|parsed| parsed.args)
+    }
+
+    #[test]
+    fn the_flags_are_consistent_and_their_defaults_are_the_library_s() {
+        Generate::command().debug_assert();
+        assert_eq!(parse(&[]).unwrap().settings(), Settings::default());
+    }
+
+    #[test]
+    fn flags_become_settings() {
+        let flags = ["--size", "3M", "--strength", "0,0.5", "--language", "mixed"];
+        let settings = parse(&flags).unwrap().settings();
+        assert_eq!(settings.extent, Extent::Bytes(3 << 20));
+        assert_eq!(settings.strengths, [Millionths(0), Millionths(500_000)]);
+        assert_eq!(settings.language, Language::Mixed);
+        assert!(parse(&["--size", "3M", "--documents", "5"]).is_err());
+        assert!(parse(&["--size", "3X"]).is_err());
+    }
+
+    #[test]
+    fn a_parameter_out_of_range_is_named_by_its_flag() {
+        let error = run(&parse(&["--duplicates", "0.6"]).unwrap()).unwrap_err();
+        assert_eq!(error.to_string(), "--duplicates 0.6: expected 0 to 0.5");
+    }
+
+    #[test]
+    fn the_command_in_testdata_makes_the_example() {
+        let readme = include_str!("../../testdata/README.md");
+        let command = readme
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("simtool "))
+            .unwrap();
+        let mut args = Generate::try_parse_from(command.split(' ')).unwrap().args;
+        let kept = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/example");
+        let made = tempfile::tempdir().unwrap();
+        args.dir = made.path().to_owned();
+        run(&args).unwrap();
+        for file in std::fs::read_dir(made.path()).unwrap() {
+            let path = file.unwrap().path();
+            let expected = std::fs::read(kept.join(path.file_name().unwrap())).unwrap();
+            assert!(
+                std::fs::read(&path).unwrap() == expected,
+                "{}",
+                path.display()
+            );
+        }
+    }
+}

@@ -113,13 +113,13 @@ impl Composer {
         Token {
             rank,
             script,
-            name: chance % 32 == 0,
-            number: if chance / 32 % 20 == 0 {
+            name: chance.is_multiple_of(32),
+            number: if (chance / 32).is_multiple_of(20) {
                 spread(chance / 640)
             } else {
                 0
             },
-            mark: if chance % 13 == 0 {
+            mark: if chance.is_multiple_of(13) {
                 Mark::Comma
             } else {
                 Mark::None

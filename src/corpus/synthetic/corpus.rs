@@ -168,7 +168,10 @@ impl Corpus {
         let page = edit(&original, share, &self.composer, edits);
         let mut piece = self.piece(id, &page);
         let ids = [id, &article_id(origin)];
-        truth::write_planted(ids, [&page, &original], &mut piece.truth);
+        let likeness = truth::likeness(&page, &original);
+        let text = |page: &[Token]| self.piece("", page).page;
+        let equal_texts = likeness.0 == likeness.1 && text(&page) == text(&original);
+        truth::write_planted(ids, likeness, equal_texts, &mut piece.truth);
         if let Some(other) = self.plan.unrelated_to(origin) {
             self.write_unrelated(id, &page, other, &mut piece.truth);
         }
@@ -177,7 +180,8 @@ impl Corpus {
 
     fn write_unrelated(&self, id: &str, page: &[Token], other: u64, out: &mut Vec<u8>) {
         let ids = [id, &article_id(other)];
-        truth::write_unrelated(ids, [page, &self.article_tokens(other)], out);
+        let likeness = truth::likeness(page, &self.article_tokens(other));
+        truth::write_unrelated(ids, likeness, out);
     }
 
     /// The words of any article, whether it repeats another one or not.

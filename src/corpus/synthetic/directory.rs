@@ -1,14 +1,14 @@
 //! The five files of a synthetic corpus.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
 
 use rayon::prelude::*;
-use tempfile::NamedTempFile;
 
 use super::corpus::{Corpus, Piece};
 use super::truth;
+use crate::io::AtomicFile;
 use crate::{Error, ErrorKind, Result};
 
 /// About how many bytes of pages are made before they are written.
@@ -53,7 +53,12 @@ pub struct Summary {
 /// too; the temporary files are removed.
 pub fn write_directory(corpus: &Corpus, directory: &Path) -> Result<Summary> {
     refuse_foreign_files(directory)?;
-    fs::create_dir_all(directory).map_err(|cause| cannot_write(directory, cause))?;
+    fs::create_dir_all(directory).map_err(|cause| {
+        let message = "directory cannot be created";
+        Error::new(ErrorKind::Write, message)
+            .in_file(directory)
+            .caused_by(cause)
+    })?;
     let mut truth = Output::new(directory, TRUTH)?;
     let mut articles = Output::new(directory, "article.txt")?;
     let mut samples = Output::new(directory, "sample.txt")?;
@@ -100,10 +105,7 @@ pub fn write_directory(corpus: &Corpus, directory: &Path) -> Result<Summary> {
         duplicates: corpus.duplicates(),
         samples: corpus.samples(),
     };
-    publish(
-        directory,
-        [truth, articles, samples, stop_words, hash_values],
-    )?;
+    publish([truth, articles, samples, stop_words, hash_values])?;
     Ok(summary)
 }
 
@@ -130,55 +132,37 @@ fn in_order<T: Send>(
     Ok(())
 }
 
-/// A file that has its final name once it is complete.
-#[derive(Debug)]
+/// A file of the corpus and its size so far.
 struct Output {
-    path: PathBuf,
-    file: io::BufWriter<NamedTempFile>,
+    file: AtomicFile,
     bytes: u64,
 }
 
 impl Output {
     fn new(directory: &Path, name: &str) -> Result<Self> {
-        let path = directory.join(name);
-        let file = tempfile::Builder::new()
-            .prefix(&format!(".{name}."))
-            .permissions(permissions())
-            .tempfile_in(directory)
-            .map_err(|cause| cannot_write(&path, cause))?;
-        Ok(Output {
-            path,
-            file: io::BufWriter::with_capacity(1 << 18, file),
-            bytes: 0,
-        })
+        let file = AtomicFile::create(&directory.join(name))?;
+        Ok(Output { file, bytes: 0 })
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.bytes += bytes.len() as u64;
         self.file
             .write_all(bytes)
-            .map_err(|cause| cannot_write(&self.path, cause))
+            .map_err(|cause| self.file.error(cause))
     }
 }
 
-/// Gives complete files their final names, each after its bytes are on the disk.
-fn publish<const N: usize>(directory: &Path, outputs: [Output; N]) -> Result<()> {
-    let mut complete = Vec::with_capacity(N);
-    for Output { path, file, .. } in outputs {
-        let file = file
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)
-            .and_then(|file| file.as_file().sync_all().map(|()| file))
-            .map_err(|cause| cannot_write(&path, cause))?;
-        complete.push((path, file));
+/// Gives the files their final names, after the last of them had room for its last byte.
+fn publish<const N: usize>(mut outputs: [Output; N]) -> Result<()> {
+    for output in &mut outputs {
+        output
+            .file
+            .flush()
+            .map_err(|cause| output.file.error(cause))?;
     }
-    for (path, file) in complete {
-        file.persist(&path)
-            .map_err(|failed| cannot_write(&path, failed.error))?;
-    }
-    File::open(directory)
-        .and_then(|directory| directory.sync_all())
-        .map_err(|cause| cannot_write(directory, cause))
+    outputs
+        .into_iter()
+        .try_for_each(|output| output.file.publish())
 }
 
 /// A directory with article.txt and no truth.tsv holds somebody's texts: not ours to replace.
@@ -203,17 +187,6 @@ fn refuse_foreign_files(directory: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn cannot_write(path: &Path, cause: io::Error) -> Error {
-    Error::new(ErrorKind::Write, "cannot write")
-        .in_file(path)
-        .caused_by(cause)
-}
-
-/// Those of a file that is created as usual, instead of a temporary file's.
-fn permissions() -> fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(0o666)
 }
 
 #[cfg(test)]

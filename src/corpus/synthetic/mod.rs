@@ -16,7 +16,7 @@
 //! any machine and with any number of threads.
 //!
 //! With the default settings the text follows the counts of a natural corpus of English pages:
-//! a [Zipf law with Mandelbrot's shift](zipf::Zipf), 0.5 % of the words over 12 letters, page
+//! a Zipf law with Mandelbrot's shift, 0.5 % of the words over 12 letters, page
 //! lengths spread over more than a factor of twenty, and words that return within a page more
 //! often than between pages.
 

@@ -42,16 +42,15 @@ pub(super) fn write_page(id: &str, tokens: &[Token], lexicon: &Lexicon, out: &mu
 
 /// Writes what stands between two words; true if that began a line.
 fn write_separator(before: &Token, token: &Token, line: usize, out: &mut Vec<u8>) -> bool {
-    let begins_line = if before.mark == Mark::Paragraph {
+    if before.mark == Mark::Paragraph {
         out.extend_from_slice(b"\n\n");
-        true
-    } else if before.script == Script::Chinese && token.script == Script::Chinese {
-        false
-    } else {
-        let begins_line = line >= LINE;
-        out.push(if begins_line { b'\n' } else { b' ' });
-        begins_line
-    };
+        return true;
+    }
+    if before.script == Script::Chinese && token.script == Script::Chinese {
+        return false;
+    }
+    let begins_line = line >= LINE;
+    out.push(if begins_line { b'\n' } else { b' ' });
     begins_line
 }
 
