@@ -1,5 +1,7 @@
 //! The synthetic corpus is what it says: the same bytes everywhere, true truth, honest statistics.
 
+#![allow(clippy::unwrap_used)] // The helpers of tests may fail as tests do.
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;

@@ -15,8 +15,8 @@ const MEASURED_PAGES: u64 = 512;
 
 /// The pages of a synthetic corpus and what is true of them.
 ///
-/// Holds no page: each is made from its number. A page costs about 10 ns a word on one core,
-/// twice that where it repeats another one. Takes 1 MB whatever the size of the corpus.
+/// Holds no page: each is made from its number. A page costs about 50 ns a word on one core,
+/// three times that where it repeats another one. Takes 1 MB whatever the size of the corpus.
 #[derive(Debug)]
 pub struct Corpus {
     seed: u64,
@@ -41,7 +41,7 @@ impl Corpus {
     /// The corpus of these settings.
     ///
     /// Where the settings say how many bytes to make, this makes 512 pages to measure them and
-    /// finds the length of every page in words: 5 ns a page.
+    /// finds the length of every page in words, which costs a random number a page.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) as [`Settings::check`].

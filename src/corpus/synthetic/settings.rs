@@ -15,7 +15,7 @@ pub struct Settings {
     /// How much article.txt holds.
     pub extent: Extent,
     /// The mean number of words (in Chinese: characters) of a page, 1 to 1 000 000. Single pages
-    /// have between 20 % and 1000 % of it.
+    /// have between 20 % and 650 % of it.
     pub words_per_document: u64,
     /// What the pages are written in.
     pub language: Language,
@@ -46,8 +46,8 @@ pub struct Settings {
 pub enum Extent {
     /// So many pages, 1 to 10^9.
     Documents(u64),
-    /// Pages of about so many bytes together, 1 to 2^44: within a page or 3 % of it, whichever is
-    /// more.
+    /// Pages of about so many bytes together, 1 to 2^44: within a few pages or 3 % of it,
+    /// whichever is more.
     Bytes(u64),
 }
 
