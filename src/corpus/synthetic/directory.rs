@@ -1,0 +1,225 @@
+//! The five files of a synthetic corpus.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::corpus::{Corpus, Piece};
+use super::truth;
+use crate::io::AtomicFile;
+use crate::{Error, ErrorKind, Result};
+
+/// About how many bytes of pages are made before they are written.
+const BATCH_BYTES: u64 = 16 << 20;
+/// What stands between two pages of article.txt and of sample.txt.
+const PAGE_BREAK: &[u8] = b"\x0c\n";
+/// The file that says a directory holds a synthetic corpus; its final name is given first.
+const TRUTH: &str = "truth.tsv";
+
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The number of pages in article.txt.
+    pub documents: u64,
+    /// The size of article.txt.
+    pub article_bytes: u64,
+    /// How many of the articles repeat an earlier one.
+    pub duplicates: u64,
+    /// The number of pages in sample.txt.
+    pub samples: u64,
+}
+
+/// Writes article.txt, sample.txt, stopwords.txt, hashvalue.txt and truth.tsv into a directory,
+/// which is made if it is missing.
+///
+/// The files appear under their names when all are complete. Pages are made by the threads of the
+/// current rayon pool and written in order while the next ones are made; this takes about 64 MB,
+/// or the size of a few pages if that is more, whatever the size of the corpus. A corpus that was
+/// generated there before is replaced.
+///
+/// truth.tsv has the header `a⇥b⇥label⇥score`. `a` is the sample or the article that repeats
+/// article `b`; `label` is `exact`, `minor`, `edited`, `heavy` or `distant` by the score (1 and
+/// equal texts, from 0.95, 0.80, 0.50, 0); a second row names an article that was made
+/// independently of `a`, labelled `unrelated`. `score` is the Jaccard similarity of the two
+/// multisets of words (Σ min / Σ max of the counts; a word is a run of ASCII letters, folded, or
+/// one Chinese character), with six decimals, rounded down.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] as [`Settings::check`](super::Settings::check), and for a directory
+/// with a file of one of these names but no truth.tsv, which is someone's data; nothing is written
+/// then. [`ErrorKind::Write`] where the directory or a file cannot be written, for a full disk
+/// too; the temporary files are removed.
+pub fn write_directory(corpus: &Corpus, directory: &Path) -> Result<Summary> {
+    refuse_foreign_files(directory)?;
+    fs::create_dir_all(directory).map_err(|cause| {
+        let message = "directory cannot be created";
+        Error::new(ErrorKind::Write, message)
+            .in_file(directory)
+            .caused_by(cause)
+    })?;
+    let mut truth = Output::new(directory, TRUTH)?;
+    let mut articles = Output::new(directory, "article.txt")?;
+    let mut samples = Output::new(directory, "sample.txt")?;
+    let mut stop_words = Output::new(directory, "stopwords.txt")?;
+    let mut hash_values = Output::new(directory, "hashvalue.txt")?;
+
+    truth.write(truth::HEADER)?;
+    let batch = (BATCH_BYTES / corpus.page_bytes().max(1)).max(1);
+    let mut pages = |number: &mut u64, piece: Piece, output: &mut Output| {
+        if *number > 0 {
+            output.write(PAGE_BREAK)?;
+        }
+        *number += 1;
+        output.write(&piece.page)?;
+        truth.write(&piece.truth)
+    };
+    let mut number = 0;
+    in_order(
+        corpus.documents(),
+        batch,
+        |article| corpus.article(article),
+        |piece| pages(&mut number, piece, &mut articles),
+    )?;
+    let mut number = 0;
+    in_order(
+        corpus.samples(),
+        batch,
+        |sample| corpus.sample(sample),
+        |piece| pages(&mut number, piece, &mut samples),
+    )?;
+    stop_words.write(&corpus.stop_words())?;
+    let settings = corpus.settings();
+    let rows = (BATCH_BYTES / settings.columns).max(1);
+    in_order(
+        settings.rows,
+        rows,
+        |row| corpus.hash_row(row),
+        |row| hash_values.write(&row),
+    )?;
+
+    let summary = Summary {
+        documents: corpus.documents(),
+        article_bytes: articles.bytes,
+        duplicates: corpus.duplicates(),
+        samples: corpus.samples(),
+    };
+    publish([truth, articles, samples, stop_words, hash_values])?;
+    Ok(summary)
+}
+
+/// Makes `count` items in parallel, `batch` at a time, and hands them over in order, while the
+/// next batch is being made.
+fn in_order<T: Send>(
+    count: u64,
+    batch: u64,
+    make: impl Fn(u64) -> T + Sync,
+    mut write: impl FnMut(T) -> Result<()> + Send,
+) -> Result<()> {
+    let mut made: Vec<T> = Vec::new();
+    let mut start = 0;
+    while start < count || !made.is_empty() {
+        let end = count.min(start.saturating_add(batch));
+        let ready = std::mem::take(&mut made);
+        let (next, written) = rayon::join(
+            || (start..end).into_par_iter().map(&make).collect(),
+            || ready.into_iter().try_for_each(&mut write),
+        );
+        written?;
+        (made, start) = (next, end);
+    }
+    Ok(())
+}
+
+/// A file of the corpus and its size so far.
+struct Output {
+    file: AtomicFile,
+    bytes: u64,
+}
+
+impl Output {
+    fn new(directory: &Path, name: &str) -> Result<Self> {
+        let file = AtomicFile::create(&directory.join(name))?;
+        Ok(Output { file, bytes: 0 })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.bytes += bytes.len() as u64;
+        self.file
+            .write_all(bytes)
+            .map_err(|cause| self.file.error(cause))
+    }
+}
+
+/// Gives the files their final names, after the last of them had room for its last byte.
+fn publish<const N: usize>(mut outputs: [Output; N]) -> Result<()> {
+    for output in &mut outputs {
+        output
+            .file
+            .flush()
+            .map_err(|cause| output.file.error(cause))?;
+    }
+    outputs
+        .into_iter()
+        .try_for_each(|output| output.file.publish())
+}
+
+/// A directory with article.txt and no truth.tsv holds somebody's texts: not ours to replace.
+fn refuse_foreign_files(directory: &Path) -> Result<()> {
+    if directory.join(TRUTH).exists() {
+        return Ok(());
+    }
+    for name in [
+        "article.txt",
+        "sample.txt",
+        "stopwords.txt",
+        "hashvalue.txt",
+    ] {
+        let path = directory.join(name);
+        if path.exists() {
+            let message = format!(
+                "dir {}: {name} is there and was not generated (no {TRUTH} beside it): \
+                 expected a new or empty directory",
+                directory.display()
+            );
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_come_in_order_whatever_the_batch() {
+        for batch in [1, 2, 7, 100] {
+            for count in [0, 1, 6, 7, 8, 50] {
+                let mut seen = Vec::new();
+                in_order(
+                    count,
+                    batch,
+                    |number| number,
+                    |number| {
+                        seen.push(number);
+                        Ok(())
+                    },
+                )
+                .unwrap();
+                assert_eq!(seen, (0..count).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn a_failed_write_ends_the_run() {
+        let full = |number| match number {
+            5 => Err(Error::new(ErrorKind::Write, "full")),
+            _ => Ok(()),
+        };
+        let error = in_order(1 << 40, 4, |number| number, full).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Write);
+    }
+}
