@@ -34,7 +34,7 @@ impl Budget {
         let taken = self
             .free
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
-        taken.is_ok().then_some(Reservation {
+        taken.is_ok().then(|| Reservation {
             budget: self,
             bytes,
         })
