@@ -5,7 +5,6 @@ use ahash::AHashMap;
 use super::Term;
 use crate::kernel::Level;
 use crate::kernel::probe::{Found, KeyTable, LINE_KEYS, MAX_SLOTS};
-use crate::kernel::words::LONG;
 use crate::text::Window;
 
 /// A set of words with a *slot* each: most in a table that stays in cache, long ones in a map.
@@ -108,28 +107,23 @@ impl Lexicon {
     /// Looks up every word of `window`; what `lookup` held is replaced.
     pub fn look_up(&self, window: Window<'_>, lookup: &mut Lookup) {
         self.probe(window.keys(), lookup);
-        let (rest, rest_slots, missed) =
-            (&self.rest, &mut lookup.rest_slots, &mut lookup.missed_terms);
-        lookup.found.take_missed(
-            |key| key & LONG != 0,
-            |key| {
-                let term = Term::from_letters(window.long_word((key ^ LONG) as usize));
-                match rest.get(&term) {
-                    Some(slot) => rest_slots.extend(slot),
-                    None => missed.push(term),
-                }
-            },
-        );
+        for ordinal in window.long_words() {
+            self.look_up_rest(Term::from_letters(window.long_word(ordinal)), lookup);
+        }
     }
 
     /// Looks up words that an earlier lexicon missed; what `lookup` held is replaced.
     pub fn look_up_missed(&self, keys: &[u64], terms: &[Term], lookup: &mut Lookup) {
         self.probe(keys, lookup);
-        for term in terms {
-            match self.rest.get(term) {
-                Some(slot) => lookup.rest_slots.extend(slot),
-                None => lookup.missed_terms.push(*term),
-            }
+        for &term in terms {
+            self.look_up_rest(term, lookup);
+        }
+    }
+
+    fn look_up_rest(&self, term: Term, lookup: &mut Lookup) {
+        match self.rest.get(&term) {
+            Some(slot) => lookup.rest_slots.extend(slot),
+            None => lookup.missed_terms.push(term),
         }
     }
 
@@ -139,16 +133,15 @@ impl Lexicon {
         self.table.probe(keys, &mut lookup.found);
         if self.rest_has_keys {
             let (rest, slots) = (&self.rest, &mut lookup.rest_slots);
-            let member = |key: u64| match key & LONG {
-                0 => rest.get(&Term::from_key(key)),
-                _ => None,
-            };
-            lookup.found.take_missed(
-                |key| member(key).is_some(),
-                |key| {
-                    slots.extend(member(key).copied().flatten());
-                },
-            );
+            lookup
+                .found
+                .take_missed(|key| match rest.get(&Term::from_key(key)) {
+                    Some(slot) => {
+                        slots.extend(slot);
+                        true
+                    }
+                    None => false,
+                });
         }
     }
 }

@@ -16,13 +16,12 @@ pub struct SampleCounter {
 impl SampleCounter {
     /// Adds the words of one window.
     pub fn add(&mut self, window: Window<'_>) {
-        for &key in window.keys() {
-            if key & LONG == 0 {
-                *self.keys.entry(key).or_default() += 1;
-            } else {
-                let term = Term::from_letters(window.long_word((key ^ LONG) as usize));
-                *self.terms.entry(term).or_default() += 1;
-            }
+        for &key in window.keys().iter().filter(|&&key| key != LONG) {
+            *self.keys.entry(key).or_default() += 1;
+        }
+        for ordinal in window.long_words() {
+            let term = Term::from_letters(window.long_word(ordinal));
+            *self.terms.entry(term).or_default() += 1;
         }
     }
 

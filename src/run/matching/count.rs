@@ -1,11 +1,11 @@
 //! The first reading: all words of the articles are counted.
 
-use super::kept::{Kept, Words};
+use super::kept::{Kept, KeptWords, Words};
 use super::units::{Unit, total_bytes};
 use crate::Result;
 use crate::corpus::form_feed::pages;
 use crate::kernel::Level;
-use crate::run::{Budget, Progress, Stage, Workers};
+use crate::run::{Arena, Budget, Progress, Stage, Workers};
 use crate::text::Windows;
 use crate::vocabulary::{Buckets, Counter, Lexicon, Lookup, SampleCounter, Term};
 
@@ -25,16 +25,25 @@ pub(super) struct Counts<'a> {
     /// Bounds for the words outside the lexicon.
     pub(super) buckets: Buckets,
     /// What is known of each unit, in the order of the units.
-    pub(super) units: Vec<UnitCount<'a>>,
+    pub(super) units: Vec<UnitCount>,
+    /// Where kept words are.
+    pub(super) arenas: Vec<Arena<'a>>,
 }
 
 /// What the first reading found out about one unit.
-#[derive(Default)]
-pub(super) struct UnitCount<'a> {
+#[derive(Clone, Copy, Default)]
+pub(super) struct UnitCount {
     pub(super) pages: usize,
     pub(super) id_bytes: usize,
-    /// Its words, if there was memory for them.
-    pub(super) kept: Option<Kept<'a>>,
+    /// Its words and the number of their arena, if there was memory for them.
+    kept: Option<(usize, Kept)>,
+}
+
+impl UnitCount {
+    /// The unit's words, if they were kept.
+    pub(super) fn words<'a>(&self, arenas: &'a [Arena<'_>]) -> Option<KeptWords<'a>> {
+        self.kept.map(|(arena, kept)| kept.words(&arenas[arena]))
+    }
 }
 
 /// Likely words, from a sample spread over the units. Only speed depends on the choice.
@@ -102,31 +111,34 @@ pub(super) fn count<'a>(
         lookup: Lookup::default(),
         counter: Counter::new(lexicon),
         words: Words::default(),
+        arena: Arena::new(budget, leave),
         found: Vec::new(),
     };
     let readers = workers.for_each(progress, units.to_vec(), start, |reader, number, unit| {
-        let mut found = reader.read(unit, lexicon);
-        if unit.bytes.len() <= Words::MOST_UNIT_BYTES {
-            let memory = budget.reserve(reader.words.bytes(), leave);
-            found.kept = memory.map(|memory| reader.words.keep(memory));
-        }
-        reader.found.push((number, found));
+        let found = reader.read(unit, lexicon);
+        let keep = unit.bytes.len() <= Words::MOST_UNIT_BYTES;
+        let kept = keep.then(|| reader.words.keep(&mut reader.arena)).flatten();
+        reader.found.push((number, found, kept));
         progress.advance(unit.bytes.len() as u64);
         Ok(())
     })?;
     let mut counter = Counter::new(lexicon);
-    let mut units: Vec<UnitCount<'_>> = units.iter().map(|_| UnitCount::default()).collect();
+    let mut units = vec![UnitCount::default(); units.len()];
+    let mut arenas = Vec::with_capacity(readers.len());
     for reader in readers {
         counter.merge(reader.counter);
-        for (number, found) in reader.found {
-            units[number] = found;
+        for (number, found, kept) in reader.found {
+            let kept = kept.map(|kept| (arenas.len(), kept));
+            units[number] = UnitCount { kept, ..found };
         }
+        arenas.push(reader.arena);
     }
     let (slots, buckets) = counter.finish();
     Ok(Counts {
         slots,
         buckets,
         units,
+        arenas,
     })
 }
 
@@ -136,11 +148,12 @@ struct Reader<'a> {
     lookup: Lookup,
     counter: Counter,
     words: Words,
-    found: Vec<(usize, UnitCount<'a>)>,
+    arena: Arena<'a>,
+    found: Vec<(usize, UnitCount, Option<Kept>)>,
 }
 
-impl<'a> Reader<'a> {
-    fn read(&mut self, unit: Unit<'_>, lexicon: &Lexicon) -> UnitCount<'a> {
+impl Reader<'_> {
+    fn read(&mut self, unit: Unit<'_>, lexicon: &Lexicon) -> UnitCount {
         let keep = unit.bytes.len() <= Words::MOST_UNIT_BYTES;
         let mut found = UnitCount::default();
         self.words.clear();

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use super::count::UnitCount;
-use super::kept::Kept;
+use super::kept::KeptWords;
 use super::units::Unit;
 use crate::Result;
 use crate::corpus::form_feed::pages;
 use crate::io::Table;
 use crate::kernel::Level;
 use crate::kernel::accumulate::SignRows;
-use crate::run::{Budget, Progress, Reservation, Workers};
+use crate::run::{Arena, Budget, Progress, Reservation, Workers};
 use crate::search::hamming::Fingerprint;
 use crate::sketch::simhash::{ColumnSums, RankedFeatures};
 use crate::text::Windows;
@@ -42,7 +42,7 @@ pub(super) struct Features<'a> {
 /// One unit's share of a page table.
 struct Part<'a, F> {
     unit: Unit<'a>,
-    kept: Option<Kept<'a>>,
+    kept: Option<KeptWords<'a>>,
     fingerprints: &'a mut [F],
     ids: &'a mut [u8],
     id_ends: &'a mut [u64],
@@ -82,7 +82,10 @@ impl<'a, F: Fingerprint> PageTable<'a, F> {
         } else {
             ends[page - 1] as usize
         };
-        &self.ids.as_slice()[start..ends[page] as usize]
+        self.ids
+            .as_slice()
+            .get(start..ends[page] as usize)
+            .unwrap_or_default()
     }
 
     /// The bytes of all ids together.
@@ -100,15 +103,14 @@ impl<'a, F: Fingerprint> PageTable<'a, F> {
         workers: &Workers,
         progress: &Progress,
         units: &[Unit<'_>],
-        counts: Vec<UnitCount<'_>>,
+        (counts, arenas): (&[UnitCount], &[Arena<'_>]),
         features: &Features<'_>,
-        budget: &'a Budget,
-        disk: &Path,
+        (budget, disk): (&'a Budget, &Path),
     ) -> Result<Self> {
         let pages = counts.iter().map(|count| count.pages).sum();
         let id_bytes = counts.iter().map(|count| count.id_bytes).sum();
         let mut table = PageTable::new(pages, id_bytes, budget, disk)?;
-        let parts = table.split(units, counts);
+        let parts = table.split(units, counts, arenas);
         let start = || Scratch {
             text: (Windows::new(features.level), Lookup::default()),
             sums: ColumnSums::new(),
@@ -122,15 +124,20 @@ impl<'a, F: Fingerprint> PageTable<'a, F> {
     }
 
     /// Cuts the table into the shares of the units.
-    fn split<'t>(&'t mut self, units: &[Unit<'t>], counts: Vec<UnitCount<'t>>) -> Vec<Part<'t, F>> {
+    fn split<'t>(
+        &'t mut self,
+        units: &[Unit<'t>],
+        counts: &[UnitCount],
+        arenas: &'t [Arena<'_>],
+    ) -> Vec<Part<'t, F>> {
         let mut fingerprints = self.fingerprints.as_mut_slice();
         let mut ids = self.ids.as_mut_slice();
         let mut id_ends = self.id_ends.as_mut_slice();
         let mut ids_before = 0;
-        let share = |(&unit, count): (&Unit<'t>, UnitCount<'t>)| {
+        let share = |(&unit, count): (&Unit<'t>, &UnitCount)| {
             let part = Part {
                 unit,
-                kept: count.kept,
+                kept: count.words(arenas),
                 fingerprints: fingerprints
                     .split_off_mut(..count.pages)
                     .unwrap_or_default(),
@@ -146,17 +153,12 @@ impl<'a, F: Fingerprint> PageTable<'a, F> {
 }
 
 /// Counts pages and ids only: samples need no more before their fingerprints.
-pub(super) fn survey<'a>(
+pub(super) fn survey(
     workers: &Workers,
     progress: &Progress,
     units: &[Unit<'_>],
-) -> Result<Vec<UnitCount<'a>>> {
-    let found = Mutex::new(
-        units
-            .iter()
-            .map(|_| UnitCount::default())
-            .collect::<Vec<_>>(),
-    );
+) -> Result<Vec<UnitCount>> {
+    let found = Mutex::new(vec![UnitCount::default(); units.len()]);
     workers.for_each(
         progress,
         units.to_vec(),
@@ -183,9 +185,9 @@ struct Scratch {
 
 impl<F: Fingerprint> Part<'_, F> {
     fn fill(mut self, features: &Features<'_>, scratch: &mut Scratch) {
-        match self.kept.take() {
-            Some(kept) => {
-                for (number, page) in kept.words.pages().enumerate() {
+        match self.kept {
+            Some(words) => {
+                for (number, page) in words.pages().enumerate() {
                     scratch.sums.add(features.kept_rows, page.slots);
                     if features.late {
                         let lookup = &mut scratch.text.1;

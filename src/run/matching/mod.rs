@@ -191,13 +191,21 @@ impl Job {
         let sample_units = units(&inputs.samples);
         let sample_bytes = total_bytes(&sample_units);
         progress.begin(Stage::Fingerprint, article_bytes + sample_bytes);
-        let table = |units: &[_], counts| {
-            PageTable::<F>::read(
-                &workers, progress, units, counts, &features, &budget, temporary,
-            )
-        };
-        let articles = table(&article_units, counts.units)?;
-        let samples = table(&sample_units, survey(&workers, progress, &sample_units)?)?;
+        let place = (&budget, temporary.as_path());
+        let kept = (&counts.units[..], &counts.arenas[..]);
+        let articles =
+            PageTable::<F>::read(&workers, progress, &article_units, kept, &features, place)?;
+        drop(counts);
+        let survey = survey(&workers, progress, &sample_units)?;
+        let nothing_kept = (&survey[..], &[][..]);
+        let samples = PageTable::read(
+            &workers,
+            progress,
+            &sample_units,
+            nothing_kept,
+            &features,
+            place,
+        )?;
         progress.end(article_bytes + sample_bytes);
 
         progress.begin(Stage::Search, samples.fingerprints().len() as u64);

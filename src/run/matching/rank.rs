@@ -7,7 +7,6 @@ use super::units::Unit;
 use crate::Result;
 use crate::corpus::form_feed::pages;
 use crate::kernel::Level;
-use crate::kernel::words::LONG;
 use crate::run::{Budget, Progress, Workers};
 use crate::text::Windows;
 use crate::vocabulary::{ExactCounter, KeyRange, Lexicon, Lookup, Ranked, Ranking, Suspects, Term};
@@ -57,13 +56,10 @@ pub(super) fn rank(
     };
     let mut range = (!suspects.is_empty()).then(KeyRange::all);
     while let Some(current) = range {
-        let counted = count_suspects(reading, &counts.units, &suspects, &current, budget)?;
+        let counted = count_suspects(reading, counts, &suspects, &current, budget)?;
         offer(reading, counted, &mut ranking)?;
-        let again = reading
-            .units
-            .iter()
-            .zip(&counts.units)
-            .filter(|(_, unit)| unit.kept.is_none());
+        let again = reading.units.iter().zip(&counts.units);
+        let again = again.filter(|(_, unit)| unit.words(&counts.arenas).is_none());
         evidence.bytes_read_again += again.map(|(unit, _)| unit.bytes.len() as u64).sum::<u64>();
         evidence.passes += 1;
         range = current.next();
@@ -77,23 +73,23 @@ pub(super) fn rank(
 /// Exact counts of the suspects within `range`, which narrows where memory is short.
 fn count_suspects(
     reading: &Reading<'_>,
-    counts: &[UnitCount<'_>],
+    counts: &Counts<'_>,
     suspects: &Suspects,
     range: &KeyRange,
     budget: &Budget,
 ) -> Result<AHashMap<Term, u64>> {
     let share = budget.free() as usize / reading.workers.threads();
     let most_words = (share / ExactCounter::WORD_BYTES).max(LEAST_WORDS);
-    let units = reading.units.iter().zip(counts).collect();
+    let units = reading.units.iter().zip(&counts.units).collect();
     let start = || {
         let counter = ExactCounter::new(suspects, range, most_words);
         (counter, Windows::new(reading.level), Lookup::default())
     };
     let work = |(counter, windows, lookup): &mut (ExactCounter<'_>, Windows, Lookup),
                 _,
-                (unit, count): (&Unit<'_>, &UnitCount<'_>)| {
-        if let Some(kept) = &count.kept {
-            let (keys, terms) = kept.words.missed();
+                (unit, count): (&Unit<'_>, &UnitCount)| {
+        if let Some(words) = count.words(&counts.arenas) {
+            let (keys, terms) = words.missed();
             counter.add(keys, terms);
             return Ok(());
         }
@@ -155,8 +151,8 @@ fn find_letters<'a>(
     let work = |(windows, letters): &mut (Windows, AHashMap<Term, &'a [u8]>), _, unit: Unit<'a>| {
         for page in pages(unit.bytes) {
             windows.for_each(page.text, |window| {
-                for &key in window.keys().iter().filter(|&&key| key & LONG != 0) {
-                    let place = window.long_word_range((key ^ LONG) as usize);
+                for ordinal in window.long_words() {
+                    let place = window.long_word_range(ordinal);
                     let term = Term::from_letters(&page.text[place.clone()]);
                     if wanted.contains_key(&term) {
                         letters.insert(term, &page.text[place]);
