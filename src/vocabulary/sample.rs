@@ -1,5 +1,7 @@
 //! Counting a sample, to guess which words will be frequent.
 
+use std::cmp::Reverse;
+
 use ahash::AHashMap;
 
 use super::Term;
@@ -35,15 +37,20 @@ impl SampleCounter {
         }
     }
 
-    /// The words seen, the most frequent first.
-    pub fn by_frequency(self) -> Vec<Term> {
+    /// The `limit` most frequent of the words seen, the most frequent first.
+    pub fn most_frequent(self, limit: usize) -> Vec<Term> {
         let short = self
             .keys
             .into_iter()
             .map(|(key, count)| (count, Term::from_key(key)));
         let long = self.terms.into_iter().map(|(term, count)| (count, term));
         let mut words: Vec<(u32, Term)> = short.chain(long).collect();
-        words.sort_unstable_by_key(|&(count, term)| (std::cmp::Reverse(count), term));
+        let order = |&(count, term): &(u32, Term)| (Reverse(count), term);
+        if words.len() > limit {
+            words.select_nth_unstable_by_key(limit, order);
+            words.truncate(limit);
+        }
+        words.sort_unstable_by_key(order);
         words.into_iter().map(|(_, term)| term).collect()
     }
 }

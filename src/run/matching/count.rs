@@ -11,6 +11,8 @@ use crate::vocabulary::{Buckets, Counter, Lexicon, Lookup, SampleCounter, Term};
 
 /// The table of likely words; with the counters beside it, it stays in a second-level cache.
 const TABLE_BYTES: usize = 256 << 10;
+/// Words considered for the table, somewhat more than fit.
+const MOST_LIKELY_WORDS: usize = 40_000;
 /// A sample is read in pieces of this size, spread over the input.
 const SAMPLE_PIECE_BYTES: usize = 32 << 10;
 /// Text sampled for each feature wanted.
@@ -73,7 +75,7 @@ pub(super) fn likely_words(
     let mut counter = counters.next().unwrap_or_default();
     counters.for_each(|other| counter.merge(other));
     let words = counter
-        .by_frequency()
+        .most_frequent(MOST_LIKELY_WORDS)
         .into_iter()
         .filter(|term| !term.is_hashed());
     let words = words.map(|term| (term, !is_stop(term)));
