@@ -46,19 +46,9 @@ impl Lexicon {
         lexicon
     }
 
-    /// A lexicon of the first words given, in a table of `table_bytes`: words that find their
-    /// line full, or no slot left, are left out. A word with `false` gets no slot.
-    pub fn likely(
-        words: impl Iterator<Item = (Term, bool)>,
-        table_bytes: usize,
-        level: Level,
-    ) -> Lexicon {
-        let lines = table_bytes / size_of::<[u64; LINE_KEYS]>();
-        let mut lexicon = Lexicon::empty(lines, true, level);
-        for (word, reported) in words {
-            lexicon.insert(word, reported);
-        }
-        lexicon
+    /// An empty lexicon in a table of `table_bytes`.
+    pub fn likely(table_bytes: usize, level: Level) -> Lexicon {
+        Lexicon::empty(table_bytes / size_of::<[u64; LINE_KEYS]>(), true, level)
     }
 
     fn empty(lines: usize, dropping: bool, level: Level) -> Lexicon {
@@ -70,7 +60,9 @@ impl Lexicon {
         }
     }
 
-    fn insert(&mut self, word: Term, reported: bool) -> bool {
+    /// Adds `word`, which must not be a member, and whether there was room for it. It gets a slot
+    /// if it is `reported`.
+    pub fn insert(&mut self, word: Term, reported: bool) -> bool {
         let Some(key) = word.key() else {
             return self.insert_rest(word, reported);
         };

@@ -37,20 +37,26 @@ impl SampleCounter {
         }
     }
 
-    /// The `limit` most frequent of the words seen, the most frequent first.
-    pub fn most_frequent(self, limit: usize) -> Vec<Term> {
+    /// The number of words seen, repetitions included.
+    pub fn total(&self) -> u64 {
+        let counts = self.keys.values().chain(self.terms.values());
+        counts.map(|&count| u64::from(count)).sum()
+    }
+
+    /// The `limit` most frequent of the words seen and their counts, the most frequent first.
+    pub fn most_frequent(self, limit: usize) -> Vec<(Term, u32)> {
         let short = self
             .keys
             .into_iter()
-            .map(|(key, count)| (count, Term::from_key(key)));
-        let long = self.terms.into_iter().map(|(term, count)| (count, term));
-        let mut words: Vec<(u32, Term)> = short.chain(long).collect();
-        let order = |&(count, term): &(u32, Term)| (Reverse(count), term);
+            .map(|(key, count)| (Term::from_key(key), count));
+        let long = self.terms;
+        let mut words: Vec<(Term, u32)> = short.chain(long).collect();
+        let order = |&(term, count): &(Term, u32)| (Reverse(count), term);
         if words.len() > limit {
             words.select_nth_unstable_by_key(limit, order);
             words.truncate(limit);
         }
         words.sort_unstable_by_key(order);
-        words.into_iter().map(|(_, term)| term).collect()
+        words
     }
 }

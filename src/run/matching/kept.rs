@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable, cast_slice};
 use crate::run::{Arena, Place};
 use crate::vocabulary::{Lookup, Term};
 
-/// The words of a unit's pages: slots of the first lexicon, and what it missed.
+/// The words of a unit's pages: slots of the first lexicon, and what it missed if that is wanted.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     pages: Vec<PageEnd>,
@@ -64,12 +64,14 @@ impl Words {
         self.terms.clear();
     }
 
-    pub(super) fn add(&mut self, lookup: &Lookup) {
+    pub(super) fn add(&mut self, lookup: &Lookup, missed: bool) {
         for slots in lookup.slots() {
             self.slots.extend_from_slice(slots);
         }
-        self.keys.extend_from_slice(lookup.missed_keys());
-        self.terms.extend_from_slice(lookup.missed_terms());
+        if missed {
+            self.keys.extend_from_slice(lookup.missed_keys());
+            self.terms.extend_from_slice(lookup.missed_terms());
+        }
     }
 
     pub(super) fn end_page(&mut self, id: &[u8]) {
@@ -121,7 +123,7 @@ impl Kept {
 
 impl<'a> KeptWords<'a> {
     /// All words that the lexicon missed.
-    pub(super) fn missed(&self) -> (&'a [u64], &'a [Term]) {
+    pub(super) fn missed(self) -> (&'a [u64], &'a [Term]) {
         (self.keys, self.terms)
     }
 

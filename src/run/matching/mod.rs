@@ -8,6 +8,7 @@
 
 mod count;
 mod fingerprints;
+mod guess;
 mod kept;
 mod rank;
 mod search;
@@ -24,8 +25,9 @@ use crate::text::stop_words;
 use crate::vocabulary::Term;
 use crate::{Error, ErrorKind, Result};
 
-use count::{count, likely_words};
+use count::count;
 use fingerprints::{Features, PageTable, survey};
+use guess::guess;
 use rank::{Reading, rank};
 use search::{Nearness, search};
 use units::{total_bytes, units};
@@ -146,7 +148,7 @@ impl Job {
         let article_units = units(&inputs.articles);
         let article_bytes = total_bytes(&article_units);
         let is_stop = |term| stop_words.contains(&term);
-        let lexicon = likely_words(
+        let guess = guess(
             &workers,
             progress,
             &article_units,
@@ -161,7 +163,7 @@ impl Job {
             &workers,
             progress,
             &article_units,
-            &lexicon,
+            &guess,
             &budget,
             leave,
             *level,
@@ -173,17 +175,23 @@ impl Job {
             workers: &workers,
             progress,
             units: &article_units,
-            lexicon: &lexicon,
+            guess: &guess,
             stop_words: &stop_words,
             level: *level,
         };
         let (vocabulary, evidence) = rank(&reading, &counts, self.features, &budget)?;
         let ranked = RankedFeatures::new(&vocabulary, &rows, self.columns, *level);
-        let likely: AHashSet<Term> = lexicon.slots().iter().map(|&(term, _)| term).collect();
+        let likely: AHashSet<Term> = guess
+            .lexicon
+            .slots()
+            .iter()
+            .map(|&(term, _)| term)
+            .collect();
+        let late = vocabulary.iter().any(|term| !likely.contains(term));
         let features = Features {
             ranked: &ranked,
-            kept_rows: &slot_rows(&lexicon, &vocabulary, &rows, self.columns, *level),
-            late: vocabulary.iter().any(|term| !likely.contains(term)),
+            kept_rows: &slot_rows(&guess.lexicon, &vocabulary, &rows, self.columns, *level),
+            late,
             level: *level,
         };
         progress.end(evidence.bytes_read_again);
@@ -192,6 +200,12 @@ impl Job {
         let sample_bytes = total_bytes(&sample_units);
         progress.begin(Stage::Fingerprint, article_bytes + sample_bytes);
         let place = (&budget, temporary.as_path());
+        // Kept words without those that the lexicon missed are no use for late features.
+        let counts = if late && !guess.keep_missed {
+            counts.forget_words()
+        } else {
+            counts
+        };
         let kept = (&counts.units[..], &counts.arenas[..]);
         let articles =
             PageTable::<F>::read(&workers, progress, &article_units, kept, &features, place)?;

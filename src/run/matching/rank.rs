@@ -3,20 +3,21 @@
 use ahash::{AHashMap, AHashSet};
 
 use super::count::{Counts, UnitCount};
+use super::guess::Guess;
 use super::units::Unit;
 use crate::Result;
 use crate::corpus::form_feed::pages;
 use crate::kernel::Level;
 use crate::run::{Budget, Progress, Workers};
 use crate::text::Windows;
-use crate::vocabulary::{ExactCounter, KeyRange, Lexicon, Lookup, Ranked, Ranking, Suspects, Term};
+use crate::vocabulary::{ExactCounter, KeyRange, Lookup, Ranked, Ranking, Suspects, Term};
 
 /// Everything that a second reading works with.
 pub(super) struct Reading<'a> {
     pub(super) workers: &'a Workers,
     pub(super) progress: &'a Progress,
     pub(super) units: &'a [Unit<'a>],
-    pub(super) lexicon: &'a Lexicon,
+    pub(super) guess: &'a Guess,
     pub(super) stop_words: &'a AHashSet<Term>,
     pub(super) level: Level,
 }
@@ -43,11 +44,16 @@ pub(super) fn rank(
     budget: &Budget,
 ) -> Result<(Vec<Term>, Evidence)> {
     let mut ranking = Ranking::new(limit);
-    let likely = reading.lexicon.slots().iter().map(|&(term, slot)| Ranked {
-        term,
-        count: counts.slots[usize::from(slot)],
-        letters: None,
-    });
+    let likely = reading
+        .guess
+        .lexicon
+        .slots()
+        .iter()
+        .map(|&(term, slot)| Ranked {
+            term,
+            count: counts.slots[usize::from(slot)],
+            letters: None,
+        });
     ranking.offer(likely.filter(|word| word.count > 0));
     let suspects = ranking.suspects(&counts.buckets);
     let mut evidence = Evidence {
@@ -59,7 +65,7 @@ pub(super) fn rank(
         let counted = count_suspects(reading, counts, &suspects, &current, budget)?;
         offer(reading, counted, &mut ranking)?;
         let again = reading.units.iter().zip(&counts.units);
-        let again = again.filter(|(_, unit)| unit.words(&counts.arenas).is_none());
+        let again = again.filter(|(_, unit)| counts.missed(reading.guess, unit).is_none());
         evidence.bytes_read_again += again.map(|(unit, _)| unit.bytes.len() as u64).sum::<u64>();
         evidence.passes += 1;
         range = current.next();
@@ -88,14 +94,13 @@ fn count_suspects(
     let work = |(counter, windows, lookup): &mut (ExactCounter<'_>, Windows, Lookup),
                 _,
                 (unit, count): (&Unit<'_>, &UnitCount)| {
-        if let Some(words) = count.words(&counts.arenas) {
-            let (keys, terms) = words.missed();
+        if let Some((keys, terms)) = counts.missed(reading.guess, count) {
             counter.add(keys, terms);
             return Ok(());
         }
         for page in pages(unit.bytes) {
             windows.for_each(page.text, |window| {
-                reading.lexicon.look_up(window, lookup);
+                reading.guess.lexicon.look_up(window, lookup);
                 counter.add(lookup.missed_keys(), lookup.missed_terms());
             });
         }
