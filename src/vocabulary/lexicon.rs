@@ -34,13 +34,24 @@ impl Lexicon {
     /// If there are more than 10 000 words.
     pub fn complete(words: &[Term], level: Level) -> Lexicon {
         assert!(words.len() <= 10_000, "{} words", words.len());
-        // Six slots a word: a full line is a rarity.
-        let lines = (words.len() * 6).div_ceil(LINE_KEYS).max(1);
+        // Six slots a word: a full line is a rarity, and a line more or less makes another hash.
+        let lines = (words.len() * 6).div_ceil(LINE_KEYS).max(16);
+        let mut tables = (lines - 8..=lines).map(|lines| Lexicon::within(words, lines, level));
+        let mut lexicon = tables
+            .next()
+            .unwrap_or_else(|| Lexicon::within(words, lines, level));
+        while let Some(other) = tables.next().filter(|_| lexicon.rest_has_keys) {
+            lexicon = other;
+        }
+        lexicon
+    }
+
+    fn within(words: &[Term], lines: usize, level: Level) -> Lexicon {
         let mut lexicon = Lexicon::empty(lines, false, level);
         for &word in words {
             if !lexicon.insert(word, true) {
-                lexicon.insert_rest(word, true);
                 lexicon.rest_has_keys = true;
+                lexicon.insert_rest(word, true);
             }
         }
         lexicon

@@ -13,7 +13,7 @@ use crate::kernel::Level;
 use crate::kernel::accumulate::SignRows;
 use crate::run::{Arena, Budget, Progress, Reservation, Workers};
 use crate::search::hamming::Fingerprint;
-use crate::sketch::simhash::{ColumnSums, RankedFeatures};
+use crate::sketch::simhash::{ColumnSums, Features};
 use crate::text::Windows;
 use crate::vocabulary::Lookup;
 
@@ -29,13 +29,13 @@ pub(super) struct PageTable<'a, F> {
 }
 
 /// What turns words into fingerprints.
-pub(super) struct Features<'a> {
+pub(super) struct Sketching<'a> {
     /// All features.
-    pub(super) ranked: &'a RankedFeatures,
+    pub(super) features: &'a Features,
     /// The rows of the slots of kept words.
     pub(super) kept_rows: &'a SignRows,
-    /// Whether words that the first lexicon missed may be features.
-    pub(super) late: bool,
+    /// Features that the first lexicon missed.
+    pub(super) late: Option<&'a Features>,
     pub(super) level: Level,
 }
 
@@ -104,7 +104,7 @@ impl<'a, F: Fingerprint> PageTable<'a, F> {
         progress: &Progress,
         units: &[Unit<'_>],
         (counts, arenas): (&[UnitCount], &[Arena<'_>]),
-        features: &Features<'_>,
+        sketching: &Sketching<'_>,
         (budget, disk): (&'a Budget, &Path),
     ) -> Result<Self> {
         let pages = counts.iter().map(|count| count.pages).sum();
@@ -112,12 +112,12 @@ impl<'a, F: Fingerprint> PageTable<'a, F> {
         let mut table = PageTable::new(pages, id_bytes, budget, disk)?;
         let parts = table.split(units, counts, arenas);
         let start = || Scratch {
-            text: (Windows::new(features.level), Lookup::default()),
+            text: (Windows::new(sketching.level), Lookup::default()),
             sums: ColumnSums::new(),
         };
         workers.for_each(progress, parts, start, |scratch, _, part| {
             progress.advance(part.unit.bytes.len() as u64);
-            part.fill(features, scratch);
+            part.fill(sketching, scratch);
             Ok(())
         })?;
         Ok(table)
@@ -184,24 +184,22 @@ struct Scratch {
 }
 
 impl<F: Fingerprint> Part<'_, F> {
-    fn fill(mut self, features: &Features<'_>, scratch: &mut Scratch) {
+    fn fill(mut self, sketching: &Sketching<'_>, scratch: &mut Scratch) {
         match self.kept {
             Some(words) => {
                 for (number, page) in words.pages().enumerate() {
-                    scratch.sums.add(features.kept_rows, page.slots);
-                    if features.late {
+                    scratch.sums.add(sketching.kept_rows, page.slots);
+                    if let Some(late) = sketching.late {
                         let lookup = &mut scratch.text.1;
-                        features
-                            .ranked
-                            .add_words(page.keys, page.terms, lookup, &mut scratch.sums);
+                        late.add_words(page.keys, page.terms, lookup, &mut scratch.sums);
                     }
                     self.enter(number, page.id, &mut scratch.sums);
                 }
             }
             None => {
                 for (number, page) in pages(self.unit.bytes).enumerate() {
-                    features
-                        .ranked
+                    sketching
+                        .features
                         .add_text(page.text, &mut scratch.text, &mut scratch.sums);
                     self.enter(number, page.id, &mut scratch.sums);
                 }

@@ -16,14 +16,16 @@ const TABLE_BYTES: usize = 256 << 10;
 const MOST_LIKELY_WORDS: usize = 40_000;
 /// A sample is read in pieces of this size, spread over the input.
 const PIECE_BYTES: usize = 32 << 10;
-/// Text sampled for each feature wanted.
+/// Text sampled for each feature wanted: a likely word should be in it a few times.
 const BYTES_PER_FEATURE: usize = 2 << 10;
+/// Most text sampled.
+const MOST_BYTES: usize = 8 << 20;
 /// At most this part of the input is sampled.
 const PART: usize = 32;
 /// Buckets for the words outside the lexicon: as few as prove the ranking, for the cache's sake.
 const BUCKET_BITS: std::ops::RangeInclusive<u32> = 12..=17;
 /// How far a bucket's expected load should stay below the count that makes it suspect.
-const MARGIN: u64 = 6;
+const MARGIN: u64 = 12;
 
 /// How to go about the first reading.
 pub(super) struct Guess {
@@ -46,7 +48,7 @@ pub(super) fn guess(
     level: Level,
 ) -> Result<Guess> {
     let total = total_bytes(units) as usize;
-    let wanted = (features * BYTES_PER_FEATURE).max(PIECE_BYTES);
+    let wanted = (features * BYTES_PER_FEATURE).clamp(PIECE_BYTES, MOST_BYTES);
     let pieces = sample(units, (wanted.min(total / PART) / PIECE_BYTES).max(1));
     let sampled: u64 = pieces.iter().map(|piece| piece.len() as u64).sum();
     progress.begin(Stage::Sample, sampled);

@@ -20,13 +20,13 @@ use crate::kernel::accumulate::MAX_COLUMNS;
 use crate::run::{Budget, Progress, Resources, Stage, Workers};
 use crate::search::hamming::Fingerprint;
 use crate::sketch::hash_table;
-use crate::sketch::simhash::{RankedFeatures, slot_rows};
+use crate::sketch::simhash::Vocabulary;
 use crate::text::stop_words;
 use crate::vocabulary::Term;
 use crate::{Error, ErrorKind, Result};
 
 use count::count;
-use fingerprints::{Features, PageTable, survey};
+use fingerprints::{PageTable, Sketching, survey};
 use guess::guess;
 use rank::{Reading, rank};
 use search::{Nearness, search};
@@ -179,19 +179,20 @@ impl Job {
             stop_words: &stop_words,
             level: *level,
         };
-        let (vocabulary, evidence) = rank(&reading, &counts, self.features, &budget)?;
-        let ranked = RankedFeatures::new(&vocabulary, &rows, self.columns, *level);
-        let likely: AHashSet<Term> = guess
-            .lexicon
-            .slots()
-            .iter()
-            .map(|&(term, _)| term)
-            .collect();
-        let late = vocabulary.iter().any(|term| !likely.contains(term));
-        let features = Features {
-            ranked: &ranked,
-            kept_rows: &slot_rows(&guess.lexicon, &vocabulary, &rows, self.columns, *level),
-            late,
+        let (ranked, evidence) = rank(&reading, &counts, self.features, &budget)?;
+        let vocabulary = Vocabulary {
+            features: &ranked,
+            rows: &rows,
+            columns: self.columns,
+        };
+        let slots = guess.lexicon.slots().iter();
+        let likely: AHashSet<Term> = slots.map(|&(term, _)| term).collect();
+        let late = ranked.iter().any(|term| !likely.contains(term));
+        let late = late.then(|| vocabulary.select(|term| !likely.contains(&term), *level));
+        let sketching = Sketching {
+            features: &vocabulary.select(|_| true, *level),
+            kept_rows: &vocabulary.rows_of(&guess.lexicon, *level),
+            late: late.as_ref(),
             level: *level,
         };
         progress.end(evidence.bytes_read_again);
@@ -201,14 +202,14 @@ impl Job {
         progress.begin(Stage::Fingerprint, article_bytes + sample_bytes);
         let place = (&budget, temporary.as_path());
         // Kept words without those that the lexicon missed are no use for late features.
-        let counts = if late && !guess.keep_missed {
+        let counts = if late.is_some() && !guess.keep_missed {
             counts.forget_words()
         } else {
             counts
         };
         let kept = (&counts.units[..], &counts.arenas[..]);
         let articles =
-            PageTable::<F>::read(&workers, progress, &article_units, kept, &features, place)?;
+            PageTable::<F>::read(&workers, progress, &article_units, kept, &sketching, place)?;
         drop(counts);
         let survey = survey(&workers, progress, &sample_units)?;
         let nothing_kept = (&survey[..], &[][..]);
@@ -217,7 +218,7 @@ impl Job {
             progress,
             &sample_units,
             nothing_kept,
-            &features,
+            &sketching,
             place,
         )?;
         progress.end(article_bytes + sample_bytes);
@@ -235,7 +236,7 @@ impl Job {
             samples: samples.fingerprints().len() as u64,
             matched_samples: written.matched_samples,
             matches: written.matches,
-            features: vocabulary.len() as u64,
+            features: ranked.len() as u64,
             input_bytes: article_bytes + sample_bytes,
             output_bytes: written.bytes,
             first_block_bytes: written.first_block_bytes,
