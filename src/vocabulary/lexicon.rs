@@ -35,8 +35,10 @@ impl Lexicon {
     /// If there are more than 10 000 words.
     pub fn complete(words: &[Term], level: Level) -> Lexicon {
         assert!(words.len() <= 10_000, "{} words", words.len());
-        // Six slots a word: a full line is a rarity.
-        let lines = (words.len() * 6).div_ceil(LINE_KEYS).max(1);
+        // Six slots a word: a full line is a rarity. Every word must find a slot even if none finds
+        // a place in the table.
+        let most_lines = (MAX_SLOTS - words.len()) / LINE_KEYS;
+        let lines = (words.len() * 6).div_ceil(LINE_KEYS).clamp(1, most_lines);
         let mut lexicon = Lexicon::empty(lines, false, level);
         for &word in words {
             if !lexicon.insert(word, true) {
