@@ -34,16 +34,15 @@ impl Lexicon {
     /// If there are more than 10 000 words.
     pub fn complete(words: &[Term], level: Level) -> Lexicon {
         assert!(words.len() <= 10_000, "{} words", words.len());
-        // Six slots a word: a full line is a rarity, and a line more or less makes another hash.
-        let lines = (words.len() * 6).div_ceil(LINE_KEYS).max(16);
-        let mut tables = (lines - 8..=lines).map(|lines| Lexicon::within(words, lines, level));
-        let mut lexicon = tables
-            .next()
-            .unwrap_or_else(|| Lexicon::within(words, lines, level));
-        while let Some(other) = tables.next().filter(|_| lexicon.rest_has_keys) {
-            lexicon = other;
-        }
-        lexicon
+        // Six slots a word: a full line is a rarity. Every word must find a slot even if none finds
+        // a place in the table.
+        let most_lines = (MAX_SLOTS - words.len()) / LINE_KEYS;
+        let lines = (words.len() * 6).div_ceil(LINE_KEYS).clamp(16, most_lines);
+        // A line fewer is another hash: most likely one of these leaves no line overfull.
+        let attempt = |fewer| Lexicon::within(words, lines - fewer, level);
+        let mut attempts = (0..8).map(attempt);
+        let fitting = attempts.find(|lexicon| !lexicon.rest_has_keys);
+        fitting.unwrap_or_else(|| attempt(0))
     }
 
     fn within(words: &[Term], lines: usize, level: Level) -> Lexicon {

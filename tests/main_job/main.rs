@@ -1,0 +1,94 @@
+//! The main job, `simtool N M`, against its definition.
+//!
+//! `settled` pins one by one what the specification leaves open, `hostile` compares any bytes with
+//! the oracle, `ranking` attacks the proof that the first N words are the first N words, `large`
+//! holds what only size can break.
+
+#![allow(clippy::unwrap_used)]
+
+mod corpora;
+mod hostile;
+mod large;
+#[path = "../oracle/mod.rs"]
+mod oracle;
+mod ranking;
+mod settled;
+
+use oracle::Job;
+use simtool::kernel::Level;
+use simtool::run::matching::{self, Inputs, Summary};
+use simtool::run::{Progress, Resources};
+
+/// Resources, of which none may change a byte: the least memory, in which nothing is kept and
+/// everything is read twice, up to plenty.
+fn all_resources() -> Vec<Resources> {
+    let mut all = Vec::new();
+    for level in Level::available() {
+        for (threads, spare_bytes) in [(1, 0), (2, 200_000), (3, 3 << 20), (4, 1 << 30)] {
+            all.push(resources(threads, spare_bytes, level));
+        }
+    }
+    all
+}
+
+fn resources(threads: usize, spare_bytes: u64, level: Level) -> Resources {
+    Resources {
+        threads,
+        memory_bytes: Resources::least_memory_bytes(threads) + spare_bytes,
+        temporary: std::env::temp_dir(),
+        level,
+    }
+}
+
+/// The library's answer.
+fn run(job: &Job, resources: &Resources) -> simtool::Result<(Vec<u8>, Summary)> {
+    let inputs = Inputs {
+        articles: job.articles.iter().map(Vec::as_slice).collect(),
+        samples: vec![&job.samples],
+        stop_words: &job.stop_words,
+        hash_table: &job.hash_table,
+    };
+    let mut result = Vec::new();
+    let mut sink = |bytes: &[u8]| {
+        result.extend_from_slice(bytes);
+        Ok(())
+    };
+    let job = matching::Job::new(job.features, job.columns, job.distance as u32)?;
+    let summary = job.run(&inputs, resources, &Progress::new(), &mut sink)?;
+    Ok((result, summary))
+}
+
+/// Compares the library with the oracle for some resources; the result.
+fn check_with(job: &Job, all_resources: &[Resources]) -> Vec<u8> {
+    let expected = job.result().expect("the hash table is good");
+    let features = job.ranking().len() as u64;
+    for resources in all_resources {
+        let (result, summary) = run(job, resources).expect("the hash table is good");
+        if result != expected {
+            let differs = result
+                .iter()
+                .zip(&expected)
+                .take_while(|(a, b)| a == b)
+                .count();
+            let around = |bytes: &[u8]| {
+                let end = bytes.len().min(differs + 80);
+                bytes[differs.saturating_sub(80).min(end)..end]
+                    .escape_ascii()
+                    .to_string()
+            };
+            panic!(
+                "{resources:?}\nat byte {differs}: {}\nexpected: {}",
+                around(&result),
+                around(&expected)
+            );
+        }
+        assert_eq!(summary.output_bytes, expected.len() as u64);
+        assert_eq!(summary.features, features);
+    }
+    expected
+}
+
+/// Compares the library with the oracle for all kinds of resources; the result.
+fn check(job: &Job) -> Vec<u8> {
+    check_with(job, &all_resources())
+}
