@@ -69,15 +69,16 @@ fn planted(mut fingerprints: Vec<u64>) -> Vec<u64> {
 }
 
 /// Builds the planned index and compares a few answers with brute force.
-fn checked(
-    fingerprints: &[u64],
+fn checked<'a>(
+    fingerprints: &'a [u64],
     queries: &[u64],
     width: u32,
     strategy: Strategy,
-) -> Index<'_, u64> {
+) -> Index<'a, u64> {
     let index = Index::build(fingerprints, width, 3, strategy, Level::best()).unwrap();
     let oracle = Index::build(fingerprints, width, 3, Strategy::BruteForce, Level::Scalar).unwrap();
-    let (mut scratch, mut found, mut expected) = Default::default();
+    let mut scratch = Scratch::default();
+    let (mut found, mut expected) = (Vec::new(), Vec::new());
     for query in queries.iter().take(8) {
         index.search(*query, &mut scratch, &mut found);
         oracle.search(*query, &mut scratch, &mut expected);
@@ -141,7 +142,7 @@ fn tables_skewed<const N: usize>(bencher: Bencher, strategy: Option<Strategy>) {
 
 fn queries(bencher: Bencher, set: &[u64], count: usize, strategy: Option<Strategy>) {
     let fingerprints = &set[..count];
-    // Half of them members, half not: every hundredth neighbour is planted.
+    // Every second one is a member, the others are two bits away from one.
     let step = count / 50_000;
     let mut queries: Vec<u64> = fingerprints.iter().step_by(step).copied().collect();
     for (i, query) in queries.iter_mut().enumerate().filter(|(i, _)| i % 2 == 1) {

@@ -213,6 +213,20 @@ fn a_scan_in_pieces_continues_the_positions() {
 }
 
 #[test]
+fn the_last_position_is_reported() {
+    for level in Level::available() {
+        let mut found = Vec::new();
+        let first = u32::MAX - 10;
+        scan(&[0u64; 10], &[0], 8, 3, level, first, |_, hits| {
+            found.extend_from_slice(hits)
+        })
+        .unwrap();
+        let positions = found.iter().map(|hit| hit.position);
+        assert!(positions.eq(first..u32::MAX), "{found:?}");
+    }
+}
+
+#[test]
 fn a_plan_respects_memory_and_sees_the_distribution() {
     let mut random = Random(3);
     let uniform: Vec<u64> = (0..200_000).map(|_| random.next()).collect();
@@ -229,16 +243,25 @@ fn a_plan_respects_memory_and_sees_the_distribution() {
     let one_query = plan(&uniform, 1, 64, 3, usize::MAX).unwrap();
     assert_eq!(one_query.strategy, Strategy::BruteForce);
 
-    let narrow: Vec<u64> = uniform.iter().map(|bits| bits % 1024).collect();
-    let grouped = plan(&narrow, 100_000, 16, 3, usize::MAX).unwrap();
+    // Each fingerprint 200 times over: comparing the distinct ones is enough.
+    let repeated: Vec<u64> = (0..200_000).map(|i| uniform[i % 1000]).collect();
+    let grouped = plan(&repeated, 10_000, 64, 3, usize::MAX).unwrap();
     assert!(
         matches!(grouped.strategy, Strategy::Groups { .. }),
         "{grouped:?}"
     );
+    assert!(
+        (grouped.hits_per_query / 200.0 - 1.0).abs() < 0.1,
+        "{grouped:?}"
+    );
+
+    // Ten bits that vary: everything with up to three of them different is a hit.
+    let narrow: Vec<u64> = uniform.iter().map(|bits| bits % 1024).collect();
+    let crowded = plan(&narrow, 10_000, 16, 3, usize::MAX).unwrap();
     let expected = 176.0 / 1024.0 * 200_000.0;
     assert!(
-        (grouped.hits_per_query / expected - 1.0).abs() < 0.1,
-        "{grouped:?}"
+        (crowded.hits_per_query / expected - 1.0).abs() < 0.1,
+        "{crowded:?}"
     );
 }
 

@@ -5,12 +5,14 @@
 //! alone; [`Workers`] hands units to threads, inside one unit everything is single-threaded.
 //! Deliberately absent: flags, the screen, signals; whoever runs a job may watch its [`Progress`].
 
+mod arena;
 mod budget;
 pub mod matching;
 mod progress;
 mod resources;
 mod workers;
 
+pub use arena::{Arena, Place};
 pub use budget::{Budget, Reservation};
 pub use progress::{Progress, Stage, StageTime};
 pub use resources::Resources;

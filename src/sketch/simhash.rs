@@ -5,34 +5,63 @@
 //! Estimation Techniques from Rounding Algorithms", STOC 2002; the rows are those of a
 //! [hash table](super::hash_table), as the main job asks.
 
+use ahash::AHashMap;
+
 use crate::kernel::Level;
 use crate::kernel::accumulate::{MAX_ADDITIONS, MAX_COLUMNS, SignRows, Sums};
 use crate::text::Windows;
 use crate::vocabulary::{Lexicon, Lookup, Term};
 
-/// The features of a ranked vocabulary and their rows: feature i has row i.
+/// A ranked vocabulary and a hash table: feature i has row i.
+#[derive(Clone, Copy, Debug)]
+pub struct Vocabulary<'a> {
+    /// The features in rank order.
+    pub features: &'a [Term],
+    /// The rows, of which there must be at least as many.
+    pub rows: &'a [u128],
+    /// The bits of each row that count.
+    pub columns: usize,
+}
+
+/// Features that can be found in text, and their rows.
 #[derive(Clone, Debug)]
-pub struct RankedFeatures {
+pub struct Features {
     lexicon: Lexicon,
     rows: SignRows,
 }
 
-impl RankedFeatures {
-    /// Features in rank order; rows beyond their number are not used.
+impl Vocabulary<'_> {
+    /// Those of the features that are `wanted`.
     ///
     /// # Panics
-    /// If there are more than 10 000 features or fewer rows than features.
-    pub fn new(features: &[Term], rows: &[u128], columns: usize, level: Level) -> Self {
-        let lexicon = Lexicon::complete(features, level);
-        let rows = slot_rows(&lexicon, features, rows, columns, level);
-        RankedFeatures { lexicon, rows }
+    /// If there are more than 10 000 of them, or fewer rows than features.
+    pub fn select(&self, wanted: impl Fn(Term) -> bool, level: Level) -> Features {
+        let features = self.features.iter().copied().filter(|&term| wanted(term));
+        let lexicon = Lexicon::complete(&features.collect::<Vec<_>>(), level);
+        Features {
+            rows: self.rows_of(&lexicon, level),
+            lexicon,
+        }
     }
 
-    /// The lexicon of the features.
-    pub fn lexicon(&self) -> &Lexicon {
-        &self.lexicon
+    /// Lets the slots of `lexicon` stand for the rows of those of its words that are features.
+    ///
+    /// # Panics
+    /// If there are fewer rows than features.
+    pub fn rows_of(&self, lexicon: &Lexicon, level: Level) -> SignRows {
+        let ranked = self.features.iter().zip(0..);
+        let ranks: AHashMap<Term, usize> = ranked.map(|(&term, rank)| (term, rank)).collect();
+        let mut signs = SignRows::new(self.columns, &self.rows[..ranks.len()], level);
+        for (term, slot) in lexicon.slots() {
+            if let Some(&rank) = ranks.get(term) {
+                signs.assign(*slot, rank);
+            }
+        }
+        signs
     }
+}
 
+impl Features {
     /// Adds the features of `text`; O(length).
     pub fn add_text(&self, text: &[u8], scratch: &mut (Windows, Lookup), sums: &mut ColumnSums) {
         let (windows, lookup) = scratch;
@@ -59,29 +88,6 @@ impl RankedFeatures {
             sums.add(&self.rows, slots);
         }
     }
-}
-
-/// Lets the slots of `lexicon` stand for the rows of those of its words that are features.
-pub fn slot_rows(
-    lexicon: &Lexicon,
-    features: &[Term],
-    rows: &[u128],
-    columns: usize,
-    level: Level,
-) -> SignRows {
-    let rows = &rows[..features.len()];
-    let ranks: ahash::AHashMap<Term, usize> = features
-        .iter()
-        .enumerate()
-        .map(|(rank, &term)| (term, rank))
-        .collect();
-    let mut signs = SignRows::new(columns, rows, level);
-    for (term, slot) in lexicon.slots() {
-        if let Some(&rank) = ranks.get(term) {
-            signs.assign(*slot, rank);
-        }
-    }
-    signs
 }
 
 /// The column sums of one document, of any length.
@@ -175,7 +181,12 @@ mod tests {
     fn text_and_missed_words_add_alike() {
         let words = ["common", "a", "internationalisation"];
         let terms = words.map(|word| Term::from_letters(word.as_bytes()));
-        let features = RankedFeatures::new(&terms, &[0b001, 0b010, 0b100], 3, Level::best());
+        let vocabulary = Vocabulary {
+            features: &terms,
+            rows: &[0b001, 0b010, 0b100],
+            columns: 3,
+        };
+        let features = vocabulary.select(|_| true, Level::best());
         let mut scratch = (Windows::new(Level::best()), Lookup::default());
         let mut sums = ColumnSums::new();
         features.add_text(b"A a rare Internationalisation a", &mut scratch, &mut sums);

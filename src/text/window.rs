@@ -85,7 +85,16 @@ impl Window<'_> {
         }
     }
 
-    /// The letters of the word whose key is `LONG | ordinal`, in their original case.
+    /// The ordinals of the words too long for a key, ascending.
+    pub fn long_words(&self) -> impl Iterator<Item = usize> + '_ {
+        let listed = match self.giant {
+            Some(_) => &[0],
+            None => self.words.long_words(),
+        };
+        listed.iter().map(|&ordinal| usize::from(ordinal))
+    }
+
+    /// The letters of a word that is too long for a key, in their original case.
     ///
     /// # Panics
     /// If the window has no such word.
@@ -113,16 +122,18 @@ mod tests {
     fn words(level: Level, text: &[u8]) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
         Windows::new(level).for_each(text, |window| {
-            for (ordinal, key) in window.keys().iter().enumerate() {
-                found.push(match key & LONG {
-                    0 => letters(*key),
-                    _ => {
-                        let word = window.long_word(ordinal);
-                        assert_eq!(word, &text[window.long_word_range(ordinal)]);
-                        word.to_ascii_lowercase()
-                    }
+            let mut long = window.long_words();
+            for &key in window.keys() {
+                found.push(if key == LONG {
+                    let ordinal = long.next().unwrap();
+                    let word = window.long_word(ordinal);
+                    assert_eq!(word, &text[window.long_word_range(ordinal)]);
+                    word.to_ascii_lowercase()
+                } else {
+                    letters(key)
                 });
             }
+            assert_eq!(long.next(), None);
         });
         found
     }

@@ -2,14 +2,12 @@
 
 use super::{Lexicon, Lookup, Term};
 
-/// Buckets that the words outside the lexicon are thrown into; 2^17.
-pub const BUCKETS: usize = 1 << 17;
-
-/// One thread's counts. About 0.6 MB and as much again for the totals.
+/// One thread's counts: 12 bytes for each slot of the lexicon and for each bucket.
 #[derive(Clone, Debug)]
 pub struct Counter {
     slots: Tally,
     buckets: Tally,
+    bucket_bits: u32,
 }
 
 /// For each bucket the number of words outside the lexicon that fell into it.
@@ -26,11 +24,12 @@ struct Tally {
 }
 
 impl Counter {
-    /// All counts zero.
-    pub fn new(lexicon: &Lexicon) -> Counter {
+    /// All counts zero; words outside the lexicon are thrown into 2^`bucket_bits` buckets.
+    pub fn new(lexicon: &Lexicon, bucket_bits: u32) -> Counter {
         Counter {
             slots: Tally::new(lexicon.slot_bound()),
-            buckets: Tally::new(BUCKETS),
+            buckets: Tally::new(1 << bucket_bits),
+            bucket_bits,
         }
     }
 
@@ -39,13 +38,14 @@ impl Counter {
         for slots in lookup.slots() {
             self.slots.add(slots.iter().map(|&slot| usize::from(slot)));
         }
-        self.buckets
-            .add(lookup.missed_keys().iter().map(|&key| bucket_of_key(key)));
-        self.buckets
-            .add(lookup.missed_terms().iter().map(|&term| bucket_of(term)));
+        let bits = self.bucket_bits;
+        let keys = lookup.missed_keys().iter();
+        self.buckets.add(keys.map(|&key| bucket_of_key(key, bits)));
+        let terms = lookup.missed_terms().iter();
+        self.buckets.add(terms.map(|&term| bucket_of(term, bits)));
     }
 
-    /// Adds another thread's counts; it must be of the same lexicon.
+    /// Adds another thread's counts; it must be of the same lexicon and as many buckets.
     pub fn merge(&mut self, other: Counter) {
         self.slots.merge(other.slots);
         self.buckets.merge(other.buckets);
@@ -62,7 +62,6 @@ impl Counter {
 impl Buckets {
     #[cfg(test)]
     pub(super) fn from_bounds(bounds: Vec<u64>) -> Buckets {
-        assert_eq!(bounds.len(), BUCKETS);
         Buckets(bounds)
     }
 
@@ -108,17 +107,17 @@ impl Tally {
     }
 }
 
-/// The bucket of a word with a key.
+/// The bucket of a word with a key, among 2^`bits`.
 #[inline]
-pub(super) fn bucket_of_key(key: u64) -> usize {
-    (key.wrapping_mul(0xd134_2543_de82_ef95) >> (64 - BUCKETS.trailing_zeros())) as usize
+pub(super) fn bucket_of_key(key: u64, bits: u32) -> usize {
+    (key.wrapping_mul(0xd134_2543_de82_ef95) >> (64 - bits)) as usize
 }
 
 /// The bucket of any word.
 #[inline]
-pub(super) fn bucket_of(term: Term) -> usize {
+pub(super) fn bucket_of(term: Term, bits: u32) -> usize {
     match term.key() {
-        Some(key) => bucket_of_key(key),
-        None => (term.mixed() >> (64 - BUCKETS.trailing_zeros())) as usize,
+        Some(key) => bucket_of_key(key, bits),
+        None => (term.mixed() >> (64 - bits)) as usize,
     }
 }

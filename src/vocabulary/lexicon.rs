@@ -5,7 +5,6 @@ use ahash::AHashMap;
 use super::Term;
 use crate::kernel::Level;
 use crate::kernel::probe::{Found, KeyTable, LINE_KEYS, MAX_SLOTS};
-use crate::kernel::words::LONG;
 use crate::text::Window;
 
 /// A set of words with a *slot* each: most in a table that stays in cache, long ones in a map.
@@ -38,30 +37,28 @@ impl Lexicon {
         // Six slots a word: a full line is a rarity. Every word must find a slot even if none finds
         // a place in the table.
         let most_lines = (MAX_SLOTS - words.len()) / LINE_KEYS;
-        let lines = (words.len() * 6).div_ceil(LINE_KEYS).clamp(1, most_lines);
+        let lines = (words.len() * 6).div_ceil(LINE_KEYS).clamp(16, most_lines);
+        // A line fewer is another hash: most likely one of these leaves no line overfull.
+        let attempt = |fewer| Lexicon::within(words, lines - fewer, level);
+        let mut attempts = (0..8).map(attempt);
+        let fitting = attempts.find(|lexicon| !lexicon.rest_has_keys);
+        fitting.unwrap_or_else(|| attempt(0))
+    }
+
+    fn within(words: &[Term], lines: usize, level: Level) -> Lexicon {
         let mut lexicon = Lexicon::empty(lines, false, level);
         for &word in words {
             if !lexicon.insert(word, true) {
-                lexicon.insert_rest(word, true);
                 lexicon.rest_has_keys = true;
+                lexicon.insert_rest(word, true);
             }
         }
         lexicon
     }
 
-    /// A lexicon of the first words given, in a table of `table_bytes`: words that find their
-    /// line full, or no slot left, are left out. A word with `false` gets no slot.
-    pub fn likely(
-        words: impl Iterator<Item = (Term, bool)>,
-        table_bytes: usize,
-        level: Level,
-    ) -> Lexicon {
-        let lines = table_bytes / size_of::<[u64; LINE_KEYS]>();
-        let mut lexicon = Lexicon::empty(lines, true, level);
-        for (word, reported) in words {
-            lexicon.insert(word, reported);
-        }
-        lexicon
+    /// An empty lexicon in a table of `table_bytes`.
+    pub fn likely(table_bytes: usize, level: Level) -> Lexicon {
+        Lexicon::empty(table_bytes / size_of::<[u64; LINE_KEYS]>(), true, level)
     }
 
     fn empty(lines: usize, dropping: bool, level: Level) -> Lexicon {
@@ -73,7 +70,9 @@ impl Lexicon {
         }
     }
 
-    fn insert(&mut self, word: Term, reported: bool) -> bool {
+    /// Adds `word`, which must not be a member, and whether there was room for it. It gets a slot
+    /// if it is `reported`.
+    pub fn insert(&mut self, word: Term, reported: bool) -> bool {
         let Some(key) = word.key() else {
             return self.insert_rest(word, reported);
         };
@@ -110,28 +109,23 @@ impl Lexicon {
     /// Looks up every word of `window`; what `lookup` held is replaced.
     pub fn look_up(&self, window: Window<'_>, lookup: &mut Lookup) {
         self.probe(window.keys(), lookup);
-        let (rest, rest_slots, missed) =
-            (&self.rest, &mut lookup.rest_slots, &mut lookup.missed_terms);
-        lookup.found.take_missed(
-            |key| key & LONG != 0,
-            |key| {
-                let term = Term::from_letters(window.long_word((key ^ LONG) as usize));
-                match rest.get(&term) {
-                    Some(slot) => rest_slots.extend(slot),
-                    None => missed.push(term),
-                }
-            },
-        );
+        for ordinal in window.long_words() {
+            self.look_up_rest(Term::from_letters(window.long_word(ordinal)), lookup);
+        }
     }
 
     /// Looks up words that an earlier lexicon missed; what `lookup` held is replaced.
     pub fn look_up_missed(&self, keys: &[u64], terms: &[Term], lookup: &mut Lookup) {
         self.probe(keys, lookup);
-        for term in terms {
-            match self.rest.get(term) {
-                Some(slot) => lookup.rest_slots.extend(slot),
-                None => lookup.missed_terms.push(*term),
-            }
+        for &term in terms {
+            self.look_up_rest(term, lookup);
+        }
+    }
+
+    fn look_up_rest(&self, term: Term, lookup: &mut Lookup) {
+        match self.rest.get(&term) {
+            Some(slot) => lookup.rest_slots.extend(slot),
+            None => lookup.missed_terms.push(term),
         }
     }
 
@@ -141,16 +135,15 @@ impl Lexicon {
         self.table.probe(keys, &mut lookup.found);
         if self.rest_has_keys {
             let (rest, slots) = (&self.rest, &mut lookup.rest_slots);
-            let member = |key: u64| match key & LONG {
-                0 => rest.get(&Term::from_key(key)),
-                _ => None,
-            };
-            lookup.found.take_missed(
-                |key| member(key).is_some(),
-                |key| {
-                    slots.extend(member(key).copied().flatten());
-                },
-            );
+            lookup
+                .found
+                .take_missed(|key| match rest.get(&Term::from_key(key)) {
+                    Some(slot) => {
+                        slots.extend(slot);
+                        true
+                    }
+                    None => false,
+                });
         }
     }
 }

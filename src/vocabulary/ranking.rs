@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::Term;
-use super::counter::{BUCKETS, Buckets, bucket_of, bucket_of_key};
+use super::counter::{Buckets, bucket_of, bucket_of_key};
 
 /// A word and its exact count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,8 @@ impl<'a> Ranking<'a> {
     pub fn suspects(&self, buckets: &Buckets) -> Suspects {
         let threshold = self.threshold();
         let mut suspects = Suspects {
-            bits: vec![0; BUCKETS / 64],
+            bits: vec![0; buckets.bounds().len().div_ceil(64)],
+            bucket_bits: buckets.bounds().len().ilog2(),
             threshold,
         };
         for (bucket, _) in buckets
@@ -106,6 +107,7 @@ impl<'a> Ranking<'a> {
 #[derive(Clone, Debug)]
 pub struct Suspects {
     bits: Vec<u64>,
+    bucket_bits: u32,
     threshold: u64,
 }
 
@@ -114,7 +116,8 @@ impl Suspects {
     #[cfg(test)]
     pub(super) fn all() -> Suspects {
         Suspects {
-            bits: vec![!0; BUCKETS / 64],
+            bits: vec![!0; 4],
+            bucket_bits: 8,
             threshold: 1,
         }
     }
@@ -140,13 +143,13 @@ impl Suspects {
     /// Whether a word with a key is suspect.
     #[inline]
     pub fn contains_key(&self, key: u64) -> bool {
-        self.contains_bucket(bucket_of_key(key))
+        self.contains_bucket(bucket_of_key(key, self.bucket_bits))
     }
 
     /// Whether a word is suspect.
     #[inline]
     pub fn contains(&self, term: Term) -> bool {
-        self.contains_bucket(bucket_of(term))
+        self.contains_bucket(bucket_of(term, self.bucket_bits))
     }
 
     #[inline]
@@ -185,7 +188,7 @@ mod tests {
     fn a_tie_is_suspect() {
         let mut ranking = Ranking::new(1);
         ranking.offer([ranked("b", 2)]);
-        let mut bounds = vec![0; BUCKETS];
+        let mut bounds = vec![0; 128];
         bounds[77] = 1;
         assert!(
             ranking

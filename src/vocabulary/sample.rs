@@ -1,5 +1,7 @@
 //! Counting a sample, to guess which words will be frequent.
 
+use std::cmp::Reverse;
+
 use ahash::AHashMap;
 
 use super::Term;
@@ -16,13 +18,12 @@ pub struct SampleCounter {
 impl SampleCounter {
     /// Adds the words of one window.
     pub fn add(&mut self, window: Window<'_>) {
-        for &key in window.keys() {
-            if key & LONG == 0 {
-                *self.keys.entry(key).or_default() += 1;
-            } else {
-                let term = Term::from_letters(window.long_word((key ^ LONG) as usize));
-                *self.terms.entry(term).or_default() += 1;
-            }
+        for &key in window.keys().iter().filter(|&&key| key != LONG) {
+            *self.keys.entry(key).or_default() += 1;
+        }
+        for ordinal in window.long_words() {
+            let term = Term::from_letters(window.long_word(ordinal));
+            *self.terms.entry(term).or_default() += 1;
         }
     }
 
@@ -36,15 +37,26 @@ impl SampleCounter {
         }
     }
 
-    /// The words seen, the most frequent first.
-    pub fn by_frequency(self) -> Vec<Term> {
+    /// The number of words seen, repetitions included.
+    pub fn total(&self) -> u64 {
+        let counts = self.keys.values().chain(self.terms.values());
+        counts.map(|&count| u64::from(count)).sum()
+    }
+
+    /// The `limit` most frequent of the words seen and their counts, the most frequent first.
+    pub fn most_frequent(self, limit: usize) -> Vec<(Term, u32)> {
         let short = self
             .keys
             .into_iter()
-            .map(|(key, count)| (count, Term::from_key(key)));
-        let long = self.terms.into_iter().map(|(term, count)| (count, term));
-        let mut words: Vec<(u32, Term)> = short.chain(long).collect();
-        words.sort_unstable_by_key(|&(count, term)| (std::cmp::Reverse(count), term));
-        words.into_iter().map(|(_, term)| term).collect()
+            .map(|(key, count)| (Term::from_key(key), count));
+        let long = self.terms;
+        let mut words: Vec<(Term, u32)> = short.chain(long).collect();
+        let order = |&(term, count): &(Term, u32)| (Reverse(count), term);
+        if words.len() > limit {
+            words.select_nth_unstable_by_key(limit, order);
+            words.truncate(limit);
+        }
+        words.sort_unstable_by_key(order);
+        words
     }
 }

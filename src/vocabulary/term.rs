@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bytemuck::{Pod, Zeroable};
 use xxhash_rust::xxh3::Xxh3;
 
 /// A word of any length in 16 bytes.
@@ -10,7 +11,7 @@ use xxhash_rust::xxh3::Xxh3;
 /// 124..120, so that terms order as words do. A longer word is the top bit and 127 bits of its
 /// xxh3-128 hash: its letters have to be looked up where it was seen. (Such runs are no words of
 /// any language; real dumps hold them as encoded data.)
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Term(u128);
 

@@ -1,8 +1,8 @@
-//! AVX2: a lane is two registers.
+//! AVX2: a lane is two registers, its bits are spread to bytes.
 
 use std::arch::x86_64::*;
 
-use super::{BYTE_ADDITIONS, LANE, Lane, SignRows, Sums};
+use super::{BYTE_ADDITIONS, LANE, SignRows, Sums};
 
 /// # Safety
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).
@@ -17,50 +17,69 @@ pub(super) unsafe fn accumulate(rows: &SignRows, slots: &[u16], sums: &mut Sums)
 #[target_feature(enable = "avx2")]
 fn add_lanes<const LANES: usize>(rows: &SignRows, slots: &[u16], sums: &mut Sums) {
     for few in slots.chunks(BYTE_ADDITIONS) {
-        let mut bytes = [ZERO; LANES];
+        let (mut ones, mut added) = ([zero(); LANES], 0);
         for &slot in few {
             // SAFETY: there is an entry for every 16-bit slot, and `SignRows` lets no entry name
             // a lane from which fewer than `lanes`, that is LANES, are left.
-            let row = unsafe {
-                let first = *rows.first_lane.get_unchecked(usize::from(slot));
-                rows.rows.as_ptr().add(usize::from(first))
+            let (first, row) = unsafe {
+                let first = usize::from(*rows.first_lane.get_unchecked(usize::from(slot)));
+                (
+                    first,
+                    &*rows.rows.as_ptr().add(first).cast::<[u64; LANES]>(),
+                )
             };
-            for (lane, bytes) in bytes.iter_mut().enumerate() {
-                // SAFETY: as above.
-                *bytes = add(*bytes, unsafe { &*row.add(lane) });
+            added += i32::from(first != 0);
+            for (ones, &lane) in ones.iter_mut().zip(row) {
+                *ones = add_bits(*ones, lane);
             }
         }
-        for (bytes, sums) in bytes.iter().zip(sums.0.chunks_exact_mut(LANE)) {
-            widen(*bytes, sums);
+        for (ones, sums) in ones.iter().zip(sums.0.chunks_exact_mut(LANE)) {
+            widen(*ones, added, sums);
         }
     }
 }
 
-/// Sums of 64 columns, a byte each.
-// SAFETY: all bit patterns are values of a SIMD register.
-const ZERO: [__m256i; 2] = unsafe { std::mem::zeroed() };
-
 #[inline]
 #[target_feature(enable = "avx2")]
-fn add(bytes: [__m256i; 2], lane: &Lane) -> [__m256i; 2] {
-    let place = lane.0.as_ptr().cast::<__m256i>();
-    // SAFETY: a lane is 64 bytes, aligned to 64.
-    let signs = unsafe { [_mm256_load_si256(place), _mm256_load_si256(place.add(1))] };
+fn zero() -> [__m256i; 2] {
+    [_mm256_setzero_si256(); 2]
+}
+
+/// Adds each bit to the byte of its column.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_bits(ones: [__m256i; 2], bits: u64) -> [__m256i; 2] {
     [
-        _mm256_add_epi8(bytes[0], signs[0]),
-        _mm256_add_epi8(bytes[1], signs[1]),
+        add_half(ones[0], bits as u32),
+        add_half(ones[1], (bits >> 32) as u32),
     ]
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn widen(bytes: [__m256i; 2], sums: &mut [i32]) {
-    for (half, sums) in bytes.into_iter().zip(sums.chunks_exact_mut(32)) {
-        let mut signs = [0i8; 32];
+fn add_half(ones: __m256i, bits: u32) -> __m256i {
+    let byte_of_column = _mm256_setr_epi64x(
+        0,
+        0x0101_0101_0101_0101,
+        0x0202_0202_0202_0202,
+        0x0303_0303_0303_0303,
+    );
+    let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits as i32), byte_of_column);
+    let bit_of_column = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
+    let set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit_of_column), bit_of_column);
+    _mm256_sub_epi8(ones, set)
+}
+
+/// Adds `2 * ones - added` to each sum.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn widen(ones: [__m256i; 2], added: i32, sums: &mut [i32]) {
+    for (half, sums) in ones.into_iter().zip(sums.chunks_exact_mut(LANE / 2)) {
+        let mut bytes = [0u8; 32];
         // SAFETY: the array is 32 bytes.
-        unsafe { _mm256_storeu_si256(signs.as_mut_ptr().cast(), half) };
-        for (sum, sign) in sums.iter_mut().zip(signs) {
-            *sum += i32::from(sign);
+        unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), half) };
+        for (sum, ones) in sums.iter_mut().zip(bytes) {
+            *sum += 2 * i32::from(ones) - added;
         }
     }
 }

@@ -1,8 +1,8 @@
-//! AVX-512: a lane is one register.
+//! AVX-512: a lane is one register, its bits are a mask.
 
 use std::arch::x86_64::*;
 
-use super::{BYTE_ADDITIONS, LANE, Lane, SignRows, Sums};
+use super::{BYTE_ADDITIONS, LANE, SignRows, Sums};
 
 /// # Safety
 /// The processor must have [`Level::Avx512`](crate::kernel::Level::Avx512).
@@ -17,52 +17,56 @@ pub(super) unsafe fn accumulate(rows: &SignRows, slots: &[u16], sums: &mut Sums)
 #[target_feature(enable = "avx512f,avx512bw")]
 fn add_lanes<const LANES: usize>(rows: &SignRows, slots: &[u16], sums: &mut Sums) {
     for few in slots.chunks(BYTE_ADDITIONS) {
-        let mut bytes = [ZERO; LANES];
+        let (mut ones, mut added) = ([zero(); LANES], 0);
         for &slot in few {
             // SAFETY: there is an entry for every 16-bit slot, and `SignRows` lets no entry name
             // a lane from which fewer than `lanes`, that is LANES, are left.
-            let row = unsafe {
-                let first = *rows.first_lane.get_unchecked(usize::from(slot));
-                rows.rows.as_ptr().add(usize::from(first))
+            let (first, row) = unsafe {
+                let first = usize::from(*rows.first_lane.get_unchecked(usize::from(slot)));
+                (
+                    first,
+                    &*rows.rows.as_ptr().add(first).cast::<[u64; LANES]>(),
+                )
             };
-            for (lane, bytes) in bytes.iter_mut().enumerate() {
-                // SAFETY: as above.
-                *bytes = add(*bytes, unsafe { &*row.add(lane) });
+            added += i32::from(first != 0);
+            for (ones, &lane) in ones.iter_mut().zip(row) {
+                *ones = add_bits(*ones, lane);
             }
         }
-        for (bytes, sums) in bytes.iter().zip(sums.0.chunks_exact_mut(LANE)) {
-            widen(*bytes, sums);
+        for (ones, sums) in ones.iter().zip(sums.0.chunks_exact_mut(LANE)) {
+            widen(*ones, added, sums);
         }
     }
 }
 
-/// Sums of 64 columns, a byte each.
-// SAFETY: all bit patterns are values of a SIMD register.
-const ZERO: __m512i = unsafe { std::mem::zeroed() };
-
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn add(bytes: __m512i, lane: &Lane) -> __m512i {
-    // SAFETY: a lane is 64 bytes, aligned to 64.
-    let signs = unsafe { _mm512_load_si512(lane.0.as_ptr().cast()) };
-    _mm512_add_epi8(bytes, signs)
+#[target_feature(enable = "avx512f")]
+fn zero() -> __m512i {
+    _mm512_setzero_si512()
 }
 
+/// Adds each bit to the byte of its column.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn widen(bytes: __m512i, sums: &mut [i32]) {
+fn add_bits(ones: __m512i, bits: u64) -> __m512i {
+    _mm512_mask_sub_epi8(ones, bits, ones, _mm512_set1_epi8(-1))
+}
+
+/// Adds `2 * ones - added` to each sum.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn widen(ones: __m512i, added: i32, sums: &mut [i32]) {
     let quarters = [
-        _mm512_extracti32x4_epi32::<0>(bytes),
-        _mm512_extracti32x4_epi32::<1>(bytes),
-        _mm512_extracti32x4_epi32::<2>(bytes),
-        _mm512_extracti32x4_epi32::<3>(bytes),
+        _mm512_extracti32x4_epi32::<0>(ones),
+        _mm512_extracti32x4_epi32::<1>(ones),
+        _mm512_extracti32x4_epi32::<2>(ones),
+        _mm512_extracti32x4_epi32::<3>(ones),
     ];
     for (sums, quarter) in sums.chunks_exact_mut(16).zip(quarters) {
+        let twice = _mm512_slli_epi32::<1>(_mm512_cvtepu8_epi32(quarter));
+        let signs = _mm512_sub_epi32(twice, _mm512_set1_epi32(added));
         let place = sums.as_mut_ptr().cast();
         // SAFETY: a chunk is sixteen sums, 64 bytes.
-        unsafe {
-            let sum = _mm512_add_epi32(_mm512_loadu_si512(place), _mm512_cvtepi8_epi32(quarter));
-            _mm512_storeu_si512(place, sum);
-        }
+        unsafe { _mm512_storeu_si512(place, _mm512_add_epi32(_mm512_loadu_si512(place), signs)) };
     }
 }

@@ -1,8 +1,9 @@
 //! Sums of rows of plus and minus ones: the weighted sum behind a SimHash.
 //!
-//! Each slot of a [`KeyTable`](super::probe::KeyTable) names a row of signs or none. Rows are
-//! bytes, so that one 64-byte addition adds 64 columns; a byte holds 127 additions, then the sums
-//! are widened to 32 bits.
+//! Each slot of a [`KeyTable`](super::probe::KeyTable) names a row of signs or none. Rows are bits,
+//! so that those of ten thousand features stay in cache. What is added up is the number of ones
+//! in each column, in bytes that hold 255 additions, and the number of rows; with `n` rows the sum
+//! of signs is `2 * ones - n`.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -18,16 +19,12 @@ pub const MAX_COLUMNS: usize = 128;
 /// Most slots in one call of [`SignRows::accumulate`], so that a 32-bit sum cannot overflow.
 pub const MAX_ADDITIONS: usize = 1 << 30;
 
-/// Columns in a lane, one byte each.
+/// Columns in a lane of a row.
 const LANE: usize = 64;
-/// Additions that a signed byte holds.
-const BYTE_ADDITIONS: usize = 127;
+/// Additions that a byte holds.
+const BYTE_ADDITIONS: usize = 255;
 
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-struct Lane([i8; LANE]);
-
-/// Column sums, zero beyond the columns in use.
+/// Column sums; beyond the columns in use, not above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Sums(pub [i32; MAX_COLUMNS]);
@@ -35,10 +32,10 @@ pub struct Sums(pub [i32; MAX_COLUMNS]);
 /// Rows of signs, and which slot stands for which row.
 #[derive(Clone, Debug)]
 pub struct SignRows {
-    /// The row of zeros, then the rows given; each is `lanes` lanes long.
-    rows: Vec<Lane>,
+    /// A row of zeros, then the rows given; each is `lanes` lanes long, bit j for column j.
+    rows: Vec<u64>,
     lanes: usize,
-    /// For each possible slot the first lane of its row: that of the zeros if it has none.
+    /// For each possible slot the first lane of its row; zero, that of the zeros, if it has none.
     first_lane: Vec<u16>,
     accumulate: Accumulate,
 }
@@ -54,15 +51,19 @@ impl SignRows {
         assert!(columns <= MAX_COLUMNS, "{columns} columns");
         assert!(rows.len() < 1 << 15, "{} rows", rows.len());
         let lanes = columns.div_ceil(LANE).max(1);
-        let mut signs = vec![Lane([0; LANE]); lanes * (rows.len() + 1)];
-        for (row, lanes) in rows.iter().zip(signs.chunks_mut(lanes).skip(1)) {
-            for column in 0..columns {
-                let sign = if row >> column & 1 == 1 { 1 } else { -1 };
-                lanes[column / LANE].0[column % LANE] = sign;
-            }
-        }
+        let used = if columns == 128 {
+            u128::MAX
+        } else {
+            (1 << columns) - 1
+        };
+        let rows = std::iter::once(&0).chain(rows);
+        let halves = rows.flat_map(|row| [(row & used) as u64, ((row & used) >> LANE) as u64]);
+        let signs = halves
+            .enumerate()
+            .filter(|(half, _)| half % 2 < lanes)
+            .map(|(_, half)| half);
         SignRows {
-            rows: signs,
+            rows: signs.collect(),
             lanes,
             first_lane: vec![0; MAX_SLOTS],
             accumulate: select(level),
@@ -137,8 +138,8 @@ mod tests {
             let mut sums = Sums::default();
             signs.accumulate(slots, &mut sums);
             assert_eq!(
-                sums,
-                definition(columns, rows, slots),
+                sums.0[..columns],
+                definition(columns, rows, slots).0[..columns],
                 "{level}, {columns} columns"
             );
         }
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn bytes_are_widened_in_time() {
-        for additions in [126, 127, 128, 254, 255, 100_000] {
+        for additions in [254, 255, 256, 510, 511, 100_000] {
             check(128, &[u128::MAX, 0, 5], &vec![0; additions]);
             check(64, &[u128::MAX, 0, 5], &vec![1; additions]);
         }
@@ -170,6 +171,7 @@ mod tests {
         let mut sums = Sums::default();
         signs.accumulate(&[65_535], &mut sums);
         signs.accumulate(&[65_535, 9], &mut sums);
-        assert_eq!(sums.0[..4], [2, -2, 2, 0]);
+        assert_eq!(sums.0[..3], [2, -2, 2]);
+        assert!(sums.0[3..].iter().all(|&sum| sum <= 0));
     }
 }

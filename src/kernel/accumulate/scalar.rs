@@ -5,12 +5,13 @@ use super::{LANE, SignRows, Sums};
 pub(super) fn accumulate(rows: &SignRows, slots: &[u16], sums: &mut Sums) {
     for &slot in slots {
         let first = usize::from(rows.first_lane[usize::from(slot)]);
-        for (lane, sums) in rows.rows[first..first + rows.lanes]
-            .iter()
-            .zip(sums.0.chunks_mut(LANE))
-        {
-            for (sum, &sign) in sums.iter_mut().zip(&lane.0) {
-                *sum += i32::from(sign);
+        if first == 0 {
+            continue;
+        }
+        let row = &rows.rows[first..first + rows.lanes];
+        for (lane, sums) in row.iter().zip(sums.0.chunks_mut(LANE)) {
+            for (column, sum) in sums.iter_mut().enumerate() {
+                *sum += if lane >> column & 1 == 1 { 1 } else { -1 };
             }
         }
     }

@@ -33,9 +33,15 @@ impl Lanes for Four64 {
     }
 
     #[inline(always)]
-    unsafe fn distances(self, query: Self, mask: Self) -> __m256i {
+    unsafe fn and(self, mask: Self) -> Self {
         // SAFETY: as the trait demands.
-        unsafe { popcount(self.0, query.0, mask.0) }
+        Four64(unsafe { _mm256_and_si256(self.0, mask.0) })
+    }
+
+    #[inline(always)]
+    unsafe fn distances(self, query: Self) -> __m256i {
+        // SAFETY: as the trait demands.
+        unsafe { popcount(self.0, query.0) }
     }
 
     #[inline(always)]
@@ -117,11 +123,22 @@ impl Lanes for Four128 {
     }
 
     #[inline(always)]
-    unsafe fn distances(self, query: Self, mask: Self) -> __m256i {
+    unsafe fn and(self, mask: Self) -> Self {
         // SAFETY: as the trait demands.
         unsafe {
-            let a = popcount(self.0, query.0, mask.0);
-            let b = popcount(self.1, query.1, mask.1);
+            Four128(
+                _mm256_and_si256(self.0, mask.0),
+                _mm256_and_si256(self.1, mask.1),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn distances(self, query: Self) -> __m256i {
+        // SAFETY: as the trait demands.
+        unsafe {
+            let a = popcount(self.0, query.0);
+            let b = popcount(self.1, query.1);
             let sums = _mm256_add_epi64(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
             // The sums come as 0, 2, 1, 3.
             _mm256_permute4x64_epi64::<0b11_01_10_00>(sums)
@@ -167,14 +184,14 @@ unsafe fn first_lanes(count: usize) -> __m256i {
 
 /// Four counts of 64 bits: a table of 16 nibbles, then sums of eight bytes.
 #[inline(always)]
-unsafe fn popcount(fingerprints: __m256i, query: __m256i, mask: __m256i) -> __m256i {
+unsafe fn popcount(fingerprints: __m256i, query: __m256i) -> __m256i {
     // SAFETY: the caller has the instruction set.
     unsafe {
         let nibble = _mm256_set1_epi8(0x0F);
         let ones = _mm256_broadcastsi128_si256(_mm_setr_epi8(
             0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
         ));
-        let different = _mm256_and_si256(_mm256_xor_si256(fingerprints, query), mask);
+        let different = _mm256_xor_si256(fingerprints, query);
         let low = _mm256_and_si256(different, nibble);
         let high = _mm256_and_si256(_mm256_srli_epi64::<4>(different), nibble);
         let bytes = _mm256_add_epi8(

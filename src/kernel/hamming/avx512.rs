@@ -16,9 +16,6 @@ lanes::table!(
     "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi1,bmi2,popcnt"
 );
 
-/// (fingerprint ^ query) & mask, as a truth table.
-const DIFFERENT_IN_MASK: i32 = 0b0010_1000;
-
 #[derive(Clone, Copy)]
 struct Eight64(__m512i);
 
@@ -46,9 +43,15 @@ impl Lanes for Eight64 {
     }
 
     #[inline(always)]
-    unsafe fn distances(self, query: Self, mask: Self) -> __m512i {
+    unsafe fn and(self, mask: Self) -> Self {
         // SAFETY: as the trait demands.
-        unsafe { popcount(self.0, query.0, mask.0) }
+        Eight64(unsafe { _mm512_and_si512(self.0, mask.0) })
+    }
+
+    #[inline(always)]
+    unsafe fn distances(self, query: Self) -> __m512i {
+        // SAFETY: as the trait demands.
+        unsafe { popcount(self.0, query.0) }
     }
 
     #[inline(always)]
@@ -126,11 +129,22 @@ impl Lanes for Eight128 {
     }
 
     #[inline(always)]
-    unsafe fn distances(self, query: Self, mask: Self) -> __m512i {
+    unsafe fn and(self, mask: Self) -> Self {
         // SAFETY: as the trait demands.
         unsafe {
-            let a = popcount(self.0, query.0, mask.0);
-            let b = popcount(self.1, query.1, mask.1);
+            Eight128(
+                _mm512_and_si512(self.0, mask.0),
+                _mm512_and_si512(self.1, mask.1),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn distances(self, query: Self) -> __m512i {
+        // SAFETY: as the trait demands.
+        unsafe {
+            let a = popcount(self.0, query.0);
+            let b = popcount(self.1, query.1);
             let low = _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), b);
             let high =
                 _mm512_permutex2var_epi64(a, _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15), b);
@@ -164,13 +178,7 @@ impl Lanes for Eight128 {
 }
 
 #[inline(always)]
-unsafe fn popcount(fingerprints: __m512i, query: __m512i, mask: __m512i) -> __m512i {
+unsafe fn popcount(fingerprints: __m512i, query: __m512i) -> __m512i {
     // SAFETY: the caller has the instruction set.
-    unsafe {
-        _mm512_popcnt_epi64(_mm512_ternarylogic_epi64::<DIFFERENT_IN_MASK>(
-            fingerprints,
-            query,
-            mask,
-        ))
-    }
+    unsafe { _mm512_popcnt_epi64(_mm512_xor_si512(fingerprints, query)) }
 }

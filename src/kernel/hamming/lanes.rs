@@ -21,7 +21,8 @@ pub(super) trait Lanes: Copy {
     unsafe fn load(from: *const Self::Fingerprint) -> Self;
     /// Reads `count < COUNT` fingerprints and no byte behind them; the others are zero.
     unsafe fn load_first(from: *const Self::Fingerprint, count: usize) -> Self;
-    unsafe fn distances(self, query: Self, mask: Self) -> Self::Distances;
+    unsafe fn and(self, mask: Self) -> Self;
+    unsafe fn distances(self, query: Self) -> Self::Distances;
 
     unsafe fn splat_distance(distance: u32) -> Self::Distances;
     unsafe fn smaller(a: Self::Distances, b: Self::Distances) -> Self::Distances;
@@ -44,7 +45,7 @@ pub(super) unsafe fn scan<L: Lanes, const N: usize>(
     // SAFETY: the caller has the instruction set. `load` stays inside a block, and
     // `emit` finds the room that is reserved before the block.
     unsafe {
-        let queries = queries.map(|query| L::splat(query));
+        let queries = queries.map(|query| L::splat(query & near.mask));
         let (mask, limit) = (L::splat(near.mask), L::splat_distance(near.k));
         let mut position = first;
         for block in fingerprints.chunks(BLOCK) {
@@ -54,31 +55,15 @@ pub(super) unsafe fn scan<L: Lanes, const N: usize>(
             let whole = block.len() / L::COUNT * L::COUNT;
             let mut at = 0;
             while at < whole {
-                let lanes = L::load(block.as_ptr().add(at));
-                emit(
-                    lanes,
-                    &queries,
-                    mask,
-                    limit,
-                    u32::MAX,
-                    position + at as u32,
-                    out,
-                );
+                let lanes = L::load(block.as_ptr().add(at)).and(mask);
+                emit(lanes, &queries, limit, u32::MAX, position + at as u32, out);
                 at += L::COUNT;
             }
             let rest = block.len() - whole;
             if rest > 0 {
-                let lanes = L::load_first(block.as_ptr().add(whole), rest);
+                let lanes = L::load_first(block.as_ptr().add(whole), rest).and(mask);
                 let valid = (1 << rest) - 1;
-                emit(
-                    lanes,
-                    &queries,
-                    mask,
-                    limit,
-                    valid,
-                    position + whole as u32,
-                    out,
-                );
+                emit(lanes, &queries, limit, valid, position + whole as u32, out);
             }
             position = position.wrapping_add(block.len() as u32);
         }
@@ -91,7 +76,6 @@ pub(super) unsafe fn scan<L: Lanes, const N: usize>(
 unsafe fn emit<L: Lanes, const N: usize>(
     lanes: L,
     queries: &[L; N],
-    mask: L,
     limit: L::Distances,
     valid: u32,
     first: u32,
@@ -100,21 +84,20 @@ unsafe fn emit<L: Lanes, const N: usize>(
     // SAFETY: the caller has the instruction set and reserved `COUNT` hits more than there are
     // fingerprints left in the block; `store` writes `COUNT`, of which the set ones count.
     unsafe {
-        let mut nearest = lanes.distances(queries[0], mask);
+        let mut nearest = lanes.distances(queries[0]);
         for query in &queries[1..] {
-            nearest = L::smaller(nearest, lanes.distances(*query, mask));
+            nearest = L::smaller(nearest, lanes.distances(*query));
         }
         if L::within(nearest, limit) & valid == 0 {
             return;
         }
         for (query, hits) in queries.iter().zip(out) {
-            let distances = lanes.distances(*query, mask);
+            let distances = lanes.distances(*query);
             let which = L::within(distances, limit) & valid;
-            if which != 0 {
-                let end = hits.len();
-                L::store(distances, which, first, hits.as_mut_ptr().add(end));
-                hits.set_len(end + which.count_ones() as usize);
-            }
+            // Also where there is none: a store costs less than a wrong guess.
+            let end = hits.len();
+            L::store(distances, which, first, hits.as_mut_ptr().add(end));
+            hits.set_len(end + which.count_ones() as usize);
         }
     }
 }

@@ -12,7 +12,7 @@ pub(super) static U128: Kernels<u128> = Kernels {
 };
 
 fn scan<F: Fingerprint>(of: &[F], query: F, near: Near<F>, first: u32, out: &mut Vec<Hit>) {
-    for (position, fingerprint) in (first..).zip(of) {
+    for (fingerprint, position) in of.iter().zip(first..) {
         let distance = ((query ^ *fingerprint) & near.mask).count_ones();
         if distance <= near.k {
             out.push(Hit { distance, position });

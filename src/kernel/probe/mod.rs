@@ -14,6 +14,7 @@ mod scalar;
 use std::ops::Range;
 
 use super::Level;
+use super::words::LONG;
 
 /// Keys in a line.
 pub const LINE_KEYS: usize = 8;
@@ -24,8 +25,9 @@ pub const MAX_SLOTS: usize = 1 << 16;
 #[repr(C, align(64))]
 struct Line([u64; LINE_KEYS]);
 
-/// Places of a line that a table with dropped keys sets aside for them.
-const DROPPED_PLACES: usize = 2;
+/// Places of a line set aside for keys to be dropped: in a table that takes such keys, and in one
+/// that drops [`LONG`] only.
+const DROPPED_PLACES: (usize, usize) = (2, 1);
 
 /// A fixed set of keys, some of which are only recognised to be dropped.
 #[derive(Clone, Debug)]
@@ -49,7 +51,8 @@ type Probe = fn(&KeyTable, &[u64], &mut Found);
 
 impl KeyTable {
     /// An empty table of `lines` lines, probed by the kernel of `level`, or by the scalar one
-    /// where this processor lacks `level`. Only one that is `dropping` takes keys to be dropped.
+    /// where this processor lacks `level`. All drop [`LONG`]; one that is `dropping` has room
+    /// for more keys to be dropped.
     ///
     /// # Panics
     /// If `lines` is zero or gives more than [`MAX_SLOTS`] slots.
@@ -58,11 +61,17 @@ impl KeyTable {
             (1..=MAX_SLOTS / LINE_KEYS).contains(&lines),
             "{lines} lines"
         );
-        KeyTable {
+        let mut table = KeyTable {
             lines: vec![Line::default(); lines],
-            dropped_places: if dropping { DROPPED_PLACES } else { 0 },
+            dropped_places: if dropping {
+                DROPPED_PLACES.0
+            } else {
+                DROPPED_PLACES.1
+            },
             probe: select(level),
-        }
+        };
+        table.insert_dropped(LONG);
+        table
     }
 
     /// Adds `key`, which must not be zero nor be in the table; its slot, or `None` if its line
@@ -112,14 +121,12 @@ impl Found {
         &self.missed[..self.missed_count]
     }
 
-    /// Moves the missed keys that `is_taken` out of the list and hands each to `take`.
-    pub fn take_missed(&mut self, is_taken: impl Fn(u64) -> bool, mut take: impl FnMut(u64)) {
+    /// Removes the missed keys that `take` takes.
+    pub fn take_missed(&mut self, mut take: impl FnMut(u64) -> bool) {
         let mut kept = 0;
         for place in 0..self.missed_count {
             let key = self.missed[place];
-            if is_taken(key) {
-                take(key);
-            } else {
+            if !take(key) {
                 self.missed[kept] = key;
                 kept += 1;
             }
@@ -178,6 +185,8 @@ mod tests {
                 }
                 let mut found = Found::default();
                 table.probe(&[7; 150], &mut found);
+                table.probe(&[LONG], &mut found);
+                prop_assert!(found.slots().is_empty() && found.missed().is_empty());
                 table.probe(&keys, &mut found);
                 let known = keys.iter().filter_map(|key| inserted.get(key));
                 let slots: Vec<u16> = known.copied().flatten().collect();
@@ -191,10 +200,10 @@ mod tests {
     #[test]
     fn a_full_line_refuses() {
         let mut table = KeyTable::new(1, false, Level::Scalar);
-        for key in 1..=8 {
-            assert_eq!(table.insert(key), Some(key as u16 - 1));
+        for key in 1..=7 {
+            assert_eq!(table.insert(key), Some(key as u16));
         }
-        assert_eq!(table.insert(9), None);
+        assert_eq!(table.insert(8), None);
         assert!(!table.insert_dropped(10));
         let mut table = KeyTable::new(1, true, Level::Scalar);
         assert_eq!(
@@ -208,7 +217,7 @@ mod tests {
             (8..=10)
                 .map(|key| table.insert_dropped(key))
                 .collect::<Vec<_>>(),
-            [true, true, false]
+            [true, false, false]
         );
     }
 

@@ -20,12 +20,14 @@ pub(super) unsafe fn find(words: &mut Words) {
         starts = positions(letters & !before, base, &mut words.starts, starts);
         ends = positions(!letters & before, base, &mut words.ends, ends);
     }
-    words.len = starts;
+    (words.len, words.long_len) = (starts, 0);
     for ordinal in 0..words.len {
         let start = usize::from(words.starts[ordinal]);
         let letters = usize::from(words.ends[ordinal]) - start;
         words.keys[ordinal] = if letters > KEY_LETTERS {
-            LONG | ordinal as u64
+            words.long[words.long_len] = ordinal as u16;
+            words.long_len += 1;
+            LONG
         } else {
             key(&words.text, start, letters)
         };

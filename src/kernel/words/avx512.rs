@@ -28,7 +28,7 @@ pub(super) unsafe fn find(words: &mut Words) {
             ends += positions(!letters & before, base, words.ends.as_mut_ptr().add(ends));
         }
     }
-    words.len = starts;
+    (words.len, words.long_len) = (starts, 0);
     for first in (0..words.len).step_by(8) {
         // SAFETY: eight entries from `first` on fit each array. Those behind the last word hold
         // places that were stored by this or an earlier window, so they lie within the window.
@@ -82,13 +82,23 @@ unsafe fn keys(words: &mut Words, first: usize) {
     let next_four = _mm512_slli_epi64::<20>(_mm512_srli_epi64::<32>(heads));
     let short = _mm512_ternarylogic_epi64::<0xfe>(first_four, next_four, tails);
     let long = _mm_cmpgt_epu16_mask(lengths, _mm_set1_epi16(KEY_LETTERS as i16));
-    let ordinals = _mm512_add_epi64(
-        _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
-        _mm512_set1_epi64((LONG | first as u64) as i64),
-    );
-    let keys = _mm512_mask_mov_epi64(short, long, ordinals);
+    let keys = _mm512_mask_mov_epi64(short, long, _mm512_set1_epi64(LONG as i64));
     // SAFETY: the caller's promise.
     unsafe { _mm512_storeu_si512(words.keys.as_mut_ptr().add(first).cast(), keys) };
+    if long != 0 {
+        list_long(words, first, long);
+    }
+}
+
+/// Lists those words from `first` on whose bit is set in `long`, but none behind the last word.
+#[cold]
+fn list_long(words: &mut Words, first: usize, long: u8) {
+    for ordinal in
+        (first..words.len.min(first + 8)).filter(|ordinal| long >> (ordinal - first) & 1 == 1)
+    {
+        words.long[words.long_len] = ordinal as u16;
+        words.long_len += 1;
+    }
 }
 
 /// Four words, sixteen letters each, five bits a letter in groups of four: 20 bits in each 32.

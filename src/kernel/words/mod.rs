@@ -3,8 +3,8 @@
 //! A *word* is a maximal run of ASCII letters, folded to lower case. A word of at most
 //! [`KEY_LETTERS`] letters is its *key*: five bits a letter (`a` = 1 … `z` = 26), the first letter
 //! in bits 59..55, zeros behind the last. Equal words have equal keys and the order of keys is the
-//! alphabetical order of words, so most words are never looked at as bytes again. A longer word's
-//! key is [`LONG`] plus its ordinal in the window.
+//! alphabetical order of words, so most words are never looked at as bytes again. All longer words
+//! have the key [`LONG`] and are listed apart.
 //!
 //! Source of the block step (classify 64 bytes into a bit mask, then find run borders with shifts):
 //! Langdale and Lemire, "Parsing Gigabytes of JSON per Second", VLDB Journal 28, 2019.
@@ -23,13 +23,15 @@ use super::Level;
 pub const WINDOW_BYTES: usize = 4096;
 /// Most letters that a key holds.
 pub const KEY_LETTERS: usize = 12;
-/// The bit that marks a word too long for a key.
+/// What stands for a word too long for a key; greater than every key.
 pub const LONG: u64 = 1 << 63;
 
 /// Zeros behind the text: the block after the last one, and the reach of a 16-byte load.
 const PADDING: usize = 128;
 /// Room for the most words a window can hold, and for a whole block of stores behind them.
 const WORDS: usize = WINDOW_BYTES / 2 + 64;
+/// Room for the most words too long for a key, and for eight more.
+const LONG_WORDS: usize = WINDOW_BYTES / (KEY_LETTERS + 2) + 16;
 
 /// A copy of a stretch of text and the words found in it, as a structure of arrays.
 #[repr(C, align(64))]
@@ -38,6 +40,9 @@ pub struct Words {
     starts: [u16; WORDS],
     ends: [u16; WORDS],
     keys: [u64; WORDS],
+    /// The ordinals of words too long for a key.
+    long: [u16; LONG_WORDS],
+    long_len: usize,
     text_len: usize,
     len: usize,
     find: fn(&mut Words),
@@ -52,6 +57,8 @@ impl Words {
             starts: [0; WORDS],
             ends: [0; WORDS],
             keys: [0; WORDS],
+            long: [0; LONG_WORDS],
+            long_len: 0,
             text_len: 0,
             len: 0,
             find: select(level),
@@ -69,9 +76,14 @@ impl Words {
         (self.find)(self);
     }
 
-    /// The keys of the words, in text order.
+    /// The keys of the words, in text order; [`LONG`] for a word too long.
     pub fn keys(&self) -> &[u64] {
         &self.keys[..self.len]
+    }
+
+    /// The ordinals of the words too long for a key, ascending.
+    pub fn long_words(&self) -> &[u16] {
+        &self.long[..self.long_len]
     }
 
     /// The bytes of the window's `ordinal`-th word, as they stand in the text.
@@ -118,6 +130,7 @@ mod tests {
             words.fill(&[b'q'; WINDOW_BYTES]);
             words.fill(text);
             assert_eq!(words.keys(), oracle.keys(), "{level}");
+            assert_eq!(words.long_words(), oracle.long_words(), "{level}");
             for ordinal in 0..oracle.len {
                 assert_eq!(words.bytes(ordinal), oracle.bytes(ordinal), "{level}");
             }
@@ -175,13 +188,15 @@ mod tests {
         check(&b"a ".repeat(WINDOW_BYTES / 2));
         check(&b" a".repeat(WINDOW_BYTES / 2));
         check(&[b' '; WINDOW_BYTES]);
+        check(&b"thirteenlette ".repeat(WINDOW_BYTES / 14));
     }
 
     #[test]
-    fn long_words_carry_their_ordinal() {
+    fn long_words_are_listed() {
         let mut words = Words::new(Level::best());
         words.fill(b"one twelveletter thirteenletter x");
-        assert_eq!(words.keys()[2], LONG | 2);
+        assert_eq!(words.long_words(), [2]);
+        assert_eq!(words.keys()[2], LONG);
         assert_eq!(words.bytes(2), b"thirteenletter");
         assert_eq!(words.keys()[1] & LONG, 0);
     }

@@ -3,7 +3,7 @@
 use super::{KEY_LETTERS, LONG, Words};
 
 pub(super) fn find(words: &mut Words) {
-    words.len = 0;
+    (words.len, words.long_len) = (0, 0);
     let mut place = 0;
     while place < words.text_len {
         let run = &words.text[place..words.text_len];
@@ -14,16 +14,20 @@ pub(super) fn find(words: &mut Words) {
         if letters > 0 {
             words.starts[words.len] = place as u16;
             words.ends[words.len] = (place + letters) as u16;
-            words.keys[words.len] = key(&run[..letters], words.len);
+            words.keys[words.len] = key(&run[..letters]);
+            if letters > KEY_LETTERS {
+                words.long[words.long_len] = words.len as u16;
+                words.long_len += 1;
+            }
             words.len += 1;
         }
         place += letters + 1;
     }
 }
 
-fn key(letters: &[u8], ordinal: usize) -> u64 {
+fn key(letters: &[u8]) -> u64 {
     if letters.len() > KEY_LETTERS {
-        return LONG | ordinal as u64;
+        return LONG;
     }
     let packed = letters
         .iter()

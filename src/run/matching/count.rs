@@ -1,22 +1,14 @@
 //! The first reading: all words of the articles are counted.
 
-use super::kept::{Kept, Words};
+use super::guess::Guess;
+use super::kept::{Kept, KeptWords, Words};
 use super::units::{Unit, total_bytes};
 use crate::Result;
 use crate::corpus::form_feed::pages;
 use crate::kernel::Level;
-use crate::run::{Budget, Progress, Stage, Workers};
+use crate::run::{Arena, Budget, Progress, Stage, Workers};
 use crate::text::Windows;
-use crate::vocabulary::{Buckets, Counter, Lexicon, Lookup, SampleCounter, Term};
-
-/// The table of likely words; with the counters beside it, it stays in a second-level cache.
-const TABLE_BYTES: usize = 256 << 10;
-/// A sample is read in pieces of this size, spread over the input.
-const SAMPLE_PIECE_BYTES: usize = 32 << 10;
-/// Text sampled for each feature wanted.
-const SAMPLE_BYTES_PER_FEATURE: usize = 2 << 10;
-/// At most this part of the input is sampled.
-const SAMPLE_PART: usize = 32;
+use crate::vocabulary::{Buckets, Counter, Lookup, Term};
 
 /// What the first reading found out.
 pub(super) struct Counts<'a> {
@@ -25,65 +17,40 @@ pub(super) struct Counts<'a> {
     /// Bounds for the words outside the lexicon.
     pub(super) buckets: Buckets,
     /// What is known of each unit, in the order of the units.
-    pub(super) units: Vec<UnitCount<'a>>,
+    pub(super) units: Vec<UnitCount>,
+    /// Where kept words are.
+    pub(super) arenas: Vec<Arena<'a>>,
 }
 
 /// What the first reading found out about one unit.
-#[derive(Default)]
-pub(super) struct UnitCount<'a> {
+#[derive(Clone, Copy, Default)]
+pub(super) struct UnitCount {
     pub(super) pages: usize,
     pub(super) id_bytes: usize,
-    /// Its words, if there was memory for them.
-    pub(super) kept: Option<Kept<'a>>,
+    /// Its words and the number of their arena, if there was memory for them.
+    kept: Option<(usize, Kept)>,
 }
 
-/// Likely words, from a sample spread over the units. Only speed depends on the choice.
-pub(super) fn likely_words(
-    workers: &Workers,
-    progress: &Progress,
-    units: &[Unit<'_>],
-    features: usize,
-    is_stop: impl Fn(Term) -> bool + Sync,
-    level: Level,
-) -> Result<Lexicon> {
-    let total = total_bytes(units) as usize;
-    let wanted = (features * SAMPLE_BYTES_PER_FEATURE).max(SAMPLE_PIECE_BYTES);
-    let pieces = (wanted.min(total / SAMPLE_PART) / SAMPLE_PIECE_BYTES).max(1);
-    let pieces = sample(units, pieces);
-    progress.begin(
-        Stage::Sample,
-        pieces.iter().map(|piece| piece.len() as u64).sum(),
-    );
-    let start = || (Windows::new(level), SampleCounter::default());
-    let states = workers.for_each(progress, pieces, start, |(windows, counter), _, piece| {
-        windows.for_each(piece, |window| counter.add(window));
-        progress.advance(piece.len() as u64);
-        Ok(())
-    })?;
-    let mut counters = states.into_iter().map(|(_, counter)| counter);
-    let mut counter = counters.next().unwrap_or_default();
-    counters.for_each(|other| counter.merge(other));
-    let words = counter
-        .by_frequency()
-        .into_iter()
-        .filter(|term| !term.is_hashed());
-    let words = words.map(|term| (term, !is_stop(term)));
-    Ok(Lexicon::likely(words, TABLE_BYTES, level))
-}
-
-/// About `pieces` pieces of text at even distances.
-fn sample<'a>(units: &[Unit<'a>], pieces: usize) -> Vec<&'a [u8]> {
-    let distance = (total_bytes(units) as usize / pieces).max(SAMPLE_PIECE_BYTES);
-    let (mut sample, mut skip) = (Vec::new(), 0);
-    for unit in units {
-        while skip < unit.bytes.len() {
-            let piece = &unit.bytes[skip..];
-            sample.push(&piece[..piece.len().min(SAMPLE_PIECE_BYTES)]);
-            skip += distance;
-        }
-        skip -= unit.bytes.len();
+impl UnitCount {
+    /// The unit's words, if they were kept.
+    pub(super) fn words<'a>(&self, arenas: &'a [Arena<'_>]) -> Option<KeptWords<'a>> {
+        self.kept.map(|(arena, kept)| kept.words(&arenas[arena]))
     }
-    sample
+}
+
+impl Counts<'_> {
+    /// The words of a unit that the lexicon missed, if they were kept.
+    pub(super) fn missed(&self, guess: &Guess, unit: &UnitCount) -> Option<(&[u64], &[Term])> {
+        let words = unit.words(&self.arenas).filter(|_| guess.keep_missed);
+        words.map(KeptWords::missed)
+    }
+
+    /// The same counts without kept words.
+    pub(super) fn forget_words(mut self) -> Self {
+        self.units.iter_mut().for_each(|unit| unit.kept = None);
+        self.arenas.clear();
+        self
+    }
 }
 
 /// Counts all words of all units. Words are kept while `budget` has more than `leave` bytes.
@@ -91,7 +58,7 @@ pub(super) fn count<'a>(
     workers: &Workers,
     progress: &Progress,
     units: &[Unit<'_>],
-    lexicon: &Lexicon,
+    guess: &Guess,
     budget: &'a Budget,
     leave: u64,
     level: Level,
@@ -100,33 +67,36 @@ pub(super) fn count<'a>(
     let start = || Reader {
         windows: Windows::new(level),
         lookup: Lookup::default(),
-        counter: Counter::new(lexicon),
+        counter: Counter::new(&guess.lexicon, guess.bucket_bits),
         words: Words::default(),
+        arena: Arena::new(budget, leave),
         found: Vec::new(),
     };
     let readers = workers.for_each(progress, units.to_vec(), start, |reader, number, unit| {
-        let mut found = reader.read(unit, lexicon);
-        if unit.bytes.len() <= Words::MOST_UNIT_BYTES {
-            let memory = budget.reserve(reader.words.bytes(), leave);
-            found.kept = memory.map(|memory| reader.words.keep(memory));
-        }
-        reader.found.push((number, found));
+        let found = reader.read(unit, guess);
+        let keep = unit.bytes.len() <= Words::MOST_UNIT_BYTES;
+        let kept = keep.then(|| reader.words.keep(&mut reader.arena)).flatten();
+        reader.found.push((number, found, kept));
         progress.advance(unit.bytes.len() as u64);
         Ok(())
     })?;
-    let mut counter = Counter::new(lexicon);
-    let mut units: Vec<UnitCount<'_>> = units.iter().map(|_| UnitCount::default()).collect();
+    let mut counter = Counter::new(&guess.lexicon, guess.bucket_bits);
+    let mut units = vec![UnitCount::default(); units.len()];
+    let mut arenas = Vec::with_capacity(readers.len());
     for reader in readers {
         counter.merge(reader.counter);
-        for (number, found) in reader.found {
-            units[number] = found;
+        for (number, found, kept) in reader.found {
+            let kept = kept.map(|kept| (arenas.len(), kept));
+            units[number] = UnitCount { kept, ..found };
         }
+        arenas.push(reader.arena);
     }
     let (slots, buckets) = counter.finish();
     Ok(Counts {
         slots,
         buckets,
         units,
+        arenas,
     })
 }
 
@@ -136,20 +106,21 @@ struct Reader<'a> {
     lookup: Lookup,
     counter: Counter,
     words: Words,
-    found: Vec<(usize, UnitCount<'a>)>,
+    arena: Arena<'a>,
+    found: Vec<(usize, UnitCount, Option<Kept>)>,
 }
 
-impl<'a> Reader<'a> {
-    fn read(&mut self, unit: Unit<'_>, lexicon: &Lexicon) -> UnitCount<'a> {
+impl Reader<'_> {
+    fn read(&mut self, unit: Unit<'_>, guess: &Guess) -> UnitCount {
         let keep = unit.bytes.len() <= Words::MOST_UNIT_BYTES;
         let mut found = UnitCount::default();
         self.words.clear();
         for page in pages(unit.bytes) {
             self.windows.for_each(page.text, |window| {
-                lexicon.look_up(window, &mut self.lookup);
+                guess.lexicon.look_up(window, &mut self.lookup);
                 self.counter.add(&self.lookup);
                 if keep {
-                    self.words.add(&self.lookup);
+                    self.words.add(&self.lookup, guess.keep_missed);
                 }
             });
             if keep {

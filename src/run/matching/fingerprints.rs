@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use super::count::UnitCount;
-use super::kept::Kept;
+use super::kept::KeptWords;
 use super::units::Unit;
 use crate::Result;
 use crate::corpus::form_feed::pages;
 use crate::io::Table;
 use crate::kernel::Level;
 use crate::kernel::accumulate::SignRows;
-use crate::run::{Budget, Progress, Reservation, Workers};
+use crate::run::{Arena, Budget, Progress, Reservation, Workers};
 use crate::search::hamming::Fingerprint;
-use crate::sketch::simhash::{ColumnSums, RankedFeatures};
+use crate::sketch::simhash::{ColumnSums, Features};
 use crate::text::Windows;
 use crate::vocabulary::Lookup;
 
@@ -29,20 +29,20 @@ pub(super) struct PageTable<'a, F> {
 }
 
 /// What turns words into fingerprints.
-pub(super) struct Features<'a> {
+pub(super) struct Sketching<'a> {
     /// All features.
-    pub(super) ranked: &'a RankedFeatures,
+    pub(super) features: &'a Features,
     /// The rows of the slots of kept words.
     pub(super) kept_rows: &'a SignRows,
-    /// Whether words that the first lexicon missed may be features.
-    pub(super) late: bool,
+    /// Features that the first lexicon missed.
+    pub(super) late: Option<&'a Features>,
     pub(super) level: Level,
 }
 
 /// One unit's share of a page table.
 struct Part<'a, F> {
     unit: Unit<'a>,
-    kept: Option<Kept<'a>>,
+    kept: Option<KeptWords<'a>>,
     fingerprints: &'a mut [F],
     ids: &'a mut [u8],
     id_ends: &'a mut [u64],
@@ -82,7 +82,10 @@ impl<'a, F: Fingerprint> PageTable<'a, F> {
         } else {
             ends[page - 1] as usize
         };
-        &self.ids.as_slice()[start..ends[page] as usize]
+        self.ids
+            .as_slice()
+            .get(start..ends[page] as usize)
+            .unwrap_or_default()
     }
 
     /// The bytes of all ids together.
@@ -100,37 +103,41 @@ impl<'a, F: Fingerprint> PageTable<'a, F> {
         workers: &Workers,
         progress: &Progress,
         units: &[Unit<'_>],
-        counts: Vec<UnitCount<'_>>,
-        features: &Features<'_>,
-        budget: &'a Budget,
-        disk: &Path,
+        (counts, arenas): (&[UnitCount], &[Arena<'_>]),
+        sketching: &Sketching<'_>,
+        (budget, disk): (&'a Budget, &Path),
     ) -> Result<Self> {
         let pages = counts.iter().map(|count| count.pages).sum();
         let id_bytes = counts.iter().map(|count| count.id_bytes).sum();
         let mut table = PageTable::new(pages, id_bytes, budget, disk)?;
-        let parts = table.split(units, counts);
+        let parts = table.split(units, counts, arenas);
         let start = || Scratch {
-            text: (Windows::new(features.level), Lookup::default()),
+            text: (Windows::new(sketching.level), Lookup::default()),
             sums: ColumnSums::new(),
         };
         workers.for_each(progress, parts, start, |scratch, _, part| {
             progress.advance(part.unit.bytes.len() as u64);
-            part.fill(features, scratch);
+            part.fill(sketching, scratch);
             Ok(())
         })?;
         Ok(table)
     }
 
     /// Cuts the table into the shares of the units.
-    fn split<'t>(&'t mut self, units: &[Unit<'t>], counts: Vec<UnitCount<'t>>) -> Vec<Part<'t, F>> {
+    fn split<'t>(
+        &'t mut self,
+        units: &[Unit<'t>],
+        counts: &[UnitCount],
+        arenas: &'t [Arena<'_>],
+    ) -> Vec<Part<'t, F>> {
         let mut fingerprints = self.fingerprints.as_mut_slice();
         let mut ids = self.ids.as_mut_slice();
         let mut id_ends = self.id_ends.as_mut_slice();
         let mut ids_before = 0;
-        let share = |(&unit, count): (&Unit<'t>, UnitCount<'t>)| {
+        let share = |(&unit, count): (&Unit<'t>, &UnitCount)| {
             let part = Part {
                 unit,
-                kept: count.kept,
+                kept: count.words(arenas),
                 fingerprints: fingerprints
                     .split_off_mut(..count.pages)
                     .unwrap_or_default(),
@@ -146,17 +153,12 @@ impl<'a, F: Fingerprint> PageTable<'a, F> {
 }
 
 /// Counts pages and ids only: samples need no more before their fingerprints.
-pub(super) fn survey<'a>(
+pub(super) fn survey(
     workers: &Workers,
     progress: &Progress,
     units: &[Unit<'_>],
-) -> Result<Vec<UnitCount<'a>>> {
-    let found = Mutex::new(
-        units
-            .iter()
-            .map(|_| UnitCount::default())
-            .collect::<Vec<_>>(),
-    );
+) -> Result<Vec<UnitCount>> {
+    let found = Mutex::new(vec![UnitCount::default(); units.len()]);
     workers.for_each(
         progress,
         units.to_vec(),
@@ -182,24 +184,22 @@ struct Scratch {
 }
 
 impl<F: Fingerprint> Part<'_, F> {
-    fn fill(mut self, features: &Features<'_>, scratch: &mut Scratch) {
-        match self.kept.take() {
-            Some(kept) => {
-                for (number, page) in kept.words.pages().enumerate() {
-                    scratch.sums.add(features.kept_rows, page.slots);
-                    if features.late {
+    fn fill(mut self, sketching: &Sketching<'_>, scratch: &mut Scratch) {
+        match self.kept {
+            Some(words) => {
+                for (number, page) in words.pages().enumerate() {
+                    scratch.sums.add(sketching.kept_rows, page.slots);
+                    if let Some(late) = sketching.late {
                         let lookup = &mut scratch.text.1;
-                        features
-                            .ranked
-                            .add_words(page.keys, page.terms, lookup, &mut scratch.sums);
+                        late.add_words(page.keys, page.terms, lookup, &mut scratch.sums);
                     }
                     self.enter(number, page.id, &mut scratch.sums);
                 }
             }
             None => {
                 for (number, page) in pages(self.unit.bytes).enumerate() {
-                    features
-                        .ranked
+                    sketching
+                        .features
                         .add_text(page.text, &mut scratch.text, &mut scratch.sums);
                     self.enter(number, page.id, &mut scratch.sums);
                 }

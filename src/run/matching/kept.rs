@@ -1,9 +1,11 @@
 //! The words of a unit, kept so that its fingerprints need no second reading.
 
-use crate::run::Reservation;
+use bytemuck::{Pod, Zeroable, cast_slice};
+
+use crate::run::{Arena, Place};
 use crate::vocabulary::{Lookup, Term};
 
-/// The words of a unit's pages: slots of the first lexicon, and what it missed.
+/// The words of a unit's pages: slots of the first lexicon, and what it missed if that is wanted.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     pages: Vec<PageEnd>,
@@ -14,7 +16,8 @@ pub(super) struct Words {
 }
 
 /// Where a page ends in each of the lists.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
 struct PageEnd {
     id: u32,
     slots: u32,
@@ -22,19 +25,30 @@ struct PageEnd {
     terms: u32,
 }
 
-/// One page of [`Words`].
+/// [`Words`] stored in an arena.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    place: Place,
+    /// Bytes of each list.
+    bytes: [u32; 5],
+}
+
+/// [`Words`] read from an arena.
+#[derive(Clone, Copy)]
+pub(super) struct KeptWords<'a> {
+    pages: &'a [PageEnd],
+    ids: &'a [u8],
+    slots: &'a [u16],
+    keys: &'a [u64],
+    terms: &'a [Term],
+}
+
+/// One page of [`KeptWords`].
 pub(super) struct PageWords<'a> {
     pub(super) id: &'a [u8],
     pub(super) slots: &'a [u16],
     pub(super) keys: &'a [u64],
     pub(super) terms: &'a [Term],
-}
-
-/// Words of a unit and the memory they were granted.
-#[derive(Debug)]
-pub(super) struct Kept<'a> {
-    pub(super) words: Words,
-    _memory: Reservation<'a>,
 }
 
 impl Words {
@@ -50,12 +64,14 @@ impl Words {
         self.terms.clear();
     }
 
-    pub(super) fn add(&mut self, lookup: &Lookup) {
+    pub(super) fn add(&mut self, lookup: &Lookup, missed: bool) {
         for slots in lookup.slots() {
             self.slots.extend_from_slice(slots);
         }
-        self.keys.extend_from_slice(lookup.missed_keys());
-        self.terms.extend_from_slice(lookup.missed_terms());
+        if missed {
+            self.keys.extend_from_slice(lookup.missed_keys());
+            self.terms.extend_from_slice(lookup.missed_terms());
+        }
     }
 
     pub(super) fn end_page(&mut self, id: &[u8]) {
@@ -68,34 +84,52 @@ impl Words {
         });
     }
 
-    pub(super) fn bytes(&self) -> u64 {
-        let lists = size_of_val(&self.pages[..]) + self.ids.len() + size_of_val(&self.slots[..]);
-        (lists + size_of_val(&self.keys[..]) + size_of_val(&self.terms[..])) as u64
+    /// Stores the words if there is memory for them.
+    pub(super) fn keep(&self, arena: &mut Arena<'_>) -> Option<Kept> {
+        let parts: [&[u8]; 5] = [
+            cast_slice(&self.pages),
+            &self.ids,
+            cast_slice(&self.slots),
+            cast_slice(&self.keys),
+            cast_slice(&self.terms),
+        ];
+        let place = arena.store(&parts)?;
+        Some(Kept {
+            place,
+            bytes: parts.map(|part| part.len() as u32),
+        })
     }
+}
 
-    /// A copy without spare room.
-    pub(super) fn keep<'a>(&self, memory: Reservation<'a>) -> Kept<'a> {
-        let words = Words {
-            pages: self.pages.clone(),
-            ids: self.ids.clone(),
-            slots: self.slots.clone(),
-            keys: self.keys.clone(),
-            terms: self.terms.clone(),
+impl Kept {
+    /// The words, from the arena in which they were stored.
+    pub(super) fn words<'a>(&self, arena: &'a Arena<'_>) -> KeptWords<'a> {
+        let mut rest = arena.get(self.place);
+        let mut next = |bytes: u32| {
+            let (part, behind) = rest.split_at(Arena::padded(bytes as usize));
+            rest = behind;
+            &part[..bytes as usize]
         };
-        Kept {
-            words,
-            _memory: memory,
+        let [pages, ids, slots, keys, terms] = self.bytes.map(&mut next);
+        KeptWords {
+            pages: cast_slice(pages),
+            ids,
+            slots: cast_slice(slots),
+            keys: cast_slice(keys),
+            terms: cast_slice(terms),
         }
     }
+}
 
+impl<'a> KeptWords<'a> {
     /// All words that the lexicon missed.
-    pub(super) fn missed(&self) -> (&[u64], &[Term]) {
-        (&self.keys, &self.terms)
+    pub(super) fn missed(self) -> (&'a [u64], &'a [Term]) {
+        (self.keys, self.terms)
     }
 
-    pub(super) fn pages(&self) -> impl Iterator<Item = PageWords<'_>> {
+    pub(super) fn pages(self) -> impl Iterator<Item = PageWords<'a>> {
         let starts = std::iter::once(PageEnd::default()).chain(self.pages.iter().copied());
-        starts.zip(&self.pages).map(|(start, end)| PageWords {
+        starts.zip(self.pages).map(move |(start, end)| PageWords {
             id: &self.ids[start.id as usize..end.id as usize],
             slots: &self.slots[start.slots as usize..end.slots as usize],
             keys: &self.keys[start.keys as usize..end.keys as usize],

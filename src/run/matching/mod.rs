@@ -8,6 +8,7 @@
 
 mod count;
 mod fingerprints;
+mod guess;
 mod kept;
 mod rank;
 mod search;
@@ -19,13 +20,14 @@ use crate::kernel::accumulate::MAX_COLUMNS;
 use crate::run::{Budget, Progress, Resources, Stage, Workers};
 use crate::search::hamming::Fingerprint;
 use crate::sketch::hash_table;
-use crate::sketch::simhash::{RankedFeatures, slot_rows};
+use crate::sketch::simhash::Vocabulary;
 use crate::text::stop_words;
 use crate::vocabulary::Term;
 use crate::{Error, ErrorKind, Result};
 
-use count::{count, likely_words};
-use fingerprints::{Features, PageTable, survey};
+use count::count;
+use fingerprints::{PageTable, Sketching, survey};
+use guess::guess;
 use rank::{Reading, rank};
 use search::{Nearness, search};
 use units::{total_bytes, units};
@@ -146,7 +148,7 @@ impl Job {
         let article_units = units(&inputs.articles);
         let article_bytes = total_bytes(&article_units);
         let is_stop = |term| stop_words.contains(&term);
-        let lexicon = likely_words(
+        let guess = guess(
             &workers,
             progress,
             &article_units,
@@ -161,7 +163,7 @@ impl Job {
             &workers,
             progress,
             &article_units,
-            &lexicon,
+            &guess,
             &budget,
             leave,
             *level,
@@ -173,17 +175,24 @@ impl Job {
             workers: &workers,
             progress,
             units: &article_units,
-            lexicon: &lexicon,
+            guess: &guess,
             stop_words: &stop_words,
             level: *level,
         };
-        let (vocabulary, evidence) = rank(&reading, &counts, self.features, &budget)?;
-        let ranked = RankedFeatures::new(&vocabulary, &rows, self.columns, *level);
-        let likely: AHashSet<Term> = lexicon.slots().iter().map(|&(term, _)| term).collect();
-        let features = Features {
-            ranked: &ranked,
-            kept_rows: &slot_rows(&lexicon, &vocabulary, &rows, self.columns, *level),
-            late: vocabulary.iter().any(|term| !likely.contains(term)),
+        let (ranked, evidence) = rank(&reading, &counts, self.features, &budget)?;
+        let vocabulary = Vocabulary {
+            features: &ranked,
+            rows: &rows,
+            columns: self.columns,
+        };
+        let slots = guess.lexicon.slots().iter();
+        let likely: AHashSet<Term> = slots.map(|&(term, _)| term).collect();
+        let late = ranked.iter().any(|term| !likely.contains(term));
+        let late = late.then(|| vocabulary.select(|term| !likely.contains(&term), *level));
+        let sketching = Sketching {
+            features: &vocabulary.select(|_| true, *level),
+            kept_rows: &vocabulary.rows_of(&guess.lexicon, *level),
+            late: late.as_ref(),
             level: *level,
         };
         progress.end(evidence.bytes_read_again);
@@ -191,13 +200,27 @@ impl Job {
         let sample_units = units(&inputs.samples);
         let sample_bytes = total_bytes(&sample_units);
         progress.begin(Stage::Fingerprint, article_bytes + sample_bytes);
-        let table = |units: &[_], counts| {
-            PageTable::<F>::read(
-                &workers, progress, units, counts, &features, &budget, temporary,
-            )
+        let place = (&budget, temporary.as_path());
+        // Kept words without those that the lexicon missed are no use for late features.
+        let counts = if late.is_some() && !guess.keep_missed {
+            counts.forget_words()
+        } else {
+            counts
         };
-        let articles = table(&article_units, counts.units)?;
-        let samples = table(&sample_units, survey(&workers, progress, &sample_units)?)?;
+        let kept = (&counts.units[..], &counts.arenas[..]);
+        let articles =
+            PageTable::<F>::read(&workers, progress, &article_units, kept, &sketching, place)?;
+        drop(counts);
+        let survey = survey(&workers, progress, &sample_units)?;
+        let nothing_kept = (&survey[..], &[][..]);
+        let samples = PageTable::read(
+            &workers,
+            progress,
+            &sample_units,
+            nothing_kept,
+            &sketching,
+            place,
+        )?;
         progress.end(article_bytes + sample_bytes);
 
         progress.begin(Stage::Search, samples.fingerprints().len() as u64);
@@ -213,7 +236,7 @@ impl Job {
             samples: samples.fingerprints().len() as u64,
             matched_samples: written.matched_samples,
             matches: written.matches,
-            features: vocabulary.len() as u64,
+            features: ranked.len() as u64,
             input_bytes: article_bytes + sample_bytes,
             output_bytes: written.bytes,
             first_block_bytes: written.first_block_bytes,

@@ -3,21 +3,21 @@
 use ahash::{AHashMap, AHashSet};
 
 use super::count::{Counts, UnitCount};
+use super::guess::Guess;
 use super::units::Unit;
 use crate::Result;
 use crate::corpus::form_feed::pages;
 use crate::kernel::Level;
-use crate::kernel::words::LONG;
 use crate::run::{Budget, Progress, Workers};
 use crate::text::Windows;
-use crate::vocabulary::{ExactCounter, KeyRange, Lexicon, Lookup, Ranked, Ranking, Suspects, Term};
+use crate::vocabulary::{ExactCounter, KeyRange, Lookup, Ranked, Ranking, Suspects, Term};
 
 /// Everything that a second reading works with.
 pub(super) struct Reading<'a> {
     pub(super) workers: &'a Workers,
     pub(super) progress: &'a Progress,
     pub(super) units: &'a [Unit<'a>],
-    pub(super) lexicon: &'a Lexicon,
+    pub(super) guess: &'a Guess,
     pub(super) stop_words: &'a AHashSet<Term>,
     pub(super) level: Level,
 }
@@ -44,11 +44,16 @@ pub(super) fn rank(
     budget: &Budget,
 ) -> Result<(Vec<Term>, Evidence)> {
     let mut ranking = Ranking::new(limit);
-    let likely = reading.lexicon.slots().iter().map(|&(term, slot)| Ranked {
-        term,
-        count: counts.slots[usize::from(slot)],
-        letters: None,
-    });
+    let likely = reading
+        .guess
+        .lexicon
+        .slots()
+        .iter()
+        .map(|&(term, slot)| Ranked {
+            term,
+            count: counts.slots[usize::from(slot)],
+            letters: None,
+        });
     ranking.offer(likely.filter(|word| word.count > 0));
     let suspects = ranking.suspects(&counts.buckets);
     let mut evidence = Evidence {
@@ -57,13 +62,10 @@ pub(super) fn rank(
     };
     let mut range = (!suspects.is_empty()).then(KeyRange::all);
     while let Some(current) = range {
-        let counted = count_suspects(reading, &counts.units, &suspects, &current, budget)?;
+        let counted = count_suspects(reading, counts, &suspects, &current, budget)?;
         offer(reading, counted, &mut ranking)?;
-        let again = reading
-            .units
-            .iter()
-            .zip(&counts.units)
-            .filter(|(_, unit)| unit.kept.is_none());
+        let again = reading.units.iter().zip(&counts.units);
+        let again = again.filter(|(_, unit)| counts.missed(reading.guess, unit).is_none());
         evidence.bytes_read_again += again.map(|(unit, _)| unit.bytes.len() as u64).sum::<u64>();
         evidence.passes += 1;
         range = current.next();
@@ -77,29 +79,28 @@ pub(super) fn rank(
 /// Exact counts of the suspects within `range`, which narrows where memory is short.
 fn count_suspects(
     reading: &Reading<'_>,
-    counts: &[UnitCount<'_>],
+    counts: &Counts<'_>,
     suspects: &Suspects,
     range: &KeyRange,
     budget: &Budget,
 ) -> Result<AHashMap<Term, u64>> {
     let share = budget.free() as usize / reading.workers.threads();
     let most_words = (share / ExactCounter::WORD_BYTES).max(LEAST_WORDS);
-    let units = reading.units.iter().zip(counts).collect();
+    let units = reading.units.iter().zip(&counts.units).collect();
     let start = || {
         let counter = ExactCounter::new(suspects, range, most_words);
         (counter, Windows::new(reading.level), Lookup::default())
     };
     let work = |(counter, windows, lookup): &mut (ExactCounter<'_>, Windows, Lookup),
                 _,
-                (unit, count): (&Unit<'_>, &UnitCount<'_>)| {
-        if let Some(kept) = &count.kept {
-            let (keys, terms) = kept.words.missed();
+                (unit, count): (&Unit<'_>, &UnitCount)| {
+        if let Some((keys, terms)) = counts.missed(reading.guess, count) {
             counter.add(keys, terms);
             return Ok(());
         }
         for page in pages(unit.bytes) {
             windows.for_each(page.text, |window| {
-                reading.lexicon.look_up(window, lookup);
+                reading.guess.lexicon.look_up(window, lookup);
                 counter.add(lookup.missed_keys(), lookup.missed_terms());
             });
         }
@@ -155,8 +156,8 @@ fn find_letters<'a>(
     let work = |(windows, letters): &mut (Windows, AHashMap<Term, &'a [u8]>), _, unit: Unit<'a>| {
         for page in pages(unit.bytes) {
             windows.for_each(page.text, |window| {
-                for &key in window.keys().iter().filter(|&&key| key & LONG != 0) {
-                    let place = window.long_word_range((key ^ LONG) as usize);
+                for ordinal in window.long_words() {
+                    let place = window.long_word_range(ordinal);
                     let term = Term::from_letters(&page.text[place.clone()]);
                     if wanted.contains_key(&term) {
                         letters.insert(term, &page.text[place]);

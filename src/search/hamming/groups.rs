@@ -68,17 +68,7 @@ impl<F: Fingerprint> Groups<F> {
             for position in groups.flatten() {
                 marks[*position as usize / 64] |= 1 << (position % 64);
             }
-            out.reserve(members);
-            for (word, base) in marks.iter_mut().zip((0..).step_by(64)) {
-                let mut rest = std::mem::take(word);
-                while rest != 0 {
-                    out.push(Hit {
-                        distance,
-                        position: base + rest.trailing_zeros(),
-                    });
-                    rest &= rest - 1;
-                }
-            }
+            read_back(marks, distance, members, out);
         }
     }
 
@@ -87,6 +77,37 @@ impl<F: Fingerprint> Groups<F> {
             + size_of_val(&self.starts[..])
             + size_of_val(&self.positions[..])
     }
+}
+
+/// Clears `marks` and appends a hit for each of the `members` set bits, in order.
+///
+/// Most words have few: two are written whether they exist or not, which spares the processor a
+/// guess per word.
+fn read_back(marks: &mut [u64], distance: u32, members: usize, out: &mut Vec<Hit>) {
+    let mut place = out.len();
+    out.resize(
+        place + members + 2,
+        Hit {
+            distance,
+            position: 0,
+        },
+    );
+    for (word, base) in marks.iter_mut().zip((0..).step_by(64)) {
+        let mut rest = std::mem::take(word);
+        let count = rest.count_ones() as usize;
+        let mut next = || {
+            let position = base + (rest.trailing_zeros() & 63);
+            rest &= rest.wrapping_sub(1);
+            position
+        };
+        out[place].position = next();
+        out[place + 1].position = next();
+        for hit in out.iter_mut().skip(place + 2).take(count.saturating_sub(2)) {
+            hit.position = next();
+        }
+        place += count;
+    }
+    out.truncate(place);
 }
 
 #[cfg(test)]

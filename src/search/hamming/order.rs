@@ -2,31 +2,36 @@
 
 use super::Hit;
 
+/// Up to this distance there is one pass per distance: a pass moves a hit in a cycle, without a
+/// branch, while a counter in memory costs several per hit where most have the same distance.
+const PASSES: u32 = 7;
+
 /// Writes `hits`, which come by ascending position, to `out` by (distance, position).
 ///
-/// One counting pass and one moving pass, whatever the number of hits.
+/// Linear in the number of hits for k up to 7; a stable sort beyond.
 pub(super) fn by_distance(hits: &[Hit], k: u32, out: &mut Vec<Hit>) {
-    let mut places = [0usize; 129];
-    for hit in hits {
-        places[hit.distance as usize] += 1;
-    }
-    let mut sum = 0;
-    for place in &mut places[..=k as usize] {
-        sum += std::mem::replace(place, sum);
-    }
     out.clear();
+    if k > PASSES {
+        out.extend_from_slice(hits);
+        out.sort_by_key(|hit| hit.distance);
+        return;
+    }
+    // One more place: a pass writes every hit, and keeps it by moving on.
     out.resize(
-        hits.len(),
+        hits.len() + 1,
         Hit {
             distance: 0,
             position: 0,
         },
     );
-    for hit in hits {
-        let place = &mut places[hit.distance as usize];
-        out[*place] = *hit;
-        *place += 1;
+    let mut place = 0;
+    for distance in 0..=k {
+        for hit in hits {
+            out[place] = *hit;
+            place += usize::from(hit.distance == distance);
+        }
     }
+    out.truncate(hits.len());
 }
 
 #[cfg(test)]
@@ -41,10 +46,16 @@ mod tests {
                 position: i,
             })
             .collect();
-        let mut ordered = Vec::new();
-        by_distance(&hits, 128, &mut ordered);
-        let mut expected = hits;
-        expected.sort();
-        assert_eq!(ordered, expected);
+        for k in 0..=128 {
+            let mut expected: Vec<Hit> = hits
+                .iter()
+                .copied()
+                .filter(|hit| hit.distance <= k)
+                .collect();
+            let mut ordered = Vec::new();
+            by_distance(&expected, k, &mut ordered);
+            expected.sort();
+            assert_eq!(ordered, expected);
+        }
     }
 }

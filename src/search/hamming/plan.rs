@@ -2,7 +2,6 @@ use super::sample::{Sample, distinct};
 use super::tables::key_bits;
 use super::{Fingerprint, blocks, limits};
 use crate::Result;
-use crate::kernel::hamming::Near;
 
 /// How to search; every way finds the same.
 #[non_exhaustive]
@@ -46,25 +45,29 @@ pub struct Plan {
 /// Measured costs in nanoseconds on one core, per 64 bits of fingerprint where it matters.
 mod cost {
     /// One comparison in a query tile, from the cache and from memory.
-    pub const COMPARE: [f64; 2] = [0.05, 0.12];
-    /// One comparison in a bucket.
-    pub const CANDIDATE: f64 = 0.12;
+    pub const COMPARE: [f64; 2] = [0.035, 0.1];
+    /// One comparison in a bucket, from the cache and from memory.
+    pub const CANDIDATE: [f64; 2] = [0.1, 0.4];
     /// One look into a table, from the cache and from memory.
-    pub const PROBE: [f64; 2] = [16.0, 60.0];
-    /// One hit, found in position order or to be sorted, and as a member of a group.
-    pub const HIT: f64 = 1.5;
-    pub const UNSORTED_HIT: f64 = 12.0;
+    pub const PROBE: [f64; 2] = [18.0, 60.0];
+    /// Eight fingerprints of which one is a hit of a query of the tile; one hit beside that.
+    pub const STEP: f64 = 2.7;
+    pub const HIT: f64 = 0.8;
+    /// One hit of a table.
+    pub const UNSORTED_HIT: f64 = 20.0;
+    /// One group found, and one member of it.
+    pub const FOUND_GROUP: f64 = 20.0;
     pub const MEMBER: f64 = 2.5;
     /// One fingerprint put into a table, from the cache and from memory; put into its group.
-    pub const INSERT: [f64; 2] = [4.0, 12.0];
+    pub const INSERT: [f64; 2] = [12.0, 30.0];
     pub const GROUP: f64 = 60.0;
 }
 
 /// What is assumed to fit into the cache, in bytes.
 const CACHE: f64 = 16e6;
 
-/// Work too little to think about, in comparisons.
-const SMALL: u128 = 1 << 22;
+/// Work too little to think about, in comparisons: some milliseconds, as planning takes.
+const SMALL: u128 = 1 << 27;
 
 /// Blocks beyond k + 1 that are tried.
 const MORE_BLOCKS: u32 = 4;
@@ -74,8 +77,8 @@ const MORE_BLOCKS: u32 = 4;
 ///
 /// Costs come from a sample of the fingerprints: how often two of them agree in a key, how
 /// often they are near, how many are distinct. Queries are taken to resemble them. Takes some
-/// milliseconds and one reading of `fingerprints`; deterministic. Small jobs (4 million
-/// comparisons) are brute force unless k or the width make everything match.
+/// milliseconds and one reading of `fingerprints`; deterministic. Small jobs (2^27
+/// comparisons) are brute force.
 ///
 /// # Errors
 /// Those of [`Index::build`](super::Index::build) for `width` and the number of fingerprints.
@@ -89,111 +92,153 @@ pub fn plan<F: Fingerprint>(
     let near = limits::near::<F>(width, k)?;
     limits::positions(0, fingerprints.len())?;
     let sample = Sample::of(fingerprints, near);
-    let job = Job {
+    let mut job = Job {
         count: fingerprints.len(),
-        distinct: distinct(fingerprints, near),
+        distinct: fingerprints.len(),
         queries: queries as f64,
-        hits: sample.nearness(near) * fingerprints.len() as f64,
-        near,
-        sample,
+        nearness: sample.nearness(near),
+        equality: 0.0,
     };
-    let mut best = job.estimate(Strategy::BruteForce, &[]);
-    let small = fingerprints.len() as u128 * queries as u128 <= SMALL;
-    if small || near.k >= width && job.distinct == job.count {
+    let mut best = job.estimate::<F>(Strategy::BruteForce, &[]);
+    if fingerprints.len() as u128 * queries as u128 <= SMALL {
         return Ok(best);
     }
-    let mut consider = |strategy, keys: &[F]| {
-        let plan = job.estimate(strategy, keys);
+    job.distinct = distinct(fingerprints, near);
+    job.equality = sample.agreement(near.mask);
+    let mut consider = |strategy, keys: &[Agreement]| {
+        let plan = job.estimate::<F>(strategy, keys);
         if plan.bytes <= memory_bytes && plan.seconds < best.seconds {
             best = plan;
         }
+        best.seconds
     };
-    consider(Strategy::Groups { blocks: None }, &[]);
+    let mut seconds = consider(Strategy::Groups { blocks: None }, &[]);
     for blocks in near.k + 1..=(near.k + 1 + MORE_BLOCKS).min(width) {
-        if limits::blocks(blocks, near.k).is_ok() {
-            let keys = blocks::keys(&job.sample, width, near.k, blocks);
-            consider(Strategy::Tables { blocks }, &keys);
-            consider(
-                Strategy::Groups {
-                    blocks: Some(blocks),
-                },
-                &keys,
-            );
+        // More blocks are more looks: end when these alone cost too much.
+        let looks = limits::choose(blocks, near.k) as f64 * queries as f64;
+        if limits::blocks(blocks, near.k).is_err() || looks * cost::PROBE[0] * 1e-9 > seconds {
+            break;
         }
+        let agreement = |key: F| Agreement {
+            bits: key.count_ones(),
+            chance: sample.agreement(key),
+        };
+        let keys = blocks::keys(&sample, width, near.k, blocks);
+        let keys: Vec<Agreement> = keys.into_iter().map(agreement).collect();
+        consider(Strategy::Tables { blocks }, &keys);
+        seconds = consider(
+            Strategy::Groups {
+                blocks: Some(blocks),
+            },
+            &keys,
+        );
     }
     Ok(best)
 }
 
-struct Job<F> {
+/// How many bits a key has, and the chance that two fingerprints agree in them.
+struct Agreement {
+    bits: u32,
+    chance: f64,
+}
+
+struct Job {
     count: usize,
     distinct: usize,
     queries: f64,
-    /// Per query.
-    hits: f64,
-    near: Near<F>,
-    sample: Sample<F>,
+    /// The chance that a query and a fingerprint are near, and that they are equal.
+    nearness: f64,
+    equality: f64,
 }
 
-impl<F: Fingerprint> Job<F> {
-    fn estimate(&self, strategy: Strategy, keys: &[F]) -> Plan {
+impl Job {
+    fn estimate<F: Fingerprint>(&self, strategy: Strategy, keys: &[Agreement]) -> Plan {
         let (grouped, tables) = match strategy {
             Strategy::BruteForce => (false, false),
             Strategy::Tables { .. } => (false, true),
             Strategy::Groups { blocks } => (true, blocks.is_some()),
         };
         let searched = if grouped { self.distinct } else { self.count };
-        // Groups hold a share of the hits, about as many members each as all groups do.
-        let found = self.hits * searched as f64 / (self.count as f64).max(1.0);
-        let (mut bytes, mut build, mut search, candidates) = if tables {
-            self.tables(searched, found, keys)
+        // Groups are about as large where they are near as elsewhere.
+        let found = self.nearness * searched as f64;
+        let hits = self.nearness * self.count as f64;
+        let Cost {
+            mut bytes,
+            mut build,
+            mut search,
+            candidates,
+        } = if tables {
+            self.tables::<F>(searched, found, keys)
         } else {
-            let compare =
-                size_of::<F>() as f64 / 8.0 * tier(cost::COMPARE, searched * size_of::<F>());
-            (
-                0,
-                0.0,
-                searched as f64 * compare + found * cost::HIT,
-                searched as f64,
-            )
+            self.brute_force::<F>(searched, found)
         };
         if grouped {
             bytes += 4 * self.count + searched * (size_of::<F>() + 4);
             build += self.count as f64 * cost::GROUP;
-            search += self.hits * cost::MEMBER;
+            search += found * cost::FOUND_GROUP + hits * cost::MEMBER;
         }
         Plan {
             strategy,
-            hits_per_query: self.hits,
+            hits_per_query: hits,
             candidates_per_query: candidates,
             bytes,
             seconds: (build + self.queries * search) * 1e-9,
         }
     }
 
-    /// Bytes, nanoseconds to build and per query, and candidates.
-    fn tables(&self, searched: usize, found: f64, keys: &[F]) -> (usize, f64, f64, f64) {
-        let size = size_of::<F>() as f64 / 8.0;
-        // Groups have no equal members: what agrees there agrees in the key alone.
-        let equal = if searched < self.count {
-            self.sample.agreement(self.near.mask)
+    fn brute_force<F: Fingerprint>(&self, searched: usize, found: f64) -> Cost {
+        let compare = words::<F>() * tier(cost::COMPARE, searched * size_of::<F>());
+        // Of eight fingerprints against eight queries.
+        let any_hit = 1.0 - (1.0 - self.nearness).powi(64);
+        let steps = searched as f64 / 8.0 * any_hit;
+        let search = searched as f64 * compare + steps * cost::STEP + found * cost::HIT;
+        Cost {
+            bytes: 0,
+            build: 0.0,
+            search,
+            candidates: searched as f64,
+        }
+    }
+
+    fn tables<F: Fingerprint>(&self, searched: usize, found: f64, keys: &[Agreement]) -> Cost {
+        // Distinct fingerprints that share a key are not equal.
+        let equality = if searched < self.count {
+            self.equality
         } else {
             0.0
         };
         let (mut bytes, mut candidates) = (0, 0.0);
         for key in keys {
-            let bits = key.count_ones().min(key_bits(searched));
+            let bits = key.bits.min(key_bits(searched));
             bytes += searched * (size_of::<F>() + 4) + (4 << bits);
             let mixed = f64::from(bits).exp2().recip();
-            let agreeing = (self.sample.agreement(*key) - equal).max(0.0);
-            candidates += searched as f64 * agreeing.max(mixed);
+            candidates += searched as f64 * (key.chance - equality).max(mixed);
         }
         let probes = keys.len() as f64;
-        let insert = size * tier(cost::INSERT, bytes / keys.len().max(1));
+        let insert = words::<F>() * tier(cost::INSERT, bytes / keys.len().max(1));
         let search = probes * tier(cost::PROBE, bytes)
-            + candidates * size * cost::CANDIDATE
+            + candidates * words::<F>() * tier(cost::CANDIDATE, bytes)
             + found * cost::UNSORTED_HIT;
-        (bytes, probes * searched as f64 * insert, search, candidates)
+        Cost {
+            bytes,
+            build: probes * searched as f64 * insert,
+            search,
+            candidates,
+        }
     }
+}
+
+/// Nanoseconds to build, and to search a query.
+struct Cost {
+    bytes: usize,
+    build: f64,
+    search: f64,
+    candidates: f64,
+}
+
+/// The size of a fingerprint in 64-bit words.
+fn words<F: Fingerprint>() -> f64 {
+    f64::from(F::BITS) / 64.0
 }
 
 /// The cost of something done in `bytes` of memory, given those in the cache and far beyond.

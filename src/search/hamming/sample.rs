@@ -5,7 +5,8 @@ use crate::kernel::hamming::Near;
 /// How many fingerprints stand for all: enough to see a collision in 2^23 pairs.
 const SIZE: usize = 4096;
 
-/// Fingerprints taken at even distances, masked to the width.
+/// Fingerprints masked to the width, one from each of equal parts, at a scrambled place in it so
+/// that a period in the data does not matter.
 pub(super) struct Sample<F> {
     pub(super) values: Vec<F>,
 }
@@ -13,9 +14,13 @@ pub(super) struct Sample<F> {
 impl<F: Fingerprint> Sample<F> {
     pub(super) fn of(fingerprints: &[F], near: Near<F>) -> Self {
         let (count, taken) = (fingerprints.len(), fingerprints.len().min(SIZE));
-        let at = |i: usize| fingerprints[(i as u128 * count as u128 / taken as u128) as usize];
+        let border = |i: usize| (i as u128 * count as u128 / taken as u128) as usize;
+        let member = |i: usize| {
+            let part = &fingerprints[border(i)..border(i + 1)];
+            part[(scramble(i as u64) % part.len() as u64) as usize] & near.mask
+        };
         Sample {
-            values: (0..taken).map(|i| at(i) & near.mask).collect(),
+            values: (0..taken).map(member).collect(),
         }
     }
 
@@ -84,9 +89,7 @@ pub(super) fn distinct<F: Fingerprint>(fingerprints: &[F], near: Near<F>) -> usi
     let sieve = (fingerprints.len() / SIZE).checked_ilog2().unwrap_or(0);
     let hash = |value: F| {
         let bits = value.widen();
-        let mixed = (bits as u64) ^ ((bits >> 64) as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
-        let product = u128::from(mixed) * 0x9E37_79B9_7F4A_7C15;
-        (product ^ product >> 64) as u64
+        scramble(bits as u64 ^ scramble((bits >> 64) as u64))
     };
     let kept = |value: &F| hash(*value).trailing_zeros() >= sieve;
     let mut values: Vec<F> = (fingerprints.iter().map(|value| *value & near.mask))
@@ -95,6 +98,13 @@ pub(super) fn distinct<F: Fingerprint>(fingerprints: &[F], near: Near<F>) -> usi
     values.sort_unstable();
     values.dedup();
     (values.len() << sieve).min(fingerprints.len())
+}
+
+/// SplitMix64's: every bit depends on every bit.
+fn scramble(bits: u64) -> u64 {
+    let mixed = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
 }
 
 #[cfg(test)]

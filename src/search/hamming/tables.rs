@@ -7,6 +7,11 @@ use crate::kernel::hamming::{Kernels, Key, Near, prefetch};
 /// How many queries [`Tables::search`] takes at a time: enough cache misses in flight at once.
 pub(super) const CHUNK: usize = 32;
 
+/// Bytes that a cache brings in at a time.
+const LINE: usize = 64;
+/// How many lines of a bucket are prefetched; the processor foresees the rest of a long one.
+const AHEAD: usize = 4;
+
 /// The fingerprints once per key, those of one bucket side by side.
 #[derive(Debug)]
 pub(super) struct Tables<F> {
@@ -43,16 +48,17 @@ impl<F: Fingerprint> Tables<F> {
         kernels: &Kernels<F>,
         lists: &mut [Vec<Hit>],
     ) {
+        // The buckets of the next table are on their way while those of one are compared.
+        let mut next = self
+            .tables
+            .first()
+            .map(|table| table.locate(queries, kernels));
         for (number, table) in self.tables.iter().enumerate() {
-            let mut buckets = [0; CHUNK];
-            let buckets = &mut buckets[..queries.len()];
-            (kernels.buckets)(queries, table.key, buckets);
-            let mut ranges = [(0, 0); CHUNK];
-            for (range, bucket) in ranges.iter_mut().zip(buckets) {
-                let bucket = *bucket as usize;
-                *range = (table.starts[bucket], table.starts[bucket + 1]);
-                prefetch(&table.fingerprints[range.0 as usize..]);
-            }
+            let Some(ranges) = next.take() else { return };
+            next = self
+                .tables
+                .get(number + 1)
+                .map(|table| table.locate(queries, kernels));
             for ((query, (start, end)), hits) in queries.iter().zip(ranges).zip(lists.iter_mut()) {
                 let known = hits.len();
                 let bucket = &table.fingerprints[start as usize..end as usize];
@@ -121,6 +127,26 @@ impl<F: Fingerprint> Table<F> {
             fingerprints,
             positions,
         }
+    }
+
+    /// The slots of the bucket of each query, whose first ones it prefetches.
+    fn locate(&self, queries: &[F], kernels: &Kernels<F>) -> [(u32, u32); CHUNK] {
+        let mut buckets = [0; CHUNK];
+        let buckets = &mut buckets[..queries.len()];
+        (kernels.buckets)(queries, self.key, buckets);
+        let mut ranges = [(0, 0); CHUNK];
+        for (range, bucket) in ranges.iter_mut().zip(buckets) {
+            let bucket = *bucket as usize;
+            *range = (self.starts[bucket], self.starts[bucket + 1]);
+        }
+        for (start, end) in &ranges[..queries.len()] {
+            let bucket = &self.fingerprints[*start as usize..*end as usize];
+            bucket
+                .chunks(LINE / size_of::<F>())
+                .take(AHEAD)
+                .for_each(prefetch);
+        }
+        ranges
     }
 }
 

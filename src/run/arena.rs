@@ -1,0 +1,113 @@
+//! Memory for what a run keeps from one reading to the next.
+
+use memmap2::{Advice, MmapMut};
+
+use super::{Budget, Reservation};
+
+/// A slab: large enough for huge pages to pay, small beside any budget.
+const SLAB_BYTES: usize = 16 << 20;
+/// Alignment of everything stored.
+const ALIGNMENT: usize = 16;
+
+/// Append-only memory of one thread, taken from a [`Budget`] slab by slab and freed as a whole.
+///
+/// Slabs ask for huge pages: first touches of ordinary pages took a fifth of a counting run.
+#[derive(Debug)]
+pub struct Arena<'a> {
+    budget: &'a Budget,
+    leave: u64,
+    slabs: Vec<(MmapMut, Reservation<'a>)>,
+    /// Bytes in use of the last slab.
+    used: usize,
+}
+
+/// Where in an arena something is stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    slab: usize,
+    start: usize,
+    len: usize,
+}
+
+impl<'a> Arena<'a> {
+    /// Bytes that something of `len` bytes takes.
+    pub fn padded(len: usize) -> usize {
+        len.next_multiple_of(ALIGNMENT)
+    }
+
+    /// An arena that takes slabs while more than `leave` bytes of `budget` remain free.
+    pub fn new(budget: &'a Budget, leave: u64) -> Arena<'a> {
+        Arena {
+            budget,
+            leave,
+            slabs: Vec::new(),
+            used: SLAB_BYTES,
+        }
+    }
+
+    /// Stores `parts`, each [padded](Arena::padded), if there is memory for them.
+    pub fn store(&mut self, parts: &[&[u8]]) -> Option<Place> {
+        let len = parts.iter().map(|part| Arena::padded(part.len())).sum();
+        if self.used + len > SLAB_BYTES {
+            self.add_slab(len)?;
+        }
+        let (slab, start) = (self.slabs.len().checked_sub(1)?, self.used);
+        let memory = &mut self.slabs[slab].0;
+        for part in parts {
+            memory[self.used..][..part.len()].copy_from_slice(part);
+            self.used += Arena::padded(part.len());
+        }
+        Some(Place { slab, start, len })
+    }
+
+    fn add_slab(&mut self, len: usize) -> Option<()> {
+        if len > SLAB_BYTES {
+            return None;
+        }
+        let reservation = self.budget.reserve(SLAB_BYTES as u64, self.leave)?;
+        let slab = MmapMut::map_anon(SLAB_BYTES).ok()?;
+        // Refused where the system has no huge pages; ordinary ones do.
+        let _ = slab.advise(Advice::HugePage);
+        self.slabs.push((slab, reservation));
+        self.used = 0;
+        Some(())
+    }
+
+    /// What was stored at `place` of this arena, aligned to 16 bytes.
+    pub fn get(&self, place: Place) -> &[u8] {
+        &self.slabs[place.slab].0[place.start..place.start + place.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_comes_back() {
+        let budget = Budget::new(3 * SLAB_BYTES as u64);
+        let mut arena = Arena::new(&budget, SLAB_BYTES as u64);
+        let large = vec![7; SLAB_BYTES - 100];
+        let places: Vec<_> = [&b"abc"[..], &large, b"", &large]
+            .map(|part| arena.store(&[part, b"!"]))
+            .into_iter()
+            .map(|place| arena.get(place.unwrap()))
+            .collect();
+        assert_eq!(places[0][..17], *b"abc\0\0\0\0\0\0\0\0\0\0\0\0\0!");
+        assert_eq!(places[1][..large.len()], large);
+        assert_eq!(places[2][0], b'!');
+        assert_eq!(places[3][..large.len()], large);
+        assert!(
+            places
+                .iter()
+                .all(|place| place.as_ptr().addr().is_multiple_of(ALIGNMENT))
+        );
+        assert!(arena.store(&[&large]).is_none(), "the budget is spent");
+        assert!(
+            arena.store(&[&[0; SLAB_BYTES + 1]]).is_none(),
+            "larger than a slab"
+        );
+        drop(arena);
+        assert_eq!(budget.free(), 3 * SLAB_BYTES as u64);
+    }
+}

@@ -1,0 +1,99 @@
+//! Before the first reading: what a sample says about the words to come.
+//!
+//! Nothing here decides an answer. A bad guess costs time: words outside the lexicon are bounded
+//! instead of counted, and if a bound does not prove the ranking, they are counted after all.
+
+use super::units::{Unit, total_bytes};
+use crate::Result;
+use crate::kernel::Level;
+use crate::run::{Progress, Stage, Workers};
+use crate::text::Windows;
+use crate::vocabulary::{Lexicon, SampleCounter, Term};
+
+/// The table of likely words; with the counters beside it, it stays in a second-level cache.
+const TABLE_BYTES: usize = 256 << 10;
+/// Words considered for the table, somewhat more than fit.
+const MOST_LIKELY_WORDS: usize = 40_000;
+/// A sample is read in pieces of this size, spread over the input.
+const PIECE_BYTES: usize = 32 << 10;
+/// Text sampled for each feature wanted: a likely word should be in it a few times.
+const BYTES_PER_FEATURE: usize = 2 << 10;
+/// Most text sampled.
+const MOST_BYTES: usize = 8 << 20;
+/// At most this part of the input is sampled.
+const PART: usize = 32;
+/// Buckets for the words outside the lexicon: as few as prove the ranking, for the cache's sake.
+const BUCKET_BITS: std::ops::RangeInclusive<u32> = 12..=17;
+/// How far a bucket's expected load should stay below the count that makes it suspect.
+const MARGIN: u64 = 12;
+
+/// How to go about the first reading.
+pub(super) struct Guess {
+    /// Likely words.
+    pub(super) lexicon: Lexicon,
+    /// There are 2 to this power buckets for all other words.
+    pub(super) bucket_bits: u32,
+    /// Whether words outside the lexicon will probably have to be counted exactly, so that they
+    /// are worth keeping.
+    pub(super) keep_missed: bool,
+}
+
+/// Counts a sample spread over the units.
+pub(super) fn guess(
+    workers: &Workers,
+    progress: &Progress,
+    units: &[Unit<'_>],
+    features: usize,
+    is_stop: impl Fn(Term) -> bool,
+    level: Level,
+) -> Result<Guess> {
+    let total = total_bytes(units) as usize;
+    let wanted = (features * BYTES_PER_FEATURE).clamp(PIECE_BYTES, MOST_BYTES);
+    let pieces = sample(units, (wanted.min(total / PART) / PIECE_BYTES).max(1));
+    let sampled: u64 = pieces.iter().map(|piece| piece.len() as u64).sum();
+    progress.begin(Stage::Sample, sampled);
+    let start = || (Windows::new(level), SampleCounter::default());
+    let states = workers.for_each(progress, pieces, start, |(windows, counter), _, piece| {
+        windows.for_each(piece, |window| counter.add(window));
+        progress.advance(piece.len() as u64);
+        Ok(())
+    })?;
+    let mut counters = states.into_iter().map(|(_, counter)| counter);
+    let mut counter = counters.next().unwrap_or_default();
+    counters.for_each(|other| counter.merge(other));
+
+    let mut missed = counter.total();
+    let mut likely = Vec::new();
+    let mut lexicon = Lexicon::likely(TABLE_BYTES, level);
+    for (term, count) in counter.most_frequent(MOST_LIKELY_WORDS) {
+        let reported = !is_stop(term);
+        if !term.is_hashed() && lexicon.insert(term, reported) {
+            missed -= u64::from(count);
+            likely.extend(reported.then_some(u64::from(count)));
+        }
+    }
+    let threshold = likely.get(features - 1).copied().unwrap_or(0);
+    // Both counts are of the same sample, so their ratio is that of the whole.
+    let buckets = MARGIN * missed / threshold.max(1);
+    let bits = buckets.checked_ilog2().unwrap_or(0) + 1;
+    Ok(Guess {
+        lexicon,
+        bucket_bits: bits.clamp(*BUCKET_BITS.start(), *BUCKET_BITS.end()),
+        keep_missed: bits > *BUCKET_BITS.end() || threshold == 0,
+    })
+}
+
+/// About `pieces` pieces of text at even distances.
+fn sample<'a>(units: &[Unit<'a>], pieces: usize) -> Vec<&'a [u8]> {
+    let distance = (total_bytes(units) as usize / pieces).max(PIECE_BYTES);
+    let (mut sample, mut skip) = (Vec::new(), 0);
+    for unit in units {
+        while skip < unit.bytes.len() {
+            let piece = &unit.bytes[skip..];
+            sample.push(&piece[..piece.len().min(PIECE_BYTES)]);
+            skip += distance;
+        }
+        skip -= unit.bytes.len();
+    }
+    sample
+}
