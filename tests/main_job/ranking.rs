@@ -194,7 +194,7 @@ fn frequent_words_that_share_a_line_of_the_lexicon() {
 #[test]
 fn all_features_share_a_line() {
     for features in [9, 50, 100] {
-        let lines = (features as u64 * 6).div_ceil(8);
+        let lines = (features as u64 * 6).div_ceil(8).max(16);
         let words = shuffled(
             colliding(LINE, lines).take(features + 5).zip(3..),
             features as u64,
