@@ -107,7 +107,7 @@ pub fn parse() -> Result<Option<Flags>> {
             Ok(subcommand.or_else(plain).map(|command| Flags { command }))
         }
         Err(error) if !error.use_stderr() => {
-            screen::print(error.render().ansi().to_string().as_bytes())?;
+            screen::quietly(error.print())?;
             Ok(None)
         }
         Err(error) => Err(Error::new(ErrorKind::Parameter, explain(&error))),

@@ -72,15 +72,14 @@ pub struct MatchArgs {
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     pub temp_dir: Option<PathBuf>,
 
-    /// Largest Hamming distance of articles that are listed, at most M
+    /// Largest Hamming distance of articles that are listed, at most M [default: 3]
     #[arg(
         long,
         value_name = "K",
-        default_value = "3",
         value_parser = number::within(0, Job::MOST_COLUMNS),
         allow_negative_numbers = true
     )]
-    pub distance: usize,
+    pub distance: Option<usize>,
 
     /// Threads to work with [default: one for each processor]
     #[arg(

@@ -15,6 +15,8 @@ use super::output::Target;
 
 /// The environment variable that forces an instruction set.
 const LEVEL_VARIABLE: &str = "SIMTOOL_SIMD";
+/// The distance within which pages count as near.
+const USUAL_DISTANCE: usize = 3;
 /// The memory bound where the system does not tell what it has.
 const USUAL_MEMORY_BYTES: u64 = 2 << 30;
 const MEBIBYTE: u64 = 1 << 20;
@@ -66,14 +68,17 @@ impl Plan {
 }
 
 fn job(args: &MatchArgs) -> Result<Job> {
-    if args.distance > args.bits {
-        let message = format!(
-            "--distance {}: fingerprints of M = {} bits differ in {} at most",
-            args.distance, args.bits, args.bits
-        );
-        return Err(Error::new(ErrorKind::Parameter, message));
-    }
-    Job::new(args.features, args.bits, args.distance as u32)
+    let bits = args.bits;
+    let distance = match args.distance {
+        Some(distance) if distance > bits => {
+            let message = format!("--distance {distance}: expected at most M, which is {bits}");
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
+        Some(distance) => distance,
+        // No two fingerprints of fewer bits are farther apart.
+        None => USUAL_DISTANCE.min(bits),
+    };
+    Job::new(args.features, bits, distance as u32)
 }
 
 /// The processors that this process may use.

@@ -78,7 +78,11 @@ fn show(out: &mut StdoutLock<'_>, step: Step<'_>, is_terminal: bool) -> io::Resu
     Ok(left)
 }
 
-fn quietly(written: io::Result<()>) -> Result<()> {
+/// What came of writing to standard output: a reader who has left is no error.
+///
+/// # Errors
+/// [`ErrorKind::Write`] for any other cause.
+pub fn quietly(written: io::Result<()>) -> Result<()> {
     match written {
         Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
             let message = "cannot be written";
