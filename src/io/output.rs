@@ -98,10 +98,28 @@ impl AtomicFile {
             })
     }
 
+    /// A handle for reading what was written, from the start, also after the file was published
+    /// and its name went to another one. Not for a target that is written directly.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the process has no descriptor left.
+    pub fn reader(&self) -> Result<File> {
+        self.file.try_clone().map_err(|cause| self.error(cause))
+    }
+
     /// The error of this file that `cause`, an error of its [`Write`], stands for.
     pub fn error(&self, cause: io::Error) -> Error {
         write_error(&self.path, "cannot be written", cause)
     }
+}
+
+/// Lets a write beyond the process's limit on file sizes (`ulimit -f`) fail as that write, instead
+/// of ending the process, which could then not remove its temporary files.
+///
+/// Only a program calls this, early in `main`: signals belong to the process.
+pub fn outlive_file_size_limit() {
+    // SAFETY: ignoring a signal runs no code; the call has no other preconditions.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
 /// Every byte goes through the buffer, also those of long slices: a slice of a mapped input that
