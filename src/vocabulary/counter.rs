@@ -2,7 +2,8 @@
 
 use super::{Lexicon, Lookup, Term};
 
-/// One thread's counts: 12 bytes for each slot of the lexicon and for each bucket.
+/// One thread's counts: 4 bytes for each slot of the lexicon and for each bucket, and 8 more once
+/// there are 2^32 words.
 #[derive(Clone, Debug)]
 pub struct Counter {
     slots: Tally,
@@ -19,7 +20,7 @@ pub struct Buckets(Vec<u64>);
 #[derive(Clone, Debug)]
 struct Tally {
     counts: Vec<u32>,
-    totals: Vec<u64>,
+    carried: Option<Vec<u64>>,
     additions: u32,
 }
 
@@ -45,17 +46,14 @@ impl Counter {
         self.buckets.add(terms.map(|&term| bucket_of(term, bits)));
     }
 
-    /// Adds another thread's counts; it must be of the same lexicon and as many buckets.
-    pub fn merge(&mut self, other: Counter) {
-        self.slots.merge(other.slots);
-        self.buckets.merge(other.buckets);
-    }
-
-    /// The count of each slot, and the buckets.
-    pub fn finish(mut self) -> (Vec<u64>, Buckets) {
-        self.slots.carry();
-        self.buckets.carry();
-        (self.slots.totals, Buckets(self.buckets.totals))
+    /// The count of each slot, and the buckets, over all counters; they must be of the same
+    /// lexicon and have equally many buckets.
+    pub fn merge(counters: Vec<Counter>) -> (Vec<u64>, Buckets) {
+        let (slots, buckets) = counters
+            .into_iter()
+            .map(|one| (one.slots, one.buckets))
+            .unzip();
+        (Tally::merge(slots), Buckets(Tally::merge(buckets)))
     }
 }
 
@@ -75,7 +73,7 @@ impl Tally {
     fn new(len: usize) -> Tally {
         Tally {
             counts: vec![0; len],
-            totals: vec![0; len],
+            carried: None,
             additions: 0,
         }
     }
@@ -92,18 +90,33 @@ impl Tally {
         }
     }
 
+    #[cold]
     fn carry(&mut self) {
-        for (total, count) in self.totals.iter_mut().zip(&mut self.counts) {
+        let carried = self
+            .carried
+            .get_or_insert_with(|| vec![0; self.counts.len()]);
+        for (total, count) in carried.iter_mut().zip(&mut self.counts) {
             *total += u64::from(std::mem::take(count));
         }
         self.additions = 0;
     }
 
-    fn merge(&mut self, mut other: Tally) {
-        other.carry();
-        for (total, count) in self.totals.iter_mut().zip(other.totals) {
-            *total += count;
+    fn merge(tallies: Vec<Tally>) -> Vec<u64> {
+        let len = tallies
+            .iter()
+            .map(|tally| tally.counts.len())
+            .max()
+            .unwrap_or(0);
+        let mut totals = vec![0; len];
+        for tally in tallies {
+            for (total, count) in totals.iter_mut().zip(tally.counts) {
+                *total += u64::from(count);
+            }
+            for (total, carried) in totals.iter_mut().zip(tally.carried.unwrap_or_default()) {
+                *total += carried;
+            }
         }
+        totals
     }
 }
 
@@ -119,5 +132,22 @@ pub(super) fn bucket_of(term: Term, bits: u32) -> usize {
     match term.key() {
         Some(key) => bucket_of_key(key, bits),
         None => (term.mixed() >> (64 - bits)) as usize,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_carried_before_they_overflow() {
+        let mut tally = Tally::new(3);
+        tally.add([0, 2, 2].into_iter());
+        tally.additions = u32::MAX - 1;
+        tally.add([2, 1].into_iter());
+        assert_eq!((tally.additions, tally.counts.clone()), (2, vec![0, 1, 1]));
+        let mut other = Tally::new(3);
+        other.add([1].into_iter());
+        assert_eq!(Tally::merge(vec![tally, other]), [1, 2, 3]);
     }
 }

@@ -80,18 +80,18 @@ pub(super) fn count<'a>(
         progress.advance(unit.bytes.len() as u64);
         Ok(())
     })?;
-    let mut counter = Counter::new(&guess.lexicon, guess.bucket_bits);
+    let mut counters = Vec::with_capacity(readers.len());
     let mut units = vec![UnitCount::default(); units.len()];
     let mut arenas = Vec::with_capacity(readers.len());
     for reader in readers {
-        counter.merge(reader.counter);
+        counters.push(reader.counter);
         for (number, found, kept) in reader.found {
             let kept = kept.map(|kept| (arenas.len(), kept));
             units[number] = UnitCount { kept, ..found };
         }
         arenas.push(reader.arena);
     }
-    let (slots, buckets) = counter.finish();
+    let (slots, buckets) = Counter::merge(counters);
     Ok(Counts {
         slots,
         buckets,
