@@ -22,6 +22,7 @@ fn on_terminal(place: &Workplace, line: &str) -> Option<String> {
 
 fn with_hostile_sample() -> Workplace {
     let place = Workplace::example();
+    place.write("article.txt", "");
     place.write(
         "sample.txt",
         b"evil\x1b[31m\x07 \xff \xc3\xa9\nno words 1 2 3",

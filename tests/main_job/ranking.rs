@@ -67,6 +67,23 @@ fn a_flat_distribution() {
 }
 
 #[test]
+fn more_suspects_than_memory_holds() {
+    // Every word occurs once, so all are suspect, and threads that run out of room narrow the range
+    // of words under each other's feet: none may be lost or ranked twice.
+    let words = shuffled((0..60_000).map(|number| (word(number * 7), 1)), 11);
+    let features = 10_000;
+    let job = Job {
+        articles: vec![pages(&words, 2)],
+        ..job(features, pages(&words, 60_000))
+    };
+    let tight = |threads| resources(threads, 0, Level::best());
+    check_with(
+        &job,
+        &[tight(1), tight(2), tight(3), tight(4), tight(2), tight(3)],
+    );
+}
+
+#[test]
 fn words_of_13_to_25_letters() {
     // Neither a key of twelve letters nor a hash.
     let long = |number: usize| {
@@ -177,7 +194,7 @@ fn frequent_words_that_share_a_line_of_the_lexicon() {
 #[test]
 fn all_features_share_a_line() {
     for features in [9, 50, 100] {
-        let lines = (features as u64 * 6).div_ceil(8);
+        let lines = (features as u64 * 6).div_ceil(8).max(16);
         let words = shuffled(
             colliding(LINE, lines).take(features + 5).zip(3..),
             features as u64,
