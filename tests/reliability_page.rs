@@ -29,7 +29,9 @@ fn complaint(span: &str, package: &Path) -> Option<String> {
         return Some(format!("{file}: there is no such file"));
     };
     let is_test = |name: &str| {
-        let before = source.find(&format!("fn {name}(")).map(|place| &source[..place]);
+        let before = source
+            .find(&format!("fn {name}("))
+            .map(|place| &source[..place]);
         let lines = before.unwrap_or_default().lines().rev().map(str::trim);
         let mut attributes = lines
             .skip_while(|line| line.is_empty())
