@@ -1,4 +1,30 @@
 //! What did the user ask? Flags become validated jobs; one file per subcommand.
+//!
+//! ```text
+//! command line ─► flags ─► plan (job, resources, files) ─► run ─► published file ─► screen
+//! ```
+//!
+//! Only this folder prints, reads the environment, exits and listens to signals.
 
+pub mod completions;
+pub mod exit;
+pub mod flags;
 pub mod generate;
-pub mod size;
+pub mod help;
+mod inputs;
+pub mod interrupt;
+pub mod man;
+pub mod matching;
+mod message;
+mod number;
+mod output;
+mod plan;
+mod scaling;
+mod screen;
+mod size;
+mod summary;
+mod timings;
+mod visible;
+mod watch;
+
+pub use flags::Command;

@@ -98,6 +98,15 @@ impl AtomicFile {
             })
     }
 
+    /// A handle for reading what was written, from the start, also after the file was published
+    /// and its name went to another one. Not for a target that is written directly.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the process has no descriptor left.
+    pub fn reader(&self) -> Result<File> {
+        self.file.try_clone().map_err(|cause| self.error(cause))
+    }
+
     /// The error of this file that `cause`, an error of its [`Write`], stands for.
     pub fn error(&self, cause: io::Error) -> Error {
         write_error(&self.path, "cannot be written", cause)

@@ -1,0 +1,54 @@
+//! How the process ends.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+
+use simtool::{Error, ErrorKind, Result};
+
+use super::message;
+
+/// An error; nothing was published.
+const FAILED: u8 = 2;
+/// Stopped by a signal.
+pub const INTERRUPTED: u8 = 130;
+
+/// Runs the command; what goes wrong becomes a message and an exit code, a panic too.
+pub fn with(command: impl FnOnce() -> Result<()>) -> ExitCode {
+    panic::set_hook(Box::new(|info| {
+        message::say(&format!("internal error, please report it: {info}"));
+    }));
+    // What a panic leaves behind is dropped, never looked at.
+    match panic::catch_unwind(AssertUnwindSafe(command)) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(error)) => {
+            message::say(&error.to_string());
+            ExitCode::from(code(&error))
+        }
+        Err(_) => ExitCode::from(FAILED),
+    }
+}
+
+fn code(error: &Error) -> u8 {
+    match error.kind() {
+        ErrorKind::Interrupted => INTERRUPTED,
+        _ => FAILED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let code = with(|| panic!("on purpose"));
+        let _ = panic::take_hook();
+        assert_eq!(code, ExitCode::from(FAILED));
+    }
+
+    #[test]
+    fn interruption_has_its_own_code() {
+        assert_eq!(code(&Error::new(ErrorKind::Interrupted, "")), 130);
+        assert_eq!(code(&Error::new(ErrorKind::Write, "")), 2);
+    }
+}

@@ -1,0 +1,196 @@
+//! The command line as a whole: help, completions and the manual come from this definition.
+
+use std::error::Error as _;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind as Reason};
+use clap::{CommandFactory, Parser, Subcommand};
+use simtool::{Error, ErrorKind, Result};
+
+use super::completions::CompletionsArgs;
+use super::generate::GenerateArgs;
+use super::help::HelpArgs;
+use super::man::ManArgs;
+use super::matching::MatchArgs;
+use super::screen;
+
+const ABOUT: &str = "Finds near-duplicate texts: which articles are near each sample?";
+
+const LONG_ABOUT: &str = "\
+Finds near-duplicate texts: which articles are near each sample?
+
+Reads article.txt, sample.txt, stopwords.txt and hashvalue.txt in the current directory, writes \
+result.txt there, and prints its first block. The features are the N most frequent words of the \
+articles that are no stop words; each page gets a SimHash fingerprint of M bits from the first N \
+rows of hashvalue.txt; articles within a Hamming distance of 3 are listed for each sample.";
+
+const MORE: &str = "\
+Examples:
+  simtool 1000 16
+          The files of the current directory; 1000 features, 16 bits
+  simtool 1000 64 --dir crawl --distance 5 --summary
+          The files of another directory, a wider distance, a summary on standard error
+  simtool 1000 64 --articles 2023.txt 2024.txt --output near.txt
+          Several article files, read as if they were one; the other three by their usual names
+  zcat new.gz | simtool 1000 64 --samples - --output - > near.txt
+          Samples from standard input, the result on standard output
+  simtool 1000 64 --timings --threads 4 --memory 2G
+          Where the time goes, in bounded memory
+  simtool 1000 64 --scaling=3
+          Time, speed-up and efficiency for 1, 2, 4 ... threads, medians of three runs
+  simtool generate --dir made --size 200M
+          A corpus to try all this on
+
+Files:
+  Pages are separated by form feeds; the first line of a page that is not blank is its ID, and \
+what follows is its text. Words are runs of ASCII letters, folded to lower case. Stop words \
+stand between white space. Each line of hashvalue.txt is a row of digits 0 and 1. The result is \
+replaced in one step when it is complete; until then, an earlier one stays as it was.
+
+Environment:
+  SIMTOOL_SIMD=scalar|avx2|avx512 forces an instruction set; the result is the same.
+  TMPDIR is where temporary copies go when the result goes to a pipe or a device.
+
+Exit codes:
+  0 complete, 2 an error and nothing published, 130 interrupted.";
+
+/// What the user asked for.
+pub struct Flags {
+    /// The subcommand, or the plain form.
+    pub command: Command,
+}
+
+#[derive(Parser)]
+#[command(
+    name = "simtool",
+    version,
+    about = ABOUT,
+    long_about = LONG_ABOUT,
+    after_long_help = MORE,
+    after_help = "More, with examples: simtool --help",
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+struct Definition {
+    #[command(subcommand)]
+    subcommand: Option<Command>,
+    #[command(flatten)]
+    plain: Option<MatchArgs>,
+}
+
+/// One variant per subcommand.
+#[derive(Subcommand)]
+pub enum Command {
+    /// The plain form, which has no name.
+    #[command(skip)]
+    Match(Box<MatchArgs>),
+    Generate(Box<GenerateArgs>),
+    Help(HelpArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
+}
+
+/// The definition of the command line.
+pub fn definition() -> clap::Command {
+    Definition::command()
+}
+
+/// The flags of this process; `None` if they asked for help or the version, which are printed.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] for flags that are unknown, missing, contradictory or out of range.
+pub fn parse() -> Result<Option<Flags>> {
+    match Definition::try_parse() {
+        Ok(Definition { subcommand, plain }) => {
+            let plain = || plain.map(|args| Command::Match(Box::new(args)));
+            Ok(subcommand.or_else(plain).map(|command| Flags { command }))
+        }
+        Err(error) if !error.use_stderr() => {
+            screen::quietly(error.print())?;
+            Ok(None)
+        }
+        Err(error) => Err(Error::new(ErrorKind::Parameter, explain(&error))),
+    }
+}
+
+/// One line for a value out of its range, clap's own words for everything else.
+fn explain(error: &clap::Error) -> String {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let parts = (
+        error.kind(),
+        context(ContextKind::InvalidArg),
+        context(ContextKind::InvalidValue),
+        error.source(),
+    );
+    if let (Reason::ValueValidation, Some(argument), Some(value), Some(why)) = parts {
+        let name = argument.split([' ', '=', '[']).next().unwrap_or(argument);
+        let name = name.trim_matches(['<', '>']);
+        return format!("{name} {value}: {why}");
+    }
+    let text = error.render().to_string();
+    text.strip_prefix("error: ")
+        .unwrap_or(&text)
+        .trim_end()
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        definition().debug_assert();
+    }
+
+    fn refusal(line: &str) -> String {
+        let error = Definition::try_parse_from(line.split(' ')).err().unwrap();
+        explain(&error)
+    }
+
+    #[test]
+    fn values_are_refused_in_one_line() {
+        for (line, refused) in [
+            (
+                "simtool 0 16",
+                "N 0: expected a whole number from 1 to 10000",
+            ),
+            (
+                "simtool -5 16",
+                "N -5: expected a whole number from 1 to 10000",
+            ),
+            (
+                "simtool 1000 129",
+                "M 129: expected a whole number from 1 to 128",
+            ),
+            (
+                "simtool 1 1 --threads 0",
+                "--threads 0: expected a whole number from 1 to 1024",
+            ),
+            (
+                "simtool 1 1 --scaling=0",
+                "--scaling 0: expected a whole number from 1 to 1000",
+            ),
+            (
+                "simtool 1 1 --memory 3X",
+                "--memory 3X: expected a number of bytes such as 4096, 64K, 200M or 1G",
+            ),
+        ] {
+            assert_eq!(refusal(line), refused);
+        }
+    }
+
+    #[test]
+    fn subcommands_need_no_numbers() {
+        let parsed = Definition::try_parse_from(["simtool", "help"])
+            .ok()
+            .unwrap();
+        assert!(matches!(parsed.subcommand, Some(Command::Help(_))));
+        assert!(parsed.plain.is_none());
+        assert!(refusal("simtool").contains("<N>"));
+    }
+}

@@ -1,0 +1,129 @@
+//! Standard output: exact bytes for files and pipes, visible ones for a terminal.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, StdoutLock, Write};
+use std::os::unix::fs::FileExt;
+
+use simtool::{Error, ErrorKind, Result};
+
+use super::visible::{incomplete_tail, visible};
+
+/// A file is copied in steps of so many bytes.
+const STEP_BYTES: u64 = 64 << 10;
+
+/// Prints text of our own making as it is. A reader who has left is no error.
+///
+/// # Errors
+/// [`ErrorKind::Write`] if standard output cannot be written.
+pub fn print(text: &[u8]) -> Result<()> {
+    let mut out = io::stdout().lock();
+    quietly(out.write_all(text).and_then(|()| out.flush()))
+}
+
+/// Prints the first `bytes` bytes of `file`: exactly, but for a terminal with everything visible
+/// that could control it. Takes a few steps of memory, however long it is. A reader who has left
+/// is no error.
+///
+/// # Errors
+/// [`ErrorKind::Write`] if standard output cannot be written or the file cannot be read back.
+pub fn copy(file: &File, bytes: u64) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let is_terminal = out.is_terminal();
+    let copied = copy_steps(file, bytes, &mut |step| show(&mut out, step, is_terminal));
+    quietly(copied.and_then(|()| out.flush()))
+}
+
+/// Hands the first `bytes` bytes of `file` to `write`, which answers how many of the last bytes
+/// it wants to see again, in front of the next ones.
+fn copy_steps(
+    file: &File,
+    bytes: u64,
+    write: &mut dyn FnMut(Step<'_>) -> io::Result<usize>,
+) -> io::Result<()> {
+    let mut buffer = vec![0; STEP_BYTES.min(bytes) as usize];
+    let mut done = 0;
+    while done < bytes {
+        let wanted = (bytes - done).min(STEP_BYTES) as usize;
+        let step = &mut buffer[..wanted];
+        file.read_exact_at(step, done)?;
+        done += wanted as u64;
+        let is_last = done == bytes;
+        let left = write(Step {
+            bytes: step,
+            is_last,
+        })?;
+        done -= left as u64;
+    }
+    Ok(())
+}
+
+struct Step<'a> {
+    bytes: &'a [u8],
+    is_last: bool,
+}
+
+fn show(out: &mut StdoutLock<'_>, step: Step<'_>, is_terminal: bool) -> io::Result<usize> {
+    if !is_terminal {
+        out.write_all(step.bytes)?;
+        return Ok(0);
+    }
+    // A character that continues in the next step is shown with it.
+    let left = if step.is_last {
+        0
+    } else {
+        incomplete_tail(step.bytes)
+    };
+    let whole = &step.bytes[..step.bytes.len() - left];
+    out.write_all(visible(whole).as_bytes())?;
+    Ok(left)
+}
+
+/// What came of writing to standard output: a reader who has left is no error.
+///
+/// # Errors
+/// [`ErrorKind::Write`] for any other cause.
+pub fn quietly(written: io::Result<()>) -> Result<()> {
+    match written {
+        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
+            let message = "cannot be written";
+            let error = Error::new(ErrorKind::Write, message);
+            Err(error.in_file("standard output").caused_by(cause))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_cover_the_wanted_bytes_whatever_is_left_over() {
+        let text: Vec<u8> = (0..200_000_u32).map(|number| number as u8).collect();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&text).unwrap();
+        for bytes in [0, 1, 65_535, 65_536, 65_537, 200_000] {
+            for again in 0..4 {
+                let mut seen = Vec::new();
+                let mut keep = |step: Step<'_>| {
+                    let left = if step.is_last { 0 } else { again };
+                    seen.extend_from_slice(&step.bytes[..step.bytes.len() - left]);
+                    Ok(left)
+                };
+                copy_steps(&file, bytes, &mut keep).unwrap();
+                assert!(seen == text[..bytes as usize], "{bytes} {again}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_reader_who_left_is_no_error() {
+        assert!(quietly(Err(io::ErrorKind::BrokenPipe.into())).is_ok());
+        let error = quietly(Err(io::ErrorKind::StorageFull.into())).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("standard output: cannot be written")
+        );
+    }
+}
