@@ -7,7 +7,7 @@ mod cli;
 use std::process::ExitCode;
 
 use cli::{Command, completions, exit, flags, generate, help, interrupt, man, matching};
-use simtool::io::guard;
+use simtool::io::{guard, output};
 
 fn main() -> ExitCode {
     exit::with(|| {
@@ -15,6 +15,7 @@ fn main() -> ExitCode {
             return Ok(());
         };
         guard::install()?;
+        output::outlive_file_size_limit();
         interrupt::install()?;
         match flags.command {
             Command::Match(args) => matching::run(&args),

@@ -1,15 +1,17 @@
 //! `simtool generate`: a synthetic corpus whose duplicates are known.
 
-use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use simtool::corpus::synthetic::{
-    Corpus, Extent, Language, Millionths, Settings, Summary, write_directory,
+    Corpus, Extent, Language, Millionths, Settings, Summary, write_directory_while,
 };
+use simtool::run::Progress;
 use simtool::{Error, ErrorKind, Result};
 
 use super::size::parse_size;
+use super::{interrupt, message};
 
 /// Write a made-up corpus with planted near-duplicates: article.txt, sample.txt, stopwords.txt,
 /// hashvalue.txt and truth.tsv, which says what was planted.
@@ -97,10 +99,12 @@ enum Written {
 /// Writes the corpus, and on standard error what it holds.
 ///
 /// # Errors
-/// Those of [`write_directory`]; a parameter out of range is named by its flag.
+/// Those of [`write_directory_while`]; a parameter out of range is named by its flag.
 pub fn run(args: &GenerateArgs) -> Result<()> {
+    let progress = Arc::new(Progress::new());
+    let _stoppable = interrupt::stoppable(&progress);
     let summary = Corpus::new(&args.settings())
-        .and_then(|corpus| write_directory(&corpus, &args.dir))
+        .and_then(|corpus| write_directory_while(&corpus, &args.dir, &|| progress.check()))
         .map_err(name_flag)?;
     let Summary {
         documents,
@@ -108,13 +112,11 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
         duplicates,
         samples,
     } = summary;
-    // A summary that nobody can read is no failure.
-    let _ = writeln!(
-        std::io::stderr(),
+    message::say(&format!(
         "{}: {documents} articles ({article_bytes} bytes), {duplicates} of them repeat another \
          one; {samples} samples",
         args.dir.display()
-    );
+    ));
     Ok(())
 }
 

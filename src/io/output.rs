@@ -113,6 +113,15 @@ impl AtomicFile {
     }
 }
 
+/// Lets a write beyond the process's limit on file sizes (`ulimit -f`) fail as that write, instead
+/// of ending the process, which could then not remove its temporary files.
+///
+/// Only a program calls this, early in `main`: signals belong to the process.
+pub fn outlive_file_size_limit() {
+    // SAFETY: ignoring a signal runs no code; the call has no other preconditions.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
 /// Every byte goes through the buffer, also those of long slices: a slice of a mapped input that
 /// was truncated is then read here, where the guard sees the fault, and not by the kernel, which
 /// would blame the output ("bad address").

@@ -52,6 +52,18 @@ pub struct Summary {
 /// then. [`ErrorKind::Write`] where the directory or a file cannot be written, for a full disk
 /// too; the temporary files are removed.
 pub fn write_directory(corpus: &Corpus, directory: &Path) -> Result<Summary> {
+    write_directory_while(corpus, directory, &|| Ok(()))
+}
+
+/// As [`write_directory`], as long as `go_on` agrees; it is asked before every page.
+///
+/// # Errors
+/// Those of [`write_directory`], and whatever `go_on` returns; the temporary files are removed.
+pub fn write_directory_while(
+    corpus: &Corpus,
+    directory: &Path,
+    go_on: &(dyn Fn() -> Result<()> + Sync),
+) -> Result<Summary> {
     refuse_foreign_files(directory)?;
     fs::create_dir_all(directory).map_err(|cause| {
         let message = "directory cannot be created";
@@ -68,6 +80,7 @@ pub fn write_directory(corpus: &Corpus, directory: &Path) -> Result<Summary> {
     truth.write(truth::HEADER)?;
     let batch = (BATCH_BYTES / corpus.page_bytes().max(1)).max(1);
     let mut pages = |number: &mut u64, piece: Piece, output: &mut Output| {
+        go_on()?;
         if *number > 0 {
             output.write(PAGE_BREAK)?;
         }

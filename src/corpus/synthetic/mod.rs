@@ -37,6 +37,6 @@ mod truth;
 mod zipf;
 
 pub use corpus::Corpus;
-pub use directory::{Summary, write_directory};
+pub use directory::{Summary, write_directory, write_directory_while};
 pub use millionths::Millionths;
 pub use settings::{Extent, Language, Settings};

@@ -1,0 +1,162 @@
+//! What can happen in the middle of a run, and what it leaves behind.
+
+use std::fs::OpenOptions;
+use std::process::{Child, Output, Stdio};
+use std::time::Duration;
+
+use crate::workplace::{OLD, SIMTOOL, Workplace, assert_message, example, wait_until};
+
+/// So often is the same file given as articles: seconds of work without much on the disk.
+const REPEATS: usize = 40;
+
+/// The example with an earlier result and a large file of articles.
+fn busy_place() -> Workplace {
+    let place = Workplace::example();
+    place.write(
+        "large.txt",
+        [example("article.txt"), b"\x0c".to_vec()]
+            .concat()
+            .repeat(200),
+    );
+    place.write("result.txt", OLD);
+    place
+}
+
+/// A run that has begun and will not end soon.
+fn start_long_run(place: &Workplace) -> Child {
+    let mut args = vec!["100", "64", "--threads", "1", "--articles"];
+    args.extend([&"large.txt"; REPEATS]);
+    let run = place.start(&args, Stdio::null());
+    wait_until("the temporary result", || {
+        place
+            .names()
+            .iter()
+            .any(|name| name.starts_with(".result.txt."))
+    });
+    std::thread::sleep(Duration::from_millis(50));
+    run
+}
+
+pub fn signal(run: &Child, name: &str) {
+    let process = run.id().to_string();
+    let status = std::process::Command::new("kill")
+        .args(["-s", name, &process])
+        .status();
+    assert!(status.unwrap().success());
+}
+
+fn assert_old_result_and_nothing_else(place: &Workplace) {
+    assert_eq!(place.read("result.txt"), OLD);
+    let names = place.names();
+    assert!(names.iter().all(|name| !name.starts_with('.')), "{names:?}");
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn interruption_leaves_the_old_result_and_no_temporary_file() {
+    for name in ["INT", "TERM"] {
+        let place = busy_place();
+        let run = start_long_run(&place);
+        signal(&run, name);
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = run.wait_with_output().unwrap();
+        assert_eq!(status.code(), Some(130), "{name}");
+        assert_eq!(text(&stdout), "");
+        assert_eq!(
+            text(&stderr),
+            "simtool: interrupted: result.txt is as it was\n"
+        );
+        assert_old_result_and_nothing_else(&place);
+    }
+}
+
+#[test]
+fn interruption_while_waiting_for_input_is_heard_at_once() {
+    let place = busy_place();
+    let mut run = place.start(&["100", "16", "--samples", "-"], Stdio::piped());
+    let files = format!("/proc/{}/fd", run.id());
+    wait_until("the temporary copy", || {
+        let links = std::fs::read_dir(&files).into_iter().flatten();
+        let targets = links.filter_map(|link| std::fs::read_link(link.ok()?.path()).ok());
+        targets
+            .into_iter()
+            .any(|target| target.to_string_lossy().contains("(deleted)"))
+    });
+    signal(&run, "INT");
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    assert_old_result_and_nothing_else(&place);
+}
+
+#[test]
+fn truncation_fails_the_run_and_leaves_the_old_result() {
+    let place = busy_place();
+    let run = start_long_run(&place);
+    let large = OpenOptions::new()
+        .write(true)
+        .open(place.path("large.txt"))
+        .unwrap();
+    large.set_len(100_000).unwrap();
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = run.wait_with_output().unwrap();
+    assert_eq!((status.code(), text(&stdout)), (Some(2), ""));
+    let message = text(&stderr);
+    assert!(
+        message.starts_with("simtool: large.txt: changed while it was being read"),
+        "{message}"
+    );
+    assert!(message.contains("found 100000 bytes"), "{message}");
+    assert_old_result_and_nothing_else(&place);
+}
+
+#[test]
+fn growth_fails_the_run() {
+    let place = busy_place();
+    let run = start_long_run(&place);
+    let large = OpenOptions::new()
+        .write(true)
+        .open(place.path("large.txt"))
+        .unwrap();
+    large.set_len(30_000_000).unwrap();
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("found 30000000 bytes"),
+        "{output:?}"
+    );
+    assert_old_result_and_nothing_else(&place);
+}
+
+#[test]
+fn full_device_is_reported() {
+    let place = Workplace::example();
+    place.write("result.txt", OLD);
+    place.refuse(
+        "100 16 --output /dev/full",
+        &["/dev/full: cannot be written", "disk is full"],
+    );
+}
+
+#[test]
+fn limit_on_file_sizes_is_reported() {
+    let place = Workplace::example();
+    // 200 blocks are more than the 1024 bytes (512 in some shells) that are allowed.
+    let samples: String = (0..200)
+        .map(|number| format!("sample {number}\n\x0c"))
+        .collect();
+    place.write("sample.txt", samples);
+    place.write("result.txt", OLD);
+    let mut command = place.command("sh");
+    command.args(["-c", "ulimit -f 1; exec \"$0\" 100 16", SIMTOOL]);
+    let assert = command.assert().code(2).stdout("");
+    assert_message(&assert, &["result.txt: cannot be written", "ulimit -f"]);
+    assert_old_result_and_nothing_else(&place);
+}

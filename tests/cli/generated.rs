@@ -1,0 +1,62 @@
+//! `simtool generate`, and the main job on what it made.
+
+use std::process::Stdio;
+
+use crate::workplace::{Workplace, wait_until};
+
+#[test]
+fn planted_repetitions_are_found() {
+    let place = Workplace::empty();
+    let assert = place
+        .run("generate --dir made --documents 300 --vocabulary 20000")
+        .success();
+    let said = String::from_utf8(assert.stdout("").get_output().stderr.clone()).unwrap();
+    assert!(said.starts_with("simtool: made: 300 articles "), "{said}");
+    place.run("1000 64 --dir made").success().stderr("");
+    let result = place.read("made/result.txt");
+    let truth = place.read("made/truth.tsv");
+    let exact: Vec<Vec<&str>> = truth
+        .lines()
+        .map(|row| row.split('\t').collect::<Vec<_>>())
+        .filter(|row| row[0].starts_with("sample-") && row[2] == "exact")
+        .collect();
+    assert!(!exact.is_empty());
+    for row in exact {
+        let block = result.split(&format!("{}\n", row[0])).nth(1).unwrap();
+        let nearest = block.lines().next().unwrap();
+        assert!(
+            nearest.starts_with("0:") && nearest.contains(row[1]),
+            "{row:?}: {block}"
+        );
+    }
+}
+
+#[test]
+fn parameters_are_named_by_their_flags() {
+    let place = Workplace::empty();
+    place.refuse(
+        "generate --dir made --duplicates 0.7",
+        &["--duplicates 0.7: expected 0 to 0.5"],
+    );
+    place.refuse("generate", &["--dir <DIR>"]);
+    place.refuse(
+        "generate --dir made --size 1X",
+        &["--size 1X: expected a number of bytes"],
+    );
+}
+
+#[test]
+fn interrupted_generation_leaves_no_file() {
+    let place = Workplace::empty();
+    let run = place.start(
+        &["generate", "--dir", "made", "--size", "1T"],
+        Stdio::null(),
+    );
+    let names = || std::fs::read_dir(place.path("made")).map_or(0, Iterator::count);
+    wait_until("the temporary files", || names() == 5);
+    crate::faults::signal(&run, "INT");
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(output.stderr.starts_with(b"simtool: interrupted"));
+    assert_eq!(names(), 0);
+}

@@ -1,0 +1,79 @@
+//! Help, completions and the manual.
+
+use crate::workplace::Workplace;
+
+fn stdout(line: &str) -> String {
+    let assert = Workplace::empty().run(line).success().stderr("");
+    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+}
+
+#[test]
+fn help_has_examples_files_and_exit_codes() {
+    let help = stdout("--help");
+    for part in [
+        "simtool 1000 16\n",
+        "--samples - --output - > near.txt",
+        "--scaling=3",
+        "simtool generate --dir made --size 200M",
+        "SIMTOOL_SIMD",
+        "0 complete, 2 an error",
+        "--distance <K>",
+        "--articles <FILE>...",
+    ] {
+        assert!(help.contains(part), "{part} in {help}");
+    }
+    assert_eq!(stdout("help main"), help);
+    assert_eq!(stdout("help"), help);
+}
+
+#[test]
+fn help_has_no_escape_sequences_in_a_pipe() {
+    for line in ["--help", "-h", "help", "help generate", "generate --help"] {
+        assert!(!stdout(line).contains('\x1b'), "{line}");
+    }
+}
+
+#[test]
+fn short_help_fits_a_screen() {
+    let help = stdout("-h");
+    assert!(help.lines().count() < 50, "{help}");
+}
+
+#[test]
+fn subcommands_have_their_own_help() {
+    let help = stdout("help generate");
+    assert!(help.contains("--words-per-document"), "{help}");
+    assert_eq!(stdout("generate --help"), help);
+    let parts = ["nonsense: expected main or one of generate"];
+    Workplace::empty().refuse("help nonsense", &parts);
+    Workplace::empty().refuse("man nonsense", &parts);
+}
+
+#[test]
+fn version_is_that_of_the_package() {
+    assert_eq!(
+        stdout("--version"),
+        format!("simtool {}\n", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn completions_know_flags_and_subcommands() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = stdout(&format!("completions {shell}"));
+        for word in ["generate", "distance", "scaling"] {
+            assert!(script.contains(word), "{word} in {shell}");
+        }
+    }
+}
+
+#[test]
+fn manual_pages_are_there() {
+    let page = stdout("man");
+    assert!(page.contains(".TH simtool 1"), "{page}");
+    assert!(
+        page.contains("distance") && page.contains("Exit codes"),
+        "{page}"
+    );
+    assert!(stdout("man generate").contains("vocabulary"));
+}

@@ -1,0 +1,92 @@
+//! `simtool N M` in a directory with the four files.
+
+use crate::workplace::{FIRST_BLOCK, OLD, RESULT, Workplace};
+
+#[test]
+fn writes_the_result_and_prints_exactly_its_first_block() {
+    let place = Workplace::example();
+    place.run("100 16").success().stdout(FIRST_BLOCK).stderr("");
+    assert_eq!(place.read("result.txt"), RESULT);
+    assert!(RESULT.starts_with(FIRST_BLOCK));
+    assert_eq!(place.names().len(), 5);
+}
+
+#[test]
+fn replaces_an_earlier_result() {
+    let place = Workplace::example();
+    place.write("result.txt", OLD);
+    place.run("100 16").success();
+    assert_eq!(place.read("result.txt"), RESULT);
+}
+
+#[test]
+fn result_is_the_same_for_all_resources() {
+    let place = Workplace::example();
+    for threads in 1..=4 {
+        for level in simtool::kernel::Level::available() {
+            for memory in ["110M", "4G"] {
+                let mut command = place.command(crate::workplace::SIMTOOL);
+                let threads = threads.to_string();
+                command.args(["100", "16", "--threads", &threads, "--memory", memory]);
+                command.env("SIMTOOL_SIMD", level.to_string());
+                command.assert().success().stdout(FIRST_BLOCK).stderr("");
+                assert_eq!(
+                    place.read("result.txt"),
+                    RESULT,
+                    "{threads} {level} {memory}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn smallest_and_largest_numbers_work() {
+    let place = Workplace::example();
+    place.write(
+        "hashvalue.txt",
+        format!("{}\n", "01".repeat(64)).repeat(10_000),
+    );
+    for numbers in ["1 1", "1 128", "10000 1", "10000 128"] {
+        let output = place.run(numbers).success().stderr("").get_output().clone();
+        assert!(output.stdout.starts_with(b"sample-000000\n"), "{numbers}");
+    }
+}
+
+#[test]
+fn no_articles_or_no_samples_is_a_valid_input() {
+    let place = Workplace::example();
+    place.write("article.txt", "");
+    let ids: String = (0..10)
+        .map(|number| format!("sample-{number:06}\n"))
+        .collect();
+    place
+        .run("100 16")
+        .success()
+        .stdout("sample-000000\n")
+        .stderr("");
+    assert_eq!(place.read("result.txt"), ids);
+
+    let place = Workplace::example();
+    place.write("sample.txt", "\x0c\n\x0c");
+    place.run("100 16").success().stdout("").stderr("");
+    assert_eq!(place.read("result.txt"), "");
+}
+
+#[test]
+fn distance_is_any_up_to_the_number_of_bits() {
+    let place = Workplace::example();
+    place.run("100 16 --distance 0").success();
+    assert_eq!(place.read("result.txt").matches("\n0:").count(), 6);
+    assert_eq!(place.read("result.txt").matches("\n1:").count(), 0);
+    // Everything is near everything.
+    place.run("100 16 --distance 16").success();
+    assert_eq!(
+        place.read("result.txt").matches("article-").count(),
+        10 * 150
+    );
+    place.refuse(
+        "100 16 --distance 17",
+        &["--distance 17", "at most M, which is 16"],
+    );
+}

@@ -1,0 +1,91 @@
+//! --summary, --timings and --scaling.
+
+use serde_json::Value;
+
+use crate::workplace::{FIRST_BLOCK, RESULT, Workplace};
+
+fn stderr(place: &Workplace, line: &str) -> String {
+    let assert = place.run(line).success().stdout(FIRST_BLOCK);
+    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+}
+
+#[test]
+fn summary_for_people_is_one_line() {
+    let place = Workplace::example();
+    let expected = "simtool: 160 pages seen (150 articles, 10 samples), 0 skipped; \
+                    10 samples matched, 28 matches; ";
+    for flag in ["--summary", "--summary=text"] {
+        let summary = stderr(&place, &format!("100 16 {flag}"));
+        assert!(summary.starts_with(expected), "{summary}");
+        assert_eq!(summary.lines().count(), 1);
+        for unit in [" s, ", " GB/s, ", "peak memory ", " MB\n"] {
+            assert!(summary.contains(unit), "{summary}");
+        }
+    }
+    assert_eq!(RESULT.matches("article-").count(), 28);
+}
+
+#[test]
+fn summary_for_programs_parses_and_adds_up() {
+    let place = Workplace::example();
+    place.write("sample.txt", "\x0cone\nwhatever\n\x0ctwo");
+    let assert = place
+        .run("100 16 --summary=json --distance 0 --threads 1")
+        .success();
+    let summary: Value = serde_json::from_slice(&assert.get_output().stderr).unwrap();
+    let number = |field: &str| summary[field].as_u64().unwrap();
+    assert_eq!(number("articles"), 150);
+    assert_eq!(number("samples"), 2);
+    assert_eq!(
+        number("seen"),
+        number("articles") + number("samples") + number("skipped")
+    );
+    let matched = number("matched_samples") + number("unmatched_samples");
+    assert_eq!(matched, number("samples"));
+    let result = place.read("result.txt");
+    assert_eq!(number("output_bytes"), result.len() as u64);
+    assert_eq!(number("matches"), result.matches("article-").count() as u64);
+    assert_eq!((number("features"), number("threads")), (100, 1));
+    assert!(number("peak_memory_bytes") > 0 && summary["seconds"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn timings_list_the_stages() {
+    let table = stderr(&Workplace::example(), "100 16 --timings");
+    let names: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    let stages = [
+        "sample",
+        "count",
+        "rank",
+        "fingerprint",
+        "search",
+        "files",
+        "total",
+        "peak",
+    ];
+    assert_eq!(names[0], "stage");
+    assert_eq!(names[1..], stages);
+}
+
+#[test]
+fn scaling_compares_thread_counts_and_writes_no_result() {
+    let place = Workplace::example();
+    for flag in ["--scaling", "--scaling=3"] {
+        let assert = place
+            .run(&format!("100 16 --threads 3 {flag}"))
+            .success()
+            .stderr("");
+        let table = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+        for threads in [1, 2, 3] {
+            for stage in ["count", "search", "total"] {
+                let row = format!("{threads:>7}  {stage} ");
+                assert!(table.contains(&row), "{row} in {table}");
+            }
+        }
+        assert!(table.contains("all results are equal"), "{table}");
+    }
+    assert_eq!(place.names().len(), 4);
+}

@@ -1,0 +1,154 @@
+//! Pipes: standard input as an input, standard output and devices as the output.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+use crate::workplace::{FIRST_BLOCK, OLD, RESULT, SIMTOOL, Workplace, example};
+
+#[test]
+fn each_input_can_come_from_standard_input() {
+    for (flag, name) in [
+        ("--articles", "article.txt"),
+        ("--samples", "sample.txt"),
+        ("--stopwords", "stopwords.txt"),
+        ("--hashes", "hashvalue.txt"),
+    ] {
+        let place = Workplace::example();
+        std::fs::remove_file(place.path(name)).unwrap();
+        let mut command = place.command(SIMTOOL);
+        command
+            .args(["100", "16", flag, "-"])
+            .write_stdin(example(name));
+        command.assert().success().stdout(FIRST_BLOCK).stderr("");
+        assert_eq!(place.read("result.txt"), RESULT, "{flag}");
+        assert_eq!(place.names().len(), 4);
+    }
+}
+
+#[test]
+fn standard_input_is_read_once() {
+    let place = Workplace::example();
+    let message = "standard input (-) can be read once, not 2 times";
+    place.refuse("100 16 --articles - --samples -", &[message]);
+    place.refuse("100 16 --articles - -", &[message]);
+}
+
+#[test]
+fn hash_table_from_standard_input_is_named_in_errors() {
+    let place = Workplace::example();
+    let mut command = place.command(SIMTOOL);
+    command
+        .args(["100", "16", "--hashes", "-"])
+        .write_stdin("01\n");
+    let assert = command.assert().code(2);
+    crate::workplace::assert_message(&assert, &["standard input: line 1: 16 digits are needed"]);
+}
+
+#[test]
+fn result_on_standard_output_has_no_block_after_it() {
+    let place = Workplace::example();
+    place
+        .run("100 16 --output -")
+        .success()
+        .stdout(RESULT)
+        .stderr("");
+    assert_eq!(place.names().len(), 4);
+}
+
+#[test]
+fn failed_run_puts_nothing_on_standard_output() {
+    Workplace::example().refuse("1001 16 --output -", &["hashvalue.txt"]);
+}
+
+#[test]
+fn devices_get_the_result_and_the_screen_its_block() {
+    let place = Workplace::example();
+    place
+        .run("100 16 --output /dev/null")
+        .success()
+        .stdout(FIRST_BLOCK)
+        .stderr("");
+    let both = format!("{RESULT}{FIRST_BLOCK}");
+    place
+        .run("100 16 --output /dev/stdout")
+        .success()
+        .stdout(both)
+        .stderr("");
+}
+
+#[test]
+fn fifo_gets_the_result() {
+    let place = Workplace::example();
+    let fifo = place.path("fifo");
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let run = place.start(&["100", "16", "--output", "fifo"], Stdio::null());
+    let mut result = String::new();
+    File::open(&fifo)
+        .unwrap()
+        .read_to_string(&mut result)
+        .unwrap();
+    let output = run.wait_with_output().unwrap();
+    assert_eq!((result.as_str(), output.status.code()), (RESULT, Some(0)));
+    assert_eq!(output.stdout, FIRST_BLOCK.as_bytes());
+}
+
+#[test]
+fn reader_who_left_is_no_error() {
+    let place = Workplace::example();
+    let mut run = place.start(&["100", "16", "--articles", "-"], Stdio::piped());
+    // The reader leaves before there is anything to read.
+    drop(run.stdout.take());
+    let mut stdin = run.stdin.take().unwrap();
+    stdin.write_all(&example("article.txt")).unwrap();
+    drop(stdin);
+    let output = run.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr), (Some(0), vec![]));
+    assert_eq!(place.read("result.txt"), RESULT);
+}
+
+#[test]
+fn reader_of_help_or_result_who_left_is_no_error() {
+    for line in [
+        "100 16 --output -",
+        "help",
+        "--help",
+        "man",
+        "completions bash",
+    ] {
+        let place = Workplace::example();
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let run = std::process::Command::new(SIMTOOL)
+            .args(line.split(' '))
+            .current_dir(place.path(""))
+            .stdout(writer)
+            .output()
+            .unwrap();
+        assert_eq!((run.status.code(), run.stderr), (Some(0), vec![]), "{line}");
+    }
+}
+
+#[test]
+fn screen_that_cannot_be_written_is_reported_after_the_result_is_in_place() {
+    let place = Workplace::example();
+    place.write("result.txt", OLD);
+    let run = std::process::Command::new(SIMTOOL)
+        .args(["100", "16"])
+        .current_dir(place.path(""))
+        .stdout(File::options().write(true).open("/dev/full").unwrap())
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    assert!(
+        run.stderr
+            .starts_with(b"simtool: standard output: cannot be written")
+    );
+    assert_eq!(place.read("result.txt"), RESULT);
+}

@@ -1,0 +1,79 @@
+//! What a terminal shows; `script` from util-linux gives one.
+
+use std::process::Command;
+
+use crate::workplace::{FIRST_BLOCK, RESULT, SIMTOOL, Workplace};
+
+/// What `line` shows on a terminal, or `None` where there is no way to know.
+fn on_terminal(place: &Workplace, line: &str) -> Option<String> {
+    let shown = Command::new("script")
+        .args(["-qefc", line, "/dev/null"])
+        .current_dir(place.path(""))
+        .env("TERM", "xterm")
+        .output();
+    match shown {
+        Ok(shown) => Some(String::from_utf8_lossy(&shown.stdout).replace("\r\n", "\n")),
+        Err(cause) => {
+            eprintln!("skipped: script cannot be run: {cause}");
+            None
+        }
+    }
+}
+
+fn with_hostile_sample() -> Workplace {
+    let place = Workplace::example();
+    place.write("article.txt", "");
+    place.write(
+        "sample.txt",
+        b"evil\x1b[31m\x07 \xff \xc3\xa9\nno words 1 2 3",
+    );
+    place
+}
+
+#[test]
+fn plain_form_shows_the_block_alone() {
+    let place = Workplace::example();
+    if let Some(shown) = on_terminal(&place, &format!("{SIMTOOL} 100 16")) {
+        assert_eq!(shown, FIRST_BLOCK);
+        assert_eq!(place.read("result.txt"), RESULT);
+    }
+}
+
+#[test]
+fn ids_cannot_control_a_terminal() {
+    let place = with_hostile_sample();
+    for flags in ["", "--output -"] {
+        if let Some(shown) = on_terminal(&place, &format!("{SIMTOOL} 100 64 {flags}")) {
+            assert_eq!(shown, "evil\\x1b[31m\\x07 \\xff \u{e9}\n");
+        }
+    }
+}
+
+#[test]
+fn pipes_get_the_exact_bytes() {
+    let place = with_hostile_sample();
+    place
+        .run("100 64")
+        .success()
+        .stdout(&b"evil\x1b[31m\x07 \xff \xc3\xa9\n"[..]);
+}
+
+#[test]
+fn long_run_shows_progress_and_a_summary() {
+    let place = Workplace::example();
+    place.write(
+        "large.txt",
+        crate::workplace::example("article.txt").repeat(200),
+    );
+    let articles = "large.txt ".repeat(80);
+    let line = format!("{SIMTOOL} 100 64 --threads 1 --articles {articles}");
+    if let Some(shown) = on_terminal(&place, &line) {
+        assert!(shown.contains("pages seen"), "{shown}");
+        assert!(shown.contains("ETA"), "{shown}");
+        assert!(shown.contains("sample-000000\n"), "{shown}");
+    }
+    if let Some(shown) = on_terminal(&place, &format!("{line} --quiet")) {
+        assert!(shown.starts_with("sample-000000\n"), "{shown}");
+        assert!(!shown.contains("pages seen"), "{shown}");
+    }
+}
