@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-RELEASE = ROOT / "target" / "release"
-SIMTOOL = RELEASE / "simtool"
+SIMTOOL = ROOT / "target" / "release" / "simtool"
+EXAMPLES = ROOT / "target" / "release" / "examples"
 # Between two looks at a running process: often, without taking a core from it.
 LOOK_SECONDS = 0.001
 UNITS = {"K": 10, "M": 20, "G": 30, "T": 40}
@@ -117,8 +117,8 @@ def print_machine():
     describe = ["git", "describe", "--always", "--dirty"]
     version = subprocess.run(describe, cwd=ROOT, capture_output=True, text=True).stdout.strip()
     load = os.getloadavg()[0]
-    print(f"{model}, {cores()} cores, {platform.system()} {platform.release()}, commit {version}, ", end="")
-    print(f"load at the start {load:.1f}\n", flush=True)
+    system = f"{platform.system()} {platform.release()}"
+    print(f"{model}, {cores()} cores, {system}, commit {version}, load {load:.1f}\n", flush=True)
 
 
 def cores():
