@@ -23,7 +23,7 @@ fuzz_target!(|case: Case| {
         last ^= 1u128.rotate_left(first.into()) ^ 1u128.rotate_left(second.into());
         searched.push(last);
     }
-    if case.width % 2 == 0 {
+    if case.width.is_multiple_of(2) {
         check::<u64>(&case, &searched);
     } else {
         check::<u128>(&case, &searched);

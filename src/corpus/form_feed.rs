@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn byte_order_mark_belongs_to_no_unit() {
-        assert_eq!(units(b"\xef\xbb\xbfid\n", 1 << 20), [3..6]);
+        let unit = 3..6;
+        assert_eq!(units(b"\xef\xbb\xbfid\n", 1 << 20), [unit]);
         assert!(units(b"\xef\xbb\xbf", 1).is_empty());
     }
 

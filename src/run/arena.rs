@@ -11,7 +11,8 @@ const ALIGNMENT: usize = 16;
 
 /// Append-only memory of one thread, taken from a [`Budget`] slab by slab and freed as a whole.
 ///
-/// Slabs ask for huge pages: first touches of ordinary pages took a fifth of a counting run.
+/// Slabs ask for huge pages: first touches of ordinary pages took a fifth of a counting run. The
+/// first slab does not: a small job would not fill one.
 #[derive(Debug)]
 pub struct Arena<'a> {
     budget: &'a Budget,
@@ -66,8 +67,10 @@ impl<'a> Arena<'a> {
         }
         let reservation = self.budget.reserve(SLAB_BYTES as u64, self.leave)?;
         let slab = MmapMut::map_anon(SLAB_BYTES).ok()?;
-        // Refused where the system has no huge pages; ordinary ones do.
-        let _ = slab.advise(Advice::HugePage);
+        if !self.slabs.is_empty() {
+            // Refused where the system has no huge pages; ordinary ones do.
+            let _ = slab.advise(Advice::HugePage);
+        }
         self.slabs.push((slab, reservation));
         self.used = 0;
         Some(())

@@ -1,6 +1,7 @@
 //! The command as its users meet it: what it writes, prints and refuses, and how it ends.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+#![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 mod faults;
 mod files;

@@ -36,7 +36,7 @@ impl Workplace {
     pub fn example() -> Workplace {
         let place = Workplace::empty();
         for name in INPUTS {
-            place.write(name, &example(name));
+            place.write(name, example(name));
         }
         place
     }

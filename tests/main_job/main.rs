@@ -2,7 +2,7 @@
 //!
 //! `settled` pins one by one what the specification leaves open, `hostile` compares any bytes with
 //! the oracle, `ranking` attacks the proof that the first N words are the first N words, `large`
-//! holds what only size can break.
+//! holds what only size can break, `stopped` runs that end early.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,6 +13,7 @@ mod large;
 mod oracle;
 mod ranking;
 mod settled;
+mod stopped;
 
 use oracle::Job;
 use simtool::kernel::Level;

@@ -67,6 +67,23 @@ fn a_flat_distribution() {
 }
 
 #[test]
+fn more_suspects_than_memory_holds() {
+    // Every word occurs once, so all are suspect, and threads that run out of room narrow the range
+    // of words under each other's feet: none may be lost or ranked twice.
+    let words = shuffled((0..60_000).map(|number| (word(number * 7), 1)), 11);
+    let features = 10_000;
+    let job = Job {
+        articles: vec![pages(&words, 2)],
+        ..job(features, pages(&words, 60_000))
+    };
+    let tight = |threads| resources(threads, 0, Level::best());
+    check_with(
+        &job,
+        &[tight(1), tight(2), tight(3), tight(4), tight(2), tight(3)],
+    );
+}
+
+#[test]
 fn words_of_13_to_25_letters() {
     // Neither a key of twelve letters nor a hash.
     let long = |number: usize| {
@@ -177,7 +194,7 @@ fn frequent_words_that_share_a_line_of_the_lexicon() {
 #[test]
 fn all_features_share_a_line() {
     for features in [9, 50, 100] {
-        let lines = (features as u64 * 6).div_ceil(8);
+        let lines = (features as u64 * 6).div_ceil(8).max(16);
         let words = shuffled(
             colliding(LINE, lines).take(features + 5).zip(3..),
             features as u64,
@@ -228,13 +245,24 @@ fn one_document() {
     check(&job(1, b"no word".to_vec()));
 }
 
+/// Whether a page of 32 KiB in an input of 4 MiB has a part in one of the samples that the test
+/// below provokes: one piece, or 25 or 32 pieces of 8 KiB at even distances.
+fn is_sampled(page: usize) -> bool {
+    let pieces_in = |distance: usize| {
+        (0..128)
+            .map(move |piece| piece * distance)
+            .any(|start| (start..=start + (8 << 10)).contains(&(page << 15)) || start >> 15 == page)
+    };
+    pieces_in((4 << 20) / 25) || pieces_in((4 << 20) / 32)
+}
+
 /// Text whose first 128 KB of each megabyte hold other words than the rest, so that a sample of
 /// 32 KB at even distances sees none of the frequent ones.
 fn misleading(frequent: &[String], decoys: &[String]) -> Vec<u8> {
     let mut articles = Vec::new();
     let mut random = Random(8);
     for page_number in 0..128 {
-        let words = if page_number % 32 < 4 {
+        let words = if is_sampled(page_number) {
             decoys
         } else {
             frequent

@@ -156,7 +156,8 @@ mod tests {
 
     #[test]
     fn every_parameter_out_of_range_is_named_with_value_and_bounds() {
-        let cases: [(fn(&mut Settings), &str); 19] = [
+        type Case = (fn(&mut Settings), &'static str);
+        let cases: [Case; 19] = [
             (
                 |s| s.extent = Extent::Documents(0),
                 "documents 0: expected 1 to 1000000000",

@@ -210,9 +210,10 @@ impl<F: Fingerprint> Part<'_, F> {
     fn enter(&mut self, number: usize, id: &[u8], sums: &mut ColumnSums) {
         // An input that changes under our eyes may hold other pages than it did; the run fails
         // when that is found out, and until then nothing may be written outside the shares.
-        let before = number
+        let last_end = number
             .checked_sub(1)
-            .map_or(self.ids_before, |last| self.id_ends[last]);
+            .and_then(|last| self.id_ends.get(last));
+        let before = last_end.map_or(self.ids_before, |&end| end.max(self.ids_before));
         let place = (before - self.ids_before) as usize;
         if let (Some(fingerprint), Some(ids)) = (
             self.fingerprints.get_mut(number),

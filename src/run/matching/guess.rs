@@ -15,15 +15,19 @@ const TABLE_BYTES: usize = 256 << 10;
 /// Words considered for the table, somewhat more than fit.
 const MOST_LIKELY_WORDS: usize = 40_000;
 /// A sample is read in pieces of this size, spread over the input.
-const PIECE_BYTES: usize = 32 << 10;
+const PIECE_BYTES: usize = 8 << 10;
 /// Text sampled for each feature wanted: a likely word should be in it a few times.
 const BYTES_PER_FEATURE: usize = 2 << 10;
 /// Most text sampled.
 const MOST_BYTES: usize = 8 << 20;
+/// Memory that a sampled byte may take, were all its words different.
+const MEMORY_PER_BYTE: u64 = 32;
 /// At most this part of the input is sampled.
-const PART: usize = 32;
+const PART: usize = 16;
 /// Buckets for the words outside the lexicon: as few as prove the ranking, for the cache's sake.
-const BUCKET_BITS: std::ops::RangeInclusive<u32> = 12..=17;
+const BUCKET_BITS: (u32, u32) = (12, 17);
+/// Below this count in the sample, a word could as well have been missed.
+const LEAST_COUNT: u64 = 12;
 /// How far a bucket's expected load should stay below the count that makes it suspect.
 const MARGIN: u64 = 12;
 
@@ -45,10 +49,12 @@ pub(super) fn guess(
     units: &[Unit<'_>],
     features: usize,
     is_stop: impl Fn(Term) -> bool,
+    memory_bytes: u64,
     level: Level,
 ) -> Result<Guess> {
     let total = total_bytes(units) as usize;
-    let wanted = (features * BYTES_PER_FEATURE).clamp(PIECE_BYTES, MOST_BYTES);
+    let wanted = (features * BYTES_PER_FEATURE).min(MOST_BYTES);
+    let wanted = wanted.min((memory_bytes / MEMORY_PER_BYTE) as usize);
     let pieces = sample(units, (wanted.min(total / PART) / PIECE_BYTES).max(1));
     let sampled: u64 = pieces.iter().map(|piece| piece.len() as u64).sum();
     progress.begin(Stage::Sample, sampled);
@@ -76,10 +82,22 @@ pub(super) fn guess(
     // Both counts are of the same sample, so their ratio is that of the whole.
     let buckets = MARGIN * missed / threshold.max(1);
     let bits = buckets.checked_ilog2().unwrap_or(0) + 1;
+    let (least_bits, most_bits) = BUCKET_BITS;
+    // In a small input there is little to tell apart.
+    let missed_in_all = missed * total as u64 / sampled.max(1);
+    let most_bits = (missed_in_all / 4)
+        .max(1)
+        .ilog2()
+        .clamp(least_bits, most_bits);
+    let certain = threshold >= LEAST_COUNT;
     Ok(Guess {
         lexicon,
-        bucket_bits: bits.clamp(*BUCKET_BITS.start(), *BUCKET_BITS.end()),
-        keep_missed: bits > *BUCKET_BITS.end() || threshold == 0,
+        bucket_bits: if certain {
+            bits.clamp(least_bits, most_bits)
+        } else {
+            most_bits
+        },
+        keep_missed: !certain || bits > most_bits,
     })
 }
 

@@ -54,7 +54,7 @@ pub(super) struct PageWords<'a> {
 impl Words {
     /// Units longer than this are not kept: it bounds what a thread gathers at a time, and all
     /// list positions fit 32 bits.
-    pub(super) const MOST_UNIT_BYTES: usize = 4 << 20;
+    pub(super) const MOST_UNIT_BYTES: usize = 2 << 20;
 
     pub(super) fn clear(&mut self) {
         self.pages.clear();

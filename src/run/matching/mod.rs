@@ -154,6 +154,7 @@ impl Job {
             &article_units,
             self.features,
             is_stop,
+            budget.free(),
             *level,
         )?;
         progress.end(0);

@@ -117,28 +117,24 @@ fn count_suspects(
 /// Offers counted words to the ranking; only those that could enter have their letters found.
 fn offer<'a>(
     reading: &Reading<'a>,
-    counted: AHashMap<Term, u64>,
+    mut wanted: AHashMap<Term, u64>,
     ranking: &mut Ranking<'a>,
 ) -> Result<()> {
-    let is_stop = |term: &Term| reading.stop_words.contains(term);
-    let (hashed, spelled): (Vec<_>, Vec<_>) = counted
-        .into_iter()
-        .filter(|(term, count)| *count >= ranking.threshold() && !is_stop(term))
-        .partition(|(term, _)| term.is_hashed());
-    let word = |(term, count)| Ranked {
+    let least = ranking.threshold();
+    wanted.retain(|term, count| *count >= least && !reading.stop_words.contains(term));
+    let spelled = wanted.iter().filter(|(term, _)| !term.is_hashed());
+    ranking.offer(spelled.map(|(&term, &count)| Ranked {
         term,
         count,
         letters: None,
+    }));
+    let least = ranking.threshold();
+    wanted.retain(|term, count| *count >= least && term.is_hashed());
+    let letters = if wanted.is_empty() {
+        AHashMap::new()
+    } else {
+        find_letters(reading, &wanted)?
     };
-    ranking.offer(spelled.into_iter().map(word));
-    let mut letters: AHashMap<Term, &[u8]> = AHashMap::new();
-    let wanted: AHashMap<Term, u64> = hashed
-        .into_iter()
-        .filter(|(_, count)| *count >= ranking.threshold())
-        .collect();
-    if !wanted.is_empty() {
-        letters = find_letters(reading, &wanted)?;
-    }
     ranking.offer(wanted.into_iter().map(|(term, count)| Ranked {
         term,
         count,
