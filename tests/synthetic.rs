@@ -187,7 +187,7 @@ fn check_truth(settings: &Settings) {
             label == expected || label == "unrelated",
             "{row}: expected {expected}"
         );
-        assert!(label != "unrelated" || texts[a] != texts[b], "{row}");
+        assert!(label != "unrelated" || millionths < 500_000, "{row}");
     }
 }
 
