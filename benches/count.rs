@@ -73,7 +73,7 @@ fn count(lexicon: &Lexicon, counter: &mut Counter, level: Level) {
 fn check(lexicon: &Lexicon, level: Level) {
     let mut counter = Counter::new(lexicon, BUCKET_BITS);
     count(lexicon, &mut counter, level);
-    let (slots, buckets) = counter.finish();
+    let (slots, buckets) = Counter::merge(vec![counter]);
     let mut expected: AHashMap<Term, u64> = AHashMap::new();
     for (word, count) in CORPUS.counts() {
         *expected.entry(Term::from_letters(&word)).or_default() += count;

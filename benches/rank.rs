@@ -46,7 +46,7 @@ static FIRST: LazyLock<FirstReading> = LazyLock::new(|| {
     }
     let mut counter = Counter::new(&lexicon, BUCKET_BITS);
     look_up_all(&lexicon, |lookup| counter.add(lookup));
-    let (slots, buckets) = counter.finish();
+    let (slots, buckets) = Counter::merge(vec![counter]);
     FirstReading {
         lexicon,
         slots,
