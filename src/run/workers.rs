@@ -1,7 +1,5 @@
 //! Threads that share a list of work items.
 
-use std::sync::Mutex;
-
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::Progress;
@@ -53,21 +51,20 @@ impl Workers {
         start: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, usize, T) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
-        let queue = Mutex::new(items.into_iter().enumerate());
-        let next = || {
-            queue
-                .lock()
-                .unwrap_or_else(|broken| broken.into_inner())
-                .next()
-        };
+        let (sender, queue) = crossbeam_channel::unbounded();
+        for item in items.into_iter().enumerate() {
+            // Cannot fail: the other end is alive.
+            let _ = sender.send(item);
+        }
+        drop(sender);
         let states = self.pool.broadcast(|_| {
             let mut state = start();
-            while let Some((number, item)) = next() {
+            for (number, item) in queue.try_iter() {
                 let done = progress
                     .check()
                     .and_then(|()| work(&mut state, number, item));
                 if let Err(error) = done {
-                    while next().is_some() {}
+                    queue.try_iter().for_each(drop);
                     return Err(error);
                 }
             }
