@@ -31,7 +31,8 @@ fn main() -> Result<()> {
         let runs = page.text.split(|byte| !byte.is_ascii_alphabetic());
         for run in runs.filter(|run| !run.is_empty()) {
             word.clear();
-            word.extend(run.iter().map(u8::to_ascii_lowercase));
+            word.extend_from_slice(run);
+            word.make_ascii_lowercase();
             match counts.get_mut(&word) {
                 Some(count) => *count += 1,
                 None => drop(counts.insert(word.clone(), 1)),
