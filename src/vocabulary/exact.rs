@@ -64,7 +64,7 @@ pub struct ExactCounter<'a> {
 impl<'a> ExactCounter<'a> {
     /// Bytes that a counter takes for each word it has room for: a map of 33-byte entries, at
     /// worst less than half full, beside the map it grew from, and its share of merging.
-    pub const WORD_BYTES: usize = 200;
+    pub const WORD_BYTES: usize = 140;
 
     /// A counter of at most `most_words` different words, but for a range of one value.
     pub fn new(suspects: &'a Suspects, range: &'a KeyRange, most_words: usize) -> Self {
