@@ -14,9 +14,9 @@ use super::matching::PATIENCE;
 /// How often the bar is drawn.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-const BYTES: &str = "{msg:11} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec} ETA {eta}";
-const SAMPLES: &str = "{msg:11} [{bar:30}] {pos}/{len} samples {per_sec} ETA {eta}";
-const UNKNOWN: &str = "{msg:11} {spinner} {elapsed}";
+const BYTES: &str = "{prefix:11} [{bar:30}] {bytes}/{total_bytes} {msg}";
+const SAMPLES: &str = "{prefix:11} [{bar:30}] {pos}/{len} samples {msg}";
+const UNKNOWN: &str = "{prefix:11} {spinner} {msg}";
 
 /// Shows the progress of a run until dropped; then the line is cleared.
 pub struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
@@ -50,7 +50,7 @@ fn draw(progress: &Progress, ended: &Receiver<()>) {
     let mut wait = PATIENCE;
     while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
         wait = INTERVAL;
-        let Some((stage, done, total)) = progress.current() else {
+        let Some((stage, done, total, elapsed)) = progress.current() else {
             continue;
         };
         if bar.as_ref().is_none_or(|(drawn, _)| *drawn != stage) {
@@ -58,6 +58,7 @@ fn draw(progress: &Progress, ended: &Receiver<()>) {
         }
         let (_, bar) = bar.get_or_insert_with(|| (stage, new_bar(stage, total)));
         bar.set_position(done);
+        bar.set_message(pace(stage, done, total, elapsed.as_secs_f64()));
         bar.tick();
     }
     bar.inspect(|(_, bar)| bar.finish_and_clear());
@@ -73,12 +74,37 @@ fn new_bar(stage: Stage, total: u64) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.with_message(stage.name())
+    bar.with_prefix(stage.name())
+}
+
+/// Rate and time left, from the beginning of the stage. (The bar's own estimate begins when the bar
+/// does, and would take what was done before for done in no time.)
+fn pace(stage: Stage, done: u64, total: u64, seconds: f64) -> String {
+    if done == 0 || seconds <= 0.0 {
+        return format!("{seconds:.0} s");
+    }
+    let rate = done as f64 / seconds;
+    let left = total.saturating_sub(done) as f64 / rate;
+    match stage {
+        Stage::Search => format!("{rate:.0}/s ETA {left:.0} s"),
+        _ => format!("{:.2} GB/s ETA {left:.0} s", rate / 1e9),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_pace_is_that_of_the_stage() {
+        let gigabyte = 1_000_000_000;
+        assert_eq!(
+            pace(Stage::Count, gigabyte, 3 * gigabyte, 2.0),
+            "0.50 GB/s ETA 4 s"
+        );
+        assert_eq!(pace(Stage::Search, 50, 250, 0.5), "100/s ETA 2 s");
+        assert_eq!(pace(Stage::Rank, 0, 0, 7.2), "7 s");
+    }
 
     #[test]
     fn templates_are_valid() {

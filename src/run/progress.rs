@@ -77,15 +77,15 @@ impl Progress {
         }
     }
 
-    /// The stage under way, with the work done and the work to do in its own units (bytes, or
-    /// samples for [`Stage::Search`]).
-    pub fn current(&self) -> Option<(Stage, u64, u64)> {
+    /// The stage under way, the work done and the work to do in its own units (bytes, or samples
+    /// for [`Stage::Search`]), and the time since it began.
+    pub fn current(&self) -> Option<(Stage, u64, u64, Duration)> {
         let current = lock(&self.current);
-        let counts = (
+        let (done, total) = (
             self.done.load(Ordering::Relaxed),
             self.total.load(Ordering::Relaxed),
         );
-        current.map(|(stage, _)| (stage, counts.0, counts.1))
+        current.map(|(stage, since)| (stage, done, total, since.elapsed()))
     }
 
     /// The stages that have ended, in order.
