@@ -1,7 +1,28 @@
 //! Where do documents come from?
 //!
-//! Documents are borrowed views of an input's bytes. Deliberately absent: words, threads, files;
-//! but for `synthetic`, which makes corpora up and writes them.
+//! ```text
+//! discover ─► Source ─► ChunkReader ─► Chunk ─► Parser ─► Document
+//!  paths       file,     reads and     whole    a worker's   a view
+//!              format    decompresses  records  own          of bytes
+//! ```
+//!
+//! A [`Source`] is cut into [`Chunk`]s of whole documents, in order, by one `ChunkReader`; what
+//! is in a chunk is found by whoever has a `Parser`. Documents are borrowed views with a
+//! [`Place`]. Borders, places and numbers depend on the bytes of the input and on the [`Reading`]
+//! alone, never on buffers or on where reading resumed. Whatever cannot be read becomes a [`Skip`]
+//! with its reason and place; only what the system says about a file is an error.
+//!
+//! Deliberately absent: words and threads; files are read here, never mapped, and written by
+//! `synthetic` alone, which makes corpora up.
 
+pub mod chunk;
+pub mod document;
 pub mod form_feed;
+pub mod reading;
+pub mod source;
 pub mod synthetic;
+
+pub use chunk::{Body, Chunk, Position};
+pub use document::{Document, FieldValue, NO_MEMBER, Parsed, Place, Reason, Skip};
+pub use reading::{HtmlText, Reading};
+pub use source::{Compression, Format, Source};
