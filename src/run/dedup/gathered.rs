@@ -1,0 +1,155 @@
+//! Everything the first reading found, in four files.
+
+use std::io::Write;
+
+use crate::io::{AtomicFile, RecordFile};
+use crate::{Error, ErrorKind, Result};
+
+use super::row::{Flags, Label, Row};
+use super::segment::{ChunkEntry, Segment};
+use super::work::Work;
+
+/// Written last: the first reading is complete, and the segments are no longer needed.
+const MARKER: &str = "gathered";
+
+/// The documents of all inputs, by number.
+#[derive(Debug)]
+pub struct Gathered {
+    /// Their rows.
+    pub rows: RecordFile<Row>,
+    /// Their sketches, end to end.
+    pub sketches: RecordFile<u8>,
+    labels: RecordFile<u8>,
+    /// The chunks of all inputs, in order.
+    pub chunks: Vec<ChunkEntry>,
+}
+
+/// How many documents there are, of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Documents of the input, skipped ones too, those of the reference not.
+    pub seen: u64,
+    /// Documents of the reference.
+    pub references: u64,
+    /// Those that could not be read.
+    pub skipped: u64,
+    /// Without a word.
+    pub empty: u64,
+    /// Too short for the method.
+    pub short: u64,
+    /// With bytes that do not fit their character set.
+    pub broken_text: u64,
+    /// Bytes of text of the documents of the input.
+    pub text_bytes: u64,
+}
+
+impl Gathered {
+    /// Puts the segments of `units` units together, unless that was done before.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] for a damaged segment; those of reading and writing.
+    pub fn gather(work: &Work, units: usize) -> Result<Gathered> {
+        if !work.path(MARKER).exists() {
+            let mut files = ["rows", "sketches", "labels", "chunks"]
+                .map(|name| AtomicFile::create(&work.path(name)));
+            let mut labels = 0;
+            for unit in 0..units {
+                gather_unit(work, unit, &mut labels, &mut files)?;
+            }
+            for file in files {
+                file?.publish()?;
+            }
+            work.publish(MARKER, b"")?;
+        }
+        work.remove_segments()?;
+        let mut chunks = Vec::new();
+        let stored = RecordFile::<ChunkEntry>::open(&work.path("chunks"))?;
+        stored.read(0, usize::MAX, &mut chunks)?;
+        Ok(Gathered {
+            rows: RecordFile::open(&work.path("rows"))?,
+            sketches: RecordFile::open(&work.path("sketches"))?,
+            labels: RecordFile::open(&work.path("labels"))?,
+            chunks,
+        })
+    }
+
+    /// Whether the first reading is complete.
+    pub fn is_complete(work: &Work) -> bool {
+        work.path(MARKER).exists()
+    }
+
+    /// The label of a row.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if there is none where the row says.
+    pub fn label(&self, row: &Row) -> Result<Label> {
+        let mut bytes = Vec::new();
+        // Most labels fit; longer ones are read again.
+        self.labels.read(row.label, 256, &mut bytes)?;
+        let missing = || Error::new(ErrorKind::Content, "a label is cut: start with --restart");
+        let head = *bytes.first_chunk().ok_or_else(missing)?;
+        let length = Label::length(head);
+        if length > bytes.len() {
+            self.labels.read(row.label, length, &mut bytes)?;
+        }
+        Label::read(&bytes).ok_or_else(missing)
+    }
+
+    /// Counts the documents of each kind; reads all rows.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`].
+    pub fn counts(&self) -> Result<Counts> {
+        let mut counts = Counts::default();
+        self.rows.for_each_block(8192, |_, rows| {
+            for row in rows {
+                if row.flags.has(Flags::REFERENCE) {
+                    counts.references += 1;
+                    continue;
+                }
+                let of = |flag| u64::from(row.flags.has(flag));
+                counts.seen += 1;
+                counts.skipped += of(Flags::SKIPPED);
+                counts.empty += of(Flags::EMPTY);
+                counts.short += of(Flags::SHORT);
+                counts.broken_text += of(Flags::BROKEN_TEXT);
+                counts.text_bytes += row.text_bytes;
+            }
+            Ok(())
+        })?;
+        Ok(counts)
+    }
+}
+
+fn gather_unit(
+    work: &Work,
+    unit: usize,
+    labels: &mut u64,
+    files: &mut [Result<AtomicFile>; 4],
+) -> Result<()> {
+    for number in 0.. {
+        let path = work.segment(unit, number);
+        let (header, mut segment) = Segment::read(&path)?;
+        for row in &mut segment.rows {
+            row.label += *labels;
+        }
+        *labels += segment.labels.len() as u64;
+        let parts: [&[u8]; 4] = [
+            bytemuck::cast_slice(&segment.rows),
+            &segment.sketches,
+            &segment.labels,
+            bytemuck::cast_slice(&segment.chunks),
+        ];
+        for (file, bytes) in files.iter_mut().zip(parts) {
+            match file {
+                Ok(file) => file.write_all(bytes).map_err(|cause| file.error(cause))?,
+                // Reported when it is published.
+                Err(_) => break,
+            }
+        }
+        if header.complete == 1 {
+            break;
+        }
+    }
+    Ok(())
+}

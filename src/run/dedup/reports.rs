@@ -1,0 +1,293 @@
+//! The files of `OUT/` that say what was found.
+
+use std::io::Write;
+use std::path::Path;
+
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rayon::slice::ParallelSlice;
+
+use crate::corpus::Source;
+use crate::io::{AtomicFile, Sorted, Sorter};
+use crate::report::json_lines::{self, At, Nearness, Pair, Skipped};
+use crate::run::Progress;
+use crate::{Error, Result};
+
+use super::decision::Decision;
+use super::dropped::Dropped;
+use super::gathered::Gathered;
+use super::job::{Job, MethodChoice};
+use super::room::Room;
+use super::row::{Flags, Label, Row};
+use super::sketching::source_of;
+
+/// Lines are made so many at a time, and a thread makes so many of them.
+const BATCH: usize = 1 << 14;
+const PIECE: usize = 512;
+
+/// Makes the lines.
+pub struct Reports<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// All documents.
+    pub gathered: &'a Gathered,
+    /// All sources.
+    pub sources: &'a [Source],
+    /// Says whether to go on.
+    pub progress: &'a Progress,
+}
+
+/// What the list of pairs amounts to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Documents that go.
+    pub dropped: u64,
+    /// Of these, with the same text as the one that stays.
+    pub same_text: u64,
+    /// With the same words.
+    pub same_words: u64,
+    /// Found by the method and verified.
+    pub near: u64,
+    /// Clusters of two and more.
+    pub clusters: u64,
+    /// Documents of the largest cluster.
+    pub largest_cluster: u64,
+}
+
+/// A member and its cluster; sorts by cluster.
+type Member = [u32; 2];
+
+impl Reports<'_> {
+    /// Writes `duplicates.jsonl` and notes who goes.
+    ///
+    /// # Errors
+    /// Those of reading and writing; interruption.
+    pub fn duplicates(
+        &self,
+        decisions: Sorted<Decision>,
+        path: &Path,
+        room: &Room<'_>,
+        dropped: &mut Dropped,
+    ) -> Result<(Totals, Sorted<Member>)> {
+        let mut file = AtomicFile::create(path)?;
+        let mut members: Sorter<Member> = room.sorter(2);
+        let mut totals = Totals::default();
+        self.lines(decisions, &mut file, |decision| {
+            dropped.insert(decision.document);
+            totals.dropped += 1;
+            match decision.evidence {
+                Decision::SAME_TEXT => totals.same_text += 1,
+                Decision::SAME_WORDS => totals.same_words += 1,
+                _ => totals.near += 1,
+            }
+            members.push([decision.kept, decision.document])
+        })?;
+        file.publish()?;
+        Ok((totals, members.finish()?))
+    }
+
+    /// Writes `refused.jsonl`: pairs that the method proposed and verification did not confirm.
+    ///
+    /// # Errors
+    /// Those of reading and writing; interruption.
+    pub fn refused(&self, refused: Sorted<Decision>, path: &Path) -> Result<u64> {
+        let mut file = AtomicFile::create(path)?;
+        let mut count = 0;
+        self.lines(refused, &mut file, |_| {
+            count += 1;
+            Ok(())
+        })?;
+        file.publish()?;
+        Ok(count)
+    }
+
+    /// Writes `clusters.jsonl`, by the number of the document that stays.
+    ///
+    /// # Errors
+    /// Those of reading and writing; interruption.
+    pub fn clusters(
+        &self,
+        members: Sorted<Member>,
+        path: &Path,
+        totals: &mut Totals,
+    ) -> Result<()> {
+        let mut file = AtomicFile::create(path)?;
+        let mut cluster: Vec<u32> = Vec::new();
+        for member in members {
+            let [kept, document] = member?;
+            if cluster.first().is_some_and(|&first| first != kept) {
+                self.cluster(&cluster, &mut file, totals)?;
+                cluster.clear();
+            }
+            if cluster.is_empty() {
+                cluster.push(kept);
+            }
+            if document != kept {
+                cluster.push(document);
+            }
+        }
+        if !cluster.is_empty() {
+            self.cluster(&cluster, &mut file, totals)?;
+        }
+        file.publish()
+    }
+
+    /// Writes `skipped.jsonl`, in input order.
+    ///
+    /// # Errors
+    /// Those of reading and writing.
+    pub fn skipped(&self, path: &Path) -> Result<()> {
+        let mut file = AtomicFile::create(path)?;
+        let mut line = Vec::new();
+        self.gathered.rows.for_each_block(BATCH, |_, rows| {
+            for row in rows.iter().filter(|row| row.flags.has(Flags::SKIPPED)) {
+                let label = self.gathered.label(row)?;
+                let name = self.file_name(row)?;
+                let skipped = Skipped {
+                    id: &label.id,
+                    at: At::new(&name, row.place),
+                    reason: &label.reason,
+                    detail: &label.detail,
+                };
+                line.clear();
+                json_lines::skipped(&skipped, &mut line);
+                write(&mut file, &line)?;
+            }
+            Ok(())
+        })?;
+        file.publish()
+    }
+
+    /// Writes `kept.jsonl`: the ids of the documents that stay, in input order.
+    ///
+    /// # Errors
+    /// Those of reading and writing; interruption.
+    pub fn kept_ids(&self, dropped: &Dropped, path: &Path) -> Result<()> {
+        let mut file = AtomicFile::create(path)?;
+        self.gathered.rows.for_each_block(BATCH, |first, rows| {
+            self.progress.check()?;
+            let numbers: Vec<u32> = (first as u32..).take(rows.len()).collect();
+            let stays = |number: u32, row: &Row| {
+                let gone = row.flags.has(Flags::SKIPPED) || row.flags.has(Flags::REFERENCE);
+                !gone && !dropped.contains(number)
+            };
+            let pieces: Vec<Result<Vec<u8>>> = rows
+                .par_chunks(PIECE)
+                .zip(numbers.par_chunks(PIECE))
+                .map(|(rows, numbers)| {
+                    let mut lines = Vec::new();
+                    let kept = rows.iter().zip(numbers).filter(|(row, number)| stays(**number, row));
+                    for (row, _) in kept {
+                        let label = self.gathered.label(row)?;
+                        let name = self.file_name(row)?;
+                        json_lines::id(&label.id, At::new(&name, row.place), &mut lines);
+                    }
+                    Ok(lines)
+                })
+                .collect();
+            pieces.into_iter().try_for_each(|piece| write(&mut file, &piece?))
+        })?;
+        file.publish()
+    }
+
+    fn lines(
+        &self,
+        mut decisions: Sorted<Decision>,
+        file: &mut AtomicFile,
+        mut note: impl FnMut(&Decision) -> Result<()>,
+    ) -> Result<()> {
+        let mut batch: Vec<Decision> = Vec::new();
+        loop {
+            self.progress.check()?;
+            batch.clear();
+            for decision in decisions.by_ref().take(BATCH) {
+                batch.push(decision?);
+            }
+            if batch.is_empty() {
+                return Ok(());
+            }
+            batch.iter().try_for_each(&mut note)?;
+            let pieces: Vec<Result<Vec<u8>>> = batch
+                .par_chunks(PIECE)
+                .map(|piece| {
+                    let mut lines = Vec::new();
+                    piece
+                        .par_iter()
+                        .map(|decision| self.line(decision))
+                        .collect::<Result<Vec<_>>>()?
+                        .iter()
+                        .for_each(|line| lines.extend_from_slice(line));
+                    Ok(lines)
+                })
+                .collect();
+            pieces.into_iter().try_for_each(|piece| write(file, &piece?))?;
+        }
+    }
+
+    fn line(&self, decision: &Decision) -> Result<Vec<u8>> {
+        let (row, label) = self.document(decision.document)?;
+        let (kept_row, kept_label) = self.document(decision.kept)?;
+        let is_fingerprint = matches!(self.job.method, MethodChoice::SimHash { .. });
+        let near = decision.evidence == Decision::NEAR;
+        let pair = Pair {
+            id: &label.id,
+            url: &label.url,
+            kept: (decision.kept != decision.document).then_some(&kept_label.id),
+            cluster: decision.kept.into(),
+            method: match decision.evidence {
+                Decision::SAME_TEXT => MethodChoice::Exact.name(),
+                Decision::SAME_WORDS => MethodChoice::Normalized.name(),
+                _ => self.job.method.name(),
+            },
+            nearness: match (is_fingerprint, near) {
+                (true, _) => Nearness::Distance(decision.score[0]),
+                (false, true) => Nearness::Similarity(decision.score),
+                (false, false) => Nearness::Similarity([1, 1]),
+            },
+            verified: decision.verified,
+            at: At::new(&self.file_name(&row)?, row.place),
+            kept_at: At::new(&self.file_name(&kept_row)?, kept_row.place),
+        };
+        let mut line = Vec::new();
+        json_lines::pair(&pair, &mut line);
+        Ok(line)
+    }
+
+    fn cluster(&self, members: &[u32], file: &mut AtomicFile, totals: &mut Totals) -> Result<()> {
+        self.progress.check()?;
+        let size = members.len() as u64;
+        totals.clusters += 1;
+        totals.largest_cluster = totals.largest_cluster.max(size);
+        let (_, kept) = self.document(members[0])?;
+        let mut text = Vec::new();
+        json_lines::begin_cluster(members[0].into(), &kept.id, size, &mut text);
+        for batch in members.chunks(BATCH).enumerate() {
+            let (number, batch) = batch;
+            let labels: Vec<Result<Label>> = batch
+                .par_iter()
+                .map(|&document| self.document(document).map(|(_, label)| label))
+                .collect();
+            for (place, label) in labels.into_iter().enumerate() {
+                json_lines::member(&label?.id, number == 0 && place == 0, &mut text);
+            }
+            write(file, &text)?;
+            text.clear();
+        }
+        json_lines::end_cluster(&mut text);
+        write(file, &text)
+    }
+
+    fn document(&self, number: u32) -> Result<(Row, Label)> {
+        let row = self.gathered.rows.get(number.into())?;
+        let label = self.gathered.label(&row)?;
+        Ok((row, label))
+    }
+
+    fn file_name(&self, row: &Row) -> Result<String> {
+        let source = source_of(self.sources, row.place.source)?;
+        Ok(source.path.to_string_lossy().into_owned())
+    }
+}
+
+fn write(file: &mut AtomicFile, bytes: &[u8]) -> Result<()> {
+    file.write_all(bytes).map_err(|cause| -> Error { file.error(cause) })
+}

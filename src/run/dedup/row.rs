@@ -1,0 +1,142 @@
+//! What the first reading remembers of a document.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::corpus::Place;
+
+/// A document, as the work directory stores it; the document's number is its place in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Row {
+    /// xxh3-128 of its words' hashes, in order.
+    pub words_digest: u128,
+    /// xxh3-128 of its text.
+    pub text_digest: u128,
+    /// Smaller stays: see [`Policy`](crate::dedup::keep::Policy).
+    pub keep_key: [u8; 16],
+    /// Where it stands.
+    pub place: Place,
+    /// Where its [`Label`] begins.
+    pub label: u64,
+    /// Only documents of the same part are compared: the site's hash, or zero.
+    pub part: u64,
+    /// The length of its text.
+    pub text_bytes: u64,
+    /// How many words it has, at most `u32::MAX`.
+    pub words: u32,
+    /// Flags, and for a skipped document its reason.
+    pub flags: Flags,
+}
+
+/// Properties of a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Flags(pub u32);
+
+impl Flags {
+    /// No word in it: never a duplicate of anything.
+    pub const EMPTY: Flags = Flags(1);
+    /// Fewer words than the method needs: a duplicate only if its words are all the same.
+    pub const SHORT: Flags = Flags(2);
+    /// Its bytes did not fit its character set.
+    pub const BROKEN_TEXT: Flags = Flags(4);
+    /// It could not be read.
+    pub const SKIPPED: Flags = Flags(8);
+    /// It belongs to the collection that the input is compared with.
+    pub const REFERENCE: Flags = Flags(16);
+    /// Its own bytes carry no id: the label holds file and offset.
+    pub const NAMED_BY_PLACE: Flags = Flags(32);
+
+    /// Whether all of `flags` are set.
+    pub fn has(self, flags: Flags) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+
+    /// Sets `flags` if `condition` holds.
+    pub fn set(&mut self, flags: Flags, condition: bool) {
+        self.0 |= if condition { flags.0 } else { 0 };
+    }
+}
+
+/// What people call a document, and why it was skipped if it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Label {
+    /// The id, as it stands in the input.
+    pub id: Vec<u8>,
+    /// The URL, or nothing.
+    pub url: Vec<u8>,
+    /// For a skipped document: the reason's name.
+    pub reason: Vec<u8>,
+    /// For a skipped document: what was wrong.
+    pub detail: Vec<u8>,
+}
+
+impl Label {
+    fn parts(&self) -> [&[u8]; 4] {
+        [&self.id, &self.url, &self.reason, &self.detail]
+    }
+
+    /// Appends the label: four lengths of four bytes, then the parts. Parts of four gigabytes
+    /// are cut.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let lengths = self.parts().map(|part| u32::try_from(part.len()).unwrap_or(u32::MAX));
+        lengths.iter().for_each(|length| out.extend_from_slice(&length.to_le_bytes()));
+        for (part, length) in self.parts().into_iter().zip(lengths) {
+            out.extend_from_slice(&part[..length as usize]);
+        }
+    }
+
+    /// The length of what [`write`](Label::write) writes, given its first 16 bytes.
+    pub fn length(head: [u8; Label::HEAD_BYTES]) -> usize {
+        Label::HEAD_BYTES + Label::lengths(&head).iter().sum::<usize>()
+    }
+
+    /// Bytes that tell how long the label is.
+    pub const HEAD_BYTES: usize = 16;
+
+    /// The label at the start of `bytes`; `None` if they are too few.
+    pub fn read(bytes: &[u8]) -> Option<Label> {
+        let (head, mut rest) = bytes.split_first_chunk()?;
+        let mut parts = [(); 4].map(|()| Vec::new());
+        for (part, length) in parts.iter_mut().zip(Label::lengths(head)) {
+            let (bytes, behind) = rest.split_at_checked(length)?;
+            *part = bytes.to_vec();
+            rest = behind;
+        }
+        let [id, url, reason, detail] = parts;
+        Some(Label {
+            id,
+            url,
+            reason,
+            detail,
+        })
+    }
+
+    fn lengths(head: &[u8; Label::HEAD_BYTES]) -> [usize; 4] {
+        let (lengths, _) = head.as_chunks::<4>();
+        [0, 1, 2, 3].map(|part| u32::from_le_bytes(lengths[part]) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_come_back() {
+        let label = Label {
+            id: b"id \xff".to_vec(),
+            url: Vec::new(),
+            reason: b"damaged".to_vec(),
+            detail: vec![b'x'; 70_000],
+        };
+        let mut bytes = Vec::new();
+        label.write(&mut bytes);
+        let head = *bytes.first_chunk().unwrap();
+        assert_eq!(Label::length(head), bytes.len());
+        assert_eq!(Label::read(&bytes), Some(label));
+        for end in [0, 15, 16, bytes.len() - 1] {
+            assert_eq!(Label::read(&bytes[..end]), None);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Finished stretches of the first reading, which survive a crash.
+//!
+//! ```text
+//! header │ chunks │ rows │ sketches │ labels │ xxh3-128 of all before
+//! ```
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use bytemuck::{Pod, Zeroable};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::row::Row;
+use crate::corpus::Position;
+use crate::io::AtomicFile;
+use crate::{Error, ErrorKind, Result};
+
+const MAGIC: [u8; 8] = *b"STSEG\0\0\x01";
+const CHECKSUM_BYTES: usize = 16;
+
+/// Where a segment ends, and what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Header {
+    magic: [u8; 8],
+    /// The source in which the next segment of the unit begins.
+    pub source: u32,
+    /// One if the unit is complete.
+    pub complete: u32,
+    /// Where in that source: chunk, member, offset.
+    end: [u64; 3],
+    chunks: u64,
+    rows: u64,
+    sketch_bytes: u64,
+    label_bytes: u64,
+}
+
+/// A chunk, as later readings have to find it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct ChunkEntry {
+    /// xxh3-128 of its bytes.
+    pub digest: u128,
+    /// Documents in it, skipped ones too.
+    pub documents: u32,
+    /// Its source.
+    pub source: u32,
+    /// Bytes of its documents and whatever else is in it.
+    pub bytes: u64,
+}
+
+/// What was made of some chunks, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Segment {
+    /// The chunks.
+    pub chunks: Vec<ChunkEntry>,
+    /// Their documents.
+    pub rows: Vec<Row>,
+    /// The documents' sketches, end to end.
+    pub sketches: Vec<u8>,
+    /// The documents' labels, where the rows say.
+    pub labels: Vec<u8>,
+}
+
+impl Header {
+    /// Where the next segment of the unit begins.
+    pub fn end(&self) -> Position {
+        let [chunk, member, offset] = self.end;
+        Position {
+            chunk,
+            member,
+            offset,
+        }
+    }
+
+    /// The bytes of the whole file; `None` if no file can have so many.
+    fn file_bytes(&self) -> Option<u64> {
+        let chunks = self.chunks.checked_mul(size_of::<ChunkEntry>() as u64)?;
+        let rows = self.rows.checked_mul(size_of::<Row>() as u64)?;
+        let fixed = (size_of::<Header>() + CHECKSUM_BYTES) as u64;
+        [chunks, rows, self.sketch_bytes, self.label_bytes]
+            .into_iter()
+            .try_fold(fixed, u64::checked_add)
+    }
+}
+
+impl Segment {
+    /// Bytes of memory that it holds, about.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.rows.as_slice()) + self.sketches.len() + self.labels.len()
+    }
+
+    /// Appends what was made of the next chunk.
+    pub fn append(&mut self, next: &Segment) {
+        let labels = self.labels.len() as u64;
+        self.chunks.extend_from_slice(&next.chunks);
+        let moved = next.rows.iter().map(|row| Row {
+            label: row.label + labels,
+            ..*row
+        });
+        self.rows.extend(moved);
+        self.sketches.extend_from_slice(&next.sketches);
+        self.labels.extend_from_slice(&next.labels);
+    }
+
+    /// Publishes the segment; the next one of its unit begins at `end` in `source`, unless this
+    /// one completes it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn publish(&self, path: &Path, source: u32, end: Position, complete: bool) -> Result<()> {
+        let header = Header {
+            magic: MAGIC,
+            source,
+            complete: complete.into(),
+            end: [end.chunk, end.member, end.offset],
+            chunks: self.chunks.len() as u64,
+            rows: self.rows.len() as u64,
+            sketch_bytes: self.sketches.len() as u64,
+            label_bytes: self.labels.len() as u64,
+        };
+        let mut bytes = bytemuck::bytes_of(&header).to_vec();
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.chunks));
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.rows));
+        bytes.extend_from_slice(&self.sketches);
+        bytes.extend_from_slice(&self.labels);
+        let checksum = xxh3_128(&bytes);
+        let mut file = AtomicFile::create(path)?;
+        file.write_all(&bytes)
+            .and_then(|()| file.write_all(&checksum.to_le_bytes()))
+            .map_err(|cause| file.error(cause))?;
+        file.publish()
+    }
+
+    /// Reads a segment.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if it is not what was written.
+    pub fn read(path: &Path) -> Result<(Header, Segment)> {
+        let bytes = fs::read(path).map_err(|cause| {
+            Error::new(ErrorKind::Read, "cannot be read")
+                .in_file(path)
+                .caused_by(cause)
+        })?;
+        parse(&bytes).ok_or_else(|| {
+            let message = "is damaged (start again with --restart)";
+            Error::new(ErrorKind::Content, message).in_file(path)
+        })
+    }
+}
+
+fn parse(bytes: &[u8]) -> Option<(Header, Segment)> {
+    let (content, checksum) = bytes.split_last_chunk::<CHECKSUM_BYTES>()?;
+    let (header, rest) = content.split_at_checked(size_of::<Header>())?;
+    let header: Header = bytemuck::pod_read_unaligned(header);
+    let whole = header.magic == MAGIC
+        && header.file_bytes() == Some(bytes.len() as u64)
+        && xxh3_128(content).to_le_bytes() == *checksum;
+    if !whole {
+        return None;
+    }
+    let (chunks, rest) = rest.split_at_checked(header.chunks as usize * size_of::<ChunkEntry>())?;
+    let (rows, rest) = rest.split_at_checked(header.rows as usize * size_of::<Row>())?;
+    let (sketches, labels) = rest.split_at_checked(header.sketch_bytes as usize)?;
+    let segment = Segment {
+        chunks: bytemuck::pod_collect_to_vec(chunks),
+        rows: bytemuck::pod_collect_to_vec(rows),
+        sketches: sketches.to_vec(),
+        labels: labels.to_vec(),
+    };
+    Some((header, segment))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment() -> Segment {
+        let row = |label| Row {
+            label,
+            words: 7,
+            ..Row::zeroed()
+        };
+        Segment {
+            chunks: vec![ChunkEntry::zeroed(); 2],
+            rows: vec![row(0), row(3)],
+            sketches: vec![1; 16],
+            labels: b"abcdef".to_vec(),
+        }
+    }
+
+    #[test]
+    fn segments_come_back_and_labels_move() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("segment");
+        let mut written = segment();
+        written.append(&segment());
+        let end = Position {
+            chunk: 4,
+            member: 5,
+            offset: 6,
+        };
+        written.publish(&path, 9, end, true).unwrap();
+        let (header, read) = Segment::read(&path).unwrap();
+        assert_eq!((header.source, header.complete, header.end()), (9, 1, end));
+        assert_eq!(read.chunks, written.chunks);
+        let labels: Vec<u64> = read.rows.iter().map(|row| row.label).collect();
+        assert_eq!(labels, [0, 3, 6, 9]);
+        assert_eq!((read.sketches.len(), read.labels), (32, b"abcdefabcdef".to_vec()));
+    }
+
+    #[test]
+    fn every_damage_is_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("segment");
+        segment().publish(&path, 0, Position::default(), false).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        assert!(parse(&bytes).is_some());
+        for end in 0..bytes.len() {
+            assert!(parse(&bytes[..end]).is_none());
+        }
+        for bit in 0..8 * bytes.len() {
+            let mut bytes = bytes.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(parse(&bytes).is_none(), "bit {bit}");
+        }
+        fs::write(&path, b"x").unwrap();
+        let error = Segment::read(&path).unwrap_err();
+        assert!(error.to_string().contains("is damaged"), "{error}");
+    }
+}

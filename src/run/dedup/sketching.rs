@@ -1,0 +1,322 @@
+//! The first reading: a row, a label and a sketch of every document.
+
+use crate::corpus::{Chunk, Document, Parsed, Parser, Skip, Source};
+use crate::dedup::keep;
+use crate::kernel::Level;
+use crate::run::pipeline::{Event, Pipeline, Unit};
+use crate::run::{Progress, Resources};
+use crate::sketch::digest;
+use crate::sketch::{Method, Scratch, Words};
+use crate::text::tokenizer::{Tokenizer, WordHashes};
+use crate::{Error, ErrorKind, Result};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::job::Job;
+use super::row::{Flags, Label, Row};
+use super::segment::{ChunkEntry, Segment};
+use super::units::units;
+use super::work::Work;
+
+/// A segment is finished when it holds so much, or covers so much of the input.
+const SEGMENT_BYTES: usize = 4 << 20;
+const SEGMENT_INPUT_BYTES: u64 = 128 << 20;
+/// Buffers that grew beyond this for a giant document are given back.
+const KEPT_CAPACITY: usize = 1 << 20;
+
+/// What is read, and which sources are only compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs<'a> {
+    /// All sources, those of the reference first.
+    pub sources: &'a [Source],
+    /// How many of them are the reference.
+    pub references: u32,
+}
+
+/// Reads what no finished segment covers yet, and finishes the segments.
+///
+/// # Errors
+/// Those of reading and writing; [`ErrorKind::Interrupted`]. The segments finished until then
+/// stay.
+pub fn sketch(
+    job: &Job,
+    method: Option<&dyn Method>,
+    inputs: Inputs<'_>,
+    work: &Work,
+    pipeline: &Pipeline<'_>,
+    resources: &Resources,
+    progress: &Progress,
+) -> Result<()> {
+    let mut open = Vec::new();
+    for (unit, sources) in units(inputs.sources).into_iter().enumerate() {
+        if let Some(begun) = OpenUnit::resume(unit, sources, inputs.sources, work, progress)? {
+            open.push(begun);
+        }
+    }
+    let rest: Vec<Unit> = open.iter().map(|unit| unit.rest.clone()).collect();
+    let start = || Sketcher::new(job, method, inputs, resources.level);
+    pipeline.run(&rest, start, Sketcher::sketch, |unit, event| match event {
+        Event::Chunk {
+            source,
+            end,
+            result,
+        } => open[unit].append(&result, source, end, work),
+        Event::End => open[unit].finish(work),
+    })
+}
+
+/// A unit that is not complete, and what is not in a finished segment yet.
+struct OpenUnit {
+    unit: usize,
+    next_segment: usize,
+    rest: Unit,
+    segment: Segment,
+    input_bytes: u64,
+}
+
+impl OpenUnit {
+    /// The unit from where its segments end; `None` if they are complete.
+    fn resume(
+        unit: usize,
+        sources: std::ops::Range<u32>,
+        all: &[Source],
+        work: &Work,
+        progress: &Progress,
+    ) -> Result<Option<OpenUnit>> {
+        let mut rest = Unit {
+            sources,
+            begin: Default::default(),
+        };
+        let mut next_segment = 0;
+        while work.segment(unit, next_segment).exists() {
+            next_segment += 1;
+        }
+        if let Some(last) = next_segment.checked_sub(1) {
+            let (header, _) = Segment::read(&work.segment(unit, last))?;
+            let done = rest.sources.start..header.source;
+            let done = if header.complete == 1 { rest.sources.clone() } else { done };
+            let sizes = done.filter_map(|source| all.get(source as usize)?.bytes);
+            progress.advance(sizes.sum());
+            if header.complete == 1 {
+                return Ok(None);
+            }
+            rest.sources.start = header.source;
+            rest.begin = header.end();
+        }
+        Ok(Some(OpenUnit {
+            unit,
+            next_segment,
+            rest,
+            segment: Segment::default(),
+            input_bytes: 0,
+        }))
+    }
+
+    fn append(
+        &mut self,
+        chunk: &Segment,
+        source: u32,
+        end: crate::corpus::Position,
+        work: &Work,
+    ) -> Result<()> {
+        self.segment.append(chunk);
+        self.input_bytes += chunk.chunks.iter().map(|chunk| chunk.bytes).sum::<u64>();
+        if self.segment.bytes() < SEGMENT_BYTES && self.input_bytes < SEGMENT_INPUT_BYTES {
+            return Ok(());
+        }
+        let path = work.segment(self.unit, self.next_segment);
+        self.segment.publish(&path, source, end, false)?;
+        self.next_segment += 1;
+        self.input_bytes = 0;
+        self.segment = Segment::default();
+        Ok(())
+    }
+
+    fn finish(&mut self, work: &Work) -> Result<()> {
+        let path = work.segment(self.unit, self.next_segment);
+        let end = self.rest.sources.end;
+        self.segment.publish(&path, end, Default::default(), true)?;
+        self.segment = Segment::default();
+        Ok(())
+    }
+}
+
+/// A worker of the first reading.
+struct Sketcher<'a> {
+    job: &'a Job,
+    method: Option<&'a dyn Method>,
+    inputs: Inputs<'a>,
+    parser: Parser,
+    maker: RowMaker<'a>,
+}
+
+/// What turns a document into a row, apart from the parser.
+struct RowMaker<'a> {
+    job: &'a Job,
+    method: Option<&'a dyn Method>,
+    tokenizer: Tokenizer,
+    words: WordHashes,
+    scratch: Scratch,
+}
+
+impl<'a> Sketcher<'a> {
+    fn new(
+        job: &'a Job,
+        method: Option<&'a dyn Method>,
+        inputs: Inputs<'a>,
+        level: Level,
+    ) -> Sketcher<'a> {
+        let maker = RowMaker {
+            job,
+            method,
+            tokenizer: Tokenizer::new(job.tokenizer, level),
+            words: WordHashes::default(),
+            scratch: Scratch::default(),
+        };
+        Sketcher {
+            job,
+            method,
+            inputs,
+            parser: Parser::new(&job.reading),
+            maker,
+        }
+    }
+
+    fn sketch(&mut self, chunk: &Chunk) -> Result<Segment> {
+        let source = source_of(self.inputs.sources, chunk.source)?;
+        let is_reference = chunk.source < self.inputs.references;
+        let mut made = Segment::default();
+        let mut rows_digest = Vec::new();
+        let (maker, rows) = (&mut self.maker, &mut made);
+        let visit = &mut |_, parsed: Parsed<'_>| {
+            let row = match parsed {
+                Parsed::Document(document) => maker.document(source, &document, rows),
+                Parsed::Skipped(skip) => maker.skipped(source, &skip, rows),
+                // Every document is wanted.
+                Parsed::Unwanted { .. } => return,
+            };
+            rows.rows.push(row);
+        };
+        self.parser.for_each(source.format, chunk, &|_| true, visit);
+        for row in &mut made.rows {
+            row.flags.set(Flags::REFERENCE, is_reference);
+            rows_digest.extend_from_slice(&row.text_digest.to_le_bytes());
+        }
+        let documents = u32::try_from(made.rows.len()).map_err(|_| too_many())?;
+        let digest = match chunk.bytes() {
+            [] => xxh3_128(&rows_digest),
+            bytes => xxh3_128(bytes),
+        };
+        made.chunks.push(ChunkEntry {
+            digest,
+            documents,
+            source: chunk.source,
+            bytes: chunk.bytes().len() as u64,
+        });
+        debug_assert_eq!(
+            made.sketches.len(),
+            made.rows.len() * self.method.map_or(0, |method| method.sketch_bytes())
+        );
+        let _ = self.job;
+        Ok(made)
+    }
+}
+
+impl RowMaker<'_> {
+    fn document(&mut self, source: &Source, document: &Document<'_>, made: &mut Segment) -> Row {
+        let wide = self.method.is_some_and(|method| method.wide());
+        self.words.short.clear();
+        self.words.long.clear();
+        self.tokenizer.hash_words(document.text, wide, &mut self.words);
+        let count = self.words.short.len();
+        let least = self.method.map_or(1, |method| method.least_words());
+
+        let mut flags = Flags::default();
+        let is_empty = count == 0 && (self.method.is_some() || document.text.is_empty());
+        flags.set(Flags::EMPTY, is_empty);
+        flags.set(Flags::SHORT, count < least && !is_empty);
+        flags.set(Flags::BROKEN_TEXT, document.broken_text);
+        flags.set(Flags::NAMED_BY_PLACE, document.id.is_empty());
+        if let Some(method) = self.method {
+            let before = made.sketches.len();
+            if count >= least {
+                let words = Words {
+                    short: &self.words.short,
+                    long: &self.words.long,
+                };
+                method.sketch(words, &mut self.scratch, &mut made.sketches);
+            }
+            made.sketches.resize(before + method.sketch_bytes(), 0);
+        }
+        let row = Row {
+            words_digest: digest::words(&self.words.short),
+            text_digest: digest::text(document.text),
+            keep_key: keep::key(&self.job.keep, document),
+            place: document.place,
+            label: made.labels.len() as u64,
+            part: if self.job.keep_per_site { keep::site(document.url) } else { 0 },
+            text_bytes: document.text.len() as u64,
+            words: u32::try_from(count).unwrap_or(u32::MAX),
+            flags,
+        };
+        let label = Label {
+            id: name(source, document.id, &row),
+            url: document.url.to_vec(),
+            ..Label::default()
+        };
+        label.write(&mut made.labels);
+        if self.words.short.capacity() > KEPT_CAPACITY {
+            (self.words, self.scratch) = Default::default();
+        }
+        row
+    }
+
+    fn skipped(&mut self, source: &Source, skip: &Skip, made: &mut Segment) -> Row {
+        let sketch_bytes = self.method.map_or(0, |method| method.sketch_bytes());
+        made.sketches.resize(made.sketches.len() + sketch_bytes, 0);
+        let mut flags = Flags::SKIPPED;
+        flags.set(Flags::NAMED_BY_PLACE, skip.id.is_empty());
+        let row = Row {
+            place: skip.place,
+            label: made.labels.len() as u64,
+            keep_key: [u8::MAX; 16],
+            flags,
+            ..bytemuck::Zeroable::zeroed()
+        };
+        let label = Label {
+            id: name(source, &skip.id, &row),
+            url: Vec::new(),
+            reason: skip.reason.name().into(),
+            detail: skip.detail.clone().into_bytes(),
+        };
+        label.write(&mut made.labels);
+        row
+    }
+}
+
+/// The document's own id, or else its file and its place in it.
+fn name(source: &Source, id: &[u8], row: &Row) -> Vec<u8> {
+    if !id.is_empty() {
+        return id.to_vec();
+    }
+    let mut name = source.path.as_os_str().as_encoded_bytes().to_vec();
+    let place = row.place;
+    let place = match place.member {
+        crate::corpus::NO_MEMBER => format!(":{}", place.offset),
+        member => format!(":{member}+{}", place.offset),
+    };
+    name.extend_from_slice(place.as_bytes());
+    name
+}
+
+/// The source of that number.
+pub(super) fn source_of(sources: &[Source], number: u32) -> Result<&Source> {
+    sources.get(number as usize).ok_or_else(|| {
+        let message = format!("no source number {number}");
+        Error::new(ErrorKind::Content, message)
+    })
+}
+
+pub(super) fn too_many() -> Error {
+    let message = format!("more than {} documents: split the input", u32::MAX);
+    Error::new(ErrorKind::Content, message)
+}
