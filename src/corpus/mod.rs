@@ -18,6 +18,8 @@
 pub mod chunk;
 mod cut;
 mod decompress;
+mod detect;
+pub mod discover;
 pub mod document;
 pub mod form_feed;
 mod json_line;
@@ -28,8 +30,14 @@ pub mod source;
 pub mod synthetic;
 
 pub use chunk::{Body, Chunk, Position};
+pub use discover::discover;
 pub use document::{Document, FieldValue, NO_MEMBER, Parsed, Place, Reason, Skip};
 pub use parser::Parser;
 pub use reader::ChunkReader;
 pub use reading::{HtmlText, Reading};
 pub use source::{Compression, Format, Source};
+
+#[cfg(test)]
+mod test_files;
+#[cfg(test)]
+mod tests;

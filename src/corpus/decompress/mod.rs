@@ -8,6 +8,7 @@ use super::source::Compression;
 use crate::Result;
 use blocks::Blocks;
 use codec::Codec;
+pub(super) use codec::is_zstd;
 use members::Members;
 use std::path::Path;
 
