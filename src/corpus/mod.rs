@@ -21,6 +21,7 @@ pub mod form_feed;
 pub mod reading;
 pub mod source;
 pub mod synthetic;
+pub mod web;
 
 pub use chunk::{Body, Chunk, Position};
 pub use document::{Document, FieldValue, NO_MEMBER, Parsed, Place, Reason, Skip};
