@@ -28,6 +28,7 @@ pub mod reader;
 pub mod reading;
 pub mod source;
 pub mod synthetic;
+pub mod web;
 
 pub use chunk::{Body, Chunk, Position};
 pub use discover::discover;
