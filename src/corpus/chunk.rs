@@ -121,7 +121,14 @@ mod tests {
         let found: Vec<_> = [0, 9, 10, 29, 30, 31]
             .map(|index| locate(start, &members, index))
             .into();
-        let expected = [(100, 50), (100, 59), (200, 0), (200, 19), (320, 0), (320, 1)];
+        let expected = [
+            (100, 50),
+            (100, 59),
+            (200, 0),
+            (200, 19),
+            (320, 0),
+            (320, 1),
+        ];
         assert_eq!(found, expected);
     }
 }

@@ -6,8 +6,8 @@
 //!              format    decompresses  records  own          of bytes
 //! ```
 //!
-//! A [`Source`] is cut into [`Chunk`]s of whole documents, in order, by one `ChunkReader`; what
-//! is in a chunk is found by whoever has a `Parser`. Documents are borrowed views with a
+//! A [`Source`] is cut into [`Chunk`]s of whole documents, in order, by one [`ChunkReader`]; what
+//! is in a chunk is found by whoever has a [`Parser`]. Documents are borrowed views with a
 //! [`Place`]. Borders, places and numbers depend on the bytes of the input and on the [`Reading`]
 //! alone, never on buffers or on where reading resumed. Whatever cannot be read becomes a [`Skip`]
 //! with its reason and place; only what the system says about a file is an error.
@@ -16,13 +16,29 @@
 //! `synthetic` alone, which makes corpora up.
 
 pub mod chunk;
+mod cut;
+mod decompress;
+mod detect;
+pub mod discover;
 pub mod document;
 pub mod form_feed;
+mod json_line;
+pub mod parser;
+pub mod reader;
 pub mod reading;
 pub mod source;
 pub mod synthetic;
+pub mod web;
 
 pub use chunk::{Body, Chunk, Position};
+pub use discover::discover;
 pub use document::{Document, FieldValue, NO_MEMBER, Parsed, Place, Reason, Skip};
+pub use parser::Parser;
+pub use reader::ChunkReader;
 pub use reading::{HtmlText, Reading};
 pub use source::{Compression, Format, Source};
+
+#[cfg(test)]
+mod test_files;
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,8 @@
 //! A file that documents come from.
 
+use crate::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A file that documents come from.
@@ -103,4 +105,16 @@ impl Compression {
             Compression::Zstd => "zstd",
         }
     }
+}
+
+/// The error of an input that cannot be opened or read, with what to do about the usual causes.
+pub(super) fn unreadable(input: &Path, cause: io::Error) -> Error {
+    let message = match cause.kind() {
+        io::ErrorKind::NotFound => "cannot be read (check the spelling of its name)",
+        io::ErrorKind::PermissionDenied => "cannot be read (ask its owner for read permission)",
+        _ => "cannot be read",
+    };
+    Error::new(ErrorKind::Read, message)
+        .in_file(input)
+        .caused_by(cause)
 }

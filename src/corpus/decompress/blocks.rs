@@ -1,0 +1,172 @@
+//! A file, read in large blocks.
+
+use crate::corpus::source::unreadable;
+use crate::{Error, ErrorKind, Result};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// A file, read in large blocks from any offset.
+pub(in crate::corpus) struct Blocks {
+    path: PathBuf,
+    file: File,
+    size: u64,
+    /// The offset in the file behind the buffer.
+    next: u64,
+    buffer: Vec<u8>,
+    /// How much of the buffer is used up.
+    used: usize,
+    block_bytes: usize,
+}
+
+impl Blocks {
+    /// Opens a file that has to be of `size` bytes.
+    pub(super) fn open(path: &Path, size: u64, block_bytes: usize) -> Result<Blocks> {
+        let file = File::open(path).map_err(|cause| unreadable(path, cause))?;
+        let found = file.metadata().map_err(|cause| unreadable(path, cause))?;
+        if found.len() != size {
+            return Err(changed(path, size, found.len()));
+        }
+        Ok(Blocks {
+            path: path.to_owned(),
+            file,
+            size,
+            next: 0,
+            buffer: Vec::new(),
+            used: 0,
+            block_bytes,
+        })
+    }
+
+    /// The file's name.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The size of the file.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The offset in the file of what comes next.
+    pub(super) fn offset(&self) -> u64 {
+        self.next - (self.buffer.len() - self.used) as u64
+    }
+
+    /// Goes on at `offset`.
+    pub(super) fn seek(&mut self, offset: u64) {
+        let start = self.next - self.buffer.len() as u64;
+        match offset.checked_sub(start) {
+            Some(used) if used <= self.buffer.len() as u64 => self.used = used as usize,
+            _ => {
+                self.next = offset;
+                self.buffer.clear();
+                self.used = 0;
+            }
+        }
+    }
+
+    /// What comes next, without using it up: at least `least` bytes, or all there are.
+    pub(super) fn peek(&mut self, least: usize) -> Result<&[u8]> {
+        if self.buffer.len() - self.used < least {
+            self.buffer.drain(..self.used);
+            self.used = 0;
+            let mut buffer = std::mem::take(&mut self.buffer);
+            while buffer.len() < least && self.read(self.block_bytes, &mut buffer)? > 0 {}
+            self.buffer = buffer;
+        }
+        Ok(&self.buffer[self.used..])
+    }
+
+    /// Uses up `length` bytes of what [`peek`](Self::peek) gave.
+    pub(super) fn consume(&mut self, length: usize) {
+        self.used = (self.used + length).min(self.buffer.len());
+    }
+
+    /// Appends up to `want` bytes from behind the buffer; less than that only at the file's end.
+    pub(super) fn read(&mut self, want: usize, out: &mut Vec<u8>) -> Result<usize> {
+        let left = self.size.saturating_sub(self.next);
+        let want = want.min(usize::try_from(left).unwrap_or(usize::MAX));
+        let before = out.len();
+        out.resize(before + want, 0);
+        let mut filled = before;
+        while filled < out.len() {
+            match self.file.read_at(&mut out[filled..], self.next) {
+                Ok(0) => return Err(changed(&self.path, self.size, self.next)),
+                Ok(read) => {
+                    filled += read;
+                    self.next += read as u64;
+                }
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(unreadable(&self.path, cause)),
+            }
+        }
+        Ok(want)
+    }
+}
+
+fn changed(path: &Path, expected: u64, found: u64) -> Error {
+    let message = format!(
+        "changed while it was being read: expected {expected} bytes, found {found} (run again \
+         when it is complete)"
+    );
+    Error::new(ErrorKind::Changed, message).in_file(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn bytes_come_from_any_offset_in_any_steps() {
+        let content: Vec<u8> = (0..1000u32).map(|byte| byte as u8).collect();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&content).unwrap();
+        for block_bytes in [1, 7, 64, 4096] {
+            let mut blocks = Blocks::open(file.path(), 1000, block_bytes).unwrap();
+            for offset in [0, 990, 3, 4, 1000, 500] {
+                blocks.seek(offset as u64);
+                let length = 12.min(1000 - offset);
+                assert_eq!(
+                    blocks.peek(12).unwrap()[..length],
+                    content[offset..][..length]
+                );
+                blocks.consume(2.min(length));
+                assert_eq!(blocks.offset() as usize, offset + 2.min(length));
+            }
+            for offset in [0, 990, 3, 1000] {
+                let mut blocks = Blocks::open(file.path(), 1000, block_bytes).unwrap();
+                blocks.seek(offset as u64);
+                let mut out = Vec::new();
+                while blocks.read(5, &mut out).unwrap() > 0 {}
+                assert_eq!(out, content[offset..]);
+                assert_eq!(blocks.offset(), 1000);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_shrinks_or_grows_is_an_error() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"12345").unwrap();
+        let kind = |size| {
+            Blocks::open(file.path(), size, 2)
+                .err()
+                .map(|error| error.kind())
+        };
+        assert_eq!(kind(4), Some(ErrorKind::Changed));
+        let mut blocks = Blocks::open(file.path(), 5, 2).unwrap();
+        blocks.peek(2).unwrap();
+        file.as_file().set_len(3).unwrap();
+        let mut out = Vec::new();
+        let error = loop {
+            match blocks.read(2, &mut out) {
+                Ok(read) => assert!(read > 0),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.kind(), ErrorKind::Changed);
+    }
+}

@@ -1,0 +1,157 @@
+//! Gzip members and zstd frames, one at a time.
+
+use crate::{Error, ErrorKind, Result};
+use flate2::{Decompress, FlushDecompress, Status};
+use std::path::Path;
+use zstd::stream::raw::{Decoder, Operation};
+
+/// The most bytes that a block of zstd decompresses to (RFC 8878, 3.1.1.2.4).
+const ZSTD_BLOCK_BYTES: usize = 128 << 10;
+
+/// The bytes that tell where a zstd frame begins, little-endian.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// The bytes of a header that show whether a member begins.
+pub(super) const HEADER_BYTES: usize = 4;
+
+/// Decompresses one member after another.
+pub(super) enum Codec {
+    Gzip(Decompress),
+    Zstd {
+        decoder: Box<Decoder<'static>>,
+        /// How many bytes bring the next block to its end; more are not fed, so that what stands
+        /// before a damaged block comes out whatever the blocks of the file are.
+        wanted: usize,
+        block: Vec<u8>,
+    },
+}
+
+/// What a step came to.
+pub(super) enum Outcome {
+    /// There is more.
+    Going,
+    /// The member ended and its checksum is right.
+    Ended,
+    /// The member is damaged: what is wrong.
+    Corrupt(String),
+}
+
+impl Codec {
+    /// For gzip members (RFC 1952).
+    pub(super) fn gzip() -> Codec {
+        Codec::Gzip(Decompress::new_gzip(15))
+    }
+
+    /// For zstd frames (RFC 8878). Windows of more than 128 MiB are refused.
+    pub(super) fn zstd(path: &Path) -> Result<Codec> {
+        let decoder = Decoder::new().map_err(|cause| {
+            Error::new(ErrorKind::Memory, "no memory to decompress it")
+                .in_file(path)
+                .caused_by(cause)
+        })?;
+        Ok(Codec::Zstd {
+            decoder: Box::new(decoder),
+            wanted: HEADER_BYTES + 1,
+            block: vec![0; ZSTD_BLOCK_BYTES],
+        })
+    }
+
+    /// What it decompresses, for messages.
+    pub(super) fn member_name(&self) -> &'static str {
+        match self {
+            Codec::Gzip(_) => "gzip member",
+            Codec::Zstd { .. } => "zstd frame",
+        }
+    }
+
+    /// The bytes that every member begins with, but for zstd frames that are to be skipped.
+    pub(super) fn magic(&self) -> &'static [u8] {
+        match self {
+            Codec::Gzip(_) => &[0x1f, 0x8b, 0x08],
+            Codec::Zstd { .. } => &ZSTD_MAGIC,
+        }
+    }
+
+    /// Whether a member may begin with these bytes, or with what is left of them at the file's end.
+    pub(super) fn begins(&self, header: &[u8]) -> bool {
+        if header.len() < self.magic().len() {
+            return self.magic().starts_with(header);
+        }
+        match self {
+            // The upper three flags are reserved.
+            Codec::Gzip(_) => {
+                header.starts_with(self.magic())
+                    && header.get(3).is_none_or(|flags| flags & 0xe0 == 0)
+            }
+            Codec::Zstd { .. } => is_zstd(header),
+        }
+    }
+
+    /// Makes ready for the next member.
+    pub(super) fn begin(&mut self) {
+        match self {
+            Codec::Gzip(inflate) => inflate.reset(true),
+            Codec::Zstd {
+                decoder, wanted, ..
+            } => {
+                // Cannot fail: it only sets the state back.
+                let _ = decoder.reinit();
+                *wanted = HEADER_BYTES + 1;
+            }
+        }
+    }
+
+    /// Decompresses some of `input`, which is not empty, into the room that `out` has; says how
+    /// many bytes of it are used up.
+    pub(super) fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> (usize, Outcome) {
+        match self {
+            Codec::Gzip(inflate) => {
+                let before = inflate.total_in();
+                let status = inflate.decompress_vec(input, out, FlushDecompress::None);
+                let used = (inflate.total_in() - before) as usize;
+                let outcome = match status {
+                    Ok(Status::StreamEnd) => Outcome::Ended,
+                    Ok(Status::Ok) => Outcome::Going,
+                    // No progress although there is input and room.
+                    Ok(Status::BufError) if used > 0 => Outcome::Going,
+                    Ok(Status::BufError) => Outcome::Corrupt("no progress".into()),
+                    Err(error) => Outcome::Corrupt(match error.message() {
+                        Some(message) => message.to_owned(),
+                        None => "invalid deflate stream".to_owned(),
+                    }),
+                };
+                (used, outcome)
+            }
+            Codec::Zstd {
+                decoder,
+                wanted,
+                block,
+            } => {
+                let fed = &input[..input.len().min((*wanted).max(1))];
+                match decoder.run_on_buffers(fed, block) {
+                    Ok(status) => {
+                        out.extend_from_slice(&block[..status.bytes_written]);
+                        *wanted = status.remaining;
+                        let outcome = match status.remaining {
+                            0 => Outcome::Ended,
+                            _ if status.bytes_read + status.bytes_written == 0 => {
+                                Outcome::Corrupt("no progress".into())
+                            }
+                            _ => Outcome::Going,
+                        };
+                        (status.bytes_read, outcome)
+                    }
+                    Err(error) => (0, Outcome::Corrupt(error.to_string())),
+                }
+            }
+        }
+    }
+}
+
+/// Whether these are the first bytes of a zstd frame, or of one that is to be skipped.
+pub(in crate::corpus) fn is_zstd(header: &[u8]) -> bool {
+    match header {
+        [first, 0x2a, 0x4d, 0x18, ..] => first & 0xf0 == 0x50,
+        _ => header.starts_with(&ZSTD_MAGIC),
+    }
+}

@@ -1,0 +1,296 @@
+//! A file of gzip members or zstd frames, with a way around those that are damaged.
+//!
+//! A member of at most [`HELD_BYTES`] is given out once its checksum was found right, so that a
+//! damaged one costs itself and nothing else. A longer one is given out as it is decompressed;
+//! what comes before the damage cannot be called back. Behind damage, the next member is looked
+//! for by its first bytes and taken if it can be decompressed as far as it is held.
+
+use super::blocks::Blocks;
+use super::codec::{Codec, HEADER_BYTES, Outcome};
+use super::{Break, Pile, Step};
+use crate::Result;
+use memchr::memmem::Finder;
+
+/// The most decompressed bytes of a member that wait for its checksum.
+pub(super) const HELD_BYTES: u64 = 1 << 20;
+
+/// The room that a step of decompression has.
+const STEP_BYTES: usize = 128 << 10;
+
+/// How many bytes of false members, behind one damaged place, are decompressed in search of the
+/// next before members within a false one are no longer tried: this keeps the search linear.
+const SEARCH_BYTES: u64 = 64 << 20;
+
+/// The decompressed bytes of a file of members.
+pub(in crate::corpus) struct Members {
+    blocks: Blocks,
+    codec: Codec,
+    /// The member that is being decompressed.
+    member: Option<Member>,
+    /// Decompressed bytes at the start of the first member that are not wanted.
+    unwanted: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Member {
+    /// Its offset in the file.
+    offset: u64,
+    /// How much came out of it.
+    given: u64,
+    /// The index in the pile at which it begins; `None` if it began in an earlier one.
+    begin: Option<usize>,
+}
+
+impl Members {
+    /// Reads members from where `blocks` stands, but for the first `unwanted` decompressed bytes.
+    pub(super) fn new(blocks: Blocks, codec: Codec, unwanted: u64) -> Members {
+        Members {
+            blocks,
+            codec,
+            member: None,
+            unwanted,
+        }
+    }
+
+    /// The offset in the file that decompression has come to.
+    pub(super) fn file_offset(&self) -> u64 {
+        self.blocks.offset()
+    }
+
+    /// Appends at least `want` bytes, unless the file ends or is damaged before.
+    pub(super) fn fill(&mut self, want: usize, pile: &mut Pile) -> Result<Step> {
+        let enough = pile.bytes.len() + want.max(1);
+        let before = pile.bytes.len();
+        loop {
+            let Some(member) = self.member else {
+                if pile.bytes.len() >= enough {
+                    return Ok(Step::More);
+                }
+                match self.begin(pile)? {
+                    Begun::Member => continue,
+                    Begun::End if pile.bytes.len() > before => return Ok(Step::More),
+                    Begun::End => return Ok(Step::End),
+                    Begun::Broken(broken) => return Ok(Step::Broken(broken)),
+                }
+            };
+            if pile.bytes.len() >= enough && member.given > HELD_BYTES {
+                return Ok(Step::More);
+            }
+            if let Some(broken) = self.advance(member, pile)? {
+                return Ok(Step::Broken(broken));
+            }
+        }
+    }
+
+    /// Forgets where the member begins, because the bytes before `length` leave the pile.
+    pub(super) fn cut(&mut self, length: usize) {
+        if let Some(member) = &mut self.member {
+            member.begin = member.begin.and_then(|begin| begin.checked_sub(length));
+        }
+    }
+
+    /// Starts the next member, if there is one.
+    fn begin(&mut self, pile: &mut Pile) -> Result<Begun> {
+        let header = self.blocks.peek(HEADER_BYTES)?;
+        if header.is_empty() {
+            return Ok(Begun::End);
+        }
+        if self.codec.begins(header) {
+            self.codec.begin();
+            let (begin, offset) = (pile.bytes.len(), self.blocks.offset());
+            // Resuming within a member: it begins before the pile does.
+            let is_first = self.unwanted > 0;
+            if !is_first {
+                pile.members.push((begin, offset));
+            }
+            self.member = Some(Member {
+                offset,
+                given: 0,
+                begin: (!is_first).then_some(begin),
+            });
+            return Ok(Begun::Member);
+        }
+        let offset = self.blocks.offset();
+        if self.is_padding()? {
+            return Ok(Begun::End);
+        }
+        let what = format!("no {} begins here", self.codec.member_name());
+        let detail = self.skip_damage(offset, offset, &what)?;
+        Ok(Begun::Broken(Break {
+            is_truncated: false,
+            begin: Some(pile.bytes.len()),
+            detail,
+        }))
+    }
+
+    /// Whether there are nothing but zeros to the end of the file; they are used up then.
+    fn is_padding(&mut self) -> Result<bool> {
+        let start = self.blocks.offset();
+        loop {
+            let bytes = self.blocks.peek(1)?;
+            let length = bytes.len();
+            if length == 0 {
+                return Ok(true);
+            }
+            if bytes.iter().any(|&byte| byte != 0) {
+                self.blocks.seek(start);
+                return Ok(false);
+            }
+            self.blocks.consume(length);
+        }
+    }
+
+    /// Decompresses a step of the member; what is wrong, if it cannot be.
+    fn advance(&mut self, mut member: Member, pile: &mut Pile) -> Result<Option<Break>> {
+        let input = self.blocks.peek(1)?;
+        if input.is_empty() {
+            self.member = None;
+            self.unwanted = 0;
+            let detail = format!(
+                "the file ends within the {} at byte {}, {} decompressed bytes into it",
+                self.codec.member_name(),
+                member.offset,
+                member.given
+            );
+            return Ok(Some(Break {
+                is_truncated: true,
+                begin: member.begin,
+                detail,
+            }));
+        }
+        pile.reserve(STEP_BYTES);
+        let before = pile.bytes.len();
+        let (used, outcome) = self.codec.step(input, &mut pile.bytes);
+        self.blocks.consume(used);
+        member.given += (pile.bytes.len() - before) as u64;
+        self.drop_unwanted(before, pile);
+        match outcome {
+            Outcome::Going => self.member = Some(member),
+            Outcome::Ended => {
+                self.member = None;
+                self.unwanted = 0;
+            }
+            Outcome::Corrupt(what) => {
+                self.member = None;
+                self.unwanted = 0;
+                if member.given <= HELD_BYTES {
+                    take_back(member, pile);
+                }
+                let failed = self.blocks.offset();
+                let what = format!(
+                    "the {} there is damaged after {} decompressed bytes: {what}",
+                    self.codec.member_name(),
+                    member.given
+                );
+                let detail = self.skip_damage(member.offset, failed, &what)?;
+                return Ok(Some(Break {
+                    is_truncated: false,
+                    begin: member.begin,
+                    detail,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn drop_unwanted(&mut self, before: usize, pile: &mut Pile) {
+        if self.unwanted > 0 {
+            let new = pile.bytes.len() - before;
+            let unwanted = usize::try_from(self.unwanted).map_or(new, |unwanted| unwanted.min(new));
+            pile.bytes.drain(before..before + unwanted);
+            self.unwanted -= unwanted as u64;
+        }
+    }
+
+    /// Goes to the next member that can be read, behind one at `start` that failed at `failed`;
+    /// tells what happened.
+    fn skip_damage(&mut self, start: u64, failed: u64, what: &str) -> Result<String> {
+        let next = self.find_next(start + 1, failed)?;
+        let size = self.blocks.size();
+        self.blocks.seek(next.unwrap_or(size));
+        let lost = next.unwrap_or(size) - start;
+        Ok(match next {
+            Some(next) => format!(
+                "at byte {start} of the file: {what}; {lost} compressed bytes are lost, reading \
+                 goes on at byte {next}"
+            ),
+            None => format!(
+                "at byte {start} of the file: {what}; the {lost} compressed bytes to its end are \
+                 lost"
+            ),
+        })
+    }
+
+    /// The first member from `from` on that can be decompressed as far as members are held.
+    fn find_next(&mut self, mut from: u64, failed: u64) -> Result<Option<u64>> {
+        let mut left = SEARCH_BYTES;
+        let finder = Finder::new(self.codec.magic());
+        if failed.saturating_sub(from) > left {
+            from = failed - left;
+        }
+        self.blocks.seek(from);
+        loop {
+            let bytes = self.blocks.peek(HEADER_BYTES)?;
+            if bytes.len() < finder.needle().len() {
+                return Ok(None);
+            }
+            let Some(at) = finder.find(bytes) else {
+                let searched = bytes.len() + 1 - finder.needle().len();
+                self.blocks.consume(searched);
+                continue;
+            };
+            self.blocks.consume(at);
+            let candidate = self.blocks.offset();
+            let header = self.blocks.peek(HEADER_BYTES)?;
+            let mut behind = candidate + 1;
+            if self.codec.begins(header) {
+                if self.can_be_read()? {
+                    return Ok(Some(candidate));
+                }
+                let tried = self.blocks.offset() - candidate;
+                match left.checked_sub(tried) {
+                    Some(rest) => left = rest,
+                    None => behind = candidate + tried.max(1),
+                }
+            }
+            self.blocks.seek(behind);
+        }
+    }
+
+    /// Whether what comes next is a member, as far as it can be held.
+    fn can_be_read(&mut self) -> Result<bool> {
+        self.codec.begin();
+        let mut given = 0;
+        let mut out = Vec::with_capacity(STEP_BYTES);
+        loop {
+            let input = self.blocks.peek(1)?;
+            if input.is_empty() {
+                return Ok(given > 0);
+            }
+            out.clear();
+            let (used, outcome) = self.codec.step(input, &mut out);
+            self.blocks.consume(used);
+            given += out.len() as u64;
+            match outcome {
+                Outcome::Ended => return Ok(true),
+                Outcome::Corrupt(_) => return Ok(false),
+                Outcome::Going if given > HELD_BYTES => return Ok(true),
+                Outcome::Going => {}
+            }
+        }
+    }
+}
+
+enum Begun {
+    Member,
+    End,
+    Broken(Break),
+}
+
+/// Removes what a member that turned out damaged left in the pile.
+fn take_back(member: Member, pile: &mut Pile) {
+    if let Some(begin) = member.begin {
+        pile.bytes.truncate(begin);
+        pile.members.retain(|&(_, offset)| offset != member.offset);
+    }
+}

@@ -1,0 +1,222 @@
+//! What is in a file, told from its first bytes.
+
+use super::decompress::{Pile, Step, Stream, is_zstd};
+use super::reading::Reading;
+use super::source::{Compression, Format, Source, unreadable};
+use crate::{Error, ErrorKind, Result};
+use memchr::memchr;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// How much of a file is looked at, decompressed.
+const PREFIX_BYTES: usize = 64 << 10;
+
+/// Compressions that are not read, by their first bytes.
+const FOREIGN: [(&[u8], &str); 3] = [
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"BZh", "bzip2"),
+    (b"\x04\x22\x4d\x18", "lz4"),
+];
+
+impl Source {
+    /// The source that a file is, with its format and compression found from its first bytes; the
+    /// format is [`Reading::format`] if that is given.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`] if the file cannot be read, [`ErrorKind::Content`] if it is compressed
+    /// in a way that is not read.
+    pub fn of_file(path: &Path, reading: &Reading) -> Result<Source> {
+        detect(path.to_owned(), None, reading)
+    }
+
+    /// The same source, read from a `copy` of its stream.
+    ///
+    /// # Errors
+    /// As [`Source::of_file`], about the copy.
+    pub fn spooled(self, copy: PathBuf, reading: &Reading) -> Result<Source> {
+        detect(self.path, Some(copy), reading)
+    }
+
+    /// A stream, of which nothing is known before it is spooled.
+    pub(super) fn stream(path: PathBuf, reading: &Reading) -> Source {
+        Source {
+            path,
+            bytes: None,
+            format: reading.format.unwrap_or(Format::WholeFile),
+            compression: Compression::None,
+            copy: None,
+        }
+    }
+}
+
+fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Source> {
+    let file = copy.as_deref().unwrap_or(&path);
+    let foreign = |message: String| Error::new(ErrorKind::Content, message).in_file(&path);
+    let unreadable = |cause| unreadable(file, cause);
+    let opened = File::open(file).map_err(unreadable)?;
+    let bytes = opened.metadata().map_err(unreadable)?.len();
+    let mut prefix = Vec::new();
+    opened
+        .take(PREFIX_BYTES as u64)
+        .read_to_end(&mut prefix)
+        .map_err(unreadable)?;
+    if let Some((_, name)) = FOREIGN.iter().find(|(magic, _)| prefix.starts_with(magic)) {
+        let message = format!("is compressed with {name}, which is not read: decompress it first");
+        return Err(foreign(message));
+    }
+    let compression = compression(&prefix);
+    if compression != Compression::None {
+        prefix = decompress(file, bytes, compression)?;
+    }
+    let format = reading.format.unwrap_or_else(|| format(&prefix));
+    if format == Format::Parquet {
+        if compression != Compression::None {
+            let message = "is a compressed Parquet file: decompress it first";
+            return Err(foreign(message.into()));
+        }
+        if cfg!(not(feature = "parquet")) {
+            let message = "is a Parquet file, which this build does not read: build it with the \
+                           feature `parquet`";
+            return Err(foreign(message.into()));
+        }
+    }
+    Ok(Source {
+        bytes: Some(bytes),
+        format,
+        compression,
+        path,
+        copy,
+    })
+}
+
+/// The first decompressed bytes; damage before them is passed over.
+fn decompress(file: &Path, bytes: u64, compression: Compression) -> Result<Vec<u8>> {
+    let mut pile = Pile::default();
+    let mut stream = Stream::open(file, bytes, compression, (0, 0), PREFIX_BYTES)?;
+    while pile.bytes.len() < PREFIX_BYTES {
+        if let Step::End = stream.fill(PREFIX_BYTES - pile.bytes.len(), &mut pile)? {
+            break;
+        }
+    }
+    pile.bytes.truncate(PREFIX_BYTES);
+    Ok(pile.bytes)
+}
+
+fn compression(prefix: &[u8]) -> Compression {
+    if prefix.starts_with(&[0x1f, 0x8b]) {
+        Compression::Gzip
+    } else if is_zstd(prefix) {
+        Compression::Zstd
+    } else {
+        Compression::None
+    }
+}
+
+/// The format of a file with this beginning.
+fn format(prefix: &[u8]) -> Format {
+    let bare = prefix.strip_prefix(b"\xef\xbb\xbf").unwrap_or(prefix);
+    let bare = bare.trim_ascii_start();
+    if prefix.starts_with(b"PAR1") {
+        Format::Parquet
+    } else if bare.starts_with(b"WARC/") {
+        Format::Warc
+    } else if bare.starts_with(b"filedesc://") {
+        Format::Arc
+    } else if begins_object(bare) {
+        Format::Jsonl
+    } else if memchr(b'\x0c', prefix).is_some() {
+        Format::FormFeed
+    } else {
+        Format::WholeFile
+    }
+}
+
+/// Whether a line begins with a JSON object that does not end its first line with the brace, as
+/// one laid out for people does.
+fn begins_object(bytes: &[u8]) -> bool {
+    let blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
+    match bytes.split_first() {
+        Some((b'{', rest)) => matches!(rest.iter().find(|byte| !blank(byte)), Some(b'"' | b'}')),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::test_files::{gzip, zstd};
+    use std::fs;
+
+    fn of(content: &[u8]) -> Result<Source> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), content).unwrap();
+        Source::of_file(file.path(), &Reading::default())
+    }
+
+    #[test]
+    fn formats_are_told_by_their_content_in_any_compression() {
+        let cases: [(&[u8], Format); 12] = [
+            (b"", Format::WholeFile),
+            (b"a page\ntext", Format::WholeFile),
+            (b"a page\ntext\x0canother", Format::FormFeed),
+            (b"{\"text\": \"a\x0cb\"}\n", Format::Jsonl),
+            (b"\xef\xbb\xbf\r\n { \"text\"", Format::Jsonl),
+            (b"{}", Format::Jsonl),
+            (b"{\n \"text\": 1\n}", Format::WholeFile),
+            (b"{x", Format::WholeFile),
+            (b"WARC/1.0\r\n", Format::Warc),
+            (b"\r\nWARC/1.1\r\n", Format::Warc),
+            (b"filedesc://a.arc 0.0.0.0", Format::Arc),
+            (b"filed", Format::WholeFile),
+        ];
+        for (content, format) in cases {
+            let plain = of(content).unwrap();
+            assert_eq!(
+                (plain.format, plain.compression),
+                (format, Compression::None)
+            );
+            assert_eq!(plain.bytes, Some(content.len() as u64));
+            let zipped = of(&gzip(content)).unwrap();
+            assert_eq!(
+                (zipped.format, zipped.compression),
+                (format, Compression::Gzip)
+            );
+            let packed = of(&zstd(content)).unwrap();
+            assert_eq!(
+                (packed.format, packed.compression),
+                (format, Compression::Zstd)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_read_is_said() {
+        for (content, name) in [(&b"\xfd7zXZ\x00..."[..], "xz"), (b"BZh91AY", "bzip2")] {
+            let error = of(content).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Content);
+            assert!(error.to_string().contains(name), "{error}");
+        }
+        let error = of(&gzip(b"PAR1....PAR1")).unwrap_err();
+        assert!(error.to_string().contains("Parquet"), "{error}");
+        let missing = Source::of_file(Path::new("/no/such/file"), &Reading::default());
+        assert_eq!(missing.unwrap_err().kind(), ErrorKind::Read);
+    }
+
+    #[test]
+    fn the_format_can_be_set() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), gzip(b"{\"a\": 1}\n")).unwrap();
+        let reading = Reading {
+            format: Some(Format::WholeFile),
+            ..Reading::default()
+        };
+        let stream = Source::stream("-".into(), &reading);
+        assert!(stream.is_stream());
+        let source = stream.spooled(file.path().to_owned(), &reading).unwrap();
+        assert_eq!(source.path, Path::new("-"));
+        assert_eq!(source.file(), file.path());
+        assert_eq!(source.format, Format::WholeFile);
+        assert_eq!(source.compression, Compression::Gzip);
+    }
+}

@@ -1,0 +1,323 @@
+//! The fields of a JSON object that stands on a line.
+//!
+//! The text is taken in one pass, byte for byte: a line is read although a string in it is not
+//! UTF-8 or escapes half a surrogate pair, which dumps do hold. What is read rarely (nested
+//! fields, lines with a text that is no string) takes a second pass over the value.
+
+use memchr::memchr;
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+use std::fmt;
+
+/// How many fields can be asked for.
+pub(super) const FIELDS: usize = 5;
+
+/// Where the text is among the fields.
+const TEXT: usize = 0;
+
+/// The fields to look for, by their paths: the text first.
+///
+/// Of fields with the same name in one object the last one counts, as in most JSON libraries.
+#[derive(Clone, Debug)]
+pub(super) struct Paths {
+    paths: [Option<Path>; FIELDS],
+    text_is_nested: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Path {
+    /// The name in the outermost object.
+    name: String,
+    /// The names that lead on from there.
+    rest: Vec<String>,
+}
+
+/// The JSON of each field that was found; the text is among them only if it was not copied.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Fields<'a> {
+    raw: [Option<&'a str>; FIELDS],
+    text: Option<Text<'a>>,
+}
+
+/// A string without its quotes and escapes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Text<'a> {
+    /// As it stands in the line.
+    Borrowed(&'a [u8]),
+    /// Decoded into the buffer.
+    Buffered,
+}
+
+/// Why there is no text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wrong {
+    /// The line is no JSON object.
+    Json(String),
+    /// It is one, but its text is missing or no string.
+    Text(String),
+}
+
+impl Paths {
+    /// Paths whose parts are joined by dots.
+    pub(super) fn new(paths: [Option<&str>; FIELDS]) -> Paths {
+        let paths = paths.map(|path| {
+            let mut names = path?.split('.').map(str::to_owned);
+            let name = names.next()?;
+            Some(Path {
+                name,
+                rest: names.collect(),
+            })
+        });
+        Paths {
+            text_is_nested: paths[TEXT]
+                .as_ref()
+                .is_some_and(|path| !path.rest.is_empty()),
+            paths,
+        }
+    }
+
+    /// The fields of a line. A text with escapes is decoded into `buffer`.
+    ///
+    /// O(length) time and memory.
+    pub(super) fn find<'a>(
+        &self,
+        line: &'a [u8],
+        buffer: &mut Vec<u8>,
+    ) -> Result<Fields<'a>, (Fields<'a>, Wrong)> {
+        if !self.text_is_nested {
+            match self.scan(line, Some(buffer)) {
+                Ok(fields) if fields.text.is_some() => return Ok(fields),
+                Err(error) if error.classify() != Category::Data => {
+                    return Err((Fields::default(), Wrong::Json(describe(&error))));
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+        let mut fields = match self.scan(line, None) {
+            Ok(fields) => fields,
+            Err(error) => return Err((Fields::default(), Wrong::Json(describe(&error)))),
+        };
+        match fields.raw[TEXT] {
+            Some(raw) if raw.starts_with('"') => {
+                fields.text = decode(raw, buffer);
+                Ok(fields)
+            }
+            Some(raw) => Err((fields, Wrong::Text(format!("is {}", kind(raw))))),
+            None => Err((fields, Wrong::Text("is missing".into()))),
+        }
+    }
+
+    /// Reads a line in one pass; without a `buffer`, the text is left as JSON.
+    fn scan<'a>(
+        &self,
+        line: &'a [u8],
+        buffer: Option<&mut Vec<u8>>,
+    ) -> serde_json::Result<Fields<'a>> {
+        let mut fields = Fields::default();
+        let mut json = serde_json::Deserializer::from_slice(line);
+        json.deserialize_map(Object {
+            paths: self,
+            fields: &mut fields,
+            buffer,
+        })?;
+        json.end()?;
+        for (path, raw) in self.paths.iter().zip(&mut fields.raw) {
+            for name in path.iter().flat_map(|path| &path.rest) {
+                *raw = raw.and_then(|object| member(object, name));
+            }
+        }
+        Ok(fields)
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// The text.
+    pub(super) fn text(&self) -> Option<Text<'a>> {
+        self.text
+    }
+
+    /// A field that is a string, or a number as it is written. Strings with escapes are appended
+    /// to `buffer`; the field is what `buffer` holds from the returned index on.
+    pub(super) fn label(&self, field: usize, buffer: &mut Vec<u8>) -> usize {
+        let start = buffer.len();
+        match self.raw[field] {
+            Some(raw) if raw.starts_with('"') => append_string(raw, buffer),
+            Some(raw) if is_number(raw) => buffer.extend_from_slice(raw.as_bytes()),
+            _ => {}
+        }
+        start
+    }
+
+    /// A field that is a number.
+    pub(super) fn number(&self, field: usize) -> Option<f64> {
+        let raw = self.raw[field].filter(|raw| is_number(raw))?;
+        raw.parse().ok()
+    }
+
+    /// Whether a field is a string.
+    pub(super) fn is_string(&self, field: usize) -> bool {
+        self.raw[field].is_some_and(|raw| raw.starts_with('"'))
+    }
+}
+
+fn is_number(raw: &str) -> bool {
+    raw.starts_with(|first: char| first == '-' || first.is_ascii_digit())
+}
+
+fn kind(raw: &str) -> &'static str {
+    match raw.as_bytes().first() {
+        Some(b'{') => "an object",
+        Some(b'[') => "an array",
+        Some(b't' | b'f') => "true or false",
+        Some(b'n') => "null",
+        _ => "a number",
+    }
+}
+
+/// The member `name` of what may be an object.
+fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
+    if !object.starts_with('{') {
+        return None;
+    }
+    let mut paths = Paths::new([None; FIELDS]);
+    paths.paths[TEXT] = Some(Path {
+        name: name.to_owned(),
+        rest: Vec::new(),
+    });
+    paths.scan(object.as_bytes(), None).ok()?.raw[TEXT]
+}
+
+/// A JSON string without quotes and escapes.
+fn decode<'a>(raw: &'a str, buffer: &mut Vec<u8>) -> Option<Text<'a>> {
+    let inner = raw.get(1..raw.len().checked_sub(1)?)?.as_bytes();
+    if memchr(b'\\', inner).is_none() {
+        return Some(Text::Borrowed(inner));
+    }
+    buffer.clear();
+    append_string(raw, buffer);
+    Some(Text::Buffered)
+}
+
+fn append_string(raw: &str, buffer: &mut Vec<u8>) {
+    let mut json = serde_json::Deserializer::from_str(raw);
+    // It is a JSON string, or it would not have been found.
+    let _ = json.deserialize_bytes(Append(buffer));
+}
+
+struct Append<'b>(&'b mut Vec<u8>);
+
+impl Visitor<'_> for Append<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("a string")
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<(), E> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// What serde says, with the column of the line.
+fn describe(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let end = message.rfind(" at line ").unwrap_or(message.len());
+    format!("column {}: {}", error.column(), &message[..end])
+}
+
+/// The outermost object of a line.
+struct Object<'p, 'f, 'a, 'b> {
+    paths: &'p Paths,
+    fields: &'f mut Fields<'a>,
+    buffer: Option<&'b mut Vec<u8>>,
+}
+
+impl<'a> Visitor<'a> for Object<'_, '_, 'a, '_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("a JSON object")
+    }
+
+    fn visit_map<M: MapAccess<'a>>(mut self, mut map: M) -> Result<(), M::Error> {
+        while let Some(asked) = map.next_key_seed(Name(self.paths))? {
+            if asked == 0 {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            if asked == 1 << TEXT
+                && let Some(buffer) = &mut self.buffer
+            {
+                self.fields.text = Some(map.next_value_seed(TextSeed(buffer))?);
+                continue;
+            }
+            let raw = map.next_value::<&RawValue>()?.get();
+            for field in (0..FIELDS).filter(|field| asked & 1 << field != 0) {
+                self.fields.raw[field] = Some(raw);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which fields a name leads to, as a set of bits.
+struct Name<'p>(&'p Paths);
+
+impl<'a> DeserializeSeed<'a> for Name<'_> {
+    type Value = u8;
+
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<u8, D::Error> {
+        json.deserialize_bytes(self)
+    }
+}
+
+impl Visitor<'_> for Name<'_> {
+    type Value = u8;
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("a name")
+    }
+
+    fn visit_bytes<E>(self, name: &[u8]) -> Result<u8, E> {
+        let mut asked = 0;
+        for (field, path) in self.0.paths.iter().enumerate() {
+            if path
+                .as_ref()
+                .is_some_and(|path| path.name.as_bytes() == name)
+            {
+                asked |= 1 << field;
+            }
+        }
+        Ok(asked)
+    }
+}
+
+struct TextSeed<'b>(&'b mut Vec<u8>);
+
+impl<'a> DeserializeSeed<'a> for TextSeed<'_> {
+    type Value = Text<'a>;
+
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<Text<'a>, D::Error> {
+        json.deserialize_bytes(self)
+    }
+}
+
+impl<'a> Visitor<'a> for TextSeed<'_> {
+    type Value = Text<'a>;
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("a string")
+    }
+
+    fn visit_borrowed_bytes<E: de::Error>(self, bytes: &'a [u8]) -> Result<Text<'a>, E> {
+        Ok(Text::Borrowed(bytes))
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Text<'a>, E> {
+        self.0.clear();
+        self.0.extend_from_slice(bytes);
+        Ok(Text::Buffered)
+    }
+}

@@ -1,0 +1,266 @@
+//! What is in a chunk.
+
+use super::chunk::Chunk;
+use super::document::{Document, FieldValue, Parsed, Place, Reason, Skip};
+use super::form_feed;
+use super::json_line::{Fields, Paths, Text, Wrong};
+use super::reader::too_large;
+use super::reading::Reading;
+use super::source::Format;
+use memchr::memchr;
+use std::ops::Range;
+
+const ID: usize = 1;
+const URL: usize = 2;
+const DATE: usize = 3;
+const KEEP: usize = 4;
+
+/// Finds the documents of chunks; a worker has its own, with the buffers it decodes into.
+///
+/// Its buffers grow to the longest document it decodes.
+pub struct Parser {
+    most: u64,
+    lines: Lines,
+}
+
+/// What is visited: documents and skipped ones, with their numbers in the chunk.
+type Visit<'v> = dyn FnMut(u32, Parsed<'_>) + 'v;
+
+impl Parser {
+    /// A parser for the inputs of a job.
+    pub fn new(reading: &Reading) -> Parser {
+        let text: &str = &reading.text_field;
+        let paths = [
+            Some(text),
+            Some(&reading.id_field),
+            Some(&reading.url_field),
+            Some(&reading.date_field),
+            reading.keep_field.as_deref(),
+        ];
+        Parser {
+            most: reading.max_document_bytes,
+            lines: Lines::new(Paths::new(paths)),
+        }
+    }
+
+    /// Calls `visit` for each document and each skipped one of a chunk, in order, with its number.
+    ///
+    /// Numbers count documents and skipped ones from 0, those that the reader reported last.
+    /// Records that are not meant to be documents (blank lines, pieces without an id, images) have
+    /// none; the result is how many there are. Those whose number is not `wanted` are found but
+    /// not decoded.
+    pub fn for_each(
+        &mut self,
+        format: Format,
+        chunk: &Chunk,
+        wanted: &dyn Fn(u32) -> bool,
+        visit: &mut Visit<'_>,
+    ) -> u64 {
+        let mut walk = Walk {
+            chunk,
+            most: self.most,
+            wanted,
+            visit,
+            ordinal: 0,
+            others: 0,
+        };
+        match format {
+            Format::FormFeed => pages(&mut walk),
+            Format::Jsonl => self.lines.read(&mut walk),
+            Format::WholeFile => whole_file(&mut walk),
+            // Their readers cannot be opened.
+            Format::Warc | Format::Arc | Format::Parquet => {}
+        }
+        for skip in &chunk.skipped {
+            walk.give(Parsed::Skipped(skip.clone()));
+        }
+        walk.others
+    }
+}
+
+/// The way through a chunk.
+struct Walk<'c, 'v, 'w> {
+    chunk: &'c Chunk,
+    most: u64,
+    wanted: &'w dyn Fn(u32) -> bool,
+    visit: &'w mut Visit<'v>,
+    ordinal: u32,
+    others: u64,
+}
+
+impl<'c> Walk<'c, '_, '_> {
+    fn give(&mut self, parsed: Parsed<'_>) {
+        (self.visit)(self.ordinal, parsed);
+        self.ordinal += 1;
+    }
+
+    /// Whether the next record is to be decoded; it is dealt with otherwise.
+    fn wants(&mut self, record: &Range<usize>) -> bool {
+        if !(self.wanted)(self.ordinal) {
+            self.give(Parsed::Unwanted);
+            return false;
+        }
+        if record.len() as u64 > self.most {
+            let detail = too_large(record.len() as u64, self.most);
+            self.skip(record, &[], Reason::TooLarge, detail);
+            return false;
+        }
+        true
+    }
+
+    fn skip(&mut self, record: &Range<usize>, id: &[u8], reason: Reason, detail: String) {
+        let skip = Skip {
+            place: self.place(record),
+            id: id.to_vec(),
+            reason,
+            detail,
+        };
+        self.give(Parsed::Skipped(skip));
+    }
+
+    fn place(&self, record: &Range<usize>) -> Place {
+        self.chunk.place(record.start, record.len())
+    }
+
+    /// The records that a separator ends, each with it.
+    fn records(&self, separator: u8) -> impl Iterator<Item = Range<usize>> + use<'c> {
+        let bytes = self.chunk.bytes();
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
+            let length = memchr(separator, rest).map_or(rest.len(), |at| at + 1);
+            let record = start..start + length;
+            start = record.end;
+            Some(record)
+        })
+    }
+}
+
+/// A document that consists of text and maybe an id. The text is given as it is: what is not
+/// UTF-8 in it is left to the tokenizer.
+fn plain<'a>(place: Place, raw: &'a [u8], id: &'a [u8], text: &'a [u8]) -> Document<'a> {
+    Document {
+        place,
+        raw,
+        id,
+        url: &[],
+        date: &[],
+        keep_field: None,
+        text,
+        broken_text: std::str::from_utf8(text).is_err(),
+    }
+}
+
+fn pages(walk: &mut Walk<'_, '_, '_>) {
+    let bytes = walk.chunk.bytes();
+    for record in walk.records(b'\x0c') {
+        let raw = &bytes[record.clone()];
+        let Some(page) = form_feed::pages(raw).next() else {
+            walk.others += 1;
+            continue;
+        };
+        if walk.wants(&record) {
+            let place = walk.place(&record);
+            walk.give(Parsed::Document(plain(place, raw, page.id, page.text)));
+        }
+    }
+}
+
+fn whole_file(walk: &mut Walk<'_, '_, '_>) {
+    let bytes = walk.chunk.bytes();
+    let record = 0..bytes.len();
+    if !bytes.is_empty() && walk.wants(&record) {
+        let place = walk.place(&record);
+        walk.give(Parsed::Document(plain(place, bytes, &[], bytes)));
+    }
+}
+
+/// Reads JSON lines.
+struct Lines {
+    paths: Paths,
+    text: Vec<u8>,
+    /// Id, URL, date and keep field, one behind another.
+    labels: Vec<u8>,
+}
+
+impl Lines {
+    fn new(paths: Paths) -> Lines {
+        Lines {
+            paths,
+            text: Vec::new(),
+            labels: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, walk: &mut Walk<'_, '_, '_>) {
+        let bytes = walk.chunk.bytes();
+        for record in walk.records(b'\n') {
+            let line = &bytes[record.clone()];
+            if line.trim_ascii().is_empty() {
+                walk.others += 1;
+                continue;
+            }
+            if !walk.wants(&record) {
+                continue;
+            }
+            match self.paths.find(line, &mut self.text) {
+                // The bytes that make it no JSON may be no text either.
+                Err((_, Wrong::Json(_))) if std::str::from_utf8(line).is_err() => {
+                    let mended = String::from_utf8_lossy(line);
+                    let found = self.paths.find(mended.as_bytes(), &mut self.text);
+                    self.give(walk, &record, found, true);
+                }
+                found => self.give(walk, &record, found, false),
+            }
+        }
+    }
+
+    fn give(
+        &mut self,
+        walk: &mut Walk<'_, '_, '_>,
+        record: &Range<usize>,
+        found: Result<Fields<'_>, (Fields<'_>, Wrong)>,
+        is_broken: bool,
+    ) {
+        self.labels.clear();
+        let fields = match &found {
+            Ok(fields) | Err((fields, _)) => fields,
+        };
+        let starts = [ID, URL, DATE, KEEP].map(|field| fields.label(field, &mut self.labels));
+        let [id, rest @ ..] = starts;
+        let [url, date, keep] = rest;
+        let id = &self.labels[id..url];
+        let text = match &found {
+            Ok(fields) => match fields.text() {
+                Some(Text::Borrowed(text)) => text,
+                Some(Text::Buffered) | None => &self.text[..],
+            },
+            Err((_, Wrong::Json(detail))) => {
+                return walk.skip(record, id, Reason::BadJson, detail.clone());
+            }
+            Err((_, Wrong::Text(detail))) => {
+                return walk.skip(record, id, Reason::NoText, detail.clone());
+            }
+        };
+        let mended = match std::str::from_utf8(text) {
+            Ok(_) => None,
+            Err(_) => Some(String::from_utf8_lossy(text)),
+        };
+        let keep_field = match fields.number(KEEP) {
+            Some(number) => Some(FieldValue::Number(number)),
+            None if fields.is_string(KEEP) => Some(FieldValue::Text(&self.labels[keep..])),
+            None => None,
+        };
+        let document = Document {
+            place: walk.place(record),
+            raw: &walk.chunk.bytes()[record.clone()],
+            id,
+            url: &self.labels[url..date],
+            date: &self.labels[date..keep],
+            keep_field,
+            text: mended.as_ref().map_or(text, |mended| mended.as_bytes()),
+            broken_text: is_broken || mended.is_some(),
+        };
+        walk.give(Parsed::Document(document));
+    }
+}

@@ -1,0 +1,134 @@
+//! Files for tests.
+
+use super::chunk::{Chunk, Position};
+use super::document::{Parsed, Place, Reason};
+use super::parser::Parser;
+use super::reader::ChunkReader;
+use super::reading::Reading;
+use super::source::Source;
+use flate2::write::GzEncoder;
+use std::io::Write;
+use tempfile::NamedTempFile;
+
+/// A gzip member.
+pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::new(6));
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A zstd frame with a checksum.
+pub(super) fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = ::zstd::Encoder::new(Vec::new(), 3).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A file on disk and its source.
+pub(super) struct TestFile {
+    _file: NamedTempFile,
+    pub(super) source: Source,
+    pub(super) reading: Reading,
+}
+
+impl TestFile {
+    pub(super) fn new(content: &[u8], reading: Reading) -> TestFile {
+        let mut file = NamedTempFile::new().unwrap();
+        file.write_all(content).unwrap();
+        let source = Source::of_file(file.path(), &reading).unwrap();
+        TestFile {
+            _file: file,
+            source,
+            reading,
+        }
+    }
+
+    /// The chunks from a position on.
+    pub(super) fn chunks(&self, from: Position) -> Vec<Chunk> {
+        let mut reader = ChunkReader::open(&self.source, 7, &self.reading, from).unwrap();
+        let mut chunks = Vec::new();
+        while let Some(chunk) = reader.next(Vec::new()).unwrap() {
+            chunks.push(chunk);
+            assert!(chunks.len() < 1_000_000);
+        }
+        chunks
+    }
+
+    /// What is found in all chunks, in order.
+    pub(super) fn read(&self) -> Vec<Found> {
+        let chunks = self.chunks(Position::default());
+        self.parse(&chunks)
+    }
+
+    /// What is found in some chunks, in order.
+    pub(super) fn parse(&self, chunks: &[Chunk]) -> Vec<Found> {
+        let mut parser = Parser::new(&self.reading);
+        let mut found = Vec::new();
+        for chunk in chunks {
+            let mut ordinals = 0..;
+            parser.for_each(
+                self.source.format,
+                chunk,
+                &|_| true,
+                &mut |ordinal, parsed| {
+                    assert_eq!(Some(ordinal), ordinals.next());
+                    found.push(Found::new(&parsed));
+                },
+            );
+        }
+        found
+    }
+}
+
+/// A document or a skipped one, with copies of all it has.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Found {
+    Document {
+        place: Place,
+        raw: Vec<u8>,
+        id: String,
+        text: Vec<u8>,
+        broken: bool,
+    },
+    Skip {
+        place: Place,
+        reason: Reason,
+        detail: String,
+    },
+}
+
+impl Found {
+    fn new(parsed: &Parsed<'_>) -> Found {
+        match parsed {
+            Parsed::Document(document) => Found::Document {
+                place: document.place,
+                raw: document.raw.to_vec(),
+                id: String::from_utf8_lossy(document.id).into_owned(),
+                text: document.text.to_vec(),
+                broken: document.broken_text,
+            },
+            Parsed::Skipped(skip) => Found::Skip {
+                place: skip.place,
+                reason: skip.reason,
+                detail: skip.detail.clone(),
+            },
+            Parsed::Unwanted => panic!("all are wanted"),
+        }
+    }
+
+    pub(super) fn place(&self) -> Place {
+        match self {
+            Found::Document { place, .. } | Found::Skip { place, .. } => *place,
+        }
+    }
+}
+
+/// The texts of documents, and the names of reasons.
+pub(super) fn summary(found: &[Found]) -> Vec<String> {
+    let line = |found: &Found| match found {
+        Found::Document { text, .. } => String::from_utf8_lossy(text).into_owned(),
+        Found::Skip { reason, .. } => reason.name().to_owned(),
+    };
+    found.iter().map(line).collect()
+}

@@ -1,0 +1,347 @@
+//! Reading as a whole: any split, any resume, any bytes, any damage.
+
+use super::chunk::Position;
+use super::document::{NO_MEMBER, Reason};
+use super::reading::Reading;
+use super::source::Format;
+use super::test_files::{Found, TestFile, gzip, summary, zstd};
+use proptest::prelude::*;
+
+fn reading(format: Format, chunk_bytes: usize, max_document_bytes: u64) -> Reading {
+    Reading {
+        format: Some(format),
+        chunk_bytes,
+        max_document_bytes,
+        ..Reading::default()
+    }
+}
+
+fn lines(range: std::ops::Range<u32>) -> Vec<u8> {
+    let line = |number| format!("{{\"id\": {number}, \"text\": \"text {number}\"}}\n");
+    range.map(line).collect::<String>().into_bytes()
+}
+
+fn texts(range: std::ops::Range<u32>) -> Vec<String> {
+    range.map(|number| format!("text {number}")).collect()
+}
+
+/// Text that does not compress, so that damage hits what it is meant to hit.
+fn noise(length: usize) -> String {
+    let mut state = 1u64;
+    let mut byte = || {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        char::from(b'a' + ((state >> 40) % 26) as u8)
+    };
+    (0..length).map(|_| byte()).collect()
+}
+
+#[test]
+fn a_damaged_member_costs_its_own_documents() {
+    for pack in [gzip, zstd] {
+        let members: Vec<Vec<u8>> = (0..5)
+            .map(|part| pack(&lines(part * 10..part * 10 + 10)))
+            .collect();
+        for damaged in 0..5usize {
+            let mut expected = Vec::new();
+            let mut content = Vec::new();
+            for (part, member) in members.iter().enumerate() {
+                let mut member = member.clone();
+                if part == damaged {
+                    let middle = member.len() / 2;
+                    member[middle] ^= 0x55;
+                    expected.push("damaged".to_owned());
+                } else {
+                    expected.extend(texts(part as u32 * 10..part as u32 * 10 + 10));
+                }
+                content.extend(member);
+            }
+            for chunk_bytes in [1, 100, 1 << 20] {
+                let file = TestFile::new(&content, reading(Format::Jsonl, chunk_bytes, 1 << 20));
+                assert_eq!(summary(&file.read()), expected, "{damaged} {chunk_bytes}");
+                resumes_anywhere(&file);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_damaged_member_that_is_long_costs_what_stands_behind_the_damage() {
+    let long: String = (0..300)
+        .map(|number| {
+            format!(
+                "{{\"id\": \"l{number}\", \"text\": \"{}\"}}\n",
+                noise(10_000)
+            )
+        })
+        .collect();
+    for pack in [gzip, zstd] {
+        let mut content = pack(long.as_bytes());
+        let middle = content.len() * 2 / 3;
+        content[middle..middle + 100].fill(0xff);
+        content.extend(pack(&lines(0..10)));
+        let file = TestFile::new(&content, reading(Format::Jsonl, 1 << 20, 1 << 20));
+        let found = summary(&file.read());
+        let place = found.iter().position(|found| found == "damaged").unwrap();
+        assert!((100..250).contains(&place), "{place}");
+        assert_eq!(found[place + 1..], texts(0..10));
+        resumes_anywhere(&file);
+    }
+}
+
+#[test]
+fn a_truncated_file_gives_its_whole_documents() {
+    for pack in [gzip, zstd] {
+        let content = [pack(&lines(0..10)), pack(&lines(10..2000))].concat();
+        let first = pack(&lines(0..10)).len();
+        for length in [
+            first + 1,
+            first + 3,
+            first + 9,
+            content.len() - 9,
+            content.len() - 1,
+        ] {
+            let file = TestFile::new(&content[..length], reading(Format::Jsonl, 500, 1 << 20));
+            let found = summary(&file.read());
+            let (last, documents) = found.split_last().unwrap();
+            assert_eq!(last, "truncated", "{length}");
+            assert_eq!(documents, texts(0..documents.len() as u32));
+            assert!(documents.len() >= 10);
+            resumes_anywhere(&file);
+        }
+    }
+}
+
+#[test]
+fn what_stands_behind_the_last_member_is_padding_or_damage() {
+    let mut content = gzip(&lines(0..3));
+    content.extend([0; 1000]);
+    let file = TestFile::new(&content, reading(Format::Jsonl, 10, 1000));
+    assert_eq!(summary(&file.read()), texts(0..3));
+    content.push(b'x');
+    let file = TestFile::new(&content, reading(Format::Jsonl, 10, 1000));
+    let found = file.read();
+    assert_eq!(summary(&found)[3..], ["damaged"]);
+    let Found::Skip { detail, .. } = &found[3] else {
+        panic!()
+    };
+    assert!(detail.contains("1001 compressed bytes"), "{detail}");
+}
+
+#[test]
+fn lines_and_pages_may_cross_members() {
+    for pack in [gzip, zstd] {
+        let content: Vec<u8> = lines(0..50).chunks(7).flat_map(pack).collect();
+        for chunk_bytes in [1, 60, 10_000] {
+            let file = TestFile::new(&content, reading(Format::Jsonl, chunk_bytes, 1000));
+            assert_eq!(summary(&file.read()), texts(0..50));
+            resumes_anywhere(&file);
+        }
+    }
+}
+
+#[test]
+fn places_lead_to_the_records() {
+    let content: Vec<u8> = lines(0..50).chunks(70).flat_map(gzip).collect();
+    let file = TestFile::new(&content, reading(Format::Jsonl, 100, 1000));
+    for found in file.read() {
+        let Found::Document { place, raw, .. } = found else {
+            panic!()
+        };
+        let mut decoder = flate2::read::MultiGzDecoder::new(&content[place.member as usize..]);
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut decoder, &mut bytes).unwrap();
+        assert_eq!(bytes[place.offset as usize..][..place.length as usize], raw);
+        assert_eq!(place.source, 7);
+    }
+    let plain = lines(0..50);
+    let file = TestFile::new(&plain, reading(Format::Jsonl, 100, 1000));
+    for found in file.read() {
+        let place = found.place();
+        assert_eq!(place.member, NO_MEMBER);
+        assert_eq!(plain[(place.offset + place.length) as usize - 1], b'\n');
+    }
+}
+
+#[test]
+fn a_document_that_is_too_large_is_passed_over() {
+    let long = format!("{{\"text\": \"{}\"}}\n", "x".repeat(3_000_000));
+    let content = [&lines(0..3)[..], long.as_bytes(), &lines(3..5)].concat();
+    let mut expected = texts(0..5);
+    expected.insert(3, "too_large".into());
+    for content in [content.clone(), gzip(&content), zstd(&content)] {
+        for chunk_bytes in [1, 80, 5_000_000] {
+            let file = TestFile::new(&content, reading(Format::Jsonl, chunk_bytes, 1000));
+            let found = file.read();
+            assert_eq!(summary(&found), expected);
+            assert_eq!(found[3].place().length, long.len() as u64);
+            resumes_anywhere(&file);
+            let file = TestFile::new(&content, reading(Format::WholeFile, chunk_bytes, 1000));
+            assert_eq!(summary(&file.read()), ["too_large"]);
+            resumes_anywhere(&file);
+        }
+    }
+}
+
+#[test]
+fn a_damaged_whole_file_is_no_document() {
+    let mut content = gzip(noise(5000).as_bytes());
+    let file = TestFile::new(&content, reading(Format::WholeFile, 10, 1 << 20));
+    assert_eq!(summary(&file.read()), [noise(5000)]);
+    content[1000] ^= 0xff;
+    let again = [&content[..], &gzip(b"more")].concat();
+    let file = TestFile::new(&again, reading(Format::WholeFile, 10, 1 << 20));
+    assert_eq!(summary(&file.read()), ["damaged"]);
+    resumes_anywhere(&file);
+    let file = TestFile::new(&content[..900], reading(Format::WholeFile, 10, 1 << 20));
+    assert_eq!(summary(&file.read()), ["truncated"]);
+}
+
+#[test]
+fn byte_order_marks_and_empty_files() {
+    for content in [&b""[..], b"\xef\xbb\xbf"] {
+        for content in [content.to_vec(), gzip(content), zstd(content)] {
+            for format in [Format::Jsonl, Format::FormFeed, Format::WholeFile] {
+                let file = TestFile::new(&content, reading(format, 10, 1000));
+                assert!(file.read().is_empty());
+            }
+        }
+    }
+    for content in [
+        b"\xef\xbb\xbfid\ntext".to_vec(),
+        gzip(b"\xef\xbb\xbfid\ntext"),
+    ] {
+        let file = TestFile::new(&content, reading(Format::FormFeed, 10, 1000));
+        let found = file.read();
+        assert_eq!(summary(&found), ["text"]);
+        assert_eq!(found[0].place().offset, 3);
+        resumes_anywhere(&file);
+    }
+}
+
+/// From every position between chunks, the same chunks follow as without the interruption.
+fn resumes_anywhere(file: &TestFile) {
+    let chunks = file.chunks(Position::default());
+    let step = chunks.len().div_ceil(40).max(1);
+    for (number, chunk) in chunks.iter().enumerate().step_by(step) {
+        assert_eq!(chunk.start.chunk, number as u64);
+        let rest = file.chunks(chunk.end);
+        assert_eq!(file.parse(&rest), file.parse(&chunks[number + 1..]));
+        let borders = |chunk: &super::Chunk| (chunk.start, chunk.end);
+        assert!(
+            rest.iter()
+                .map(borders)
+                .eq(chunks[number + 1..].iter().map(borders))
+        );
+        assert_eq!(chunk.end, rest.first().map_or(chunk.end, |next| next.start));
+    }
+    // The chunks hold the whole file, and nothing twice.
+    for pair in chunks.windows(2) {
+        assert_eq!(pair[0].end, pair[1].start);
+    }
+}
+
+fn separated() -> impl Strategy<Value = (Format, Vec<u8>)> {
+    let byte = prop::sample::select(&b"{\"text\": \"a\"}\n\n\x0c\x0c ab\\u\xff[1,\xef\xbb\xbf"[..]);
+    let line = prop_oneof![
+        Just(b"{\"text\": \"a\"}\n".to_vec()),
+        Just(b"{\"id\":1,\"text\":\"\\u00e4\"}\n".to_vec()),
+        prop::collection::vec(byte, 0..20),
+    ];
+    let content = prop::collection::vec(line, 0..20).prop_map(|lines| lines.concat());
+    let format = prop_oneof![Just(Format::Jsonl), Just(Format::FormFeed)];
+    (format, content)
+}
+
+proptest! {
+    #[test]
+    fn any_chunks_and_members_give_the_same_documents(
+        (format, content) in separated(),
+        sizes in (1usize..200, 1usize..200),
+        most in 1u64..100,
+        member_bytes in 1usize..100,
+    ) {
+        let read = |content: &[u8], chunk_bytes| {
+            let file = TestFile::new(content, reading(format, chunk_bytes, most));
+            resumes_anywhere(&file);
+            file.read()
+        };
+        let once = read(&content, 1 << 20);
+        prop_assert_eq!(&once, &read(&content, sizes.0));
+        for pack in [gzip, zstd] {
+            let packed: Vec<u8> = content.chunks(member_bytes).flat_map(pack).collect();
+            let packed = [read(&packed, sizes.0), read(&packed, sizes.1)];
+            prop_assert_eq!(&packed[0], &packed[1]);
+            prop_assert_eq!(summary(&packed[0]), summary(&once));
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_in_bounded_chunks(
+        content in prop::collection::vec(any::<u8>(), 0..3000),
+        magic in prop::sample::select(&[&b""[..], &[0x1f, 0x8b, 8, 0], &[0x28, 0xb5, 0x2f, 0xfd], b"{\"text\":\""][..]),
+        chunk_bytes in 1usize..1000,
+    ) {
+        let content = [magic, &content].concat();
+        for format in [Format::Jsonl, Format::FormFeed, Format::WholeFile] {
+            let file = TestFile::new(&content, reading(format, chunk_bytes, 500));
+            for chunk in file.chunks(Position::default()) {
+                prop_assert!(chunk.bytes().len() <= chunk_bytes + 500);
+            }
+            resumes_anywhere(&file);
+        }
+    }
+
+    #[test]
+    fn damage_anywhere_costs_no_more_than_its_member(
+        at in 0usize..10_000,
+        bit in 0u8..8,
+        chunk_bytes in 1usize..1000,
+    ) {
+        for pack in [gzip, zstd] {
+            let members: Vec<Vec<u8>> = (0..10).map(|part| pack(&lines(part * 5..part * 5 + 5))).collect();
+            let mut content = members.concat();
+            let at = at % content.len();
+            content[at] ^= 1 << bit;
+            let mut end = 0;
+            let hit = members.iter().position(|member| { end += member.len(); at < end }).unwrap() as u32;
+            let file = TestFile::new(&content, reading(Format::Jsonl, chunk_bytes, 500));
+            let found = summary(&file.read());
+            for number in (0..50).filter(|number| number / 5 != hit) {
+                prop_assert!(found.contains(&format!("text {number}")), "{number} {hit}");
+            }
+            // A flag or a date in a header may change without harm.
+            let whole = found == texts(0..50);
+            prop_assert!(whole || found.len() == 46 && found.contains(&"damaged".to_owned()), "{:?}", found);
+            resumes_anywhere(&file);
+        }
+    }
+}
+
+#[test]
+fn every_reason_for_lines_is_given() {
+    let content = b"{\"text\": 5}\n{\"id\": \"x\"}\n{\"text\": \"a}\n[]\n{\"text\": \"b\"} x\n\n{\"text\":\"ok\"}";
+    let file = TestFile::new(content, reading(Format::Jsonl, 10, 1000));
+    let found = file.read();
+    let reasons: Vec<_> = found
+        .iter()
+        .filter_map(|found| match found {
+            Found::Skip { reason, detail, .. } => Some((*reason, detail.as_str())),
+            Found::Document { .. } => None,
+        })
+        .collect();
+    assert_eq!(reasons[0], (Reason::NoText, "is a number"));
+    assert_eq!(reasons[1], (Reason::NoText, "is missing"));
+    assert_eq!(reasons[2].0, Reason::BadJson);
+    assert_eq!(reasons[3].0, Reason::BadJson);
+    assert!(
+        reasons[3].1.contains("expected a JSON object"),
+        "{reasons:?}"
+    );
+    assert_eq!(
+        reasons[4],
+        (Reason::BadJson, "column 16: trailing characters")
+    );
+    assert_eq!(summary(&found).last().unwrap(), "ok");
+}

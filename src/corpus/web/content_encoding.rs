@@ -1,0 +1,170 @@
+//! Compressed bodies: gzip, deflate, br, zstd.
+//!
+//! Source: RFC 9110 §8.4, RFC 8878, RFC 9659 (the window of zstd). As in browsers, `deflate`
+//! means zlib or bare deflate. Archives often keep a body uncompressed under a head that says
+//! otherwise; such a body is taken as it is.
+
+use std::io::{self, BufRead, Read};
+
+use super::Reason;
+use super::lines::trim;
+
+/// The most encodings one upon another; more are an attack.
+const MOST_LAYERS: usize = 4;
+
+/// What zstd frames in web pages may ask for: 8 MiB (RFC 9659).
+const ZSTD_WINDOW_LOG: u32 = 23;
+
+/// A way of compressing bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    Gzip,
+    Deflate,
+    Brotli,
+    Zstd,
+}
+
+impl Encoding {
+    fn named(name: &[u8]) -> Option<Encoding> {
+        let known: [(&[u8], Encoding); 5] = [
+            (b"gzip", Encoding::Gzip),
+            (b"x-gzip", Encoding::Gzip),
+            (b"deflate", Encoding::Deflate),
+            (b"br", Encoding::Brotli),
+            (b"zstd", Encoding::Zstd),
+        ];
+        let found = known
+            .iter()
+            .find(|(known, _)| name.eq_ignore_ascii_case(known));
+        found.map(|(_, encoding)| *encoding)
+    }
+}
+
+/// Undoes the encodings of `body`, named in `values`, the values of its Content-Encoding headers.
+///
+/// The result is in `body`; `scratch` is a buffer to reuse. Names that are not known, such as
+/// `identity`, are passed over.
+///
+/// # Errors
+///
+/// [`Reason::TooLarge`] if more than `most_bytes` come out; [`Reason::BadEncoding`] if the bytes are
+/// neither compressed nor text, or go wrong in the middle. Memory: twice `most_bytes` in each buffer
+/// and a window of 16 MiB.
+pub fn decode<'v>(
+    values: impl Iterator<Item = &'v [u8]>,
+    body: &mut Vec<u8>,
+    scratch: &mut Vec<u8>,
+    most_bytes: usize,
+) -> Result<(), (Reason, String)> {
+    let names = values.flat_map(|value| value.split(|&byte| byte == b','));
+    let mut layers = [None; MOST_LAYERS];
+    let mut count = 0;
+    for encoding in names.filter_map(|name| Encoding::named(trim(name))) {
+        let layer = layers.get_mut(count).ok_or_else(|| {
+            (
+                Reason::BadEncoding,
+                format!("more than {MOST_LAYERS} content encodings"),
+            )
+        })?;
+        *layer = Some(encoding);
+        count += 1;
+    }
+    // The last one named was applied last.
+    for encoding in layers.into_iter().flatten().rev() {
+        scratch.clear();
+        if decode_one(encoding, body, scratch, most_bytes)? {
+            std::mem::swap(body, scratch);
+        }
+    }
+    Ok(())
+}
+
+/// Decodes into `out`; `false` if `body` is not encoded.
+fn decode_one(
+    encoding: Encoding,
+    body: &[u8],
+    out: &mut Vec<u8>,
+    most_bytes: usize,
+) -> Result<bool, (Reason, String)> {
+    let magic: &[u8] = match encoding {
+        Encoding::Gzip => b"\x1f\x8b",
+        Encoding::Zstd => b"\x28\xb5\x2f\xfd",
+        Encoding::Deflate | Encoding::Brotli => b"",
+    };
+    if body.is_empty() || !body.starts_with(magic) {
+        return Ok(false);
+    }
+    let result = match encoding {
+        Encoding::Gzip => read_members(body, out, most_bytes),
+        Encoding::Deflate => read_deflate(body, out, most_bytes),
+        Encoding::Brotli => {
+            let decoder = brotli_decompressor::Decompressor::new(body, 4096);
+            read_within(decoder, out, most_bytes)
+        }
+        Encoding::Zstd => read_zstd(body, out, most_bytes),
+    };
+    match result {
+        Ok(()) => Ok(true),
+        Err(Failure::TooLarge) => Err((
+            Reason::TooLarge,
+            format!("decompresses to more than {most_bytes} bytes"),
+        )),
+        Err(Failure::Damaged(_)) if is_text(body) => Ok(false),
+        Err(Failure::Damaged(error)) => Err((
+            Reason::BadEncoding,
+            format!("{encoding:?} content encoding: {error}"),
+        )),
+    }
+}
+
+enum Failure {
+    TooLarge,
+    Damaged(io::Error),
+}
+
+/// Reads to the end, unless that is more than `most_bytes` in `out`.
+fn read_within(reader: impl Read, out: &mut Vec<u8>, most_bytes: usize) -> Result<(), Failure> {
+    let room = most_bytes.saturating_sub(out.len()) as u64;
+    reader
+        .take(room.saturating_add(1))
+        .read_to_end(out)
+        .map_err(Failure::Damaged)?;
+    if out.len() > most_bytes {
+        Err(Failure::TooLarge)
+    } else {
+        Ok(())
+    }
+}
+
+/// Gzip members one after another; what is behind them is passed over.
+fn read_members(mut body: &[u8], out: &mut Vec<u8>, most_bytes: usize) -> Result<(), Failure> {
+    while body.starts_with(b"\x1f\x8b") {
+        let mut decoder = flate2::bufread::GzDecoder::new(body);
+        read_within(&mut decoder, out, most_bytes)?;
+        body = decoder.into_inner();
+    }
+    Ok(())
+}
+
+fn read_deflate(body: &[u8], out: &mut Vec<u8>, most_bytes: usize) -> Result<(), Failure> {
+    let zlib = read_within(flate2::bufread::ZlibDecoder::new(body), out, most_bytes);
+    let Err(Failure::Damaged(_)) = zlib else {
+        return zlib;
+    };
+    out.clear();
+    read_within(flate2::bufread::DeflateDecoder::new(body), out, most_bytes)
+}
+
+fn read_zstd(body: impl BufRead, out: &mut Vec<u8>, most_bytes: usize) -> Result<(), Failure> {
+    let mut decoder = zstd::Decoder::with_buffer(body).map_err(Failure::Damaged)?;
+    decoder
+        .window_log_max(ZSTD_WINDOW_LOG)
+        .map_err(Failure::Damaged)?;
+    read_within(decoder, out, most_bytes)
+}
+
+/// Whether the bytes begin like text: no control characters but white space.
+fn is_text(bytes: &[u8]) -> bool {
+    let control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    !bytes.iter().take(512).any(control)
+}

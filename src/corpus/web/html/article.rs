@@ -1,0 +1,37 @@
+//! The article of a page, by dom_smoothie.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use dom_smoothie::{Config, Readability};
+
+use super::super::cost::Cost;
+
+/// An article shorter than this is none.
+pub(super) const LEAST_BYTES: usize = 100;
+
+/// The largest page that is searched for an article.
+const MOST_BYTES: usize = 8 << 20;
+
+/// The HTML of the article in `html`; `None` if there is none or looking for it might take too
+/// long.
+///
+/// A panic of the libraries is caught here and counts as "no article"; the process's panic hook
+/// still hears of it.
+pub(super) fn article(html: &str) -> Option<String> {
+    if html.len() > MOST_BYTES || Cost::of(html.as_bytes()).is_too_high() {
+        return None;
+    }
+    catch_unwind(AssertUnwindSafe(|| {
+        let config = Config {
+            disable_json_ld: true,
+            ..Config::default()
+        };
+        let article = Readability::new(html, None, Some(config))
+            .ok()?
+            .parse()
+            .ok()?;
+        Some(article.content.to_string())
+    }))
+    .ok()
+    .flatten()
+}

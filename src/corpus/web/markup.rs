@@ -1,0 +1,188 @@
+//! The pieces of HTML: text, start tags, end tags.
+//!
+//! Follows the states of the WHATWG's tokenizer (HTML §13.2.5) but for the contents of scripts,
+//! which [`Tokens::pass_raw`] passes over. Every byte is looked at once or twice, whatever they
+//! are.
+
+use memchr::{memchr, memmem};
+
+/// A piece of markup; comments and declarations are passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token<'a> {
+    /// Characters, with entities as they stand.
+    Text(&'a [u8]),
+    /// A start tag.
+    Open {
+        /// As written.
+        name: &'a [u8],
+        /// From behind the name up to the `>`.
+        attributes: &'a [u8],
+    },
+    /// The name in an end tag, as written.
+    Close(&'a [u8]),
+}
+
+/// Cuts HTML into tokens.
+pub(super) struct Tokens<'a> {
+    html: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Tokens<'a> {
+    pub(super) fn new(html: &'a [u8]) -> Self {
+        Tokens { html, at: 0 }
+    }
+
+    /// Passes over all that stands before the end tag called `name`, or over all that is left.
+    pub(super) fn pass_raw(&mut self, name: &[u8]) {
+        let rest = &self.html[self.at..];
+        let ends = |&place: &usize| {
+            let behind = &rest[place + 2..];
+            behind
+                .get(..name.len())
+                .is_some_and(|found| found.eq_ignore_ascii_case(name))
+                && behind.get(name.len()).is_none_or(|&byte| ends_name(byte))
+        };
+        let place = memmem::find_iter(rest, b"</").find(ends);
+        self.at += place.unwrap_or(rest.len());
+    }
+
+    /// A tag that begins at `at`, name first; `None` if the bytes end within it.
+    fn tag(&mut self, at: usize) -> Option<(&'a [u8], &'a [u8])> {
+        let rest = &self.html[at..];
+        let name = rest
+            .iter()
+            .position(|&byte| ends_name(byte))
+            .unwrap_or(rest.len());
+        let mut attributes = Attributes::new(&rest[name..]);
+        attributes.by_ref().for_each(drop);
+        self.at = at + name + attributes.at;
+        attributes
+            .closed
+            .then(|| (&rest[..name], &rest[name..name + attributes.at - 1]))
+    }
+
+    fn pass_comment(&mut self, at: usize) {
+        let rest = &self.html[at..];
+        // `<!-->` and `<!--->` are whole comments.
+        let short = [&b">"[..], b"->"]
+            .into_iter()
+            .find(|end| rest.starts_with(end));
+        let long = || {
+            let mut dashes = memmem::find_iter(rest, b"--");
+            dashes.find_map(|place| match &rest[place + 2..] {
+                [b'>', ..] => Some(place + 3),
+                [b'!', b'>', ..] => Some(place + 4),
+                // Of three dashes, the last two may end it.
+                [b'-', b'>', ..] => Some(place + 4),
+                [b'-', b'!', b'>', ..] => Some(place + 5),
+                _ => None,
+            })
+        };
+        self.at = at + short.map(<[u8]>::len).or_else(long).unwrap_or(rest.len());
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        loop {
+            let start = self.at;
+            let rest = self.html.get(start..).filter(|rest| !rest.is_empty())?;
+            match rest {
+                [b'<', letter, ..] if letter.is_ascii_alphabetic() => {
+                    let (name, attributes) = self.tag(start + 1)?;
+                    return Some(Token::Open { name, attributes });
+                }
+                [b'<', b'/', letter, ..] if letter.is_ascii_alphabetic() => {
+                    return Some(Token::Close(self.tag(start + 2)?.0));
+                }
+                [b'<', b'!', b'-', b'-', ..] => self.pass_comment(start + 4),
+                [b'<', b'!' | b'?' | b'/', ..] => {
+                    self.at = memchr(b'>', rest).map_or(self.html.len(), |end| start + end + 1);
+                }
+                _ => {
+                    let end = memchr(b'<', &rest[1..]).map_or(rest.len(), |end| end + 1);
+                    self.at = start + end;
+                    return Some(Token::Text(&rest[..end]));
+                }
+            }
+        }
+    }
+}
+
+fn ends_name(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b'/' | b'>')
+}
+
+/// Names and values of a tag's attributes, as written; stops behind its `>`.
+pub(super) struct Attributes<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    closed: bool,
+}
+
+impl<'a> Attributes<'a> {
+    /// `bytes` begin behind the name of the tag.
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Attributes {
+            bytes,
+            at: 0,
+            closed: false,
+        }
+    }
+
+    fn pass(&mut self, what: impl Fn(u8) -> bool) -> &'a [u8] {
+        let rest = &self.bytes[self.at..];
+        let length = rest
+            .iter()
+            .position(|&byte| !what(byte))
+            .unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    fn value(&mut self) -> &'a [u8] {
+        self.pass(|byte| byte.is_ascii_whitespace());
+        let rest = &self.bytes[self.at..];
+        match rest.first() {
+            Some(quote @ (b'"' | b'\'')) => {
+                let value = &rest[1..];
+                let end = memchr(*quote, value).unwrap_or(value.len());
+                self.at += 1 + (end + 1).min(value.len());
+                &value[..end]
+            }
+            _ => self.pass(|byte| !byte.is_ascii_whitespace() && byte != b'>'),
+        }
+    }
+}
+
+impl<'a> Iterator for Attributes<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.closed {
+            return None;
+        }
+        self.pass(|byte| byte.is_ascii_whitespace() || byte == b'/');
+        let rest = &self.bytes[self.at..];
+        if *rest.first()? == b'>' {
+            self.at += 1;
+            self.closed = true;
+            return None;
+        }
+        // An equals sign in front belongs to the name.
+        self.at += 1;
+        self.pass(|byte| !ends_name(byte) && byte != b'=');
+        let name = &rest[..self.at - (self.bytes.len() - rest.len())];
+        let behind = self.at;
+        self.pass(|byte| byte.is_ascii_whitespace());
+        if self.bytes.get(self.at) == Some(&b'=') {
+            self.at += 1;
+            return Some((name, self.value()));
+        }
+        self.at = behind;
+        Some((name, &[]))
+    }
+}

@@ -1,0 +1,170 @@
+//! All that a reader of a page sees, as text.
+//!
+//! No tree is built: elements whose content nobody sees are passed over, block elements end a
+//! line, white space is collapsed, entities become characters.
+
+use super::entity;
+use super::markup::{Token, Tokens};
+
+/// Appends the visible text of `html` to `out`.
+///
+/// Lines are separated by one LF, words by one space, with none at the ends. Linear time and no
+/// memory but `out`, whatever the bytes; never adds more bytes than `html` has. UTF-8 stays UTF-8.
+pub fn visible_text(html: &[u8], out: &mut Vec<u8>) {
+    let mut writer = Writer {
+        out,
+        gap: Gap::None,
+        written: false,
+    };
+    let mut tokens = Tokens::new(html);
+    // `template` elements may stand within each other.
+    let mut templates = 0usize;
+    while let Some(token) = tokens.next() {
+        match token {
+            Token::Text(text) if templates == 0 => writer.text(text),
+            Token::Text(_) => {}
+            Token::Open { name, attributes } => match Element::named(name) {
+                // As in XHTML: `<script/>` is all of it.
+                Element::Hidden if attributes.ends_with(b"/") => {}
+                Element::Hidden => tokens.pass_raw(name),
+                Element::Template => templates += 1,
+                element => writer.gap(element),
+            },
+            Token::Close(name) => match Element::named(name) {
+                Element::Template => templates = templates.saturating_sub(1),
+                element => writer.gap(element),
+            },
+        }
+    }
+}
+
+/// How an element shows in text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Element {
+    /// Within a line.
+    Inline,
+    /// A table cell: apart from the next word, but on its line.
+    Cell,
+    /// Begins and ends a line.
+    Block,
+    /// What is in it is neither seen nor markup.
+    Hidden,
+    /// What is in it is markup, but not seen.
+    Template,
+}
+
+impl Element {
+    fn named(name: &[u8]) -> Element {
+        /// The longest name below.
+        const LONGEST: usize = 10;
+        let mut lower = [0; LONGEST];
+        let Some(lower) = lower.get_mut(..name.len()) else {
+            return Element::Inline;
+        };
+        lower.copy_from_slice(name);
+        lower.make_ascii_lowercase();
+        match &*lower {
+            b"script" | b"style" | b"noscript" | b"title" | b"iframe" | b"noembed"
+            | b"noframes" => Element::Hidden,
+            b"template" => Element::Template,
+            b"td" | b"th" | b"option" | b"button" | b"input" | b"select" | b"img" => Element::Cell,
+            b"address" | b"article" | b"aside" | b"blockquote" | b"body" | b"br" | b"caption"
+            | b"center" | b"dd" | b"details" | b"dialog" | b"dir" | b"div" | b"dl" | b"dt"
+            | b"fieldset" | b"figcaption" | b"figure" | b"footer" | b"form" | b"frameset"
+            | b"h1" | b"h2" | b"h3" | b"h4" | b"h5" | b"h6" | b"head" | b"header" | b"hgroup"
+            | b"hr" | b"html" | b"legend" | b"li" | b"listing" | b"main" | b"menu" | b"nav"
+            | b"ol" | b"optgroup" | b"p" | b"plaintext" | b"pre" | b"search" | b"section"
+            | b"summary" | b"table" | b"tbody" | b"textarea" | b"tfoot" | b"thead" | b"tr"
+            | b"ul" | b"xmp" => Element::Block,
+            _ => Element::Inline,
+        }
+    }
+}
+
+/// What stands between the last character and the next.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    None,
+    Space,
+    Line,
+}
+
+struct Writer<'o> {
+    out: &'o mut Vec<u8>,
+    gap: Gap,
+    written: bool,
+}
+
+impl Writer<'_> {
+    fn gap(&mut self, element: Element) {
+        let gap = match element {
+            Element::Block => Gap::Line,
+            Element::Cell => Gap::Space,
+            _ => Gap::None,
+        };
+        self.gap = self.gap.max(gap);
+    }
+
+    fn text(&mut self, text: &[u8]) {
+        let mut at = 0;
+        while at < text.len() {
+            let rest = &text[at..];
+            let plain = rest
+                .iter()
+                .position(|&byte| STOPS[usize::from(byte)])
+                .unwrap_or(rest.len());
+            self.push(&rest[..plain]);
+            at += plain;
+            match rest.get(plain) {
+                Some(b'&') => match entity::decode(&rest[plain..]) {
+                    Some((character, length)) => {
+                        self.push_character(character);
+                        at += length;
+                    }
+                    None => {
+                        self.push(b"&");
+                        at += 1;
+                    }
+                },
+                Some(_) => {
+                    self.gap = self.gap.max(Gap::Space);
+                    at += 1;
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn push_character(&mut self, character: char) {
+        if character.is_ascii_whitespace() {
+            self.gap = self.gap.max(Gap::Space);
+        } else {
+            self.push(character.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        match self.gap {
+            Gap::Space if self.written => self.out.push(b' '),
+            Gap::Line if self.written => self.out.push(b'\n'),
+            _ => {}
+        }
+        self.out.extend_from_slice(bytes);
+        self.gap = Gap::None;
+        self.written = true;
+    }
+}
+
+/// The bytes that do not go out as they are: white space and the start of an entity.
+const STOPS: [bool; 256] = {
+    let mut stops = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        stops[byte] = (byte as u8).is_ascii_whitespace() || byte == b'&' as usize;
+        byte += 1;
+    }
+    stops
+};
