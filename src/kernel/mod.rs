@@ -5,8 +5,10 @@
 //! its cost does not show.
 
 pub mod accumulate;
+pub mod columns;
 pub mod hamming;
 mod level;
+pub mod minhash;
 pub mod probe;
 pub mod words;
 
