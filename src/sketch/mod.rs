@@ -2,5 +2,15 @@
 //!
 //! One small file per method. Deliberately absent: files, threads, other documents.
 
+mod features;
 pub mod hash_table;
+pub mod hashed;
+mod method;
 pub mod simhash;
+mod weights;
+mod word_set;
+
+pub use features::Features;
+pub use method::{Compare, Method, Score, Scratch, Shape, Words};
+pub use weights::Weights;
+pub use word_set::WordSet;

@@ -1,0 +1,57 @@
+//! Which features does a document have?
+
+use std::borrow::Cow;
+use std::fmt;
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+/// What the features of a document are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Features {
+    /// Its words.
+    Words,
+    /// Its runs of so many words; all of them if there are fewer.
+    Shingles(usize),
+}
+
+impl fmt::Display for Features {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Features::Words => out.write_str("words"),
+            Features::Shingles(width) => write!(out, "shingles of {width} words"),
+        }
+    }
+}
+
+/// Calls `visit` with the bytes of each shingle: the little-endian hashes of `width` words.
+pub(super) fn for_each_shingle(words: &[u64], width: usize, visit: impl FnMut(&[u8])) {
+    let bytes = little_endian(words);
+    let width = width.min(words.len()) * size_of::<u64>();
+    if width > 0 {
+        bytes
+            .windows(width)
+            .step_by(size_of::<u64>())
+            .for_each(visit);
+    }
+}
+
+/// The bytes of the words, lowest first, on every machine.
+pub(super) fn little_endian(words: &[u64]) -> Cow<'_, [u8]> {
+    if cfg!(target_endian = "little") {
+        Cow::Borrowed(bytemuck::cast_slice(words))
+    } else {
+        Cow::Owned(words.iter().flat_map(|word| word.to_le_bytes()).collect())
+    }
+}
+
+/// The xxh3-64 hash of each shingle.
+pub(super) fn short_shingles(words: &[u64], width: usize, out: &mut Vec<u64>) {
+    out.clear();
+    for_each_shingle(words, width, |shingle| out.push(xxh3_64(shingle)));
+}
+
+/// The xxh3-128 hash of each shingle.
+pub(super) fn long_shingles(words: &[u64], width: usize, out: &mut Vec<u128>) {
+    out.clear();
+    for_each_shingle(words, width, |shingle| out.push(xxh3_128(shingle)));
+}

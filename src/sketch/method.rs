@@ -1,0 +1,171 @@
+//! What every method offers: a sketch of a document, keys of a sketch, a score of two.
+//!
+//! The contract on which every search rests: documents whose score a method accepts share at
+//! least one key.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// What a search may know of a method's sketches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// The sketch is a fingerprint, little-endian; near means at most `distance` differing bits.
+    Bits {
+        /// How many bits it has, 64 or 128.
+        width: u32,
+        /// The largest Hamming distance that is accepted.
+        distance: u32,
+    },
+    /// Sketches are to be found by their keys.
+    Keys,
+}
+
+/// How near two sketches are.
+///
+/// Scores order nearest first. Those of one method are all of one kind; a distance sorts before
+/// a fraction. Fractions are compared by cross-multiplication: 1/2 equals 2/4.
+#[derive(Clone, Copy, Debug)]
+pub enum Score {
+    /// How many bits differ; less is nearer.
+    Distance(u32),
+    /// Numerator and denominator of a share of agreement; more is nearer. A denominator of zero
+    /// counts as one.
+    Fraction(u64, u64),
+}
+
+impl Ord for Score {
+    fn cmp(&self, other: &Score) -> Ordering {
+        use Score::{Distance, Fraction};
+        let product = |numerator, denominator: u64| {
+            u128::from::<u64>(numerator) * u128::from(denominator.max(1))
+        };
+        match (*self, *other) {
+            (Distance(a), Distance(b)) => a.cmp(&b),
+            (Distance(_), Fraction(..)) => Ordering::Less,
+            (Fraction(..), Distance(_)) => Ordering::Greater,
+            (Fraction(a, of_a), Fraction(b, of_b)) => product(b, of_a).cmp(&product(a, of_b)),
+        }
+    }
+}
+
+impl PartialOrd for Score {
+    fn partial_cmp(&self, other: &Score) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Score {
+    fn eq(&self, other: &Score) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Score {}
+
+impl fmt::Display for Score {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Score::Distance(bits) => write!(out, "{bits}"),
+            Score::Fraction(numerator, denominator) => write!(out, "{numerator}/{denominator}"),
+        }
+    }
+}
+
+/// Keys and scores of one method's sketches: all that a search needs.
+///
+/// Sketches of a method are byte strings of one length. Everything here is deterministic and the
+/// same on every machine.
+pub trait Compare: Send + Sync {
+    /// The method's name, as users write it.
+    fn name(&self) -> &'static str;
+
+    /// Every parameter that decides a sketch, a key or a verdict, by name.
+    fn parameters(&self) -> Vec<(&'static str, String)>;
+
+    /// What a search may know of the sketches.
+    fn shape(&self) -> Shape;
+
+    /// The length of a sketch.
+    fn sketch_bytes(&self) -> usize;
+
+    /// Hands the keys of `sketch` to `emit`; sketches that are near share at least one.
+    ///
+    /// # Panics
+    /// If `sketch` is not [`sketch_bytes`](Self::sketch_bytes) long.
+    fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64));
+
+    /// How near two sketches are; symmetric.
+    ///
+    /// # Panics
+    /// If one of them is not [`sketch_bytes`](Self::sketch_bytes) long.
+    fn score(&self, a: &[u8], b: &[u8]) -> Score;
+
+    /// Whether documents with this score are near.
+    fn accepts(&self, score: &Score) -> bool;
+}
+
+/// The words of a document, in order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Words<'a> {
+    /// The 64-bit xxh3 hash of each folded word.
+    pub short: &'a [u64],
+    /// The 128-bit one; empty if no method asked for it.
+    pub long: &'a [u128],
+}
+
+/// A method that sketches documents by their words.
+pub trait Method: Compare {
+    /// Fewer words than this say too little: such documents are compared for equality only.
+    fn least_words(&self) -> usize;
+
+    /// Whether it needs [`Words::long`].
+    fn wide(&self) -> bool;
+
+    /// Appends the sketch of a document to `out`, and says whether there was anything to sketch.
+    ///
+    /// Without features the sketch is all zeros; such a document must not be matched. `scratch`
+    /// spares allocations and decides nothing.
+    ///
+    /// # Panics
+    /// If the method is [`wide`](Self::wide) and the two lists of words differ in length.
+    #[must_use]
+    fn sketch(&self, words: Words<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool;
+}
+
+/// Buffers that methods use while they sketch a document; one for each worker.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    pub(super) words: Vec<u64>,
+    pub(super) short: Vec<u64>,
+    pub(super) long: Vec<u128>,
+    pub(super) runs: Vec<(u64, u128)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_scores_come_first() {
+        use Score::{Distance, Fraction};
+        let sorted = [
+            Distance(0),
+            Distance(3),
+            Fraction(u64::MAX, u64::MAX),
+            Fraction(u64::MAX - 1, u64::MAX),
+            Fraction(4, 5),
+            Fraction(1, 2),
+            Fraction(0, 0),
+        ];
+        assert!(sorted.is_sorted_by(|a, b| a < b));
+        assert_eq!(Fraction(1, 2), Fraction(2, 4));
+        assert_eq!(Fraction(0, 0), Fraction(0, 7));
+        assert_ne!(Fraction(0, 1), Distance(0));
+    }
+
+    #[test]
+    fn scores_are_written_as_they_are() {
+        assert_eq!(Score::Distance(3).to_string(), "3");
+        assert_eq!(Score::Fraction(2, 4).to_string(), "2/4");
+    }
+}

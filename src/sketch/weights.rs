@@ -1,0 +1,68 @@
+//! How much does a feature count?
+
+use std::fmt;
+
+use super::WordSet;
+
+/// Fractional bits of a weight.
+pub(super) const FRACTION_BITS: u32 = 16;
+
+/// The weight of a feature that occurs tf times in a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Weights {
+    /// tf: every occurrence counts one.
+    #[default]
+    Tf,
+    /// 1 + log2 tf, rounded down to 16 fractional bits.
+    LogTf,
+    /// tf for the features whose hash has its low 64 bits in the set, nothing for all others.
+    Top(WordSet),
+}
+
+impl fmt::Display for Weights {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Weights::Tf => out.write_str("tf"),
+            Weights::LogTf => out.write_str("log-tf"),
+            Weights::Top(features) => write!(out, "tf of {features}"),
+        }
+    }
+}
+
+/// 1 + log2 of `count` with [`FRACTION_BITS`] fractional bits, rounded down; `count` is above zero.
+///
+/// By repeated squaring in integers, so that every machine computes the same.
+pub(super) fn log_weight(count: u64) -> u64 {
+    let whole = count.ilog2();
+    // The mantissa, 1 to 2, with 63 fractional bits.
+    let mut mantissa = u128::from(count << (63 - whole));
+    let mut weight = u64::from(whole) + 1;
+    for _ in 0..FRACTION_BITS {
+        mantissa = mantissa * mantissa >> 63;
+        let bit = mantissa >> 64;
+        mantissa >>= bit;
+        weight = weight << 1 | bit as u64;
+    }
+    weight
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithms_are_rounded_down() {
+        for count in (1..5000).chain([1 << 20, (1 << 20) + 1, 1 << 40, u64::MAX]) {
+            let exact = (1.0 + (count as f64).log2()) * f64::from(1 << FRACTION_BITS);
+            let weight = log_weight(count) as f64;
+            assert!(
+                weight <= exact + 1e-6 && weight > exact - 1.001,
+                "{count}: {weight} for {exact}"
+            );
+        }
+        for power in 0..64 {
+            assert_eq!(log_weight(1 << power), (power + 1) << FRACTION_BITS);
+        }
+        assert_eq!(log_weight(3), 65_536 + 103_872);
+    }
+}
