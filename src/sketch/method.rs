@@ -36,8 +36,8 @@ pub enum Score {
 impl Ord for Score {
     fn cmp(&self, other: &Score) -> Ordering {
         use Score::{Distance, Fraction};
-        let product = |numerator, denominator: u64| {
-            u128::from::<u64>(numerator) * u128::from(denominator.max(1))
+        let product = |numerator: u64, denominator: u64| {
+            u128::from(numerator) * u128::from(denominator.max(1))
         };
         match (*self, *other) {
             (Distance(a), Distance(b)) => a.cmp(&b),
