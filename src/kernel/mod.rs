@@ -8,6 +8,7 @@ pub mod accumulate;
 pub mod columns;
 pub mod hamming;
 mod level;
+pub mod minhash;
 pub mod probe;
 pub mod words;
 

@@ -35,13 +35,18 @@ pub(super) fn for_each_shingle(words: &[u64], width: usize, visit: impl FnMut(&[
     }
 }
 
-/// The bytes of the words, lowest first, on every machine.
-pub(super) fn little_endian(words: &[u64]) -> Cow<'_, [u8]> {
+/// The bytes of the numbers, lowest first, on every machine.
+pub(super) fn little_endian<T: bytemuck::Pod>(numbers: &[T]) -> Cow<'_, [u8]> {
+    let bytes = bytemuck::cast_slice(numbers);
     if cfg!(target_endian = "little") {
-        Cow::Borrowed(bytemuck::cast_slice(words))
-    } else {
-        Cow::Owned(words.iter().flat_map(|word| word.to_le_bytes()).collect())
+        return Cow::Borrowed(bytes);
     }
+    let numbers = bytes.chunks_exact(size_of::<T>());
+    Cow::Owned(
+        numbers
+            .flat_map(|bytes| bytes.iter().rev().copied())
+            .collect(),
+    )
 }
 
 /// The xxh3-64 hash of each shingle.

@@ -139,6 +139,8 @@ pub struct Scratch {
     pub(super) short: Vec<u64>,
     pub(super) long: Vec<u128>,
     pub(super) runs: Vec<(u64, u128)>,
+    pub(super) values: Vec<u32>,
+    pub(super) minima: Vec<u32>,
 }
 
 #[cfg(test)]

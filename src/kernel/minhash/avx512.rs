@@ -1,0 +1,68 @@
+//! AVX-512: a group of permutations is one vector.
+
+use std::arch::x86_64::*;
+
+use super::{GROUP, Group};
+
+/// Groups that pass over the values together, to hide the latency of a multiplication.
+const TOGETHER: usize = 4;
+
+/// # Safety
+/// The processor must have [`Level::Avx512`](crate::kernel::Level::Avx512).
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn minima(groups: &[Group], values: &[u32], minima: &mut [[u32; GROUP]]) {
+    let (many, rest) = groups.as_chunks::<TOGETHER>();
+    let (minima_of_many, minima_of_rest) = minima.as_chunks_mut::<TOGETHER>();
+    for (groups, minima) in many.iter().zip(minima_of_many) {
+        pass(groups, values, minima);
+    }
+    for (group, minimum) in rest.iter().zip(minima_of_rest) {
+        pass(&[*group], values, std::array::from_mut(minimum));
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+fn pass<const N: usize>(groups: &[Group; N], values: &[u32], minima: &mut [[u32; GROUP]; N]) {
+    let permutations = groups.each_ref().map(|group| load(group));
+    let mut least = [_mm512_set1_epi32(-1); N];
+    for &value in values {
+        let value = _mm512_set1_epi32(value as i32);
+        for (least, permutation) in least.iter_mut().zip(&permutations) {
+            *least = _mm512_min_epu32(*least, permute(permutation, value));
+        }
+    }
+    for (minima, least) in minima.iter_mut().zip(least) {
+        // SAFETY: there are sixteen minima, 64 bytes.
+        unsafe { _mm512_storeu_si512(minima.as_mut_ptr().cast(), least) };
+    }
+}
+
+/// The lower halves of the multipliers in even and in odd places, the upper halves, the offsets.
+type Loaded = [__m512i; 4];
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(group: &Group) -> Loaded {
+    let vector = |part: &[u32; GROUP]| {
+        // SAFETY: a part is sixteen numbers, 64 bytes.
+        unsafe { _mm512_loadu_si512(part.as_ptr().cast()) }
+    };
+    let low = vector(&group.low);
+    [
+        low,
+        _mm512_srli_epi64::<32>(low),
+        vector(&group.high),
+        vector(&group.offset),
+    ]
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn permute([even, odd, high, offset]: &Loaded, value: __m512i) -> __m512i {
+    const ODD: u16 = 0xAAAA;
+    // The upper halves of low * value: of even places below, of odd ones already in place.
+    let even = _mm512_srli_epi64::<32>(_mm512_mul_epu32(*even, value));
+    let carried = _mm512_mask_mov_epi32(even, ODD, _mm512_mul_epu32(*odd, value));
+    let product = _mm512_mullo_epi32(*high, value);
+    _mm512_add_epi32(_mm512_add_epi32(product, carried), *offset)
+}
