@@ -45,7 +45,7 @@ pub struct Star<'a> {
 impl<'a> Star<'a> {
     /// Memory that a star uses at most, besides [`bytes_per_document`](Self::bytes_per_document):
     /// pairs, their outcomes, and buffers to search with.
-    pub const WORKING_BYTES: usize = 48 << 20;
+    pub const WORKING_BYTES: usize = 96 << 20;
 
     /// The star of the documents of `index`, all undecided, whose ranks begin with `first`.
     ///
