@@ -16,6 +16,7 @@
 //! | [`vocabulary`] | Which words count? |
 //! | [`sketch`] | What is a document's essence? |
 //! | [`search`] | Who is near whom? |
+//! | [`dedup`] | Which copy stays? |
 //! | [`report`] | What do people see? |
 //! | [`run`] | How does the work run? |
 //! | [`kernel`] | What must be fast? |
@@ -69,6 +70,7 @@
 //! has, the [truncation guard](io::guard), is installed by whoever owns the process.
 
 pub mod corpus;
+pub mod dedup;
 pub mod error;
 pub mod io;
 pub mod kernel;

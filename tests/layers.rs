@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Each folder or file below `src/`, and what it may know besides itself. Documents flow one way:
 /// corpus, text, vocabulary, sketch, search, report; `run` sees them all.
-const MAY_KNOW: [(&str, &[&str]); 11] = [
+const MAY_KNOW: [(&str, &[&str]); 12] = [
     ("error", &[]),
     ("io", &["error"]),
     ("kernel", &["error"]),
@@ -19,7 +19,8 @@ const MAY_KNOW: [(&str, &[&str]); 11] = [
     ("text", &["error", "kernel"]),
     ("vocabulary", &["error", "kernel", "text"]),
     ("sketch", &["error", "kernel", "text", "vocabulary"]),
-    ("search", &["error", "kernel"]),
+    ("search", &["error", "kernel", "sketch"]),
+    ("dedup", &["error", "kernel", "sketch", "search"]),
     ("report", &["error", "io"]),
     (
         "run",
@@ -32,6 +33,7 @@ const MAY_KNOW: [(&str, &[&str]); 11] = [
             "vocabulary",
             "sketch",
             "search",
+            "dedup",
             "report",
         ],
     ),
@@ -43,7 +45,7 @@ const MAY_KNOW: [(&str, &[&str]); 11] = [
 const PROGRAM: [&str; 2] = ["cli", "main"];
 
 /// The pure folders, and the parts of the standard library that they may not touch.
-const PURE: [&str; 5] = ["text", "vocabulary", "sketch", "search", "kernel"];
+const PURE: [&str; 6] = ["text", "vocabulary", "sketch", "search", "dedup", "kernel"];
 const IMPURE: [&str; 7] = ["env", "fs", "io", "net", "process", "thread", "time"];
 
 /// What only the program does.

@@ -11,11 +11,15 @@
 pub mod guard;
 pub mod input;
 pub mod output;
+pub mod spill;
+pub mod spool;
 pub mod table;
 pub mod usage;
 
 pub use input::Input;
 pub use output::AtomicFile;
+pub use spill::{Sorted, Sorter};
+pub use spool::{Spool, Spooled};
 pub use table::Table;
 
 use crate::{Error, ErrorKind};

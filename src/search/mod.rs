@@ -1,7 +1,9 @@
 //! Who is near whom?
 //!
-//! [`hamming`] finds every fingerprint within k bits of a query, exactly; [`naive`] compares
-//! everything with everything and is the oracle of every faster search.
+//! [`hamming`] finds every fingerprint within k bits of a query, exactly; [`join`] finds the near
+//! sketches of any method; [`naive`] compares everything with everything and is the oracle of
+//! every faster search.
 
 pub mod hamming;
+pub mod join;
 pub mod naive;

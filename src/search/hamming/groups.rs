@@ -1,4 +1,5 @@
 use rayon::prelude::*;
+use std::ops::Range;
 
 use super::{Fingerprint, Hit};
 use crate::kernel::hamming::Near;
@@ -11,7 +12,7 @@ pub(super) struct Groups<F> {
     /// Where the positions of each group start, and the end of the last.
     starts: Vec<u32>,
     /// Group after group, each ascending.
-    positions: Vec<u32>,
+    pub(super) positions: Vec<u32>,
 }
 
 impl<F: Fingerprint> Groups<F> {
@@ -39,8 +40,13 @@ impl<F: Fingerprint> Groups<F> {
     }
 
     fn group(&self, number: u32) -> &[u32] {
+        &self.positions[self.range(number)]
+    }
+
+    /// Where the positions of a group stand in [`positions`](Self::positions).
+    pub(super) fn range(&self, number: u32) -> Range<usize> {
         let number = number as usize;
-        &self.positions[self.starts[number] as usize..self.starts[number + 1] as usize]
+        self.starts[number] as usize..self.starts[number + 1] as usize
     }
 
     /// Writes the members of the groups in `found` to `out`, by (distance, position), given

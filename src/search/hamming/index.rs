@@ -24,8 +24,8 @@ pub struct Index<'a, F: Fingerprint> {
 /// Buffers that a thread reuses from search to search; they grow to the largest answer.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    tile: [Vec<Hit>; TILE],
-    chunk: Vec<Vec<Hit>>,
+    pub(super) tile: [Vec<Hit>; TILE],
+    pub(super) chunk: Vec<Vec<Hit>>,
     finish: Finish,
 }
 

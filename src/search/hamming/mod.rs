@@ -37,6 +37,7 @@
 //! ```
 
 mod blocks;
+mod grouped;
 mod groups;
 mod index;
 mod limits;
@@ -47,6 +48,7 @@ mod scan;
 mod tables;
 
 pub use crate::kernel::hamming::{Fingerprint, Hit};
+pub use grouped::GroupedIndex;
 pub use index::{Index, Scratch};
 pub use plan::{Plan, Strategy, plan};
 pub use scan::scan;

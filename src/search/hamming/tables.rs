@@ -9,6 +9,8 @@ pub(super) const CHUNK: usize = 32;
 
 /// Bytes that a cache brings in at a time.
 const LINE: usize = 64;
+/// How many fingerprints are compared before somebody looks whether that was enough.
+const PIECE: usize = 1024;
 /// How many lines of a bucket are prefetched; the processor foresees the rest of a long one.
 const AHEAD: usize = 4;
 
@@ -65,6 +67,40 @@ impl<F: Fingerprint> Tables<F> {
                 (kernels.scan)(bucket, *query, near, start, hits);
                 if hits.len() > known {
                     self.keep_new(number, *query, known, hits);
+                }
+            }
+        }
+    }
+
+    /// Sets `found` for those of at most [`CHUNK`] queries that have a hit for which
+    /// `counts(query, hit)` holds; stops looking at the first one. The same hit may be asked about
+    /// several times.
+    pub(super) fn any(
+        &self,
+        queries: &[F],
+        near: Near<F>,
+        kernels: &Kernels<F>,
+        hits: &mut Vec<Hit>,
+        found: &mut [bool],
+        counts: impl Fn(usize, Hit) -> bool,
+    ) {
+        for table in &self.tables {
+            if found.iter().all(|found| *found) {
+                return;
+            }
+            let ranges = table.locate(queries, kernels);
+            for (number, (query, (start, end))) in queries.iter().zip(ranges).enumerate() {
+                let mut slots = start..end;
+                while !found[number] && !slots.is_empty() {
+                    let first = slots.start;
+                    slots.start = slots.end.min(first.saturating_add(PIECE as u32));
+                    let piece = &table.fingerprints[first as usize..slots.start as usize];
+                    hits.clear();
+                    (kernels.scan)(piece, *query, near, first, hits);
+                    found[number] = hits.iter().any(|hit| {
+                        let position = table.positions[hit.position as usize];
+                        counts(number, Hit { position, ..*hit })
+                    });
                 }
             }
         }

@@ -1,0 +1,216 @@
+//! In which order copies are kept.
+//!
+//! Each document has a key of 16 bytes; the smallest key is the best copy, and among equal keys
+//! the first document in the input.
+
+mod date;
+mod site;
+
+pub use site::site;
+
+use crate::{Error, ErrorKind, Result};
+
+/// Which copy is best.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// The first in the input.
+    First,
+    /// The one with most bytes of text.
+    Longest,
+    /// The one with the latest date; those without a date that can be read come last.
+    Newest,
+    /// The one with the fewest bytes of URL; those without one come last.
+    ShortestUrl,
+    /// The one with the greatest value of this field: numbers before strings, greater ones first;
+    /// those without a value come last. Strings are compared by their first 15 bytes.
+    Field(String),
+}
+
+/// What a policy may look at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Facts<'a> {
+    /// How long the text is.
+    pub text_bytes: u64,
+    /// When the document was made or fetched; empty if unknown. ISO 8601, RFC 3339 or
+    /// 14 digits.
+    pub date: &'a [u8],
+    /// Its URL; empty if unknown.
+    pub url: &'a [u8],
+    /// The value of the field that the policy names.
+    pub field: Option<Value<'a>>,
+}
+
+/// The value of a field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// A number; not a number counts as none.
+    Number(f64),
+    /// A string.
+    Text(&'a [u8]),
+}
+
+/// What is missing stands behind every key.
+const LAST: [u8; 16] = [0xFF; 16];
+
+impl Policy {
+    /// Reads `first`, `longest`, `newest`, `shortest-url` or `field:NAME`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for anything else.
+    pub fn parse(name: &str) -> Result<Policy> {
+        match name {
+            "first" => Ok(Policy::First),
+            "longest" => Ok(Policy::Longest),
+            "newest" => Ok(Policy::Newest),
+            "shortest-url" => Ok(Policy::ShortestUrl),
+            _ => match name.strip_prefix("field:") {
+                Some(field) if !field.is_empty() => Ok(Policy::Field(field.to_owned())),
+                _ => {
+                    let message = format!(
+                        "keep policy {name:?}: expected first, longest, newest, shortest-url or \
+                         field:NAME"
+                    );
+                    Err(Error::new(ErrorKind::Parameter, message))
+                }
+            },
+        }
+    }
+
+    /// The key of a document: ascending is better first.
+    pub fn key(&self, facts: &Facts<'_>) -> [u8; 16] {
+        match self {
+            Policy::First => [0; 16],
+            Policy::Longest => number(!facts.text_bytes),
+            // A moment is far too small to make this negative, or as large as LAST.
+            Policy::Newest => date::moment(facts.date)
+                .map_or(LAST, |moment| (i128::MAX / 2 - moment).to_be_bytes()),
+            Policy::ShortestUrl if facts.url.is_empty() => LAST,
+            Policy::ShortestUrl => number(facts.url.len() as u64),
+            Policy::Field(_) => facts.field.and_then(value).unwrap_or(LAST),
+        }
+    }
+}
+
+/// A key of a number, small ones first.
+fn number(value: u64) -> [u8; 16] {
+    u128::from(value).to_be_bytes()
+}
+
+/// A key of a field's value, great ones first.
+fn value(value: Value<'_>) -> Option<[u8; 16]> {
+    match value {
+        Value::Number(number) if number.is_nan() => None,
+        Value::Number(number) => {
+            // The bits of a float order like integers, but for the sign; -0.0 is 0.0.
+            let bits = (number + 0.0).to_bits() as i64;
+            let ordered = bits ^ ((bits >> 63) as u64 >> 1) as i64;
+            Some(self::number(!(ordered as u64 ^ 1 << 63)))
+        }
+        Value::Text(text) => {
+            let mut key = [0xFF; 16];
+            key[0] = 1;
+            for (byte, place) in text.iter().zip(&mut key[1..]) {
+                *place = !byte;
+            }
+            Some(key)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn order(policy: &Policy, facts: &[Facts<'_>]) -> Vec<usize> {
+        let mut keys: Vec<_> = facts
+            .iter()
+            .map(|facts| policy.key(facts))
+            .zip(0..)
+            .collect();
+        keys.sort();
+        keys.into_iter().map(|key| key.1).collect()
+    }
+
+    #[test]
+    fn policies_are_read() {
+        let read = [
+            "first",
+            "longest",
+            "newest",
+            "shortest-url",
+            "field:quality.score",
+        ];
+        let policies = read.map(|name| Policy::parse(name).unwrap());
+        assert_eq!(policies[4], Policy::Field("quality.score".to_owned()));
+        assert_eq!(policies[3], Policy::ShortestUrl);
+        for name in ["", "field:", "First", "last"] {
+            let error = Policy::parse(name).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Parameter);
+            assert!(error.to_string().contains("expected first"), "{error}");
+        }
+    }
+
+    #[test]
+    fn best_copies_come_first_and_ties_by_number() {
+        let facts = [
+            (70, "2024-02-30", "http://b.example/long"),
+            (7, "2023-05-06T07:08:09Z", ""),
+            (700, "20240102030405", "http://b.example/"),
+            (70, "", "http://a.example/"),
+            (0, "1969-12-31", "x"),
+        ];
+        let facts = facts.map(|(text_bytes, date, url)| Facts {
+            text_bytes,
+            date: date.as_bytes(),
+            url: url.as_bytes(),
+            field: None,
+        });
+        assert_eq!(order(&Policy::First, &facts), [0, 1, 2, 3, 4]);
+        assert_eq!(order(&Policy::Longest, &facts), [2, 0, 3, 1, 4]);
+        assert_eq!(order(&Policy::Newest, &facts), [2, 1, 4, 0, 3]);
+        assert_eq!(order(&Policy::ShortestUrl, &facts), [4, 2, 3, 0, 1]);
+        assert_eq!(
+            order(&Policy::Field("x".to_owned()), &facts),
+            [0, 1, 2, 3, 4]
+        );
+    }
+
+    #[test]
+    fn numbers_come_before_strings_and_missing_values_last() {
+        use Value::{Number, Text};
+        let values = [
+            None,
+            Some(Text(b"a")),
+            Some(Number(-1.5)),
+            Some(Number(f64::NAN)),
+            Some(Text(b"ab")),
+            Some(Number(f64::INFINITY)),
+            Some(Text(b"")),
+            Some(Number(f64::NEG_INFINITY)),
+        ];
+        let facts = values.map(|field| Facts {
+            field,
+            ..Facts::default()
+        });
+        let policy = Policy::Field("x".to_owned());
+        assert_eq!(order(&policy, &facts), [5, 2, 7, 4, 1, 6, 0, 3]);
+    }
+
+    proptest! {
+        #[test]
+        fn greater_numbers_have_smaller_keys(a in any::<f64>(), b in any::<f64>()) {
+            let key = |number| value(Value::Number(number)).unwrap();
+            prop_assert_eq!(key(b).partial_cmp(&key(a)), a.partial_cmp(&b));
+            prop_assert_eq!(key(0.0), key(-0.0));
+        }
+
+        #[test]
+        fn any_bytes_have_a_key(date in prop::collection::vec(any::<u8>(), 0..40)) {
+            let facts = Facts { date: &date, url: &date, field: Some(Value::Text(&date)), text_bytes: 1 };
+            for policy in ["first", "longest", "newest", "shortest-url", "field:x"] {
+                Policy::parse(policy).unwrap().key(&facts);
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+use std::ops::Range;
+
+use super::gather::Pair;
+use super::{Documents, Event, Outcome, Parallel, Verdict};
+use crate::search::join::SketchIndex;
+use crate::{Error, Result};
+
+/// Members that a thread takes at a time.
+const MEMBERS: usize = 8;
+
+/// What is known of a document of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Undecided,
+    Centre,
+    Removed,
+}
+
+/// Who asks: centres from elsewhere, or documents of the block, some undecided yet.
+pub(super) struct Asking<'d> {
+    pub documents: Documents<'d>,
+    /// The positions in the block that become centres if nobody removes them; those who ask are
+    /// numbered by position then.
+    pub own: Option<Range<u32>>,
+}
+
+/// A member with the pairs that it still has to go through.
+struct Member {
+    position: u32,
+    pairs: Range<u32>,
+    removed: bool,
+}
+
+#[derive(Default)]
+struct Task {
+    members: Vec<Member>,
+    events: Vec<Event>,
+    error: Option<Error>,
+}
+
+/// Decides the members of `pairs`, which come by member, then by centre, as if centre after centre
+/// had its turn.
+///
+/// A member goes through its centres in order, up to the first that verifies, and waits where it
+/// is unknown whether one is a centre at all: no comparison is made that the turns would not make,
+/// and all members that wait for nobody go at once.
+pub(super) fn settle(
+    block: (&SketchIndex<'_>, &Documents<'_>),
+    asking: &Asking<'_>,
+    pairs: &[Pair],
+    states: &mut [State],
+    parallel: &impl Parallel,
+    verify: &(impl Fn(u64, u64) -> Result<Verdict> + Sync),
+    sink: &mut dyn FnMut(Event) -> Result<()>,
+) -> Result<()> {
+    let mut tasks = deal(pairs);
+    while !tasks.is_empty() {
+        let known: &[State] = states;
+        parallel.for_each(&mut tasks, |task| {
+            let done = task.advance(block, asking, pairs, known, verify);
+            task.error = done.err();
+        });
+        for task in &mut tasks {
+            if let Some(error) = task.error.take() {
+                return Err(error);
+            }
+            task.events.drain(..).try_for_each(&mut *sink)?;
+            task.members.retain(|member| {
+                let state = &mut states[member.position as usize];
+                let at_end = member.pairs.is_empty();
+                let is_own = |own: &Range<u32>| own.contains(&member.position);
+                if member.removed {
+                    *state = State::Removed;
+                } else if at_end && asking.own.as_ref().is_some_and(is_own) {
+                    *state = State::Centre;
+                }
+                !member.removed && !at_end
+            });
+        }
+        tasks.retain(|task| !task.members.is_empty());
+    }
+    Ok(())
+}
+
+/// The members of `pairs`, in order, a few to a task.
+fn deal(pairs: &[Pair]) -> Vec<Task> {
+    let mut tasks: Vec<Task> = Vec::new();
+    let mut start = 0;
+    for run in pairs.chunk_by(|a, b| a.member == b.member) {
+        let end = start + run.len() as u32;
+        let member = Member {
+            position: run[0].member,
+            pairs: start..end,
+            removed: false,
+        };
+        start = end;
+        match tasks.last_mut() {
+            Some(task) if task.members.len() < MEMBERS => task.members.push(member),
+            _ => tasks.push(Task {
+                members: vec![member],
+                ..Task::default()
+            }),
+        }
+    }
+    tasks
+}
+
+impl Task {
+    fn advance(
+        &mut self,
+        (index, block): (&SketchIndex<'_>, &Documents<'_>),
+        asking: &Asking<'_>,
+        pairs: &[Pair],
+        states: &[State],
+        verify: &impl Fn(u64, u64) -> Result<Verdict>,
+    ) -> Result<()> {
+        for member in &mut self.members {
+            while !member.pairs.is_empty() {
+                let Pair { centre, .. } = pairs[member.pairs.start as usize];
+                match asking.own.as_ref().map(|_| states[centre as usize]) {
+                    Some(State::Undecided) => break,
+                    Some(State::Removed) => {
+                        member.pairs.start += 1;
+                        continue;
+                    }
+                    Some(State::Centre) | None => {}
+                }
+                let ranks = (asking.documents.rank(centre), block.rank(member.position));
+                let verdict = verify(ranks.0, ranks.1)?;
+                let sketch = block.sketch(member.position);
+                let score = index
+                    .method()
+                    .score(asking.documents.sketch(centre), sketch);
+                let event = Event::new(ranks.0, ranks.1, score, verdict);
+                self.events.push(event);
+                member.pairs.start += 1;
+                if event.outcome == Outcome::Verified {
+                    member.removed = true;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+use bytemuck::Pod;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::ops::Range;
+
+use super::runs::Runs;
+use crate::Result;
+
+/// Runs are read in blocks of so many bytes: few seeks, and all of a disk's speed.
+const BLOCK_BYTES: usize = 1 << 20;
+/// Where memory is short, blocks shrink to this before runs are merged in levels.
+const LEAST_BLOCK_BYTES: usize = 1 << 16;
+/// Where there is hardly any, they shrink to so many records.
+pub(super) const LEAST_BLOCK_RECORDS: usize = 8;
+
+/// How many runs are merged at once: as many as have room for a block each, and one for what they
+/// become; at least two.
+pub(super) fn fan_in<R>(memory_bytes: usize) -> usize {
+    (memory_bytes / LEAST_BLOCK_BYTES).saturating_sub(1).max(2)
+}
+
+/// How many records a block has if there are `blocks` of them.
+fn block_records<R>(memory_bytes: usize, blocks: usize) -> usize {
+    let bytes = (memory_bytes / blocks).min(BLOCK_BYTES);
+    (bytes / size_of::<R>()).max(LEAST_BLOCK_RECORDS)
+}
+
+/// Merges each `fan_in` runs into one.
+pub(super) fn level<R: Pod + Ord>(
+    runs: Runs<R>,
+    fan_in: usize,
+    memory_bytes: usize,
+) -> Result<Runs<R>> {
+    let mut longer = runs.create_beside()?;
+    let block = block_records::<R>(memory_bytes, fan_in + 1);
+    let mut buffer = Vec::with_capacity(block);
+    for first in (0..runs.count()).step_by(fan_in) {
+        let group = first..(first + fan_in).min(runs.count());
+        let mut merge = Merge::with_blocks(&runs, group, block)?;
+        longer.begin();
+        while let Some(record) = merge.next(&runs)? {
+            buffer.push(record);
+            if buffer.len() == block {
+                longer.extend(&buffer)?;
+                buffer.clear();
+            }
+        }
+        longer.extend(&buffer)?;
+        buffer.clear();
+    }
+    Ok(longer)
+}
+
+/// The records of several runs, ascending.
+pub(super) struct Merge<R> {
+    /// The next record of each run that is not empty, with the number of its cursor.
+    heads: BinaryHeap<Reverse<(R, usize)>>,
+    cursors: Vec<Cursor<R>>,
+}
+
+impl<R: Pod + Ord> Merge<R> {
+    /// Merges `group` of `runs` with at most `memory_bytes` of blocks.
+    pub(super) fn of(runs: &Runs<R>, group: Range<usize>, memory_bytes: usize) -> Result<Merge<R>> {
+        let block = block_records::<R>(memory_bytes, group.len().max(1));
+        Merge::with_blocks(runs, group, block)
+    }
+
+    fn with_blocks(runs: &Runs<R>, group: Range<usize>, block: usize) -> Result<Merge<R>> {
+        let cursor = |number| Cursor::new(runs.range(number), block);
+        let mut cursors: Vec<Cursor<R>> = group.map(cursor).collect();
+        let mut heads = BinaryHeap::with_capacity(cursors.len());
+        for (number, cursor) in cursors.iter_mut().enumerate() {
+            if let Some(record) = cursor.next(runs)? {
+                heads.push(Reverse((record, number)));
+            }
+        }
+        Ok(Merge { heads, cursors })
+    }
+
+    /// The next record; after an error, none.
+    #[inline]
+    pub(super) fn next(&mut self, runs: &Runs<R>) -> Result<Option<R>> {
+        let Some(mut head) = self.heads.peek_mut() else {
+            return Ok(None);
+        };
+        let Reverse((record, number)) = *head;
+        match self.cursors[number].next(runs) {
+            Ok(Some(next)) => head.0.0 = next,
+            Ok(None) => {
+                PeekMut::pop(head);
+            }
+            Err(error) => {
+                drop(head);
+                self.heads.clear();
+                return Err(error);
+            }
+        }
+        Ok(Some(record))
+    }
+}
+
+/// A run that is being read.
+struct Cursor<R> {
+    /// What is not in memory yet, in records.
+    rest: Range<u64>,
+    block: Vec<R>,
+    /// The next record of the block.
+    at: usize,
+    block_records: usize,
+}
+
+impl<R: Pod> Cursor<R> {
+    fn new(run: Range<u64>, block_records: usize) -> Cursor<R> {
+        Cursor {
+            rest: run,
+            block: Vec::new(),
+            at: 0,
+            block_records,
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, runs: &Runs<R>) -> Result<Option<R>> {
+        if self.at == self.block.len() && !self.refill(runs)? {
+            return Ok(None);
+        }
+        let record = self.block[self.at];
+        self.at += 1;
+        Ok(Some(record))
+    }
+
+    /// Reads the next block; the memory of a run that has ended is given back.
+    #[cold]
+    fn refill(&mut self, runs: &Runs<R>) -> Result<bool> {
+        let left = self.rest.end - self.rest.start;
+        let taken = left.min(self.block_records as u64);
+        if taken == 0 {
+            self.block = Vec::new();
+            self.at = 0;
+            return Ok(false);
+        }
+        self.block.resize(taken as usize, R::zeroed());
+        runs.read(self.rest.start, &mut self.block)?;
+        self.rest.start += taken;
+        self.at = 0;
+        Ok(true)
+    }
+}

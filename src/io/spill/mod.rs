@@ -1,0 +1,259 @@
+//! Sorting what may be larger than memory.
+//!
+//! ```text
+//! push ─► buffer ─ full ─► sorted run ─┐
+//!             │                        ├─ merge, in levels if there are many ─► ascending
+//!             └─ finish ─► last run ───┘
+//! ```
+//!
+//! The runs of a level stand one behind another in one unnamed temporary file, so that their
+//! number costs no descriptors, and the file vanishes with the sort, also when the process is
+//! killed. If everything fits into the buffer, there is no file.
+//!
+//! Source: Knuth, The Art of Computer Programming, volume 3, section 5.4.
+
+mod merge;
+mod runs;
+
+use bytemuck::Pod;
+use merge::Merge;
+use runs::Runs;
+use std::path::{Path, PathBuf};
+
+use crate::{Error, ErrorKind, Result};
+
+/// The first size of a buffer, in bytes; it doubles until the bound.
+const FIRST_BYTES: usize = 1 << 16;
+
+/// Sorts records of a fixed size in bounded memory.
+///
+/// The order of the records is theirs alone: neither the bound nor the place changes it, provided
+/// that records which compare equal are equal.
+pub struct Sorter<R> {
+    directory: PathBuf,
+    memory_bytes: usize,
+    sort: fn(&mut [R]),
+    buffer: Vec<R>,
+    runs: Option<Runs<R>>,
+}
+
+impl<R: Pod + Ord> Sorter<R> {
+    /// A sorter that holds at most `memory_bytes` of records and buffers, until the last record was
+    /// taken out, and puts what is more into `directory`.
+    ///
+    /// The bound is taken for that of [`least_memory_bytes`](Self::least_memory_bytes) if it is
+    /// smaller. The directory is not touched before it is needed.
+    pub fn new(directory: &Path, memory_bytes: usize) -> Sorter<R> {
+        Sorter::with_sort(directory, memory_bytes, <[R]>::sort_unstable)
+    }
+
+    /// The same with another way to sort a buffer in place, for example by several threads.
+    ///
+    /// `sort` has to put the records into ascending order, with no more than a constant amount of
+    /// memory for each thread.
+    pub fn with_sort(directory: &Path, memory_bytes: usize, sort: fn(&mut [R])) -> Sorter<R> {
+        const { assert!(size_of::<R>() > 0, "records have a size") };
+        Sorter {
+            directory: directory.to_owned(),
+            memory_bytes: memory_bytes.max(Self::least_memory_bytes()),
+            sort,
+            buffer: Vec::new(),
+            runs: None,
+        }
+    }
+
+    /// The smallest bound: two runs and what they become, a few records each.
+    pub fn least_memory_bytes() -> usize {
+        3 * merge::LEAST_BLOCK_RECORDS * size_of::<R>()
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] naming the directory if a run cannot be written there,
+    /// [`ErrorKind::Memory`] if the system refuses the buffer.
+    pub fn push(&mut self, record: R) -> Result<()> {
+        if self.buffer.len() == self.buffer.capacity() {
+            self.make_room()?;
+        }
+        self.buffer.push(record);
+        Ok(())
+    }
+
+    /// All records, ascending.
+    ///
+    /// Where there are more runs than can be merged at once, they are merged in levels first, of
+    /// which each copies all records and two are on disk at a time.
+    ///
+    /// # Errors
+    /// Those of [`push`](Self::push), and [`ErrorKind::Read`] if a run cannot be read back.
+    pub fn finish(mut self) -> Result<Sorted<R>> {
+        let Some(mut runs) = self.runs.take() else {
+            (self.sort)(&mut self.buffer);
+            return Ok(Sorted(Source::Memory(self.buffer.into_iter())));
+        };
+        (self.sort)(&mut self.buffer);
+        runs.append(&self.buffer)?;
+        self.buffer = Vec::new();
+        let fan_in = merge::fan_in::<R>(self.memory_bytes);
+        while runs.count() > fan_in {
+            runs = merge::level(runs, fan_in, self.memory_bytes)?;
+        }
+        let all = 0..runs.count();
+        let merge = Merge::of(&runs, all, self.memory_bytes)?;
+        Ok(Sorted(Source::Disk(Box::new(merge), runs)))
+    }
+
+    /// Grows the buffer, or empties it into a run if it has reached the bound.
+    fn make_room(&mut self) -> Result<()> {
+        let most = self.memory_bytes / size_of::<R>();
+        let full = self.buffer.len();
+        if full < most {
+            let first = FIRST_BYTES / size_of::<R>();
+            let wanted = (2 * full).max(first).clamp(1, most);
+            return self.buffer.try_reserve_exact(wanted - full).map_err(|_| {
+                let bytes = wanted * size_of::<R>();
+                let message = format!("no memory for a sorting buffer of {bytes} bytes");
+                Error::new(ErrorKind::Memory, message)
+            });
+        }
+        (self.sort)(&mut self.buffer);
+        let runs = match &mut self.runs {
+            Some(runs) => runs,
+            none => none.insert(Runs::create(&self.directory)?),
+        };
+        runs.append(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+/// The records of a [`Sorter`], ascending; after an error there are no more.
+pub struct Sorted<R>(Source<R>);
+
+enum Source<R> {
+    Memory(std::vec::IntoIter<R>),
+    Disk(Box<Merge<R>>, Runs<R>),
+}
+
+impl<R: Pod + Ord> Iterator for Sorted<R> {
+    type Item = Result<R>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Result<R>> {
+        match &mut self.0 {
+            Source::Memory(records) => records.next().map(Ok),
+            Source::Disk(merge, runs) => merge.next(runs).transpose(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytemuck::Zeroable;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+    #[repr(C)]
+    struct Wide {
+        key: [u8; 3],
+        value: [u8; 2],
+    }
+
+    fn sorted<R: Pod + Ord>(records: &[R], directory: &Path, memory_bytes: usize) -> Vec<R> {
+        let mut sorter = Sorter::new(directory, memory_bytes);
+        for record in records {
+            sorter.push(*record).unwrap();
+        }
+        let sorted = sorter.finish().unwrap();
+        let all = sorted.map(Result::unwrap).collect();
+        assert_eq!(std::fs::read_dir(directory).unwrap().count(), 0);
+        all
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn equals_the_sort_of_a_vector(
+            seeds in prop::collection::vec(any::<(u8, u16)>(), 0..3000),
+            memory_bytes in 0_usize..4000,
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let wide = |&(key, value): &(u8, u16)| Wide {
+                key: [0, key % 7, key],
+                value: value.to_le_bytes(),
+            };
+            let mut expected: Vec<Wide> = seeds.iter().map(wide).collect();
+            let found = sorted(&expected, directory.path(), memory_bytes);
+            expected.sort();
+            prop_assert_eq!(found, expected);
+            let mut expected: Vec<u64> = seeds.iter().map(|seed| u64::from(seed.1)).collect();
+            let found = sorted(&expected, directory.path(), memory_bytes);
+            expected.sort();
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn many_levels_hold_every_record_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let shuffled = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 1_000_003;
+        let records: Vec<u64> = (0..200_000).map(shuffled).collect();
+        let mut expected = records.clone();
+        expected.sort();
+        // Runs of 24 records, merged two by two: thirteen levels.
+        assert!(sorted(&records, directory.path(), 0) == expected);
+        // Runs of 8192 records, merged at once.
+        assert!(sorted(&records, directory.path(), 1 << 16) == expected);
+    }
+
+    #[test]
+    fn nothing_is_written_while_everything_fits() {
+        let missing = Path::new("/nonexistent/place");
+        let mut sorter = Sorter::new(missing, 8000);
+        (0..1000_u64).rev().for_each(|i| sorter.push(i).unwrap());
+        assert!(sorter.finish().unwrap().map(Result::unwrap).eq(0..1000));
+    }
+
+    #[test]
+    fn buffer_stays_within_the_bound() {
+        let directory = tempfile::tempdir().unwrap();
+        for bytes in [1000, 100_000, 1_000_000] {
+            let mut sorter = Sorter::new(directory.path(), bytes);
+            for i in 0..300_000_u64 {
+                sorter.push(i).unwrap();
+                assert!(8 * sorter.buffer.capacity() <= bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn missing_directory_is_an_error() {
+        let mut sorter = Sorter::new(Path::new("/nonexistent/place"), 800);
+        let error = (0..1000_u64).find_map(|i| sorter.push(i).err()).unwrap();
+        assert_eq!(error.kind(), ErrorKind::Write);
+        assert_eq!(error.file(), Some(Path::new("/nonexistent/place")));
+        assert!(error.to_string().contains("does not exist"), "{error}");
+    }
+
+    #[test]
+    fn truncated_run_is_an_error_and_the_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(directory.path(), 1 << 16);
+        (0..100_000_u64).for_each(|i| sorter.push(i).unwrap());
+        sorter.runs.as_ref().unwrap().truncate(70_000);
+        let mut sorted = sorter.finish().unwrap();
+        let error = sorted.find_map(Result::err).unwrap();
+        assert_eq!(error.kind(), ErrorKind::Read);
+        assert!(sorted.next().is_none());
+    }
+
+    #[test]
+    fn other_sorts_may_be_given() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::with_sort(directory.path(), 1 << 12, <[u32]>::sort);
+        (0..10_000).rev().for_each(|i| sorter.push(i).unwrap());
+        assert!(sorter.finish().unwrap().map(Result::unwrap).eq(0..10_000));
+    }
+}

@@ -1,0 +1,146 @@
+use super::groups::Groups;
+use super::scan::compare;
+use super::tables::{self, Tables};
+use super::{Fingerprint, Hit, Scratch, limits};
+use crate::Result;
+use crate::kernel::Level;
+use crate::kernel::hamming::{Kernels, Near, TILE};
+use std::ops::Range;
+
+/// Fingerprints compared at a time by a brute-force search that may stop.
+const PIECE: usize = 2048;
+
+/// Finds groups of equal fingerprints within a distance of a query.
+///
+/// What [`Index`](super::Index) lists position by position is left folded here, so that a million
+/// equal fingerprints cost no more than one until somebody wants their positions. Owns all it
+/// needs; `&self` may be shared by threads.
+#[derive(Debug)]
+pub struct GroupedIndex<F: Fingerprint> {
+    near: Near<F>,
+    kernels: &'static Kernels<F>,
+    groups: Groups<F>,
+    tables: Option<Tables<F>>,
+}
+
+impl<F: Fingerprint> GroupedIndex<F> {
+    /// Prepares `fingerprints`: the distinct ones are searched by tables of `blocks` blocks, or by
+    /// brute force. Otherwise as [`Index::build`](super::Index::build).
+    ///
+    /// # Errors
+    /// Those of [`Index::build`](super::Index::build).
+    pub fn build(
+        fingerprints: &[F],
+        width: u32,
+        k: u32,
+        blocks: Option<u32>,
+        level: Level,
+    ) -> Result<Self> {
+        let near = limits::near(width, k)?;
+        limits::positions(0, fingerprints.len())?;
+        if let Some(blocks) = blocks {
+            limits::blocks(blocks, near.k)?;
+        }
+        let kernels = F::kernels(level);
+        let groups = Groups::build(fingerprints, near);
+        let tables = blocks.map(|blocks| Tables::build(&groups.values, near, blocks, kernels));
+        Ok(GroupedIndex {
+            near,
+            kernels,
+            groups,
+            tables,
+        })
+    }
+
+    /// The positions of all fingerprints, group after group, each ascending.
+    pub fn positions(&self) -> &[u32] {
+        &self.groups.positions
+    }
+
+    /// Which of [`positions`](Self::positions) are those of group `number`.
+    pub fn group(&self, number: u32) -> Range<usize> {
+        self.groups.range(number)
+    }
+
+    /// Calls `sink(i, hits)` once for every query, in order, with the groups near `queries[i]`:
+    /// their distance, and their number in place of a position; each once, in no particular order.
+    pub fn search_batch(
+        &self,
+        queries: &[F],
+        scratch: &mut Scratch,
+        mut sink: impl FnMut(usize, &[Hit]),
+    ) {
+        let size = self.tables.as_ref().map_or(TILE, |_| tables::CHUNK);
+        scratch.chunk.resize_with(tables::CHUNK, Vec::new);
+        for (queries, first) in queries.chunks(size).zip((0..).step_by(size)) {
+            let lists = match &self.tables {
+                Some(tables) => {
+                    let lists = &mut scratch.chunk[..];
+                    tables.search(queries, self.near, self.kernels, lists);
+                    lists
+                }
+                None => {
+                    let lists = &mut scratch.tile;
+                    let values = &self.groups.values;
+                    compare(values, queries, self.near, self.kernels, 0, lists);
+                    lists
+                }
+            };
+            for (hits, query) in lists.iter_mut().zip(first..first + queries.len()) {
+                sink(query, hits);
+                hits.clear();
+            }
+        }
+    }
+
+    /// Says for every query whether any fingerprint is near, but for the one at a position that
+    /// may be excepted.
+    ///
+    /// Stops at the first one: that a million are near, or equal, costs nothing.
+    pub fn any_batch(
+        &self,
+        queries: &[F],
+        except: &[Option<u32>],
+        scratch: &mut Scratch,
+        found: &mut Vec<bool>,
+    ) {
+        found.clear();
+        found.resize(queries.len(), false);
+        let hits = &mut scratch.tile[0];
+        let chunks = queries.chunks(tables::CHUNK);
+        let all = chunks
+            .zip(except.chunks(tables::CHUNK))
+            .zip(found.chunks_mut(tables::CHUNK));
+        for ((queries, except), found) in all {
+            let counts = |query: usize, hit: Hit| {
+                let members = &self.groups.positions[self.group(hit.position)];
+                members.len() > 1 || except[query] != members.first().copied()
+            };
+            match &self.tables {
+                Some(tables) => {
+                    tables.any(queries, self.near, self.kernels, hits, found, counts);
+                }
+                None => {
+                    for (number, query) in queries.iter().enumerate() {
+                        found[number] = self.any_by_scan(*query, hits, |hit| counts(number, hit));
+                    }
+                }
+            }
+        }
+        hits.clear();
+    }
+
+    fn any_by_scan(&self, query: F, hits: &mut Vec<Hit>, counts: impl Fn(Hit) -> bool) -> bool {
+        let pieces = self.groups.values.chunks(PIECE);
+        pieces.zip((0..).step_by(PIECE)).any(|(piece, first)| {
+            hits.clear();
+            (self.kernels.scan)(piece, query, self.near, first, hits);
+            hits.iter().any(|hit| counts(*hit))
+        })
+    }
+
+    /// How much memory the index holds, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.groups.bytes() + self.tables.as_ref().map_or(0, Tables::bytes)
+    }
+}

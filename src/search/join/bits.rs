@@ -1,0 +1,125 @@
+use std::borrow::Cow;
+
+use super::{Any, Near, Scratch};
+use crate::Result;
+use crate::kernel::Level;
+use crate::search::hamming::{Fingerprint, GroupedIndex, Strategy, plan};
+use crate::sketch::Score;
+
+/// Sketches that are fingerprints, the equal ones folded.
+pub(super) struct Bits<F: Fingerprint> {
+    index: GroupedIndex<F>,
+}
+
+impl<F: Fingerprint> Bits<F> {
+    /// The fold, and k + 1 tables with at most a byte of bucket borders each; while the fold is
+    /// made, the fingerprints and their sort take less than three tables.
+    pub(super) fn bytes_per_sketch(distance: u32) -> usize {
+        let tables = (distance.min(F::BITS - 1) as usize + 1).min(255);
+        Self::fold_bytes() + tables * (size_of::<F>() + 4 + 1)
+    }
+
+    /// Values, borders and positions; before, the sort of pairs takes the room of two values more.
+    fn fold_bytes() -> usize {
+        4 * size_of::<F>() + 8
+    }
+
+    pub(super) fn build(
+        sketches: &[u8],
+        distance: u32,
+        memory_bytes: usize,
+        level: Level,
+    ) -> Result<Self> {
+        let fingerprints = fingerprints::<F>(sketches);
+        let count = fingerprints.len();
+        let room = memory_bytes.saturating_sub(count * Self::fold_bytes());
+        let blocks = match plan(&fingerprints, count, F::BITS, distance, room)?.strategy {
+            Strategy::BruteForce => None,
+            Strategy::Tables { blocks } => Some(blocks),
+            Strategy::Groups { blocks } => blocks,
+        };
+        let index = GroupedIndex::build(&fingerprints, F::BITS, distance, blocks, level)?;
+        Ok(Bits { index })
+    }
+
+    pub(super) fn any(
+        &self,
+        queries: &[Any<'_>],
+        scratch: &mut Scratch,
+        mut sink: impl FnMut(usize, bool),
+    ) {
+        let sketches: Vec<F> = queries
+            .iter()
+            .map(|query| fingerprint(query.sketch))
+            .collect();
+        scratch.except.clear();
+        scratch
+            .except
+            .extend(queries.iter().map(|query| query.except));
+        let Scratch {
+            hamming,
+            except,
+            any,
+            ..
+        } = scratch;
+        self.index.any_batch(&sketches, except, hamming, any);
+        for (number, found) in any.iter().enumerate() {
+            sink(number, *found);
+        }
+    }
+
+    pub(super) fn near(
+        &self,
+        queries: &[Near<'_>],
+        scratch: &mut Scratch,
+        mut sink: impl FnMut(usize, &[(u32, Score)], u32),
+    ) {
+        let sketches: Vec<F> = queries
+            .iter()
+            .map(|query| fingerprint(query.sketch))
+            .collect();
+        let positions = self.index.positions();
+        let Scratch {
+            hamming,
+            lists,
+            found,
+            ..
+        } = scratch;
+        self.index.search_batch(&sketches, hamming, |number, hits| {
+            let Near { within, limit, .. } = &queries[number];
+            lists.clear();
+            for hit in hits {
+                let group = self.index.group(hit.position);
+                lists.add(positions, group, within, hit.distance);
+            }
+            let next = lists.cut(positions, within, *limit);
+            found.clear();
+            let score = |(position, distance)| (position, Score::Distance(distance));
+            found.extend(lists.each(positions).map(score));
+            found.sort_unstable_by_key(|near| near.0);
+            sink(number, found, next);
+        });
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.index.bytes()
+    }
+}
+
+/// The fingerprints that sketches are: where they lie, if the machine reads them so.
+fn fingerprints<F: Fingerprint>(sketches: &[u8]) -> Cow<'_, [F]> {
+    match bytemuck::try_cast_slice(sketches) {
+        Ok(fingerprints) if cfg!(target_endian = "little") => Cow::Borrowed(fingerprints),
+        _ => sketches
+            .chunks_exact(size_of::<F>())
+            .map(fingerprint)
+            .collect(),
+    }
+}
+
+/// A fingerprint from its bytes, the lowest first.
+fn fingerprint<F: Fingerprint>(sketch: &[u8]) -> F {
+    let mut bytes = [0; 16];
+    bytes[..size_of::<F>()].copy_from_slice(sketch);
+    F::truncate(u128::from_le_bytes(bytes))
+}

@@ -1,0 +1,108 @@
+use std::ops::Range;
+
+/// Parts of an array of positions, each ascending, with a distance where there is one.
+#[derive(Debug, Default)]
+pub(super) struct Lists(Vec<(Range<usize>, u32)>);
+
+impl Lists {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Adds the part `list` of `positions` as far as it is in `within`.
+    pub(super) fn add(
+        &mut self,
+        positions: &[u32],
+        list: Range<usize>,
+        within: &Range<u32>,
+        distance: u32,
+    ) {
+        let part = &positions[list.clone()];
+        // Most lists have one position: no search there.
+        let start = list.start + part.partition_point(|position| *position < within.start);
+        let end = list.start + part.partition_point(|position| *position < within.end);
+        if start < end {
+            self.0.push((start..end, distance));
+        }
+    }
+
+    /// Shortens the lists so that no more than `limit` positions are left, or those of one place;
+    /// says where the next portion begins: behind all that are left, and at the end of `within` if
+    /// these are all.
+    pub(super) fn cut(&mut self, positions: &[u32], within: &Range<u32>, limit: usize) -> u32 {
+        let total: usize = self.0.iter().map(|(list, _)| list.len()).sum();
+        if total <= limit {
+            return within.end;
+        }
+        let below = |list: &Range<usize>, border: u32| {
+            positions[list.clone()].partition_point(|position| *position < border)
+        };
+        let fits = |border: u32| {
+            let counts = self.0.iter().map(|(list, _)| below(list, border));
+            counts.sum::<usize>() <= limit
+        };
+        // `low` fits or is the least progress; `high` does not fit.
+        let (mut low, mut high) = (within.start + 1, within.end);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if fits(middle) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        for (list, _) in &mut self.0 {
+            list.end = list.start + below(list, low);
+        }
+        low
+    }
+
+    /// Every position with the distance of its list, list after list.
+    pub(super) fn each<'l>(
+        &'l self,
+        positions: &'l [u32],
+    ) -> impl Iterator<Item = (u32, u32)> + 'l {
+        let unfold = |(list, distance): &'l (Range<usize>, u32)| {
+            let distance = *distance;
+            let members = positions[list.clone()].iter();
+            members.map(move |position| (*position, distance))
+        };
+        self.0.iter().flat_map(unfold)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn portions_cover_every_position_once() {
+        let positions = [0, 3, 5, 9, 1, 2, 5, 5, 7, 8];
+        let whole = [0..4, 4..6, 6..7, 7..10];
+        for limit in 1..12 {
+            for within in [0..10, 2..9, 5..6, 4..5, 0..1] {
+                let mut seen = Vec::new();
+                let mut from = within.start;
+                while from < within.end {
+                    let mut lists = Lists::default();
+                    let rest = from..within.end;
+                    for list in &whole {
+                        lists.add(&positions, list.clone(), &rest, 0);
+                    }
+                    let next = lists.cut(&positions, &rest, limit);
+                    assert!(next > from);
+                    let portion: Vec<u32> = lists.each(&positions).map(|each| each.0).collect();
+                    assert!(portion.len() <= limit || next == from + 1);
+                    assert!(portion.iter().all(|at| (from..next).contains(at)));
+                    seen.extend(portion);
+                    from = next;
+                }
+                seen.sort();
+                let mut expected: Vec<u32> = positions.to_vec();
+                expected.retain(|at| within.contains(at));
+                expected.sort();
+                assert_eq!(seen, expected);
+            }
+        }
+    }
+}

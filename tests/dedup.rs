@@ -1,0 +1,559 @@
+//! Searching sketches and clustering documents block by block gives what comparing all pairs
+//! gives, however the blocks, batches and threads are cut.
+
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+use rayon::prelude::*;
+use simtool::dedup::components::Components;
+use simtool::dedup::star::Star;
+use simtool::dedup::{Documents, Event, OneThread, Outcome, Parallel, Verdict, naive};
+use simtool::kernel::Level;
+use simtool::search::join::{Any, Near, Scratch, SketchIndex};
+use simtool::sketch::{Compare, Score, Shape};
+use simtool::{Error, ErrorKind, Result};
+use std::sync::Mutex;
+
+/// Hamming distance at most 3, found as fingerprints or by the bytes of the sketch.
+#[derive(Clone, Copy, Debug)]
+struct Within3 {
+    bytes: usize,
+    by_keys: bool,
+}
+
+const METHODS: [Within3; 4] = [
+    Within3 {
+        bytes: 8,
+        by_keys: false,
+    },
+    Within3 {
+        bytes: 16,
+        by_keys: false,
+    },
+    Within3 {
+        bytes: 8,
+        by_keys: true,
+    },
+    Within3 {
+        bytes: 5,
+        by_keys: true,
+    },
+];
+
+impl Compare for Within3 {
+    fn name(&self) -> &'static str {
+        "within 3"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    fn shape(&self) -> Shape {
+        match self.by_keys {
+            true => Shape::Keys,
+            false => Shape::Bits {
+                width: 8 * self.bytes as u32,
+                distance: 3,
+            },
+        }
+    }
+
+    fn sketch_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
+        assert_eq!(sketch.len(), self.bytes);
+        for (byte, place) in sketch.iter().zip(0..) {
+            emit(u64::from(*byte) << 8 | place);
+        }
+    }
+
+    fn score(&self, a: &[u8], b: &[u8]) -> Score {
+        let differing = a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones());
+        Score::Distance(differing.sum())
+    }
+
+    fn accepts(&self, score: &Score) -> bool {
+        *score <= Score::Distance(3)
+    }
+}
+
+struct Rayon(rayon::ThreadPool);
+
+impl Rayon {
+    fn new(threads: usize) -> Rayon {
+        let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        Rayon(builder.build().unwrap())
+    }
+}
+
+impl Parallel for Rayon {
+    fn for_each<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync + Send) {
+        self.0.install(|| items.par_iter_mut().for_each(work));
+    }
+}
+
+/// SplitMix64: a case is its seed.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        scramble(self.0)
+    }
+}
+
+fn scramble(bits: u64) -> u64 {
+    let mixed = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Spread {
+    Uniform,
+    Clustered,
+    Chain,
+    AllEqual,
+}
+
+const SPREADS: [Spread; 4] = [
+    Spread::Uniform,
+    Spread::Clustered,
+    Spread::Chain,
+    Spread::AllEqual,
+];
+
+/// The sketches of a case, one behind another.
+fn sketches(spread: Spread, count: usize, bytes: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random(seed);
+    let mut last = [0x5A; 16];
+    let mut all = Vec::new();
+    for _ in 0..count {
+        let flips = match spread {
+            Spread::Uniform => {
+                last.fill_with(|| random.next() as u8);
+                0
+            }
+            Spread::Clustered => {
+                let mut centre = Random(seed ^ random.next() % 6);
+                last.fill_with(|| centre.next() as u8);
+                random.next() % 5
+            }
+            Spread::Chain => random.next() % 3,
+            Spread::AllEqual => 0,
+        };
+        for _ in 0..flips {
+            let bit = random.next() as usize % (8 * bytes);
+            last[bit / 8] ^= 1 << (bit % 8);
+        }
+        all.extend_from_slice(&last[..bytes]);
+    }
+    all
+}
+
+/// A collection with its verdicts: one in `one_in` is a refusal.
+struct Case {
+    method: Within3,
+    sketches: Vec<u8>,
+    partitions: Vec<u64>,
+    one_in: u64,
+}
+
+impl Case {
+    fn count(&self) -> u64 {
+        (self.sketches.len() / self.method.bytes) as u64
+    }
+
+    fn sketch(&self, rank: u64) -> &[u8] {
+        &self.sketches[rank as usize * self.method.bytes..][..self.method.bytes]
+    }
+
+    fn partitions(&self, from: u64, to: u64) -> &[u64] {
+        match self.partitions.is_empty() {
+            true => &[],
+            false => &self.partitions[from as usize..to as usize],
+        }
+    }
+
+    fn verdict(&self, a: u64, b: u64) -> Verdict {
+        assert!(a < b);
+        match scramble(a << 32 | b) % self.one_in {
+            0 => Verdict::Refused((a, b + 1)),
+            _ => Verdict::Same((b, b + 1)),
+        }
+    }
+
+    fn near(&self, a: u64, b: u64) -> Option<Score> {
+        let score = self.method.score(self.sketch(a), self.sketch(b));
+        let together = self.partitions.is_empty()
+            || self.partitions[a as usize] == self.partitions[b as usize];
+        Some(score).filter(|score| together && self.method.accepts(score))
+    }
+
+    fn index<'a>(&'a self, from: u64, to: u64, memory_bytes: usize) -> SketchIndex<'a> {
+        let bytes = self.method.bytes;
+        let sketches = &self.sketches[from as usize * bytes..to as usize * bytes];
+        SketchIndex::build(&self.method, sketches, memory_bytes, Level::best()).unwrap()
+    }
+
+    /// The events of blocks that end at `borders`, sorted, with the centres.
+    fn star(
+        &self,
+        borders: &[u64],
+        (batch, pairs): (usize, usize),
+        parallel: &impl Parallel,
+    ) -> (Vec<Event>, Vec<u64>) {
+        let mut events = Vec::new();
+        let mut centres: Vec<u64> = Vec::new();
+        let asked = Mutex::new(Vec::new());
+        let verify = |a, b| {
+            asked.lock().unwrap().push((a, b));
+            Ok(self.verdict(a, b))
+        };
+        let mut sink = |event| {
+            events.push(event);
+            Ok(())
+        };
+        let mut from = 0;
+        for &to in borders {
+            let index = self.index(from, to, 1 << 30);
+            let star = Star::new(&index, from, self.partitions(from, to));
+            let mut star = star.with_batches(batch, pairs);
+            for ranks in centres.chunks(7) {
+                let (sketches, partitions) = self.gathered(ranks);
+                let passing = Documents::listed(&sketches, self.method.bytes, ranks, &partitions);
+                star.remove_near(&passing, parallel, &verify, &mut sink)
+                    .unwrap();
+            }
+            while star.step(parallel, &verify, &mut sink).unwrap() {}
+            assert_eq!(u64::from(star.decided()), to - from);
+            centres.extend(star.centres().map(|position| from + u64::from(position)));
+            from = to;
+        }
+        events.sort_by_key(|event: &Event| (event.centre, event.member));
+        let mut asked = asked.into_inner().unwrap();
+        asked.sort();
+        let told = events.iter().map(|event| (event.centre, event.member));
+        assert!(asked.into_iter().eq(told), "compared is what is told, once");
+        (events, centres)
+    }
+
+    /// Sketches and partitions of some documents.
+    fn gathered(&self, ranks: &[u64]) -> (Vec<u8>, Vec<u64>) {
+        let sketches = ranks.iter().flat_map(|rank| self.sketch(*rank)).copied();
+        let partitions = ranks
+            .iter()
+            .filter_map(|rank| self.partitions.get(*rank as usize));
+        (sketches.collect(), partitions.copied().collect())
+    }
+
+    fn components(
+        &self,
+        borders: &[u64],
+        (batch, pairs): (usize, usize),
+        parallel: &impl Parallel,
+    ) -> (Vec<u64>, Vec<Event>) {
+        let components = Components::new(self.count()).unwrap();
+        let mut components = components.with_batches(batch, pairs);
+        let mut refused = Vec::new();
+        let verify = |a, b| Ok(self.verdict(a, b));
+        let mut sink = |event| {
+            refused.push(event);
+            Ok(())
+        };
+        let block = |from: u64, to: u64| {
+            let bytes = self.method.bytes;
+            let sketches = &self.sketches[from as usize * bytes..to as usize * bytes];
+            Documents::block(sketches, bytes, from, self.partitions(from, to))
+        };
+        let mut from = 0;
+        for &to in borders {
+            let index = self.index(from, to, 1 << 30);
+            let block_and_index = (&index, &block(from, to));
+            let earlier = block(0, from);
+            components
+                .join_with(block_and_index, &earlier, parallel, &verify, &mut sink)
+                .unwrap();
+            let mut at = 0;
+            while u64::from(at) < to - from {
+                at = components
+                    .step(block_and_index, at, parallel, &verify, &mut sink)
+                    .unwrap();
+            }
+            from = to;
+        }
+        refused.retain(|event| !components.are_joined(event.centre, event.member));
+        refused.sort_by_key(|event| (event.centre, event.member));
+        let firsts: Vec<u64> = (0..self.count())
+            .map(|rank| components.first(rank))
+            .collect();
+        for component in components.largest(usize::MAX) {
+            let members = firsts.iter().filter(|first| **first == component.first);
+            assert_eq!(members.count() as u64, component.size);
+        }
+        (firsts, refused)
+    }
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let choices = (0..METHODS.len(), 0..SPREADS.len(), 0..3usize);
+    (choices, 0..90usize, any::<u64>(), 1..6u64).prop_map(|(choices, count, seed, one_in)| {
+        let method = METHODS[choices.0];
+        let mut random = Random(!seed);
+        Case {
+            method,
+            sketches: sketches(SPREADS[choices.1], count, method.bytes, seed),
+            partitions: match choices.2 {
+                0 => (0..count).map(|_| random.next() % 3).collect(),
+                _ => Vec::new(),
+            },
+            // One in one is always refused, one in very many never.
+            one_in: if one_in == 5 { u64::MAX } else { one_in },
+        }
+    })
+}
+
+/// Ends of blocks, the last at `count`.
+fn borders(count: u64, cuts: &[u64]) -> Vec<u64> {
+    let mut borders: Vec<u64> = cuts.iter().map(|cut| cut % (count + 1)).collect();
+    borders.push(count);
+    borders.sort();
+    borders
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn stars_of_blocks_are_those_of_all_pairs(
+        case in cases(),
+        cuts in prop::collection::vec(any::<u64>(), 0..4),
+        batch in 1usize..40,
+        pairs in 1usize..300,
+    ) {
+        let near = |a, b| case.near(a, b);
+        let expected = naive::star(case.count(), near, |a, b| case.verdict(a, b));
+        let removed: Vec<u64> = expected
+            .iter()
+            .filter(|event| event.outcome == Outcome::Verified)
+            .map(|event| event.member)
+            .collect();
+        let centres: Vec<u64> = (0..case.count()).filter(|rank| !removed.contains(rank)).collect();
+        let expected = (expected, centres);
+        let borders = borders(case.count(), &cuts);
+        prop_assert_eq!(&case.star(&borders, (batch, pairs), &OneThread), &expected);
+        prop_assert_eq!(&case.star(&borders, (batch, pairs), &Rayon::new(3)), &expected);
+        prop_assert_eq!(&case.star(&[case.count()], (1024, 1 << 18), &OneThread), &expected);
+    }
+
+    #[test]
+    fn components_of_blocks_are_those_of_all_pairs(
+        case in cases(),
+        cuts in prop::collection::vec(any::<u64>(), 0..4),
+        batch in 1usize..40,
+        pairs in 1usize..300,
+    ) {
+        let is_copy = |a, b| {
+            case.near(a, b).is_some() && matches!(case.verdict(a, b), Verdict::Same(_))
+        };
+        let firsts = naive::components(case.count(), is_copy);
+        let mut refused = Vec::new();
+        for a in 0..case.count() {
+            for b in a + 1..case.count() {
+                if case.near(a, b).is_some() && firsts[a as usize] != firsts[b as usize] {
+                    refused.push((a, b));
+                }
+            }
+        }
+        let borders = borders(case.count(), &cuts);
+        for threads in [1, 3] {
+            let found = case.components(&borders, (batch, pairs), &Rayon::new(threads));
+            prop_assert_eq!(&found.0, &firsts);
+            let told: Vec<_> = found.1.iter().map(|event| (event.centre, event.member)).collect();
+            prop_assert_eq!(&told, &refused);
+        }
+    }
+
+    #[test]
+    fn index_finds_what_all_pairs_find(
+        case in cases(),
+        range in any::<[u64; 2]>(),
+        limit in 1usize..50,
+    ) {
+        let count = case.count();
+        let mut range = range.map(|border| (border % (count + 1)) as u32);
+        range.sort();
+        let within = range[0]..range[1];
+        let plain = Case { partitions: Vec::new(), ..case };
+        let index = plain.index(0, count, 1 << 30);
+        let mut scratch = Scratch::default();
+        let mut found = Vec::new();
+        for query in 0..count {
+            let sketch = plain.sketch(query);
+            let expected: Vec<(u32, Score)> = within
+                .clone()
+                .filter_map(|other| Some((other, plain.near(query, other.into())?)))
+                .collect();
+            index.near(sketch, within.clone(), &mut scratch, &mut found);
+            prop_assert_eq!(&found, &expected);
+
+            let mut portions = Vec::new();
+            let mut from = within.start;
+            while from < within.end {
+                let portion = Near { sketch, within: from..within.end, limit };
+                index.near_batch(&[portion], &mut scratch, |_, near, next| {
+                    assert!(next > from && near.iter().all(|each| (from..next).contains(&each.0)));
+                    portions.extend_from_slice(near);
+                    from = next;
+                });
+            }
+            prop_assert_eq!(&portions, &expected);
+        }
+        let queries: Vec<Any<'_>> = (0..count)
+            .map(|query| Any {
+                sketch: plain.sketch(query),
+                except: (query % 3 != 0).then_some(query as u32),
+            })
+            .collect();
+        index.any_near_batch(&queries, &mut scratch, |query, any| {
+            let query = query as u64;
+            let mut others = (0..count).filter(|other| query % 3 == 0 || *other != query);
+            assert_eq!(any, others.any(|other| plain.near(query, other).is_some()));
+        });
+    }
+}
+
+/// Enough fingerprints that tables are built, and little enough memory that they are not.
+#[test]
+fn large_blocks_find_what_small_ones_find() {
+    for method in METHODS {
+        let count = 20_000;
+        let mut sketches = sketches(Spread::Uniform, count, method.bytes, 1);
+        let mut random = Random(2);
+        for copy in (0..count - 1).step_by(5) {
+            let from = copy * method.bytes;
+            sketches.copy_within(from..from + method.bytes, from + method.bytes);
+            sketches[from + method.bytes] ^= 1 << (random.next() % 8);
+        }
+        let case = Case {
+            method,
+            sketches,
+            partitions: Vec::new(),
+            one_in: 3,
+        };
+        let count = count as u64;
+        let whole = case.star(&[count], (1024, 1 << 18), &OneThread);
+        assert!(whole.0.len() >= 4000 && whole.0.len() < 40_000);
+        assert!(case.star(&[7000, 7001, count], (500, 1 << 10), &Rayon::new(2)) == whole);
+
+        let tables = case.index(0, count, 1 << 30);
+        assert!(tables.bytes() <= SketchIndex::bytes_per_sketch(&method) * count as usize + 1000);
+        if !method.by_keys {
+            let scans = case.index(0, count, 0);
+            assert!(scans.bytes() < tables.bytes());
+            let (mut scratch, mut a, mut b) = (Scratch::default(), Vec::new(), Vec::new());
+            for query in (0..count).step_by(97) {
+                tables.near(case.sketch(query), 5..19_000, &mut scratch, &mut a);
+                scans.near(case.sketch(query), 5..19_000, &mut scratch, &mut b);
+                assert_eq!(a, b);
+                let except = Some(query as u32);
+                assert_eq!(
+                    tables.any_near(case.sketch(query), except, &mut scratch),
+                    scans.any_near(case.sketch(query), except, &mut scratch)
+                );
+            }
+        }
+    }
+}
+
+/// New documents lose what the older collection has, and nothing else.
+#[test]
+fn references_remove_and_are_not_compared() {
+    let case = Case {
+        method: METHODS[0],
+        sketches: sketches(Spread::Clustered, 200, 8, 3),
+        partitions: Vec::new(),
+        one_in: 4,
+    };
+    let index = case.index(120, 200, 1 << 30);
+    let mut star = Star::new(&index, 120, &[]);
+    let mut events = Vec::new();
+    let passing = Documents::block(&case.sketches[..120 * 8], 8, 0, &[]);
+    let verify = |a, b| {
+        assert!(a < 120 && b >= 120);
+        Ok(case.verdict(a, b))
+    };
+    let mut sink = |event| {
+        events.push(event);
+        Ok(())
+    };
+    star.remove_near(&passing, &OneThread, &verify, &mut sink)
+        .unwrap();
+    for position in 0..80 {
+        let rank = 120 + u64::from(position);
+        let mut copies = (0..120).filter(|reference| {
+            let verified = matches!(case.verdict(*reference, rank), Verdict::Same(_));
+            case.near(*reference, rank).is_some() && verified
+        });
+        assert_eq!(star.is_removed(position), copies.next().is_some());
+    }
+    assert!(
+        events
+            .iter()
+            .any(|event| event.outcome == Outcome::Verified)
+    );
+}
+
+#[test]
+fn errors_of_the_caller_come_back() {
+    let case = Case {
+        method: METHODS[0],
+        sketches: sketches(Spread::AllEqual, 50, 8, 3),
+        partitions: Vec::new(),
+        one_in: 2,
+    };
+    let index = case.index(0, 50, 1 << 30);
+    let fail = |_, _| -> Result<Verdict> { Err(Error::new(ErrorKind::Read, "gone")) };
+    let mut quiet = |_| Ok(());
+    let mut star = Star::new(&index, 0, &[]);
+    let error = star.step(&OneThread, &fail, &mut quiet).unwrap_err();
+    assert_eq!(error.to_string(), "gone");
+    let verify = |a, b| Ok(case.verdict(a, b));
+    let mut full = |_| Err(Error::new(ErrorKind::Write, "full"));
+    let mut star = Star::new(&index, 0, &[]);
+    let error = star.step(&OneThread, &verify, &mut full).unwrap_err();
+    assert_eq!(error.to_string(), "full");
+    let block = Documents::block(&case.sketches, 8, 0, &[]);
+    let mut components = Components::new(50).unwrap();
+    let error = components.step((&index, &block), 0, &OneThread, &fail, &mut quiet);
+    assert_eq!(error.unwrap_err().to_string(), "gone");
+    assert_eq!(
+        Components::new(1 << 32).err().unwrap().kind(),
+        ErrorKind::Parameter
+    );
+}
+
+#[test]
+fn indexes_refuse_what_they_cannot_hold() {
+    let keys = METHODS[2];
+    let sketches = sketches(Spread::Uniform, 1000, 8, 4);
+    let error = SketchIndex::build(&keys, &sketches, 50_000, Level::best());
+    let error = error.err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Memory);
+    assert!(error.to_string().contains("8000 keys"), "{error}");
+    let odd = Within3 {
+        bytes: 4,
+        by_keys: false,
+    };
+    let error = SketchIndex::build(&odd, &sketches, 50_000, Level::best());
+    assert!(
+        error
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("32 bits: expected 64 or 128")
+    );
+}
