@@ -8,6 +8,7 @@ pub mod accumulate;
 pub mod hamming;
 mod level;
 pub mod probe;
+pub mod runs;
 pub mod words;
 
 pub use level::Level;
