@@ -10,6 +10,7 @@ pub mod hamming;
 mod level;
 pub mod minhash;
 pub mod probe;
+pub mod runs;
 pub mod words;
 
 pub use level::Level;

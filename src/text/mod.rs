@@ -1,10 +1,15 @@
 //! What is a word?
 //!
-//! Text crosses into the layers above in [`Window`]s: a few kilobytes of one document, copied, with
-//! the words found in it. Deliberately absent: files, documents, counts.
+//! For the main job, text crosses into the layers above in [`Window`]s: a few kilobytes of one
+//! document, copied, with the words found in it. For everything else a [`Tokenizer`] turns a
+//! document into the hashes of its words, and [`shingles`] turns those into sets. Deliberately
+//! absent: files, documents, counts.
 
+pub mod shingles;
 mod stop_words;
+mod tokenizer;
 mod window;
 
 pub use stop_words::stop_words;
+pub use tokenizer::{Choice, Tokenizer, WordHashes};
 pub use window::{Window, Windows};

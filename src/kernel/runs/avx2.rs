@@ -1,0 +1,75 @@
+//! AVX2 and BMI1: folding and run borders from 32-byte comparisons; hashes one by one.
+
+use std::arch::x86_64::*;
+
+use super::{Class, HEAD, Runs, scalar};
+
+/// # Safety
+/// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) unsafe fn find(runs: &mut Runs) {
+    let (mut starts, mut ends, mut carry) = (0, 0, 0);
+    let others = match runs.class {
+        Class::Letters => 0,
+        Class::LettersDigitsAndBeyond => -1,
+    };
+    // One block more than the text: a run may end where the text does.
+    for base in (0..=runs.text_len).step_by(64) {
+        // SAFETY: `base + 64` is at most the window and its padding.
+        let inside = unsafe {
+            let block = runs.padded.as_mut_ptr().add(HEAD + base);
+            fold(block, others) | fold(block.add(32), others) << 32
+        };
+        let before = inside << 1 | carry;
+        carry = inside >> 63;
+        starts = positions(inside & !before, base, &mut runs.starts, starts);
+        ends = positions(!inside & before, base, &mut runs.ends, ends);
+    }
+    runs.len = starts;
+    scalar::hash(runs);
+}
+
+/// Folds 32 bytes in place; one bit for each: does it belong to the class?
+///
+/// # Safety
+/// `block` must be valid for reading and writing 32 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn fold(block: *mut u8, others: i8) -> u64 {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { _mm256_loadu_si256(block.cast()) };
+    let capitals = below(bytes, b'A', 26);
+    let folded = _mm256_or_si256(bytes, _mm256_and_si256(capitals, _mm256_set1_epi8(0x20)));
+    // SAFETY: the caller's promise.
+    unsafe { _mm256_storeu_si256(block.cast(), folded) };
+    // The sign bit alone counts.
+    let beyond = _mm256_or_si256(bytes, below(bytes, b'0', 10));
+    let others = _mm256_and_si256(beyond, _mm256_set1_epi8(others));
+    let inside = _mm256_or_si256(below(folded, b'a', 26), others);
+    u64::from(_mm256_movemask_epi8(inside) as u32)
+}
+
+/// Which bytes are among the `count` from `first` on.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn below(bytes: __m256i, first: u8, count: u8) -> __m256i {
+    // Signed comparison does for unsigned when `first` is moved to the smallest signed value.
+    let moved = _mm256_sub_epi8(bytes, _mm256_set1_epi8((first ^ 0x80) as i8));
+    _mm256_cmpgt_epi8(_mm256_set1_epi8((0x80 ^ count) as i8), moved)
+}
+
+/// Appends the places of the bits of `mask`; returns the new count.
+#[inline]
+#[target_feature(enable = "bmi1,popcnt")]
+fn positions(mut mask: u64, base: usize, places: &mut [u16], mut count: usize) -> usize {
+    let total = count + mask.count_ones() as usize;
+    // Four at a time: fewer mispredicted ends than one at a time, and the surplus is overwritten.
+    while count < total {
+        for place in &mut places[count..count + 4] {
+            *place = (base + mask.trailing_zeros() as usize) as u16;
+            mask &= mask.wrapping_sub(1);
+        }
+        count += 4;
+    }
+    total
+}

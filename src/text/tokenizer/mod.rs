@@ -1,0 +1,160 @@
+//! Documents to words, and words to hashes.
+//!
+//! What a word is depends on the [`Choice`]; in every case words are folded to lower case
+//! character by character, keep the order of the text, and bytes that are no UTF-8 separate them.
+
+mod choice;
+mod dictionary;
+mod fold;
+mod mixed;
+mod script;
+mod sink;
+#[cfg(test)]
+mod tests;
+
+use crate::kernel::Level;
+use crate::kernel::runs::{Class, Runs, WINDOW_BYTES};
+use mixed::Mixed;
+use sink::{Sink, Take};
+use unicode_segmentation::UnicodeSegmentation;
+
+pub use choice::Choice;
+
+/// The hashes of a document's words, in text order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WordHashes {
+    /// The XXH3-64 of each folded word.
+    pub short: Vec<u64>,
+    /// The XXH3-128 of each folded word, or nothing if it was not asked for.
+    pub long: Vec<u128>,
+}
+
+impl WordHashes {
+    /// Forgets the words, keeps the memory.
+    pub fn clear(&mut self) {
+        self.short.clear();
+        self.long.clear();
+    }
+}
+
+/// Cuts documents into words; holds the buffers, about 40 KB.
+pub struct Tokenizer {
+    choice: Choice,
+    runs: Box<Runs>,
+    buffer: Vec<u8>,
+    mixed: Mixed,
+}
+
+impl Tokenizer {
+    /// A tokenizer whose ASCII words are found by the kernel of `level`; the words are the same
+    /// for each.
+    pub fn new(choice: Choice, level: Level) -> Tokenizer {
+        let class = match choice {
+            Choice::Ascii => Class::Letters,
+            _ => Class::LettersDigitsAndBeyond,
+        };
+        Tokenizer {
+            choice,
+            runs: Runs::new(class, level),
+            buffer: Vec::new(),
+            mixed: Mixed::new(),
+        }
+    }
+
+    /// What this tokenizer takes for a word.
+    pub fn choice(&self) -> Choice {
+        self.choice
+    }
+
+    /// Replaces `out` by the hashes of the words of `text`; the 128-bit ones too if `wide`.
+    ///
+    /// O(length) time; no memory in proportion to the text or to a word but for the hashes.
+    pub fn hash_words(&mut self, text: &[u8], wide: bool, out: &mut WordHashes) {
+        out.clear();
+        self.cut(text, Take::Hashes { out, wide });
+    }
+
+    /// Calls `visit` with the folded bytes of each word of `text`, in order.
+    ///
+    /// Slower than [`Tokenizer::hash_words`]; a long word is copied whole.
+    pub fn for_each_word(&mut self, text: &[u8], visit: &mut dyn FnMut(&[u8])) {
+        self.cut(text, Take::Words { visit });
+    }
+
+    fn cut<'a>(&'a mut self, text: &[u8], take: Take<'a>) {
+        let Tokenizer {
+            choice,
+            runs,
+            buffer,
+            mixed,
+        } = self;
+        let sink = &mut Sink::new(take, buffer);
+        match choice {
+            Choice::Ascii => for_each_run(runs, text, sink, |run, sink| sink.ascii_word(run)),
+            Choice::Auto | Choice::Chinese => {
+                mixed.begin(*choice);
+                for_each_run(runs, text, sink, |run, sink| {
+                    if run.is_ascii() {
+                        sink.ascii_word(run);
+                    } else {
+                        mixed.cut(run, text, sink);
+                    }
+                });
+            }
+            Choice::Unicode => {
+                for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
+                    valid
+                        .unicode_words()
+                        .for_each(|word| sink.folded_word(word));
+                }
+            }
+            Choice::Chars => {
+                for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
+                    let characters = valid.chars().filter(|character| !character.is_whitespace());
+                    characters.for_each(|character| sink.folded_character(character));
+                }
+            }
+        }
+    }
+}
+
+/// Hands the runs of `text` to `sink`, window by window; those that the kernel sets apart, and
+/// those longer than a window, by way of `apart`.
+fn for_each_run<'a>(
+    runs: &mut Runs,
+    text: &[u8],
+    sink: &mut Sink<'a>,
+    mut apart: impl FnMut(&[u8], &mut Sink<'a>),
+) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let bytes = whole_runs(rest, runs.class());
+        if bytes > 0 {
+            runs.fill(&rest[..bytes]);
+            sink.runs(runs, &mut apart);
+            rest = &rest[bytes..];
+        } else {
+            let class = runs.class();
+            let giant = rest
+                .iter()
+                .take_while(|&&byte| class.contains(byte))
+                .count();
+            apart(&rest[..giant], sink);
+            rest = &rest[giant..];
+        }
+    }
+}
+
+/// The length of the longest window at the start of `text` that cuts no run.
+fn whole_runs(text: &[u8], class: Class) -> usize {
+    if text.len() <= WINDOW_BYTES {
+        return text.len();
+    }
+    if !class.contains(text[WINDOW_BYTES]) {
+        return WINDOW_BYTES;
+    }
+    let last = text[..WINDOW_BYTES]
+        .iter()
+        .rposition(|&byte| !class.contains(byte));
+    last.map_or(0, |place| place + 1)
+}

@@ -1,0 +1,131 @@
+//! What a character is to a tokenizer.
+
+use std::sync::OnceLock;
+
+use unicode_normalization::char::is_combining_mark;
+
+/// The part that a character plays in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Belongs to no word.
+    Separator,
+    /// A letter or digit that folding leaves as it is.
+    Letter,
+    /// A letter that folding changes.
+    Capital,
+    /// Continues a word, begins none.
+    Mark,
+    /// A Han character.
+    Han,
+    /// Hiragana or Katakana.
+    Kana,
+    /// A character of another script that puts no spaces between words.
+    Spaceless,
+}
+
+/// Letters and marks here stand in scripts without spaces: Thai and Lao, Burmese, Khmer, Tai Le
+/// with its kin, Tai Tham, Tai Viet. Source: the line breaking class SA of Unicode Standard
+/// Annex #14, by blocks.
+const SPACELESS: [(u32, u32); 8] = [
+    (0x0e00, 0x0eff),
+    (0x1000, 0x109f),
+    (0x1780, 0x17ff),
+    (0x1950, 0x19df),
+    (0x1a20, 0x1aaf),
+    (0xa9e0, 0xa9ff),
+    (0xaa60, 0xaadf),
+    (0x11700, 0x1174f),
+];
+
+/// Hiragana, Katakana, their extensions and the narrow forms.
+const KANA: [(u32, u32); 4] = [
+    (0x3041, 0x30ff),
+    (0x31f0, 0x31ff),
+    (0xff66, 0xff9f),
+    (0x1aff0, 0x1b16f),
+];
+
+/// The blocks of unified and compatibility ideographs, the iteration mark and the zero.
+const HAN: [(u32, u32); 7] = [
+    (0x3005, 0x3007),
+    (0x3021, 0x3029),
+    (0x3400, 0x4dbf),
+    (0x4e00, 0x9fff),
+    (0xf900, 0xfaff),
+    (0x20000, 0x2fa1f),
+    (0x30000, 0x323af),
+];
+
+/// The roles of all characters; those of the first 2^16 from a table of 64 KB.
+#[derive(Clone, Copy)]
+pub(super) struct Roles(&'static [Role]);
+
+impl Roles {
+    /// The roles, with the table made at the first call of the process.
+    pub(super) fn shared() -> Roles {
+        static TABLE: OnceLock<Vec<Role>> = OnceLock::new();
+        let role = |code| char::from_u32(code).map_or(Role::Separator, role);
+        Roles(TABLE.get_or_init(|| (0..0x1_0000).map(role).collect()))
+    }
+
+    /// The role of `character`.
+    #[inline]
+    pub(super) fn of(self, character: char) -> Role {
+        let known = self.0.get(character as usize);
+        known.copied().unwrap_or_else(|| role(character))
+    }
+}
+
+/// The definition.
+pub(super) fn role(character: char) -> Role {
+    let among = |blocks: &[(u32, u32)]| {
+        let code = u32::from(character);
+        blocks
+            .iter()
+            .any(|&(first, last)| (first..=last).contains(&code))
+    };
+    let mark = is_combining_mark(character);
+    match character {
+        _ if !mark && !character.is_alphanumeric() => Role::Separator,
+        _ if among(&HAN) => Role::Han,
+        _ if among(&KANA) => Role::Kana,
+        _ if among(&SPACELESS) => Role::Spaceless,
+        _ if mark => Role::Mark,
+        _ if character.to_lowercase().eq([character]) => Role::Letter,
+        _ => Role::Capital,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_the_definition() {
+        let roles = Roles::shared();
+        for character in '\0'..=char::MAX {
+            assert_eq!(roles.of(character), role(character), "{character:?}");
+        }
+    }
+
+    #[test]
+    fn characters_play_their_parts() {
+        let expected = [
+            (
+                Role::Separator,
+                " -_'’。、・“\u{200b}\u{200d}\u{ad}\u{feff}\u{fffd}😀€\0\u{e000}",
+            ),
+            (Role::Letter, "az09éßжд٣ªⅸ가각אبक²𝔞"),
+            (Role::Capital, "AZÉЖΣİＡ𐐀"),
+            (Role::Mark, "\u{301}\u{94d}\u{64b}\u{fe0f}"),
+            (Role::Han, "中国々〇\u{20000}"),
+            (Role::Kana, "ひらがなカタカナーﾊ\u{1b001}"),
+            (Role::Spaceless, "ไทยที่๑ລາວខ្មែរမြန်"),
+        ];
+        for (role, characters) in expected {
+            for character in characters.chars() {
+                assert_eq!(super::role(character), role, "{character:?}");
+            }
+        }
+    }
+}
