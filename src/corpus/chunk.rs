@@ -2,6 +2,7 @@
 
 use super::document::{NO_MEMBER, Place, Skip};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// A place between two chunks of a source, from which reading can resume.
 ///
@@ -74,6 +75,26 @@ impl Chunk {
         }
     }
 
+    /// Where in [`bytes`](Chunk::bytes) the record at `place` stands; `None` if it does not.
+    pub fn range(&self, place: &Place) -> Option<Range<usize>> {
+        let members: &[(usize, u64)] = match &self.body {
+            Body::Bytes { members, .. } => members,
+            #[cfg(feature = "parquet")]
+            Body::Rows { .. } => return None,
+        };
+        // The last member that begins there: those before it are empty.
+        let begun = members.iter().rfind(|(_, member)| *member == place.member);
+        let start = match begun {
+            Some(&(begin, _)) => begin.checked_add(usize::try_from(place.offset).ok()?)?,
+            None if place.member == self.start.member => {
+                usize::try_from(place.offset.checked_sub(self.start.offset)?).ok()?
+            }
+            None => return None,
+        };
+        let end = start.checked_add(usize::try_from(place.length).ok()?)?;
+        (end <= self.bytes().len()).then_some(start..end)
+    }
+
     /// The place in the source of `length` bytes of the chunk from `index` on.
     pub fn place(&self, index: usize, length: usize) -> Place {
         let members: &[(usize, u64)] = match &self.body {
@@ -109,6 +130,33 @@ impl Position {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_are_the_inverse_of_places() {
+        let chunk = |member, members| Chunk {
+            source: 0,
+            start: Position {
+                chunk: 1,
+                member,
+                offset: 50,
+            },
+            end: Position::default(),
+            body: Body::Bytes {
+                bytes: vec![0; 40],
+                members,
+            },
+            skipped: Vec::new(),
+        };
+        for chunk in [chunk(NO_MEMBER, vec![]), chunk(100, vec![(10, 200), (30, 300)])] {
+            for index in 0..40 {
+                for length in 0..40 - index {
+                    let range = chunk.range(&chunk.place(index, length));
+                    assert_eq!(range, Some(index..index + length));
+                }
+                assert_eq!(chunk.range(&chunk.place(index, 41 - index)), None);
+            }
+        }
+    }
 
     #[test]
     fn bytes_are_located_in_the_member_they_are_in() {

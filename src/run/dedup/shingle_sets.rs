@@ -1,0 +1,174 @@
+//! The shingles of the documents that something is near to: the second reading.
+
+use crate::corpus::{Chunk, Parsed, Parser};
+use crate::io::{Spool, Spooled};
+use crate::kernel::Level;
+use crate::run::pipeline::{Event, Pipeline};
+use crate::text::shingles::{jaccard, shingles, sort_to_set};
+use crate::text::{Tokenizer, WordHashes};
+use crate::{Error, ErrorKind, Result};
+
+use super::dropped::Dropped;
+use super::job::Job;
+use super::numbering::Numbering;
+use super::sketching::{Inputs, source_of};
+
+/// Where a set lies in the temporary file.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extent {
+    offset: u64,
+    shingles: u32,
+}
+
+/// A sorted set of shingle hashes for each wanted document.
+pub struct ShingleSets {
+    file: Spooled,
+    /// By rank.
+    extents: Vec<Extent>,
+}
+
+/// Sets of one chunk's documents: numbers, lengths, and the hashes end to end.
+#[derive(Default)]
+struct Sets {
+    documents: Vec<(u32, u32)>,
+    hashes: Vec<u64>,
+}
+
+impl ShingleSets {
+    /// Bytes of memory for each document.
+    pub const BYTES_PER_DOCUMENT: usize = size_of::<Extent>() + 16;
+
+    /// Reads the inputs again; `documents` are the wanted ones, by rank.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if a chunk is not what it was at the first reading; those of reading
+    /// and of temporary files.
+    pub fn collect(
+        job: &Job,
+        inputs: Inputs<'_>,
+        numbering: &Numbering<'_>,
+        documents: &[u32],
+        pipeline: &Pipeline<'_>,
+        level: Level,
+        spool: Spool,
+    ) -> Result<ShingleSets> {
+        let mut wanted = Dropped::none_of(numbering.documents());
+        documents.iter().for_each(|&document| wanted.insert(document));
+        let mut by_number: Vec<(u32, u32)> = documents.iter().copied().zip(0..).collect();
+        by_number.sort_unstable();
+        let mut extents = vec![Extent::default(); documents.len()];
+        let mut spool = spool;
+
+        let units = numbering.units_with(&wanted);
+        let start = || Collector {
+            job,
+            inputs,
+            wanted: &wanted,
+            parser: Parser::new(&job.reading),
+            tokenizer: Tokenizer::new(job.tokenizer, level),
+            words: WordHashes::default(),
+            set: Vec::new(),
+        };
+        let work = |collector: &mut Collector<'_>, chunk: &Chunk| {
+            let first = numbering.first_of(chunk)?;
+            collector.sets(chunk, first)
+        };
+        pipeline.run(&units, start, work, |_, event| {
+            let Event::Chunk { result: sets, .. } = event else {
+                return Ok(());
+            };
+            let mut at = 0;
+            for (document, length) in sets.documents {
+                let hashes = &sets.hashes[at..at + length as usize];
+                at += length as usize;
+                let offset = spool.append(bytemuck::cast_slice(hashes))?;
+                let found = by_number.binary_search_by_key(&document, |&(number, _)| number);
+                if let Ok(place) = found {
+                    extents[by_number[place].1 as usize] = Extent {
+                        offset,
+                        shingles: length,
+                    };
+                }
+            }
+            Ok(())
+        })?;
+        Ok(ShingleSets {
+            file: spool.finish()?,
+            extents,
+        })
+    }
+
+    /// The Jaccard similarity of the sets of two ranks: shared and all shingles.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn similarity(&self, a: u64, b: u64, buffers: &mut SetBuffers) -> Result<(u64, u64)> {
+        self.read(a, &mut buffers.bytes, &mut buffers.first)?;
+        self.read(b, &mut buffers.bytes, &mut buffers.second)?;
+        Ok(jaccard(&buffers.first, &buffers.second))
+    }
+
+    /// Bytes of temporary space.
+    pub fn bytes(&self) -> u64 {
+        self.file.bytes()
+    }
+
+    fn read(&self, rank: u64, bytes: &mut Vec<u8>, set: &mut Vec<u64>) -> Result<()> {
+        let extent = self.extents.get(rank as usize).copied().unwrap_or_default();
+        self.file.read_at(extent.offset, 8 * extent.shingles as usize, bytes)?;
+        set.clear();
+        set.extend(bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned::<u64>));
+        Ok(())
+    }
+}
+
+/// What a thread reads sets into.
+#[derive(Debug, Default)]
+pub struct SetBuffers {
+    bytes: Vec<u8>,
+    first: Vec<u64>,
+    second: Vec<u64>,
+}
+
+/// A worker of the second reading.
+struct Collector<'a> {
+    job: &'a Job,
+    inputs: Inputs<'a>,
+    wanted: &'a Dropped,
+    parser: Parser,
+    tokenizer: Tokenizer,
+    words: WordHashes,
+    set: Vec<u64>,
+}
+
+impl Collector<'_> {
+    fn sets(&mut self, chunk: &Chunk, first: Option<(u32, u32)>) -> Result<Sets> {
+        let mut sets = Sets::default();
+        let Some((first, count)) = first else {
+            return Err(changed(source_of(self.inputs.sources, chunk.source)?));
+        };
+        if !self.wanted.any_of(first, count) {
+            return Ok(sets);
+        }
+        let format = source_of(self.inputs.sources, chunk.source)?.format;
+        let (tokenizer, words, set) = (&mut self.tokenizer, &mut self.words, &mut self.set);
+        let width = self.job.verification.shingle;
+        let is_wanted = |ordinal| self.wanted.contains(first.saturating_add(ordinal));
+        self.parser.for_each(format, chunk, &is_wanted, &mut |ordinal, parsed| {
+            if let Parsed::Document(document) = parsed {
+                tokenizer.hash_words(document.text, false, words);
+                shingles(&words.short, width, set);
+                sort_to_set(set);
+                sets.documents.push((first + ordinal, set.len() as u32));
+                sets.hashes.extend_from_slice(set);
+            }
+        });
+        Ok(sets)
+    }
+}
+
+/// The error of a source that is not what it was.
+pub(super) fn changed(source: &crate::corpus::Source) -> Error {
+    let message = "changed while it was being read: start again with --restart";
+    Error::new(ErrorKind::Changed, message).in_file(&source.path)
+}
