@@ -71,7 +71,7 @@ impl Settings {
 pub trait Feature: Fingerprint {
     /// The words of the document as features.
     fn words<'a>(words: Words<'a>) -> &'a [Self];
-    /// Its shingles as features, into an empty list.
+    /// Its shingles as features; what was in the list is dropped.
     fn shingles(words: &[u64], width: usize, out: &mut Vec<Self>);
     /// The buffer for features of this width.
     fn buffer(scratch: &mut Scratch) -> &mut Vec<Self>;
@@ -122,25 +122,38 @@ impl<F: Feature> SimHash<F> {
         }
     }
 
-    /// The features in document order, without stop words, those of no weight included.
+    /// The features that count, in document order.
     fn features(&self, words: Words<'_>, scratch: &mut Scratch, out: &mut Vec<F>) {
         let stop = &self.settings.stop_words;
-        out.clear();
+        let counted = match &self.settings.weights {
+            Weights::Top(counted) => Some(counted),
+            Weights::Tf | Weights::LogTf => None,
+        };
+        let counts = |name: &u64| counted.is_none_or(|counted| counted.contains(*name));
         match self.settings.features {
             Features::Words => {
                 let pairs = words.short.iter().zip(F::words(words));
-                out.extend(
-                    pairs
-                        .filter(|(word, _)| !stop.contains(**word))
-                        .map(|(_, &feature)| feature),
-                );
+                let kept = pairs.filter(|(word, _)| !stop.contains(**word) && counts(word));
+                out.clear();
+                out.extend(kept.map(|(_, &feature)| feature));
             }
-            Features::Shingles(width) if stop.is_empty() => F::shingles(words.short, width, out),
             Features::Shingles(width) => {
-                let kept = words.short.iter().filter(|word| !stop.contains(**word));
-                scratch.words.clear();
-                scratch.words.extend(kept);
-                F::shingles(&scratch.words, width, out);
+                let Scratch {
+                    words: kept, names, ..
+                } = scratch;
+                let kept = if stop.is_empty() {
+                    words.short
+                } else {
+                    kept.clear();
+                    kept.extend(words.short.iter().filter(|word| !stop.contains(**word)));
+                    kept
+                };
+                F::shingles(kept, width, out);
+                if counted.is_some() {
+                    short_shingles(kept, width, names);
+                    let mut names = names.iter();
+                    out.retain(|_| names.next().is_some_and(counts));
+                }
             }
         }
     }
@@ -159,12 +172,8 @@ impl<F: Feature> SimHash<F> {
             return self.majority(F::words(words));
         }
         self.features(words, scratch, features);
-        match &settings.weights {
-            Weights::Tf => {}
-            Weights::Top(counted) => {
-                features.retain(|feature| counted.contains(feature.widen() as u64))
-            }
-            Weights::LogTf => return self.log_weighted(features, &mut scratch.runs),
+        if settings.weights == Weights::LogTf {
+            return self.log_weighted(features, &mut scratch.runs);
         }
         self.majority(features)
     }

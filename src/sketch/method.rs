@@ -136,6 +136,7 @@ pub trait Method: Compare {
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     pub(super) words: Vec<u64>,
+    pub(super) names: Vec<u64>,
     pub(super) short: Vec<u64>,
     pub(super) long: Vec<u128>,
     pub(super) runs: Vec<(u64, u128)>,

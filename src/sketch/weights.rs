@@ -15,7 +15,8 @@ pub enum Weights {
     Tf,
     /// 1 + log2 tf, rounded down to 16 fractional bits.
     LogTf,
-    /// tf for the features whose hash has its low 64 bits in the set, nothing for all others.
+    /// tf for the features whose 64-bit hash is in the set, whatever the width of the fingerprint;
+    /// nothing for all others.
     Top(WordSet),
 }
 
@@ -38,7 +39,7 @@ pub(super) fn log_weight(count: u64) -> u64 {
     let mut mantissa = u128::from(count << (63 - whole));
     let mut weight = u64::from(whole) + 1;
     for _ in 0..FRACTION_BITS {
-        mantissa = mantissa * mantissa >> 63;
+        mantissa = (mantissa * mantissa) >> 63;
         let bit = mantissa >> 64;
         mantissa >>= bit;
         weight = weight << 1 | bit as u64;

@@ -34,26 +34,26 @@ impl Document {
         }
     }
 
-    /// The features by their definition.
-    fn features(&self, settings: &Settings, width: u32) -> Vec<u128> {
+    /// The 64-bit hash and the hash of each feature, by its definition.
+    fn features(&self, settings: &Settings, width: u32) -> Vec<(u64, u128)> {
         let document = self.without(&settings.stop_words);
+        let named = |short: u64, long: u128| (short, if width == 64 { short.into() } else { long });
+        let shingle = |words: &[u64]| {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            named(xxh3_64(&bytes), xxh3_128(&bytes))
+        };
+        let (short, long) = (&document.short, &document.long);
         match settings.features {
-            Features::Words if width == 64 => {
-                document.short.iter().map(|&word| word.into()).collect()
-            }
-            Features::Words => document.long,
-            Features::Shingles(_) if document.short.is_empty() => Vec::new(),
-            Features::Shingles(length) => {
-                let length = length.min(document.short.len());
-                let shingle = |words: &[u64]| {
-                    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-                    match width {
-                        64 => xxh3_64(&bytes).into(),
-                        _ => xxh3_128(&bytes),
-                    }
-                };
-                document.short.windows(length).map(shingle).collect()
-            }
+            Features::Words => short
+                .iter()
+                .zip(long)
+                .map(|(&short, &long)| named(short, long))
+                .collect(),
+            Features::Shingles(_) if short.is_empty() => Vec::new(),
+            Features::Shingles(length) => short
+                .windows(length.min(short.len()))
+                .map(shingle)
+                .collect(),
         }
     }
 }
@@ -64,15 +64,15 @@ fn definition(settings: &Settings, width: u32, document: &Document) -> Option<u1
     for feature in document.features(settings, width) {
         *counts.entry(feature).or_insert(0_u64) += 1;
     }
-    let weight = |feature: u128, count| match &settings.weights {
+    let weight = |name: u64, count: u64| match &settings.weights {
         Weights::Tf => i128::from(count),
         Weights::LogTf => log_weight(count).into(),
-        Weights::Top(set) if set.contains(feature as u64) => count.into(),
+        Weights::Top(set) if set.contains(name) => count.into(),
         Weights::Top(_) => 0,
     };
     let weighted = counts
         .iter()
-        .map(|(&feature, &count)| (feature, weight(feature, count)));
+        .map(|(&(name, feature), &count)| (feature, weight(name, count)));
     let weighted: Vec<_> = weighted.filter(|&(_, weight)| weight > 0).collect();
     let bit = |column: u32| {
         let signed = weighted
@@ -116,20 +116,17 @@ fn features() -> impl Strategy<Value = Features> {
     ]
 }
 
-/// The features of some documents that count, and of others.
+/// Two thirds of the features of a document.
 fn top(features: Features, document: &Document) -> WordSet {
     let settings = Settings {
         features,
         ..Settings::default()
     };
-    let all = [64, 128]
-        .map(|width| document.features(&settings, width))
-        .concat();
-    WordSet::new(
-        all.into_iter()
-            .map(|feature| feature as u64)
-            .filter(|low| low % 3 > 0),
-    )
+    let names = document
+        .features(&settings, 64)
+        .into_iter()
+        .map(|(name, _)| name);
+    WordSet::new(names.filter(|name| name % 3 > 0))
 }
 
 proptest! {
