@@ -1,0 +1,412 @@
+//! Deduplication: which documents repeat which, and what is left without them.
+//!
+//! ```text
+//! inputs ─► sketching ─► gathered ─► groups ─► near ──────────► resolve ─► reports ─► summary
+//!  chunks    rows and     by number   same     mark, shingle    who goes    OUT/
+//!            sketches                 words    sets, stars                  dump
+//! ```
+//!
+//! The first reading survives a crash: what it finished stays in the [work directory](work). Later
+//! stages begin again from what the first reading left.
+
+mod decision;
+mod dropped;
+mod dump;
+mod gathered;
+mod groups;
+mod job;
+mod leaders;
+mod near;
+mod numbering;
+mod reports;
+mod resolve;
+mod room;
+mod row;
+mod segment;
+mod shingle_sets;
+mod sketching;
+mod summary;
+mod top;
+mod units;
+mod work;
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::corpus::Source;
+use crate::io::{RecordFile, Sorter, Sorted};
+use crate::run::pipeline::{Pipeline, Unit};
+use crate::run::{Progress, Resources, Stage, Workers};
+use crate::sketch::{Features, Method, WordSet, hashed, minhash};
+use crate::{Error, ErrorKind, Result};
+
+use decision::Decision;
+use dropped::Dropped;
+use dump::{Change, Dump};
+use gathered::Gathered;
+use near::Stages;
+use numbering::Numbering;
+use reports::Reports;
+use room::Room;
+use row::{Flags, Row};
+use sketching::Inputs;
+use work::Work;
+
+pub use job::{ClusterRule, Job, MethodChoice, PairForms, Verification, Weights, WriteMode};
+pub use summary::Summary;
+
+/// What a run reads, and where it writes.
+#[derive(Clone, Debug)]
+pub struct Place<'a> {
+    /// The collection that the input is compared with; empty to compare the input with itself.
+    pub references: &'a [Source],
+    /// The input.
+    pub sources: &'a [Source],
+    /// The directory of the output.
+    pub out: &'a Path,
+    /// Whether to forget what an unfinished run left there.
+    pub restart: bool,
+}
+
+/// Memory that a run takes besides what grows with the input.
+const BASE_BYTES: u64 = 32 << 20;
+/// What a chunk on its way may hold: its bytes, and rows of the shortest documents.
+const BUFFER_BYTES: u64 = 16 << 20;
+/// The longest document takes its raw bytes, its text, and the hashes of its words.
+const GIANT_FACTOR: u64 = 8;
+/// The stages behind the first reading need so much.
+const LEAST_ROOM_BYTES: u64 = 128 << 20;
+
+/// The least memory bound that `threads` threads can work in.
+pub fn least_memory_bytes(threads: usize, max_document_bytes: u64) -> u64 {
+    let buffers = Pipeline::buffers(threads, 1) as u64;
+    let reading = buffers * BUFFER_BYTES + GIANT_FACTOR * max_document_bytes;
+    BASE_BYTES + reading.max(LEAST_ROOM_BYTES)
+}
+
+impl Job {
+    /// Runs the job and publishes its output; `summary.json` comes last.
+    ///
+    /// The output is the same for all `resources`, and whether or not the run was interrupted and
+    /// begun again in between.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for a job that cannot be done, [`ErrorKind::Memory`] for too small
+    /// a bound, both before anything is read; [`ErrorKind::Changed`] if an unfinished run of
+    /// another job lies in the output directory, or an input changed;
+    /// [`ErrorKind::Interrupted`]; those of reading and writing.
+    pub fn run(&self, place: &Place<'_>, resources: &Resources, progress: &Progress) -> Result<Summary> {
+        self.check()?;
+        let least = least_memory_bytes(resources.threads, self.reading.max_document_bytes);
+        if resources.memory_bytes < least {
+            let message = format!(
+                "a memory bound of {} MiB is too small: {} threads and documents of {} MiB need \
+                 at least {} MiB",
+                resources.memory_bytes >> 20,
+                resources.threads,
+                self.reading.max_document_bytes >> 20,
+                least.div_ceil(1 << 20),
+            );
+            return Err(Error::new(ErrorKind::Memory, message));
+        }
+        if matches!(self.write, WriteMode::Kept | WriteMode::Annotated) {
+            dump::check(place.sources, self.write == WriteMode::Annotated)?;
+        }
+        let sources: Vec<Source> = place.references.iter().chain(place.sources).cloned().collect();
+        let inputs = Inputs {
+            sources: &sources,
+            references: place.references.len() as u32,
+        };
+        let work = Work::open(place.out, &self.identity(place)?, place.restart)?;
+        let workers = Workers::new(resources.threads)?;
+        let run = Run {
+            job: self,
+            inputs,
+            out: place.out,
+            work: &work,
+            resources,
+            progress,
+        };
+        let summary = workers.install(|| run.all())?;
+        work.remove()?;
+        Ok(summary)
+    }
+
+    /// What another run has to share to go on from here.
+    fn identity(&self, place: &Place<'_>) -> Result<Value> {
+        let describe = |source: &Source| -> Result<Value> {
+            let modified = std::fs::metadata(source.file())
+                .and_then(|data| data.modified())
+                .map_err(|cause| {
+                    Error::new(ErrorKind::Read, "cannot be read")
+                        .in_file(&source.path)
+                        .caused_by(cause)
+                })?;
+            let since = modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+            Ok(json!({
+                "path": source.path.to_string_lossy(),
+                "bytes": source.bytes,
+                "modified": format!("{}.{:09}", since.as_secs(), since.subsec_nanos()),
+                "format": source.format.name(),
+                "compression": source.compression.name(),
+            }))
+        };
+        let all = |sources: &[Source]| sources.iter().map(describe).collect::<Result<Vec<_>>>();
+        Ok(json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "settings": self.settings(),
+            "inputs": all(place.sources)?,
+            "against": all(place.references)?,
+        }))
+    }
+
+    /// The method that makes sketches, if the job has one; `top` are the words that count.
+    fn method(&self, resources: &Resources, top: Option<WordSet>) -> Result<Option<Box<dyn Method>>> {
+        match &self.method {
+            MethodChoice::Exact | MethodChoice::Normalized => Ok(None),
+            MethodChoice::SimHash {
+                bits,
+                distance,
+                shingle,
+                weights,
+                stop_words,
+            } => {
+                let settings = hashed::Settings {
+                    features: match shingle {
+                        1 => Features::Words,
+                        width => Features::Shingles(*width),
+                    },
+                    weights: match weights {
+                        Weights::Frequency => crate::sketch::Weights::Tf,
+                        Weights::LogFrequency => crate::sketch::Weights::LogTf,
+                        Weights::Top(_) => crate::sketch::Weights::Top(top.unwrap_or_default()),
+                    },
+                    stop_words: top::stop_words(*stop_words),
+                    distance: *distance,
+                    least_words: None,
+                };
+                settings.method(*bits, resources.level).map(Some)
+            }
+            MethodChoice::MinHash { recall, shingle } => {
+                let similarity = f64::from(self.verification.thousandths) / 1000.0;
+                let mut settings = minhash::Settings::for_similarity(similarity, *recall)?;
+                settings.shingle = *shingle;
+                let method: Box<dyn Method> = Box::new(settings.method(resources.level)?);
+                Ok(Some(method))
+            }
+        }
+    }
+}
+
+/// A run under way.
+struct Run<'a> {
+    job: &'a Job,
+    inputs: Inputs<'a>,
+    out: &'a Path,
+    work: &'a Work,
+    resources: &'a Resources,
+    progress: &'a Progress,
+}
+
+impl Run<'_> {
+    fn all(&self) -> Result<Summary> {
+        let total = self.inputs.sources.iter().filter_map(|source| source.bytes).sum();
+        let top = self.top_words(total)?;
+        let method = self.job.method(self.resources, top)?;
+        let method = method.as_deref();
+        let units = units::units(self.inputs.sources);
+        if !Gathered::is_complete(self.work) {
+            self.progress.begin(Stage::Sketch, total);
+            sketching::sketch(
+                self.job,
+                method,
+                self.inputs,
+                self.work,
+                &self.pipeline(),
+                self.resources,
+                self.progress,
+            )?;
+            self.progress.end(total);
+        }
+        self.progress.begin(Stage::Group, 0);
+        let gathered = Gathered::gather(self.work, units.len())?;
+        let counts = gathered.counts()?;
+        let numbering = Numbering::new(&gathered.chunks, self.inputs.sources.len(), &units)?;
+        let room = self.room();
+        let groups = groups::group(self.job, &gathered, &room)?;
+        self.progress.end(0);
+
+        let found = match method {
+            Some(method) => {
+                let stages = Stages {
+                    job: self.job,
+                    method,
+                    inputs: self.inputs,
+                    gathered: &gathered,
+                    numbering: &numbering,
+                    room,
+                    pipeline: self.pipeline(),
+                    resources: self.resources,
+                    progress: self.progress,
+                };
+                stages.decide(groups.leaders)?
+            }
+            None => near::Found::nothing(&room)?,
+        };
+        let references = numbering.documents_before(self.inputs.references);
+        let against = (self.inputs.references > 0).then_some(references);
+        let decisions =
+            resolve::resolve(found.decisions, groups.followers, against, self.job.drop_all, &room)?;
+
+        self.progress.begin(Stage::Report, 0);
+        let reports = Reports {
+            job: self.job,
+            gathered: &gathered,
+            sources: self.inputs.sources,
+            progress: self.progress,
+        };
+        let mut dropped = Dropped::none_of(numbering.documents());
+        let path = |name: &str| self.out.join(name);
+        let (mut totals, members) =
+            reports.duplicates(decisions, &path("duplicates.jsonl"), &room, &mut dropped)?;
+        reports.clusters(members, &path("clusters.jsonl"), &mut totals)?;
+        let refused = reports.refused(found.refused, &path("refused.jsonl"))?;
+        reports.skipped(&path("skipped.jsonl"))?;
+        if self.job.write == WriteMode::Ids {
+            reports.kept_ids(&dropped, &path("kept.jsonl"))?;
+        }
+        self.progress.end(0);
+        self.dump(&gathered, &numbering, &units, dropped)?;
+
+        let summary = Summary {
+            counts,
+            totals,
+            refused,
+            marked: found.marked,
+            shingle_bytes: found.shingle_bytes,
+        };
+        let digests = summary::digests(&gathered.chunks, self.inputs.sources.len());
+        let against = self.inputs.references as usize;
+        let text = summary.json(self.job, method, self.inputs.sources, against, &digests);
+        summary::publish(&path("summary.json"), text.as_bytes())?;
+        Ok(summary)
+    }
+
+    fn top_words(&self, total: u64) -> Result<Option<WordSet>> {
+        let MethodChoice::SimHash {
+            weights: Weights::Top(features),
+            shingle,
+            stop_words,
+            ..
+        } = self.job.method
+        else {
+            return Ok(None);
+        };
+        if !self.work.path(top::FILE).exists() {
+            self.progress.begin(Stage::Count, total);
+            let counting = top::Counting {
+                job: self.job,
+                inputs: self.inputs,
+                shingle,
+                stop_words: top::stop_words(stop_words),
+                pipeline: self.pipeline(),
+                room: self.room(),
+                level: self.resources.level,
+            };
+            let words = counting.first(features)?;
+            self.work.publish(top::FILE, bytemuck::cast_slice(&words))?;
+            self.progress.end(total);
+        }
+        let stored = RecordFile::<u64>::open(&self.work.path(top::FILE))?;
+        let mut words = Vec::new();
+        stored.read(0, usize::MAX, &mut words)?;
+        Ok(Some(WordSet::new(words)))
+    }
+
+    /// The last reading, if there is one.
+    fn dump(
+        &self,
+        gathered: &Gathered,
+        numbering: &Numbering<'_>,
+        units: &[std::ops::Range<u32>],
+        mut dropped: Dropped,
+    ) -> Result<()> {
+        let kept = match self.job.write {
+            WriteMode::None | WriteMode::Ids => return Ok(()),
+            WriteMode::Kept => Vec::new(),
+            WriteMode::Annotated => kept_of(&self.out.join("duplicates.jsonl"), gathered)?,
+        };
+        // Documents that could not be read are not written either.
+        gathered.rows.for_each_block(8192, |first, rows: &[Row]| {
+            let numbered = (first as u32..).zip(rows);
+            let skipped = numbered.filter(|(_, row)| row.flags.has(Flags::SKIPPED));
+            skipped.for_each(|(number, _)| dropped.insert(number));
+            Ok(())
+        })?;
+        let total = self.inputs.sources.iter().filter_map(|source| source.bytes).sum();
+        self.progress.begin(Stage::Write, total);
+        let references = self.inputs.references;
+        let units: Vec<Unit> = units
+            .iter()
+            .filter(|sources| sources.end > references)
+            .map(|sources| Unit {
+                sources: sources.start.max(references)..sources.end,
+                begin: Default::default(),
+            })
+            .collect();
+        let dump = Dump {
+            inputs: self.inputs,
+            reading: &self.job.reading,
+            numbering,
+            gathered,
+            dropped: &dropped,
+            change: match self.job.write {
+                WriteMode::Annotated => Change::Mark(&kept),
+                _ => Change::Leave,
+            },
+        };
+        dump.write(&units, &self.pipeline(), &self.out.join(self.job.write.name()))?;
+        self.progress.end(total);
+        Ok(())
+    }
+
+    fn pipeline(&self) -> Pipeline<'_> {
+        let workers = self.resources.threads;
+        let spare = self.resources.memory_bytes
+            - least_memory_bytes(workers, self.job.reading.max_document_bytes);
+        let each = BUFFER_BYTES + GIANT_FACTOR * self.job.reading.max_document_bytes;
+        let readers = 1 + usize::try_from(spare / each).unwrap_or(usize::MAX);
+        Pipeline {
+            sources: self.inputs.sources,
+            reading: &self.job.reading,
+            workers,
+            readers: readers.min(workers),
+            progress: self.progress,
+        }
+    }
+
+    fn room(&self) -> Room<'_> {
+        let bytes = self.resources.memory_bytes.saturating_sub(BASE_BYTES);
+        Room {
+            directory: &self.resources.temporary,
+            memory_bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+        }
+    }
+}
+
+impl near::Found {
+    /// Of a job without a method.
+    fn nothing(room: &Room<'_>) -> Result<near::Found> {
+        let empty = || -> Result<Sorted<Decision>> {
+            let sorter: Sorter<Decision> = room.sorter(64);
+            sorter.finish()
+        };
+        Ok(near::Found {
+            decisions: empty()?,
+            refused: empty()?,
+            marked: 0,
+            shingle_bytes: 0,
+        })
+    }
+}
