@@ -5,7 +5,7 @@
 
 mod choice;
 mod dictionary;
-mod fold;
+pub(super) mod fold;
 mod mixed;
 mod script;
 mod sink;
