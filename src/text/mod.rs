@@ -10,6 +10,6 @@ mod stop_words;
 mod tokenizer;
 mod window;
 
-pub use stop_words::stop_words;
+pub use stop_words::{StopWords, stop_words};
 pub use tokenizer::{Choice, Tokenizer, WordHashes};
 pub use window::{Window, Windows};

@@ -1,6 +1,11 @@
-//! The list of words that do not count.
+//! The words that do not count.
+
+mod lists;
+mod set;
 
 use ahash::AHashSet;
+
+pub use set::StopWords;
 
 /// The stop words of a list: tokens between ASCII white space, folded to lower case.
 ///

@@ -5,12 +5,10 @@
 
 mod choice;
 mod dictionary;
-mod fold;
+pub(super) mod fold;
 mod mixed;
 mod script;
 mod sink;
-#[cfg(test)]
-mod tests;
 
 use crate::kernel::Level;
 use crate::kernel::runs::{Class, Runs, WINDOW_BYTES};
@@ -158,3 +156,6 @@ fn whole_runs(text: &[u8], class: Class) -> usize {
         .rposition(|&byte| !class.contains(byte));
     last.map_or(0, |place| place + 1)
 }
+
+#[cfg(test)]
+mod tests;
