@@ -1,28 +1,32 @@
 //! The `simtool` command.
 //!
-//! Exit codes: 0 complete, 2 an error and nothing published, 130 interrupted.
+//! Exit codes: 0 complete, 2 an error and nothing published, 3 published but some input was
+//! skipped, 130 interrupted.
 
 mod cli;
 
 use std::process::ExitCode;
 
-use cli::{Command, completions, exit, flags, generate, help, interrupt, man, matching};
+use cli::exit::Finish;
+use cli::{Command, completions, dedup, exit, flags, generate, help, interrupt, man, matching};
 use simtool::io::{guard, output};
 
 fn main() -> ExitCode {
     exit::with(|| {
         let Some(flags) = flags::parse()? else {
-            return Ok(());
+            return Ok(Finish::Complete);
         };
         guard::install()?;
         output::outlive_file_size_limit();
         interrupt::install()?;
         match flags.command {
+            Command::Dedup(args) => return dedup::run(&args),
             Command::Match(args) => matching::run(&args),
             Command::Generate(args) => generate::run(&args),
             Command::Help(args) => help::run(&args),
             Command::Completions(args) => completions::run(&args),
             Command::Man(args) => man::run(&args),
         }
+        .map(|()| Finish::Complete)
     })
 }

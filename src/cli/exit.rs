@@ -9,17 +9,29 @@ use super::message;
 
 /// An error; nothing was published.
 const FAILED: u8 = 2;
+/// Published, but some of the input was skipped.
+const SKIPPED: u8 = 3;
 /// Stopped by a signal.
 pub const INTERRUPTED: u8 = 130;
 
+/// How a command ends that succeeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// With everything.
+    Complete,
+    /// With all but some of the input, which is listed in the output.
+    Skipped,
+}
+
 /// Runs the command; what goes wrong becomes a message and an exit code, a panic too.
-pub fn with(command: impl FnOnce() -> Result<()>) -> ExitCode {
+pub fn with(command: impl FnOnce() -> Result<Finish>) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         message::say(&format!("internal error, please report it: {info}"));
     }));
     // What a panic leaves behind is dropped, never looked at.
     match panic::catch_unwind(AssertUnwindSafe(command)) {
-        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Ok(Finish::Complete)) => ExitCode::SUCCESS,
+        Ok(Ok(Finish::Skipped)) => ExitCode::from(SKIPPED),
         Ok(Err(error)) => {
             message::say(&error.to_string());
             ExitCode::from(code(&error))

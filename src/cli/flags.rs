@@ -7,6 +7,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use simtool::{Error, ErrorKind, Result};
 
 use super::completions::CompletionsArgs;
+use super::dedup::DedupArgs;
 use super::generate::GenerateArgs;
 use super::help::HelpArgs;
 use super::man::ManArgs;
@@ -51,7 +52,8 @@ Environment:
   TMPDIR is where temporary copies go when the result goes to a pipe or a device.
 
 Exit codes:
-  0 complete, 2 an error and nothing published, 130 interrupted.";
+  0 complete, 2 an error and nothing published, 3 published but some input was skipped (dedup),
+  130 interrupted.";
 
 /// What the user asked for.
 pub struct Flags {
@@ -85,6 +87,7 @@ pub enum Command {
     /// The plain form, which has no name.
     #[command(skip)]
     Match(Box<MatchArgs>),
+    Dedup(Box<DedupArgs>),
     Generate(Box<GenerateArgs>),
     Help(HelpArgs),
     Completions(CompletionsArgs),

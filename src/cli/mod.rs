@@ -7,12 +7,15 @@
 //! Only this folder prints, reads the environment, exits and listens to signals.
 
 pub mod completions;
+pub mod dedup;
+mod dedup_values;
 pub mod exit;
 pub mod flags;
 pub mod generate;
 pub mod help;
 mod inputs;
 pub mod interrupt;
+mod machine;
 pub mod man;
 pub mod matching;
 mod message;

@@ -147,7 +147,10 @@ mod tests {
             },
             skipped: Vec::new(),
         };
-        for chunk in [chunk(NO_MEMBER, vec![]), chunk(100, vec![(10, 200), (30, 300)])] {
+        for chunk in [
+            chunk(NO_MEMBER, vec![]),
+            chunk(100, vec![(10, 200), (30, 300)]),
+        ] {
             for index in 0..40 {
                 for length in 0..40 - index {
                     let range = chunk.range(&chunk.place(index, length));

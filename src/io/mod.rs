@@ -11,6 +11,7 @@
 pub mod guard;
 pub mod input;
 pub mod output;
+pub mod record_file;
 pub mod spill;
 pub mod spool;
 pub mod table;
@@ -18,6 +19,7 @@ pub mod usage;
 
 pub use input::Input;
 pub use output::AtomicFile;
+pub use record_file::RecordFile;
 pub use spill::{Sorted, Sorter};
 pub use spool::{Spool, Spooled};
 pub use table::Table;

@@ -27,7 +27,10 @@ impl<T: Pod> RecordFile<T> {
     /// [`ErrorKind::Read`] if that fails, [`ErrorKind::Content`] if the last record is cut.
     pub fn open(path: &Path) -> Result<RecordFile<T>> {
         let file = File::open(path).map_err(|cause| read_error(path, cause))?;
-        let bytes = file.metadata().map_err(|cause| read_error(path, cause))?.len();
+        let bytes = file
+            .metadata()
+            .map_err(|cause| read_error(path, cause))?
+            .len();
         let size = size_of::<T>() as u64;
         if !bytes.is_multiple_of(size) {
             let message = format!("{bytes} bytes are no multiple of {size}: the file is cut");
@@ -77,7 +80,10 @@ impl<T: Pod> RecordFile<T> {
         }
         let mut record = T::zeroed();
         self.file
-            .read_exact_at(bytemuck::bytes_of_mut(&mut record), number * size_of::<T>() as u64)
+            .read_exact_at(
+                bytemuck::bytes_of_mut(&mut record),
+                number * size_of::<T>() as u64,
+            )
             .map_err(|cause| read_error(&self.path, cause))?;
         Ok(record)
     }
@@ -119,7 +125,13 @@ mod tests {
         let records = RecordFile::<u32>::open(&path).unwrap();
         assert_eq!((records.len(), records.is_empty()), (1000, false));
         assert_eq!(records.get(999).unwrap(), 999);
-        assert!(records.get(1000).unwrap_err().to_string().contains("no record 1000"));
+        assert!(
+            records
+                .get(1000)
+                .unwrap_err()
+                .to_string()
+                .contains("no record 1000")
+        );
         let mut out = Vec::new();
         records.read(990, 100, &mut out).unwrap();
         assert_eq!(out, numbers[990..]);

@@ -197,7 +197,9 @@ fn line(value: &impl Serialize, out: &mut Vec<u8>) {
 }
 
 fn base64_if_needed(id: &[u8]) -> Option<String> {
-    std::str::from_utf8(id).is_err().then(|| STANDARD.encode(id))
+    std::str::from_utf8(id)
+        .is_err()
+        .then(|| STANDARD.encode(id))
 }
 
 #[cfg(test)]
@@ -238,7 +240,10 @@ mod tests {
         pair(&with(Nearness::Similarity([1, 2]), b"\xff"), &mut line);
         let value = parsed(&line);
         assert_eq!(value["similarity"], json!([1, 2]));
-        assert_eq!((&value["id"], &value["id_base64"]), (&json!("\u{fffd}"), &json!("/w==")));
+        assert_eq!(
+            (&value["id"], &value["id_base64"]),
+            (&json!("\u{fffd}"), &json!("/w=="))
+        );
     }
 
     #[test]

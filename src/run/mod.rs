@@ -7,7 +7,9 @@
 
 mod arena;
 mod budget;
+pub mod dedup;
 pub mod matching;
+mod pipeline;
 mod progress;
 mod resources;
 mod workers;

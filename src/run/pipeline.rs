@@ -16,8 +16,8 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -202,13 +202,20 @@ impl Pipeline<'_> {
                 if let Some(event) = outcome.event {
                     state.attempt(|| collect(unit, event));
                 }
-                outcome.buffer.into_iter().for_each(|buffer| drop(empty.send(buffer)));
+                outcome
+                    .buffer
+                    .into_iter()
+                    .for_each(|buffer| drop(empty.send(buffer)));
                 if outcome.giant {
                     let _ = permit.send(());
                 }
             });
         });
-        let failure = state.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let failure = state
+            .failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         match failure {
             None => Ok(()),
             Some(Failure::Error(error)) => Err(error),
@@ -282,7 +289,11 @@ impl Pipeline<'_> {
             end: chunk.end,
             result,
         });
-        let buffer = if giant { Vec::new() } else { chunk.into_buffer() };
+        let buffer = if giant {
+            Vec::new()
+        } else {
+            chunk.into_buffer()
+        };
         Parcel {
             unit: parcel.unit,
             ordinal: parcel.ordinal,

@@ -19,6 +19,20 @@ pub enum Stage {
     Fingerprint,
     /// Near articles are looked up and written.
     Search,
+    /// Documents are read, and get rows and sketches.
+    Sketch,
+    /// Documents with the same words find their leaders.
+    Group,
+    /// Documents that have another one near are found.
+    Mark,
+    /// Their shingles are read.
+    Verify,
+    /// Who stays is decided.
+    Cluster,
+    /// What was found is written down.
+    Report,
+    /// The inputs are written again, without duplicates.
+    Write,
 }
 
 /// How long a stage took and what it went through.
@@ -51,6 +65,13 @@ impl Stage {
             Stage::Rank => "rank",
             Stage::Fingerprint => "fingerprint",
             Stage::Search => "search",
+            Stage::Sketch => "sketch",
+            Stage::Group => "group",
+            Stage::Mark => "mark",
+            Stage::Verify => "verify",
+            Stage::Cluster => "cluster",
+            Stage::Report => "report",
+            Stage::Write => "write",
         }
     }
 }
@@ -102,6 +123,10 @@ impl Progress {
 
     pub(super) fn advance(&self, done: u64) {
         self.done.fetch_add(done, Ordering::Relaxed);
+    }
+
+    pub(super) fn advance_to(&self, done: u64) {
+        self.done.store(done, Ordering::Relaxed);
     }
 
     pub(super) fn end(&self, bytes: u64) {

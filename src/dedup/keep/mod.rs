@@ -9,6 +9,7 @@ mod site;
 pub use site::site;
 
 use crate::{Error, ErrorKind, Result};
+use std::fmt;
 
 /// Which copy is best.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +88,19 @@ impl Policy {
             Policy::ShortestUrl if facts.url.is_empty() => LAST,
             Policy::ShortestUrl => number(facts.url.len() as u64),
             Policy::Field(_) => facts.field.and_then(value).unwrap_or(LAST),
+        }
+    }
+}
+
+/// As [`Policy::parse`] reads it.
+impl fmt::Display for Policy {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Policy::First => out.write_str("first"),
+            Policy::Longest => out.write_str("longest"),
+            Policy::Newest => out.write_str("newest"),
+            Policy::ShortestUrl => out.write_str("shortest-url"),
+            Policy::Field(name) => write!(out, "field:{name}"),
         }
     }
 }

@@ -39,7 +39,9 @@ mod tests {
         for document in [0, 63, 64, 129, 200] {
             dropped.insert(document);
         }
-        let found: Vec<u32> = (0..300).filter(|&number| dropped.contains(number)).collect();
+        let found: Vec<u32> = (0..300)
+            .filter(|&number| dropped.contains(number))
+            .collect();
         assert_eq!(found, [0, 63, 64, 129]);
         assert!(dropped.any_of(60, 4) && !dropped.any_of(65, 64) && !dropped.any_of(130, 9));
     }

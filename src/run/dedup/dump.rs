@@ -80,15 +80,16 @@ impl Dump<'_> {
         let work = |parser: &mut Parser, chunk: &Chunk| self.changed_chunk(parser, chunk);
         pipeline.run(units, start, work, |unit, event| match event {
             Event::Chunk { source, result, .. } => {
-                if open[unit].as_ref().is_none_or(|(current, _)| *current != source) {
+                if open[unit]
+                    .as_ref()
+                    .is_none_or(|(current, _)| *current != source)
+                {
                     finish(open[unit].take())?;
                     let target = self.target(source, directory)?;
                     open[unit] = Some((source, AtomicFile::create(&target)?));
                 }
                 match &mut open[unit] {
-                    Some((_, file)) => {
-                        file.write_all(&result).map_err(|cause| file.error(cause))
-                    }
+                    Some((_, file)) => file.write_all(&result).map_err(|cause| file.error(cause)),
                     None => Ok(()),
                 }
             }
@@ -111,7 +112,10 @@ impl Dump<'_> {
 
     fn changed_chunk(&self, parser: &mut Parser, chunk: &Chunk) -> Result<Vec<u8>> {
         let source = source_of(self.inputs.sources, chunk.source)?;
-        let (first, _) = self.numbering.first_of(chunk)?.ok_or_else(|| changed(source))?;
+        let (first, _) = self
+            .numbering
+            .first_of(chunk)?
+            .ok_or_else(|| changed(source))?;
         let bytes = chunk.bytes();
         let (mut out, mut copied) = (Vec::with_capacity(bytes.len()), 0);
         let mut failure = None;
@@ -161,7 +165,9 @@ fn inside(path: &Path) -> PathBuf {
     if path == Path::new("-") {
         return "stdin".into();
     }
-    let names = path.components().filter(|part| matches!(part, Component::Normal(_)));
+    let names = path
+        .components()
+        .filter(|part| matches!(part, Component::Normal(_)));
     names.collect()
 }
 
@@ -169,16 +175,26 @@ fn inside(path: &Path) -> PathBuf {
 fn mark(format: Format, raw: &[u8], kept: &[u8], out: &mut Vec<u8>) {
     match format {
         Format::Jsonl => {
-            let end = raw.iter().rposition(|&byte| byte == b'}').unwrap_or(raw.len());
+            let end = raw
+                .iter()
+                .rposition(|&byte| byte == b'}')
+                .unwrap_or(raw.len());
             let is_empty = raw[..end].trim_ascii_end().ends_with(b"{");
             out.extend_from_slice(&raw[..end]);
-            out.extend_from_slice(if is_empty { b"\"duplicate_of\":" } else { b",\"duplicate_of\":" });
+            out.extend_from_slice(if is_empty {
+                b"\"duplicate_of\":"
+            } else {
+                b",\"duplicate_of\":"
+            });
             // Writing to memory cannot fail.
             let _ = serde_json::to_writer(&mut *out, &String::from_utf8_lossy(kept));
             out.extend_from_slice(&raw[end..]);
         }
         Format::Warc => {
-            let line = raw.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+            let line = raw
+                .iter()
+                .position(|&byte| byte == b'\n')
+                .map_or(0, |end| end + 1);
             out.extend_from_slice(&raw[..line]);
             let header = kept.iter().copied().filter(|byte| !byte.is_ascii_control());
             out.extend_from_slice(b"WARC-Simtool-Duplicate-Of: ");
@@ -256,7 +272,10 @@ mod tests {
     #[test]
     fn marks_are_valid() {
         for (raw, marked) in [
-            (&b"{\"a\":1}\n"[..], &b"{\"a\":1,\"duplicate_of\":\"x\\\"y\"}\n"[..]),
+            (
+                &b"{\"a\":1}\n"[..],
+                &b"{\"a\":1,\"duplicate_of\":\"x\\\"y\"}\n"[..],
+            ),
             (b"{ }\r\n", b"{ \"duplicate_of\":\"x\\\"y\"}\r\n"),
         ] {
             let mut out = Vec::new();
@@ -267,6 +286,9 @@ mod tests {
         }
         let mut out = Vec::new();
         mark(Format::Warc, b"WARC/1.0\r\nA: b\r\n\r\n", b"id\n", &mut out);
-        assert_eq!(out, b"WARC/1.0\r\nWARC-Simtool-Duplicate-Of: id\r\nA: b\r\n\r\n");
+        assert_eq!(
+            out,
+            b"WARC/1.0\r\nWARC-Simtool-Duplicate-Of: id\r\nA: b\r\n\r\n"
+        );
     }
 }

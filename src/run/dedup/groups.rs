@@ -6,8 +6,8 @@ use crate::io::Sorted;
 use super::decision::{Decision, Follower, Grouping, Leader};
 use super::gathered::Gathered;
 use super::job::{Job, MethodChoice};
-use super::row::{Flags, Row};
 use super::room::Room;
+use super::row::{Flags, Row};
 
 /// Rows are read so many at a time.
 const BLOCK: usize = 8192;
@@ -72,7 +72,11 @@ pub fn group(job: &Job, gathered: &Gathered, room: &Room<'_>) -> Result<Groups> 
 
 fn grouping(exact: bool, document: u32, row: &Row) -> Grouping {
     Grouping {
-        digest: if exact { row.text_digest } else { row.words_digest },
+        digest: if exact {
+            row.text_digest
+        } else {
+            row.words_digest
+        },
         part: row.part,
         leader: Leader {
             class: u32::from(!row.flags.has(Flags::REFERENCE)),

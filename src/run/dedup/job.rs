@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::corpus::Reading;
 use crate::dedup::keep::Policy;
-use crate::text::tokenizer::Choice;
+use crate::sketch::{Bands, MAX_PERMUTATIONS};
+use crate::text::Choice;
 use crate::{Error, ErrorKind, Result};
 
 /// What to compute: everything that decides the output besides the inputs' bytes.
@@ -194,14 +195,63 @@ impl Job {
         })
     }
 
+    /// What will be done, in a sentence for people: what was chosen for them, and what to expect.
+    pub fn describe(&self) -> String {
+        let similarity = f64::from(self.verification.thousandths) / 1000.0;
+        let verified = format!(
+            "verified: {similarity} of the shingles of {} words in common",
+            self.verification.shingle
+        );
+        match &self.method {
+            MethodChoice::Exact => "the same text".to_owned(),
+            MethodChoice::Normalized => "the same words".to_owned(),
+            MethodChoice::SimHash {
+                bits,
+                distance,
+                shingle,
+                weights,
+                ..
+            } => format!(
+                "SimHash of {bits} bits over {} ({}), distance at most {distance}; {verified}",
+                match shingle {
+                    1 => "words".to_owned(),
+                    width => format!("shingles of {width} words"),
+                },
+                weights.name(),
+            ),
+            MethodChoice::MinHash { recall, shingle } => {
+                let bands = Bands::choose(similarity, *recall, MAX_PERMUTATIONS);
+                let chosen = bands.map_or(String::new(), |bands| {
+                    format!(
+                        "{} bands of {} rows, expected recall {:.3} at {similarity}; ",
+                        bands.bands(),
+                        bands.rows(),
+                        bands.expected_recall(similarity)
+                    )
+                });
+                format!("MinHash over shingles of {shingle} words, {chosen}{verified}")
+            }
+        }
+    }
+
     /// Checks what a person may have set, before anything is read.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] naming the parameter, its value and its bounds.
     pub fn check(&self) -> Result<()> {
         self.reading.check()?;
-        within("similarity (thousandths)", self.verification.thousandths, 1, 1000)?;
-        within("verification shingle", self.verification.shingle, 1, MOST_SHINGLE)?;
+        within(
+            "similarity (thousandths)",
+            self.verification.thousandths,
+            1,
+            1000,
+        )?;
+        within(
+            "verification shingle",
+            self.verification.shingle,
+            1,
+            MOST_SHINGLE,
+        )?;
         match &self.method {
             MethodChoice::Exact | MethodChoice::Normalized => Ok(()),
             MethodChoice::SimHash {
@@ -236,10 +286,17 @@ pub const MOST_SHINGLE: usize = 100;
 /// Most features of a ranking.
 pub const MOST_FEATURES: usize = 1_000_000;
 
-fn within<T: PartialOrd + std::fmt::Display>(name: &str, value: T, least: T, most: T) -> Result<()> {
+fn within<T: PartialOrd + Copy + std::fmt::Display>(
+    name: &str,
+    value: T,
+    least: T,
+    most: T,
+) -> Result<()> {
     match (least..=most).contains(&value) {
         true => Ok(()),
-        false => Err(refuse(format!("{name} {value}: expected {least} to {most}"))),
+        false => Err(refuse(format!(
+            "{name} {value}: expected {least} to {most}"
+        ))),
     }
 }
 

@@ -48,7 +48,8 @@ impl Leaders {
         with_parts: bool,
         room: &Room<'_>,
     ) -> Result<Leaders> {
-        let (mut documents, mut sketches, mut parts) = (room.spool()?, room.spool()?, room.spool()?);
+        let (mut documents, mut sketches, mut parts) =
+            (room.spool()?, room.spool()?, room.spool()?);
         let mut nearby = Nearby::new(&gathered.sketches, sketch_bytes);
         let (mut count, mut references) = (0, 0);
         for leader in leaders {
@@ -78,14 +79,16 @@ impl Leaders {
     /// # Errors
     /// Those of reading and of temporary files.
     pub fn select(&self, ranks: impl Iterator<Item = u64>, room: &Room<'_>) -> Result<Leaders> {
-        let (mut documents, mut sketches, mut parts) = (room.spool()?, room.spool()?, room.spool()?);
+        let (mut documents, mut sketches, mut parts) =
+            (room.spool()?, room.spool()?, room.spool()?);
         let (mut count, mut references) = (0, 0);
         let mut bytes = Vec::new();
         for rank in ranks {
             self.documents.read_at(4 * rank, 4, &mut bytes)?;
             documents.append(&bytes)?;
             let size = self.sketch_bytes;
-            self.sketches.read_at(rank * size as u64, size, &mut bytes)?;
+            self.sketches
+                .read_at(rank * size as u64, size, &mut bytes)?;
             sketches.append(&bytes)?;
             if let Some(all) = &self.parts {
                 all.read_at(8 * rank, 8, &mut bytes)?;
@@ -111,18 +114,9 @@ impl Leaders {
     /// Those of temporary files.
     pub fn documents(&self) -> Result<Vec<u32>> {
         let mut bytes = Vec::new();
-        self.documents.read_at(0, 4 * self.count as usize, &mut bytes)?;
+        self.documents
+            .read_at(0, 4 * self.count as usize, &mut bytes)?;
         Ok(bytemuck::pod_collect_to_vec(&bytes))
-    }
-
-    /// The number of the document of a rank.
-    ///
-    /// # Errors
-    /// Those of temporary files.
-    pub fn document(&self, rank: u64) -> Result<u32> {
-        let mut bytes = Vec::new();
-        self.documents.read_at(4 * rank, 4, &mut bytes)?;
-        Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
     /// Reads the leaders from rank `first` on, `count` at most.

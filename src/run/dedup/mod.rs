@@ -31,11 +31,12 @@ mod units;
 mod work;
 
 use std::path::Path;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use crate::corpus::Source;
-use crate::io::{RecordFile, Sorter, Sorted};
+use crate::io::{RecordFile, Sorted, Sorter};
 use crate::run::pipeline::{Pipeline, Unit};
 use crate::run::{Progress, Resources, Stage, Workers};
 use crate::sketch::{Features, Method, WordSet, hashed, minhash};
@@ -96,7 +97,12 @@ impl Job {
     /// a bound, both before anything is read; [`ErrorKind::Changed`] if an unfinished run of
     /// another job lies in the output directory, or an input changed;
     /// [`ErrorKind::Interrupted`]; those of reading and writing.
-    pub fn run(&self, place: &Place<'_>, resources: &Resources, progress: &Progress) -> Result<Summary> {
+    pub fn run(
+        &self,
+        place: &Place<'_>,
+        resources: &Resources,
+        progress: &Progress,
+    ) -> Result<Summary> {
         self.check()?;
         let least = least_memory_bytes(resources.threads, self.reading.max_document_bytes);
         if resources.memory_bytes < least {
@@ -113,7 +119,12 @@ impl Job {
         if matches!(self.write, WriteMode::Kept | WriteMode::Annotated) {
             dump::check(place.sources, self.write == WriteMode::Annotated)?;
         }
-        let sources: Vec<Source> = place.references.iter().chain(place.sources).cloned().collect();
+        let sources: Vec<Source> = place
+            .references
+            .iter()
+            .chain(place.sources)
+            .cloned()
+            .collect();
         let inputs = Inputs {
             sources: &sources,
             references: place.references.len() as u32,
@@ -127,6 +138,7 @@ impl Job {
             work: &work,
             resources,
             progress,
+            begin: Instant::now(),
         };
         let summary = workers.install(|| run.all())?;
         work.remove()?;
@@ -143,7 +155,9 @@ impl Job {
                         .in_file(&source.path)
                         .caused_by(cause)
                 })?;
-            let since = modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+            let since = modified
+                .duration_since(std::time::UNIX_EPOCH)
+                .unwrap_or_default();
             Ok(json!({
                 "path": source.path.to_string_lossy(),
                 "bytes": source.bytes,
@@ -162,7 +176,11 @@ impl Job {
     }
 
     /// The method that makes sketches, if the job has one; `top` are the words that count.
-    fn method(&self, resources: &Resources, top: Option<WordSet>) -> Result<Option<Box<dyn Method>>> {
+    fn method(
+        &self,
+        resources: &Resources,
+        top: Option<WordSet>,
+    ) -> Result<Option<Box<dyn Method>>> {
         match &self.method {
             MethodChoice::Exact | MethodChoice::Normalized => Ok(None),
             MethodChoice::SimHash {
@@ -207,11 +225,17 @@ struct Run<'a> {
     work: &'a Work,
     resources: &'a Resources,
     progress: &'a Progress,
+    begin: Instant,
 }
 
 impl Run<'_> {
     fn all(&self) -> Result<Summary> {
-        let total = self.inputs.sources.iter().filter_map(|source| source.bytes).sum();
+        let total = self
+            .inputs
+            .sources
+            .iter()
+            .filter_map(|source| source.bytes)
+            .sum();
         let top = self.top_words(total)?;
         let method = self.job.method(self.resources, top)?;
         let method = method.as_deref();
@@ -256,8 +280,13 @@ impl Run<'_> {
         };
         let references = numbering.documents_before(self.inputs.references);
         let against = (self.inputs.references > 0).then_some(references);
-        let decisions =
-            resolve::resolve(found.decisions, groups.followers, against, self.job.drop_all, &room)?;
+        let decisions = resolve::resolve(
+            found.decisions,
+            groups.followers,
+            against,
+            self.job.drop_all,
+            &room,
+        )?;
 
         self.progress.begin(Stage::Report, 0);
         let reports = Reports {
@@ -268,8 +297,11 @@ impl Run<'_> {
         };
         let mut dropped = Dropped::none_of(numbering.documents());
         let path = |name: &str| self.out.join(name);
+        let mut kept = Vec::new();
+        let marks = (self.job.write == WriteMode::Annotated).then_some(&mut kept);
+        let duplicates = path("duplicates.jsonl");
         let (mut totals, members) =
-            reports.duplicates(decisions, &path("duplicates.jsonl"), &room, &mut dropped)?;
+            reports.duplicates(decisions, &duplicates, &room, &mut dropped, marks)?;
         reports.clusters(members, &path("clusters.jsonl"), &mut totals)?;
         let refused = reports.refused(found.refused, &path("refused.jsonl"))?;
         reports.skipped(&path("skipped.jsonl"))?;
@@ -277,7 +309,7 @@ impl Run<'_> {
             reports.kept_ids(&dropped, &path("kept.jsonl"))?;
         }
         self.progress.end(0);
-        self.dump(&gathered, &numbering, &units, dropped)?;
+        self.dump(&gathered, &numbering, &units, dropped, &kept)?;
 
         let summary = Summary {
             counts,
@@ -289,6 +321,9 @@ impl Run<'_> {
         let digests = summary::digests(&gathered.chunks, self.inputs.sources.len());
         let against = self.inputs.references as usize;
         let text = summary.json(self.job, method, self.inputs.sources, against, &digests);
+        let (threads, time) = (self.resources.threads, self.begin.elapsed());
+        let timings = summary::timings(&self.progress.finished(), threads, time);
+        summary::publish(&path("timings.json"), timings.as_bytes())?;
         summary::publish(&path("summary.json"), text.as_bytes())?;
         Ok(summary)
     }
@@ -331,12 +366,11 @@ impl Run<'_> {
         numbering: &Numbering<'_>,
         units: &[std::ops::Range<u32>],
         mut dropped: Dropped,
+        kept: &[(u32, u32)],
     ) -> Result<()> {
-        let kept = match self.job.write {
-            WriteMode::None | WriteMode::Ids => return Ok(()),
-            WriteMode::Kept => Vec::new(),
-            WriteMode::Annotated => kept_of(&self.out.join("duplicates.jsonl"), gathered)?,
-        };
+        if matches!(self.job.write, WriteMode::None | WriteMode::Ids) {
+            return Ok(());
+        }
         // Documents that could not be read are not written either.
         gathered.rows.for_each_block(8192, |first, rows: &[Row]| {
             let numbered = (first as u32..).zip(rows);
@@ -344,7 +378,12 @@ impl Run<'_> {
             skipped.for_each(|(number, _)| dropped.insert(number));
             Ok(())
         })?;
-        let total = self.inputs.sources.iter().filter_map(|source| source.bytes).sum();
+        let total = self
+            .inputs
+            .sources
+            .iter()
+            .filter_map(|source| source.bytes)
+            .sum();
         self.progress.begin(Stage::Write, total);
         let references = self.inputs.references;
         let units: Vec<Unit> = units
@@ -362,11 +401,15 @@ impl Run<'_> {
             gathered,
             dropped: &dropped,
             change: match self.job.write {
-                WriteMode::Annotated => Change::Mark(&kept),
+                WriteMode::Annotated => Change::Mark(kept),
                 _ => Change::Leave,
             },
         };
-        dump.write(&units, &self.pipeline(), &self.out.join(self.job.write.name()))?;
+        dump.write(
+            &units,
+            &self.pipeline(),
+            &self.out.join(self.job.write.name()),
+        )?;
         self.progress.end(total);
         Ok(())
     }

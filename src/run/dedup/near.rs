@@ -151,7 +151,8 @@ impl Stages<'_> {
     fn mark(&self, all: &Leaders) -> Result<Leaders> {
         let block_len = self.block_len(0, CENTRES * self.method.sketch_bytes())?;
         let starts: Vec<u64> = (0..all.count).step_by(block_len as usize).collect();
-        self.progress.begin(Stage::Mark, all.count * starts.len() as u64);
+        self.progress
+            .begin(Stage::Mark, all.count * starts.len() as u64);
         let mut marks = vec![0u64; all.count.div_ceil(64) as usize];
         let (mut block, mut queries) = (Block::default(), Block::default());
         for &start in &starts {
@@ -160,7 +161,11 @@ impl Stages<'_> {
             for first in (0..all.count).step_by(CENTRES) {
                 self.progress.check()?;
                 all.read(first, CENTRES as u64, &mut queries)?;
-                for (place, mark) in self.near_any(&index, &block, &queries).into_iter().enumerate() {
+                for (place, mark) in self
+                    .near_any(&index, &block, &queries)
+                    .into_iter()
+                    .enumerate()
+                {
                     let rank = first as usize + place;
                     marks[rank / 64] |= u64::from(mark) << (rank % 64);
                 }
@@ -177,7 +182,12 @@ impl Stages<'_> {
         let memory = SketchIndex::bytes_per_sketch(self.method) * count;
         let level = self.resources.level;
         // What a small index may take beyond its share does not matter.
-        SketchIndex::build(as_compare(self.method), &block.sketches, memory.max(1 << 20), level)
+        SketchIndex::build(
+            as_compare(self.method),
+            &block.sketches,
+            memory.max(1 << 20),
+            level,
+        )
     }
 
     /// Whether anybody in the block of `index` is near each of the queries.
@@ -259,7 +269,9 @@ impl Stages<'_> {
                     self.progress.check()?;
                     self.progress.advance_to(start + u64::from(star.decided()));
                 }
-                centres.ranks.extend(star.centres().map(|position| start + u64::from(position)));
+                centres
+                    .ranks
+                    .extend(star.centres().map(|position| start + u64::from(position)));
             }
         }
         Ok((decisions.finish()?, refused.finish()?))
@@ -358,12 +370,17 @@ impl Centres {
 
 /// First rank and length of each block, and whether it belongs to the reference.
 fn blocks(marked: &Leaders, block_len: u64) -> impl Iterator<Item = (u64, u64, bool)> {
-    let parts = [(0, marked.references, true), (marked.references, marked.count, false)];
-    parts.into_iter().flat_map(move |(begin, end, is_reference)| {
-        (begin..end)
-            .step_by(block_len as usize)
-            .map(move |start| (start, block_len.min(end - start), is_reference))
-    })
+    let parts = [
+        (0, marked.references, true),
+        (marked.references, marked.count, false),
+    ];
+    parts
+        .into_iter()
+        .flat_map(move |(begin, end, is_reference)| {
+            (begin..end)
+                .step_by(block_len as usize)
+                .map(move |start| (start, block_len.min(end - start), is_reference))
+        })
 }
 
 fn decision(event: &Event, documents: &[u32]) -> Decision {

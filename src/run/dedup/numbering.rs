@@ -68,7 +68,9 @@ impl<'a> Numbering<'a> {
         else {
             return Ok(None);
         };
-        let place = usize::try_from(chunk.start.chunk).ok().and_then(|place| begin.checked_add(place));
+        let place = usize::try_from(chunk.start.chunk)
+            .ok()
+            .and_then(|place| begin.checked_add(place));
         let Some(place) = place.filter(|&place| place < end) else {
             return Ok(None);
         };
@@ -84,7 +86,10 @@ impl<'a> Numbering<'a> {
     /// The units in which any of `wanted` stands, to be read from their start.
     pub fn units_with(&self, wanted: &Dropped) -> Vec<Unit> {
         let has_any = |sources: &std::ops::Range<u32>| {
-            let (begin, end) = (self.documents_before(sources.start), self.documents_before(sources.end));
+            let (begin, end) = (
+                self.documents_before(sources.start),
+                self.documents_before(sources.end),
+            );
             wanted.any_of(begin, end - begin)
         };
         let units = self.units.iter().filter(|sources| has_any(sources));

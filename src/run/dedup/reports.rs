@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use rayon::slice::ParallelSlice;
 
 use crate::corpus::Source;
@@ -57,7 +57,7 @@ pub struct Totals {
 type Member = [u32; 2];
 
 impl Reports<'_> {
-    /// Writes `duplicates.jsonl` and notes who goes.
+    /// Writes `duplicates.jsonl` and notes who goes, and on request for whom.
     ///
     /// # Errors
     /// Those of reading and writing; interruption.
@@ -67,12 +67,16 @@ impl Reports<'_> {
         path: &Path,
         room: &Room<'_>,
         dropped: &mut Dropped,
+        mut kept: Option<&mut Vec<(u32, u32)>>,
     ) -> Result<(Totals, Sorted<Member>)> {
         let mut file = AtomicFile::create(path)?;
         let mut members: Sorter<Member> = room.sorter(2);
         let mut totals = Totals::default();
         self.lines(decisions, &mut file, |decision| {
             dropped.insert(decision.document);
+            if let Some(kept) = &mut kept {
+                kept.push((decision.document, decision.kept));
+            }
             totals.dropped += 1;
             match decision.evidence {
                 Decision::SAME_TEXT => totals.same_text += 1,
@@ -175,7 +179,10 @@ impl Reports<'_> {
                 .zip(numbers.par_chunks(PIECE))
                 .map(|(rows, numbers)| {
                     let mut lines = Vec::new();
-                    let kept = rows.iter().zip(numbers).filter(|(row, number)| stays(**number, row));
+                    let kept = rows
+                        .iter()
+                        .zip(numbers)
+                        .filter(|(row, number)| stays(**number, row));
                     for (row, _) in kept {
                         let label = self.gathered.label(row)?;
                         let name = self.file_name(row)?;
@@ -184,7 +191,9 @@ impl Reports<'_> {
                     Ok(lines)
                 })
                 .collect();
-            pieces.into_iter().try_for_each(|piece| write(&mut file, &piece?))
+            pieces
+                .into_iter()
+                .try_for_each(|piece| write(&mut file, &piece?))
         })?;
         file.publish()
     }
@@ -196,13 +205,21 @@ impl Reports<'_> {
         mut note: impl FnMut(&Decision) -> Result<()>,
     ) -> Result<()> {
         let mut batch: Vec<Decision> = Vec::new();
+        // Who goes for several reasons is listed once.
+        let mut last = None;
         loop {
             self.progress.check()?;
             batch.clear();
+            let mut read = 0;
             for decision in decisions.by_ref().take(BATCH) {
-                batch.push(decision?);
+                let decision = decision?;
+                read += 1;
+                if last != Some((decision.document, decision.kept)) {
+                    last = Some((decision.document, decision.kept));
+                    batch.push(decision);
+                }
             }
-            if batch.is_empty() {
+            if read == 0 {
                 return Ok(());
             }
             batch.iter().try_for_each(&mut note)?;
@@ -211,23 +228,23 @@ impl Reports<'_> {
                 .map(|piece| {
                     let mut lines = Vec::new();
                     piece
-                        .par_iter()
-                        .map(|decision| self.line(decision))
-                        .collect::<Result<Vec<_>>>()?
                         .iter()
-                        .for_each(|line| lines.extend_from_slice(line));
+                        .try_for_each(|decision| self.line(decision, &mut lines))?;
                     Ok(lines)
                 })
                 .collect();
-            pieces.into_iter().try_for_each(|piece| write(file, &piece?))?;
+            pieces
+                .into_iter()
+                .try_for_each(|piece| write(file, &piece?))?;
         }
     }
 
-    fn line(&self, decision: &Decision) -> Result<Vec<u8>> {
+    fn line(&self, decision: &Decision, out: &mut Vec<u8>) -> Result<()> {
         let (row, label) = self.document(decision.document)?;
         let (kept_row, kept_label) = self.document(decision.kept)?;
         let is_fingerprint = matches!(self.job.method, MethodChoice::SimHash { .. });
         let near = decision.evidence == Decision::NEAR;
+        let (file, kept_file) = (self.file_name(&row)?, self.file_name(&kept_row)?);
         let pair = Pair {
             id: &label.id,
             url: &label.url,
@@ -244,12 +261,11 @@ impl Reports<'_> {
                 (false, false) => Nearness::Similarity([1, 1]),
             },
             verified: decision.verified,
-            at: At::new(&self.file_name(&row)?, row.place),
-            kept_at: At::new(&self.file_name(&kept_row)?, kept_row.place),
+            at: At::new(&file, row.place),
+            kept_at: At::new(&kept_file, kept_row.place),
         };
-        let mut line = Vec::new();
-        json_lines::pair(&pair, &mut line);
-        Ok(line)
+        json_lines::pair(&pair, out);
+        Ok(())
     }
 
     fn cluster(&self, members: &[u32], file: &mut AtomicFile, totals: &mut Totals) -> Result<()> {
@@ -289,5 +305,6 @@ impl Reports<'_> {
 }
 
 fn write(file: &mut AtomicFile, bytes: &[u8]) -> Result<()> {
-    file.write_all(bytes).map_err(|cause| -> Error { file.error(cause) })
+    file.write_all(bytes)
+        .map_err(|cause| -> Error { file.error(cause) })
 }

@@ -10,7 +10,8 @@ use super::room::Room;
 ///
 /// A follower goes where its leader goes; if that one stays, the follower goes for it. Of a
 /// collection that is only compared with a reference (its first `references` documents), a
-/// follower whose leader stays and is none of the reference stays too.
+/// follower whose leader stays and is none of the reference stays too. With `drop_all`, those for which
+/// others go, go too: each has a record in which it is its own copy.
 ///
 /// # Errors
 /// Those of temporary files.
@@ -18,26 +19,36 @@ pub fn resolve(
     leaders: Sorted<Decision>,
     followers: Sorted<Follower>,
     references: Option<u32>,
+    drop_all: bool,
     room: &Room<'_>,
 ) -> Result<Sorted<Decision>> {
-    let mut all = room.sorter::<Decision>(2);
+    let mut sorter = room.sorter::<Decision>(2);
+    let mut all = |decision: Decision| {
+        if drop_all {
+            sorter.push(Decision {
+                document: decision.kept,
+                ..decision
+            })?;
+        }
+        sorter.push(decision)
+    };
     let mut decisions = leaders.peekable();
     let mut current: Option<Decision> = None;
     for follower in followers {
         let follower = follower?;
         while let Some(decision) = next_up_to(&mut decisions, follower.leader)? {
-            all.push(decision)?;
+            all(decision)?;
             current = Some(decision);
         }
         let of_leader = current.filter(|decision| decision.document == follower.leader);
         let stays = references.is_some_and(|references| follower.leader >= references);
         match of_leader {
-            Some(decision) => all.push(Decision {
+            Some(decision) => all(Decision {
                 document: follower.document,
                 ..decision
             })?,
             None if stays => {}
-            None => all.push(Decision {
+            None => all(Decision {
                 document: follower.document,
                 kept: follower.leader,
                 evidence: follower.evidence,
@@ -47,9 +58,9 @@ pub fn resolve(
         }
     }
     for decision in decisions {
-        all.push(decision?)?;
+        all(decision?)?;
     }
-    all.finish()
+    sorter.finish()
 }
 
 fn next_up_to(
@@ -57,7 +68,8 @@ fn next_up_to(
     document: u32,
 ) -> Result<Option<Decision>> {
     let is_due = |next: &Result<Decision>| {
-        next.as_ref().map_or(true, |decision| decision.document <= document)
+        next.as_ref()
+            .map_or(true, |decision| decision.document <= document)
     };
     decisions.next_if(is_due).transpose()
 }
@@ -97,7 +109,7 @@ mod tests {
         }
         let sorted = |sorter: crate::io::Sorter<_>| sorter.finish().unwrap();
         let followers = followers.finish().unwrap();
-        resolve(sorted(leaders), followers, references, &room)
+        resolve(sorted(leaders), followers, references, false, &room)
             .unwrap()
             .map(|decision| decision.unwrap())
             .map(|decision| (decision.document, decision.kept, decision.evidence))

@@ -79,8 +79,12 @@ impl Label {
     /// Appends the label: four lengths of four bytes, then the parts. Parts of four gigabytes
     /// are cut.
     pub fn write(&self, out: &mut Vec<u8>) {
-        let lengths = self.parts().map(|part| u32::try_from(part.len()).unwrap_or(u32::MAX));
-        lengths.iter().for_each(|length| out.extend_from_slice(&length.to_le_bytes()));
+        let lengths = self
+            .parts()
+            .map(|part| u32::try_from(part.len()).unwrap_or(u32::MAX));
+        lengths
+            .iter()
+            .for_each(|length| out.extend_from_slice(&length.to_le_bytes()));
         for (part, length) in self.parts().into_iter().zip(lengths) {
             out.extend_from_slice(&part[..length as usize]);
         }

@@ -207,14 +207,19 @@ mod tests {
         assert_eq!(read.chunks, written.chunks);
         let labels: Vec<u64> = read.rows.iter().map(|row| row.label).collect();
         assert_eq!(labels, [0, 3, 6, 9]);
-        assert_eq!((read.sketches.len(), read.labels), (32, b"abcdefabcdef".to_vec()));
+        assert_eq!(
+            (read.sketches.len(), read.labels),
+            (32, b"abcdefabcdef".to_vec())
+        );
     }
 
     #[test]
     fn every_damage_is_noticed() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("segment");
-        segment().publish(&path, 0, Position::default(), false).unwrap();
+        segment()
+            .publish(&path, 0, Position::default(), false)
+            .unwrap();
         let bytes = fs::read(&path).unwrap();
         assert!(parse(&bytes).is_some());
         for end in 0..bytes.len() {

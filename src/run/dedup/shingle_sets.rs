@@ -53,7 +53,9 @@ impl ShingleSets {
         spool: Spool,
     ) -> Result<ShingleSets> {
         let mut wanted = Dropped::none_of(numbering.documents());
-        documents.iter().for_each(|&document| wanted.insert(document));
+        documents
+            .iter()
+            .for_each(|&document| wanted.insert(document));
         let mut by_number: Vec<(u32, u32)> = documents.iter().copied().zip(0..).collect();
         by_number.sort_unstable();
         let mut extents = vec![Extent::default(); documents.len()];
@@ -115,9 +117,14 @@ impl ShingleSets {
 
     fn read(&self, rank: u64, bytes: &mut Vec<u8>, set: &mut Vec<u64>) -> Result<()> {
         let extent = self.extents.get(rank as usize).copied().unwrap_or_default();
-        self.file.read_at(extent.offset, 8 * extent.shingles as usize, bytes)?;
+        self.file
+            .read_at(extent.offset, 8 * extent.shingles as usize, bytes)?;
         set.clear();
-        set.extend(bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned::<u64>));
+        set.extend(
+            bytes
+                .chunks_exact(8)
+                .map(bytemuck::pod_read_unaligned::<u64>),
+        );
         Ok(())
     }
 }
@@ -154,15 +161,16 @@ impl Collector<'_> {
         let (tokenizer, words, set) = (&mut self.tokenizer, &mut self.words, &mut self.set);
         let width = self.job.verification.shingle;
         let is_wanted = |ordinal| self.wanted.contains(first.saturating_add(ordinal));
-        self.parser.for_each(format, chunk, &is_wanted, &mut |ordinal, parsed| {
-            if let Parsed::Document(document) = parsed {
-                tokenizer.hash_words(document.text, false, words);
-                shingles(&words.short, width, set);
-                sort_to_set(set);
-                sets.documents.push((first + ordinal, set.len() as u32));
-                sets.hashes.extend_from_slice(set);
-            }
-        });
+        self.parser
+            .for_each(format, chunk, &is_wanted, &mut |ordinal, parsed| {
+                if let Parsed::Document(document) = parsed {
+                    tokenizer.hash_words(document.text, false, words);
+                    shingles(&words.short, width, set);
+                    sort_to_set(set);
+                    sets.documents.push((first + ordinal, set.len() as u32));
+                    sets.hashes.extend_from_slice(set);
+                }
+            });
         Ok(sets)
     }
 }

@@ -1,13 +1,13 @@
 //! The first reading: a row, a label and a sketch of every document.
 
-use crate::corpus::{Chunk, Document, Parsed, Parser, Skip, Source};
+use crate::corpus::{Chunk, Document, FieldValue, Parsed, Parser, Skip, Source};
 use crate::dedup::keep;
 use crate::kernel::Level;
 use crate::run::pipeline::{Event, Pipeline, Unit};
 use crate::run::{Progress, Resources};
 use crate::sketch::digest;
 use crate::sketch::{Method, Scratch, Words};
-use crate::text::tokenizer::{Tokenizer, WordHashes};
+use crate::text::{Tokenizer, WordHashes};
 use crate::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -93,7 +93,11 @@ impl OpenUnit {
         if let Some(last) = next_segment.checked_sub(1) {
             let (header, _) = Segment::read(&work.segment(unit, last))?;
             let done = rest.sources.start..header.source;
-            let done = if header.complete == 1 { rest.sources.clone() } else { done };
+            let done = if header.complete == 1 {
+                rest.sources.clone()
+            } else {
+                done
+            };
             let sizes = done.filter_map(|source| all.get(source as usize)?.bytes);
             progress.advance(sizes.sum());
             if header.complete == 1 {
@@ -142,8 +146,6 @@ impl OpenUnit {
 
 /// A worker of the first reading.
 struct Sketcher<'a> {
-    job: &'a Job,
-    method: Option<&'a dyn Method>,
     inputs: Inputs<'a>,
     parser: Parser,
     maker: RowMaker<'a>,
@@ -173,8 +175,6 @@ impl<'a> Sketcher<'a> {
             scratch: Scratch::default(),
         };
         Sketcher {
-            job,
-            method,
             inputs,
             parser: Parser::new(&job.reading),
             maker,
@@ -192,7 +192,7 @@ impl<'a> Sketcher<'a> {
                 Parsed::Document(document) => maker.document(source, &document, rows),
                 Parsed::Skipped(skip) => maker.skipped(source, &skip, rows),
                 // Every document is wanted.
-                Parsed::Unwanted { .. } => return,
+                Parsed::Unwanted => return,
             };
             rows.rows.push(row);
         };
@@ -212,11 +212,6 @@ impl<'a> Sketcher<'a> {
             source: chunk.source,
             bytes: chunk.bytes().len() as u64,
         });
-        debug_assert_eq!(
-            made.sketches.len(),
-            made.rows.len() * self.method.map_or(0, |method| method.sketch_bytes())
-        );
-        let _ = self.job;
         Ok(made)
     }
 }
@@ -226,34 +221,35 @@ impl RowMaker<'_> {
         let wide = self.method.is_some_and(|method| method.wide());
         self.words.short.clear();
         self.words.long.clear();
-        self.tokenizer.hash_words(document.text, wide, &mut self.words);
+        self.tokenizer
+            .hash_words(document.text, wide, &mut self.words);
         let count = self.words.short.len();
         let least = self.method.map_or(1, |method| method.least_words());
 
         let mut flags = Flags::default();
         let is_empty = count == 0 && (self.method.is_some() || document.text.is_empty());
         flags.set(Flags::EMPTY, is_empty);
-        flags.set(Flags::SHORT, count < least && !is_empty);
         flags.set(Flags::BROKEN_TEXT, document.broken_text);
         flags.set(Flags::NAMED_BY_PLACE, document.id.is_empty());
         if let Some(method) = self.method {
-            let before = made.sketches.len();
-            if count >= least {
-                let words = Words {
-                    short: &self.words.short,
-                    long: &self.words.long,
-                };
-                method.sketch(words, &mut self.scratch, &mut made.sketches);
-            }
-            made.sketches.resize(before + method.sketch_bytes(), 0);
+            let words = Words {
+                short: &self.words.short,
+                long: &self.words.long,
+            };
+            let has_any = method.sketch(words, &mut self.scratch, &mut made.sketches);
+            flags.set(Flags::SHORT, (count < least || !has_any) && !is_empty);
         }
         let row = Row {
-            words_digest: digest::words(&self.words.short),
-            text_digest: digest::text(document.text),
-            keep_key: keep::key(&self.job.keep, document),
+            words_digest: digest::of_words(&self.words.short),
+            text_digest: digest::of_text(document.text),
+            keep_key: self.job.keep.key(&facts(document)),
             place: document.place,
             label: made.labels.len() as u64,
-            part: if self.job.keep_per_site { keep::site(document.url) } else { 0 },
+            part: if self.job.keep_per_site {
+                keep::site(document.url)
+            } else {
+                0
+            },
             text_bytes: document.text.len() as u64,
             words: u32::try_from(count).unwrap_or(u32::MAX),
             flags,
@@ -290,6 +286,19 @@ impl RowMaker<'_> {
         };
         label.write(&mut made.labels);
         row
+    }
+}
+
+/// What a keep policy may look at.
+fn facts<'a>(document: &Document<'a>) -> keep::Facts<'a> {
+    keep::Facts {
+        text_bytes: document.text.len() as u64,
+        date: document.date,
+        url: document.url,
+        field: document.keep_field.map(|value| match value {
+            FieldValue::Number(number) => keep::Value::Number(number),
+            FieldValue::Text(text) => keep::Value::Text(text),
+        }),
     }
 }
 

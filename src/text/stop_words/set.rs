@@ -91,6 +91,12 @@ impl StopWords {
         self.len
     }
 
+    /// The hashes, in no particular order.
+    pub fn hashes(&self) -> impl Iterator<Item = u64> + '_ {
+        let slots = self.slots.iter().copied().filter(|&hash| hash != EMPTY);
+        slots.chain(self.has_empty.then_some(EMPTY))
+    }
+
     /// Whether there is no word.
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -1,0 +1,177 @@
+//! What a finished run saw and did.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::Result;
+use crate::corpus::Source;
+use crate::io::AtomicFile;
+use crate::io::usage::Usage;
+use crate::run::StageTime;
+use crate::sketch::Method;
+
+use super::gathered::Counts;
+use super::job::Job;
+use super::reports::Totals;
+use super::segment::ChunkEntry;
+
+/// Counts that add up: seen = kept + dropped + skipped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Documents of each kind.
+    pub(super) counts: Counts,
+    /// Documents that go, and clusters.
+    pub(super) totals: Totals,
+    /// Pairs that were proposed and not confirmed.
+    pub refused: u64,
+    /// Documents that had somebody near by their sketches.
+    pub marked: u64,
+    /// Bytes of temporary space for verification.
+    pub shingle_bytes: u64,
+}
+
+impl Summary {
+    /// Documents of the input, skipped ones too.
+    pub fn seen(&self) -> u64 {
+        self.counts.seen
+    }
+
+    /// Documents that go.
+    pub fn dropped(&self) -> u64 {
+        self.totals.dropped
+    }
+
+    /// Documents that could not be read.
+    pub fn skipped(&self) -> u64 {
+        self.counts.skipped
+    }
+
+    /// Documents that stay.
+    pub fn kept(&self) -> u64 {
+        self.seen() - self.dropped() - self.skipped()
+    }
+
+    /// Clusters of two documents and more.
+    pub fn clusters(&self) -> u64 {
+        self.totals.clusters
+    }
+
+    /// Bytes of text of all documents.
+    pub fn text_bytes(&self) -> u64 {
+        self.counts.text_bytes
+    }
+
+    /// The text of `summary.json`: nothing in it depends on threads, memory or time.
+    pub(super) fn json(
+        &self,
+        job: &Job,
+        method: Option<&dyn Method>,
+        sources: &[Source],
+        references: usize,
+        digests: &[u128],
+    ) -> String {
+        let describe = |(source, digest): (&Source, &u128)| {
+            json!({
+                "file": source.path.to_string_lossy(),
+                "bytes": source.bytes,
+                "format": source.format.name(),
+                "compression": source.compression.name(),
+                "xxh3_128": format!("{digest:032x}"),
+            })
+        };
+        let described: Vec<Value> = sources.iter().zip(digests).map(describe).collect();
+        let (against, inputs) = described.split_at(references.min(described.len()));
+        let mut settings = job.settings();
+        if let Some(method) = method {
+            let chosen: serde_json::Map<String, Value> = method
+                .parameters()
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value.into()))
+                .collect();
+            settings["chosen"] = chosen.into();
+        }
+        let text = json!({
+            "seen": self.seen(),
+            "kept": self.kept(),
+            "dropped": self.dropped(),
+            "skipped": self.skipped(),
+            "flagged": {
+                "empty": self.counts.empty,
+                "short": self.counts.short,
+                "broken_text": self.counts.broken_text,
+            },
+            "dropped_by": {
+                "exact": self.totals.same_text,
+                "normalized": self.totals.same_words,
+                job.method.name(): self.totals.near + own(job, &self.totals),
+            },
+            "refused": self.refused,
+            "clusters": self.totals.clusters,
+            "largest_cluster": self.totals.largest_cluster,
+            "text_bytes": self.counts.text_bytes,
+            "against": {"documents": self.counts.references, "inputs": against},
+            "settings": settings,
+            "inputs": inputs,
+            "version": env!("CARGO_PKG_VERSION"),
+        });
+        format!("{text:#}\n")
+    }
+}
+
+/// What a method by digest found is its own.
+fn own(job: &Job, totals: &Totals) -> u64 {
+    match job.method.name() {
+        "exact" => totals.same_text,
+        "normalized" => totals.same_words,
+        _ => 0,
+    }
+}
+
+/// For each source, xxh3-128 of the digests of its chunks.
+pub fn digests(chunks: &[ChunkEntry], sources: usize) -> Vec<u128> {
+    let mut digests = Vec::with_capacity(sources);
+    let mut rest = chunks.iter().peekable();
+    for source in 0..sources as u32 {
+        let mut hasher = Xxh3::new();
+        while let Some(chunk) = rest.next_if(|chunk| chunk.source == source) {
+            hasher.update(&chunk.digest.to_le_bytes());
+        }
+        digests.push(hasher.digest128());
+    }
+    digests
+}
+
+/// The text of `timings.json`: seconds and rates by stage, and the peak of memory.
+pub fn timings(stages: &[StageTime], threads: usize, total: Duration) -> String {
+    let stages: Vec<Value> = stages
+        .iter()
+        .map(|stage| {
+            let seconds = stage.time.as_secs_f64();
+            json!({
+                "stage": stage.stage.name(),
+                "seconds": seconds,
+                "bytes": stage.bytes,
+                "bytes_per_second": stage.bytes as f64 / seconds.max(1e-9),
+            })
+        })
+        .collect();
+    let peak = Usage::now().map(|usage| usage.peak_resident_bytes);
+    let text = json!({
+        "seconds": total.as_secs_f64(),
+        "threads": threads,
+        "peak_resident_bytes": peak,
+        "stages": stages,
+    });
+    format!("{text:#}\n")
+}
+
+/// Publishes a small text.
+pub fn publish(path: &Path, text: &[u8]) -> Result<()> {
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(text).map_err(|cause| file.error(cause))?;
+    file.publish()
+}
