@@ -95,7 +95,7 @@ impl<R: Pod + Ord> Sorter<R> {
         (self.sort)(&mut self.buffer);
         runs.append(&self.buffer)?;
         self.buffer = Vec::new();
-        let fan_in = merge::fan_in::<R>(self.memory_bytes);
+        let fan_in = merge::fan_in(self.memory_bytes);
         while runs.count() > fan_in {
             runs = merge::level(runs, fan_in, self.memory_bytes)?;
         }
