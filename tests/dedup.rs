@@ -155,6 +155,7 @@ fn sketches(spread: Spread, count: usize, bytes: usize, seed: u64) -> Vec<u8> {
 }
 
 /// A collection with its verdicts: one in `one_in` is a refusal.
+#[derive(Debug)]
 struct Case {
     method: Within3,
     sketches: Vec<u8>,
@@ -325,7 +326,7 @@ fn borders(count: u64, cuts: &[u64]) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn stars_of_blocks_are_those_of_all_pairs(
@@ -430,7 +431,8 @@ proptest! {
 #[test]
 fn large_blocks_find_what_small_ones_find() {
     for method in METHODS {
-        let count = 20_000;
+        // Comparing all pairs is the best plan below some 11 600.
+        let count = if method.by_keys { 4000 } else { 12_000 };
         let mut sketches = sketches(Spread::Uniform, count, method.bytes, 1);
         let mut random = Random(2);
         for copy in (0..count - 1).step_by(5) {
@@ -446,8 +448,8 @@ fn large_blocks_find_what_small_ones_find() {
         };
         let count = count as u64;
         let whole = case.star(&[count], (1024, 1 << 18), &OneThread);
-        assert!(whole.0.len() >= 4000 && whole.0.len() < 40_000);
-        assert!(case.star(&[7000, 7001, count], (500, 1 << 10), &Rayon::new(2)) == whole);
+        assert!(whole.0.len() >= count as usize / 5);
+        assert!(case.star(&[1700, 1701, count], (500, 1 << 10), &Rayon::new(2)) == whole);
 
         let tables = case.index(0, count, 1 << 30);
         assert!(tables.bytes() <= SketchIndex::bytes_per_sketch(&method) * count as usize + 1000);
@@ -456,8 +458,8 @@ fn large_blocks_find_what_small_ones_find() {
             assert!(scans.bytes() < tables.bytes());
             let (mut scratch, mut a, mut b) = (Scratch::default(), Vec::new(), Vec::new());
             for query in (0..count).step_by(97) {
-                tables.near(case.sketch(query), 5..19_000, &mut scratch, &mut a);
-                scans.near(case.sketch(query), 5..19_000, &mut scratch, &mut b);
+                tables.near(case.sketch(query), 5..11_000, &mut scratch, &mut a);
+                scans.near(case.sketch(query), 5..11_000, &mut scratch, &mut b);
                 assert_eq!(a, b);
                 let except = Some(query as u32);
                 assert_eq!(

@@ -16,7 +16,7 @@ pub(super) const LEAST_BLOCK_RECORDS: usize = 8;
 
 /// How many runs are merged at once: as many as have room for a block each, and one for what they
 /// become; at least two.
-pub(super) fn fan_in<R>(memory_bytes: usize) -> usize {
+pub(super) fn fan_in(memory_bytes: usize) -> usize {
     (memory_bytes / LEAST_BLOCK_BYTES).saturating_sub(1).max(2)
 }
 
