@@ -21,7 +21,7 @@ const MAY_KNOW: [(&str, &[&str]); 12] = [
     ("sketch", &["error", "kernel", "text", "vocabulary"]),
     ("search", &["error", "kernel", "sketch"]),
     ("dedup", &["error", "kernel", "sketch", "search"]),
-    ("report", &["error", "io"]),
+    ("report", &["error", "io", "corpus"]),
     (
         "run",
         &[
