@@ -349,7 +349,7 @@ fn every_reason_for_lines_is_given() {
     );
     assert_eq!(
         reasons[4],
-        (Reason::BadJson, "column 16: trailing characters")
+        (Reason::BadJson, "column 15: trailing characters")
     );
     assert_eq!(summary(&found).last().unwrap(), "ok");
 }
