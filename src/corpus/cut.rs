@@ -1,6 +1,8 @@
 //! Where a chunk ends.
 
+use super::records::{longer_than, next_record};
 use super::source::Format;
+use super::web::warc::Next;
 use memchr::{memchr, memrchr};
 
 /// What is known of a chunk's end from the bytes so far.
@@ -19,6 +21,8 @@ pub(super) enum Cut {
 pub(super) enum Rest {
     /// All up to the next separator.
     Separator(u8),
+    /// So many bytes, as the head of a record says.
+    Record(u64),
     /// All that comes.
     All,
 }
@@ -34,7 +38,7 @@ pub(super) struct Cutter {
     most: u64,
     /// Where the last document begins that is known to begin before `least`.
     last: Option<usize>,
-    /// Up to where there is no end of a chunk.
+    /// Up to where there is no end of a chunk; of records, the end of the last one.
     searched: usize,
 }
 
@@ -50,21 +54,45 @@ impl Cutter {
         }
     }
 
-    /// Looks on in the bytes of the chunk: those it saw before and new ones behind them.
-    pub(super) fn look(&mut self, bytes: &[u8]) -> Cut {
-        match self.format.separator() {
-            Some(separator) => self.look_for(separator, bytes),
-            None if bytes.len() as u64 > self.most => Cut::Before(0, Rest::All),
-            None => Cut::More,
+    /// Looks on in the bytes of the chunk: those it saw before and new ones behind them. `is_end`
+    /// says that the input ends with them.
+    pub(super) fn look(&mut self, bytes: &[u8], is_end: bool) -> Cut {
+        match (self.format, self.format.separator()) {
+            (_, Some(separator)) => self.look_for(separator, bytes),
+            (Format::Warc | Format::Arc, None) => self.look_at_records(bytes, is_end),
+            _ if bytes.len() as u64 > self.most => Cut::Before(0, Rest::All),
+            _ => Cut::More,
         }
     }
 
     /// Where the last whole document ends, if what stands behind the bytes is lost.
     pub(super) fn last_whole(&self, bytes: &[u8]) -> usize {
-        self.format
-            .separator()
-            .and_then(|separator| memrchr(separator, bytes))
-            .map_or(0, |at| at + 1)
+        match (self.format, self.format.separator()) {
+            (_, Some(separator)) => memrchr(separator, bytes).map_or(0, |at| at + 1),
+            (Format::Warc | Format::Arc, None) => {
+                let mut end = self.searched;
+                while let Next::Record(record) = next_record(self.format, &bytes[end..], true) {
+                    end += record.raw.len();
+                }
+                end
+            }
+            _ => 0,
+        }
+    }
+
+    fn look_at_records(&mut self, bytes: &[u8], is_end: bool) -> Cut {
+        while self.searched < self.least {
+            let rest = &bytes[self.searched..];
+            if let Some(length) = longer_than(self.most, self.format, rest) {
+                return Cut::Before(self.searched, Rest::Record(length));
+            }
+            match next_record(self.format, rest, is_end) {
+                Next::Record(record) => self.searched += record.raw.len(),
+                Next::Damaged { resume_at, .. } => self.searched += resume_at,
+                Next::Incomplete { .. } | Next::End => return Cut::More,
+            }
+        }
+        Cut::At(self.searched)
     }
 
     fn look_for(&mut self, separator: u8, bytes: &[u8]) -> Cut {
@@ -96,7 +124,7 @@ mod tests {
         let mut length = 0;
         while length < bytes.len() {
             length = (length + step).min(bytes.len());
-            let cut = cutter.look(&bytes[..length]);
+            let cut = cutter.look(&bytes[..length], false);
             if cut != Cut::More {
                 return cut;
             }

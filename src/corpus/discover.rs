@@ -68,7 +68,7 @@ impl Found {
         }
         let kind = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
         if kind.is_dir() {
-            return self.add_sorted(files_below(path)?);
+            return self.add_sorted(files_below(path, usize::MAX)?);
         }
         self.add_file(path, !kind.is_file())
     }
@@ -113,18 +113,16 @@ impl Found {
         })?;
         let matcher = glob.compile_matcher();
         let root = fixed_part(pattern);
-        let mut files = files_below(if root.as_os_str().is_empty() {
-            Path::new(".")
+        let below = pattern.components().count() - root.components().count();
+        let depth = if text.contains("**") {
+            usize::MAX
         } else {
-            &root
-        })?;
-        if root.as_os_str().is_empty() {
-            for file in &mut files {
-                *file = file
-                    .strip_prefix(".")
-                    .map(Path::to_owned)
-                    .unwrap_or_default();
-            }
+            below
+        };
+        let is_here = root.as_os_str().is_empty();
+        let mut files = files_below(if is_here { Path::new(".") } else { &root }, depth)?;
+        for file in files.iter_mut().filter(|_| is_here) {
+            *file = file.strip_prefix(".").unwrap_or(file).to_owned();
         }
         files.retain(|file| matcher.is_match(file));
         if files.is_empty() {
@@ -184,9 +182,10 @@ fn fixed_part(pattern: &Path) -> PathBuf {
         .collect()
 }
 
-/// All files in a directory and below that are not hidden, in no order.
-fn files_below(directory: &Path) -> Result<Vec<PathBuf>> {
-    let walk = WalkDir::new(directory).follow_links(true);
+/// All files in a directory and below, at most `depth` names down, that are not hidden; in no
+/// order.
+fn files_below(directory: &Path, depth: usize) -> Result<Vec<PathBuf>> {
+    let walk = WalkDir::new(directory).follow_links(true).max_depth(depth);
     let is_hidden = |name: &OsStr| name.as_bytes().starts_with(b".");
     let entries = walk
         .into_iter()
@@ -202,4 +201,100 @@ fn files_below(directory: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::source::Format;
+
+    fn directory(files: &[&str]) -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = directory.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, b"{}\n").unwrap();
+        }
+        directory
+    }
+
+    fn found(inputs: &[&str], root: &Path) -> Vec<String> {
+        let inputs: Vec<_> = inputs.iter().map(|input| root.join(input)).collect();
+        let sources = discover(&inputs, &[], &Reading::default()).unwrap();
+        let name = |source: &Source| {
+            let name = source.path.strip_prefix(root).unwrap();
+            name.to_str().unwrap().to_owned()
+        };
+        sources.iter().map(name).collect()
+    }
+
+    fn refused(inputs: &[&Path]) -> Error {
+        let inputs: Vec<_> = inputs.iter().map(|input| input.to_path_buf()).collect();
+        discover(&inputs, &[], &Reading::default()).unwrap_err()
+    }
+
+    #[test]
+    fn directories_and_patterns_are_sorted_and_inputs_are_not() {
+        let files = ["b/z", "b.txt", "b/a/x", "a", ".hidden", "b/.h/x", "b[1]"];
+        let directory = directory(&files);
+        let root = directory.path();
+        assert_eq!(found(&[""], root), ["a", "b.txt", "b/a/x", "b/z", "b[1]"]);
+        assert_eq!(found(&["b", "a"], root), ["b/a/x", "b/z", "a"]);
+        assert_eq!(found(&["*"], root), ["a", "b.txt", "b[1]"]);
+        assert_eq!(found(&["b/**/*", "b.???"], root), ["b/a/x", "b/z", "b.txt"]);
+        assert_eq!(found(&["b[1]", "[a]"], root), ["b[1]", "a"]);
+    }
+
+    #[test]
+    fn what_is_missing_or_given_twice_is_named() {
+        let directory = directory(&["a", "d/b"]);
+        let root = directory.path();
+        let error = refused(&[&root.join("a"), &root.join("d/../a")]);
+        assert_eq!(error.kind(), ErrorKind::Parameter);
+        assert!(error.to_string().contains("d/../a"), "{error}");
+        assert_eq!(
+            refused(&[Path::new("-"), Path::new("-")]).kind(),
+            ErrorKind::Parameter
+        );
+        assert_eq!(refused(&[&root.join("*.gz")]).kind(), ErrorKind::Parameter);
+        assert_eq!(refused(&[&root.join("[")]).kind(), ErrorKind::Parameter);
+        assert_eq!(refused(&[&root.join("no")]).kind(), ErrorKind::Read);
+        assert_eq!(refused(&[&root.join("no/*.gz")]).kind(), ErrorKind::Read);
+    }
+
+    #[test]
+    fn lists_name_files_and_are_named_when_they_are_wrong() {
+        let directory = directory(&["a", "d/b"]);
+        let root = directory.path();
+        let list = root.join("list");
+        let names = format!("{0}/d\r\n\n{0}/a\n", root.display());
+        fs::write(&list, &names).unwrap();
+        let sources = discover(&[], &[list.clone()], &Reading::default()).unwrap();
+        assert_eq!(sources.len(), 2);
+        assert!(sources[0].path.ends_with("d/b"));
+        assert_eq!(sources[1].format, Format::Jsonl);
+        fs::write(&list, names + "/no/such/file").unwrap();
+        let error = discover(&[], &[list.clone()], &Reading::default()).unwrap_err();
+        assert_eq!(error.file(), Some(&*list));
+        assert!(
+            error.to_string().contains("line 4: /no/such/file"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn standard_input_is_a_stream() {
+        let sources = discover(&["-".into()], &[], &Reading::default()).unwrap();
+        assert!(sources[0].is_stream());
+        let opened = crate::corpus::ChunkReader::open(
+            &sources[0],
+            0,
+            &Reading::default(),
+            crate::corpus::Position::default(),
+        );
+        assert_eq!(
+            opened.err().map(|error| error.kind()),
+            Some(ErrorKind::Read)
+        );
+    }
 }

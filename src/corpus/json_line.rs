@@ -321,3 +321,133 @@ impl<'a> Visitor<'a> for TextSeed<'_> {
         Ok(Text::Buffered)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    fn paths(text: &str) -> Paths {
+        Paths::new([Some(text), Some("id"), Some("m.u"), None, Some("k")])
+    }
+
+    /// Text, id and nested URL, or what is wrong.
+    fn find(paths: &Paths, line: &[u8]) -> Result<(Vec<u8>, Vec<u8>, Vec<u8>), Wrong> {
+        let mut buffer = Vec::new();
+        let fields = paths.find(line, &mut buffer).map_err(|(_, wrong)| wrong)?;
+        let text = match fields.text().unwrap() {
+            Text::Borrowed(text) => text.to_vec(),
+            Text::Buffered => buffer,
+        };
+        let label = |field| {
+            let mut label = Vec::new();
+            fields.label(field, &mut label);
+            label
+        };
+        Ok((text, label(1), label(2)))
+    }
+
+    #[test]
+    fn fields_are_found() {
+        let line = br#"{"m": {"u": "a\n\"b"}, "id": 12.50, "text": "t\u00e4", "k": -3}"#;
+        let found = find(&paths("text"), line).unwrap();
+        assert_eq!(
+            found,
+            ("t\u{e4}".into(), b"12.50".to_vec(), b"a\n\"b".to_vec())
+        );
+        let fields = paths("text").find(line, &mut Vec::new()).ok().unwrap();
+        assert_eq!(fields.number(4), Some(-3.0));
+        assert!(!fields.is_string(4) && fields.is_string(2));
+        let found = find(&paths("a.b.c"), br#"{"a": {"b": {"c": "deep", "d": []}}}"#).unwrap();
+        assert_eq!(found.0, b"deep");
+    }
+
+    #[test]
+    fn one_value_may_be_asked_for_twice() {
+        let paths = Paths::new([Some("a"), Some("a"), Some("a.b"), None, None]);
+        let found = find(&paths, br#"{"a": "x"}"#).unwrap();
+        assert_eq!(found, (b"x".to_vec(), b"x".to_vec(), Vec::new()));
+    }
+
+    #[test]
+    fn the_last_of_two_counts() {
+        let text = |line: &[u8]| find(&paths("text"), line).map(|found| found.0);
+        assert_eq!(text(br#"{"text": "a", "text": "b"}"#).unwrap(), b"b");
+        assert_eq!(text(br#"{"text": 1, "text": "b"}"#).unwrap(), b"b");
+        let wrong = Wrong::Text("is a number".into());
+        assert_eq!(text(br#"{"text": "a", "text": 1}"#), Err(wrong));
+    }
+
+    #[test]
+    fn strings_that_are_not_unicode_are_read() {
+        let text = |line: &[u8]| find(&paths("text"), line).map(|found| found.0);
+        assert_eq!(
+            text(b"{\"x\": \"\xff\", \"text\": \"a\xffb\"}").unwrap(),
+            b"a\xffb"
+        );
+        let lone = text(br#"{"text": "a\ud800b"}"#).unwrap();
+        assert!(lone.starts_with(b"a") && lone.ends_with(b"b"));
+    }
+
+    fn json() -> impl Strategy<Value = Value> {
+        let name = prop::sample::select(vec!["text", "id", "m", "u", "k", "x", "t\u{e4}\n"]);
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            "[a-z\"\\\\\u{e4}\n\u{1f600}]{0,8}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 20, 5, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::hash_map(name.clone().prop_map(str::to_owned), inner, 0..5)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn label(value: &Value) -> Vec<u8> {
+        match value {
+            Value::String(text) => text.as_bytes().to_vec(),
+            Value::Number(number) => number.to_string().into_bytes(),
+            _ => Vec::new(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn fields_are_those_of_the_library_s_own_tree(
+            value in json(),
+            path in prop::sample::select(vec!["text", "m.u", "m.m.text"]),
+        ) {
+            let line = value.to_string();
+            let pointer = format!("/{}", path.replace('.', "/"));
+            let found = find(&paths(path), line.as_bytes());
+            match (value.is_object(), value.pointer(&pointer)) {
+                (false, _) => prop_assert!(matches!(found, Err(Wrong::Json(_)))),
+                (true, Some(Value::String(text))) => {
+                    let (found, id, url) = found.unwrap();
+                    prop_assert_eq!(found, text.as_bytes());
+                    prop_assert_eq!(id, label(&value["id"]));
+                    prop_assert_eq!(url, label(&value["m"]["u"]));
+                }
+                _ => prop_assert!(matches!(found, Err(Wrong::Text(_)))),
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_json_or_not_as_the_library_says(
+            bytes in prop::collection::vec(prop::sample::select(&b"{}[]\"\"\\ue0,:: text1-\xff"[..]), 0..30),
+        ) {
+            let found = find(&paths("text"), &bytes);
+            if let Ok(Value::Object(object)) = serde_json::from_slice(&bytes) {
+                let text = object.get("text").and_then(Value::as_str);
+                match found {
+                    Ok((found, ..)) => prop_assert_eq!(Some(&*found), text.map(str::as_bytes)),
+                    Err(wrong) => prop_assert!(text.is_none() && matches!(wrong, Wrong::Text(_))),
+                }
+            }
+        }
+    }
+}

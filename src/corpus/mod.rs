@@ -26,6 +26,7 @@ mod json_line;
 pub mod parser;
 pub mod reader;
 pub mod reading;
+mod records;
 pub mod source;
 pub mod synthetic;
 pub mod web;

@@ -6,7 +6,9 @@ use super::form_feed;
 use super::json_line::{Fields, Paths, Text, Wrong};
 use super::reader::too_large;
 use super::reading::Reading;
+use super::records;
 use super::source::Format;
+use super::web::WebText;
 use memchr::memchr;
 use std::ops::Range;
 
@@ -21,6 +23,7 @@ const KEEP: usize = 4;
 pub struct Parser {
     most: u64,
     lines: Lines,
+    web: WebText,
 }
 
 /// What is visited: documents and skipped ones, with their numbers in the chunk.
@@ -40,6 +43,7 @@ impl Parser {
         Parser {
             most: reading.max_document_bytes,
             lines: Lines::new(Paths::new(paths)),
+            web: WebText::new(reading.html, reading.max_document_bytes),
         }
     }
 
@@ -68,8 +72,9 @@ impl Parser {
             Format::FormFeed => pages(&mut walk),
             Format::Jsonl => self.lines.read(&mut walk),
             Format::WholeFile => whole_file(&mut walk),
-            // Their readers cannot be opened.
-            Format::Warc | Format::Arc | Format::Parquet => {}
+            Format::Warc | Format::Arc => records::read(&mut self.web, format, &mut walk),
+            // Its reader cannot be opened.
+            Format::Parquet => {}
         }
         for skip in &chunk.skipped {
             walk.give(Parsed::Skipped(skip.clone()));
@@ -79,36 +84,43 @@ impl Parser {
 }
 
 /// The way through a chunk.
-struct Walk<'c, 'v, 'w> {
-    chunk: &'c Chunk,
+pub(super) struct Walk<'c, 'v, 'w> {
+    pub(super) chunk: &'c Chunk,
     most: u64,
     wanted: &'w dyn Fn(u32) -> bool,
     visit: &'w mut Visit<'v>,
     ordinal: u32,
-    others: u64,
+    /// Records that are not meant to be documents.
+    pub(super) others: u64,
 }
 
 impl<'c> Walk<'c, '_, '_> {
-    fn give(&mut self, parsed: Parsed<'_>) {
+    pub(super) fn give(&mut self, parsed: Parsed<'_>) {
         (self.visit)(self.ordinal, parsed);
         self.ordinal += 1;
     }
 
     /// Whether the next record is to be decoded; it is dealt with otherwise.
-    fn wants(&mut self, record: &Range<usize>) -> bool {
+    pub(super) fn wants(&mut self, record: &Range<usize>, id: &[u8]) -> bool {
         if !(self.wanted)(self.ordinal) {
             self.give(Parsed::Unwanted);
             return false;
         }
         if record.len() as u64 > self.most {
             let detail = too_large(record.len() as u64, self.most);
-            self.skip(record, &[], Reason::TooLarge, detail);
+            self.skip(record, id, Reason::TooLarge, detail);
             return false;
         }
         true
     }
 
-    fn skip(&mut self, record: &Range<usize>, id: &[u8], reason: Reason, detail: String) {
+    pub(super) fn skip(
+        &mut self,
+        record: &Range<usize>,
+        id: &[u8],
+        reason: Reason,
+        detail: String,
+    ) {
         let skip = Skip {
             place: self.place(record),
             id: id.to_vec(),
@@ -118,7 +130,7 @@ impl<'c> Walk<'c, '_, '_> {
         self.give(Parsed::Skipped(skip));
     }
 
-    fn place(&self, record: &Range<usize>) -> Place {
+    pub(super) fn place(&self, record: &Range<usize>) -> Place {
         self.chunk.place(record.start, record.len())
     }
 
@@ -159,7 +171,7 @@ fn pages(walk: &mut Walk<'_, '_, '_>) {
             walk.others += 1;
             continue;
         };
-        if walk.wants(&record) {
+        if walk.wants(&record, page.id) {
             let place = walk.place(&record);
             walk.give(Parsed::Document(plain(place, raw, page.id, page.text)));
         }
@@ -169,7 +181,7 @@ fn pages(walk: &mut Walk<'_, '_, '_>) {
 fn whole_file(walk: &mut Walk<'_, '_, '_>) {
     let bytes = walk.chunk.bytes();
     let record = 0..bytes.len();
-    if !bytes.is_empty() && walk.wants(&record) {
+    if !bytes.is_empty() && walk.wants(&record, &[]) {
         let place = walk.place(&record);
         walk.give(Parsed::Document(plain(place, bytes, &[], bytes)));
     }
@@ -200,7 +212,7 @@ impl Lines {
                 walk.others += 1;
                 continue;
             }
-            if !walk.wants(&record) {
+            if !walk.wants(&record, &[]) {
                 continue;
             }
             match self.paths.find(line, &mut self.text) {

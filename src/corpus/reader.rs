@@ -5,7 +5,10 @@ use super::cut::{Cut, Cutter, Rest};
 use super::decompress::{Break, Pile, Step, Stream};
 use super::document::{NO_MEMBER, Place, Reason, Skip};
 use super::reading::Reading;
+use super::records;
 use super::source::{Compression, Format, Source};
+use super::web::WebText;
+use super::web::warc::{HEAD_BYTES, find_version};
 use crate::{Error, ErrorKind, Result};
 use memchr::memchr;
 
@@ -36,6 +39,8 @@ pub struct ChunkReader {
     /// Damage that stands behind the bytes of `ahead`.
     damage: Option<Break>,
     ended: bool,
+    /// Tells documents among the records of web archives.
+    web: WebText,
 }
 
 impl ChunkReader {
@@ -55,7 +60,7 @@ impl ChunkReader {
             let message = "can be read only once: it has to be copied to a file before";
             return Err(Error::new(ErrorKind::Read, message).in_file(&source.path));
         };
-        if matches!(source.format, Format::Warc | Format::Arc | Format::Parquet) {
+        if source.format == Format::Parquet {
             let name = source.format.name();
             let message = format!("is of a format that cannot be read yet: {name}");
             return Err(Error::new(ErrorKind::Content, message).in_file(&source.path));
@@ -87,6 +92,7 @@ impl ChunkReader {
             ahead: Pile::default(),
             damage: None,
             ended: false,
+            web: WebText::new(reading.html, reading.max_document_bytes),
         })
     }
 
@@ -109,7 +115,7 @@ impl ChunkReader {
         self.ahead.bytes = buffer;
         let mut cutter = Cutter::new(self.format, self.least, self.most);
         loop {
-            match cutter.look(&self.ahead.bytes) {
+            match cutter.look(&self.ahead.bytes, self.ended) {
                 Cut::At(border) => return Ok(Some(self.cut(border))),
                 Cut::Before(border, rest) => return self.skip_too_large(border, rest).map(Some),
                 Cut::More => {}
@@ -196,30 +202,81 @@ impl ChunkReader {
     fn skip_too_large(&mut self, border: usize, rest: Rest) -> Result<Chunk> {
         let mut chunk = self.cut(border);
         let mut place = self.place(0, 0);
-        let end = loop {
-            let end = match rest {
-                Rest::Separator(separator) => memchr(separator, &self.ahead.bytes).map(|at| at + 1),
-                Rest::All => None,
-            };
-            let length = end.unwrap_or(self.ahead.bytes.len());
-            place.length += length as u64;
-            self.drop_front(length);
-            if end.is_some() || self.ended || self.damage.is_some() {
-                break end;
-            }
-            self.fill(BLOCK_BYTES)?;
+        let (is_document, id) = match rest {
+            Rest::Record(length) => self.is_document(length)?,
+            Rest::Separator(_) | Rest::All => (true, Vec::new()),
         };
+        let (length, is_whole) = self.pass(rest)?;
+        place.length = length;
         // The room that a long document took is not kept for the chunks to come.
         self.ahead.bytes.shrink_to(BLOCK_BYTES);
-        let detail = too_large(place.length, self.most);
-        chunk.skipped.push(skip(place, Reason::TooLarge, detail));
+        if is_document {
+            let (reason, detail) = match rest {
+                Rest::Record(claimed) => {
+                    records::why_passed_over(claimed, length, is_whole, self.most)
+                }
+                Rest::Separator(_) | Rest::All => (Reason::TooLarge, too_large(length, self.most)),
+            };
+            chunk.skipped.push(Skip {
+                id,
+                ..skip(place, reason, detail)
+            });
+        }
         if self.format == Format::WholeFile {
             self.end_here();
-        } else if end.is_none() {
+        } else if !is_whole {
             self.pass_damage(false, &mut chunk.skipped)?;
         }
         chunk.end = self.start;
         Ok(chunk)
+    }
+
+    /// Whether the record of `length` bytes that comes next is a document, from its heads; and its
+    /// id.
+    fn is_document(&mut self, length: u64) -> Result<(bool, Vec<u8>)> {
+        let heads = length.min(2 * HEAD_BYTES as u64) as usize;
+        while self.ahead.bytes.len() < heads && !self.ended && self.damage.is_none() {
+            self.fill(NEAR_END_BYTES)?;
+        }
+        let bytes = &self.ahead.bytes[..self.ahead.bytes.len().min(heads)];
+        Ok(match records::begun_record(self.format, bytes) {
+            Some(record) => (self.web.is_document(&record), record.id.to_vec()),
+            None => (true, Vec::new()),
+        })
+    }
+
+    /// Passes over the `rest` of a document, up to damage or the end of the input at most; says
+    /// how long that is and whether it is all.
+    ///
+    /// A record that is said to go on behind the end of the file ends where the next one begins.
+    fn pass(&mut self, rest: Rest) -> Result<(u64, bool)> {
+        let is_false = matches!(rest, Rest::Record(length) if self.start.member == NO_MEMBER
+            && self.start.offset.saturating_add(length) > self.file_bytes);
+        let mut passed = 0;
+        loop {
+            let is_last = self.ended || self.damage.is_some();
+            let bytes = &self.ahead.bytes;
+            let (end, kept) = match rest {
+                Rest::Separator(separator) => (memchr(separator, bytes).map(|at| at + 1), 0),
+                Rest::Record(_) if is_false => {
+                    // A version that is cut by the end of the bytes is kept for another look.
+                    let kept = if is_last { 0 } else { bytes.len().min(7) };
+                    (find_version(bytes, usize::from(passed == 0)), kept)
+                }
+                Rest::Record(length) => {
+                    let left = usize::try_from(length - passed).ok();
+                    (left.filter(|&left| left <= bytes.len()), 0)
+                }
+                Rest::All => (None, 0),
+            };
+            let length = end.unwrap_or(bytes.len() - kept);
+            passed += length as u64;
+            self.drop_front(length);
+            if end.is_some() || is_last {
+                return Ok((passed, end.is_some()));
+            }
+            self.fill(BLOCK_BYTES)?;
+        }
     }
 
     /// Ends the chunk at `border`; the piece of a document behind it is lost with what follows.

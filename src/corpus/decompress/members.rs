@@ -115,7 +115,8 @@ impl Members {
             return Ok(Begun::End);
         }
         let what = format!("no {} begins here", self.codec.member_name());
-        let detail = self.skip_damage(offset, offset, &what)?;
+        let next = self.find_next(offset + 1, offset, true)?;
+        let detail = self.go_to(next, offset, &what);
         Ok(Begun::Broken(Break {
             is_truncated: false,
             begin: Some(pile.bytes.len()),
@@ -144,19 +145,7 @@ impl Members {
     fn advance(&mut self, mut member: Member, pile: &mut Pile) -> Result<Option<Break>> {
         let input = self.blocks.peek(1)?;
         if input.is_empty() {
-            self.member = None;
-            self.unwanted = 0;
-            let detail = format!(
-                "the file ends within the {} at byte {}, {} decompressed bytes into it",
-                self.codec.member_name(),
-                member.offset,
-                member.given
-            );
-            return Ok(Some(Break {
-                is_truncated: true,
-                begin: member.begin,
-                detail,
-            }));
+            return self.end_within(member, pile).map(Some);
         }
         pile.reserve(STEP_BYTES);
         let before = pile.bytes.len();
@@ -171,26 +160,55 @@ impl Members {
                 self.unwanted = 0;
             }
             Outcome::Corrupt(what) => {
-                self.member = None;
-                self.unwanted = 0;
-                if member.given <= HELD_BYTES {
-                    take_back(member, pile);
-                }
                 let failed = self.blocks.offset();
-                let what = format!(
-                    "the {} there is damaged after {} decompressed bytes: {what}",
-                    self.codec.member_name(),
-                    member.given
-                );
-                let detail = self.skip_damage(member.offset, failed, &what)?;
-                return Ok(Some(Break {
-                    is_truncated: false,
-                    begin: member.begin,
-                    detail,
-                }));
+                let next = self.find_next(member.offset + 1, failed, true)?;
+                return Ok(Some(self.damaged(member, next, &what, pile)));
             }
         }
         Ok(None)
+    }
+
+    /// What it means that the file ends within a member: that it is truncated, unless damage made
+    /// the member run over others that are whole.
+    fn end_within(&mut self, member: Member, pile: &mut Pile) -> Result<Break> {
+        let size = self.blocks.size();
+        let next = self.find_next(member.offset + 1, size, false)?;
+        if next.is_some() {
+            return Ok(self.damaged(member, next, "it has no end", pile));
+        }
+        self.member = None;
+        self.unwanted = 0;
+        self.blocks.seek(size);
+        let detail = format!(
+            "the file ends within the {} at byte {}, {} decompressed bytes into it",
+            self.codec.member_name(),
+            member.offset,
+            member.given
+        );
+        Ok(Break {
+            is_truncated: true,
+            begin: member.begin,
+            detail,
+        })
+    }
+
+    /// Gives up a member and goes to the `next`.
+    fn damaged(&mut self, member: Member, next: Option<u64>, what: &str, pile: &mut Pile) -> Break {
+        self.member = None;
+        self.unwanted = 0;
+        if member.given <= HELD_BYTES {
+            take_back(member, pile);
+        }
+        let what = format!(
+            "the {} there is damaged after {} decompressed bytes: {what}",
+            self.codec.member_name(),
+            member.given
+        );
+        Break {
+            is_truncated: false,
+            begin: member.begin,
+            detail: self.go_to(next, member.offset, &what),
+        }
     }
 
     fn drop_unwanted(&mut self, before: usize, pile: &mut Pile) {
@@ -202,14 +220,12 @@ impl Members {
         }
     }
 
-    /// Goes to the next member that can be read, behind one at `start` that failed at `failed`;
-    /// tells what happened.
-    fn skip_damage(&mut self, start: u64, failed: u64, what: &str) -> Result<String> {
-        let next = self.find_next(start + 1, failed)?;
+    /// Goes to the `next` member, or to the end of the file; tells what is lost from `start` on.
+    fn go_to(&mut self, next: Option<u64>, start: u64, what: &str) -> String {
         let size = self.blocks.size();
         self.blocks.seek(next.unwrap_or(size));
         let lost = next.unwrap_or(size) - start;
-        Ok(match next {
+        match next {
             Some(next) => format!(
                 "at byte {start} of the file: {what}; {lost} compressed bytes are lost, reading \
                  goes on at byte {next}"
@@ -218,11 +234,13 @@ impl Members {
                 "at byte {start} of the file: {what}; the {lost} compressed bytes to its end are \
                  lost"
             ),
-        })
+        }
     }
 
-    /// The first member from `from` on that can be decompressed as far as members are held.
-    fn find_next(&mut self, mut from: u64, failed: u64) -> Result<Option<u64>> {
+    /// The first member from `from` on that can be decompressed as far as members are held, or, if
+    /// `may_be_cut`, to the end of the file. Looks back from where the one before `failed` by no
+    /// more than [`SEARCH_BYTES`].
+    fn find_next(&mut self, mut from: u64, failed: u64, may_be_cut: bool) -> Result<Option<u64>> {
         let mut left = SEARCH_BYTES;
         let finder = Finder::new(self.codec.magic());
         if failed.saturating_sub(from) > left {
@@ -244,7 +262,7 @@ impl Members {
             let header = self.blocks.peek(HEADER_BYTES)?;
             let mut behind = candidate + 1;
             if self.codec.begins(header) {
-                if self.can_be_read()? {
+                if self.can_be_read(may_be_cut)? {
                     return Ok(Some(candidate));
                 }
                 let tried = self.blocks.offset() - candidate;
@@ -258,14 +276,14 @@ impl Members {
     }
 
     /// Whether what comes next is a member, as far as it can be held.
-    fn can_be_read(&mut self) -> Result<bool> {
+    fn can_be_read(&mut self, may_be_cut: bool) -> Result<bool> {
         self.codec.begin();
         let mut given = 0;
         let mut out = Vec::with_capacity(STEP_BYTES);
         loop {
             let input = self.blocks.peek(1)?;
             if input.is_empty() {
-                return Ok(given > 0);
+                return Ok(may_be_cut && given > 0);
             }
             out.clear();
             let (used, outcome) = self.codec.step(input, &mut out);

@@ -1,0 +1,134 @@
+//! Records of web archives: which is next, and what text it has.
+
+use super::document::{Document, Parsed, Reason};
+use super::parser::Walk;
+use super::reader::too_large;
+use super::source::Format;
+use super::web::warc::{GARBAGE_BYTES, HEAD_BYTES, Head, Next, Record};
+use super::web::{WebText, arc, warc};
+use std::ops::Range;
+
+/// The next record of an archive.
+pub(super) fn next_record(format: Format, bytes: &[u8], is_end: bool) -> Next<'_> {
+    match format {
+        Format::Arc => arc::next_record(bytes, is_end),
+        _ => warc::next_record(bytes, is_end),
+    }
+}
+
+/// How long the record at the start of `bytes` says it is up to the end of its block, if that is
+/// more than `most`; of ARC records, more than 2 MiB too.
+pub(super) fn longer_than(most: u64, format: Format, bytes: &[u8]) -> Option<u64> {
+    let most = match format {
+        Format::Arc => most.max((GARBAGE_BYTES + HEAD_BYTES) as u64),
+        _ => most,
+    };
+    let length = match format {
+        Format::Arc => match arc::next_record(bytes, false) {
+            Next::Incomplete { needed } => needed,
+            Next::Record(record) => block_end(&record),
+            Next::Damaged { .. } | Next::End => return None,
+        },
+        _ => {
+            let head = Head::at(bytes)?;
+            (head.bytes as u64).saturating_add(head.content_length)
+        }
+    };
+    (length > most).then_some(length)
+}
+
+fn block_end(record: &Record<'_>) -> u64 {
+    let before = record.body.as_ptr() as usize - record.raw.as_ptr() as usize;
+    (before + record.body.len()) as u64
+}
+
+/// The record that `bytes` begin with, as far as they go: its block may be longer. ARC records
+/// have to be whole.
+pub(super) fn begun_record(format: Format, bytes: &[u8]) -> Option<Record<'_>> {
+    if format == Format::Arc {
+        return match arc::next_record(bytes, true) {
+            Next::Record(record) => Some(record),
+            _ => None,
+        };
+    }
+    let head = Head::at(bytes)?;
+    Some(Record {
+        raw: bytes,
+        kind: head.kind,
+        id: head.id,
+        url: head.url,
+        date: head.date,
+        content_type: head.content_type,
+        body: &bytes[head.bytes..],
+    })
+}
+
+/// Finds the documents among the records of a chunk.
+pub(super) fn read(web: &mut WebText, format: Format, walk: &mut Walk<'_, '_, '_>) {
+    let bytes = walk.chunk.bytes();
+    let mut at = 0;
+    loop {
+        match next_record(format, &bytes[at..], true) {
+            Next::Record(record) => {
+                let place = at..at + record.raw.len();
+                at = place.end;
+                if !web.is_document(&record) {
+                    walk.others += 1;
+                } else if walk.wants(&place, record.id) {
+                    give(web, &record, walk, &place);
+                }
+            }
+            Next::Damaged {
+                resume_at,
+                reason,
+                detail,
+            } => {
+                let place = at..at + resume_at;
+                at = place.end;
+                walk.skip(&place, &[], reason, detail);
+            }
+            Next::Incomplete { .. } | Next::End => break,
+        }
+    }
+}
+
+fn give(web: &mut WebText, record: &Record<'_>, walk: &mut Walk<'_, '_, '_>, place: &Range<usize>) {
+    match web.text(record) {
+        Ok(text) => {
+            let document = Document {
+                place: walk.place(place),
+                raw: record.raw,
+                id: record.id,
+                url: record.url,
+                date: record.date,
+                keep_field: None,
+                text: text.text,
+                broken_text: text.broken,
+            };
+            walk.give(Parsed::Document(document));
+        }
+        Err((reason, detail)) => walk.skip(place, record.id, reason, detail),
+    }
+}
+
+/// Why a document of `claimed` bytes was passed over unread, and what was wrong, if `found` bytes
+/// were and these are all or the input ended.
+pub(super) fn why_passed_over(
+    claimed: u64,
+    found: u64,
+    is_whole: bool,
+    most: u64,
+) -> (Reason, String) {
+    if found == claimed {
+        return (Reason::TooLarge, too_large(found, most));
+    }
+    let reason = if is_whole {
+        Reason::BadRecord
+    } else {
+        Reason::Truncated
+    };
+    (
+        reason,
+        format!("a record of {claimed} bytes, but it goes on for {found}"),
+    )
+}
