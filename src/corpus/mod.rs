@@ -18,6 +18,8 @@
 pub mod chunk;
 pub mod document;
 pub mod form_feed;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod reading;
 pub mod source;
 pub mod synthetic;

@@ -464,9 +464,11 @@ mod tests {
             let text = String::from_utf8(ONE.to_vec()).unwrap();
             let bad = text.replace("Length: 5", &format!("Length: {wrong}"));
             let bytes = [bad.as_bytes(), ONE, ONE].concat();
-            let (resume_at, _, detail) = damage(&bytes);
-            assert_eq!(resume_at, bad.len(), "{wrong}: {detail}");
-            assert_eq!(record(&bytes[resume_at..]).body, b"hello");
+            let mut at = 0;
+            while let Next::Damaged { resume_at, .. } = next_record(&bytes[at..], true) {
+                at += resume_at;
+            }
+            assert_eq!(at, bad.len(), "{wrong}");
         }
     }
 
