@@ -16,3 +16,6 @@ mod write;
 pub use fields::{Fields, Row};
 pub use read::{Batches, Lost, Table};
 pub use write::{copy_annotated, copy_kept};
+
+#[cfg(test)]
+mod tests;

@@ -102,21 +102,17 @@ impl Table {
 
     /// The rows from number `from` on, in order.
     ///
-    /// Batches end where they would if reading had begun at the first row, so `from` has to be the
-    /// first row of a batch; their borders depend on the file and on the chunk size alone.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Read`] if the file cannot be opened once more.
-    pub fn batches(&self, from: u64) -> Result<Batches<'_>> {
-        Ok(Batches {
+    /// Batches end where they would if reading had begun at the first row, provided that `from` is
+    /// the first row of a batch; their borders depend on the file and on the chunk size alone.
+    pub fn batches(&self, from: u64) -> Batches<'_> {
+        Batches {
             table: self,
             group: 0,
             row: 0,
             group_end: 0,
             from,
             reader: None,
-        })
+        }
     }
 
     /// How many rows of `group` make a batch: as many as are believed to fit.

@@ -212,7 +212,6 @@ mod tests {
             ("br", BROTLI.to_vec()),
             ("zstd", zstd::encode_all(text, 3).unwrap()),
             ("identity, gzip", gzip(text)),
-            ("deflate, gzip", gzip(&zlib(text))),
             (
                 "gzip",
                 [gzip(b"hel"), gzip(b"lo"), b"trailing".to_vec()].concat(),
@@ -222,6 +221,8 @@ mod tests {
             assert_eq!(decoded(names, &body, 5).as_deref(), Ok(text), "{names}");
             assert_eq!(decoded(names, &body, 4), Err(Reason::TooLarge), "{names}");
         }
+        let twice = gzip(&zlib(text));
+        assert_eq!(decoded("deflate, gzip", &twice, 100).as_deref(), Ok(text));
     }
 
     #[test]

@@ -20,20 +20,23 @@ pub fn visible_text(html: &[u8], out: &mut Vec<u8>) {
     // `template` elements may stand within each other.
     let mut templates = 0usize;
     while let Some(token) = tokens.next() {
-        match token {
-            Token::Text(text) if templates == 0 => writer.text(text),
-            Token::Text(_) => {}
-            Token::Open { name, attributes } => match Element::named(name) {
-                // As in XHTML: `<script/>` is all of it.
-                Element::Hidden if attributes.ends_with(b"/") => {}
-                Element::Hidden => tokens.pass_raw(name),
-                Element::Template => templates += 1,
-                element => writer.gap(element),
-            },
-            Token::Close(name) => match Element::named(name) {
-                Element::Template => templates = templates.saturating_sub(1),
-                element => writer.gap(element),
-            },
+        let element = match token {
+            Token::Text(text) => {
+                if templates == 0 {
+                    writer.text(text);
+                }
+                continue;
+            }
+            Token::Open { name, .. } | Token::Close(name) => Element::named(name),
+        };
+        match (element, token) {
+            // As in XHTML: `<script/>` is all of it.
+            (Element::Hidden, Token::Open { attributes, .. }) if attributes.ends_with(b"/") => {}
+            (Element::Hidden, Token::Open { name, .. }) => tokens.pass_raw(name),
+            (Element::Template, Token::Open { .. }) => templates += 1,
+            (Element::Template, _) => templates = templates.saturating_sub(1),
+            _ if templates == 0 => writer.gap(element),
+            _ => {}
         }
     }
 }
