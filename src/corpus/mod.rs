@@ -23,6 +23,8 @@ pub mod discover;
 pub mod document;
 pub mod form_feed;
 mod json_line;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod parser;
 pub mod reader;
 pub mod reading;

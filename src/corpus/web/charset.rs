@@ -217,3 +217,151 @@ fn find_ignoring_case(bytes: &[u8], name: &[u8]) -> Option<usize> {
         .windows(name.len())
         .position(|window| window.eq_ignore_ascii_case(name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn decoded(bytes: &[u8], header: &str) -> (String, &'static str, bool) {
+        let mut buffer = String::new();
+        let decoded = decode(bytes, header.as_bytes(), true, &mut buffer);
+        (decoded.text.to_owned(), decoded.charset, decoded.broken)
+    }
+
+    fn utf_16(text: &str, big: bool) -> Vec<u8> {
+        let units = text.encode_utf16();
+        units
+            .flat_map(|unit| {
+                if big {
+                    unit.to_be_bytes()
+                } else {
+                    unit.to_le_bytes()
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn labels_in_the_header() {
+        let cases: [(&str, &str, &str); 8] = [
+            ("gb2312", "GBK", "汉字编码"),
+            ("\"GB18030\"", "gb18030", "汉字€编码"),
+            ("big5 ", "Big5", "漢字"),
+            ("Shift_JIS;x=y", "Shift_JIS", "日本語テスト"),
+            ("euc-kr", "EUC-KR", "한국어"),
+            ("iso-8859-1", "windows-1252", "“naïve”"),
+            ("'cp1251'", "windows-1251", "Привет"),
+            ("utf-8", "UTF-8", "ünïcödé 汉字"),
+        ];
+        for (label, name, text) in cases {
+            let encoding = Encoding::for_label(name.as_bytes()).unwrap();
+            let (bytes, _, unmappable) = encoding.encode(text);
+            assert!(!unmappable);
+            let found = decoded(&bytes, &format!("text/html; Charset = {label}"));
+            assert_eq!(found, (text.to_owned(), name, false));
+        }
+    }
+
+    #[test]
+    fn labels_in_the_page() {
+        let heads = [
+            "<meta charset=gbk>",
+            "<!-- <meta charset=big5> --><META name=x content='text/html; charset=big5'><meta/charset='GB2312'>",
+            "<html><head><title>x</title><meta http-equiv=\"Content-Type\" content=\"text/html; charset=gb2312\">",
+            "<meta content=\"text/html;charset=GBK\" http-equiv=content-type />",
+            "<?xml version=\"1.0\" encoding=\"gbk\"?><html>",
+        ];
+        for head in heads {
+            let page = format!("{head}汉字");
+            let (bytes, _, _) = encoding_rs::GBK.encode(&page);
+            assert_eq!(
+                decoded(&bytes, "text/html"),
+                (page.clone(), "GBK", false),
+                "{head}"
+            );
+            // The header comes before the page.
+            assert_eq!(decoded(&bytes, "text/html; charset=koi8-r").1, "KOI8-R");
+        }
+        let late = format!("{}<meta charset=gbk>", " ".repeat(PRESCAN_BYTES));
+        assert_eq!(decoded(late.as_bytes(), "").1, "UTF-8");
+        assert_eq!(decoded(b"<meta charset=utf-16>", "").1, "UTF-8");
+    }
+
+    #[test]
+    fn marks_come_first() {
+        assert_eq!(
+            decoded(b"\xef\xbb\xbfa", "text/html; charset=gbk"),
+            ("a".into(), "UTF-8", false)
+        );
+        let bytes = [b"\xff\xfe".to_vec(), utf_16("aß汉", false)].concat();
+        assert_eq!(
+            decoded(&bytes, "text/html; charset=utf-8"),
+            ("aß汉".into(), "UTF-16LE", false)
+        );
+    }
+
+    #[test]
+    fn utf_16_without_a_mark() {
+        let page = "<html><body>Grüße, 汉字";
+        for (big, name) in [(false, "UTF-16LE"), (true, "UTF-16BE")] {
+            let bytes = utf_16(page, big);
+            assert_eq!(decoded(&bytes, ""), (page.into(), name, false));
+            assert_eq!(
+                decoded(&bytes, "text/html; charset=utf-16"),
+                (page.into(), name, false)
+            );
+        }
+    }
+
+    #[test]
+    fn unlabelled_pages_are_guessed() {
+        assert_eq!(
+            decoded("Grüße".as_bytes(), ""),
+            ("Grüße".into(), "UTF-8", false)
+        );
+        let texts = [
+            (
+                encoding_rs::GBK,
+                "这是一个没有标明编码的中文网页，检测器应该能够认出它来。",
+            ),
+            (
+                encoding_rs::SHIFT_JIS,
+                "これは文字コードが書かれていない日本語のページです。",
+            ),
+            (
+                encoding_rs::WINDOWS_1251,
+                "Это страница без указания кодировки, но на русском языке.",
+            ),
+        ];
+        for (encoding, text) in texts {
+            let (bytes, _, _) = encoding.encode(text);
+            assert_eq!(
+                decoded(&bytes, "text/html"),
+                (text.into(), encoding.name(), false)
+            );
+        }
+    }
+
+    #[test]
+    fn broken_bytes_are_reported() {
+        let found = decoded(b"\xe6\xb1\x89\xe5\xad\x97\xe6\xb1\x89\xe5\xad\x97\xe6\xb1\x89\xe5\xad\x97\xe6\xb1\x89\xe5\xad\x97\xe6\xb1\x89\xe5\xad\x97 \xff", "");
+        assert_eq!(
+            found,
+            ("汉字汉字汉字汉字汉字 \u{fffd}".into(), "UTF-8", true)
+        );
+        assert!(decoded(b"\xff\xff", "text/html; charset=gbk").2);
+        assert!(decoded(b"a\xff", "text/html; charset=utf-8").2);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics_and_growth_is_bounded(
+            bytes in prop::collection::vec(prop_oneof![any::<u8>(), prop::sample::select(&b"<meta charset='\"=; >-!"[..])], 0..200),
+            label in prop::sample::select(vec!["", "gbk", "utf-16", "iso-2022-jp", "x-user-defined", "big5", "hz-gb-2312", "\"", "'gbk"]),
+        ) {
+            let (text, _, _) = decoded(&bytes, &format!("text/html;charset={label}"));
+            prop_assert!(text.len() <= 3 * bytes.len() + 3);
+        }
+    }
+}

@@ -168,3 +168,121 @@ fn is_text(bytes: &[u8]) -> bool {
     let control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
     !bytes.iter().take(512).any(control)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Write;
+
+    /// "hello" by Python's brotli.
+    const BROTLI: &[u8] = b"\x0b\x02\x80hello\x03";
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zlib(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn decoded(names: &str, body: &[u8], most_bytes: usize) -> Result<Vec<u8>, Reason> {
+        let mut body = body.to_vec();
+        let values = std::iter::once(names.as_bytes());
+        let result = decode(values, &mut body, &mut Vec::new(), most_bytes);
+        result.map(|()| body).map_err(|(reason, _)| reason)
+    }
+
+    #[test]
+    fn every_encoding() {
+        let text = b"hello".as_slice();
+        let deflate = {
+            let zlib = zlib(text);
+            zlib[2..zlib.len() - 4].to_vec()
+        };
+        let cases = [
+            ("gzip", gzip(text)),
+            ("X-GZip", gzip(text)),
+            ("deflate", zlib(text)),
+            ("deflate", deflate),
+            ("br", BROTLI.to_vec()),
+            ("zstd", zstd::encode_all(text, 3).unwrap()),
+            ("identity, gzip", gzip(text)),
+            (
+                "gzip",
+                [gzip(b"hel"), gzip(b"lo"), b"trailing".to_vec()].concat(),
+            ),
+        ];
+        for (names, body) in cases {
+            assert_eq!(decoded(names, &body, 5).as_deref(), Ok(text), "{names}");
+            assert_eq!(decoded(names, &body, 4), Err(Reason::TooLarge), "{names}");
+        }
+        let twice = gzip(&zlib(text));
+        assert_eq!(decoded("deflate, gzip", &twice, 100).as_deref(), Ok(text));
+    }
+
+    #[test]
+    fn bodies_that_are_not_encoded_stay() {
+        for names in ["gzip", "deflate", "br", "zstd", "none"] {
+            assert_eq!(
+                decoded(names, b"<p>hello", 100).as_deref(),
+                Ok(&b"<p>hello"[..]),
+                "{names}"
+            );
+            assert_eq!(decoded(names, b"", 100).as_deref(), Ok(&b""[..]), "{names}");
+        }
+    }
+
+    #[test]
+    fn broken_bodies_are_refused() {
+        let whole = gzip(&b"hello ".repeat(100));
+        assert_eq!(
+            decoded("gzip", &whole[..whole.len() - 9], 1000),
+            Err(Reason::BadEncoding)
+        );
+        assert_eq!(
+            decoded("br", b"\x00\x01\x02\xff\xff\xff", 1000),
+            Err(Reason::BadEncoding)
+        );
+        assert_eq!(
+            decoded("gzip,gzip,gzip,gzip,gzip", b"x", 10),
+            Err(Reason::BadEncoding)
+        );
+    }
+
+    #[test]
+    fn bombs_are_stopped() {
+        let bomb = gzip(&gzip(&vec![0; 20 << 20]));
+        assert!(bomb.len() < 10_000);
+        assert_eq!(decoded("gzip, gzip", &bomb, 1 << 20), Err(Reason::TooLarge));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(
+            body in prop::collection::vec(any::<u8>(), 0..300),
+            name in prop::sample::select(vec!["gzip", "deflate", "br", "zstd", "br, br"]),
+            at in 0usize..60,
+            byte in any::<u8>(),
+        ) {
+            let mut spoiled = match name {
+                "gzip" => gzip(&body),
+                "deflate" => zlib(&body),
+                "zstd" => zstd::encode_all(&body[..], 1).unwrap(),
+                _ => BROTLI.to_vec(),
+            };
+            if let Some(place) = spoiled.get_mut(at) {
+                *place = byte;
+            }
+            for body in [body, spoiled] {
+                if let Ok(out) = decoded(name, &body, 400) {
+                    prop_assert!(out.len() <= 400);
+                }
+            }
+        }
+    }
+}

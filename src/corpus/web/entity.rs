@@ -323,3 +323,53 @@ const NAMES: [(&str, char); 253] = [
     ("zwj", '\u{200d}'),
     ("zwnj", '\u{200c}'),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_in_order_and_all_are_found() {
+        assert!(NAMES.is_sorted_by(|(a, _), (b, _)| a < b));
+        for (name, character) in NAMES {
+            assert!(name.len() <= LONGEST);
+            let written = format!("&{name};x");
+            assert_eq!(
+                decode(written.as_bytes()),
+                Some((character, name.len() + 2))
+            );
+        }
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(decode(b"&#8364;"), Some(('€', 7)));
+        assert_eq!(decode(b"&#X20aCz"), Some(('€', 7)));
+        assert_eq!(decode(b"&#128;"), Some(('€', 6)));
+        for no_character in [&b"&#0;"[..], b"&#xd800;", b"&#x110000;", b"&#99999999999;"] {
+            let found = decode(no_character);
+            assert_eq!(
+                found,
+                Some((char::REPLACEMENT_CHARACTER, no_character.len()))
+            );
+        }
+        for text in [
+            &b"&"[..],
+            b"&#",
+            b"&#;",
+            b"&#x",
+            b"&#xg",
+            b"&#00000000000000000065;",
+            b"x",
+        ] {
+            assert_eq!(decode(text), None);
+        }
+    }
+
+    #[test]
+    fn only_latin_1_needs_no_semicolon() {
+        assert_eq!(decode(b"&copy 2020"), Some(('©', 5)));
+        assert_eq!(decode(b"&alpha beta"), None);
+        assert_eq!(decode(b"&copyright"), None);
+    }
+}

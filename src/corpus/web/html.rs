@@ -29,3 +29,89 @@ pub fn text(html: &str, which: HtmlText, out: &mut Vec<u8>) {
 
 #[cfg(feature = "html")]
 mod article;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text_of(html: &str, which: HtmlText) -> String {
+        let mut out = Vec::new();
+        text(html, which, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    fn page() -> String {
+        let paragraph = "<p>The cat sat on the mat, and the dog, who had seen it all before, \
+            slept on; nobody, as far as anyone could tell, minded much.</p>";
+        format!(
+            "<html><head><title>Cats</title></head><body><nav><ul><li><a href=/>Home</a></ul></nav>\
+             <div class=article>{}</div><div class=footer>Imprint</div></body></html>",
+            paragraph.repeat(8)
+        )
+    }
+
+    #[test]
+    #[cfg(feature = "html")]
+    fn the_article_comes_without_what_surrounds_it() {
+        let main = text_of(&page(), HtmlText::Main);
+        assert!(main.starts_with("The cat sat"), "{main}");
+        assert!(
+            !main.contains("Home") && !main.contains("Imprint"),
+            "{main}"
+        );
+        assert_eq!(main.lines().count(), 8);
+    }
+
+    #[test]
+    fn visible_is_everything() {
+        let visible = text_of(&page(), HtmlText::Visible);
+        assert!(visible.starts_with("Home\nThe cat sat") && visible.ends_with("Imprint"));
+    }
+
+    #[test]
+    fn pages_without_an_article_fall_back() {
+        for html in [
+            "",
+            "<p>short",
+            "<ul><li><a href=/>one</a><li><a href=/>two</a></ul>",
+        ] {
+            assert_eq!(
+                text_of(html, HtmlText::Main),
+                text_of(html, HtmlText::Visible)
+            );
+        }
+    }
+
+    #[test]
+    fn deep_and_wide_pages_are_no_danger() {
+        let count = 100_000;
+        let pages = [
+            "<div>".repeat(count) + "deep",
+            "<b>".repeat(count) + "bold",
+            "<svg><tr>".repeat(count) + "foreign",
+            "<table><tr><td>".repeat(count) + "tables",
+            "<div><!--</div>-->".repeat(count) + "hidden ends",
+            "<div></x>".repeat(count) + "wrong ends",
+            (0..count)
+                .map(|number| format!("<font color={number}><p>"))
+                .collect::<String>(),
+            "<p>".repeat(count) + &"<a href=/>x</a>".repeat(count),
+            "<li>x".repeat(2 * count),
+        ];
+        for html in pages {
+            assert_eq!(
+                text_of(&html, HtmlText::Main),
+                text_of(&html, HtmlText::Visible)
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(html in "([<>/!&;#x='\" a-]|<p>|<script|</script>|<!--|-->|<table>|<td>|<b>|</b>|<svg>|<title>|汉|\n){0,60}") {
+            let main = text_of(&html, HtmlText::Main);
+            prop_assert!(main.len() <= html.len());
+        }
+    }
+}

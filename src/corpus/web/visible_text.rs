@@ -20,20 +20,23 @@ pub fn visible_text(html: &[u8], out: &mut Vec<u8>) {
     // `template` elements may stand within each other.
     let mut templates = 0usize;
     while let Some(token) = tokens.next() {
-        match token {
-            Token::Text(text) if templates == 0 => writer.text(text),
-            Token::Text(_) => {}
-            Token::Open { name, attributes } => match Element::named(name) {
-                // As in XHTML: `<script/>` is all of it.
-                Element::Hidden if attributes.ends_with(b"/") => {}
-                Element::Hidden => tokens.pass_raw(name),
-                Element::Template => templates += 1,
-                element => writer.gap(element),
-            },
-            Token::Close(name) => match Element::named(name) {
-                Element::Template => templates = templates.saturating_sub(1),
-                element => writer.gap(element),
-            },
+        let element = match token {
+            Token::Text(text) => {
+                if templates == 0 {
+                    writer.text(text);
+                }
+                continue;
+            }
+            Token::Open { name, .. } | Token::Close(name) => Element::named(name),
+        };
+        match (element, token) {
+            // As in XHTML: `<script/>` is all of it.
+            (Element::Hidden, Token::Open { attributes, .. }) if attributes.ends_with(b"/") => {}
+            (Element::Hidden, Token::Open { name, .. }) => tokens.pass_raw(name),
+            (Element::Template, Token::Open { .. }) => templates += 1,
+            (Element::Template, _) => templates = templates.saturating_sub(1),
+            _ if templates == 0 => writer.gap(element),
+            _ => {}
         }
     }
 }
@@ -168,3 +171,93 @@ const STOPS: [bool; 256] = {
     }
     stops
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn visible(html: &str) -> String {
+        let mut out = Vec::new();
+        visible_text(html.as_bytes(), &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn pages() {
+        let cases = [
+            ("", ""),
+            ("  plain \n text ", "plain text"),
+            ("<p>a<p>b<br>c <b>d</b>e", "a\nb\nc de"),
+            ("<table><tr><td>a<td>b</tr><tr><td>c", "a b\nc"),
+            (
+                "<head><title>t</title><style>s{}</style></head><body>b",
+                "b",
+            ),
+            (
+                "a<script>if (a < b) '</b>';</SCRIPT >b<noscript>n</noscript>c",
+                "abc",
+            ),
+            ("a<template><p>x<template>y</template>z</template>b", "ab"),
+            ("a<!-- <p> -- > -->b<!---->c<!-->d<!--e--!>f", "abcdf"),
+            (
+                "a<!doctype html>b<?php x ?>c</ d>e</>f<![CDATA[g]]>h",
+                "abcefh",
+            ),
+            ("<a title='x>y' b=\">\" c=d'>e</a>", "e"),
+            ("1 < 2 & 3 > 2 <", "1 < 2 & 3 > 2 <"),
+            (
+                "&lt;p&gt; &eacute;&Eacute; &copy &nosuch; &#65;&#x42;&#150; &#0; &;&#;&#x;",
+                "<p> éÉ © &nosuch; AB– \u{fffd} &;&#;&#x;",
+            ),
+            ("a&#32;&#10; b&nbsp;c", "a b\u{a0}c"),
+            ("<script src=x />kept", "kept"),
+            ("a<script>never closed <p>b", "a"),
+            ("a<p title='never closed>b", "a"),
+            ("a<!-- never closed <p>b", "a"),
+            ("汉字<b>汉</b>字", "汉字汉字"),
+        ];
+        for (html, text) in cases {
+            assert_eq!(visible(html), text, "{html}");
+        }
+    }
+
+    #[test]
+    fn hostile_pages_take_linear_time() {
+        let pieces = [
+            "<",
+            "<!",
+            "<!--",
+            "<!-- --",
+            "<a ",
+            "<a '",
+            "<a b=",
+            "</",
+            "&",
+            "&#",
+            "&#9",
+            "<script>",
+            "</script",
+            "<template>",
+            "<div>",
+            "<!---",
+            " \n",
+        ];
+        for piece in pieces {
+            let html = piece.repeat(200_000);
+            assert!(visible(&html).len() <= html.len(), "{piece}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn text_is_tidy_and_no_longer_than_its_page(html in "([<>/!&;#x='\" a-]|<p>|<script|</script>|<!--|-->|&amp;|汉|\n){0,60}") {
+            let text = visible(&html);
+            prop_assert!(text.len() <= html.len());
+            prop_assert_eq!(text.trim_ascii(), text.as_str());
+            for double in ["  ", "\n\n", " \n", "\n "] {
+                prop_assert!(!text.contains(double));
+            }
+        }
+    }
+}

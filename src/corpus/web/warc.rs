@@ -460,13 +460,16 @@ mod tests {
 
     #[test]
     fn a_wrong_length_costs_one_record() {
-        for wrong in ["4", "7", "100", "-5", "5x", "", "99999999999999999999"] {
+        // What ends in the line ends behind the block, or right behind them, is believed: 7 to 9.
+        for wrong in ["4", "12", "100", "-5", "5x", "", "99999999999999999999"] {
             let text = String::from_utf8(ONE.to_vec()).unwrap();
             let bad = text.replace("Length: 5", &format!("Length: {wrong}"));
             let bytes = [bad.as_bytes(), ONE, ONE].concat();
-            let (resume_at, _, detail) = damage(&bytes);
-            assert_eq!(resume_at, bad.len(), "{wrong}: {detail}");
-            assert_eq!(record(&bytes[resume_at..]).body, b"hello");
+            let mut at = 0;
+            while let Next::Damaged { resume_at, .. } = next_record(&bytes[at..], true) {
+                at += resume_at;
+            }
+            assert_eq!(at, bad.len(), "{wrong}");
         }
     }
 

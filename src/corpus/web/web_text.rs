@@ -193,3 +193,6 @@ fn begins_with_tag(body: &[u8], message: &Option<Message<'_>>) -> bool {
     let start = body[..body.len().min(MOST_BYTES)].trim_ascii_start();
     matches!(start, [b'<', next, ..] if next.is_ascii_alphabetic() || matches!(next, b'!' | b'?'))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,21 @@
+//! Which documents does a Parquet file hold?
+//!
+//! [`Table`] reads the columns that hold text, id, URL and date, in bounded batches; [`Fields`]
+//! finds a row's values in a batch; [`copy_kept`] and [`copy_annotated`] write a table again
+//! without its duplicates, or with a column that names them.
+//!
+//! The decoder may panic on corrupt files. Every call into it is inside `catch_unwind`, and a
+//! panic becomes an error like any other; the process's panic hook still hears of it first, since
+//! a library must not touch the hook.
+
+mod contain;
+mod fields;
+mod read;
+mod write;
+
+pub use fields::{Fields, Row};
+pub use read::{Batches, Lost, Table};
+pub use write::{copy_annotated, copy_kept};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,316 @@
+//! Rows of a Parquet file, a bounded batch at a time.
+
+use std::fs::File;
+use std::path::Path;
+
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use parquet::file::metadata::RowGroupMetaData;
+
+use super::contain::contain;
+use crate::corpus::reading::Reading;
+use crate::{Error, ErrorKind, Result};
+
+/// The most rows of a batch.
+const MOST_ROWS: u64 = 8192;
+
+/// A Parquet file and the columns of it that are read.
+#[derive(Debug)]
+pub struct Table {
+    file: File,
+    metadata: ArrowReaderMetadata,
+    columns: ProjectionMask,
+    batch_bytes: u64,
+}
+
+/// Rows that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The number in the file of the first of them.
+    pub first_row: u64,
+    /// How many there are.
+    pub rows: u64,
+    /// What was wrong, row group included.
+    pub detail: String,
+}
+
+impl Table {
+    /// Opens `path` for the fields that `reading` names.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Read`] if the file cannot be opened; [`ErrorKind::Content`] if it is no
+    /// Parquet file, if its footer promises what cannot be, or if it lacks the text column.
+    pub fn open(path: &Path, reading: &Reading) -> Result<Table> {
+        let file = File::open(path).map_err(|error| {
+            Error::new(ErrorKind::Read, "cannot open")
+                .in_file(path)
+                .caused_by(error)
+        })?;
+        let metadata = file.metadata().map_err(|error| {
+            Error::new(ErrorKind::Read, "cannot ask for the size")
+                .in_file(path)
+                .caused_by(error)
+        })?;
+        let content = |detail: String| Error::new(ErrorKind::Content, detail).in_file(path);
+        let bytes = metadata.len();
+        let metadata = load(&file, true).map_err(content)?;
+        check(&metadata, bytes).map_err(content)?;
+        let named = named_fields(reading);
+        let columns = leaves(&metadata, &named);
+        let schema = metadata.parquet_schema();
+        if !leaves(&metadata, &named[..1])
+            .iter()
+            .any(|&is_named| is_named)
+        {
+            let names: Vec<_> = schema
+                .root_schema()
+                .get_fields()
+                .iter()
+                .map(|field| field.name())
+                .collect();
+            let message = format!(
+                "there is no column {:?} for the text; the columns are {}",
+                reading.text_field,
+                names.join(", ")
+            );
+            return Err(content(message));
+        }
+        let wanted = columns.iter().enumerate().filter(|(_, wanted)| **wanted);
+        let columns = ProjectionMask::leaves(schema, wanted.map(|(leaf, _)| leaf));
+        let batch_bytes = (reading.chunk_bytes as u64).max(1);
+        Ok(Table {
+            file,
+            metadata,
+            columns,
+            batch_bytes,
+        })
+    }
+
+    /// How many rows the file has.
+    pub fn rows(&self) -> u64 {
+        self.groups().iter().map(rows_of).sum()
+    }
+
+    fn groups(&self) -> &[RowGroupMetaData] {
+        self.metadata.metadata().row_groups()
+    }
+
+    /// The rows from number `from` on, in order.
+    ///
+    /// Batches end where they would if reading had begun at the first row, provided that `from` is
+    /// the first row of a batch; their borders depend on the file and on the chunk size alone.
+    pub fn batches(&self, from: u64) -> Batches<'_> {
+        Batches {
+            table: self,
+            group: 0,
+            row: 0,
+            group_end: 0,
+            from,
+            reader: None,
+        }
+    }
+
+    /// How many rows of `group` make a batch: as many as are believed to fit.
+    fn batch_rows(&self, group: &RowGroupMetaData) -> u64 {
+        let columns = group.columns().iter().enumerate();
+        let read = columns.filter(|(leaf, _)| self.columns.leaf_included(*leaf));
+        let bytes: u64 = read
+            .map(|(_, column)| claim(column.uncompressed_size()))
+            .sum();
+        let row_bytes = bytes / rows_of(group).max(1);
+        (self.batch_bytes / row_bytes.max(1)).clamp(1, MOST_ROWS)
+    }
+}
+
+/// The batches of a [`Table`], or what of it is lost.
+///
+/// A row group that goes wrong is lost from the first row not given out yet; the next ones are
+/// read.
+pub struct Batches<'t> {
+    table: &'t Table,
+    /// The next row group to open.
+    group: usize,
+    /// The next row to give out.
+    row: u64,
+    /// The first row behind the open group.
+    group_end: u64,
+    from: u64,
+    reader: Option<ParquetRecordBatchReader>,
+}
+
+impl Iterator for Batches<'_> {
+    type Item = std::result::Result<(u64, RecordBatch), Lost>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let Some(mut reader) = self.reader.take() else {
+                match self.open_group()? {
+                    Ok(()) => continue,
+                    Err(detail) => return Some(Err(self.lose(detail))),
+                }
+            };
+            // A reader that went wrong is dropped, and with it its row group.
+            match contain(|| reader.next().transpose()) {
+                Ok(Some(batch)) if batch.num_rows() as u64 <= self.group_end - self.row => {
+                    let first_row = self.row;
+                    self.row += batch.num_rows() as u64;
+                    self.reader = Some(reader);
+                    if batch.num_rows() > 0 {
+                        return Some(Ok((first_row, batch)));
+                    }
+                }
+                Ok(None) if self.row == self.group_end => {}
+                Ok(None) => return Some(Err(self.lose("rows are missing".to_owned()))),
+                Ok(Some(_)) => return Some(Err(self.lose("there are too many rows".to_owned()))),
+                Err(detail) => return Some(Err(self.lose(detail))),
+            }
+        }
+    }
+}
+
+impl Batches<'_> {
+    /// Opens the next row group that has rows to give out; `None` if there is none.
+    fn open_group(&mut self) -> Option<std::result::Result<(), String>> {
+        loop {
+            let group = self.table.groups().get(self.group)?;
+            self.group += 1;
+            let start = self.group_end;
+            self.group_end += rows_of(group);
+            self.row = start.max(self.from);
+            if self.row >= self.group_end {
+                continue;
+            }
+            let opened = self.reader_of(self.group - 1, group, self.row - start);
+            return Some(opened.map(|reader| self.reader = Some(reader)));
+        }
+    }
+
+    fn reader_of(
+        &self,
+        number: usize,
+        group: &RowGroupMetaData,
+        passed: u64,
+    ) -> std::result::Result<ParquetRecordBatchReader, String> {
+        let Table {
+            file,
+            metadata,
+            columns,
+            ..
+        } = self.table;
+        let file = file.try_clone().map_err(|error| error.to_string())?;
+        let rows = usize::try_from(self.table.batch_rows(group)).unwrap_or(1);
+        let passed = usize::try_from(passed).map_err(|error| error.to_string())?;
+        contain(|| {
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
+                .with_row_groups(vec![number])
+                .with_projection(columns.clone())
+                .with_batch_size(rows)
+                .with_offset(passed)
+                .build()
+        })
+    }
+
+    /// Gives the rest of the open row group up.
+    fn lose(&mut self, detail: String) -> Lost {
+        let first_row = self.row;
+        self.row = self.group_end;
+        self.reader = None;
+        let detail = format!("row group {}: {detail}", self.group - 1);
+        Lost {
+            first_row,
+            rows: self.group_end - first_row,
+            detail,
+        }
+    }
+}
+
+/// The footer; `plain` leaves out what Arrow wrote about its own types.
+pub(super) fn load(file: &File, plain: bool) -> std::result::Result<ArrowReaderMetadata, String> {
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(plain);
+    contain(|| ArrowReaderMetadata::load(file, options))
+}
+
+/// Whether what the footer says can be, in a file of `file_bytes`.
+pub(super) fn check(
+    metadata: &ArrowReaderMetadata,
+    file_bytes: u64,
+) -> std::result::Result<(), String> {
+    let mut rows = 0u64;
+    for (number, group) in metadata.metadata().row_groups().iter().enumerate() {
+        let wrong = |what: &str, value: i64| Err(format!("row group {number}: {what} of {value}"));
+        rows = match u64::try_from(group.num_rows())
+            .ok()
+            .and_then(|more| rows.checked_add(more))
+        {
+            Some(rows) => rows,
+            None => return wrong("a number of rows", group.num_rows()),
+        };
+        for column in group.columns() {
+            let compressed = column.compressed_size();
+            let start = column
+                .dictionary_page_offset()
+                .unwrap_or(column.data_page_offset());
+            let end = u64::try_from(start)
+                .ok()
+                .zip(u64::try_from(compressed).ok());
+            let end = end.and_then(|(start, bytes)| start.checked_add(bytes));
+            if end.is_none_or(|end| end > file_bytes) {
+                return wrong(
+                    "a column that ends outside the file, with a size",
+                    compressed,
+                );
+            }
+            if column.uncompressed_size() < 0 {
+                return wrong(
+                    "a column with a decompressed size",
+                    column.uncompressed_size(),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn rows_of(group: &RowGroupMetaData) -> u64 {
+    claim(group.num_rows())
+}
+
+/// A number of the footer; negative ones were refused by [`check`].
+fn claim(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+/// The fields to read, that of the text first.
+fn named_fields(reading: &Reading) -> Vec<&str> {
+    let fields = [
+        &reading.text_field,
+        &reading.id_field,
+        &reading.url_field,
+        &reading.date_field,
+    ];
+    fields
+        .into_iter()
+        .chain(&reading.keep_field)
+        .map(String::as_str)
+        .collect()
+}
+
+/// For each leaf column, whether it is one of `names` or within it.
+fn leaves(metadata: &ArrowReaderMetadata, names: &[&str]) -> Vec<bool> {
+    let is_named = |path: &str| {
+        names.iter().any(|name| {
+            let behind = path.strip_prefix(name);
+            behind.is_some_and(|behind| behind.is_empty() || behind.starts_with('.'))
+        })
+    };
+    let columns = metadata.parquet_schema().columns();
+    columns
+        .iter()
+        .map(|column| is_named(&column.path().string()))
+        .collect()
+}

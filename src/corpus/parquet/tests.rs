@@ -1,0 +1,337 @@
+use super::*;
+use crate::ErrorKind;
+use crate::corpus::document::FieldValue;
+use crate::corpus::reading::Reading;
+use arrow::array::{
+    ArrayRef, DictionaryArray, Float64Array, Int64Array, LargeStringArray, StringArray,
+    StringViewArray, StructArray,
+};
+use arrow::datatypes::{DataType, Field, Int32Type};
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+fn texts(rows: usize) -> Vec<Option<String>> {
+    (0..rows)
+        .map(|row| (row % 7 != 3).then(|| format!("text of row {row}")))
+        .collect()
+}
+
+/// A table with a number for an id, and a URL within a struct.
+fn batch(text: ArrayRef) -> RecordBatch {
+    let rows = text.len() as i64;
+    let urls: StringArray = (0..rows)
+        .map(|row| Some(format!("http://a/{row}")))
+        .collect();
+    let url = Arc::new(Field::new("url", DataType::Utf8, true));
+    let meta = StructArray::from(vec![(url, Arc::new(urls) as ArrayRef)]);
+    let scores: Float64Array = (0..rows).map(|row| row as f64 / 2.0).collect();
+    RecordBatch::try_from_iter(vec![
+        (
+            "id",
+            Arc::new((0..rows).collect::<Int64Array>()) as ArrayRef,
+        ),
+        ("text", text),
+        ("meta", Arc::new(meta)),
+        (
+            "unread",
+            Arc::new(StringArray::from_iter_values((0..rows).map(|_| "x"))),
+        ),
+        ("score", Arc::new(scores)),
+    ])
+    .unwrap()
+}
+
+fn write(path: &Path, batch: &RecordBatch, codec: Compression, group_rows: usize) {
+    let properties = WriterProperties::builder()
+        .set_compression(codec)
+        .set_max_row_group_row_count(Some(group_rows))
+        .build();
+    let file = File::create(path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+}
+
+fn reading() -> Reading {
+    Reading {
+        url_field: "meta.url".into(),
+        keep_field: Some("score".into()),
+        ..Reading::default()
+    }
+}
+
+type Rows = Vec<(u64, Option<String>, String, String)>;
+
+fn rows(table: &Table, from: u64, reading: &Reading) -> (Rows, Vec<Lost>) {
+    let (mut rows, mut lost) = (Vec::new(), Vec::new());
+    for found in table.batches(from) {
+        match found {
+            Ok((first_row, batch)) => {
+                assert_eq!(batch.num_columns(), 4, "only what is asked for is read");
+                let mut fields = Fields::of(&batch, reading);
+                for index in 0..batch.num_rows() {
+                    let number = first_row + index as u64;
+                    let row = fields.row(index);
+                    assert_eq!(
+                        row.keep_field,
+                        Some(FieldValue::Number(number as f64 / 2.0))
+                    );
+                    let string = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+                    rows.push((
+                        number,
+                        row.text.map(string),
+                        string(row.id),
+                        string(row.url),
+                    ));
+                }
+            }
+            Err(some) => lost.push(some),
+        }
+    }
+    (rows, lost)
+}
+
+#[test]
+fn every_kind_of_string_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.parquet");
+    let texts = texts(100);
+    let borrowed = || texts.iter().map(Option::as_deref);
+    let columns: [ArrayRef; 4] = [
+        Arc::new(borrowed().collect::<StringArray>()),
+        Arc::new(borrowed().collect::<LargeStringArray>()),
+        Arc::new(borrowed().collect::<StringViewArray>()),
+        Arc::new(borrowed().collect::<DictionaryArray<Int32Type>>()),
+    ];
+    for column in columns {
+        let batch = batch(column);
+        // In memory, the layouts differ; in the file, most do not.
+        let mut fields = Fields::of(&batch, &reading());
+        assert_eq!(fields.row(4).text, Some(&b"text of row 4"[..]));
+        assert_eq!((fields.row(3).text, fields.row(1000).text), (None, None));
+        write(&path, &batch, Compression::SNAPPY, 40);
+        for chunk_bytes in [1, 100, 1 << 20] {
+            let reading = Reading {
+                chunk_bytes,
+                ..reading()
+            };
+            let table = Table::open(&path, &reading).unwrap();
+            assert_eq!(table.rows(), 100);
+            let (found, lost) = rows(&table, 0, &reading);
+            assert!(lost.is_empty());
+            let expected: Rows = texts
+                .iter()
+                .enumerate()
+                .map(|(row, text)| {
+                    (
+                        row as u64,
+                        text.clone(),
+                        row.to_string(),
+                        format!("http://a/{row}"),
+                    )
+                })
+                .collect();
+            assert_eq!(found, expected);
+            // From the start of any batch on.
+            for (first_row, _) in table.batches(0).map(Result::unwrap) {
+                let (found, _) = rows(&table, first_row, &reading);
+                assert_eq!(found, expected[first_row as usize..]);
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_begin_where_they_would_from_the_start() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.parquet");
+    write(
+        &path,
+        &batch(Arc::new(texts(100).into_iter().collect::<StringArray>())),
+        Compression::UNCOMPRESSED,
+        40,
+    );
+    let reading = Reading {
+        chunk_bytes: 300,
+        ..reading()
+    };
+    let table = Table::open(&path, &reading).unwrap();
+    let borders =
+        |from| -> Vec<u64> { table.batches(from).map(|batch| batch.unwrap().0).collect() };
+    let all = borders(0);
+    assert!(all.len() > 5 && all.contains(&40) && all.contains(&80));
+    for (place, first_row) in all.iter().enumerate() {
+        assert_eq!(borders(*first_row), all[place..]);
+    }
+}
+
+#[test]
+fn files_that_are_none_and_columns_that_lack() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.parquet");
+    let kind = |path: &Path, reading: &Reading| Table::open(path, reading).unwrap_err().kind();
+    assert_eq!(kind(&path, &reading()), ErrorKind::Read);
+    for bytes in [
+        &b""[..],
+        b"PAR1",
+        b"PAR1\xff\xff\xff\xffPAR1",
+        b"PAR1\xff\xff\xff\x7fPAR1",
+    ] {
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(kind(&path, &reading()), ErrorKind::Content);
+    }
+    write(
+        &path,
+        &batch(Arc::new(StringArray::from(vec!["a"]))),
+        Compression::UNCOMPRESSED,
+        10,
+    );
+    let other = Reading {
+        text_field: "body".into(),
+        ..reading()
+    };
+    let error = Table::open(&path, &other).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("\"body\" for the text; the columns are id, text, meta"),
+        "{error}"
+    );
+}
+
+fn read_all(path: &Path) -> Vec<RecordBatch> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
+    reader.build().unwrap().map(Result::unwrap).collect()
+}
+
+#[test]
+fn copies_keep_schema_codec_and_rows() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, copy) = (
+        directory.path().join("a.parquet"),
+        directory.path().join("b.parquet"),
+    );
+    let zstd = Compression::ZSTD(ZstdLevel::try_new(3).unwrap());
+    let whole = batch(Arc::new(
+        texts(100).into_iter().collect::<LargeStringArray>(),
+    ));
+    write(&path, &whole, zstd, 30);
+
+    let kept = copy_kept(&path, File::create(&copy).unwrap(), &mut |row| row % 2 == 1).unwrap();
+    assert_eq!(kept, 50);
+    let batches = read_all(&copy);
+    let written = arrow::compute::concat_batches(&batches[0].schema(), &batches).unwrap();
+    let odd = arrow::array::BooleanArray::from_iter((0..100).map(|row| Some(row % 2 == 1)));
+    let expected = arrow::compute::filter_record_batch(&whole, &odd).unwrap();
+    assert_eq!(written, expected);
+    let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(&copy).unwrap()).unwrap();
+    let codec = builder.metadata().row_group(0).column(1).compression();
+    assert!(matches!(codec, Compression::ZSTD(_)), "{codec:?}");
+
+    let mut named = |row: u64| (row == 5).then(|| "first".to_owned());
+    let rows = copy_annotated(&path, File::create(&copy).unwrap(), &mut named).unwrap();
+    assert_eq!(rows, 100);
+    let batches = read_all(&copy);
+    let written = arrow::compute::concat_batches(&batches[0].schema(), &batches).unwrap();
+    assert_eq!(written.project(&[0, 1, 2, 3, 4]).unwrap(), whole);
+    let column = written.column_by_name("duplicate_of").unwrap();
+    assert_eq!(column.null_count(), 99);
+    let twice = directory.path().join("c.parquet");
+    let error = copy_annotated(&copy, File::create(twice).unwrap(), &mut named).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Content);
+}
+
+#[test]
+fn a_damaged_row_group_is_lost_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.parquet");
+    write(
+        &path,
+        &batch(Arc::new(texts(90).into_iter().collect::<StringArray>())),
+        Compression::SNAPPY,
+        30,
+    );
+    let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
+    let column = builder.metadata().row_group(1).column(1).clone();
+    let (start, length) = column.byte_range();
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[start as usize..(start + length) as usize].fill(0xff);
+    std::fs::write(&path, bytes).unwrap();
+    let reading = reading();
+    let (found, lost) = rows(&Table::open(&path, &reading).unwrap(), 0, &reading);
+    let numbers: Vec<u64> = found.iter().map(|row| row.0).collect();
+    assert_eq!(numbers, (0..30).chain(60..90).collect::<Vec<_>>());
+    assert_eq!((lost.len(), lost[0].first_row, lost[0].rows), (1, 30, 30));
+    assert!(
+        lost[0].detail.starts_with("row group 1: "),
+        "{}",
+        lost[0].detail
+    );
+}
+
+#[test]
+fn no_panic_escapes_whichever_byte_is_wrong() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, copy) = (
+        directory.path().join("a.parquet"),
+        directory.path().join("b.parquet"),
+    );
+    write(
+        &path,
+        &batch(Arc::new(texts(20).into_iter().collect::<StringArray>())),
+        Compression::SNAPPY,
+        10,
+    );
+    let bytes = std::fs::read(&path).unwrap();
+    let reading = Reading {
+        chunk_bytes: 200,
+        ..reading()
+    };
+    for place in 0..bytes.len() {
+        for flip in [0x01, 0x80, 0xff] {
+            let mut spoiled = bytes.clone();
+            spoiled[place] ^= flip;
+            std::fs::write(&path, &spoiled).unwrap();
+            if let Ok(table) = Table::open(&path, &reading) {
+                let mut count = 0;
+                for found in table.batches(0) {
+                    match found {
+                        Ok((_, batch)) => {
+                            let mut fields = Fields::of(&batch, &reading);
+                            (0..batch.num_rows()).for_each(|index| drop(fields.row(index)));
+                            count += batch.num_rows() as u64;
+                        }
+                        Err(lost) => count += lost.rows,
+                    }
+                }
+                assert_eq!(count, table.rows(), "byte {place}");
+            }
+            let output = File::create(&copy).unwrap();
+            let _ = copy_kept(&path, output, &mut |_| true);
+        }
+    }
+}
+
+#[test]
+fn no_panic_escapes_wherever_the_file_ends() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.parquet");
+    write(
+        &path,
+        &batch(Arc::new(texts(20).into_iter().collect::<StringArray>())),
+        Compression::SNAPPY,
+        10,
+    );
+    let bytes = std::fs::read(&path).unwrap();
+    for end in 0..bytes.len() {
+        std::fs::write(&path, &bytes[..end]).unwrap();
+        let error = Table::open(&path, &reading()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Content, "{end}");
+    }
+}
