@@ -114,7 +114,8 @@ fn every_kind_of_string_is_read() {
         // In memory, the layouts differ; in the file, most do not.
         let mut fields = Fields::of(&batch, &reading());
         assert_eq!(fields.row(4).text, Some(&b"text of row 4"[..]));
-        assert_eq!((fields.row(3).text, fields.row(1000).text), (None, None));
+        assert_eq!(fields.row(3).text, None);
+        assert_eq!(fields.row(1000).text, None);
         write(&path, &batch, Compression::SNAPPY, 40);
         for chunk_bytes in [1, 100, 1 << 20] {
             let reading = Reading {
