@@ -1,0 +1,11 @@
+//! Deduplication of whole dumps: the answer is that of the definition, however the documents are
+//! split into files, formats, chunks and threads, and however often the run is interrupted.
+
+#![allow(clippy::unwrap_used)]
+
+mod documents;
+mod interruption;
+mod oracle;
+mod policies;
+mod same_answer;
+mod setup;

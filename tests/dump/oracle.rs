@@ -1,0 +1,77 @@
+//! The definition, one pair at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use simtool::kernel::Level;
+use simtool::run::dedup::{Job, MethodChoice};
+use simtool::text::Tokenizer;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::documents::Text;
+use crate::setup::Found;
+
+/// Fewer words have no fingerprint.
+const LEAST_WORDS: usize = 8;
+
+struct Page {
+    words: Vec<Vec<u8>>,
+    fingerprint: u64,
+    shingles: BTreeSet<Vec<Vec<u8>>>,
+}
+
+fn page(job: &Job, text: &str) -> Page {
+    let mut words: Vec<Vec<u8>> = Vec::new();
+    Tokenizer::new(job.tokenizer, Level::Scalar)
+        .for_each_word(text.as_bytes(), &mut |word| words.push(word.to_vec()));
+    let mut sums = [0i64; 64];
+    for word in &words {
+        let hash = xxh3_64(word);
+        for (bit, sum) in sums.iter_mut().enumerate() {
+            *sum += if hash >> bit & 1 == 1 { 1 } else { -1 };
+        }
+    }
+    let bits = sums.iter().enumerate().filter(|(_, sum)| **sum > 0);
+    let width = job.verification.shingle.min(words.len()).max(1);
+    Page {
+        fingerprint: bits.map(|(bit, _)| 1 << bit).sum(),
+        shingles: words.windows(width).map(<[_]>::to_vec).collect(),
+        words,
+    }
+}
+
+/// Who goes, for whom, at what distance, with which share of shingles: in input order. Pages are
+/// visited in the order of `keep`, which gives their numbers.
+pub fn duplicates(job: &Job, documents: &[Text], keep: &[usize]) -> Vec<Found> {
+    let MethodChoice::SimHash { distance, .. } = job.method else {
+        panic!("the oracle knows SimHash only");
+    };
+    let pages: Vec<Page> = documents
+        .iter()
+        .map(|document| page(job, &document.text))
+        .collect();
+    let mut found: BTreeMap<usize, Found> = BTreeMap::new();
+    for (place, &kept) in keep.iter().enumerate() {
+        if pages[kept].words.is_empty() || found.contains_key(&kept) {
+            continue;
+        }
+        for &other in &keep[place + 1..] {
+            if found.contains_key(&other) {
+                continue;
+            }
+            let (a, b) = (&pages[kept], &pages[other]);
+            let bits = (a.fingerprint ^ b.fingerprint).count_ones();
+            let shared = a.shingles.intersection(&b.shingles).count() as u64;
+            let all = (a.shingles.len() + b.shingles.len()) as u64 - shared;
+            let same = a.words == b.words;
+            let long = a.words.len() >= LEAST_WORDS && b.words.len() >= LEAST_WORDS;
+            let least = u64::from(job.verification.thousandths);
+            let near = long && bits <= distance && shared * 1000 >= all * least;
+            if same || near {
+                let verified = if same { (1, 1) } else { (shared, all) };
+                let id = |number: usize| documents[number].id.clone();
+                found.insert(other, (id(other), id(kept), bits.into(), verified));
+            }
+        }
+    }
+    found.into_values().collect()
+}

@@ -1,0 +1,283 @@
+//! Which copy stays, and what is left.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use simtool::ErrorKind;
+use simtool::corpus::Format;
+use simtool::dedup::keep::Policy;
+use simtool::run::Progress;
+use simtool::run::dedup::{ClusterRule, Job, WriteMode};
+
+use crate::documents::{Text, documents};
+use crate::oracle;
+use crate::setup::{Form, check, found, job, lines, pairs, refusal, resources, run, write};
+
+fn one_file(form: Form, documents: &[Text]) -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("input");
+    write(&path, form, documents);
+    (directory, path)
+}
+
+#[test]
+fn the_best_copy_stays() {
+    let all = documents(3, 200);
+    let (_directory, path) = one_file(Form::Jsonl, &all);
+    type Rank = fn(&Text) -> (i64, String);
+    let policies: [(Policy, Rank); 4] = [
+        (Policy::Longest, |document| {
+            (-(document.text.len() as i64), String::new())
+        }),
+        (Policy::ShortestUrl, |document| {
+            (document.url.len() as i64, String::new())
+        }),
+        (Policy::Newest, |document| {
+            let digits: String = document.date.chars().filter(char::is_ascii_digit).collect();
+            (-digits.parse::<i64>().unwrap(), String::new())
+        }),
+        (Policy::Field("n".into()), |document| {
+            (-document.id[1..].parse::<i64>().unwrap(), String::new())
+        }),
+    ];
+    for (policy, rank) in policies {
+        let mut job = job();
+        job.reading.keep_field = Some("n".into());
+        job.keep = policy.clone();
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by_key(|&number| rank(&all[number]));
+        let expected = oracle::duplicates(&job, &all, &order);
+        let pairs = found(&pairs(&job, std::slice::from_ref(&path), &[], 2));
+        let told = |found: &[crate::setup::Found]| {
+            found
+                .iter()
+                .map(|(id, kept, ..)| (id.clone(), kept.clone()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(told(&pairs), told(&expected), "{policy}");
+    }
+}
+
+#[test]
+fn sites_keep_their_own_copies() {
+    let all = documents(4, 200);
+    let (_directory, path) = one_file(Form::Jsonl, &all);
+    let mut job = job();
+    job.keep_per_site = true;
+    let pairs = pairs(&job, &[path], &[], 2);
+    let site = |id: &Value| {
+        let document = all
+            .iter()
+            .find(|document| id.as_str() == Some(&document.id))
+            .unwrap();
+        document.url.split('/').nth(2).unwrap()
+    };
+    assert!(!pairs.is_empty());
+    assert!(
+        pairs
+            .iter()
+            .all(|pair| site(&pair["id"]) == site(&pair["kept"]))
+    );
+}
+
+#[test]
+fn only_what_the_other_collection_has_goes() {
+    let (old, new) = (documents(6, 100), documents(6, 160));
+    let (_old, old_path) = one_file(Form::FormFeed, &old);
+    let (_new, new_path) = one_file(Form::Jsonl, &new);
+    let pairs = pairs(&job(), &[new_path.clone()], &[old_path.clone()], 2);
+    assert!(
+        pairs
+            .iter()
+            .all(|pair| pair["kept_at"]["file"] == old_path.to_str().unwrap())
+    );
+    assert!(
+        pairs
+            .iter()
+            .all(|pair| pair["at"]["file"] == new_path.to_str().unwrap())
+    );
+    // The first hundred are the same; of the others, edited copies of these.
+    let empty = |document: &&Text| document.text.is_empty();
+    let expected = 100 - old.iter().filter(empty).count();
+    let same = |pair: &&Value| pair["id"].as_str().unwrap()[1..].parse::<usize>().unwrap() < 100;
+    assert_eq!(pairs.iter().filter(same).count(), expected);
+    assert!(pairs.len() > expected);
+}
+
+#[test]
+fn no_copy_stays_if_none_is_wanted() {
+    let all = documents(7, 200);
+    let (_directory, path) = one_file(Form::Jsonl, &all);
+    let usual = pairs(&job(), std::slice::from_ref(&path), &[], 2);
+    let mut job = job();
+    job.drop_all = true;
+    let pairs = pairs(&job, &[path], &[], 2);
+    let kept: std::collections::BTreeSet<_> =
+        usual.iter().map(|pair| pair["kept"].to_string()).collect();
+    assert_eq!(pairs.len(), usual.len() + kept.len());
+    let alone = pairs.iter().filter(|pair| pair["kept"].is_null());
+    assert_eq!(alone.count(), kept.len());
+}
+
+#[test]
+fn components_join_what_stars_keep_apart() {
+    let all = documents(8, 300);
+    let (_directory, path) = one_file(Form::Jsonl, &all);
+    let stars = pairs(&job(), std::slice::from_ref(&path), &[], 2);
+    let mut job = job();
+    job.clusters = ClusterRule::Components;
+    let components = pairs(&job, &[path], &[], 2);
+    assert!(components.len() >= stars.len());
+    // Whoever stays stays in no component of another.
+    let gone: std::collections::BTreeSet<_> = components
+        .iter()
+        .map(|pair| pair["id"].to_string())
+        .collect();
+    assert!(
+        components
+            .iter()
+            .all(|pair| !gone.contains(&pair["kept"].to_string()))
+    );
+}
+
+fn written(job: &Job, form: Form, all: &[Text]) -> (tempfile::TempDir, PathBuf, Vec<Value>) {
+    let (directory, path) = one_file(form, all);
+    let out = directory.path().join("out");
+    fs::create_dir(&out).unwrap();
+    run(
+        job,
+        &[path.clone()],
+        &[],
+        &out,
+        &resources(2, &out),
+        &Progress::new(),
+    )
+    .unwrap();
+    check(&out);
+    let pairs = lines(&out.join("duplicates.jsonl"));
+    let relative = path.strip_prefix("/").unwrap();
+    let target = out.join(job.write.name()).join(relative);
+    (directory, target, pairs)
+}
+
+#[test]
+fn the_dump_is_written_without_duplicates() {
+    let all = documents(9, 300);
+    let mut job = job();
+    job.write = WriteMode::Kept;
+    for form in [
+        Form::Jsonl,
+        Form::JsonlGzip,
+        Form::JsonlZstd,
+        Form::FormFeed,
+    ] {
+        let (_directory, target, pairs) = written(&job, form, &all);
+        // What is left has no duplicates, and is all that was not dropped.
+        let again = tempfile::tempdir().unwrap();
+        let resources = resources(1, again.path());
+        let mut reading = job.clone();
+        reading.write = WriteMode::Ids;
+        let summary = run(
+            &reading,
+            &[target],
+            &[],
+            again.path(),
+            &resources,
+            &Progress::new(),
+        )
+        .unwrap();
+        assert_eq!(summary.dropped(), 0, "{form:?}");
+        assert_eq!(summary.seen() as usize, all.len() - pairs.len());
+        let dropped: Vec<&str> = pairs
+            .iter()
+            .map(|pair| pair["id"].as_str().unwrap())
+            .collect();
+        let expected = all
+            .iter()
+            .map(|document| document.id.as_str())
+            .filter(|id| !dropped.contains(id));
+        let ids = lines(&again.path().join("kept.jsonl"));
+        let ids: Vec<&str> = ids
+            .iter()
+            .map(|line| line["id"].as_str().unwrap())
+            .collect();
+        assert_eq!(ids, expected.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn duplicates_are_marked() {
+    let all = documents(10, 200);
+    let mut job = job();
+    job.write = WriteMode::Annotated;
+    let (_directory, target, pairs) = written(&job, Form::Jsonl, &all);
+    let marked = lines(&target);
+    assert_eq!(marked.len(), all.len());
+    let with_mark: Vec<(&Value, &Value)> = marked
+        .iter()
+        .filter(|line| !line["duplicate_of"].is_null())
+        .map(|line| (&line["id"], &line["duplicate_of"]))
+        .collect();
+    let expected: Vec<(&Value, &Value)> = pairs
+        .iter()
+        .map(|pair| (&pair["id"], &pair["kept"]))
+        .collect();
+    assert_eq!(with_mark, expected);
+}
+
+#[test]
+fn formats_without_a_place_for_marks_are_refused() {
+    let (_directory, path) = one_file(Form::FormFeed, &documents(1, 20));
+    let mut job = job();
+    job.write = WriteMode::Annotated;
+    job.reading.format = Some(Format::FormFeed);
+    let out = tempfile::tempdir().unwrap();
+    let resources = resources(1, out.path());
+    let error = refusal(run(
+        &job,
+        &[path],
+        &[],
+        out.path(),
+        &resources,
+        &Progress::new(),
+    ));
+    assert_eq!(error.kind(), ErrorKind::Parameter);
+    assert!(error.to_string().contains("no place for a mark"), "{error}");
+}
+
+#[test]
+fn bad_lines_are_listed_and_left_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("input");
+    let good = |id: &str| format!("{{\"id\":\"{id}\",\"text\":\"words of {id}\"}}\n");
+    let text = good("a") + "{\"id\": \"b\", \"text\": 7}\n{broken\n" + &good("c");
+    fs::write(&path, &text).unwrap();
+    let mut job = job();
+    job.write = WriteMode::Kept;
+    let out = directory.path().join("out");
+    fs::create_dir(&out).unwrap();
+    let resources = resources(1, &out);
+    let summary = run(
+        &job,
+        &[path.clone()],
+        &[],
+        &out,
+        &resources,
+        &Progress::new(),
+    )
+    .unwrap();
+    assert_eq!(
+        (summary.seen(), summary.kept(), summary.skipped()),
+        (4, 2, 2)
+    );
+    check(&out);
+    let skipped = lines(&out.join("skipped.jsonl"));
+    let reasons: Vec<&str> = skipped
+        .iter()
+        .map(|line| line["reason"].as_str().unwrap())
+        .collect();
+    assert_eq!(reasons, ["no_text", "bad_json"]);
+    let kept = out.join("kept").join(path.strip_prefix("/").unwrap());
+    assert_eq!(fs::read_to_string(kept).unwrap(), good("a") + &good("c"));
+}

@@ -1,0 +1,142 @@
+//! One answer, however documents come.
+
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+use simtool::run::dedup::{Job, MethodChoice, Weights};
+
+use crate::documents::{Text, documents};
+use crate::oracle;
+use crate::setup::{Form, Found, found, job, pairs, write};
+
+/// Shares of equal pages are written as they were verified: 1 of 1, or all of their shingles.
+fn reduced(found: Vec<Found>) -> Vec<Found> {
+    let reduce = |(id, kept, distance, (shared, all)): Found| {
+        let verified = if shared == all { (1, 1) } else { (shared, all) };
+        (id, kept, distance, verified)
+    };
+    found.into_iter().map(reduce).collect()
+}
+
+fn in_files(job: &Job, documents: &[Text], forms: &[Form], threads: usize) -> Vec<Found> {
+    let directory = tempfile::tempdir().unwrap();
+    let each = documents.len().div_ceil(forms.len()).max(1);
+    let paths: Vec<PathBuf> = documents
+        .chunks(each)
+        .zip(forms)
+        .enumerate()
+        .map(|(number, (documents, form))| {
+            let path = directory.path().join(format!("{number:03}"));
+            write(&path, *form, documents);
+            path
+        })
+        .collect();
+    found(&pairs(job, &paths, &[], threads))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_answer_is_the_definition(
+        seed in any::<u64>(),
+        count in 1usize..120,
+        distance in 0u32..20,
+        thousandths in 300u32..1000,
+        threads in 1usize..4,
+        chunk_bytes in 1usize..20_000,
+        forms in prop::collection::vec(
+            prop::sample::select(vec![Form::Jsonl, Form::JsonlGzip, Form::JsonlZstd, Form::FormFeed]),
+            1..5,
+        ),
+    ) {
+        let mut job = job();
+        job.method = MethodChoice::SimHash {
+            bits: 64,
+            distance,
+            shingle: 1,
+            weights: Weights::Frequency,
+            stop_words: false,
+        };
+        job.verification.thousandths = thousandths;
+        job.reading.chunk_bytes = chunk_bytes;
+        let documents = documents(seed, count);
+        let order: Vec<usize> = (0..count).collect();
+        let expected = oracle::duplicates(&job, &documents, &order);
+        prop_assert_eq!(reduced(in_files(&job, &documents, &forms, threads)), reduced(expected));
+    }
+
+    #[test]
+    fn every_method_gives_one_answer(
+        seed in any::<u64>(),
+        method in 0usize..6,
+        chunk_bytes in 1usize..20_000,
+    ) {
+        let simhash = |bits, shingle, weights, stop_words| MethodChoice::SimHash {
+            bits,
+            distance: 10,
+            shingle,
+            weights,
+            stop_words,
+        };
+        let mut job = job();
+        job.method = [
+            MethodChoice::Exact,
+            MethodChoice::Normalized,
+            simhash(128, 1, Weights::LogFrequency, true),
+            simhash(64, 2, Weights::Frequency, false),
+            simhash(128, 1, Weights::Top(50), false),
+            MethodChoice::MinHash { recall: 0.95, shingle: 3 },
+        ][method]
+            .clone();
+        let documents = documents(seed, 150);
+        let whole = |job: &Job, forms: &[Form], threads| {
+            let directory = tempfile::tempdir().unwrap();
+            let each = documents.len().div_ceil(forms.len());
+            let paths: Vec<PathBuf> = documents
+                .chunks(each)
+                .zip(forms)
+                .enumerate()
+                .map(|(number, (documents, form))| {
+                    let path = directory.path().join(format!("{number:03}"));
+                    write(&path, *form, documents);
+                    path
+                })
+                .collect();
+            let pairs = pairs(job, &paths, &[], threads);
+            let told = |pair: &serde_json::Value| {
+                ["id", "kept", "method", "distance", "similarity", "verified"]
+                    .map(|field| pair[field].clone())
+            };
+            pairs.iter().map(told).collect::<Vec<_>>()
+        };
+        let once = whole(&job, &[Form::Jsonl], 1);
+        prop_assert!(!once.is_empty());
+        job.reading.chunk_bytes = chunk_bytes;
+        let forms = [Form::JsonlZstd, Form::FormFeed, Form::JsonlGzip];
+        prop_assert_eq!(whole(&job, &forms, 3), once);
+    }
+}
+
+#[test]
+fn all_documents_equal() {
+    let mut all = documents(1, 1);
+    all[0].text = "the same words in each of these documents, every time".to_owned();
+    let all: Vec<Text> = (0..3000)
+        .map(|number| Text {
+            id: format!("d{number}"),
+            ..all[0].clone()
+        })
+        .collect();
+    let found = in_files(&job(), &all, &[Form::Jsonl], 2);
+    assert_eq!(found.len(), 2999);
+    assert!(found.iter().all(|(_, kept, distance, verified)| {
+        (kept.as_str(), *distance, *verified) == ("d0", 0, (1, 1))
+    }));
+}
+
+#[test]
+fn nothing_at_all() {
+    assert!(in_files(&job(), &[], &[Form::Jsonl], 2).is_empty());
+    assert!(in_files(&job(), &documents(1, 1), &[Form::FormFeed], 1).is_empty());
+}

@@ -1,0 +1,207 @@
+//! Files of documents, jobs, and what they leave.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use simtool::corpus::{Reading, discover};
+use simtool::dedup::keep::Policy;
+use simtool::kernel::Level;
+use simtool::run::dedup::{
+    ClusterRule, Job, MethodChoice, PairForms, Place, Summary, Verification, Weights, WriteMode,
+    least_memory_bytes,
+};
+use simtool::run::{Progress, Resources};
+use simtool::text::Choice;
+use simtool::{Error, Result};
+
+use crate::documents::Text;
+
+/// A job with the usual settings, for short documents.
+pub fn job() -> Job {
+    Job {
+        method: MethodChoice::SimHash {
+            bits: 64,
+            distance: 8,
+            shingle: 1,
+            weights: Weights::Frequency,
+            stop_words: false,
+        },
+        tokenizer: Choice::Auto,
+        verification: Verification {
+            shingle: 3,
+            thousandths: 600,
+        },
+        clusters: ClusterRule::Star,
+        keep: Policy::First,
+        keep_per_site: false,
+        drop_all: false,
+        reading: Reading {
+            max_document_bytes: 1 << 20,
+            chunk_bytes: 4096,
+            ..Reading::default()
+        },
+        write: WriteMode::None,
+        pairs: PairForms::default(),
+    }
+}
+
+/// Threads and memory.
+pub fn resources(threads: usize, temporary: &Path) -> Resources {
+    Resources {
+        threads,
+        memory_bytes: least_memory_bytes(threads, 1 << 20),
+        temporary: temporary.to_owned(),
+        level: Level::best(),
+    }
+}
+
+/// How documents are written to a file.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    Jsonl,
+    JsonlGzip,
+    JsonlZstd,
+    FormFeed,
+}
+
+/// Writes the documents to a file.
+pub fn write(path: &Path, form: Form, documents: &[Text]) {
+    let mut bytes = Vec::new();
+    for (number, document) in documents.iter().enumerate() {
+        match form {
+            Form::FormFeed => {
+                bytes.extend_from_slice(
+                    format!("{}\n{}\x0c", document.id, document.text).as_bytes(),
+                );
+            }
+            _ => {
+                let line = json!({
+                    "id": document.id, "url": document.url, "date": document.date,
+                    "text": document.text, "n": number,
+                });
+                bytes.extend_from_slice(format!("{line}\n").as_bytes());
+            }
+        }
+    }
+    // Members that end within documents.
+    let packed: Vec<u8> = match form {
+        Form::JsonlGzip => bytes.chunks(7000).flat_map(gzip).collect(),
+        Form::JsonlZstd => bytes
+            .chunks(9000)
+            .flat_map(|part| zstd::bulk::compress(part, 1).unwrap())
+            .collect(),
+        _ => bytes,
+    };
+    fs::write(path, packed).unwrap();
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Runs a job on files.
+pub fn run(
+    job: &Job,
+    inputs: &[PathBuf],
+    against: &[PathBuf],
+    out: &Path,
+    resources: &Resources,
+    progress: &Progress,
+) -> Result<Summary> {
+    let references = match against {
+        [] => Vec::new(),
+        _ => discover(against, &[], &job.reading)?,
+    };
+    let place = Place {
+        references: &references,
+        sources: &discover(inputs, &[], &job.reading)?,
+        out,
+        restart: false,
+    };
+    job.run(&place, resources, progress)
+}
+
+/// Runs a job on files and reads its list of pairs.
+pub fn pairs(job: &Job, inputs: &[PathBuf], against: &[PathBuf], threads: usize) -> Vec<Value> {
+    let out = tempfile::tempdir().unwrap();
+    let resources = resources(threads, out.path());
+    run(
+        job,
+        inputs,
+        against,
+        out.path(),
+        &resources,
+        &Progress::new(),
+    )
+    .unwrap();
+    check(out.path());
+    lines(&out.path().join("duplicates.jsonl"))
+}
+
+/// The objects of a file of lines.
+pub fn lines(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// What has to hold of every output.
+pub fn check(out: &Path) {
+    let summary: Value =
+        serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
+    let count = |name: &str| summary[name].as_u64().unwrap();
+    assert_eq!(
+        count("seen"),
+        count("kept") + count("dropped") + count("skipped")
+    );
+    assert_eq!(
+        count("dropped") as usize,
+        lines(&out.join("duplicates.jsonl")).len()
+    );
+    assert_eq!(
+        count("skipped") as usize,
+        lines(&out.join("skipped.jsonl")).len()
+    );
+    assert_eq!(
+        count("refused") as usize,
+        lines(&out.join("refused.jsonl")).len()
+    );
+    let clusters = lines(&out.join("clusters.jsonl"));
+    assert_eq!(count("clusters") as usize, clusters.len());
+    for cluster in clusters {
+        let members = cluster["members"].as_array().unwrap();
+        assert_eq!(cluster["size"].as_u64().unwrap() as usize, members.len());
+        assert_eq!(cluster["kept"], members[0]);
+    }
+    assert!(!out.join(".simtool").exists());
+}
+
+/// (removed, kept, distance, verified) of a list of pairs.
+pub type Found = (String, String, u64, (u64, u64));
+
+pub fn found(pairs: &[Value]) -> Vec<Found> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let number = |value: &Value| value.as_u64().unwrap();
+    pairs
+        .iter()
+        .map(|pair| {
+            let verified = (number(&pair["verified"][0]), number(&pair["verified"][1]));
+            (
+                text(&pair["id"]),
+                text(&pair["kept"]),
+                number(&pair["distance"]),
+                verified,
+            )
+        })
+        .collect()
+}
+
+/// The message of a run that has to fail.
+pub fn refusal(result: Result<Summary>) -> Error {
+    result.err().unwrap()
+}
