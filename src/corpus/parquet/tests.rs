@@ -114,7 +114,8 @@ fn every_kind_of_string_is_read() {
         // In memory, the layouts differ; in the file, most do not.
         let mut fields = Fields::of(&batch, &reading());
         assert_eq!(fields.row(4).text, Some(&b"text of row 4"[..]));
-        assert_eq!((fields.row(3).text, fields.row(1000).text), (None, None));
+        assert_eq!(fields.row(3).text, None);
+        assert_eq!(fields.row(1000).text, None);
         write(&path, &batch, Compression::SNAPPY, 40);
         for chunk_bytes in [1, 100, 1 << 20] {
             let reading = Reading {
@@ -304,7 +305,9 @@ fn no_panic_escapes_whichever_byte_is_wrong() {
                     match found {
                         Ok((_, batch)) => {
                             let mut fields = Fields::of(&batch, &reading);
-                            (0..batch.num_rows()).for_each(|index| drop(fields.row(index)));
+                            for index in 0..batch.num_rows() {
+                                std::hint::black_box(fields.row(index));
+                            }
                             count += batch.num_rows() as u64;
                         }
                         Err(lost) => count += lost.rows,
