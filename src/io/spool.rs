@@ -103,7 +103,26 @@ impl Spooled {
     /// # Errors
     /// [`ErrorKind::Read`] if the file does not reach that far, or cannot be read.
     pub fn read_at(&self, offset: u64, length: usize, out: &mut Vec<u8>) -> Result<()> {
-        out.clear();
+        self.check(offset, length)?;
+        out.resize(length, 0);
+        self.fill_at(offset, out)
+    }
+
+    /// Fills `out` with the bytes at `offset`.
+    ///
+    /// # Errors
+    /// Those of [`read_at`](Self::read_at).
+    pub fn fill_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        self.check(offset, out.len())?;
+        self.file.read_exact_at(out, offset).map_err(|cause| {
+            Error::new(ErrorKind::Read, "cannot read back a temporary file")
+                .in_file(&self.directory)
+                .caused_by(cause)
+        })
+    }
+
+    /// A length is a claim until it is known to be within the file.
+    fn check(&self, offset: u64, length: usize) -> Result<()> {
         let end = offset.checked_add(length as u64);
         if end.is_none_or(|end| end > self.bytes) {
             let message = format!(
@@ -112,12 +131,7 @@ impl Spooled {
             );
             return Err(Error::new(ErrorKind::Read, message).in_file(&self.directory));
         }
-        out.resize(length, 0);
-        self.file.read_exact_at(out, offset).map_err(|cause| {
-            Error::new(ErrorKind::Read, "cannot read back a temporary file")
-                .in_file(&self.directory)
-                .caused_by(cause)
-        })
+        Ok(())
     }
 }
 

@@ -1,5 +1,7 @@
 //! The shingles of the documents that something is near to: the second reading.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::corpus::{Chunk, Parsed, Parser};
 use crate::io::{Spool, Spooled};
 use crate::kernel::Level;
@@ -22,6 +24,8 @@ struct Extent {
 
 /// A sorted set of shingle hashes for each wanted document.
 pub struct ShingleSets {
+    /// Unlike that of any other in this process.
+    number: u64,
     file: Spooled,
     /// By rank.
     extents: Vec<Extent>,
@@ -94,7 +98,9 @@ impl ShingleSets {
             }
             Ok(())
         })?;
+        static SETS: AtomicU64 = AtomicU64::new(1);
         Ok(ShingleSets {
+            number: SETS.fetch_add(1, Ordering::Relaxed),
             file: spool.finish()?,
             extents,
         })
@@ -102,11 +108,17 @@ impl ShingleSets {
 
     /// The Jaccard similarity of the sets of two ranks: shared and all shingles.
     ///
+    /// Asked about the same `a` again, it is not read again.
+    ///
     /// # Errors
     /// Those of temporary files.
     pub fn similarity(&self, a: u64, b: u64, buffers: &mut SetBuffers) -> Result<(u64, u64)> {
-        self.read(a, &mut buffers.bytes, &mut buffers.first)?;
-        self.read(b, &mut buffers.bytes, &mut buffers.second)?;
+        if buffers.held != (self.number, a) {
+            buffers.held = (0, 0);
+            self.read(a, &mut buffers.first)?;
+            buffers.held = (self.number, a);
+        }
+        self.read(b, &mut buffers.second)?;
         Ok(jaccard(&buffers.first, &buffers.second))
     }
 
@@ -115,24 +127,19 @@ impl ShingleSets {
         self.file.bytes()
     }
 
-    fn read(&self, rank: u64, bytes: &mut Vec<u8>, set: &mut Vec<u64>) -> Result<()> {
+    fn read(&self, rank: u64, set: &mut Vec<u64>) -> Result<()> {
         let extent = self.extents.get(rank as usize).copied().unwrap_or_default();
+        set.resize(extent.shingles as usize, 0);
         self.file
-            .read_at(extent.offset, 8 * extent.shingles as usize, bytes)?;
-        set.clear();
-        set.extend(
-            bytes
-                .chunks_exact(8)
-                .map(bytemuck::pod_read_unaligned::<u64>),
-        );
-        Ok(())
+            .fill_at(extent.offset, bytemuck::cast_slice_mut(set))
     }
 }
 
 /// What a thread reads sets into.
 #[derive(Debug, Default)]
 pub struct SetBuffers {
-    bytes: Vec<u8>,
+    /// Whose set is in `first`: the number of the sets, never zero, and the rank.
+    held: (u64, u64),
     first: Vec<u64>,
     second: Vec<u64>,
 }
