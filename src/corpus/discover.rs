@@ -269,12 +269,12 @@ mod tests {
         let list = root.join("list");
         let names = format!("{0}/d\r\n\n{0}/a\n", root.display());
         fs::write(&list, &names).unwrap();
-        let sources = discover(&[], &[list.clone()], &Reading::default()).unwrap();
+        let sources = discover(&[], std::slice::from_ref(&list), &Reading::default()).unwrap();
         assert_eq!(sources.len(), 2);
         assert!(sources[0].path.ends_with("d/b"));
         assert_eq!(sources[1].format, Format::Jsonl);
         fs::write(&list, names + "/no/such/file").unwrap();
-        let error = discover(&[], &[list.clone()], &Reading::default()).unwrap_err();
+        let error = discover(&[], std::slice::from_ref(&list), &Reading::default()).unwrap_err();
         assert_eq!(error.file(), Some(&*list));
         assert!(
             error.to_string().contains("line 4: /no/such/file"),

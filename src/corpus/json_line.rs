@@ -80,6 +80,7 @@ impl Paths {
     /// The fields of a line. A text with escapes is decoded into `buffer`.
     ///
     /// O(length) time and memory.
+    #[allow(clippy::result_large_err)] // What was found is wanted of a bad line too.
     pub(super) fn find<'a>(
         &self,
         line: &'a [u8],
@@ -333,6 +334,7 @@ mod tests {
     }
 
     /// Text, id and nested URL, or what is wrong.
+    #[allow(clippy::type_complexity)]
     fn find(paths: &Paths, line: &[u8]) -> Result<(Vec<u8>, Vec<u8>, Vec<u8>), Wrong> {
         let mut buffer = Vec::new();
         let fields = paths.find(line, &mut buffer).map_err(|(_, wrong)| wrong)?;

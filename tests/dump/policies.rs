@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::slice::from_ref;
 
 use serde_json::Value;
 use simtool::ErrorKind;
@@ -48,7 +49,7 @@ fn the_best_copy_stays() {
         let mut order: Vec<usize> = (0..all.len()).collect();
         order.sort_by_key(|&number| rank(&all[number]));
         let expected = oracle::duplicates(&job, &all, &order);
-        let pairs = found(&pairs(&job, std::slice::from_ref(&path), &[], 2));
+        let pairs = found(&pairs(&job, from_ref(&path), &[], 2));
         let told = |found: &[crate::setup::Found]| {
             found
                 .iter()
@@ -84,9 +85,9 @@ fn sites_keep_their_own_copies() {
 #[test]
 fn only_what_the_other_collection_has_goes() {
     let (old, new) = (documents(6, 100), documents(6, 160));
-    let (_old, old_path) = one_file(Form::FormFeed, &old);
+    let (_old, old_path) = one_file(Form::Pages, &old);
     let (_new, new_path) = one_file(Form::Jsonl, &new);
-    let pairs = pairs(&job(), &[new_path.clone()], &[old_path.clone()], 2);
+    let pairs = pairs(&job(), from_ref(&new_path), from_ref(&old_path), 2);
     assert!(
         pairs
             .iter()
@@ -109,7 +110,7 @@ fn only_what_the_other_collection_has_goes() {
 fn no_copy_stays_if_none_is_wanted() {
     let all = documents(7, 200);
     let (_directory, path) = one_file(Form::Jsonl, &all);
-    let usual = pairs(&job(), std::slice::from_ref(&path), &[], 2);
+    let usual = pairs(&job(), from_ref(&path), &[], 2);
     let mut job = job();
     job.drop_all = true;
     let pairs = pairs(&job, &[path], &[], 2);
@@ -124,7 +125,7 @@ fn no_copy_stays_if_none_is_wanted() {
 fn components_join_what_stars_keep_apart() {
     let all = documents(8, 300);
     let (_directory, path) = one_file(Form::Jsonl, &all);
-    let stars = pairs(&job(), std::slice::from_ref(&path), &[], 2);
+    let stars = pairs(&job(), from_ref(&path), &[], 2);
     let mut job = job();
     job.clusters = ClusterRule::Components;
     let components = pairs(&job, &[path], &[], 2);
@@ -147,7 +148,7 @@ fn written(job: &Job, form: Form, all: &[Text]) -> (tempfile::TempDir, PathBuf, 
     fs::create_dir(&out).unwrap();
     run(
         job,
-        &[path.clone()],
+        from_ref(&path),
         &[],
         &out,
         &resources(2, &out),
@@ -166,12 +167,7 @@ fn the_dump_is_written_without_duplicates() {
     let all = documents(9, 300);
     let mut job = job();
     job.write = WriteMode::Kept;
-    for form in [
-        Form::Jsonl,
-        Form::JsonlGzip,
-        Form::JsonlZstd,
-        Form::FormFeed,
-    ] {
+    for form in [Form::Jsonl, Form::JsonlGzip, Form::JsonlZstd, Form::Pages] {
         let (_directory, target, pairs) = written(&job, form, &all);
         // What is left has no duplicates, and is all that was not dropped.
         let again = tempfile::tempdir().unwrap();
@@ -228,7 +224,7 @@ fn duplicates_are_marked() {
 
 #[test]
 fn formats_without_a_place_for_marks_are_refused() {
-    let (_directory, path) = one_file(Form::FormFeed, &documents(1, 20));
+    let (_directory, path) = one_file(Form::Pages, &documents(1, 20));
     let mut job = job();
     job.write = WriteMode::Annotated;
     job.reading.format = Some(Format::FormFeed);
@@ -260,7 +256,7 @@ fn bad_lines_are_listed_and_left_out() {
     let resources = resources(1, &out);
     let summary = run(
         &job,
-        &[path.clone()],
+        from_ref(&path),
         &[],
         &out,
         &resources,

@@ -46,7 +46,7 @@ proptest! {
         threads in 1usize..4,
         chunk_bytes in 1usize..20_000,
         forms in prop::collection::vec(
-            prop::sample::select(vec![Form::Jsonl, Form::JsonlGzip, Form::JsonlZstd, Form::FormFeed]),
+            prop::sample::select(vec![Form::Jsonl, Form::JsonlGzip, Form::JsonlZstd, Form::Pages]),
             1..5,
         ),
     ) {
@@ -113,7 +113,7 @@ proptest! {
         let once = whole(&job, &[Form::Jsonl], 1);
         prop_assert!(!once.is_empty());
         job.reading.chunk_bytes = chunk_bytes;
-        let forms = [Form::JsonlZstd, Form::FormFeed, Form::JsonlGzip];
+        let forms = [Form::JsonlZstd, Form::Pages, Form::JsonlGzip];
         prop_assert_eq!(whole(&job, &forms, 3), once);
     }
 }
@@ -138,5 +138,5 @@ fn all_documents_equal() {
 #[test]
 fn nothing_at_all() {
     assert!(in_files(&job(), &[], &[Form::Jsonl], 2).is_empty());
-    assert!(in_files(&job(), &documents(1, 1), &[Form::FormFeed], 1).is_empty());
+    assert!(in_files(&job(), &documents(1, 1), &[Form::Pages], 1).is_empty());
 }

@@ -63,7 +63,7 @@ pub enum Form {
     Jsonl,
     JsonlGzip,
     JsonlZstd,
-    FormFeed,
+    Pages,
 }
 
 /// Writes the documents to a file.
@@ -71,7 +71,7 @@ pub fn write(path: &Path, form: Form, documents: &[Text]) {
     let mut bytes = Vec::new();
     for (number, document) in documents.iter().enumerate() {
         match form {
-            Form::FormFeed => {
+            Form::Pages => {
                 bytes.extend_from_slice(
                     format!("{}\n{}\x0c", document.id, document.text).as_bytes(),
                 );

@@ -58,16 +58,15 @@ pub fn decode<'v>(
 ) -> Result<(), (Reason, String)> {
     let names = values.flat_map(|value| value.split(|&byte| byte == b','));
     let mut layers = [None; MOST_LAYERS];
-    let mut count = 0;
+    let mut free = layers.iter_mut();
     for encoding in names.filter_map(|name| Encoding::named(trim(name))) {
-        let layer = layers.get_mut(count).ok_or_else(|| {
+        let layer = free.next().ok_or_else(|| {
             (
                 Reason::BadEncoding,
                 format!("more than {MOST_LAYERS} content encodings"),
             )
         })?;
         *layer = Some(encoding);
-        count += 1;
     }
     // The last one named was applied last.
     for encoding in layers.into_iter().flatten().rev() {

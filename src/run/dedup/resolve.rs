@@ -95,7 +95,9 @@ mod tests {
             memory_bytes: 1 << 20,
         };
         let mut leaders = room.sorter(1);
-        [near(20, 3), near(40, 3)].map(|decision| leaders.push(decision).unwrap());
+        for decision in [near(20, 3), near(40, 3)] {
+            leaders.push(decision).unwrap();
+        }
         let mut followers = room.sorter(1);
         for (leader, document) in [(3, 21), (10, 11), (20, 22), (20, 2), (30, 31), (50, 51)] {
             let evidence = Decision::SAME_WORDS;
