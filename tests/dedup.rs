@@ -138,7 +138,7 @@ fn sketches(spread: Spread, count: usize, bytes: usize, seed: u64) -> Vec<u8> {
                 0
             }
             Spread::Clustered => {
-                let mut centre = Random(seed ^ random.next() % 6);
+                let mut centre = Random(seed ^ (random.next() % 6));
                 last.fill_with(|| centre.next() as u8);
                 random.next() % 5
             }
@@ -421,7 +421,7 @@ proptest! {
             .collect();
         index.any_near_batch(&queries, &mut scratch, |query, any| {
             let query = query as u64;
-            let mut others = (0..count).filter(|other| query % 3 == 0 || *other != query);
+            let mut others = (0..count).filter(|other| query.is_multiple_of(3) || *other != query);
             assert_eq!(any, others.any(|other| plain.near(query, other).is_some()));
         });
     }

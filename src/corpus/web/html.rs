@@ -12,19 +12,29 @@ use super::visible_text::visible_text;
 /// Never fails and never panics. For [`HtmlText::Visible`] O(length) time; for [`HtmlText::Main`]
 /// the pages handed on are bounded in size, elements and depth.
 pub fn text(html: &str, which: HtmlText, out: &mut Vec<u8>) {
+    if which == HtmlText::Visible || !main_text(html, out) {
+        visible_text(html.as_bytes(), out);
+    }
+}
+
+/// Appends the text of the page's article; `false` if there is none to speak of.
+#[cfg(feature = "html")]
+fn main_text(html: &str, out: &mut Vec<u8>) -> bool {
     let start = out.len();
-    #[cfg(feature = "html")]
-    if which == HtmlText::Main
-        && let Some(article) = article::article(html)
-    {
+    if let Some(article) = article::article(html) {
         visible_text(article.as_bytes(), out);
-        if out.len() - start >= article::LEAST_BYTES {
-            return;
-        }
+    }
+    let is_found = out.len() - start >= article::LEAST_BYTES;
+    if !is_found {
         out.truncate(start);
     }
-    let _ = which;
-    visible_text(html.as_bytes(), out);
+    is_found
+}
+
+/// Without the library that finds it, no page has an article.
+#[cfg(not(feature = "html"))]
+fn main_text(_html: &str, _out: &mut Vec<u8>) -> bool {
+    false
 }
 
 #[cfg(feature = "html")]

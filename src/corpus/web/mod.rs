@@ -8,6 +8,7 @@
 pub mod arc;
 pub mod charset;
 pub mod content_encoding;
+#[cfg(feature = "html")]
 mod cost;
 mod entity;
 pub mod html;
