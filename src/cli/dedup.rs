@@ -206,6 +206,15 @@ pub struct DedupArgs {
     )]
     pub write: WriteName,
 
+    /// Further forms of the list of pairs
+    #[arg(
+        long,
+        value_name = "FORMS",
+        value_delimiter = ',',
+        help_heading = "Output"
+    )]
+    pub pairs: Vec<PairsName>,
+
     /// Forget what an unfinished run left in the output directory
     #[arg(long, help_heading = "Output")]
     pub restart: bool,
@@ -321,6 +330,14 @@ names!(
     Components
 );
 names!(
+    /// The values of --pairs.
+    PairsName:
+    /// duplicates.csv
+    Csv,
+    /// duplicates.parquet
+    Parquet
+);
+names!(
     /// The values of --write.
     WriteName:
     /// Nothing
@@ -347,19 +364,19 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
         paths => discover(paths, &[], &job.reading)?,
     };
     let resources = resources(args, &job)?;
-    if !args.quiet {
-        message::write(&plan(&job, &sources, &references, &resources));
-    }
-    if args.dry_run {
-        return Ok(Finish::Complete);
-    }
-    unfinished(&args.output)?;
     let place = Place {
         references: &references,
         sources: &sources,
         out: &args.output,
         restart: args.restart,
     };
+    if args.dry_run || (!args.quiet && std::io::stderr().is_terminal()) {
+        message::write(&plan(&job, &place, &resources)?);
+    }
+    if args.dry_run {
+        return Ok(Finish::Complete);
+    }
+    unfinished(&args.output)?;
     let progress = Arc::new(Progress::new());
     let stoppable = interrupt::stoppable(&progress);
     let watch = Watch::start(&progress, args.quiet);
@@ -446,7 +463,10 @@ fn job(args: &DedupArgs) -> Job {
             WriteName::Kept => WriteMode::Kept,
             WriteName::Annotated => WriteMode::Annotated,
         },
-        pairs: PairForms::default(),
+        pairs: PairForms {
+            csv: args.pairs.contains(&PairsName::Csv),
+            parquet: args.pairs.contains(&PairsName::Parquet),
+        },
     }
 }
 
@@ -492,27 +512,48 @@ fn unfinished(out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What will be done, for people.
-fn plan(job: &Job, sources: &[Source], references: &[Source], resources: &Resources) -> String {
+/// What will be done, for people, and what it will take.
+fn plan(job: &Job, place: &Place<'_>, resources: &Resources) -> Result<String> {
     let bytes = |sources: &[Source]| {
         sources
             .iter()
             .filter_map(|source| source.bytes)
             .sum::<u64>()
     };
-    let mut text = format!(
-        "{} of {} files ({:.1} MB)",
-        job.describe(),
-        sources.len(),
-        bytes(sources) as f64 / 1e6,
+    let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+    let estimate = job.estimate(place, resources)?;
+    let mut text = format!("method    {}\n", job.describe());
+    text += &format!(
+        "input     {} files, {}; about {} documents, {} of text\n",
+        place.sources.len() + place.references.len(),
+        megabytes(bytes(place.sources) + bytes(place.references)),
+        estimate.documents,
+        megabytes(estimate.text_bytes),
     );
-    if !references.is_empty() {
-        let (files, size) = (references.len(), bytes(references) as f64 / 1e6);
-        text += &format!(" against {files} files ({size:.1} MB)");
+    if let Some((fair, measured)) = estimate.accidental {
+        text += &format!(
+            "accidents {measured:.2} documents within the distance of each by accident \
+             ({fair:.1e} if bits were fair); verification sorts them out\n"
+        );
     }
-    let (threads, memory) = (resources.threads, resources.memory_bytes >> 20);
-    text += &format!("\n{threads} threads, {memory} MiB of memory at most\n");
-    text
+    text += &format!(
+        "resources {} threads, at most {} MiB of memory, about {} of temporary space in {}\n",
+        resources.threads,
+        resources.memory_bytes >> 20,
+        megabytes(estimate.temporary_bytes),
+        resources.temporary.display(),
+    );
+    text += &format!("time      about {}\n", duration(estimate.time));
+    Ok(text)
+}
+
+/// Seconds, minutes or hours.
+fn duration(time: Duration) -> String {
+    match time.as_secs() {
+        0..=99 => format!("{:.1} seconds", time.as_secs_f64()),
+        seconds @ 100..=5999 => format!("{} minutes", seconds.div_ceil(60)),
+        seconds => format!("{:.1} hours", seconds as f64 / 3600.0),
+    }
 }
 
 fn text(summary: &Summary, time: Duration) -> String {

@@ -2,5 +2,8 @@
 //!
 //! Writers return bytes; somebody else decides where they go.
 
+pub mod csv;
 pub mod json_lines;
+#[cfg(feature = "parquet")]
+pub mod parquet_pairs;
 pub mod result_txt;

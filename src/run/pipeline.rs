@@ -311,7 +311,7 @@ impl Pipeline<'_> {
 }
 
 /// How much of the file itself lies before `position`.
-fn place_in_file(source: &Source, position: Position) -> u64 {
+pub fn place_in_file(source: &Source, position: Position) -> u64 {
     match source.compression {
         Compression::None => position.offset,
         _ => position.member,

@@ -12,12 +12,14 @@
 mod decision;
 mod dropped;
 mod dump;
+mod estimate;
 mod gathered;
 mod groups;
 mod job;
 mod leaders;
 mod near;
 mod numbering;
+mod pair_tables;
 mod reports;
 mod resolve;
 mod room;
@@ -54,6 +56,7 @@ use row::{Flags, Row};
 use sketching::Inputs;
 use work::Work;
 
+pub use estimate::Estimate;
 pub use job::{ClusterRule, Job, MethodChoice, PairForms, Verification, Weights, WriteMode};
 pub use summary::Summary;
 
@@ -116,6 +119,7 @@ impl Job {
             );
             return Err(Error::new(ErrorKind::Memory, message));
         }
+        pair_tables::check(self.pairs)?;
         if matches!(self.write, WriteMode::Kept | WriteMode::Annotated) {
             dump::check(place.sources, self.write == WriteMode::Annotated)?;
         }

@@ -16,6 +16,7 @@ use super::decision::Decision;
 use super::dropped::Dropped;
 use super::gathered::Gathered;
 use super::job::{Job, MethodChoice};
+use super::pair_tables::PairTables;
 use super::room::Room;
 use super::row::{Flags, Label, Row};
 use super::sketching::source_of;
@@ -70,9 +71,14 @@ impl Reports<'_> {
         mut kept: Option<&mut Vec<(u32, u32)>>,
     ) -> Result<(Totals, Sorted<Member>)> {
         let mut file = AtomicFile::create(path)?;
+        let out = path.parent().unwrap_or(Path::new("."));
+        let mut tables = PairTables::create(self.job.pairs, out)?;
         let mut members: Sorter<Member> = room.sorter(2);
         let mut totals = Totals::default();
         self.lines(decisions, &mut file, |decision| {
+            if !tables.is_empty() {
+                self.with_pair(decision, |pair| tables.add(pair))??;
+            }
             dropped.insert(decision.document);
             if let Some(kept) = &mut kept {
                 kept.push((decision.document, decision.kept));
@@ -86,6 +92,7 @@ impl Reports<'_> {
             members.push([decision.kept, decision.document])
         })?;
         file.publish()?;
+        tables.publish()?;
         Ok((totals, members.finish()?))
     }
 
@@ -227,9 +234,9 @@ impl Reports<'_> {
                 .par_chunks(PIECE)
                 .map(|piece| {
                     let mut lines = Vec::new();
-                    piece
-                        .iter()
-                        .try_for_each(|decision| self.line(decision, &mut lines))?;
+                    piece.iter().try_for_each(|decision| {
+                        self.with_pair(decision, |pair| json_lines::pair(pair, &mut lines))
+                    })?;
                     Ok(lines)
                 })
                 .collect();
@@ -239,7 +246,8 @@ impl Reports<'_> {
         }
     }
 
-    fn line(&self, decision: &Decision, out: &mut Vec<u8>) -> Result<()> {
+    /// Hands the pair of a decision to `take`.
+    fn with_pair<R>(&self, decision: &Decision, take: impl FnOnce(&Pair<'_>) -> R) -> Result<R> {
         let (row, label) = self.document(decision.document)?;
         let (kept_row, kept_label) = self.document(decision.kept)?;
         let is_fingerprint = matches!(self.job.method, MethodChoice::SimHash { .. });
@@ -264,8 +272,7 @@ impl Reports<'_> {
             at: At::new(&file, row.place),
             kept_at: At::new(&kept_file, kept_row.place),
         };
-        json_lines::pair(&pair, out);
-        Ok(())
+        Ok(take(&pair))
     }
 
     fn cluster(&self, members: &[u32], file: &mut AtomicFile, totals: &mut Totals) -> Result<()> {

@@ -145,7 +145,7 @@ impl OpenUnit {
 }
 
 /// A worker of the first reading.
-struct Sketcher<'a> {
+pub(super) struct Sketcher<'a> {
     inputs: Inputs<'a>,
     parser: Parser,
     maker: RowMaker<'a>,
@@ -161,7 +161,7 @@ struct RowMaker<'a> {
 }
 
 impl<'a> Sketcher<'a> {
-    fn new(
+    pub(super) fn new(
         job: &'a Job,
         method: Option<&'a dyn Method>,
         inputs: Inputs<'a>,
@@ -181,7 +181,8 @@ impl<'a> Sketcher<'a> {
         }
     }
 
-    fn sketch(&mut self, chunk: &Chunk) -> Result<Segment> {
+    /// What is remembered of a chunk.
+    pub(super) fn sketch(&mut self, chunk: &Chunk) -> Result<Segment> {
         let source = source_of(self.inputs.sources, chunk.source)?;
         let is_reference = chunk.source < self.inputs.references;
         let mut made = Segment::default();

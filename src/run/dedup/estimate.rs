@@ -1,0 +1,145 @@
+//! What a run would take, from a look at a few chunks.
+
+use std::time::{Duration, Instant};
+
+use crate::Result;
+use crate::corpus::{ChunkReader, Position};
+use crate::kernel::columns::Columns;
+use crate::run::Resources;
+use crate::run::pipeline::place_in_file;
+use crate::sketch::WordSet;
+use crate::sketch::accidental::Chance;
+
+use super::Place;
+use super::job::{Job, MethodChoice, Weights};
+use super::row::Row;
+use super::segment::Segment;
+use super::sketching::{Inputs, Sketcher};
+
+/// At most so many sources are looked into, at the start of each.
+const SOURCES: usize = 12;
+const CHUNKS: usize = 3;
+/// A label and what else varies, about.
+const LABEL_BYTES: u64 = 96;
+/// Bytes of shingle hashes for a byte of text, about: eight for a word.
+const SHINGLES_OF_TEXT: f64 = 1.4;
+/// The share of documents with somebody near, about, if nobody knows better.
+const MARKED: f64 = 0.2;
+
+/// What to expect of a run: for people, and never for a decision.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Documents of all inputs.
+    pub documents: u64,
+    /// Bytes of their text.
+    pub text_bytes: u64,
+    /// Temporary space.
+    pub temporary_bytes: u64,
+    /// How long.
+    pub time: Duration,
+    /// How many documents a document has near it by accident, if the method makes fingerprints:
+    /// with fair bits, and with the bits of the sample.
+    pub accidental: Option<(f64, f64)>,
+}
+
+impl Job {
+    /// Reads a little and extrapolates; writes nothing.
+    ///
+    /// # Errors
+    /// Those of reading and of a job that cannot be done.
+    pub fn estimate(&self, place: &Place<'_>, resources: &Resources) -> Result<Estimate> {
+        self.check()?;
+        let sources: Vec<_> = place
+            .references
+            .iter()
+            .chain(place.sources)
+            .cloned()
+            .collect();
+        let inputs = Inputs {
+            sources: &sources,
+            references: place.references.len() as u32,
+        };
+        let unweighted = match &self.method {
+            // The ranking is not known before everything was read.
+            MethodChoice::SimHash {
+                weights: Weights::Top(_),
+                ..
+            } => Some(WordSet::default()),
+            _ => None,
+        };
+        let method = self.method(resources, unweighted)?;
+        let begin = Instant::now();
+        let mut sketcher = Sketcher::new(self, method.as_deref(), inputs, resources.level);
+        let (mut seen, mut covered) = (Segment::default(), 0);
+        let known = sources
+            .iter()
+            .zip(0..)
+            .filter(|(source, _)| !source.is_stream());
+        for (source, number) in known.step_by(sources.len().div_ceil(SOURCES).max(1)) {
+            let mut reader = ChunkReader::open(source, number, &self.reading, Position::default())?;
+            let mut end = Position::default();
+            for _ in 0..CHUNKS {
+                let Some(chunk) = reader.next(Vec::new())? else {
+                    break;
+                };
+                end = chunk.end;
+                seen.append(&sketcher.sketch(&chunk)?);
+            }
+            // Of a compressed file, so far it was read ahead.
+            covered += place_in_file(source, end)
+                .max(1)
+                .max(reader.file_offset().min(source.bytes.unwrap_or(0)));
+        }
+        let time = begin.elapsed();
+        let total: u64 = sources.iter().filter_map(|source| source.bytes).sum();
+        let scale = total as f64 / covered.max(1) as f64;
+        Ok(self.extrapolate(
+            &seen,
+            scale,
+            time,
+            resources,
+            method.map_or(0, |method| method.sketch_bytes()),
+        ))
+    }
+
+    fn extrapolate(
+        &self,
+        seen: &Segment,
+        scale: f64,
+        time: Duration,
+        resources: &Resources,
+        sketch_bytes: usize,
+    ) -> Estimate {
+        let text: u64 = seen.rows.iter().map(|row| row.text_bytes).sum();
+        let documents = (seen.rows.len() as f64 * scale).round() as u64;
+        let text_bytes = (text as f64 * scale).round() as u64;
+        let stored = size_of::<Row>() as u64 + sketch_bytes as u64 + LABEL_BYTES;
+        let again = if sketch_bytes > 0 { MARKED } else { 0.0 };
+        let shingles = (text_bytes as f64 * again * SHINGLES_OF_TEXT) as u64;
+        let seconds = time.as_secs_f64() * scale * (1.0 + again) / resources.threads as f64;
+        let accidental = match self.method {
+            MethodChoice::SimHash {
+                bits: 64, distance, ..
+            } => {
+                let columns = Columns::<u64>::new(resources.level);
+                let prints: Vec<u64> = bytemuck::pod_collect_to_vec(&seen.sketches);
+                let counts = columns.count(&prints);
+                let measured = Chance::measured(&counts.0, prints.len() as u64, 64, distance);
+                let fair = Chance::uniform(64, distance);
+                Some((
+                    fair.hits_per_query(documents),
+                    measured.hits_per_query(documents),
+                ))
+            }
+            _ => None,
+        };
+        Estimate {
+            documents,
+            text_bytes,
+            // Segments and what they are gathered into exist side by side for a while.
+            temporary_bytes: 2 * documents * stored + shingles,
+            time: Duration::from_secs_f64(seconds.min(1e9)),
+            accidental,
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The list of pairs in further forms.
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::io::AtomicFile;
+use crate::report::csv;
+use crate::report::json_lines::Pair;
+#[cfg(feature = "parquet")]
+use crate::report::parquet_pairs::ParquetPairs;
+use crate::{Error, ErrorKind, Result};
+
+use super::job::PairForms;
+
+/// The tables that the job asks for.
+pub struct PairTables {
+    csv: Option<AtomicFile>,
+    #[cfg(feature = "parquet")]
+    parquet: Option<ParquetPairs>,
+    line: Vec<u8>,
+}
+
+impl PairTables {
+    /// Starts `duplicates.csv` and `duplicates.parquet` in `out`, if they are asked for.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`]; [`ErrorKind::Parameter`] for Parquet in a build without it.
+    pub fn create(forms: PairForms, out: &Path) -> Result<PairTables> {
+        check(forms)?;
+        let csv = match forms.csv {
+            true => {
+                let mut file = AtomicFile::create(&out.join("duplicates.csv"))?;
+                write(&mut file, csv::HEADER)?;
+                Some(file)
+            }
+            false => None,
+        };
+        Ok(PairTables {
+            csv,
+            #[cfg(feature = "parquet")]
+            parquet: match forms.parquet {
+                true => Some(ParquetPairs::create(&out.join("duplicates.parquet"))?),
+                false => None,
+            },
+            line: Vec::new(),
+        })
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        #[cfg(feature = "parquet")]
+        if self.parquet.is_some() {
+            return false;
+        }
+        self.csv.is_none()
+    }
+
+    /// Adds a pair to each.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn add(&mut self, pair: &Pair<'_>) -> Result<()> {
+        if let Some(file) = &mut self.csv {
+            self.line.clear();
+            csv::pair(pair, &mut self.line);
+            write(file, &self.line)?;
+        }
+        #[cfg(feature = "parquet")]
+        if let Some(table) = &mut self.parquet {
+            table.add(pair)?;
+        }
+        Ok(())
+    }
+
+    /// Publishes them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn publish(self) -> Result<()> {
+        #[cfg(feature = "parquet")]
+        self.parquet.map_or(Ok(()), ParquetPairs::publish)?;
+        self.csv.map_or(Ok(()), AtomicFile::publish)
+    }
+}
+
+/// Refuses what this build cannot write.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`].
+pub fn check(forms: PairForms) -> Result<()> {
+    match forms.parquet && cfg!(not(feature = "parquet")) {
+        true => {
+            let message = "this build writes no Parquet (build it with the feature parquet)";
+            Err(Error::new(ErrorKind::Parameter, message))
+        }
+        false => Ok(()),
+    }
+}
+
+fn write(file: &mut AtomicFile, bytes: &[u8]) -> Result<()> {
+    file.write_all(bytes).map_err(|cause| file.error(cause))
+}
