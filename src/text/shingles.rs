@@ -39,15 +39,64 @@ pub fn sort_to_set(hashes: &mut Vec<u64>) {
 }
 
 /// How many elements two sets share; O(sum of the lengths).
+///
+/// A merge waits at each step for the one before. Hashes are spread evenly, so the sets are cut
+/// at the same values into four parts of about the same size, which are merged side by side.
 pub fn overlap(a: &[u64], b: &[u64]) -> usize {
-    let (mut i, mut j, mut shared) = (0, 0, 0);
-    while i < a.len() && j < b.len() {
-        let (x, y) = (a[i], b[j]);
-        shared += usize::from(x == y);
-        i += usize::from(x <= y);
-        j += usize::from(y <= x);
+    let cut = |part: usize| part * a.len() / PARTS;
+    let mut merges = [(); PARTS].map(|()| Merge::default());
+    let mut begin = 0;
+    for (part, merge) in merges.iter_mut().enumerate() {
+        let end = match a.get(cut(part + 1)) {
+            Some(next) => begin + b[begin..].partition_point(|x| x < next),
+            None => b.len(),
+        };
+        (merge.a, merge.b) = (&a[cut(part)..cut(part + 1)], &b[begin..end]);
+        begin = end;
     }
-    shared
+    loop {
+        let steps = merges.iter().map(Merge::sure_steps).min().unwrap_or(0);
+        if steps == 0 {
+            break;
+        }
+        for _ in 0..steps {
+            merges.iter_mut().for_each(Merge::step);
+        }
+    }
+    for merge in &mut merges {
+        while merge.sure_steps() > 0 {
+            merge.step();
+        }
+    }
+    merges.iter().map(|merge| merge.shared).sum()
+}
+
+/// Merges that go on side by side.
+const PARTS: usize = 4;
+
+/// Two sorted lists, as far as they were compared.
+#[derive(Default)]
+struct Merge<'s> {
+    a: &'s [u64],
+    b: &'s [u64],
+    i: usize,
+    j: usize,
+    shared: usize,
+}
+
+impl Merge<'_> {
+    /// So many steps can be taken before either list ends.
+    fn sure_steps(&self) -> usize {
+        (self.a.len() - self.i).min(self.b.len() - self.j)
+    }
+
+    #[inline]
+    fn step(&mut self) {
+        let (x, y) = (self.a[self.i], self.b[self.j]);
+        self.shared += usize::from(x == y);
+        self.i += usize::from(x <= y);
+        self.j += usize::from(y <= x);
+    }
 }
 
 /// The Jaccard similarity of two sets: the sizes of their intersection and of their union.

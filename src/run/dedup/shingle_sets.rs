@@ -108,18 +108,24 @@ impl ShingleSets {
 
     /// The Jaccard similarity of the sets of two ranks: shared and all shingles.
     ///
-    /// Asked about the same `a` again, it is not read again.
+    /// The two sets last asked for are not read again.
     ///
     /// # Errors
     /// Those of temporary files.
     pub fn similarity(&self, a: u64, b: u64, buffers: &mut SetBuffers) -> Result<(u64, u64)> {
-        if buffers.held != (self.number, a) {
-            buffers.held = (0, 0);
-            self.read(a, &mut buffers.first)?;
-            buffers.held = (self.number, a);
+        let [first, second] = &mut buffers.0;
+        let key = |rank| (self.number, rank);
+        if second.key == key(a) || first.key == key(b) {
+            std::mem::swap(first, second);
         }
-        self.read(b, &mut buffers.second)?;
-        Ok(jaccard(&buffers.first, &buffers.second))
+        for (held, rank) in [(&mut *first, a), (&mut *second, b)] {
+            if held.key != key(rank) {
+                held.key = (0, 0);
+                self.read(rank, &mut held.set)?;
+                held.key = key(rank);
+            }
+        }
+        Ok(jaccard(&first.set, &second.set))
     }
 
     /// Bytes of temporary space.
@@ -137,11 +143,13 @@ impl ShingleSets {
 
 /// What a thread reads sets into.
 #[derive(Debug, Default)]
-pub struct SetBuffers {
-    /// Whose set is in `first`: the number of the sets, never zero, and the rank.
-    held: (u64, u64),
-    first: Vec<u64>,
-    second: Vec<u64>,
+pub struct SetBuffers([Held; 2]);
+
+#[derive(Debug, Default)]
+struct Held {
+    /// Whose set it is: the number of the sets, never zero, and the rank.
+    key: (u64, u64),
+    set: Vec<u64>,
 }
 
 /// A worker of the second reading.
