@@ -9,6 +9,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod scalar;
 
 use std::ops::Range;
@@ -46,6 +48,9 @@ pub struct Found {
     slot_count: usize,
     missed_count: usize,
 }
+
+/// Room behind the lists for stores of whole vectors.
+const SPARE: usize = 64;
 
 type Probe = fn(&KeyTable, &[u64], &mut Found);
 
@@ -102,9 +107,10 @@ impl KeyTable {
 
     /// Looks all `keys` up; what `found` held is replaced. Keys must not be zero.
     pub fn probe(&self, keys: &[u64], found: &mut Found) {
-        if found.slots.len() < keys.len() {
-            found.slots.resize(keys.len(), 0);
-            found.missed.resize(keys.len(), 0);
+        let room = keys.len() + SPARE;
+        if found.slots.len() < room {
+            found.slots.resize(room, 0);
+            found.missed.resize(room, 0);
         }
         (self.probe)(self, keys, found);
     }
@@ -137,22 +143,29 @@ impl Found {
 
 /// The line of a key among `lines`, of at most 2^32.
 ///
-/// Multiplication by 2^64 / the golden ratio (Knuth, The Art of Computer Programming, vol. 3,
+/// Multiplication by [`MULTIPLIER`] (Knuth, The Art of Computer Programming, vol. 3,
 /// 6.4), then the range reduction of Lemire, "Fast Random Integer Generation in an Interval",
 /// ACM TOMACS 29, 2019.
 #[inline(always)]
 fn line_of(key: u64, lines: usize) -> usize {
-    let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let hash = key.wrapping_mul(MULTIPLIER) >> 32;
     ((hash * lines as u64) >> 32) as usize
 }
 
+/// 2^64 / the golden ratio.
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
 fn select(level: Level) -> Probe {
     match level {
-        // A 512-bit comparison of a whole line was slower: its mask has to leave a mask register.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 if level.is_available() => {
+        Level::Avx2 if level.is_available() => {
             // SAFETY: the guard has just found the instructions on this processor.
             |table, keys, found| unsafe { avx2::probe(table, keys, found) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 if level.is_available() => {
+            // SAFETY: as above.
+            |table, keys, found| unsafe { avx512::probe(table, keys, found) }
         }
         _ => scalar::probe,
     }
