@@ -8,7 +8,7 @@ use super::source::Compression;
 use crate::Result;
 use blocks::Blocks;
 use codec::Codec;
-pub(super) use codec::is_zstd;
+pub(super) use codec::{GZIP_MAGIC, ZSTD_MAGIC, is_zstd};
 use members::Members;
 use std::path::Path;
 
