@@ -75,11 +75,8 @@ fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Sou
             let message = "is a compressed Parquet file: decompress it first";
             return Err(foreign(message.into()));
         }
-        if cfg!(not(feature = "parquet")) {
-            let message = "is a Parquet file, which this build does not read: build it with the \
-                           feature `parquet`";
-            return Err(foreign(message.into()));
-        }
+        #[cfg(not(feature = "parquet"))]
+        return Err(without_parquet(&path));
     }
     Ok(Source {
         bytes: Some(bytes),
@@ -88,6 +85,14 @@ fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Sou
         path,
         copy,
     })
+}
+
+/// The error of a Parquet file in a build that cannot read it.
+#[cfg(not(feature = "parquet"))]
+pub(super) fn without_parquet(path: &Path) -> Error {
+    let message = "is a Parquet file, which this build does not read: build it with the feature \
+                   `parquet`";
+    Error::new(ErrorKind::Content, message).in_file(path)
 }
 
 /// The first decompressed bytes; damage before them is passed over.

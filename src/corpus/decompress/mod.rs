@@ -7,6 +7,8 @@ mod members;
 use super::source::Compression;
 use crate::Result;
 use blocks::Blocks;
+#[cfg(feature = "parquet")]
+pub(super) use blocks::changed;
 use codec::Codec;
 pub(super) use codec::{GZIP_MAGIC, ZSTD_MAGIC, is_zstd};
 use members::Members;
