@@ -26,6 +26,8 @@ mod segment;
 mod shingle_sets;
 mod sketching;
 mod summary;
+#[cfg(feature = "parquet")]
+mod table_dump;
 mod top;
 mod units;
 mod work;
