@@ -35,7 +35,9 @@ impl Place {
         command
             .current_dir(&self.0)
             .args(["dedup", input, "-o", out, "--quiet"]);
-        command.args(["--threads", "2"]).args(flags);
+        command
+            .args(["--threads", "2", "--method", "minhash"])
+            .args(flags);
         command.write_stdin(lines()).assert()
     }
 }
@@ -76,7 +78,8 @@ fn standard_input_gives_what_the_file_gives() {
     assert!(ids(&place.read("file/duplicates.jsonl")).contains(&"d3".to_owned()));
     for name in ["duplicates.jsonl", "clusters.jsonl", "skipped.jsonl"] {
         let (file, piped) = (format!("file/{name}"), format!("piped/{name}"));
-        assert_eq!(place.read(&piped), place.read(&file), "{name}");
+        let named = place.read(&file).replace("\"a.jsonl\"", "\"-\"");
+        assert_eq!(place.read(&piped), named, "{name}");
     }
     assert!(!place.path("piped/.simtool").exists());
 }
