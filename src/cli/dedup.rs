@@ -382,7 +382,8 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     let watch = Watch::start(&progress, args.quiet);
     let outcome = job.run(&place, &resources, &progress);
     drop(watch);
-    let summary = outcome.map_err(|error| explain_stop(error, args))?;
+    let has_stream = sources.iter().chain(&references).any(Source::is_stream);
+    let summary = outcome.map_err(|error| explain_stop(error, args, has_stream))?;
     drop(stoppable);
 
     let time = begin.elapsed();
@@ -583,8 +584,13 @@ fn published(out: &Path) -> Result<String> {
 }
 
 /// Says how to go on.
-fn explain_stop(error: Error, args: &DedupArgs) -> Error {
+fn explain_stop(error: Error, args: &DedupArgs, has_stream: bool) -> Error {
     match error.kind() {
+        ErrorKind::Interrupted if has_stream => {
+            let message = "interrupted: standard input and pipes cannot be read again, so the same \
+                           command begins anew";
+            Error::new(ErrorKind::Interrupted, message)
+        }
         ErrorKind::Interrupted => {
             let message = format!(
                 "interrupted: the same command goes on from what {} holds",

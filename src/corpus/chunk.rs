@@ -66,6 +66,15 @@ impl Chunk {
         }
     }
 
+    /// How much memory its documents take.
+    pub fn memory_bytes(&self) -> usize {
+        match &self.body {
+            Body::Bytes { bytes, .. } => bytes.len(),
+            #[cfg(feature = "parquet")]
+            Body::Rows { batch, .. } => batch.get_array_memory_size(),
+        }
+    }
+
     /// Gives the buffer back, for the next chunk.
     pub fn into_buffer(self) -> Vec<u8> {
         match self.body {

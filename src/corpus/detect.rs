@@ -1,6 +1,6 @@
 //! What is in a file, told from its first bytes.
 
-use super::decompress::{Pile, Step, Stream, is_zstd};
+use super::decompress::{GZIP_MAGIC, Pile, Step, Stream, ZSTD_MAGIC, is_zstd};
 use super::reading::Reading;
 use super::source::{Compression, Format, Source, unreadable};
 use crate::{Error, ErrorKind, Result};
@@ -75,11 +75,8 @@ fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Sou
             let message = "is a compressed Parquet file: decompress it first";
             return Err(foreign(message.into()));
         }
-        if cfg!(not(feature = "parquet")) {
-            let message = "is a Parquet file, which this build does not read: build it with the \
-                           feature `parquet`";
-            return Err(foreign(message.into()));
-        }
+        #[cfg(not(feature = "parquet"))]
+        return Err(without_parquet(&path));
     }
     Ok(Source {
         bytes: Some(bytes),
@@ -88,6 +85,14 @@ fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Sou
         path,
         copy,
     })
+}
+
+/// The error of a Parquet file in a build that cannot read it.
+#[cfg(not(feature = "parquet"))]
+pub(super) fn without_parquet(path: &Path) -> Error {
+    let message = "is a Parquet file, which this build does not read: build it with the feature \
+                   `parquet`";
+    Error::new(ErrorKind::Content, message).in_file(path)
 }
 
 /// The first decompressed bytes; damage before them is passed over.
@@ -103,14 +108,22 @@ fn decompress(file: &Path, bytes: u64, compression: Compression) -> Result<Vec<u
     Ok(pile.bytes)
 }
 
+/// How a file with this beginning is compressed. One flipped bit does not hide it: it costs the
+/// first member and no more. No text begins with such bytes.
 fn compression(prefix: &[u8]) -> Compression {
-    if prefix.starts_with(&[0x1f, 0x8b]) {
+    if prefix.starts_with(&[0x1f, 0x8b]) || is_one_bit_off(prefix, &GZIP_MAGIC) {
         Compression::Gzip
-    } else if is_zstd(prefix) {
+    } else if is_zstd(prefix) || is_one_bit_off(prefix, &ZSTD_MAGIC) {
         Compression::Zstd
     } else {
         Compression::None
     }
+}
+
+/// Whether `bytes` begin with `magic`, but for one bit.
+fn is_one_bit_off(bytes: &[u8], magic: &[u8]) -> bool {
+    let differences = bytes.iter().zip(magic).map(|(a, b)| (a ^ b).count_ones());
+    bytes.len() >= magic.len() && differences.sum::<u32>() == 1
 }
 
 /// The format of a file with this beginning.
@@ -188,6 +201,21 @@ mod tests {
                 (format, Compression::Zstd)
             );
         }
+    }
+
+    #[test]
+    fn a_flipped_bit_does_not_hide_a_compression() {
+        for (content, compression, magic) in [
+            (gzip(b"{}"), Compression::Gzip, GZIP_MAGIC.len()),
+            (zstd(b"{}"), Compression::Zstd, ZSTD_MAGIC.len()),
+        ] {
+            for bit in 0..8 * magic {
+                let mut content = content.clone();
+                content[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(of(&content).unwrap().compression, compression, "{bit}");
+            }
+        }
+        assert_eq!(of(b"\x1f\x8a").unwrap().compression, Compression::None);
     }
 
     #[test]

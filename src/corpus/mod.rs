@@ -15,6 +15,7 @@
 //! Deliberately absent: words and threads; files are read here, never mapped, and written by
 //! `synthetic` alone, which makes corpora up.
 
+mod byte_reader;
 pub mod chunk;
 mod cut;
 mod decompress;

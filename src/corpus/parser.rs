@@ -1,10 +1,10 @@
 //! What is in a chunk.
 
+use super::byte_reader::too_large;
 use super::chunk::Chunk;
 use super::document::{Document, FieldValue, Parsed, Place, Reason, Skip};
 use super::form_feed;
 use super::json_line::{Fields, Paths, Text, Wrong};
-use super::reader::too_large;
 use super::reading::Reading;
 use super::records;
 use super::source::Format;
@@ -24,6 +24,9 @@ pub struct Parser {
     most: u64,
     lines: Lines,
     web: WebText,
+    /// For the columns of tables.
+    #[cfg(feature = "parquet")]
+    reading: Reading,
 }
 
 /// What is visited: documents and skipped ones, with their numbers in the chunk.
@@ -44,6 +47,8 @@ impl Parser {
             most: reading.max_document_bytes,
             lines: Lines::new(Paths::new(paths)),
             web: WebText::new(reading.html, reading.max_document_bytes),
+            #[cfg(feature = "parquet")]
+            reading: reading.clone(),
         }
     }
 
@@ -73,7 +78,10 @@ impl Parser {
             Format::Jsonl => self.lines.read(&mut walk),
             Format::WholeFile => whole_file(&mut walk),
             Format::Warc | Format::Arc => records::read(&mut self.web, format, &mut walk),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => super::parquet::documents(&self.reading, &mut walk),
             // Its reader cannot be opened.
+            #[cfg(not(feature = "parquet"))]
             Format::Parquet => {}
         }
         for skip in &chunk.skipped {
@@ -86,7 +94,7 @@ impl Parser {
 /// The way through a chunk.
 pub(super) struct Walk<'c, 'v, 'w> {
     pub(super) chunk: &'c Chunk,
-    most: u64,
+    pub(super) most: u64,
     wanted: &'w dyn Fn(u32) -> bool,
     visit: &'w mut Visit<'v>,
     ordinal: u32,

@@ -1,8 +1,8 @@
 //! Records of web archives: which is next, and what text it has.
 
+use super::byte_reader::too_large;
 use super::document::{Document, Parsed, Reason};
 use super::parser::Walk;
-use super::reader::too_large;
 use super::source::Format;
 use super::web::warc::{GARBAGE_BYTES, HEAD_BYTES, Head, Next, Record};
 use super::web::{WebText, arc, warc};

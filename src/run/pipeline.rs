@@ -23,7 +23,7 @@ use std::thread;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::Progress;
-use crate::corpus::{Chunk, ChunkReader, Compression, Position, Reading, Source};
+use crate::corpus::{Chunk, ChunkReader, Position, Reading, Source};
 use crate::{Error, Result};
 
 /// A chunk of more than so many times the usual size holds a giant document.
@@ -231,7 +231,7 @@ impl Pipeline<'_> {
                 break;
             };
             let mut reader = ChunkReader::open(described, source, self.reading, begin)?;
-            let mut reached = place_in_file(described, begin);
+            let mut reached = reader.file_offset();
             loop {
                 self.progress.check()?;
                 let Ok(buffer) = feed.buffers.recv() else {
@@ -244,7 +244,7 @@ impl Pipeline<'_> {
                     let _ = feed.unused.send(Vec::new());
                     break;
                 };
-                let now = place_in_file(described, chunk.end);
+                let now = reader.file_offset();
                 self.progress.advance(now.saturating_sub(reached));
                 reached = reached.max(now);
                 if self.is_giant(&chunk) {
@@ -306,15 +306,7 @@ impl Pipeline<'_> {
     }
 
     fn is_giant(&self, chunk: &Chunk) -> bool {
-        chunk.bytes().len() > GIANT * self.reading.chunk_bytes
-    }
-}
-
-/// How much of the file itself lies before `position`.
-pub fn place_in_file(source: &Source, position: Position) -> u64 {
-    match source.compression {
-        Compression::None => position.offset,
-        _ => position.member,
+        chunk.memory_bytes() > GIANT * self.reading.chunk_bytes
     }
 }
 

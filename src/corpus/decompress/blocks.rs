@@ -106,7 +106,8 @@ impl Blocks {
     }
 }
 
-fn changed(path: &Path, expected: u64, found: u64) -> Error {
+/// The error of a file that has `found` bytes instead of those `expected`.
+pub(in crate::corpus) fn changed(path: &Path, expected: u64, found: u64) -> Error {
     let message = format!(
         "changed while it was being read: expected {expected} bytes, found {found} (run again \
          when it is complete)"

@@ -8,8 +8,11 @@ use zstd::stream::raw::{Decoder, Operation};
 /// The most bytes that a block of zstd decompresses to (RFC 8878, 3.1.1.2.4).
 const ZSTD_BLOCK_BYTES: usize = 128 << 10;
 
+/// The bytes that a gzip member begins with; the third says that it is deflated, as all are.
+pub(in crate::corpus) const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
+
 /// The bytes that tell where a zstd frame begins, little-endian.
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+pub(in crate::corpus) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// The bytes of a header that show whether a member begins.
 pub(super) const HEADER_BYTES: usize = 4;
@@ -67,7 +70,7 @@ impl Codec {
     /// The bytes that every member begins with, but for zstd frames that are to be skipped.
     pub(super) fn magic(&self) -> &'static [u8] {
         match self {
-            Codec::Gzip(_) => &[0x1f, 0x8b, 0x08],
+            Codec::Gzip(_) => &GZIP_MAGIC,
             Codec::Zstd { .. } => &ZSTD_MAGIC,
         }
     }

@@ -7,8 +7,10 @@ mod members;
 use super::source::Compression;
 use crate::Result;
 use blocks::Blocks;
+#[cfg(feature = "parquet")]
+pub(super) use blocks::changed;
 use codec::Codec;
-pub(super) use codec::is_zstd;
+pub(super) use codec::{GZIP_MAGIC, ZSTD_MAGIC, is_zstd};
 use members::Members;
 use std::path::Path;
 

@@ -8,14 +8,20 @@
 //! panic becomes an error like any other; the process's panic hook still hears of it first, since
 //! a library must not touch the hook.
 
+mod chunks;
 mod contain;
+mod documents;
 mod fields;
 mod read;
 mod write;
 
+pub(super) use chunks::RowReader;
+pub(super) use documents::documents;
 pub use fields::{Fields, Row};
 pub use read::{Batches, Lost, Table};
 pub use write::{copy_annotated, copy_kept};
 
+#[cfg(test)]
+mod chunk_tests;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ProjectionMask;
@@ -19,9 +20,9 @@ use crate::{Error, ErrorKind, Result};
 const MOST_ROWS: u64 = 8192;
 
 /// A Parquet file and the columns of it that are read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Table {
-    file: File,
+    file: Arc<File>,
     metadata: ArrowReaderMetadata,
     columns: ProjectionMask,
     batch_bytes: u64,
@@ -39,13 +40,14 @@ pub struct Lost {
 }
 
 impl Table {
-    /// Opens `path` for the fields that `reading` names.
+    /// Opens `path` for the fields that `reading` names. The inner error says what is damaged: that
+    /// it is no Parquet file, or that its footer promises what cannot be.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Read`] if the file cannot be opened; [`ErrorKind::Content`] if it is no
-    /// Parquet file, if its footer promises what cannot be, or if it lacks the text column.
-    pub fn open(path: &Path, reading: &Reading) -> Result<Table> {
+    /// [`ErrorKind::Read`] if the file cannot be opened; [`ErrorKind::Parameter`] if it lacks the
+    /// text column.
+    pub fn open(path: &Path, reading: &Reading) -> Result<std::result::Result<Table, String>> {
         let file = File::open(path).map_err(|error| {
             Error::new(ErrorKind::Read, "cannot open")
                 .in_file(path)
@@ -56,10 +58,12 @@ impl Table {
                 .in_file(path)
                 .caused_by(error)
         })?;
-        let content = |detail: String| Error::new(ErrorKind::Content, detail).in_file(path);
         let bytes = metadata.len();
-        let metadata = load(&file, true).map_err(content)?;
-        check(&metadata, bytes).map_err(content)?;
+        let loaded = load(&file, true);
+        let metadata = match loaded.and_then(|loaded| check(&loaded, bytes).map(|()| loaded)) {
+            Ok(metadata) => metadata,
+            Err(detail) => return Ok(Err(detail)),
+        };
         let named = named_fields(reading);
         let columns = leaves(&metadata, &named);
         let schema = metadata.parquet_schema();
@@ -78,17 +82,17 @@ impl Table {
                 reading.text_field,
                 names.join(", ")
             );
-            return Err(content(message));
+            return Err(Error::new(ErrorKind::Parameter, message).in_file(path));
         }
         let wanted = columns.iter().enumerate().filter(|(_, wanted)| **wanted);
         let columns = ProjectionMask::leaves(schema, wanted.map(|(leaf, _)| leaf));
         let batch_bytes = (reading.chunk_bytes as u64).max(1);
-        Ok(Table {
-            file,
+        Ok(Ok(Table {
+            file: Arc::new(file),
             metadata,
             columns,
             batch_bytes,
-        })
+        }))
     }
 
     /// How many rows the file has.
@@ -104,9 +108,9 @@ impl Table {
     ///
     /// Batches end where they would if reading had begun at the first row, provided that `from` is
     /// the first row of a batch; their borders depend on the file and on the chunk size alone.
-    pub fn batches(&self, from: u64) -> Batches<'_> {
+    pub fn batches(&self, from: u64) -> Batches {
         Batches {
-            table: self,
+            table: self.clone(),
             group: 0,
             row: 0,
             group_end: 0,
@@ -131,8 +135,8 @@ impl Table {
 ///
 /// A row group that goes wrong is lost from the first row not given out yet; the next ones are
 /// read.
-pub struct Batches<'t> {
-    table: &'t Table,
+pub struct Batches {
+    table: Table,
     /// The next row group to open.
     group: usize,
     /// The next row to give out.
@@ -143,7 +147,7 @@ pub struct Batches<'t> {
     reader: Option<ParquetRecordBatchReader>,
 }
 
-impl Iterator for Batches<'_> {
+impl Iterator for Batches {
     type Item = std::result::Result<(u64, RecordBatch), Lost>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -159,12 +163,13 @@ impl Iterator for Batches<'_> {
                 Ok(Some(batch)) if batch.num_rows() as u64 <= self.group_end - self.row => {
                     let first_row = self.row;
                     self.row += batch.num_rows() as u64;
-                    self.reader = Some(reader);
+                    // Behind its last row a group is not asked again, as it is not if reading
+                    // begins there.
+                    self.reader = (self.row < self.group_end).then_some(reader);
                     if batch.num_rows() > 0 {
                         return Some(Ok((first_row, batch)));
                     }
                 }
-                Ok(None) if self.row == self.group_end => {}
                 Ok(None) => return Some(Err(self.lose("rows are missing".to_owned()))),
                 Ok(Some(_)) => return Some(Err(self.lose("there are too many rows".to_owned()))),
                 Err(detail) => return Some(Err(self.lose(detail))),
@@ -173,11 +178,17 @@ impl Iterator for Batches<'_> {
     }
 }
 
-impl Batches<'_> {
+impl Batches {
+    /// How many rows the file has.
+    pub fn rows(&self) -> u64 {
+        self.table.rows()
+    }
+
     /// Opens the next row group that has rows to give out; `None` if there is none.
     fn open_group(&mut self) -> Option<std::result::Result<(), String>> {
+        let metadata = Arc::clone(self.table.metadata.metadata());
         loop {
-            let group = self.table.groups().get(self.group)?;
+            let group = metadata.row_groups().get(self.group)?;
             self.group += 1;
             let start = self.group_end;
             self.group_end += rows_of(group);
@@ -201,7 +212,7 @@ impl Batches<'_> {
             metadata,
             columns,
             ..
-        } = self.table;
+        } = &self.table;
         let file = file.try_clone().map_err(|error| error.to_string())?;
         let rows = usize::try_from(self.table.batch_rows(group)).unwrap_or(1);
         let passed = usize::try_from(passed).map_err(|error| error.to_string())?;

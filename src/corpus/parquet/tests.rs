@@ -66,6 +66,10 @@ fn reading() -> Reading {
     }
 }
 
+fn open(path: &Path, reading: &Reading) -> Table {
+    Table::open(path, reading).unwrap().unwrap()
+}
+
 type Rows = Vec<(u64, Option<String>, String, String)>;
 
 fn rows(table: &Table, from: u64, reading: &Reading) -> (Rows, Vec<Lost>) {
@@ -122,7 +126,7 @@ fn every_kind_of_string_is_read() {
                 chunk_bytes,
                 ..reading()
             };
-            let table = Table::open(&path, &reading).unwrap();
+            let table = open(&path, &reading);
             assert_eq!(table.rows(), 100);
             let (found, lost) = rows(&table, 0, &reading);
             assert!(lost.is_empty());
@@ -162,7 +166,7 @@ fn batches_begin_where_they_would_from_the_start() {
         chunk_bytes: 300,
         ..reading()
     };
-    let table = Table::open(&path, &reading).unwrap();
+    let table = open(&path, &reading);
     let borders =
         |from| -> Vec<u64> { table.batches(from).map(|batch| batch.unwrap().0).collect() };
     let all = borders(0);
@@ -176,8 +180,8 @@ fn batches_begin_where_they_would_from_the_start() {
 fn files_that_are_none_and_columns_that_lack() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.parquet");
-    let kind = |path: &Path, reading: &Reading| Table::open(path, reading).unwrap_err().kind();
-    assert_eq!(kind(&path, &reading()), ErrorKind::Read);
+    let error = Table::open(&path, &reading()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Read);
     for bytes in [
         &b""[..],
         b"PAR1",
@@ -185,7 +189,7 @@ fn files_that_are_none_and_columns_that_lack() {
         b"PAR1\xff\xff\xff\x7fPAR1",
     ] {
         std::fs::write(&path, bytes).unwrap();
-        assert_eq!(kind(&path, &reading()), ErrorKind::Content);
+        assert!(Table::open(&path, &reading()).unwrap().is_err());
     }
     write(
         &path,
@@ -198,6 +202,7 @@ fn files_that_are_none_and_columns_that_lack() {
         ..reading()
     };
     let error = Table::open(&path, &other).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Parameter);
     assert!(
         error
             .to_string()
@@ -224,7 +229,10 @@ fn copies_keep_schema_codec_and_rows() {
     ));
     write(&path, &whole, zstd, 30);
 
-    let kept = copy_kept(&path, File::create(&copy).unwrap(), &mut |row| row % 2 == 1).unwrap();
+    let kept = copy_kept(&path, File::create(&copy).unwrap(), &mut |row| {
+        Ok(row % 2 == 1)
+    })
+    .unwrap();
     assert_eq!(kept, 50);
     let batches = read_all(&copy);
     let written = arrow::compute::concat_batches(&batches[0].schema(), &batches).unwrap();
@@ -235,7 +243,7 @@ fn copies_keep_schema_codec_and_rows() {
     let codec = builder.metadata().row_group(0).column(1).compression();
     assert!(matches!(codec, Compression::ZSTD(_)), "{codec:?}");
 
-    let mut named = |row: u64| (row == 5).then(|| "first".to_owned());
+    let mut named = |row: u64| Ok((row == 5).then(|| "first".to_owned()));
     let rows = copy_annotated(&path, File::create(&copy).unwrap(), &mut named).unwrap();
     assert_eq!(rows, 100);
     let batches = read_all(&copy);
@@ -265,7 +273,7 @@ fn a_damaged_row_group_is_lost_alone() {
     bytes[start as usize..(start + length) as usize].fill(0xff);
     std::fs::write(&path, bytes).unwrap();
     let reading = reading();
-    let (found, lost) = rows(&Table::open(&path, &reading).unwrap(), 0, &reading);
+    let (found, lost) = rows(&open(&path, &reading), 0, &reading);
     let numbers: Vec<u64> = found.iter().map(|row| row.0).collect();
     assert_eq!(numbers, (0..30).chain(60..90).collect::<Vec<_>>());
     assert_eq!((lost.len(), lost[0].first_row, lost[0].rows), (1, 30, 30));
@@ -299,7 +307,7 @@ fn no_panic_escapes_whichever_byte_is_wrong() {
             let mut spoiled = bytes.clone();
             spoiled[place] ^= flip;
             std::fs::write(&path, &spoiled).unwrap();
-            if let Ok(table) = Table::open(&path, &reading) {
+            if let Ok(Ok(table)) = Table::open(&path, &reading) {
                 let mut count = 0;
                 for found in table.batches(0) {
                     match found {
@@ -316,7 +324,7 @@ fn no_panic_escapes_whichever_byte_is_wrong() {
                 assert_eq!(count, table.rows(), "byte {place}");
             }
             let output = File::create(&copy).unwrap();
-            let _ = copy_kept(&path, output, &mut |_| true);
+            let _ = copy_kept(&path, output, &mut |_| Ok(true));
         }
     }
 }
@@ -334,7 +342,6 @@ fn no_panic_escapes_wherever_the_file_ends() {
     let bytes = std::fs::read(&path).unwrap();
     for end in 0..bytes.len() {
         std::fs::write(&path, &bytes[..end]).unwrap();
-        let error = Table::open(&path, &reading()).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Content, "{end}");
+        assert!(Table::open(&path, &reading()).unwrap().is_err(), "{end}");
     }
 }

@@ -1,5 +1,6 @@
 //! A table again, without its duplicates or with a column that names them.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -31,16 +32,16 @@ const DUPLICATE_OF: &str = "duplicate_of";
 /// # Errors
 ///
 /// [`ErrorKind::Read`] and [`ErrorKind::Content`] about `source`, [`ErrorKind::Write`] about
-/// `output`.
+/// `output`; those of `keep`.
 pub fn copy_kept(
     source: &Path,
     output: impl Write + Send,
-    keep: &mut dyn FnMut(u64) -> bool,
+    keep: &mut dyn FnMut(u64) -> Result<bool>,
 ) -> Result<u64> {
     let kept = |first_row: u64, batch: &RecordBatch| {
         let rows = first_row..first_row + batch.num_rows() as u64;
-        let kept: BooleanArray = rows.map(|row| Some(keep(row))).collect();
-        filter_record_batch(batch, &kept).map_err(|error| error.to_string())
+        let kept: Result<Vec<bool>> = rows.map(&mut *keep).collect();
+        filter_record_batch(batch, &BooleanArray::from(kept?)).map_err(unwritable)
     };
     copy(source, output, &|schema| Ok(schema), kept)
 }
@@ -50,19 +51,19 @@ pub fn copy_kept(
 ///
 /// # Errors
 ///
-/// As [`copy_kept`]; [`ErrorKind::Content`] also if there is a column of that name.
+/// As [`copy_kept`], those of `duplicate_of`; [`ErrorKind::Content`] also if there is a column of that name.
 pub fn copy_annotated(
     source: &Path,
     output: impl Write + Send,
-    duplicate_of: &mut dyn FnMut(u64) -> Option<String>,
+    duplicate_of: &mut dyn FnMut(u64) -> Result<Option<String>>,
 ) -> Result<u64> {
     let annotate = |first_row: u64, batch: &RecordBatch| {
         let rows = first_row..first_row + batch.num_rows() as u64;
-        let column: StringArray = rows.map(&mut *duplicate_of).collect();
+        let ids: Result<Vec<Option<String>>> = rows.map(&mut *duplicate_of).collect();
         let mut columns = batch.columns().to_vec();
-        columns.push(Arc::new(column) as ArrayRef);
-        let schema = with_column(batch.schema())?;
-        RecordBatch::try_new(schema, columns).map_err(|error| error.to_string())
+        columns.push(Arc::new(StringArray::from(ids?)) as ArrayRef);
+        let schema = with_column(batch.schema()).map_err(unwritable)?;
+        RecordBatch::try_new(schema, columns).map_err(unwritable)
     };
     copy(source, output, &with_column, annotate)
 }
@@ -83,7 +84,7 @@ fn copy(
     source: &Path,
     output: impl Write + Send,
     schema: &dyn Fn(SchemaRef) -> std::result::Result<SchemaRef, String>,
-    mut change: impl FnMut(u64, &RecordBatch) -> std::result::Result<RecordBatch, String>,
+    mut change: impl FnMut(u64, &RecordBatch) -> Result<RecordBatch>,
 ) -> Result<u64> {
     let read = |error| {
         Error::new(ErrorKind::Read, "cannot read")
@@ -91,39 +92,46 @@ fn copy(
             .caused_by(error)
     };
     let content = |detail: String| Error::new(ErrorKind::Content, detail).in_file(source);
-    let write =
-        |detail: String| Error::new(ErrorKind::Write, format!("cannot write Parquet: {detail}"));
     let file = File::open(source).map_err(read)?;
     let metadata = load(&file, false).map_err(content)?;
     check(&metadata, file.metadata().map_err(read)?.len()).map_err(content)?;
     let schema = schema(metadata.schema().clone()).map_err(content)?;
     let properties = properties(&metadata).build();
     let mut writer =
-        contain(|| ArrowWriter::try_new(output, schema, Some(properties))).map_err(write)?;
+        contain(|| ArrowWriter::try_new(output, schema, Some(properties))).map_err(unwritable)?;
     let mut first_row = 0;
     let mut written = 0;
     for (number, group) in metadata.metadata().row_groups().iter().enumerate() {
-        let file = file.try_clone().map_err(read)?;
-        let mut reader = contain(|| {
-            ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
-                .with_row_groups(vec![number])
-                .with_batch_size(BATCH_ROWS)
-                .build()
-        });
         let mut row = first_row;
-        // A group that goes wrong ends there, as it does when its documents are read.
-        while let Ok(reader) = &mut reader
-            && let Ok(Some(batch)) = contain(|| reader.next().transpose())
-        {
-            let changed = change(row, &batch).map_err(write)?;
-            contain(|| writer.write(&changed)).map_err(write)?;
-            row += batch.num_rows() as u64;
-            written += changed.num_rows() as u64;
+        // Where a batch cannot be read, rows of it may: what follows the last of them is lost, as
+        // it is when documents are read.
+        for batch_rows in [BATCH_ROWS, 1] {
+            let file = file.try_clone().map_err(read)?;
+            let passed = usize::try_from(row - first_row).unwrap_or(usize::MAX);
+            let mut reader = contain(|| {
+                ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
+                    .with_row_groups(vec![number])
+                    .with_batch_size(batch_rows)
+                    .with_offset(passed)
+                    .build()
+            });
+            while let Ok(reader) = &mut reader
+                && let Ok(Some(batch)) = contain(|| reader.next().transpose())
+            {
+                let changed = change(row, &batch)?;
+                contain(|| writer.write(&changed)).map_err(unwritable)?;
+                row += batch.num_rows() as u64;
+                written += changed.num_rows() as u64;
+            }
         }
         first_row += u64::try_from(group.num_rows()).unwrap_or(0);
     }
-    contain(|| writer.close()).map_err(write)?;
+    contain(|| writer.close()).map_err(unwritable)?;
     Ok(written)
+}
+
+fn unwritable(detail: impl Display) -> Error {
+    Error::new(ErrorKind::Write, format!("cannot write Parquet: {detail}"))
 }
 
 /// What the source was written with, as far as it shows.

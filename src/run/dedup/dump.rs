@@ -51,21 +51,18 @@ pub struct Dump<'a> {
 /// # Errors
 /// [`ErrorKind::Parameter`] for a mark in a format that has no place for one.
 pub fn check(sources: &[Source], marks: bool) -> Result<()> {
-    let unsuitable = sources.iter().find(|source| match source.format {
+    let mut known = sources.iter().filter(|source| !source.is_stream());
+    let unsuitable = known.find(|source| match source.format {
         Format::FormFeed | Format::WholeFile | Format::Arc => marks,
-        Format::Jsonl | Format::Warc => false,
-        Format::Parquet => true,
+        Format::Jsonl | Format::Warc | Format::Parquet => false,
     });
     let Some(source) = unsuitable else {
         return Ok(());
     };
-    let message = match source.format {
-        Format::Parquet => "Parquet is not written yet (choose --write ids)".to_owned(),
-        format => format!(
-            "{} has no place for a mark (choose --write kept or ids)",
-            format.name()
-        ),
-    };
+    let message = format!(
+        "{} has no place for a mark (choose --write kept or ids)",
+        source.format.name()
+    );
     Err(Error::new(ErrorKind::Parameter, message).in_file(&source.path))
 }
 
@@ -75,6 +72,7 @@ impl Dump<'_> {
     /// # Errors
     /// [`ErrorKind::Changed`] if a chunk is not what it was; those of reading and writing.
     pub fn write(&self, units: &[Unit], pipeline: &Pipeline<'_>, directory: &Path) -> Result<()> {
+        let units = &self.without_tables(units);
         let mut open: Vec<Option<(u32, AtomicFile)>> = units.iter().map(|_| None).collect();
         let start = || Parser::new(self.reading);
         let work = |parser: &mut Parser, chunk: &Chunk| self.changed_chunk(parser, chunk);
@@ -94,11 +92,38 @@ impl Dump<'_> {
                 }
             }
             Event::End => finish(open[unit].take()),
-        })
+        })?;
+        #[cfg(feature = "parquet")]
+        self.write_tables(pipeline.progress, directory)?;
+        Ok(())
+    }
+
+    /// The units without the sources that are tables.
+    fn without_tables(&self, units: &[Unit]) -> Vec<Unit> {
+        let sources = self.inputs.sources;
+        let is_table = |source: &u32| {
+            let source = sources.get(*source as usize);
+            source.is_some_and(|source| source.format == Format::Parquet)
+        };
+        let mut rest = Vec::new();
+        for unit in units {
+            let mut begin = unit.sources.start;
+            for table in unit.sources.clone().filter(is_table) {
+                rest.push(begin..table);
+                begin = table + 1;
+            }
+            rest.push(begin..unit.sources.end);
+        }
+        rest.retain(|sources| !sources.is_empty());
+        let unit = |sources| Unit {
+            sources,
+            begin: Default::default(),
+        };
+        rest.into_iter().map(unit).collect()
     }
 
     /// The file of a source, in directories that exist.
-    fn target(&self, source: u32, directory: &Path) -> Result<PathBuf> {
+    pub(super) fn target(&self, source: u32, directory: &Path) -> Result<PathBuf> {
         let source = source_of(self.inputs.sources, source)?;
         let target = directory.join(inside(&source.path));
         let parent = target.parent().unwrap_or(directory);
@@ -147,7 +172,7 @@ impl Dump<'_> {
         }
     }
 
-    fn kept_id(&self, kept: &[(u32, u32)], document: u32) -> Result<Option<Vec<u8>>> {
+    pub(super) fn kept_id(&self, kept: &[(u32, u32)], document: u32) -> Result<Option<Vec<u8>>> {
         let Ok(place) = kept.binary_search_by_key(&document, |&(document, _)| document) else {
             return Ok(None);
         };

@@ -3,10 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::Result;
-use crate::corpus::{ChunkReader, Position};
+use crate::corpus::{ChunkReader, Compression, Position};
 use crate::kernel::columns::Columns;
 use crate::run::Resources;
-use crate::run::pipeline::place_in_file;
 use crate::sketch::WordSet;
 use crate::sketch::accidental::Chance;
 
@@ -85,10 +84,11 @@ impl Job {
                 end = chunk.end;
                 seen.append(&sketcher.sketch(&chunk)?);
             }
-            // Of a compressed file, so far it was read ahead.
-            covered += place_in_file(source, end)
-                .max(1)
-                .max(reader.file_offset().min(source.bytes.unwrap_or(0)));
+            covered += match source.compression {
+                Compression::None => end.offset,
+                // As far as it was read ahead.
+                _ => reader.file_offset(),
+            };
         }
         let time = begin.elapsed();
         let total: u64 = sources.iter().filter_map(|source| source.bytes).sum();

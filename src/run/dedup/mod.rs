@@ -27,7 +27,10 @@ mod row;
 mod segment;
 mod shingle_sets;
 mod sketching;
+mod streams;
 mod summary;
+#[cfg(feature = "parquet")]
+mod table_dump;
 mod top;
 mod units;
 mod work;
@@ -93,7 +96,7 @@ impl Job {
     /// Runs the job and publishes its output; `summary.json` comes last.
     ///
     /// The output is the same for all `resources`, and whether or not the run was interrupted and
-    /// begun again in between.
+    /// begun again in between. A run that reads a stream always begins anew.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for a job that cannot be done, [`ErrorKind::Memory`] for too small
@@ -120,20 +123,24 @@ impl Job {
             return Err(Error::new(ErrorKind::Memory, message));
         }
         pair_tables::check(self.pairs)?;
-        if matches!(self.write, WriteMode::Kept | WriteMode::Annotated) {
-            dump::check(place.sources, self.write == WriteMode::Annotated)?;
+        let mut sources = [place.references, place.sources].concat();
+        let references = place.references.len();
+        self.check_dump(&sources[references..])?;
+        let identity = self.identity(place)?;
+        let work = Work::open(place.out, &identity, place.restart)?;
+        if sources.iter().any(Source::is_stream) {
+            work.begin_anew(&identity)?;
+            let spooled = streams::spool(&mut sources, &self.reading, &work, progress);
+            if let Err(error) = spooled.and_then(|()| self.check_dump(&sources[references..])) {
+                // There is nothing to go on from.
+                work.remove()?;
+                return Err(error);
+            }
         }
-        let sources: Vec<Source> = place
-            .references
-            .iter()
-            .chain(place.sources)
-            .cloned()
-            .collect();
         let inputs = Inputs {
             sources: &sources,
-            references: place.references.len() as u32,
+            references: references as u32,
         };
-        let work = Work::open(place.out, &self.identity(place)?, place.restart)?;
         let workers = Workers::new(resources.threads)?;
         let run = Run {
             job: self,
@@ -149,9 +156,20 @@ impl Job {
         Ok(summary)
     }
 
+    /// Refuses what cannot be written; of streams, nothing is known yet.
+    fn check_dump(&self, sources: &[Source]) -> Result<()> {
+        if matches!(self.write, WriteMode::Kept | WriteMode::Annotated) {
+            dump::check(sources, self.write == WriteMode::Annotated)?;
+        }
+        Ok(())
+    }
+
     /// What another run has to share to go on from here.
     fn identity(&self, place: &Place<'_>) -> Result<Value> {
         let describe = |source: &Source| -> Result<Value> {
+            if source.is_stream() {
+                return Ok(json!({"path": source.path.to_string_lossy(), "stream": true}));
+            }
             let modified = std::fs::metadata(source.file())
                 .and_then(|data| data.modified())
                 .map_err(|cause| {

@@ -1,6 +1,6 @@
 //! The first reading: a row, a label and a sketch of every document.
 
-use crate::corpus::{Chunk, Document, FieldValue, Parsed, Parser, Skip, Source};
+use crate::corpus::{Chunk, Document, FieldValue, Format, Parsed, Parser, Skip, Source};
 use crate::dedup::keep;
 use crate::kernel::Level;
 use crate::run::pipeline::{Event, Pipeline, Unit};
@@ -303,12 +303,15 @@ fn facts<'a>(document: &Document<'a>) -> keep::Facts<'a> {
     }
 }
 
-/// The document's own id, or else its file and its place in it.
+/// The document's own id, or else its file and, if it is not the whole of it, its place there.
 fn name(source: &Source, id: &[u8], row: &Row) -> Vec<u8> {
     if !id.is_empty() {
         return id.to_vec();
     }
     let mut name = source.path.as_os_str().as_encoded_bytes().to_vec();
+    if source.format == Format::WholeFile {
+        return name;
+    }
     let place = row.place;
     let place = match place.member {
         crate::corpus::NO_MEMBER => format!(":{}", place.offset),

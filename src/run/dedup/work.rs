@@ -5,6 +5,7 @@
 //! OUT/.simtool/job.json        settings and inputs; another job may not go on from here
 //! OUT/.simtool/sketch/U-S      segment S of unit U of the first reading
 //! OUT/.simtool/rows, labels…   all segments together, once the first reading is complete
+//! OUT/.simtool/stream-N        a copy of standard input or of a pipe
 //! ```
 //!
 //! Everything else that a run stores is in unnamed files, which end with the process.
@@ -54,6 +55,16 @@ impl Work {
         }
         make(&work.directory.join("sketch"))?;
         Ok(work)
+    }
+
+    /// Removes what an earlier run of the same `job` left, which cannot be gone on from.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn begin_anew(&self, job: &Value) -> Result<()> {
+        self.clear()?;
+        self.publish("job.json", format!("{job:#}\n").as_bytes())?;
+        make(&self.directory.join("sketch"))
     }
 
     /// The path of a named file.

@@ -1,0 +1,107 @@
+//! Reads a table and cuts it into chunks.
+
+use super::read::{Batches, Table};
+use crate::corpus::chunk::{Body, Chunk, Position};
+use crate::corpus::decompress::changed;
+use crate::corpus::document::{NO_MEMBER, Place, Reason, Skip};
+use crate::corpus::reading::Reading;
+use crate::corpus::source::{Source, unreadable};
+use crate::{Error, Result};
+
+/// Reads the chunks of a table: each is a batch of rows, or stands for rows that are lost.
+///
+/// Borders depend on what the file says of itself and on the [`Reading`] alone. Holds a batch and
+/// the pages it comes from.
+pub(in crate::corpus) struct RowReader {
+    source: u32,
+    /// The rows; nothing if what the file says of itself is damaged.
+    batches: Option<Batches>,
+    file_bytes: u64,
+    /// Where the next chunk begins.
+    start: Position,
+    /// What is wrong with the file as a whole, if that is still to be told.
+    damage: Option<String>,
+}
+
+impl RowReader {
+    /// Opens a file of `bytes` bytes to read what comes from chunk `from` on.
+    pub(in crate::corpus) fn open(
+        source: &Source,
+        bytes: u64,
+        number: u32,
+        reading: &Reading,
+        from: Position,
+    ) -> Result<RowReader> {
+        let path = source.file();
+        let unreadable = |cause| -> Error { unreadable(path, cause) };
+        let found = std::fs::metadata(path).map_err(unreadable)?.len();
+        if found != bytes {
+            return Err(changed(path, bytes, found));
+        }
+        let (batches, damage) = match Table::open(path, reading)? {
+            Ok(table) => (Some(table.batches(from.offset)), None),
+            Err(detail) => (None, (from.chunk == 0).then_some(detail)),
+        };
+        Ok(RowReader {
+            source: number,
+            batches,
+            file_bytes: bytes,
+            start: Position {
+                member: NO_MEMBER,
+                ..from
+            },
+            damage,
+        })
+    }
+
+    /// The offset in the file that reading has come to, judged by the rows.
+    pub(in crate::corpus) fn file_offset(&self) -> u64 {
+        let Some(batches) = &self.batches else {
+            return self.file_bytes;
+        };
+        let rows = u128::from(batches.rows().max(1));
+        let offset = u128::from(self.file_bytes) * u128::from(self.start.offset) / rows;
+        u64::try_from(offset).map_or(self.file_bytes, |offset| offset.min(self.file_bytes))
+    }
+
+    /// The next chunk; `None` behind the last one.
+    pub(in crate::corpus) fn next(&mut self) -> Option<Chunk> {
+        if let Some(detail) = self.damage.take() {
+            return Some(self.lost(self.start.offset, 0, detail));
+        }
+        Some(match self.batches.as_mut()?.next()? {
+            Ok((first_row, batch)) => {
+                let rows = batch.num_rows() as u64;
+                self.chunk(first_row + rows, Body::Rows { first_row, batch }, None)
+            }
+            Err(lost) => self.lost(lost.first_row, lost.rows, lost.detail),
+        })
+    }
+
+    fn lost(&mut self, first_row: u64, rows: u64, detail: String) -> Chunk {
+        let skip = Skip {
+            place: Place::new(self.source, NO_MEMBER, first_row, rows),
+            id: Vec::new(),
+            reason: Reason::Damaged,
+            detail,
+        };
+        let body = Body::Bytes {
+            bytes: Vec::new(),
+            members: Vec::new(),
+        };
+        self.chunk(first_row + rows, body, Some(skip))
+    }
+
+    fn chunk(&mut self, next_row: u64, body: Body, skip: Option<Skip>) -> Chunk {
+        let start = self.start;
+        self.start.chunk += 1;
+        self.start.offset = next_row;
+        Chunk {
+            source: self.source,
+            start,
+            end: self.start,
+            body,
+            skipped: skip.into_iter().collect(),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! `simtool dedup` by inputs of all kinds: streams, tables, files without ids.
+
+#![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
+use assert_cmd::Command;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A directory with inputs and outputs.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Place {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Runs `simtool dedup` here, with `-o OUT`.
+    fn dedup(&self, input: &str, out: &str, flags: &[&str]) -> assert_cmd::assert::Assert {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
+        command
+            .current_dir(&self.0)
+            .args(["dedup", input, "-o", out, "--quiet"]);
+        command
+            .args(["--threads", "2", "--method", "minhash"])
+            .args(flags);
+        command.write_stdin(lines()).assert()
+    }
+}
+
+/// The texts of documents, every fourth of which repeats the one before but for its end.
+fn texts() -> Vec<String> {
+    let text = |number: usize| {
+        let own = number - usize::from(number % 4 == 3);
+        let words: Vec<_> = (0..60)
+            .map(|word| format!("w{}", own * 1000 + word))
+            .collect();
+        format!("{} end{number}", words.join(" "))
+    };
+    (0..40).map(text).collect()
+}
+
+/// A JSON object a line; the last one has no line feed.
+fn lines() -> String {
+    let line = |(number, text)| format!("{{\"id\":\"d{number}\",\"text\":\"{text}\"}}");
+    let lines: Vec<_> = texts().iter().enumerate().map(line).collect();
+    lines.join("\n")
+}
+
+fn ids(jsonl: &str) -> Vec<String> {
+    let id = |line: &str| {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        value["id"].as_str().unwrap().to_owned()
+    };
+    jsonl.lines().map(id).collect()
+}
+
+#[test]
+fn standard_input_gives_what_the_file_gives() {
+    let place = Place::new();
+    place.write("a.jsonl", lines());
+    place.dedup("a.jsonl", "file", &[]).success();
+    place.dedup("-", "piped", &[]).success();
+    assert!(ids(&place.read("file/duplicates.jsonl")).contains(&"d3".to_owned()));
+    for name in ["duplicates.jsonl", "clusters.jsonl", "skipped.jsonl"] {
+        let (file, piped) = (format!("file/{name}"), format!("piped/{name}"));
+        let named = place.read(&file).replace("\"a.jsonl\"", "\"-\"");
+        assert_eq!(place.read(&piped), named, "{name}");
+    }
+    assert!(!place.path("piped/.simtool").exists());
+}
+
+#[test]
+fn standard_input_is_written_without_duplicates() {
+    let place = Place::new();
+    place.dedup("-", "out", &["--write", "kept"]).success();
+    let kept = ids(&place.read("out/kept/stdin"));
+    let expected = (0..40)
+        .filter(|number| number % 4 != 3)
+        .map(|number| format!("d{number}"));
+    assert_eq!(kept, expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_mark_that_has_no_place_in_standard_input_leaves_nothing_behind() {
+    let place = Place::new();
+    let flags = ["--write", "annotated", "--format", "form-feed"];
+    place.dedup("-", "out", &flags).code(2);
+    place.dedup("-", "out", &[]).success();
+}
+
+#[test]
+fn whole_files_go_by_their_paths() {
+    let place = Place::new();
+    fs::create_dir(place.path("in")).unwrap();
+    let texts = texts();
+    place.write("in/a.txt", &texts[2]);
+    place.write("in/b.txt", &texts[3]);
+    place.dedup("in", "out", &[]).success();
+    let duplicates = place.read("out/duplicates.jsonl");
+    assert_eq!(ids(&duplicates), ["in/b.txt"]);
+    assert!(duplicates.contains("\"in/a.txt\""), "{duplicates}");
+}
+
+#[cfg(feature = "parquet")]
+mod tables {
+    use super::*;
+    use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray};
+    use arrow::record_batch::RecordBatch;
+    use parquet::arrow::ArrowWriter;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use std::sync::Arc;
+
+    fn write(path: &Path) {
+        let texts = texts();
+        let ids: StringArray = (0..40).map(|number| Some(format!("d{number}"))).collect();
+        let texts: StringArray = texts.iter().map(Some).collect();
+        let batch = RecordBatch::try_from_iter([
+            ("id", Arc::new(ids) as ArrayRef),
+            ("number", Arc::new(Int64Array::from_iter_values(0..40))),
+            ("text", Arc::new(texts)),
+        ])
+        .unwrap();
+        let file = fs::File::create(path).unwrap();
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+    }
+
+    fn read(path: &Path) -> RecordBatch {
+        let file = fs::File::open(path).unwrap();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+            .unwrap()
+            .build()
+            .unwrap();
+        let batches: Vec<_> = reader.map(Result::unwrap).collect();
+        arrow::compute::concat_batches(&batches[0].schema(), &batches).unwrap()
+    }
+
+    #[test]
+    fn a_table_gives_what_the_same_lines_give() {
+        let place = Place::new();
+        place.write("a.jsonl", lines());
+        write(&place.path("a.parquet"));
+        place.dedup("a.jsonl", "lines", &[]).success();
+        place
+            .dedup("a.parquet", "rows", &["--write", "kept"])
+            .success();
+        let duplicates = |out: &str| ids(&place.read(&format!("{out}/duplicates.jsonl")));
+        assert_eq!(duplicates("rows"), duplicates("lines"));
+
+        let kept = read(&place.path("rows/kept/a.parquet"));
+        let numbers: Vec<i64> = kept["number"]
+            .as_primitive::<arrow::datatypes::Int64Type>()
+            .values()
+            .to_vec();
+        assert_eq!(
+            numbers,
+            (0..40).filter(|number| number % 4 != 3).collect::<Vec<_>>()
+        );
+        assert_eq!(kept.num_columns(), 3);
+    }
+
+    #[test]
+    fn a_table_is_annotated() {
+        let place = Place::new();
+        write(&place.path("a.parquet"));
+        place
+            .dedup("a.parquet", "out", &["--write", "annotated"])
+            .success();
+        let marked = read(&place.path("out/annotated/a.parquet"));
+        assert_eq!(marked.num_rows(), 40);
+        let marks = marked["duplicate_of"].as_string::<i32>();
+        for number in 0..40 {
+            let mark = marks.is_valid(number).then(|| marks.value(number));
+            let expected = (number % 4 == 3).then(|| format!("d{}", number - 1));
+            assert_eq!(mark, expected.as_deref());
+        }
+    }
+}
