@@ -5,6 +5,8 @@ import json
 import subprocess
 from pathlib import Path
 
+from exact import groups
+
 # A share of words edited, to the similarity of word 5-shingles: 0.005 .95, 0.01 .91, 0.02 .82,
 # 0.025 .79, 0.04 .69, 0.1 .42: close to the threshold 0.8 on both sides.
 STRENGTHS = "0,0.005,0.01,0.02,0.025,0.04,0.1"
@@ -28,15 +30,24 @@ class Part:
 
 
 class Corpus:
-    """The generated pages in a directory, whose first line is their id."""
+    """The generated pages in a directory, whose first line is their id.
+
+    Pages that were planted as alike stand together, so that any beginning has its share of pairs.
+    """
 
     def __init__(self, directory):
         self.directory = directory
-        self.pages = []
+        pages = []
         for page in (directory / "article.txt").read_text(encoding="utf-8").split("\f"):
             page_id, text = page.lstrip("\n").split("\n", 1)
-            self.pages.append((page_id, text))
-        self.texts = dict(self.pages)
+            pages.append((page_id, text))
+        self.texts = dict(pages)
+        self.planted = self.read_truth()
+        group_of = groups(pair for pair, label in self.planted.items() if label != "unrelated")
+        first = {}
+        for number, (page_id, _) in enumerate(pages):
+            first.setdefault(group_of.get(page_id, page_id), number)
+        self.pages = sorted(pages, key=lambda page: first[group_of.get(page[0], page[0])])
 
     def part(self, name, size):
         """As many of the first pages as have `size` bytes."""
@@ -48,12 +59,12 @@ class Corpus:
             total += len(page[1].encode())
         return Part(pages, self.directory, name)
 
-    def planted(self):
-        """The pairs of articles that truth.tsv lists, whatever their label."""
+    def read_truth(self):
+        """The pairs of articles in truth.tsv, and their labels."""
         with open(self.directory / "truth.tsv", newline="") as file:
             rows = csv.DictReader(file, delimiter="\t")
-            pairs = {tuple(sorted((row["a"], row["b"]))) for row in rows}
-        return {pair for pair in pairs if set(pair) <= self.texts.keys()}
+            labels = {tuple(sorted((row["a"], row["b"]))): row["label"] for row in rows}
+        return {pair: label for pair, label in labels.items() if set(pair) <= self.texts.keys()}
 
 
 def generate(simtool, directory, size):
