@@ -142,7 +142,7 @@ pub struct DedupArgs {
 
     /// Largest Hamming distance of candidates
     #[arg(
-        long, value_name = "K", default_value = "3", value_parser = number::within(0, 64),
+        long, value_name = "K", default_value = "6", value_parser = number::within(0, 64),
         help_heading = "Method"
     )]
     pub distance: usize,
@@ -162,9 +162,10 @@ pub struct DedupArgs {
     )]
     pub weights: Weights,
 
-    /// Leave common words of nine languages out of a SimHash
+    /// Let the common words of nine languages count in a SimHash, which are left out otherwise; then
+    /// a distance of 3 is enough
     #[arg(long, help_heading = "Method")]
-    pub skip_stop_words: bool,
+    pub keep_stop_words: bool,
 
     /// Share of the pairs of the given similarity that MinHash has to propose
     #[arg(
@@ -418,7 +419,7 @@ fn job(args: &DedupArgs) -> Job {
                 distance: args.distance as u32,
                 shingle: args.features,
                 weights: args.weights,
-                stop_words: args.skip_stop_words,
+                skip_stop_words: !args.keep_stop_words,
             },
             MethodName::Minhash => MethodChoice::MinHash {
                 recall: args.recall,

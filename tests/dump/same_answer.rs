@@ -56,7 +56,7 @@ proptest! {
             distance,
             shingle: 1,
             weights: Weights::Frequency,
-            stop_words: false,
+            skip_stop_words: false,
         };
         job.verification.thousandths = thousandths;
         job.reading.chunk_bytes = chunk_bytes;
@@ -72,12 +72,12 @@ proptest! {
         method in 0usize..6,
         chunk_bytes in 1usize..20_000,
     ) {
-        let simhash = |bits, shingle, weights, stop_words| MethodChoice::SimHash {
+        let simhash = |bits, shingle, weights, skip_stop_words| MethodChoice::SimHash {
             bits,
             distance: 10,
             shingle,
             weights,
-            stop_words,
+            skip_stop_words,
         };
         let mut job = job();
         job.method = [

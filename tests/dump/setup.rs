@@ -26,7 +26,7 @@ pub fn job() -> Job {
             distance: 8,
             shingle: 1,
             weights: Weights::Frequency,
-            stop_words: false,
+            skip_stop_words: false,
         },
         tokenizer: Choice::Auto,
         verification: Verification {

@@ -50,8 +50,8 @@ pub enum MethodChoice {
         shingle: usize,
         /// What a feature weighs.
         weights: Weights,
-        /// Whether the words of the built-in lists count.
-        stop_words: bool,
+        /// Whether the words of the built-in lists are left out.
+        skip_stop_words: bool,
     },
     /// MinHash bands chosen for a similarity.
     MinHash {
@@ -144,13 +144,13 @@ impl MethodChoice {
                 distance,
                 shingle,
                 weights,
-                stop_words,
+                skip_stop_words,
             } => json!({
                 "bits": bits,
                 "distance": distance,
                 "shingle": shingle,
                 "weights": weights.name(),
-                "stop_words": stop_words,
+                "skip_stop_words": skip_stop_words,
             }),
             MethodChoice::MinHash { recall, shingle } => json!({
                 "recall": recall,
@@ -210,14 +210,19 @@ impl Job {
                 distance,
                 shingle,
                 weights,
-                ..
+                skip_stop_words,
             } => format!(
-                "SimHash of {bits} bits over {} ({}), distance at most {distance}; {verified}",
+                "SimHash of {bits} bits over {} ({}{}), distance at most {distance}; {verified}",
                 match shingle {
                     1 => "words".to_owned(),
                     width => format!("shingles of {width} words"),
                 },
                 weights.name(),
+                if *skip_stop_words {
+                    ", no stop words"
+                } else {
+                    ""
+                },
             ),
             MethodChoice::MinHash { recall, shingle } => {
                 let bands = Bands::choose(similarity, *recall, MAX_PERMUTATIONS);

@@ -210,7 +210,7 @@ impl Job {
                 distance,
                 shingle,
                 weights,
-                stop_words,
+                skip_stop_words,
             } => {
                 let settings = hashed::Settings {
                     features: match shingle {
@@ -222,7 +222,7 @@ impl Job {
                         Weights::LogFrequency => crate::sketch::Weights::LogTf,
                         Weights::Top(_) => crate::sketch::Weights::Top(top.unwrap_or_default()),
                     },
-                    stop_words: top::stop_words(*stop_words),
+                    stop_words: top::stop_words(*skip_stop_words),
                     distance: *distance,
                     least_words: None,
                 };
@@ -354,7 +354,7 @@ impl Run<'_> {
         let MethodChoice::SimHash {
             weights: Weights::Top(features),
             shingle,
-            stop_words,
+            skip_stop_words,
             ..
         } = self.job.method
         else {
@@ -366,7 +366,7 @@ impl Run<'_> {
                 job: self.job,
                 inputs: self.inputs,
                 shingle,
-                stop_words: top::stop_words(stop_words),
+                stop_words: top::stop_words(skip_stop_words),
                 pipeline: self.pipeline(),
                 room: self.room(),
                 level: self.resources.level,
