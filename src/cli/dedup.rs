@@ -377,6 +377,9 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     if args.dry_run {
         return Ok(Finish::Complete);
     }
+    if let Some(skipped) = job.finish_published(&place)? {
+        return Ok(finish(skipped));
+    }
     unfinished(&args.output)?;
     let progress = Arc::new(Progress::new());
     let stoppable = interrupt::stoppable(&progress);
@@ -398,10 +401,14 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
         None if took_long => message::write(&text(&summary, time)),
         None => {}
     }
-    Ok(match summary.skipped() {
+    Ok(finish(summary.skipped()))
+}
+
+fn finish(skipped: u64) -> Finish {
+    match skipped {
         0 => Finish::Complete,
         _ => Finish::Skipped,
-    })
+    }
 }
 
 fn job(args: &DedupArgs) -> Job {

@@ -168,7 +168,7 @@ pub fn check(out: &Path) {
         lines(&out.join("skipped.jsonl")).len()
     );
     assert_eq!(
-        count("refused") as usize,
+        count("refused_listed") as usize,
         lines(&out.join("refused.jsonl")).len()
     );
     let clusters = lines(&out.join("clusters.jsonl"));

@@ -36,7 +36,7 @@ pub fn group(job: &Job, gathered: &Gathered, room: &Room<'_>) -> Result<Groups> 
         Ok(())
     })?;
 
-    let (mut followers, mut leaders) = (room.sorter(4), room.sorter(4));
+    let (mut followers, mut leaders) = (room.sorter(8), room.sorter(8));
     let mut first: Option<Grouping> = None;
     for grouping in groupings.finish()? {
         let grouping = grouping?;

@@ -108,15 +108,20 @@ impl Leaders {
         })
     }
 
-    /// The numbers of all documents, by rank.
+    /// The length of a sketch.
+    pub fn sketch_bytes(&self) -> usize {
+        self.sketch_bytes
+    }
+
+    /// The number of the document of a rank.
     ///
     /// # Errors
     /// Those of temporary files.
-    pub fn documents(&self) -> Result<Vec<u32>> {
-        let mut bytes = Vec::new();
+    pub fn document(&self, rank: u64) -> Result<u32> {
+        let mut number = 0u32;
         self.documents
-            .read_at(0, 4 * self.count as usize, &mut bytes)?;
-        Ok(bytemuck::pod_collect_to_vec(&bytes))
+            .fill_at(4 * rank, bytemuck::bytes_of_mut(&mut number))?;
+        Ok(u32::from_le(number))
     }
 
     /// Reads the leaders from rank `first` on, `count` at most.

@@ -76,6 +76,8 @@ pub struct Place<'a> {
     pub restart: bool,
 }
 
+/// Published last.
+const SUMMARY: &str = "summary.json";
 /// Memory that a run takes besides what grows with the input.
 const BASE_BYTES: u64 = 32 << 20;
 /// What a chunk on its way may hold: its bytes, and rows of the shortest documents.
@@ -83,7 +85,7 @@ const BUFFER_BYTES: u64 = 16 << 20;
 /// The longest document takes its raw bytes, its text, and the hashes of its words.
 const GIANT_FACTOR: u64 = 8;
 /// The stages behind the first reading need so much.
-const LEAST_ROOM_BYTES: u64 = 128 << 20;
+const LEAST_ROOM_BYTES: u64 = 192 << 20;
 
 /// The least memory bound that `threads` threads can work in.
 pub fn least_memory_bytes(threads: usize, max_document_bytes: u64) -> u64 {
@@ -162,6 +164,24 @@ impl Job {
             dump::check(sources, self.write == WriteMode::Annotated)?;
         }
         Ok(())
+    }
+
+    /// Clears up behind a run that was killed after it had published everything; returns how many
+    /// documents it skipped, or `None` if the output directory holds no such run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if that was another job; those of reading and writing.
+    pub fn finish_published(&self, place: &Place<'_>) -> Result<Option<u64>> {
+        let path = place.out.join(SUMMARY);
+        if !path.exists() || !Work::is_in(place.out) {
+            return Ok(None);
+        }
+        Work::open(place.out, &self.identity(place)?, false)?.remove()?;
+        let summary: Value = std::fs::read(&path)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
+        Ok(Some(summary["skipped"].as_u64().unwrap_or_default()))
     }
 
     /// What another run has to share to go on from here.
@@ -325,7 +345,7 @@ impl Run<'_> {
         let (mut totals, members) =
             reports.duplicates(decisions, &duplicates, &room, &mut dropped, marks)?;
         reports.clusters(members, &path("clusters.jsonl"), &mut totals)?;
-        let refused = reports.refused(found.refused, &path("refused.jsonl"))?;
+        let [refused, refused_listed] = reports.refused(found.refused, &path("refused.jsonl"))?;
         reports.skipped(&path("skipped.jsonl"))?;
         if self.job.write == WriteMode::Ids {
             reports.kept_ids(&dropped, &path("kept.jsonl"))?;
@@ -337,6 +357,7 @@ impl Run<'_> {
             counts,
             totals,
             refused,
+            refused_listed,
             marked: found.marked,
             shingle_bytes: found.shingle_bytes,
         };
@@ -346,7 +367,7 @@ impl Run<'_> {
         let (threads, time) = (self.resources.threads, self.begin.elapsed());
         let timings = summary::timings(&self.progress.finished(), threads, time);
         summary::publish(&path("timings.json"), timings.as_bytes())?;
-        summary::publish(&path("summary.json"), text.as_bytes())?;
+        summary::publish(&path(SUMMARY), text.as_bytes())?;
         Ok(summary)
     }
 

@@ -93,24 +93,23 @@ impl Stages<'_> {
         let with_parts = self.job.keep_per_site;
         let all = Leaders::put_aside(leaders, self.gathered, size, with_parts, &self.room)?;
         let marked = self.mark(&all)?;
-        let documents = marked.documents()?;
 
         self.progress.begin(Stage::Verify, self.pipeline_bytes());
         let sets = ShingleSets::collect(
             self.job,
             self.inputs,
             self.numbering,
-            &documents,
+            &marked,
             &self.pipeline,
             self.resources.level,
-            self.room.spool()?,
+            &self.room,
         )?;
         self.progress.end(sets.bytes());
 
         self.progress.begin(Stage::Cluster, marked.count);
         let (decisions, refused) = match self.job.clusters {
-            ClusterRule::Star => self.stars(&marked, &documents, &sets)?,
-            ClusterRule::Components => self.components(&marked, &documents, &sets)?,
+            ClusterRule::Star => self.stars(&marked, &sets)?,
+            ClusterRule::Components => self.components(&marked, &sets)?,
         };
         self.progress.end(0);
         Ok(Found {
@@ -127,13 +126,19 @@ impl Stages<'_> {
         sources.filter_map(|source| source.bytes).sum()
     }
 
+    /// What a centre takes on its way past a block.
+    fn centre_bytes(&self) -> usize {
+        2 * (self.method.sketch_bytes() + 2 * size_of::<u64>())
+    }
+
     /// How many leaders a block has.
     fn block_len(&self, per_document: usize, working: usize) -> Result<u64> {
         let each = self.method.sketch_bytes()
             + SketchIndex::bytes_per_sketch(self.method)
             + 2 * size_of::<u64>()
             + per_document;
-        let free = self.room.memory_bytes.saturating_sub(working);
+        // Followers and sorters have a quarter.
+        let free = (self.room.memory_bytes / 4 * 3).saturating_sub(working);
         match (free / each) as u64 {
             0 => {
                 let message = format!(
@@ -149,7 +154,7 @@ impl Stages<'_> {
 
     /// The leaders near which there is another one.
     fn mark(&self, all: &Leaders) -> Result<Leaders> {
-        let block_len = self.block_len(0, CENTRES * self.method.sketch_bytes())?;
+        let block_len = self.block_len(0, CENTRES * self.centre_bytes())?;
         let starts: Vec<u64> = (0..all.count).step_by(block_len as usize).collect();
         self.progress
             .begin(Stage::Mark, all.count * starts.len() as u64);
@@ -233,31 +238,28 @@ impl Stages<'_> {
     fn stars(
         &self,
         marked: &Leaders,
-        documents: &[u32],
         sets: &ShingleSets,
     ) -> Result<(Sorted<Decision>, Sorted<Decision>)> {
         let (mut decisions, mut refused) = (self.room.sorter(16), self.room.sorter(16));
         let mut sink = |event: Event| {
-            let decision = decision(&event, documents);
+            let decision = decision(&event, marked)?;
             match event.outcome {
                 Outcome::Verified => decisions.push(decision),
                 Outcome::Refused => refused.push(decision),
             }
         };
         let verify = |centre, member| self.verdict(sets, centre, member);
-        let block_len = self.block_len(
-            Star::bytes_per_document() + ShingleSets::BYTES_PER_DOCUMENT,
-            Star::WORKING_BYTES,
-        )?;
+        let working = Star::WORKING_BYTES + CENTRES * self.centre_bytes();
+        let block_len = self.block_len(Star::bytes_per_document(), working)?;
         // Documents of the reference are all centres, and form blocks of their own.
-        let mut centres = Centres::default();
+        let mut centres = Centres::none_of(marked.count);
         let mut block = Block::default();
         for (start, count, is_reference) in blocks(marked, block_len) {
-            marked.read(start, count, &mut block)?;
             if is_reference {
-                centres.ranks.extend(start..start + count);
+                (start..start + count).for_each(|rank| centres.insert(rank));
                 continue;
             }
+            marked.read(start, count, &mut block)?;
             let index = self.index(&block)?;
             let mut star = Star::new(&index, start, &block.parts);
             centres.for_each(marked, |earlier| {
@@ -269,9 +271,8 @@ impl Stages<'_> {
                     self.progress.check()?;
                     self.progress.advance_to(start + u64::from(star.decided()));
                 }
-                centres
-                    .ranks
-                    .extend(star.centres().map(|position| start + u64::from(position)));
+                let own = star.centres().map(|position| start + u64::from(position));
+                own.for_each(|rank| centres.insert(rank));
             }
         }
         Ok((decisions.finish()?, refused.finish()?))
@@ -281,18 +282,15 @@ impl Stages<'_> {
     fn components(
         &self,
         marked: &Leaders,
-        documents: &[u32],
         sets: &ShingleSets,
     ) -> Result<(Sorted<Decision>, Sorted<Decision>)> {
         let size = self.method.sketch_bytes();
-        let mut refusals: Vec<Event> = Vec::new();
-        let mut sink = |event: Event| {
-            refusals.push(event);
-            Ok(())
-        };
+        // By rank, until it is known who is joined to whom.
+        let mut refusals: Sorter<Decision> = self.room.sorter(16);
+        let mut sink = |event: Event| refusals.push(record(&event));
         let verify = |earlier, later| self.verdict(sets, earlier, later);
-        let per_document = 8 + ShingleSets::BYTES_PER_DOCUMENT;
-        let block_len = self.block_len(per_document, Star::WORKING_BYTES)?;
+        let joined = 8 * marked.count as usize + CENTRES * self.centre_bytes();
+        let block_len = self.block_len(0, Star::WORKING_BYTES + joined)?;
         let mut components = Components::new(marked.count)?;
         let (mut block, mut earlier) = (Block::default(), Block::default());
         for start in (0..marked.count).step_by(block_len as usize) {
@@ -327,42 +325,65 @@ impl Stages<'_> {
                     verified,
                     outcome: Outcome::Verified,
                 };
-                decisions.push(decision(&event, documents))?;
+                decisions.push(decision(&event, marked)?)?;
             }
         }
         let mut refused = self.room.sorter(16);
-        for event in refusals {
-            if !components.are_joined(event.centre, event.member) {
-                refused.push(decision(&event, documents))?;
+        for pair in refusals.finish()? {
+            let pair = pair?;
+            if !components.are_joined(pair.kept.into(), pair.document.into()) {
+                refused.push(Decision {
+                    document: marked.document(pair.document.into())?,
+                    kept: marked.document(pair.kept.into())?,
+                    ..pair
+                })?;
             }
         }
         Ok((decisions.finish()?, refused.finish()?))
     }
 }
 
-/// Ranks of the documents that stay, so far.
-#[derive(Default)]
-struct Centres {
-    ranks: Vec<u64>,
-}
+/// The documents that stay, so far: a bit for each rank.
+struct Centres(Vec<u64>);
 
 impl Centres {
+    fn none_of(count: u64) -> Centres {
+        Centres(vec![0; count.div_ceil(64) as usize])
+    }
+
+    fn insert(&mut self, rank: u64) {
+        self.0[rank as usize / 64] |= 1 << (rank % 64);
+    }
+
+    fn contains(&self, rank: u64) -> bool {
+        self.0[rank as usize / 64] >> (rank % 64) & 1 == 1
+    }
+
     /// Hands all centres to `visit`, in keep order, some at a time.
     fn for_each(
         &self,
         marked: &Leaders,
         mut visit: impl FnMut(&Documents<'_>) -> Result<()>,
     ) -> Result<()> {
-        let mut one = Block::default();
-        for ranks in self.ranks.chunks(CENTRES) {
-            let (mut sketches, mut parts) = (Vec::new(), Vec::new());
-            for &rank in ranks {
-                marked.read(rank, 1, &mut one)?;
-                sketches.extend_from_slice(&one.sketches);
-                parts.extend_from_slice(&one.parts);
+        let mut all = Block::default();
+        let (mut ranks, mut sketches, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+        for first in (0..marked.count).step_by(CENTRES) {
+            let stays = first..marked.count.min(first + CENTRES as u64);
+            let stays = stays.filter(|&rank| self.contains(rank));
+            ranks.clear();
+            ranks.extend(stays);
+            if ranks.is_empty() {
+                continue;
             }
-            let size = one.sketches.len();
-            visit(&Documents::listed(&sketches, size, ranks, &parts))?;
+            marked.read(first, CENTRES as u64, &mut all)?;
+            let size = marked.sketch_bytes();
+            (sketches.clear(), parts.clear());
+            for rank in &ranks {
+                let place = (rank - first) as usize;
+                sketches.extend_from_slice(&all.sketches[place * size..][..size]);
+                parts.extend(all.parts.get(place));
+            }
+            visit(&Documents::listed(&sketches, size, &ranks, &parts))?;
         }
         Ok(())
     }
@@ -383,12 +404,24 @@ fn blocks(marked: &Leaders, block_len: u64) -> impl Iterator<Item = (u64, u64, b
         })
 }
 
-fn decision(event: &Event, documents: &[u32]) -> Decision {
-    let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    let number = |rank: u64| documents.get(rank as usize).copied().unwrap_or(u32::MAX);
+/// What an event says of two documents.
+fn decision(event: &Event, marked: &Leaders) -> Result<Decision> {
+    let (document, kept) = (
+        marked.document(event.member)?,
+        marked.document(event.centre)?,
+    );
+    Ok(Decision {
+        document,
+        kept,
+        ..record(event)
+    })
+}
+
+/// What an event says of two ranks.
+fn record(event: &Event) -> Decision {
     Decision {
-        document: number(event.member),
-        kept: number(event.centre),
+        document: narrow(event.member),
+        kept: narrow(event.centre),
         evidence: Decision::NEAR,
         score: match event.score {
             Score::Distance(bits) => [bits, 0],
@@ -396,6 +429,10 @@ fn decision(event: &Event, documents: &[u32]) -> Decision {
         },
         verified: [narrow(event.verified.0), narrow(event.verified.1)],
     }
+}
+
+fn narrow(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 fn as_compare(method: &dyn Method) -> &dyn crate::sketch::Compare {

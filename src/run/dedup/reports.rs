@@ -25,6 +25,9 @@ use super::sketching::source_of;
 const BATCH: usize = 1 << 14;
 const PIECE: usize = 512;
 
+/// Refused pairs of a document that are listed: pages of one template are all near one another.
+const MOST_REFUSED: u64 = 20;
+
 /// Makes the lines.
 pub struct Reports<'a> {
     /// The job.
@@ -73,7 +76,7 @@ impl Reports<'_> {
         let mut file = AtomicFile::create(path)?;
         let out = path.parent().unwrap_or(Path::new("."));
         let mut tables = PairTables::create(self.job.pairs, out)?;
-        let mut members: Sorter<Member> = room.sorter(2);
+        let mut members: Sorter<Member> = room.sorter(3);
         let mut totals = Totals::default();
         self.lines(decisions, &mut file, |decision| {
             if !tables.is_empty() {
@@ -98,17 +101,29 @@ impl Reports<'_> {
 
     /// Writes `refused.jsonl`: pairs that the method proposed and verification did not confirm.
     ///
+    /// Of a document's pairs the first are listed, by the number of the other document; returns
+    /// how many there are, and how many are listed.
+    ///
     /// # Errors
     /// Those of reading and writing; interruption.
-    pub fn refused(&self, refused: Sorted<Decision>, path: &Path) -> Result<u64> {
+    pub fn refused(&self, refused: Sorted<Decision>, path: &Path) -> Result<[u64; 2]> {
         let mut file = AtomicFile::create(path)?;
-        let mut count = 0;
-        self.lines(refused, &mut file, |_| {
+        let (mut count, mut listed, mut current, mut of_current) = (0, 0, None, 0);
+        let few = refused.filter(|pair| {
+            let Ok(pair) = pair else { return true };
+            if current != Some(pair.document) {
+                (current, of_current) = (Some(pair.document), 0);
+            }
             count += 1;
+            of_current += 1;
+            of_current <= MOST_REFUSED
+        });
+        self.lines(few, &mut file, |_| {
+            listed += 1;
             Ok(())
         })?;
         file.publish()?;
-        Ok(count)
+        Ok([count, listed])
     }
 
     /// Writes `clusters.jsonl`, by the number of the document that stays.
@@ -207,7 +222,7 @@ impl Reports<'_> {
 
     fn lines(
         &self,
-        mut decisions: Sorted<Decision>,
+        mut decisions: impl Iterator<Item = Result<Decision>>,
         file: &mut AtomicFile,
         mut note: impl FnMut(&Decision) -> Result<()>,
     ) -> Result<()> {

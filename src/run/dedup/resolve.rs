@@ -22,7 +22,7 @@ pub fn resolve(
     drop_all: bool,
     room: &Room<'_>,
 ) -> Result<Sorted<Decision>> {
-    let mut sorter = room.sorter::<Decision>(2);
+    let mut sorter = room.sorter::<Decision>(3);
     let mut all = |decision: Decision| {
         if drop_all {
             sorter.push(Decision {

@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bytemuck::{Pod, Zeroable};
+
 use crate::corpus::{Chunk, Parsed, Parser};
-use crate::io::{Spool, Spooled};
+use crate::io::{Sorted, Spooled};
 use crate::kernel::Level;
 use crate::run::pipeline::{Event, Pipeline};
 use crate::text::shingles::{jaccard, shingles, sort_to_set};
@@ -12,14 +14,25 @@ use crate::{Error, ErrorKind, Result};
 
 use super::dropped::Dropped;
 use super::job::Job;
+use super::leaders::Leaders;
 use super::numbering::Numbering;
+use super::room::Room;
 use super::sketching::{Inputs, source_of};
 
 /// Where a set lies in the temporary file.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
 struct Extent {
     offset: u64,
-    shingles: u32,
+    shingles: u64,
+}
+
+/// The extent of a document, or of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct Placed {
+    of: u64,
+    extent: Extent,
 }
 
 /// A sorted set of shingle hashes for each wanted document.
@@ -27,8 +40,8 @@ pub struct ShingleSets {
     /// Unlike that of any other in this process.
     number: u64,
     file: Spooled,
-    /// By rank.
-    extents: Vec<Extent>,
+    /// An [`Extent`] for each rank.
+    extents: Spooled,
 }
 
 /// Sets of one chunk's documents: numbers, lengths, and the hashes end to end.
@@ -39,10 +52,7 @@ struct Sets {
 }
 
 impl ShingleSets {
-    /// Bytes of memory for each document.
-    pub const BYTES_PER_DOCUMENT: usize = size_of::<Extent>() + 16;
-
-    /// Reads the inputs again; `documents` are the wanted ones, by rank.
+    /// Reads the inputs again for the documents of `marked`.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if a chunk is not what it was at the first reading; those of reading
@@ -51,19 +61,20 @@ impl ShingleSets {
         job: &Job,
         inputs: Inputs<'_>,
         numbering: &Numbering<'_>,
-        documents: &[u32],
+        marked: &Leaders,
         pipeline: &Pipeline<'_>,
         level: Level,
-        spool: Spool,
+        room: &Room<'_>,
     ) -> Result<ShingleSets> {
         let mut wanted = Dropped::none_of(numbering.documents());
-        documents
-            .iter()
-            .for_each(|&document| wanted.insert(document));
-        let mut by_number: Vec<(u32, u32)> = documents.iter().copied().zip(0..).collect();
-        by_number.sort_unstable();
-        let mut extents = vec![Extent::default(); documents.len()];
-        let mut spool = spool;
+        let mut ranks = room.sorter::<[u32; 2]>(8);
+        for rank in 0..marked.count {
+            let document = marked.document(rank)?;
+            wanted.insert(document);
+            ranks.push([document, rank as u32])?;
+        }
+        let mut placed = room.sorter::<Placed>(8);
+        let mut spool = room.spool()?;
 
         let units = numbering.units_with(&wanted);
         let start = || Collector {
@@ -88,16 +99,17 @@ impl ShingleSets {
                 let hashes = &sets.hashes[at..at + length as usize];
                 at += length as usize;
                 let offset = spool.append(bytemuck::cast_slice(hashes))?;
-                let found = by_number.binary_search_by_key(&document, |&(number, _)| number);
-                if let Ok(place) = found {
-                    extents[by_number[place].1 as usize] = Extent {
+                placed.push(Placed {
+                    of: document.into(),
+                    extent: Extent {
                         offset,
-                        shingles: length,
-                    };
-                }
+                        shingles: length.into(),
+                    },
+                })?;
             }
             Ok(())
         })?;
+        let extents = by_rank(placed.finish()?, ranks.finish()?, marked.count, room)?;
         static SETS: AtomicU64 = AtomicU64::new(1);
         Ok(ShingleSets {
             number: SETS.fetch_add(1, Ordering::Relaxed),
@@ -134,11 +146,55 @@ impl ShingleSets {
     }
 
     fn read(&self, rank: u64, set: &mut Vec<u64>) -> Result<()> {
-        let extent = self.extents.get(rank as usize).copied().unwrap_or_default();
+        let mut extent = Extent::default();
+        let size = size_of::<Extent>() as u64;
+        self.extents
+            .fill_at(rank * size, bytemuck::bytes_of_mut(&mut extent))?;
         set.resize(extent.shingles as usize, 0);
         self.file
             .fill_at(extent.offset, bytemuck::cast_slice_mut(set))
     }
+}
+
+/// Puts the extents of documents into the order of their ranks; who has none gets an empty one.
+fn by_rank(
+    placed: Sorted<Placed>,
+    ranks: Sorted<[u32; 2]>,
+    count: u64,
+    room: &Room<'_>,
+) -> Result<Spooled> {
+    let mut sorter = room.sorter::<Placed>(8);
+    let mut placed = placed.peekable();
+    for pair in ranks {
+        let [document, rank] = pair?;
+        let is_due = |next: &Result<Placed>| {
+            next.as_ref()
+                .map_or(true, |placed| placed.of <= document.into())
+        };
+        while let Some(found) = placed.next_if(is_due).transpose()? {
+            if found.of == u64::from(document) {
+                sorter.push(Placed {
+                    of: rank.into(),
+                    ..found
+                })?;
+            }
+        }
+    }
+    let mut extents = room.spool()?;
+    let mut next = 0;
+    for found in sorter.finish()? {
+        let found = found?;
+        while next < found.of {
+            extents.append(bytemuck::bytes_of(&Extent::default()))?;
+            next += 1;
+        }
+        extents.append(bytemuck::bytes_of(&found.extent))?;
+        next += 1;
+    }
+    for _ in next..count {
+        extents.append(bytemuck::bytes_of(&Extent::default()))?;
+    }
+    extents.finish()
 }
 
 /// What a thread reads sets into.

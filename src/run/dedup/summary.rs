@@ -28,6 +28,8 @@ pub struct Summary {
     pub(super) totals: Totals,
     /// Pairs that were proposed and not confirmed.
     pub refused: u64,
+    /// Of these, listed.
+    pub refused_listed: u64,
     /// Documents that had somebody near by their sketches.
     pub marked: u64,
     /// Bytes of temporary space for verification.
@@ -110,6 +112,7 @@ impl Summary {
                 job.method.name(): self.totals.near + own(job, &self.totals),
             },
             "refused": self.refused,
+            "refused_listed": self.refused_listed,
             "clusters": self.totals.clusters,
             "largest_cluster": self.totals.largest_cluster,
             "text_bytes": self.counts.text_bytes,

@@ -50,7 +50,10 @@ impl Work {
         }
         let path = work.directory.join("job.json");
         match fs::read(&path) {
-            Ok(bytes) => work.compare(&bytes, job)?,
+            Ok(bytes) => {
+                work.compare(&bytes, job)?;
+                remove_temporaries(out)?;
+            }
             Err(_) => work.publish("job.json", format!("{job:#}\n").as_bytes())?,
         }
         make(&work.directory.join("sketch"))?;
@@ -65,6 +68,11 @@ impl Work {
         self.clear()?;
         self.publish("job.json", format!("{job:#}\n").as_bytes())?;
         make(&self.directory.join("sketch"))
+    }
+
+    /// Whether an unfinished run has its work directory in `out`.
+    pub fn is_in(out: &Path) -> bool {
+        out.join(NAME).join("job.json").exists()
     }
 
     /// The path of a named file.
@@ -177,6 +185,30 @@ fn differ(path: &str, old: &Value, new: &Value, out: &mut Vec<String>) {
     }
 }
 
+/// Removes temporary files that a killed run left: `.NAME.` and six letters or digits, below
+/// `directory`, but not in the work directory.
+fn remove_temporaries(directory: &Path) -> Result<()> {
+    let entries = fs::read_dir(directory).map_err(|cause| error(directory, cause))?;
+    for entry in entries {
+        let path = entry.map_err(|cause| error(directory, cause))?.path();
+        let name = path.file_name().map(|name| name.as_encoded_bytes());
+        match name {
+            Some(name) if name == NAME.as_bytes() => {}
+            _ if path.is_dir() && !path.is_symlink() => remove_temporaries(&path)?,
+            Some(name) if is_temporary(name) => remove(&path)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn is_temporary(name: &[u8]) -> bool {
+    let (Some(b'.'), Some((head, random))) = (name.first(), name.split_last_chunk::<6>()) else {
+        return false;
+    };
+    head.len() > 2 && head.ends_with(b".") && random.iter().all(u8::is_ascii_alphanumeric)
+}
+
 fn lock(directory: &Path) -> Result<File> {
     let path = directory.join("lock");
     let file = File::create(&path).map_err(|cause| error(&path, cause))?;
@@ -238,6 +270,28 @@ mod tests {
         let work = Work::open(out.path(), &other, true).unwrap();
         work.remove().unwrap();
         assert!(fs::read_dir(out.path()).unwrap().next().is_none());
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_removed() {
+        let out = tempfile::tempdir().unwrap();
+        let job = json!({});
+        drop(Work::open(out.path(), &job, false).unwrap());
+        fs::create_dir(out.path().join("kept")).unwrap();
+        let left = [".clusters.jsonl.a1B2c3", "kept/.x.Zz09aa"];
+        let own = [
+            "clusters.jsonl",
+            ".hidden",
+            ".a.b",
+            "kept/.x.jsonl.gz",
+            "kept/a.b.c1C2d3",
+        ];
+        for name in left.iter().chain(&own) {
+            fs::write(out.path().join(name), "x").unwrap();
+        }
+        drop(Work::open(out.path(), &job, false).unwrap());
+        assert!(left.iter().all(|name| !out.path().join(name).exists()));
+        assert!(own.iter().all(|name| out.path().join(name).exists()));
     }
 
     #[test]
