@@ -122,10 +122,14 @@ pub struct ExplainArgs {
 
     /// Largest Hamming distance of fingerprints
     #[arg(
-        long, value_name = "K", default_value = "3", value_parser = number::within(0, 32),
+        long, value_name = "K", default_value = "6", value_parser = number::within(0, 32),
         help_heading = "Methods"
     )]
     pub distance: usize,
+
+    /// Let the common words of nine languages count in fingerprints, which are left out otherwise
+    #[arg(long, help_heading = "Methods")]
+    pub keep_stop_words: bool,
 
     /// Share of the pairs of the given similarity that MinHash has to propose
     #[arg(
@@ -212,6 +216,7 @@ fn settings(args: &ExplainArgs) -> Settings {
         shingle: args.shingle.unwrap_or_else(|| args.tokenizer.usual_width()),
         thousandths: args.similarity,
         distance: args.distance as u32,
+        skip_stop_words: !args.keep_stop_words,
         recall: args.recall,
     }
 }

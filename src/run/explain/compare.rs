@@ -2,10 +2,10 @@
 
 use crate::kernel::Level;
 use crate::sketch::digest;
-use crate::sketch::{Bands, Method, Scratch, Words, hashed, minhash};
+use crate::sketch::{Bands, Method, Scratch, WordSet, Words, hashed, minhash};
 use crate::sketch::{Features, MAX_PERMUTATIONS};
 use crate::text::shingles::{overlap, shingles, sort_to_set};
-use crate::text::{Choice, Tokenizer, WordHashes};
+use crate::text::{Choice, StopWords, Tokenizer, WordHashes};
 use crate::{Error, ErrorKind, Result};
 
 /// What decides the verdicts, as a deduplication has it.
@@ -19,6 +19,8 @@ pub struct Settings {
     pub thousandths: u32,
     /// The largest Hamming distance of fingerprints.
     pub distance: u32,
+    /// Whether the words of the built-in lists are left out of fingerprints.
+    pub skip_stop_words: bool,
     /// The share of pairs of that similarity that MinHash has to propose.
     pub recall: f64,
 }
@@ -164,10 +166,15 @@ fn fingerprint(
     let method = hashed::Settings {
         features,
         distance: settings.distance,
+        stop_words: match settings.skip_stop_words {
+            true => WordSet::new(StopWords::builtin().hashes()),
+            false => WordSet::default(),
+        },
         ..hashed::Settings::default()
     };
     let method = method.method(width, level)?;
-    let bits = sketches(&*method, words).map(|sketch| {
+    let (sketches, has_any) = sketches(&*method, words);
+    let bits = sketches.map(|sketch| {
         let mut bytes = [0; 16];
         bytes[..sketch.len()].copy_from_slice(&sketch);
         u128::from_le_bytes(bytes)
@@ -181,7 +188,7 @@ fn fingerprint(
             distance,
             most: settings.distance,
         },
-        outcome: if_long_enough(&*method, words, distance <= settings.distance),
+        outcome: if_long_enough(&*method, words, has_any, distance <= settings.distance),
     })
 }
 
@@ -193,7 +200,7 @@ fn bands(words: &[WordHashes; 2], settings: &Settings, level: Level) -> Result<V
         least_words: None,
     };
     let method = method.method(level)?;
-    let [a, b] = sketches(&method, words);
+    let ([a, b], has_any) = sketches(&method, words);
     let ((a, _), (b, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let equal = a.iter().zip(b).filter(|(a, b)| a == b).count();
     Ok(Verdict {
@@ -202,27 +209,34 @@ fn bands(words: &[WordHashes; 2], settings: &Settings, level: Level) -> Result<V
             equal,
             bands: method.bands(),
         },
-        outcome: if_long_enough(&method, words, equal > 0),
+        outcome: if_long_enough(&method, words, has_any, equal > 0),
     })
 }
 
-fn sketches(method: &dyn Method, words: &[WordHashes; 2]) -> [Vec<u8>; 2] {
+/// The sketches, and whether both documents had anything to sketch.
+fn sketches(method: &dyn Method, words: &[WordHashes; 2]) -> ([Vec<u8>; 2], bool) {
     let mut scratch = Scratch::default();
-    [&words[0], &words[1]].map(|words| {
+    let mut has_any = true;
+    let sketches = [&words[0], &words[1]].map(|words| {
         let words = Words {
             short: &words.short,
             long: &words.long,
         };
         let mut sketch = Vec::new();
-        // Without words the sketch is all zeros, and the document too short.
-        let _ = method.sketch(words, &mut scratch, &mut sketch);
+        has_any &= method.sketch(words, &mut scratch, &mut sketch);
         sketch
-    })
+    });
+    (sketches, has_any)
 }
 
-fn if_long_enough(method: &dyn Method, words: &[WordHashes; 2], is_near: bool) -> Outcome {
+fn if_long_enough(
+    method: &dyn Method,
+    words: &[WordHashes; 2],
+    has_any: bool,
+    is_near: bool,
+) -> Outcome {
     let least = method.least_words().max(1);
-    match words.iter().any(|words| words.short.len() < least) {
+    match !has_any || words.iter().any(|words| words.short.len() < least) {
         true => Outcome::TooShort(least),
         false => near(is_near),
     }
@@ -277,6 +291,7 @@ mod tests {
             shingle: 5,
             thousandths: 800,
             distance: 3,
+            skip_stop_words: true,
             recall: 0.95,
         }
     }
@@ -321,6 +336,19 @@ mod tests {
         assert_eq!(found[2], Outcome::TooShort(8));
         assert_eq!(found[4..6], [Outcome::TooShort(5); 2]);
         assert_eq!(found[6..], [Outcome::Near; 3]);
+    }
+
+    #[test]
+    fn common_words_alone_are_nothing_to_fingerprint() {
+        let text = "the of and to in is that it";
+        assert_eq!(outcomes(text, text)[2], Outcome::TooShort(8));
+        let settings = Settings {
+            skip_stop_words: false,
+            ..settings()
+        };
+        let texts = [text.as_bytes(); 2];
+        let comparison = compare(texts, &settings, Level::best()).unwrap();
+        assert_eq!(comparison.verdicts[2].outcome, Outcome::Near);
     }
 
     #[test]
