@@ -8,7 +8,9 @@ mod cli;
 use std::process::ExitCode;
 
 use cli::exit::Finish;
-use cli::{Command, completions, dedup, exit, flags, generate, help, interrupt, man, matching};
+use cli::{
+    Command, completions, dedup, exit, explain, flags, generate, help, interrupt, man, matching,
+};
 use simtool::io::{guard, output};
 
 fn main() -> ExitCode {
@@ -22,6 +24,7 @@ fn main() -> ExitCode {
         match flags.command {
             Command::Dedup(args) => return dedup::run(&args),
             Command::Match(args) => matching::run(&args),
+            Command::Explain(args) => explain::run(&args),
             Command::Generate(args) => generate::run(&args),
             Command::Help(args) => help::run(&args),
             Command::Completions(args) => completions::run(&args),

@@ -351,6 +351,28 @@ names!(
     Annotated
 );
 
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Format {
+        match name {
+            FormatName::FormFeed => Format::FormFeed,
+            FormatName::WholeFile => Format::WholeFile,
+            FormatName::Jsonl => Format::Jsonl,
+            FormatName::Warc => Format::Warc,
+            FormatName::Arc => Format::Arc,
+            FormatName::Parquet => Format::Parquet,
+        }
+    }
+}
+
+impl From<HtmlPart> for HtmlText {
+    fn from(part: HtmlPart) -> HtmlText {
+        match part {
+            HtmlPart::Main => HtmlText::Main,
+            HtmlPart::Visible => HtmlText::Visible,
+        }
+    }
+}
+
 /// Deduplicates and publishes.
 ///
 /// # Errors
@@ -446,23 +468,13 @@ fn job(args: &DedupArgs) -> Job {
         keep_per_site: args.keep_per.is_some(),
         drop_all: args.drop_all,
         reading: Reading {
-            format: args.format.map(|format| match format {
-                FormatName::FormFeed => Format::FormFeed,
-                FormatName::WholeFile => Format::WholeFile,
-                FormatName::Jsonl => Format::Jsonl,
-                FormatName::Warc => Format::Warc,
-                FormatName::Arc => Format::Arc,
-                FormatName::Parquet => Format::Parquet,
-            }),
+            format: args.format.map(Format::from),
             text_field: args.text_field.clone(),
             id_field: args.id_field.clone(),
             url_field: args.url_field.clone(),
             date_field: args.date_field.clone(),
             keep_field,
-            html: match args.html {
-                HtmlPart::Main => HtmlText::Main,
-                HtmlPart::Visible => HtmlText::Visible,
-            },
+            html: args.html.into(),
             max_document_bytes: args.max_document,
             chunk_bytes: CHUNK_BYTES,
         },

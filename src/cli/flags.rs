@@ -8,6 +8,7 @@ use simtool::{Error, ErrorKind, Result};
 
 use super::completions::CompletionsArgs;
 use super::dedup::DedupArgs;
+use super::explain::ExplainArgs;
 use super::generate::GenerateArgs;
 use super::help::HelpArgs;
 use super::man::ManArgs;
@@ -88,6 +89,7 @@ pub enum Command {
     #[command(skip)]
     Match(Box<MatchArgs>),
     Dedup(Box<DedupArgs>),
+    Explain(Box<ExplainArgs>),
     Generate(Box<GenerateArgs>),
     Help(HelpArgs),
     Completions(CompletionsArgs),

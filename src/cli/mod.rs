@@ -10,6 +10,7 @@ pub mod completions;
 pub mod dedup;
 mod dedup_values;
 pub mod exit;
+pub mod explain;
 pub mod flags;
 pub mod generate;
 pub mod help;

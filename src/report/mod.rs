@@ -2,6 +2,7 @@
 //!
 //! Writers return bytes; somebody else decides where they go.
 
+pub mod alignment;
 pub mod csv;
 pub mod json_lines;
 #[cfg(feature = "parquet")]

@@ -8,6 +8,7 @@
 mod arena;
 mod budget;
 pub mod dedup;
+pub mod explain;
 pub mod matching;
 mod pipeline;
 mod progress;

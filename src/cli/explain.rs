@@ -1,0 +1,233 @@
+//! `simtool explain`: two documents side by side, and every method's verdict on them.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use clap::Args;
+use simtool::Result;
+use simtool::corpus::{Format, HtmlText, Reading};
+use simtool::run::explain::{Settings, compare};
+use simtool::text::Choice;
+
+use super::dedup::{FormatName, HtmlPart};
+use super::size::parse_size;
+use super::{dedup_values, machine, number, screen};
+use find::Pair;
+use marks::Marks;
+
+mod columns;
+mod find;
+mod listed;
+mod marks;
+mod sheet;
+mod tokens;
+mod verdicts;
+
+/// The flags of `simtool explain`.
+///
+/// Shows two documents side by side: what every method says of them, and what they share. Reads
+/// them as `simtool dedup` does with the same flags.
+#[derive(Args, Clone, Debug)]
+#[command(
+    about = "Show why two documents are near-duplicates, or not",
+    after_long_help = EXAMPLES
+)]
+pub struct ExplainArgs {
+    /// A document: a file that holds one, a place (FILE:OFFSET, or FILE:MEMBER+OFFSET in a
+    /// compressed file), or with --in its id
+    #[arg(value_name = "A", required_unless_present = "pair", requires = "b")]
+    pub a: Option<OsString>,
+
+    /// The other document
+    #[arg(value_name = "B")]
+    pub b: Option<OsString>,
+
+    /// Look the ids up in these inputs: files, directories or patterns, all of which are read
+    #[arg(long = "in", value_name = "INPUT", num_args = 1.., conflicts_with = "pair", help_heading = "Documents")]
+    pub inputs: Vec<PathBuf>,
+
+    /// Take the two documents from a line of this duplicates.jsonl or refused.jsonl
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "id",
+        conflicts_with = "a",
+        help_heading = "Documents"
+    )]
+    pub pair: Option<PathBuf>,
+
+    /// The line of --pair: the id of the document that goes
+    #[arg(long, value_name = "ID", requires = "pair", help_heading = "Documents")]
+    pub id: Option<OsString>,
+
+    /// Format of all inputs [default: detected from their content]
+    #[arg(long, value_name = "FORMAT", help_heading = "Documents")]
+    pub format: Option<FormatName>,
+
+    /// Field of the text; dots lead into nested fields
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "text",
+        help_heading = "Documents"
+    )]
+    pub text_field: String,
+
+    /// Field of the id
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "id",
+        help_heading = "Documents"
+    )]
+    pub id_field: String,
+
+    /// What counts as the text of an HTML page
+    #[arg(
+        long,
+        value_name = "PART",
+        default_value = "main",
+        help_heading = "Documents"
+    )]
+    pub html: HtmlPart,
+
+    /// Documents larger than this are refused
+    #[arg(
+        long, value_name = "SIZE", default_value = "16M", value_parser = parse_size,
+        help_heading = "Documents"
+    )]
+    pub max_document: u64,
+
+    /// Least similarity of duplicates: the share of shingles in common, |A ∩ B| / |A ∪ B|
+    #[arg(
+        long, value_name = "SHARE", default_value = "0.8", value_parser = dedup_values::thousandths,
+        help_heading = "Methods"
+    )]
+    pub similarity: u32,
+
+    /// Words in a shingle [default: 5, or 9 characters]
+    #[arg(
+        long, value_name = "WORDS", value_parser = number::within(1, 100),
+        help_heading = "Methods"
+    )]
+    pub shingle: Option<usize>,
+
+    /// What is taken for a word: auto, ascii, unicode, chinese or chars
+    #[arg(
+        long, value_name = "KIND", default_value = "auto", value_parser = dedup_values::tokenizer,
+        help_heading = "Methods"
+    )]
+    pub tokenizer: Choice,
+
+    /// Largest Hamming distance of fingerprints
+    #[arg(
+        long, value_name = "K", default_value = "6", value_parser = number::within(0, 32),
+        help_heading = "Methods"
+    )]
+    pub distance: usize,
+
+    /// Let the common words of nine languages count in fingerprints, which are left out otherwise
+    #[arg(long, help_heading = "Methods")]
+    pub keep_stop_words: bool,
+
+    /// Share of the pairs of the given similarity that MinHash has to propose
+    #[arg(
+        long, value_name = "SHARE", default_value = "0.95", value_parser = dedup_values::recall,
+        help_heading = "Methods"
+    )]
+    pub recall: f64,
+
+    /// Columns to write in [default: those of the terminal, or 100]
+    #[arg(
+        long, value_name = "COLUMNS", value_parser = number::within(40, 1000),
+        help_heading = "Output"
+    )]
+    pub width: Option<usize>,
+
+    /// Show everything, also long stretches that are the same
+    #[arg(long, help_heading = "Output")]
+    pub full: bool,
+
+    /// The verdicts as a JSON object, without the texts
+    #[arg(long, conflicts_with_all = ["full", "width"], help_heading = "Output")]
+    pub json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  simtool explain old.txt new.txt
+          Two files, each of which is a document
+  simtool explain page-17 page-42 --in crawl/*.jsonl.gz
+          Two ids, looked up in the inputs
+  simtool explain crawl.jsonl:0 crawl.jsonl:81733
+          Two places, as `at` and `kept_at` of duplicates.jsonl have them: file and offset
+  simtool explain dump.warc.gz:5120+0 dump.warc.gz:99+0 --html visible
+          In a compressed file: the member's offset, and the offset within
+  simtool explain --pair out/duplicates.jsonl --id page-17
+          Why page-17 goes; from the directory in which dedup ran
+  simtool explain old.txt new.txt --json
+          The verdicts only, for a program
+
+What it shows:
+  Words that only one of the texts has stand as [-gone-] on the left and as {+come+} on the right, \
+words that the other one has elsewhere as <~moved~>; on a terminal in colour, unless NO_COLOR is \
+set. Differences in white space are not shown. … 120 words … stands for a long stretch.";
+
+/// Columns where nobody says how many there are.
+const USUAL_WIDTH: usize = 100;
+const NARROWEST: usize = 40;
+
+/// Finds the two documents, compares them and prints what was found.
+///
+/// # Errors
+/// Those of finding and reading them, and of standard output.
+pub fn run(args: &ExplainArgs) -> Result<()> {
+    let reading = reading(args);
+    reading.check()?;
+    let Pair { documents, listed } = find::pair(args, &reading)?;
+    let [a, b] = &documents;
+    let settings = settings(args);
+    let comparison = compare([&a.text, &b.text], &settings, machine::level()?)?;
+    if args.json {
+        let mut text =
+            verdicts::json(&documents, &comparison, &settings, listed.as_ref()).to_string();
+        text.push('\n');
+        return screen::print(text.as_bytes());
+    }
+    let marks = Marks::new(std::io::stdout().is_terminal());
+    let width = args.width.unwrap_or_else(terminal_width);
+    let mut text = verdicts::text(&documents, &comparison, &settings, listed.as_ref());
+    text.push('\n');
+    text += &sheet::side_by_side([&a.text, &b.text], width, args.full, marks);
+    screen::print(text.as_bytes())
+}
+
+fn terminal_width() -> usize {
+    let size = terminal_size::terminal_size_of(std::io::stdout());
+    size.map_or(USUAL_WIDTH, |(width, _)| {
+        usize::from(width.0).max(NARROWEST)
+    })
+}
+
+fn settings(args: &ExplainArgs) -> Settings {
+    Settings {
+        tokenizer: args.tokenizer,
+        shingle: args.shingle.unwrap_or_else(|| args.tokenizer.usual_width()),
+        thousandths: args.similarity,
+        distance: args.distance as u32,
+        skip_stop_words: !args.keep_stop_words,
+        recall: args.recall,
+    }
+}
+
+fn reading(args: &ExplainArgs) -> Reading {
+    Reading {
+        format: args.format.map(Format::from),
+        text_field: args.text_field.clone(),
+        id_field: args.id_field.clone(),
+        html: HtmlText::from(args.html),
+        max_document_bytes: args.max_document,
+        ..Reading::default()
+    }
+}

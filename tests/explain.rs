@@ -1,0 +1,261 @@
+//! `simtool explain` finds the documents that are meant, and says the same of them as a
+//! deduplication does.
+
+#![allow(clippy::unwrap_used)]
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn simtool(directory: &Path, args: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("simtool").unwrap();
+    command.current_dir(directory).args(args);
+    command
+}
+
+fn shown(directory: &Path, args: &[&str]) -> String {
+    let assert = simtool(directory, args).assert().success();
+    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+}
+
+fn refused(directory: &Path, args: &[&str]) -> String {
+    let assert = simtool(directory, args).assert().code(2);
+    assert!(assert.get_output().stdout.is_empty());
+    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+}
+
+fn words(range: std::ops::Range<u32>) -> String {
+    range.map(|number| format!("word{number} ")).collect()
+}
+
+fn line(id: &str, text: &str) -> String {
+    serde_json::json!({"id": id, "text": text}).to_string() + "\n"
+}
+
+/// A text, one with a word exchanged, and another one.
+fn corpus() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let original = words(0..300);
+    let edited = original.replace("word150 ", "novelty ");
+    let lines = [
+        line("original", &original),
+        line("edited", &edited),
+        line("other", &words(1000..1300)),
+        line("twice", "one"),
+        line("twice", "two"),
+    ];
+    fs::write(directory.path().join("dump.jsonl"), lines.concat()).unwrap();
+    fs::write(directory.path().join("original.txt"), &original).unwrap();
+    fs::write(directory.path().join("edited.txt"), &edited).unwrap();
+    directory
+}
+
+fn verdicts(directory: &Path, a: &str, b: &str) -> Vec<(String, bool)> {
+    let args = ["explain", a, b, "--in", "dump.jsonl", "--json"];
+    let value: Value = serde_json::from_str(&shown(directory, &args)).unwrap();
+    let verdicts = value["verdicts"].as_array().unwrap().iter();
+    verdicts
+        .map(|verdict| {
+            let method = verdict["method"].as_str().unwrap().to_owned();
+            (method, verdict["near"].as_bool().unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn the_same_an_edited_and_another_text() {
+    let directory = corpus();
+    let of = |a, b| verdicts(directory.path(), a, b);
+    assert_eq!(of("original", "original").len(), 9);
+    assert!(of("original", "original").iter().all(|(_, near)| *near));
+    assert!(of("original", "other").iter().all(|(_, near)| !near));
+    let edited = of("original", "edited");
+    let equal = ["exact", "normalized"];
+    for (method, near) in edited
+        .iter()
+        .filter(|(method, _)| !method.starts_with("simhash"))
+    {
+        assert_eq!(*near, !equal.contains(&method.as_str()), "{method}");
+    }
+}
+
+#[test]
+fn what_changed_is_marked_and_what_did_not_is_folded() {
+    let directory = corpus();
+    for args in [
+        ["explain", "original.txt", "edited.txt"].as_slice(),
+        &["explain", "original", "edited", "--in", "dump.jsonl"],
+    ] {
+        let shown = shown(directory.path(), args);
+        assert!(
+            shown.contains("[-word150-]") && shown.contains("{+novelty+}"),
+            "{shown}"
+        );
+        assert!(shown.contains("… 134 words …"), "{shown}");
+        assert!(shown.contains("291 of 301 = 0.966"), "{shown}");
+        assert!(
+            shown.lines().all(|line| line.chars().count() <= 100),
+            "{shown}"
+        );
+        assert!(!shown.contains('\x1b'));
+    }
+    let args = [
+        "explain",
+        "original.txt",
+        "edited.txt",
+        "--full",
+        "--width",
+        "60",
+    ];
+    let shown = shown(directory.path(), &args);
+    assert!(shown.contains("word299") && !shown.contains('…'));
+}
+
+#[test]
+fn dedup_s_own_line_is_explained() {
+    let directory = corpus();
+    simtool(
+        directory.path(),
+        &[
+            "dedup",
+            "dump.jsonl",
+            "-o",
+            "out",
+            "--method",
+            "minhash",
+            "--quiet",
+        ],
+    )
+    .assert()
+    .success();
+    let list = fs::read_to_string(directory.path().join("out/duplicates.jsonl")).unwrap();
+    let line: Value = serde_json::from_str(list.lines().next().unwrap()).unwrap();
+    let id = line["id"].as_str().unwrap();
+    assert_eq!(id, "edited");
+    let args = ["explain", "--pair", "out/duplicates.jsonl", "--id", id];
+    let text = shown(directory.path(), &args);
+    assert!(
+        text.contains("listed as minhash") && text.contains("{+word150+}"),
+        "{text}"
+    );
+    let json = shown(directory.path(), &[&args[..], &["--json"]].concat());
+    let value: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["listed"]["verified"], line["verified"]);
+    assert_eq!(value["a"]["at"], line["at"]);
+    assert_eq!(value["b"]["at"], line["kept_at"]);
+    let jaccard = value["verdicts"].as_array().unwrap().iter();
+    let jaccard = jaccard.filter(|verdict| verdict["method"] == "jaccard");
+    assert!(
+        jaccard
+            .into_iter()
+            .all(|verdict| verdict["similarity"] == line["verified"])
+    );
+
+    let refusal = refused(
+        directory.path(),
+        &["explain", "--pair", "out/duplicates.jsonl", "--id", "other"],
+    );
+    assert!(
+        refusal.contains("id other: no line is about it"),
+        "{refusal}"
+    );
+    let file = directory.path().join("dump.jsonl");
+    fs::write(
+        &file,
+        fs::read_to_string(&file).unwrap().replace("novelty", "new"),
+    )
+    .unwrap();
+    let refusal = refused(directory.path(), &args);
+    assert!(refusal.contains("dump.jsonl: changed since"), "{refusal}");
+}
+
+#[test]
+fn names_that_nothing_or_too_much_has_are_refused() {
+    let directory = corpus();
+    let of = |args: &[&str]| refused(directory.path(), &[&["explain"], args].concat());
+    for (args, message) in [
+        (
+            ["nobody", "edited", "--in", "dump.jsonl"].as_slice(),
+            "id nobody: not in dump.jsonl",
+        ),
+        (
+            &["twice", "edited", "--in", "dump.jsonl"],
+            "id twice: 2 documents go by it (name one by its place): dump.jsonl:",
+        ),
+        (
+            &["dump.jsonl:5", "edited.txt"],
+            "dump.jsonl: 5: no document begins there; the next one begins at",
+        ),
+        (
+            &["dump.jsonl:99999999", "edited.txt"],
+            "no document begins there, nor behind it",
+        ),
+        (
+            &["dump.jsonl:0+0", "edited.txt"],
+            "is not compressed: write the place as FILE:OFFSET",
+        ),
+        (
+            &["dump.jsonl", "edited.txt"],
+            "dump.jsonl: holds more than one document",
+        ),
+        (&["missing", "edited.txt"], "missing: there is no such file"),
+        (&["edited.txt"], "<B>"),
+        (&["--pair", "edited.txt"], "--id"),
+        (
+            &["--pair", "edited.txt", "--id", "x"],
+            "edited.txt: line 1 is none of duplicates.jsonl",
+        ),
+    ] {
+        let refusal = of(args);
+        assert!(refusal.contains(message), "{args:?}: {refusal}");
+    }
+}
+
+#[test]
+fn hostile_bytes_stay_harmless() {
+    let directory = tempfile::tempdir().unwrap();
+    let hostile = b"a \x1b]0;owned\x07 \x1b[2J \xff\xfe \xe2\x80\xae b \x9b31m \r\x08\x00 end";
+    fs::write(directory.path().join("a"), hostile).unwrap();
+    fs::write(
+        directory.path().join("b"),
+        b"a plain text, which is at its end",
+    )
+    .unwrap();
+    let lines = [
+        line("\u{1b}[31m\n\u{202e}", "\u{1b}[2J text"),
+        line("b", "text"),
+    ]
+    .concat();
+    fs::write(directory.path().join("c.jsonl"), lines).unwrap();
+    for args in [
+        ["explain", "a", "b", "--format", "whole-file"].as_slice(),
+        &["explain", "\u{1b}[31m\n\u{202e}", "b", "--in", "c.jsonl"],
+    ] {
+        let shown = shown(directory.path(), args);
+        let harmless =
+            |letter: char| letter == '\n' || !letter.is_control() && letter != '\u{202e}';
+        assert!(shown.chars().all(harmless), "{shown:?}");
+        assert!(shown.contains("\\x1b"));
+    }
+}
+
+#[test]
+fn huge_documents_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut texts = [String::new(), String::new(), "spam eggs ".repeat(300_000)];
+    for number in 0..300_000_u32 {
+        let mixed = number.wrapping_mul(2_654_435_761);
+        texts[0] += &format!("w{} ", mixed % 997);
+        texts[1] += &format!("w{} ", mixed.rotate_left(13) % 991);
+    }
+    for (name, text) in ["a", "b", "c"].iter().zip(&texts) {
+        fs::write(directory.path().join(name), text).unwrap();
+    }
+    for pair in [["a", "b"], ["a", "c"], ["c", "c"]] {
+        let args = [&["explain"], &pair[..], &["--format", "whole-file"]].concat();
+        let shown = shown(directory.path(), &args);
+        assert!(shown.contains(" words …"));
+    }
+}
