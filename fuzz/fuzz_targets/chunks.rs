@@ -73,8 +73,11 @@ fn read(
         assert!(ends.is_empty() && from == Position::default() || chunk.start == start);
         start = chunk.end;
         parser.for_each(source.format, &chunk, &|_| true, &mut |_, parsed| {
-            let Parsed::Document(document) = parsed else {
-                return found.push(format!("{parsed:?}"));
+            let document = match parsed {
+                Parsed::Document(document) => document,
+                // Of records, the reason is told from what the chunk holds.
+                Parsed::Skipped(skip) => return found.push(format!("{:?} is skipped", skip.place)),
+                Parsed::Unwanted => panic!("all are wanted"),
             };
             let (place, raw) = (document.place, document.raw);
             assert!(
