@@ -40,7 +40,12 @@ pub(super) struct Cutter {
     last: Option<usize>,
     /// Up to where there is no end of a chunk; of records, the end of the last one.
     searched: usize,
+    /// Whether the last of them was damaged.
+    is_behind_damage: bool,
 }
+
+/// A chunk that should have ended goes on for so many damaged bytes at most.
+const MOST_DAMAGE_BYTES: usize = 4 << 20;
 
 impl Cutter {
     /// For a chunk of `least` bytes of documents of at most `most` bytes.
@@ -51,6 +56,7 @@ impl Cutter {
             most,
             last: None,
             searched: 0,
+            is_behind_damage: false,
         }
     }
 
@@ -81,14 +87,23 @@ impl Cutter {
     }
 
     fn look_at_records(&mut self, bytes: &[u8], is_end: bool) -> Cut {
-        while self.searched < self.least {
+        // What is damaged shows by what stands behind it, so no chunk ends there, unless there is
+        // nothing but damage.
+        let most = self.least.saturating_add(MOST_DAMAGE_BYTES);
+        while self.searched < self.least || (self.is_behind_damage && self.searched < most) {
             let rest = &bytes[self.searched..];
             if let Some(length) = longer_than(self.most, self.format, rest) {
                 return Cut::Before(self.searched, Rest::Record(length));
             }
             match next_record(self.format, rest, is_end) {
-                Next::Record(record) => self.searched += record.raw.len(),
-                Next::Damaged { resume_at, .. } => self.searched += resume_at,
+                Next::Record(record) => {
+                    self.searched += record.raw.len();
+                    self.is_behind_damage = false;
+                }
+                Next::Damaged { resume_at, .. } => {
+                    self.searched += resume_at;
+                    self.is_behind_damage = true;
+                }
                 Next::Incomplete { .. } | Next::End => return Cut::More,
             }
         }

@@ -70,12 +70,12 @@ fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Sou
         prefix = decompress(file, bytes, compression)?;
     }
     let format = reading.format.unwrap_or_else(|| format(&prefix));
+    if format == Format::Parquet && compression != Compression::None {
+        let message = "is a compressed Parquet file: decompress it first";
+        return Err(foreign(message.into()));
+    }
+    #[cfg(not(feature = "parquet"))]
     if format == Format::Parquet {
-        if compression != Compression::None {
-            let message = "is a compressed Parquet file: decompress it first";
-            return Err(foreign(message.into()));
-        }
-        #[cfg(not(feature = "parquet"))]
         return Err(without_parquet(&path));
     }
     Ok(Source {

@@ -12,6 +12,7 @@ mod chunks;
 mod contain;
 mod documents;
 mod fields;
+mod footer;
 mod read;
 mod write;
 

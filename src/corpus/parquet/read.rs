@@ -13,6 +13,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::RowGroupMetaData;
 
 use super::contain::contain;
+use super::footer;
 use crate::corpus::reading::Reading;
 use crate::{Error, ErrorKind, Result};
 
@@ -59,7 +60,7 @@ impl Table {
                 .caused_by(error)
         })?;
         let bytes = metadata.len();
-        let loaded = load(&file, true);
+        let loaded = footer::check(&file, bytes).and_then(|()| load(&file, true));
         let metadata = match loaded.and_then(|loaded| check(&loaded, bytes).map(|()| loaded)) {
             Ok(metadata) => metadata,
             Err(detail) => return Ok(Err(detail)),

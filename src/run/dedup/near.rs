@@ -377,7 +377,8 @@ impl Centres {
             }
             marked.read(first, CENTRES as u64, &mut all)?;
             let size = marked.sketch_bytes();
-            (sketches.clear(), parts.clear());
+            sketches.clear();
+            parts.clear();
             for rank in &ranks {
                 let place = (rank - first) as usize;
                 sketches.extend_from_slice(&all.sketches[place * size..][..size]);
