@@ -6,7 +6,7 @@
 //!            sketches                 words    sets, stars                  dump
 //! ```
 //!
-//! The first reading survives a crash: what it finished stays in the [work directory](work). Later
+//! The first reading survives a crash: what it finished stays in the work directory. Later
 //! stages begin again from what the first reading left.
 
 mod decision;

@@ -1,7 +1,7 @@
 //! Which sketches of a block are near a given one?
 //!
 //! A [`SketchIndex`] stands over sketches that lie end to end in memory and answers for every
-//! method alike. Fingerprints go to [`hamming`](super::hamming), equal ones folded; what has keys
+//! method alike. Fingerprints go to [`hamming`], equal ones folded; what has keys
 //! goes to a table of them, in which sketches that share a key are found and then scored. Either
 //! way a query leads to a few ascending *lists* of positions, of which only the part in the wanted
 //! range is unfolded.
