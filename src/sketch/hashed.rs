@@ -132,10 +132,16 @@ impl<F: Feature> SimHash<F> {
         let counts = |name: &u64| counted.is_none_or(|counted| counted.contains(*name));
         match self.settings.features {
             Features::Words => {
-                let pairs = words.short.iter().zip(F::words(words));
-                let kept = pairs.filter(|(word, _)| !stop.contains(**word) && counts(word));
                 out.clear();
-                out.extend(kept.map(|(_, &feature)| feature));
+                out.extend_from_slice(F::words(words));
+                // Nobody can predict which words are stop words: all are written, and those that
+                // do not count are overwritten.
+                let mut kept = 0;
+                for (place, word) in words.short.iter().enumerate() {
+                    out[kept] = out[place];
+                    kept += usize::from(!stop.contains(*word) & counts(word));
+                }
+                out.truncate(kept);
             }
             Features::Shingles(width) => {
                 let Scratch {

@@ -6,51 +6,59 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::features::little_endian;
 
+/// Slots in which a hash may be.
+const WINDOW: usize = 4;
+/// The table grows up to so many slots a hash to find one for each.
+const MOST_SLOTS: usize = 64;
+
 /// A fixed set of 64-bit hashes: stop words, or the features that count.
 ///
-/// Sorted, with the borders of the runs that share their highest bits: a lookup takes O(1) for
-/// hashes as they come and O(log n) for any. 8 to 16 bytes a hash.
+/// A lookup compares four neighbouring slots of a table, with no branch to mispredict: about every
+/// other word of a text is a stop word. Sets whose low bits are too much alike for a table are
+/// searched by halving.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordSet {
     sorted: Vec<u64>,
-    /// Where the hashes with each value of the highest bits begin; one more for the end.
-    starts: Vec<u32>,
-    shift: u32,
+    /// A power of two and the rest of the last window; nothing if there is no such table.
+    slots: Vec<u64>,
+    /// What stands in an empty slot: a hash that is not in the set.
+    empty: u64,
 }
 
 impl WordSet {
-    /// The set of the given hashes, in any order.
-    ///
-    /// # Panics
-    /// If there are more than 2^32 - 1 different ones.
+    /// The set of the given hashes, in any order. O(n log n) time.
     pub fn new(hashes: impl IntoIterator<Item = u64>) -> WordSet {
         let mut sorted: Vec<u64> = hashes.into_iter().collect();
         sorted.sort_unstable();
         sorted.dedup();
-        assert!(
-            u32::try_from(sorted.len()).is_ok(),
-            "{} hashes",
-            sorted.len()
-        );
-        let bits = sorted.len().max(2).ilog2();
-        let shift = u64::BITS - bits;
-        let start = |run: u64| match run >> bits {
-            0 => sorted.partition_point(|hash| hash >> shift < run) as u32,
-            _ => sorted.len() as u32,
-        };
+        let in_order = sorted
+            .iter()
+            .zip(0..)
+            .take_while(|(hash, number)| **hash == *number);
+        let empty = in_order.count() as u64;
+        let least = (4 * sorted.len()).next_power_of_two();
+        let sizes = std::iter::successors(Some(least), |size| Some(2 * size));
+        let mut sizes = sizes.take_while(|&size| size <= (MOST_SLOTS * sorted.len()).max(least));
+        let slots = sizes.find_map(|size| table(&sorted, size, empty));
         WordSet {
-            starts: (0..=1 << bits).map(start).collect(),
-            shift,
+            slots: slots.unwrap_or_default(),
             sorted,
+            empty,
         }
     }
 
     /// Whether `hash` is in the set.
     #[inline]
     pub fn contains(&self, hash: u64) -> bool {
-        let run = (hash >> self.shift) as usize;
-        let run = self.starts[run] as usize..self.starts[run + 1] as usize;
-        self.sorted[run].binary_search(&hash).is_ok()
+        let Some(mask) = self.slots.len().checked_sub(WINDOW) else {
+            return self.sorted.binary_search(&hash).is_ok();
+        };
+        let first = hash as usize & mask;
+        let window = &self.slots[first..first + WINDOW];
+        let found = window
+            .iter()
+            .fold(false, |found, slot| found | (*slot == hash));
+        found & (hash != self.empty)
     }
 
     /// How many hashes there are.
@@ -62,6 +70,19 @@ impl WordSet {
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty()
     }
+}
+
+/// A table of `size` slots in which each hash stands in its window, if there is room for all.
+fn table(hashes: &[u64], size: usize, empty: u64) -> Option<Vec<u64>> {
+    let mut slots = vec![empty; size + WINDOW - 1];
+    for &hash in hashes {
+        let first = hash as usize & (size - 1);
+        let free = slots[first..first + WINDOW]
+            .iter_mut()
+            .find(|slot| **slot == empty)?;
+        *free = hash;
+    }
+    Some(slots)
 }
 
 impl fmt::Display for WordSet {
@@ -103,6 +124,24 @@ mod tests {
             for hash in hashes.iter().chain(&others).chain(&[0, u64::MAX]) {
                 prop_assert_eq!(set.contains(*hash), oracle.contains(hash));
             }
+        }
+    }
+
+    #[test]
+    fn hashes_alike_in_their_low_bits_are_told_apart() {
+        let set = WordSet::new((0..100).map(|number| number << 40));
+        assert!(set.slots.is_empty());
+        assert!((0..200).all(|number| set.contains(number << 40) == (number < 100)));
+        assert!(!set.contains(1));
+    }
+
+    #[test]
+    fn any_number_of_hashes() {
+        for count in [0, 1, 2, 3, 5, 1000] {
+            let hash = |number: u64| xxh3_64(&number.to_le_bytes());
+            let set = WordSet::new((0..count).map(hash));
+            assert!(!set.slots.is_empty());
+            assert!((0..2000).all(|number| set.contains(hash(number)) == (number < count)));
         }
     }
 }
