@@ -11,7 +11,7 @@ use crate::io::AtomicFile;
 use crate::run::pipeline::{Event, Pipeline, Unit};
 use crate::{Error, ErrorKind, Result};
 
-use super::dropped::Dropped;
+use super::bits::Bits;
 use super::gathered::Gathered;
 use super::numbering::Numbering;
 use super::shingle_sets::changed;
@@ -41,7 +41,7 @@ pub struct Dump<'a> {
     /// Their labels.
     pub gathered: &'a Gathered,
     /// Documents that go, and those that could not be read.
-    pub dropped: &'a Dropped,
+    pub dropped: &'a Bits,
     /// What is done to them.
     pub change: Change<'a>,
 }
@@ -139,7 +139,7 @@ impl Dump<'_> {
         let source = source_of(self.inputs.sources, chunk.source)?;
         let (first, _) = self
             .numbering
-            .first_of(chunk)?
+            .first_of(chunk)
             .ok_or_else(|| changed(source))?;
         let bytes = chunk.bytes();
         let (mut out, mut copied) = (Vec::with_capacity(bytes.len()), 0);

@@ -9,8 +9,8 @@
 //! The first reading survives a crash: what it finished stays in the work directory. Later
 //! stages begin again from what the first reading left.
 
+mod bits;
 mod decision;
-mod dropped;
 mod dump;
 mod estimate;
 mod gathered;
@@ -47,8 +47,8 @@ use crate::run::{Progress, Resources, Stage, Workers};
 use crate::sketch::{Features, Method, WordSet, hashed, minhash};
 use crate::{Error, ErrorKind, Result};
 
+use bits::Bits;
 use decision::Decision;
-use dropped::Dropped;
 use dump::{Change, Dump};
 use gathered::Gathered;
 use near::Stages;
@@ -337,7 +337,7 @@ impl Run<'_> {
             sources: self.inputs.sources,
             progress: self.progress,
         };
-        let mut dropped = Dropped::none_of(numbering.documents());
+        let mut dropped = Bits::none_of(numbering.documents());
         let path = |name: &str| self.out.join(name);
         let mut kept = Vec::new();
         let marks = (self.job.write == WriteMode::Annotated).then_some(&mut kept);
@@ -358,8 +358,6 @@ impl Run<'_> {
             totals,
             refused,
             refused_listed,
-            marked: found.marked,
-            shingle_bytes: found.shingle_bytes,
         };
         let digests = summary::digests(&gathered.chunks, self.inputs.sources.len());
         let against = self.inputs.references as usize;
@@ -408,7 +406,7 @@ impl Run<'_> {
         gathered: &Gathered,
         numbering: &Numbering<'_>,
         units: &[std::ops::Range<u32>],
-        mut dropped: Dropped,
+        mut dropped: Bits,
         kept: &[(u32, u32)],
     ) -> Result<()> {
         if matches!(self.job.write, WriteMode::None | WriteMode::Ids) {
@@ -491,8 +489,6 @@ impl near::Found {
         Ok(near::Found {
             decisions: empty()?,
             refused: empty()?,
-            marked: 0,
-            shingle_bytes: 0,
         })
     }
 }

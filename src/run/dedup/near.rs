@@ -22,6 +22,7 @@ use crate::search::join::{Any, Scratch, SketchIndex};
 use crate::sketch::{Method, Score};
 use crate::{Error, ErrorKind, Result};
 
+use super::bits::Bits;
 use super::decision::{Decision, Leader};
 use super::gathered::Gathered;
 use super::job::{ClusterRule, Job};
@@ -64,10 +65,6 @@ pub struct Found {
     pub decisions: Sorted<Decision>,
     /// Pairs that verification did not confirm.
     pub refused: Sorted<Decision>,
-    /// Leaders that had somebody near.
-    pub marked: u64,
-    /// Bytes of temporary space that their shingles took.
-    pub shingle_bytes: u64,
 }
 
 /// Rayon's threads, for the layers that must not know of them.
@@ -112,12 +109,7 @@ impl Stages<'_> {
             ClusterRule::Components => self.components(&marked, &sets)?,
         };
         self.progress.end(0);
-        Ok(Found {
-            decisions,
-            refused,
-            marked: marked.count,
-            shingle_bytes: sets.bytes(),
-        })
+        Ok(Found { decisions, refused })
     }
 
     /// Bytes that the second reading goes through, at most.
@@ -158,7 +150,7 @@ impl Stages<'_> {
         let starts: Vec<u64> = (0..all.count).step_by(block_len as usize).collect();
         self.progress
             .begin(Stage::Mark, all.count * starts.len() as u64);
-        let mut marks = vec![0u64; all.count.div_ceil(64) as usize];
+        let mut marks = Bits::none_of(all.count);
         let (mut block, mut queries) = (Block::default(), Block::default());
         for &start in &starts {
             all.read(start, block_len, &mut block)?;
@@ -171,14 +163,15 @@ impl Stages<'_> {
                     .into_iter()
                     .enumerate()
                 {
-                    let rank = first as usize + place;
-                    marks[rank / 64] |= u64::from(mark) << (rank % 64);
+                    if mark {
+                        marks.insert((first + place as u64) as u32);
+                    }
                 }
                 self.progress.advance(CENTRES as u64);
             }
         }
         self.progress.end(0);
-        let is_marked = |rank: &u64| marks[*rank as usize / 64] >> (rank % 64) & 1 == 1;
+        let is_marked = |rank: &u64| marks.contains(*rank as u32);
         all.select((0..all.count).filter(is_marked), &self.room)
     }
 
@@ -187,12 +180,7 @@ impl Stages<'_> {
         let memory = SketchIndex::bytes_per_sketch(self.method) * count;
         let level = self.resources.level;
         // What a small index may take beyond its share does not matter.
-        SketchIndex::build(
-            as_compare(self.method),
-            &block.sketches,
-            memory.max(1 << 20),
-            level,
-        )
+        SketchIndex::build(self.method, &block.sketches, memory.max(1 << 20), level)
     }
 
     /// Whether anybody in the block of `index` is near each of the queries.
@@ -252,11 +240,11 @@ impl Stages<'_> {
         let working = Star::WORKING_BYTES + CENTRES * self.centre_bytes();
         let block_len = self.block_len(Star::bytes_per_document(), working)?;
         // Documents of the reference are all centres, and form blocks of their own.
-        let mut centres = Centres::none_of(marked.count);
+        let mut centres = Centres(Bits::none_of(marked.count));
         let mut block = Block::default();
         for (start, count, is_reference) in blocks(marked, block_len) {
             if is_reference {
-                (start..start + count).for_each(|rank| centres.insert(rank));
+                (start..start + count).for_each(|rank| centres.0.insert(rank as u32));
                 continue;
             }
             marked.read(start, count, &mut block)?;
@@ -266,13 +254,13 @@ impl Stages<'_> {
                 self.progress.check()?;
                 star.remove_near(earlier, &Pool, &verify, &mut sink)
             })?;
-            if marked.references == 0 && self.inputs.references == 0 {
+            if self.inputs.references == 0 {
                 while star.step(&Pool, &verify, &mut sink)? {
                     self.progress.check()?;
                     self.progress.advance_to(start + u64::from(star.decided()));
                 }
                 let own = star.centres().map(|position| start + u64::from(position));
-                own.for_each(|rank| centres.insert(rank));
+                own.for_each(|rank| centres.0.insert(rank as u32));
             }
         }
         Ok((decisions.finish()?, refused.finish()?))
@@ -344,21 +332,9 @@ impl Stages<'_> {
 }
 
 /// The documents that stay, so far: a bit for each rank.
-struct Centres(Vec<u64>);
+struct Centres(Bits);
 
 impl Centres {
-    fn none_of(count: u64) -> Centres {
-        Centres(vec![0; count.div_ceil(64) as usize])
-    }
-
-    fn insert(&mut self, rank: u64) {
-        self.0[rank as usize / 64] |= 1 << (rank % 64);
-    }
-
-    fn contains(&self, rank: u64) -> bool {
-        self.0[rank as usize / 64] >> (rank % 64) & 1 == 1
-    }
-
     /// Hands all centres to `visit`, in keep order, some at a time.
     fn for_each(
         &self,
@@ -369,7 +345,7 @@ impl Centres {
         let (mut ranks, mut sketches, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         for first in (0..marked.count).step_by(CENTRES) {
             let stays = first..marked.count.min(first + CENTRES as u64);
-            let stays = stays.filter(|&rank| self.contains(rank));
+            let stays = stays.filter(|&rank| self.0.contains(rank as u32));
             ranks.clear();
             ranks.extend(stays);
             if ranks.is_empty() {
@@ -434,8 +410,4 @@ fn record(event: &Event) -> Decision {
 
 fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
-}
-
-fn as_compare(method: &dyn Method) -> &dyn crate::sketch::Compare {
-    method
 }

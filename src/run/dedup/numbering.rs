@@ -1,12 +1,13 @@
 //! Which documents a chunk holds, for readings after the first.
 
+use crate::Result;
 use crate::corpus::{Body, Chunk, Position};
 use crate::run::pipeline::Unit;
-use crate::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::dropped::Dropped;
+use super::bits::Bits;
 use super::segment::ChunkEntry;
+use super::sketching::too_many;
 
 /// The chunks of all sources, with the number of the first document of each.
 #[derive(Debug)]
@@ -59,32 +60,27 @@ impl<'a> Numbering<'a> {
 
     /// The number of a chunk's first document and how many it has; `None` if it is not the chunk
     /// that it was at the first reading.
-    ///
-    /// # Errors
-    /// None yet: a chunk is compared by its digest.
-    pub fn first_of(&self, chunk: &Chunk) -> Result<Option<(u32, u32)>> {
+    pub fn first_of(&self, chunk: &Chunk) -> Option<(u32, u32)> {
         let source = chunk.source as usize;
         let (Some(&begin), Some(&end)) = (self.sources.get(source), self.sources.get(source + 1))
         else {
-            return Ok(None);
+            return None;
         };
         let place = usize::try_from(chunk.start.chunk)
             .ok()
             .and_then(|place| begin.checked_add(place));
-        let Some(place) = place.filter(|&place| place < end) else {
-            return Ok(None);
-        };
+        let place = place.filter(|&place| place < end)?;
         let entry = &self.chunks[place];
         let is_same = match &chunk.body {
             Body::Bytes { bytes, .. } => bytes.is_empty() || xxh3_128(bytes) == entry.digest,
             #[cfg(feature = "parquet")]
             Body::Rows { .. } => true,
         };
-        Ok(is_same.then_some((self.first[place], entry.documents)))
+        is_same.then_some((self.first[place], entry.documents))
     }
 
     /// The units in which any of `wanted` stands, to be read from their start.
-    pub fn units_with(&self, wanted: &Dropped) -> Vec<Unit> {
+    pub fn units_with(&self, wanted: &Bits) -> Vec<Unit> {
         let has_any = |sources: &std::ops::Range<u32>| {
             let (begin, end) = (
                 self.documents_before(sources.start),
@@ -100,9 +96,4 @@ impl<'a> Numbering<'a> {
             })
             .collect()
     }
-}
-
-fn too_many() -> Error {
-    let message = format!("more than {} documents: split the input", u32::MAX);
-    Error::new(ErrorKind::Content, message)
 }

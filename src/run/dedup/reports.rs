@@ -12,8 +12,8 @@ use crate::report::json_lines::{self, At, Nearness, Pair, Skipped};
 use crate::run::Progress;
 use crate::{Error, Result};
 
+use super::bits::Bits;
 use super::decision::Decision;
-use super::dropped::Dropped;
 use super::gathered::Gathered;
 use super::job::{Job, MethodChoice};
 use super::pair_tables::PairTables;
@@ -70,7 +70,7 @@ impl Reports<'_> {
         decisions: Sorted<Decision>,
         path: &Path,
         room: &Room<'_>,
-        dropped: &mut Dropped,
+        dropped: &mut Bits,
         mut kept: Option<&mut Vec<(u32, u32)>>,
     ) -> Result<(Totals, Sorted<Member>)> {
         let mut file = AtomicFile::create(path)?;
@@ -187,7 +187,7 @@ impl Reports<'_> {
     ///
     /// # Errors
     /// Those of reading and writing; interruption.
-    pub fn kept_ids(&self, dropped: &Dropped, path: &Path) -> Result<()> {
+    pub fn kept_ids(&self, dropped: &Bits, path: &Path) -> Result<()> {
         let mut file = AtomicFile::create(path)?;
         self.gathered.rows.for_each_block(BATCH, |first, rows| {
             self.progress.check()?;

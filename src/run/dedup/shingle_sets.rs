@@ -12,7 +12,7 @@ use crate::text::shingles::{jaccard, shingles, sort_to_set};
 use crate::text::{Tokenizer, WordHashes};
 use crate::{Error, ErrorKind, Result};
 
-use super::dropped::Dropped;
+use super::bits::Bits;
 use super::job::Job;
 use super::leaders::Leaders;
 use super::numbering::Numbering;
@@ -66,7 +66,7 @@ impl ShingleSets {
         level: Level,
         room: &Room<'_>,
     ) -> Result<ShingleSets> {
-        let mut wanted = Dropped::none_of(numbering.documents());
+        let mut wanted = Bits::none_of(numbering.documents());
         let mut ranks = room.sorter::<[u32; 2]>(8);
         for rank in 0..marked.count {
             let document = marked.document(rank)?;
@@ -87,7 +87,7 @@ impl ShingleSets {
             set: Vec::new(),
         };
         let work = |collector: &mut Collector<'_>, chunk: &Chunk| {
-            let first = numbering.first_of(chunk)?;
+            let first = numbering.first_of(chunk);
             collector.sets(chunk, first)
         };
         pipeline.run(&units, start, work, |_, event| {
@@ -212,7 +212,7 @@ struct Held {
 struct Collector<'a> {
     job: &'a Job,
     inputs: Inputs<'a>,
-    wanted: &'a Dropped,
+    wanted: &'a Bits,
     parser: Parser,
     tokenizer: Tokenizer,
     words: WordHashes,

@@ -30,10 +30,6 @@ pub struct Summary {
     pub refused: u64,
     /// Of these, listed.
     pub refused_listed: u64,
-    /// Documents that had somebody near by their sketches.
-    pub marked: u64,
-    /// Bytes of temporary space for verification.
-    pub shingle_bytes: u64,
 }
 
 impl Summary {
