@@ -6,7 +6,7 @@
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::features::little_endian;
+use crate::text::shingles::little_endian;
 
 /// The digest of a text's bytes.
 pub fn of_text(text: &[u8]) -> u128 {

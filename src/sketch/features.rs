@@ -1,9 +1,10 @@
 //! Which features does a document have?
 
-use std::borrow::Cow;
 use std::fmt;
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::text::shingles::little_endian;
 
 /// What the features of a document are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,26 +34,6 @@ pub(super) fn for_each_shingle(words: &[u64], width: usize, visit: impl FnMut(&[
             .step_by(size_of::<u64>())
             .for_each(visit);
     }
-}
-
-/// The bytes of the numbers, lowest first, on every machine.
-pub(super) fn little_endian<T: bytemuck::Pod>(numbers: &[T]) -> Cow<'_, [u8]> {
-    let bytes = bytemuck::cast_slice(numbers);
-    if cfg!(target_endian = "little") {
-        return Cow::Borrowed(bytes);
-    }
-    let numbers = bytes.chunks_exact(size_of::<T>());
-    Cow::Owned(
-        numbers
-            .flat_map(|bytes| bytes.iter().rev().copied())
-            .collect(),
-    )
-}
-
-/// The xxh3-64 hash of each shingle.
-pub(super) fn short_shingles(words: &[u64], width: usize, out: &mut Vec<u64>) {
-    out.clear();
-    for_each_shingle(words, width, |shingle| out.push(xxh3_64(shingle)));
 }
 
 /// The xxh3-128 hash of each shingle.

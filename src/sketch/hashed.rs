@@ -8,14 +8,100 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::features::{long_shingles, short_shingles};
-use super::method::{Compare, Method, Score, Scratch, Shape, Words};
+use super::features::long_shingles;
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use super::registry::{Ahead, Count, Domain, Entry, Parameter};
 use super::weights::log_weight;
-use super::{Features, Weights, WordSet};
+use super::{Features, Weights};
 use crate::kernel::Level;
 use crate::kernel::columns::{Columns, MAX_COLUMNS, MAX_WORDS};
 use crate::kernel::hamming::Fingerprint;
+use crate::text::WordSet;
+use crate::text::shingles::shingles;
+use crate::vocabulary::Frequencies;
 use crate::{Error, ErrorKind, Result};
+
+/// SimHash, among the methods.
+pub const ENTRY: Entry = Entry {
+    name: "simhash",
+    summary: "SimHash fingerprints of hashed words or shingles, within a Hamming distance",
+    description: "\
+Each bit of the fingerprint is the sign of a weighted sum over the features of the document: plus \
+where that bit of the feature's hash is one, minus where it is zero. Documents with most features \
+in common differ in few bits; the search finds every pair within the distance.
+
+Costs a few nanoseconds a word, 8 or 16 bytes a document. Blind to the order of words unless \
+features are shingles. Short documents vary much; of texts of one template, fingerprints are near.
+
+Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002; Manku, Jain and \
+Das Sarma, Detecting Near-Duplicates for Web Crawling, WWW 2007.",
+    parameters: &[
+        Parameter {
+            name: "bits",
+            meaning: "bits of a fingerprint",
+            default: "64",
+            domain: Domain::Word(&["64", "128"]),
+        },
+        Parameter {
+            name: "distance",
+            meaning: "largest Hamming distance",
+            default: "6",
+            domain: Domain::Integer(0, 64),
+        },
+        Parameter {
+            name: "features",
+            meaning: "words in a feature",
+            default: "1",
+            domain: Domain::Integer(1, 100),
+        },
+        Parameter {
+            name: "weights",
+            meaning: "tf: occurrences; log-tf: 1 + log2 of them; top: occurrences of the most frequent",
+            default: "tf",
+            domain: Domain::Word(&["tf", "log-tf", "top"]),
+        },
+        Parameter {
+            name: "top",
+            meaning: "how many features count if weights=top",
+            default: "1000",
+            domain: Domain::Integer(1, 1_000_000),
+        },
+        Parameter {
+            name: "stop-words",
+            meaning: "whether stop words are skipped or kept",
+            default: "skip",
+            domain: Domain::Word(&["skip", "keep"]),
+        },
+    ],
+    ahead: |values| match values.word("weights") {
+        "top" => Ahead::Count(Count {
+            most: values.integer("top") as usize,
+            shingle: values.integer("features") as usize,
+            skip_stop_words: values.word("stop-words") == "skip",
+            documents: false,
+        }),
+        _ => Ahead::Nothing,
+    },
+    build: |values, setting| {
+        let top = || setting.frequencies.map(Frequencies::features);
+        let settings = Settings {
+            features: match values.integer("features") {
+                1 => Features::Words,
+                width => Features::Shingles(width as usize),
+            },
+            weights: match values.word("weights") {
+                "log-tf" => Weights::LogTf,
+                "top" => Weights::Top(WordSet::new(top().unwrap_or_default().iter().copied())),
+                _ => Weights::Tf,
+            },
+            stop_words: setting.stop_words(values.word("stop-words") == "skip"),
+            distance: values.integer("distance") as u32,
+            least_words: None,
+        };
+        let width = if values.word("bits") == "64" { 64 } else { 128 };
+        settings.method(width, setting.level)
+    },
+};
 
 /// Words below which the words of a document say too little, unless told otherwise.
 const LEAST_WORDS: usize = 8;
@@ -70,7 +156,7 @@ impl Settings {
 /// A feature's hash, as wide as the fingerprint.
 pub trait Feature: Fingerprint {
     /// The words of the document as features.
-    fn words<'a>(words: Words<'a>) -> &'a [Self];
+    fn words<'a>(document: View<'a>) -> &'a [Self];
     /// Its shingles as features; what was in the list is dropped.
     fn shingles(words: &[u64], width: usize, out: &mut Vec<Self>);
     /// The buffer for features of this width.
@@ -78,12 +164,12 @@ pub trait Feature: Fingerprint {
 }
 
 impl Feature for u64 {
-    fn words<'a>(words: Words<'a>) -> &'a [u64] {
-        words.short
+    fn words<'a>(document: View<'a>) -> &'a [u64] {
+        document.short
     }
 
     fn shingles(words: &[u64], width: usize, out: &mut Vec<u64>) {
-        short_shingles(words, width, out);
+        shingles(words, width, out);
     }
 
     fn buffer(scratch: &mut Scratch) -> &mut Vec<u64> {
@@ -92,9 +178,10 @@ impl Feature for u64 {
 }
 
 impl Feature for u128 {
-    fn words<'a>(words: Words<'a>) -> &'a [u128] {
-        assert_eq!(words.long.len(), words.short.len(), "words of both widths");
-        words.long
+    fn words<'a>(document: View<'a>) -> &'a [u128] {
+        let View { short, long, .. } = document;
+        assert_eq!(long.len(), short.len(), "words of both widths");
+        long
     }
 
     fn shingles(words: &[u64], width: usize, out: &mut Vec<u128>) {
@@ -123,7 +210,7 @@ impl<F: Feature> SimHash<F> {
     }
 
     /// The features that count, in document order.
-    fn features(&self, words: Words<'_>, scratch: &mut Scratch, out: &mut Vec<F>) {
+    fn features(&self, words: View<'_>, scratch: &mut Scratch, out: &mut Vec<F>) {
         let stop = &self.settings.stop_words;
         let counted = match &self.settings.weights {
             Weights::Top(counted) => Some(counted),
@@ -156,7 +243,7 @@ impl<F: Feature> SimHash<F> {
                 };
                 F::shingles(kept, width, out);
                 if counted.is_some() {
-                    short_shingles(kept, width, names);
+                    shingles(kept, width, names);
                     let mut names = names.iter();
                     out.retain(|_| names.next().is_some_and(counts));
                 }
@@ -166,7 +253,7 @@ impl<F: Feature> SimHash<F> {
 
     fn fingerprint(
         &self,
-        words: Words<'_>,
+        words: View<'_>,
         scratch: &mut Scratch,
         features: &mut Vec<F>,
     ) -> Option<F> {
@@ -282,8 +369,8 @@ impl<F: Feature> Compare for SimHash<F> {
         }
     }
 
-    fn sketch_bytes(&self) -> usize {
-        size_of::<F>()
+    fn sketch_bytes(&self) -> Option<usize> {
+        Some(size_of::<F>())
     }
 
     /// The bits are cut into one block more than bits may differ, so one block at least is equal.
@@ -320,13 +407,16 @@ impl<F: Feature> Method for SimHash<F> {
             })
     }
 
-    fn wide(&self) -> bool {
-        self.settings.features == Features::Words && F::BITS > u64::BITS
+    fn needs(&self) -> Needs {
+        Needs {
+            long: self.settings.features == Features::Words && F::BITS > u64::BITS,
+            ..Needs::HASHES
+        }
     }
 
-    fn sketch(&self, words: Words<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
         let mut features = std::mem::take(F::buffer(scratch));
-        let fingerprint = self.fingerprint(words, scratch, &mut features);
+        let fingerprint = self.fingerprint(document, scratch, &mut features);
         *F::buffer(scratch) = features;
         let bits = fingerprint.unwrap_or_default().widen().to_le_bytes();
         out.extend_from_slice(&bits[..size_of::<F>()]);

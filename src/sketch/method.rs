@@ -1,17 +1,19 @@
 //! What every method offers: a sketch of a document, keys of a sketch, a score of two.
 //!
 //! The contract on which every search rests: documents whose score a method accepts share at
-//! least one key.
+//! least one key (always, or with the probability that the method states).
 
 use std::cmp::Ordering;
 use std::fmt;
+
+use crate::text::Spelled;
 
 /// What a search may know of a method's sketches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// The sketch is a fingerprint, little-endian; near means at most `distance` differing bits.
     Bits {
-        /// How many bits it has, 64 or 128.
+        /// How many bits it has: 32, 64 or 128.
         width: u32,
         /// The largest Hamming distance that is accepted.
         distance: u32,
@@ -73,8 +75,7 @@ impl fmt::Display for Score {
 
 /// Keys and scores of one method's sketches: all that a search needs.
 ///
-/// Sketches of a method are byte strings of one length. Everything here is deterministic and the
-/// same on every machine.
+/// Sketches are byte strings. Everything here is deterministic and the same on every machine.
 pub trait Compare: Send + Sync {
     /// The method's name, as users write it.
     fn name(&self) -> &'static str;
@@ -85,51 +86,85 @@ pub trait Compare: Send + Sync {
     /// What a search may know of the sketches.
     fn shape(&self) -> Shape;
 
-    /// The length of a sketch.
-    fn sketch_bytes(&self) -> usize;
+    /// The length of every sketch; `None` if each has its own.
+    fn sketch_bytes(&self) -> Option<usize>;
 
     /// Hands the keys of `sketch` to `emit`; sketches that are near share at least one.
     ///
     /// # Panics
-    /// If `sketch` is not [`sketch_bytes`](Self::sketch_bytes) long.
+    /// If `sketch` is none of this method's.
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64));
 
     /// How near two sketches are; symmetric.
     ///
     /// # Panics
-    /// If one of them is not [`sketch_bytes`](Self::sketch_bytes) long.
+    /// If one of them is none of this method's.
     fn score(&self, a: &[u8], b: &[u8]) -> Score;
 
     /// Whether documents with this score are near.
     fn accepts(&self, score: &Score) -> bool;
 }
 
-/// The words of a document, in order.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Words<'a> {
-    /// The 64-bit xxh3 hash of each folded word.
-    pub short: &'a [u64],
-    /// The 128-bit one; empty if no method asked for it.
-    pub long: &'a [u128],
+/// What a method wants to know of a document besides its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// [`View::short`].
+    pub short: bool,
+    /// [`View::long`].
+    pub long: bool,
+    /// [`View::spelled`].
+    pub spelled: bool,
 }
 
-/// A method that sketches documents by their words.
+impl Needs {
+    /// The 64-bit hashes of the words, and nothing else.
+    pub const HASHES: Needs = Needs {
+        short: true,
+        long: false,
+        spelled: false,
+    };
+
+    /// What either wants.
+    #[must_use]
+    pub fn and(self, other: Needs) -> Needs {
+        Needs {
+            short: self.short | other.short,
+            long: self.long | other.long,
+            spelled: self.spelled | other.spelled,
+        }
+    }
+}
+
+/// A document as methods see it. Lists that no method needs may be empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct View<'a> {
+    /// Its text, decoded; hostile bytes.
+    pub text: &'a [u8],
+    /// The 64-bit xxh3 hash of each folded word, in order.
+    pub short: &'a [u64],
+    /// The 128-bit one.
+    pub long: &'a [u128],
+    /// The folded words themselves.
+    pub spelled: Spelled<'a>,
+}
+
+/// A method that makes sketches of documents.
 pub trait Method: Compare {
     /// Fewer words than this say too little: such documents are compared for equality only.
     fn least_words(&self) -> usize;
 
-    /// Whether it needs [`Words::long`].
-    fn wide(&self) -> bool;
+    /// What it reads of a document besides its text.
+    fn needs(&self) -> Needs;
 
     /// Appends the sketch of a document to `out`, and says whether there was anything to sketch.
     ///
-    /// Without features the sketch is all zeros; such a document must not be matched. `scratch`
-    /// spares allocations and decides nothing.
+    /// Without features a sketch of fixed length is all zeros and another one is empty; such a
+    /// document must not be matched. `scratch` spares allocations and decides nothing.
     ///
     /// # Panics
-    /// If the method is [`wide`](Self::wide) and the two lists of words differ in length.
+    /// If lists that the method [`needs`](Self::needs) differ in length.
     #[must_use]
-    fn sketch(&self, words: Words<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool;
+    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool;
 }
 
 /// Buffers that methods use while they sketch a document; one for each worker.

@@ -10,12 +10,11 @@ pub mod hash_table;
 pub mod hashed;
 mod method;
 pub mod minhash;
+pub mod registry;
 pub mod simhash;
 mod weights;
-mod word_set;
 
 pub use bands::{Bands, MAX_PERMUTATIONS};
 pub use features::Features;
-pub use method::{Compare, Method, Score, Scratch, Shape, Words};
+pub use method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 pub use weights::Weights;
-pub use word_set::WordSet;

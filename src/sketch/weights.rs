@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::WordSet;
+use crate::text::WordSet;
 
 /// Fractional bits of a weight.
 pub(super) const FRACTION_BITS: u32 = 16;

@@ -4,6 +4,9 @@
 //! the XXH3-64 of the hashes of its words, each as eight little-endian bytes. Sets are sorted
 //! slices without repetition.
 
+use std::borrow::Cow;
+
+use bytemuck::Pod;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Replaces `out` by the hash of each run of `width` words, in text order.
@@ -24,12 +27,22 @@ pub fn shingles(words: &[u64], width: usize, out: &mut Vec<u64>) {
 
 #[inline(always)]
 fn hash(words: &[u64]) -> u64 {
+    xxh3_64(&little_endian(words))
+}
+
+/// The bytes of the numbers, lowest first, on every machine.
+#[inline(always)]
+pub(crate) fn little_endian<T: Pod>(numbers: &[T]) -> Cow<'_, [u8]> {
+    let bytes = bytemuck::cast_slice(numbers);
     if cfg!(target_endian = "little") {
-        xxh3_64(bytemuck::cast_slice(words))
-    } else {
-        let words: Vec<u64> = words.iter().map(|word| word.to_le()).collect();
-        xxh3_64(bytemuck::cast_slice(&words))
+        return Cow::Borrowed(bytes);
     }
+    let numbers = bytes.chunks_exact(size_of::<T>());
+    Cow::Owned(
+        numbers
+            .flat_map(|bytes| bytes.iter().rev().copied())
+            .collect(),
+    )
 }
 
 /// Sorts hashes and removes repetitions.

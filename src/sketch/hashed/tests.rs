@@ -18,10 +18,11 @@ impl Document {
         }
     }
 
-    fn words(&self) -> Words<'_> {
-        Words {
+    fn words(&self) -> View<'_> {
+        View {
             short: &self.short,
             long: &self.long,
+            ..View::default()
         }
     }
 
@@ -105,7 +106,7 @@ fn check(settings: &Settings, document: &Document) {
             [&[7], expected, expected].concat(),
             "{settings:?}, {width}, {level}"
         );
-        assert_eq!(method.sketch_bytes(), bytes);
+        assert_eq!(method.sketch_bytes(), Some(bytes));
     }
 }
 
@@ -269,9 +270,10 @@ fn known_values() {
         };
         let method = settings.method(width, Level::best()).unwrap();
         let mut out = Vec::new();
-        let words = Words {
+        let words = View {
             short: &short,
             long: &long,
+            ..View::default()
         };
         assert!(method.sketch(words, &mut Scratch::default(), &mut out));
         out.resize(16, 0);
@@ -295,9 +297,9 @@ fn what_is_needed_and_what_is_too_short() {
         };
         settings.method(width, Level::best()).unwrap()
     };
-    assert!(method(Features::Words, 128, None).wide());
-    assert!(!method(Features::Words, 64, None).wide());
-    assert!(!method(Features::Shingles(3), 128, None).wide());
+    assert!(method(Features::Words, 128, None).needs().long);
+    assert!(!method(Features::Words, 64, None).needs().long);
+    assert!(!method(Features::Shingles(3), 128, None).needs().long);
     assert_eq!(method(Features::Words, 64, None).least_words(), 8);
     assert_eq!(method(Features::Shingles(5), 64, None).least_words(), 5);
     assert_eq!(
