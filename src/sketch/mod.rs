@@ -12,9 +12,11 @@ mod method;
 pub mod minhash;
 pub mod registry;
 pub mod simhash;
+mod sketches;
 mod weights;
 
 pub use bands::{Bands, MAX_PERMUTATIONS};
 pub use features::Features;
 pub use method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+pub use sketches::{SketchList, Sketches};
 pub use weights::Weights;

@@ -44,7 +44,8 @@ use crate::corpus::Source;
 use crate::io::{RecordFile, Sorted, Sorter};
 use crate::run::pipeline::{Pipeline, Unit};
 use crate::run::{Progress, Resources, Stage, Workers};
-use crate::sketch::{Features, Method, WordSet, hashed, minhash};
+use crate::sketch::{Features, Method, hashed, minhash};
+use crate::text::WordSet;
 use crate::{Error, ErrorKind, Result};
 
 use bits::Bits;

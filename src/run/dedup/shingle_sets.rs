@@ -61,7 +61,7 @@ impl ShingleSets {
         job: &Job,
         inputs: Inputs<'_>,
         numbering: &Numbering<'_>,
-        marked: &Leaders,
+        marked: &Leaders<'_>,
         pipeline: &Pipeline<'_>,
         level: Level,
         room: &Room<'_>,

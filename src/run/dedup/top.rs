@@ -10,9 +10,8 @@ use crate::corpus::{Chunk, Parsed, Parser, Position};
 use crate::io::Sorter;
 use crate::kernel::Level;
 use crate::run::pipeline::{Event, Pipeline, Unit};
-use crate::sketch::WordSet;
 use crate::text::shingles::shingles;
-use crate::text::{StopWords, Tokenizer, WordHashes};
+use crate::text::{Tokenizer, WordHashes, WordSet, builtin_stop_words};
 
 use super::job::Job;
 use super::room::Room;
@@ -27,7 +26,7 @@ const ENTRY_BYTES: usize = 40;
 /// The words that do not count.
 pub fn stop_words(leave_out: bool) -> WordSet {
     match leave_out {
-        true => WordSet::new(StopWords::builtin().hashes()),
+        true => builtin_stop_words(),
         false => WordSet::default(),
     }
 }

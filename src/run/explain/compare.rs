@@ -2,10 +2,10 @@
 
 use crate::kernel::Level;
 use crate::sketch::digest;
-use crate::sketch::{Bands, Method, Scratch, WordSet, Words, hashed, minhash};
+use crate::sketch::{Bands, Method, Scratch, View, hashed, minhash};
 use crate::sketch::{Features, MAX_PERMUTATIONS};
 use crate::text::shingles::{overlap, shingles, sort_to_set};
-use crate::text::{Choice, StopWords, Tokenizer, WordHashes};
+use crate::text::{Choice, Tokenizer, WordHashes, WordSet, builtin_stop_words};
 use crate::{Error, ErrorKind, Result};
 
 /// What decides the verdicts, as a deduplication has it.
@@ -167,7 +167,7 @@ fn fingerprint(
         features,
         distance: settings.distance,
         stop_words: match settings.skip_stop_words {
-            true => WordSet::new(StopWords::builtin().hashes()),
+            true => builtin_stop_words(),
             false => WordSet::default(),
         },
         ..hashed::Settings::default()
@@ -218,12 +218,13 @@ fn sketches(method: &dyn Method, words: &[WordHashes; 2]) -> ([Vec<u8>; 2], bool
     let mut scratch = Scratch::default();
     let mut has_any = true;
     let sketches = [&words[0], &words[1]].map(|words| {
-        let words = Words {
+        let view = View {
             short: &words.short,
             long: &words.long,
+            ..View::default()
         };
         let mut sketch = Vec::new();
-        has_any &= method.sketch(words, &mut scratch, &mut sketch);
+        has_any &= method.sketch(view, &mut scratch, &mut sketch);
         sketch
     });
     (sketches, has_any)
