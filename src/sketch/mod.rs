@@ -4,8 +4,11 @@
 
 pub mod accidental;
 mod bands;
+mod blocks;
+mod characters;
 pub mod digest;
 mod features;
+mod fingerprinter;
 pub mod hash_table;
 pub mod hashed;
 mod method;

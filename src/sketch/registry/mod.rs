@@ -15,7 +15,11 @@ use crate::{Error, ErrorKind, Result};
 pub use parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
 
 /// Every method.
-pub const METHODS: [&Entry; 2] = [&hashed::ENTRY, &minhash::ENTRY];
+pub const METHODS: [&Entry; 3] = [
+    &hashed::ENTRY,
+    &minhash::ENTRY,
+    &hashed::SHINGLE_ENTRY,
+];
 
 /// What is known of a method before it is made.
 #[derive(Debug)]
