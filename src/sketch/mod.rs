@@ -6,7 +6,12 @@ pub mod accidental;
 mod bands;
 mod blocks;
 mod characters;
+pub mod content_seen;
+#[cfg(test)]
+mod contract;
 pub mod digest;
+mod equality;
+pub mod exact;
 mod features;
 mod fingerprinter;
 pub mod hash_table;
@@ -15,6 +20,7 @@ mod method;
 pub mod minhash;
 pub mod registry;
 pub mod simhash;
+pub mod text_profile;
 mod weights;
 
 pub use bands::{Bands, MAX_PERMUTATIONS};
