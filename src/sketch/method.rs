@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use super::characters::Characters;
 use crate::text::Spelled;
 
 /// What a search may know of a method's sketches.
@@ -177,6 +178,10 @@ pub struct Scratch {
     pub(super) runs: Vec<(u64, u128)>,
     pub(super) values: Vec<u32>,
     pub(super) minima: Vec<u32>,
+    pub(super) characters: Characters,
+    pub(super) units: Vec<u16>,
+    pub(super) bytes: Vec<u8>,
+    pub(super) spans: Vec<(usize, usize)>,
 }
 
 #[cfg(test)]

@@ -4,8 +4,16 @@
 
 pub mod accidental;
 mod bands;
+mod blocks;
+mod characters;
+pub mod content_seen;
+#[cfg(test)]
+mod contract;
 pub mod digest;
+mod equality;
+pub mod exact;
 mod features;
+mod fingerprinter;
 pub mod hash_table;
 pub mod hashed;
 mod method;
@@ -13,6 +21,7 @@ pub mod minhash;
 pub mod registry;
 pub mod simhash;
 mod sketches;
+pub mod text_profile;
 mod weights;
 
 pub use bands::{Bands, MAX_PERMUTATIONS};

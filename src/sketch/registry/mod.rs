@@ -6,7 +6,7 @@ mod parameter;
 
 use std::fmt;
 
-use super::{Method, hashed, minhash};
+use super::{Method, content_seen, exact, hashed, minhash, text_profile};
 use crate::kernel::Level;
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
@@ -15,7 +15,15 @@ use crate::{Error, ErrorKind, Result};
 pub use parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
 
 /// Every method.
-pub const METHODS: [&Entry; 2] = [&hashed::ENTRY, &minhash::ENTRY];
+pub const METHODS: [&Entry; 7] = [
+    &hashed::ENTRY,
+    &minhash::ENTRY,
+    &hashed::SHINGLE_ENTRY,
+    &exact::ENTRY,
+    &exact::NORMALIZED_ENTRY,
+    &content_seen::ENTRY,
+    &text_profile::ENTRY,
+];
 
 /// What is known of a method before it is made.
 #[derive(Debug)]
