@@ -47,6 +47,15 @@ pub(super) fn log_weight(count: u64) -> u64 {
     weight
 }
 
+/// log2 of `documents` / `with_feature`, the inverse document frequency, with [`FRACTION_BITS`]
+/// fractional bits.
+///
+/// The difference of two logarithms that are rounded down: zero for a feature of all documents, and
+/// for numbers that cannot be. A feature of no known document counts as one of a single document.
+pub(super) fn inverse_frequency(documents: u64, with_feature: u64) -> u64 {
+    log_weight(documents.max(1)).saturating_sub(log_weight(with_feature.max(1)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,5 +74,15 @@ mod tests {
             assert_eq!(log_weight(1 << power), (power + 1) << FRACTION_BITS);
         }
         assert_eq!(log_weight(3), 65_536 + 103_872);
+    }
+
+    #[test]
+    fn inverse_frequencies() {
+        assert_eq!(inverse_frequency(1024, 1), 10 << FRACTION_BITS);
+        assert_eq!(inverse_frequency(1024, 0), 10 << FRACTION_BITS);
+        assert_eq!(inverse_frequency(96, 3), 5 << FRACTION_BITS);
+        for (documents, with_feature) in [(0, 0), (1, 1), (7, 7), (3, 8), (u64::MAX, u64::MAX)] {
+            assert_eq!(inverse_frequency(documents, with_feature), 0);
+        }
     }
 }
