@@ -18,6 +18,7 @@ pub mod hash_table;
 pub mod hashed;
 mod method;
 pub mod minhash;
+pub mod mirror;
 pub mod registry;
 pub mod simhash;
 mod sketches;

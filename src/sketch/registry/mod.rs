@@ -6,7 +6,7 @@ mod parameter;
 
 use std::fmt;
 
-use super::{Method, content_seen, exact, hashed, minhash, text_profile};
+use super::{Method, content_seen, exact, hashed, minhash, mirror, text_profile};
 use crate::kernel::Level;
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
@@ -15,9 +15,14 @@ use crate::{Error, ErrorKind, Result};
 pub use parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
 
 /// Every method.
-pub const METHODS: [&Entry; 7] = [
+pub const METHODS: &[&Entry] = &[
     &hashed::ENTRY,
     &minhash::ENTRY,
+    &mirror::ONE,
+    &mirror::TWO,
+    &mirror::THREE,
+    &mirror::FOUR,
+    &mirror::FIVE,
     &hashed::SHINGLE_ENTRY,
     &exact::ENTRY,
     &exact::NORMALIZED_ENTRY,
@@ -78,6 +83,17 @@ pub struct Setting<'a> {
 }
 
 impl Setting<'_> {
+    /// What was counted ahead for `method`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if nothing was.
+    pub(super) fn counted(&self, method: &str) -> Result<&Frequencies> {
+        self.frequencies.ok_or_else(|| {
+            let message = format!("method {method}: nothing was counted ahead for its weights");
+            Error::new(ErrorKind::Parameter, message)
+        })
+    }
+
     /// The stop words, or none.
     pub(super) fn stop_words(&self, skip: bool) -> WordSet {
         match skip {
@@ -103,7 +119,7 @@ impl Spec {
     pub fn parse(text: &str) -> Result<Spec> {
         let (name, settings) = text.split_once(':').unwrap_or((text, ""));
         let name = name.trim();
-        let Some(entry) = METHODS.into_iter().find(|entry| entry.name == name) else {
+        let Some(entry) = METHODS.iter().copied().find(|entry| entry.name == name) else {
             let names: Vec<&str> = METHODS.iter().map(|entry| entry.name).collect();
             let message = format!("method {name:?}: expected one of {}", names.join(", "));
             return Err(Error::new(ErrorKind::Parameter, message));
@@ -166,7 +182,7 @@ mod tests {
             stop_words: &stop_words,
             frequencies: Some(&frequencies),
         };
-        for entry in METHODS {
+        for &entry in METHODS {
             let spec = Spec::parse(entry.name).unwrap();
             let text = spec.to_string();
             assert_eq!(Spec::parse(&text).unwrap().to_string(), text);
