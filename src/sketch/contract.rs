@@ -271,7 +271,7 @@ fn every_method_finds_lightly_edited_copies() {
         Document::new([&text[..], b" \n"].concat())
     }));
     let stop = builtin_stop_words();
-    for spec in METHODS.map(|entry| Spec::parse(entry.name).unwrap()) {
+    for spec in METHODS.iter().map(|entry| Spec::parse(entry.name).unwrap()) {
         let method = build(&spec, &documents, &stop).unwrap();
         let mut scratch = Scratch::default();
         let sketches: Vec<Vec<u8>> = documents
@@ -317,7 +317,7 @@ fn documents_without_anything_are_flagged() {
 
 #[test]
 fn sketches_of_another_length_are_refused() {
-    for spec in METHODS.map(|entry| Spec::parse(entry.name).unwrap()) {
+    for spec in METHODS.iter().map(|entry| Spec::parse(entry.name).unwrap()) {
         let method = build(&spec, &[], &WordSet::default()).unwrap();
         let Some(bytes) = method.sketch_bytes() else {
             continue;

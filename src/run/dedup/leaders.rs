@@ -9,7 +9,7 @@ use crate::{Error, ErrorKind, Result};
 
 use super::decision::Leader;
 use super::gathered::Gathered;
-use super::room::Room;
+use crate::run::room::Room;
 
 /// Sketches are read in blocks of about so many bytes.
 const BLOCK_BYTES: usize = 1 << 16;

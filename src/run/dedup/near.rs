@@ -29,9 +29,9 @@ use super::gathered::Gathered;
 use super::job::{ClusterRule, Job};
 use super::leaders::{Block, Leaders};
 use super::numbering::Numbering;
-use super::room::Room;
 use super::shingle_sets::{SetBuffers, ShingleSets};
 use super::sketching::Inputs;
+use crate::run::room::Room;
 
 /// Queries that a thread asks at a time while it marks.
 const QUERIES: usize = 1024;

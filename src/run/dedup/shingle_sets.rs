@@ -16,8 +16,8 @@ use super::bits::Bits;
 use super::job::Job;
 use super::leaders::Leaders;
 use super::numbering::Numbering;
-use super::room::Room;
 use super::sketching::{Inputs, source_of};
+use crate::run::room::Room;
 
 /// Where a set lies in the temporary file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]

@@ -14,8 +14,8 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::job::Job;
 use super::row::{Flags, Label, Row};
 use super::segment::{ChunkEntry, Segment};
-use super::units::units;
 use super::work::Work;
+use crate::run::units::units;
 
 /// A segment is finished when it holds so much, or covers so much of the input.
 const SEGMENT_BYTES: usize = 4 << 20;

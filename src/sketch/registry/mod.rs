@@ -128,6 +128,22 @@ impl Spec {
         Ok(Spec { entry, values })
     }
 
+    /// The method's name.
+    pub fn name(&self) -> String {
+        self.entry.name.to_owned()
+    }
+
+    /// What it is, in a line.
+    pub fn summary(&self) -> String {
+        self.entry.summary.to_owned()
+    }
+
+    /// Every parameter with its value.
+    pub fn list(&self) -> Vec<(String, String)> {
+        let list = self.values.list().into_iter();
+        list.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
     /// What is known of the method.
     pub fn entry(&self) -> &'static Entry {
         self.entry
