@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::features::long_shingles;
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
-use super::registry::{Ahead, Count, Domain, Entry, Parameter};
+use super::registry::{Ahead, Count, Domain, Entry, Parameter, Unit};
 use super::weights::log_weight;
 use super::{Features, Weights};
 use crate::kernel::Level;
@@ -75,6 +75,7 @@ Das Sarma, Detecting Near-Duplicates for Web Crawling, WWW 2007.",
     ],
     ahead: |values| match values.word("weights") {
         "top" => Ahead::Count(Count {
+            unit: Unit::Words,
             most: values.integer("top") as usize,
             shingle: values.integer("features") as usize,
             skip_stop_words: values.word("stop-words") == "skip",

@@ -195,6 +195,7 @@ pub struct Scratch {
     pub(super) minima: Vec<u32>,
     pub(super) keywords: Vec<(u64, usize)>,
     pub(super) letters: String,
+    pub(super) counters: Vec<u64>,
 }
 
 #[cfg(test)]

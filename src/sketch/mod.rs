@@ -4,6 +4,7 @@
 
 pub mod accidental;
 mod bands;
+pub mod characters;
 pub mod digest;
 mod features;
 pub mod hash_table;
