@@ -12,7 +12,7 @@ use crate::Result;
 use crate::corpus::{Chunk, Parsed, Parser, Position};
 use crate::io::Sorter;
 use crate::kernel::Level;
-use crate::sketch::registry::Count;
+use crate::sketch::registry::{self, Count};
 use crate::text::shingles::{shingles, sort_to_set};
 use crate::text::{Choice, Tokenizer, WordHashes, WordSet};
 use crate::vocabulary::Frequencies;
@@ -61,9 +61,13 @@ impl Counting<'_> {
                 begin: Position::default(),
             })
             .collect();
+        let choice = match self.count.unit {
+            registry::Unit::Words => self.tokenizer,
+            registry::Unit::Characters => Choice::Chars,
+        };
         let start = || Counter {
             parser: Parser::new(self.pipeline.reading),
-            tokenizer: Tokenizer::new(self.tokenizer, self.level),
+            tokenizer: Tokenizer::new(choice, self.level),
             words: WordHashes::default(),
             features: Vec::new(),
             counts: AHashMap::new(),

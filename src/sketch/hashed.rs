@@ -10,7 +10,7 @@
 use super::blocks::{self, Bits};
 use super::fingerprinter::{Fingerprinter, Rules};
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
-use super::registry::{Ahead, Count, Domain, Entry, Parameter, Setting, Values};
+use super::registry::{Ahead, Count, Domain, Entry, Parameter, Setting, Unit, Values};
 use super::weights::Idf;
 use super::{Features, Weights};
 use crate::kernel::Level;
@@ -120,6 +120,7 @@ fn ahead(values: &Values) -> Ahead {
         _ => return Ahead::Nothing,
     };
     Ahead::Count(Count {
+        unit: Unit::Words,
         most: most as usize,
         shingle: values.integer("features") as usize,
         skip_stop_words: values.word("stop-words") == "skip",

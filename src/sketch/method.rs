@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::characters::Characters;
+use super::character_runs::Characters;
 use crate::text::Spelled;
 
 /// What a search may know of a method's sketches.
@@ -200,6 +200,7 @@ pub struct Scratch {
     pub(super) spans: Vec<(usize, usize)>,
     pub(super) keywords: Vec<(u64, usize)>,
     pub(super) letters: String,
+    pub(super) counters: Vec<u64>,
 }
 
 #[cfg(test)]

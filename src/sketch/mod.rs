@@ -5,7 +5,8 @@
 pub mod accidental;
 mod bands;
 mod blocks;
-mod characters;
+mod character_runs;
+pub mod characters;
 pub mod content_seen;
 #[cfg(test)]
 mod contract;

@@ -36,7 +36,7 @@ fn in_files(job: &Job, documents: &[Text], forms: &[Form], threads: usize) -> Ve
 }
 
 /// Methods of every kind: none, fingerprints, keys, sketches of any length, counted ahead.
-const METHODS: [&str; 10] = [
+const METHODS: [&str; 11] = [
     "exact",
     "normalized",
     "simhash:bits=128,distance=10,weights=log-tf",
@@ -47,6 +47,7 @@ const METHODS: [&str; 10] = [
     "minhash:shingle=3",
     "mirror-5",
     "content-seen:distance=8",
+    "character-codes:weights=tf-idf",
 ];
 
 proptest! {

@@ -8,7 +8,7 @@ mod keywords;
 mod opening;
 
 use super::Method;
-use super::registry::{Ahead, Count, Domain, Entry, Parameter, Setting, Values};
+use super::registry::{Ahead, Count, Domain, Entry, Parameter, Setting, Unit, Values};
 use crate::Result;
 use keywords::{Keywords, Order};
 
@@ -131,6 +131,7 @@ fn ahead(values: &Values) -> Ahead {
     match values.word("weights") {
         "tf" => Ahead::Nothing,
         _ => Ahead::Count(Count {
+            unit: Unit::Words,
             most: MOST_COUNTED,
             shingle: 1,
             skip_stop_words: true,

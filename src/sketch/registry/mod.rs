@@ -6,7 +6,7 @@ mod parameter;
 
 use std::fmt;
 
-use super::{Method, content_seen, exact, hashed, minhash, mirror, text_profile};
+use super::{Method, characters, content_seen, exact, hashed, minhash, mirror, text_profile};
 use crate::kernel::Level;
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
@@ -18,6 +18,8 @@ pub use parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
 pub const METHODS: &[&Entry] = &[
     &hashed::ENTRY,
     &minhash::ENTRY,
+    &characters::DICTIONARY,
+    &characters::CODES,
     &mirror::ONE,
     &mirror::TWO,
     &mirror::THREE,
@@ -56,9 +58,21 @@ pub enum Ahead {
     Count(Count),
 }
 
+/// Of what features are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// The words of the collection's tokenizer.
+    #[default]
+    Words,
+    /// The words of [`Choice::Chars`], whatever the collection's tokenizer: folded characters.
+    Characters,
+}
+
 /// What is counted ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
+    /// What a word is.
+    pub unit: Unit,
     /// How many of the most frequent are kept; of equally frequent ones those of smaller hash.
     pub most: usize,
     /// A feature is so many words in a row.
