@@ -16,6 +16,8 @@ mod features;
 mod fingerprinter;
 pub mod hash_table;
 pub mod hashed;
+pub mod i_match;
+pub mod lexicon_simhash;
 mod method;
 pub mod minhash;
 pub mod registry;

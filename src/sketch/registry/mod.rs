@@ -6,7 +6,7 @@ mod parameter;
 
 use std::fmt;
 
-use super::{Method, content_seen, exact, hashed, minhash, text_profile};
+use super::{Method, content_seen, exact, hashed, i_match, lexicon_simhash, minhash, text_profile};
 use crate::kernel::Level;
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
@@ -15,7 +15,7 @@ use crate::{Error, ErrorKind, Result};
 pub use parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
 
 /// Every method.
-pub const METHODS: [&Entry; 7] = [
+pub const METHODS: [&Entry; 11] = [
     &hashed::ENTRY,
     &minhash::ENTRY,
     &hashed::SHINGLE_ENTRY,
@@ -23,6 +23,10 @@ pub const METHODS: [&Entry; 7] = [
     &exact::NORMALIZED_ENTRY,
     &content_seen::ENTRY,
     &text_profile::ENTRY,
+    &i_match::ENTRY,
+    &i_match::RANDOM_ENTRY,
+    &lexicon_simhash::ENTRY,
+    &lexicon_simhash::FUSION_ENTRY,
 ];
 
 /// What is known of a method before it is made.
