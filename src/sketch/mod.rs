@@ -21,7 +21,10 @@ pub mod lexicon_simhash;
 mod method;
 pub mod minhash;
 pub mod registry;
+pub mod shingle_sets;
 pub mod simhash;
+pub mod spot_signatures;
+pub mod super_shingles;
 pub mod text_profile;
 mod weights;
 

@@ -6,7 +6,10 @@ mod parameter;
 
 use std::fmt;
 
-use super::{Method, content_seen, exact, hashed, i_match, lexicon_simhash, minhash, text_profile};
+use super::{
+    Method, content_seen, exact, hashed, i_match, lexicon_simhash, minhash, shingle_sets,
+    spot_signatures, super_shingles, text_profile,
+};
 use crate::kernel::Level;
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
@@ -15,7 +18,7 @@ use crate::{Error, ErrorKind, Result};
 pub use parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
 
 /// Every method.
-pub const METHODS: [&Entry; 11] = [
+pub const METHODS: [&Entry; 14] = [
     &hashed::ENTRY,
     &minhash::ENTRY,
     &hashed::SHINGLE_ENTRY,
@@ -27,6 +30,9 @@ pub const METHODS: [&Entry; 11] = [
     &i_match::RANDOM_ENTRY,
     &lexicon_simhash::ENTRY,
     &lexicon_simhash::FUSION_ENTRY,
+    &super_shingles::ENTRY,
+    &shingle_sets::ENTRY,
+    &spot_signatures::ENTRY,
 ];
 
 /// What is known of a method before it is made.
