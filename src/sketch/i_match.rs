@@ -8,13 +8,13 @@
 //! Alspector, "Improved Robustness of Signature-Based Near-Replica Detection via Lexicon
 //! Randomization", KDD 2004.
 
+use ahash::AHashSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::digest::Algorithm;
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use super::registry::{Ahead, Count, Domain, Entry, Parameter, SHARE_DENOMINATOR, Setting, Values};
 use super::weights::{FRACTION_BITS, log_weight};
-use crate::text::WordSet;
 use crate::vocabulary::{Frequencies, SubLexicons};
 use crate::{Error, ErrorKind, Result};
 
@@ -131,7 +131,7 @@ fn ahead(values: &Values) -> Ahead {
 ///
 /// Logarithms are rounded down to 16 fractional bits. In a collection of one document there is no
 /// such frequency, and no lexicon.
-fn lexicon(frequencies: &Frequencies, low: u64, high: u64) -> WordSet {
+fn lexicon(frequencies: &Frequencies, low: u64, high: u64) -> AHashSet<u64> {
     let log = |count: u64| u128::from(log_weight(count) - (1 << FRACTION_BITS));
     let documents = frequencies.documents().max(1);
     let most = log(documents);
@@ -141,7 +141,12 @@ fn lexicon(frequencies: &Frequencies, low: u64, high: u64) -> WordSet {
         let df = frequencies.get(*word).unwrap_or(1).clamp(1, documents);
         most > 0 && window.contains(&((most - log(df)) * share))
     };
-    WordSet::new(frequencies.features().iter().copied().filter(inside))
+    frequencies
+        .features()
+        .iter()
+        .copied()
+        .filter(inside)
+        .collect()
 }
 
 /// The bytes of a signature.
@@ -151,7 +156,7 @@ const BYTES: usize = 20;
 #[derive(Debug)]
 struct IMatch {
     name: &'static str,
-    lexicon: WordSet,
+    lexicon: AHashSet<u64>,
     parts: SubLexicons,
     least_terms: usize,
     /// In millionths.
@@ -178,12 +183,11 @@ impl IMatch {
         if low > high {
             return refuse(&format!("low {low} above high {high} (in millionths)"));
         }
-        let lexicon = lexicon(frequencies, low, high);
         let mut parameters = values.list();
-        parameters.push(("words", lexicon.to_string()));
+        parameters.push(("counted", frequencies.to_string()));
         Ok(IMatch {
             name,
-            lexicon,
+            lexicon: lexicon(frequencies, low, high),
             parts,
             least_terms: values.integer("least-terms") as usize,
             least_share: values.share("least-share").0,
@@ -282,7 +286,7 @@ impl Method for IMatch {
         words.dedup();
         let kept = spelled.iter().zip(short);
         let mut terms: Vec<(&[u8], u64)> = kept
-            .filter(|(_, hash)| self.lexicon.contains(**hash))
+            .filter(|(_, hash)| self.lexicon.contains(*hash))
             .map(|(word, hash)| (word, *hash))
             .collect();
         terms.sort_unstable();

@@ -1,7 +1,7 @@
 use super::*;
 use crate::kernel::Level;
 use crate::sketch::registry::Spec;
-use crate::text::{Choice, Spelling};
+use crate::text::{Choice, Spelling, WordSet};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use xxhash_rust::xxh3::xxh3_64;
@@ -116,7 +116,7 @@ fn the_window_is_closed_and_counted_in_integers() {
     let kept = |low, high| {
         let lexicon = lexicon(&frequencies, low, high);
         (0..=10u64)
-            .filter(|&word| lexicon.contains(word))
+            .filter(|&word| lexicon.contains(&word))
             .collect::<Vec<_>>()
     };
     assert_eq!(kept(100_000, 900_000), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
