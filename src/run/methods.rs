@@ -26,7 +26,16 @@ pub fn counts(spec: &Spec) -> Vec<Count> {
     }
 }
 
-/// Makes the method; `frequencies` are those of [`counts`], or nothing to see what it looks like.
+/// The method as it would be in an empty collection: what it looks like, but for what is counted.
+///
+/// # Errors
+/// Those of [`build`].
+pub fn preview(spec: &Spec, common: Common<'_>) -> Result<Box<dyn Method>> {
+    let nothing = vec![Frequencies::default(); counts(spec).len()];
+    build(spec, common, &nothing)
+}
+
+/// Makes the method; `frequencies` are those of [`counts`].
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for parameters that do not go together.

@@ -17,12 +17,17 @@ mod features;
 mod fingerprinter;
 pub mod hash_table;
 pub mod hashed;
+pub mod i_match;
+pub mod lexicon_simhash;
 mod method;
 pub mod minhash;
 pub mod mirror;
 pub mod registry;
+pub mod shingle_sets;
 pub mod simhash;
 mod sketches;
+pub mod spot_signatures;
+pub mod super_shingles;
 pub mod text_profile;
 mod weights;
 

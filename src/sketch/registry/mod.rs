@@ -6,7 +6,10 @@ mod parameter;
 
 use std::fmt;
 
-use super::{Method, characters, content_seen, exact, hashed, minhash, mirror, text_profile};
+use super::{
+    Method, characters, content_seen, exact, hashed, i_match, lexicon_simhash, minhash, mirror,
+    shingle_sets, spot_signatures, super_shingles, text_profile,
+};
 use crate::kernel::Level;
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
@@ -30,6 +33,13 @@ pub const METHODS: &[&Entry] = &[
     &exact::NORMALIZED_ENTRY,
     &content_seen::ENTRY,
     &text_profile::ENTRY,
+    &i_match::ENTRY,
+    &i_match::RANDOM_ENTRY,
+    &lexicon_simhash::ENTRY,
+    &lexicon_simhash::FUSION_ENTRY,
+    &super_shingles::ENTRY,
+    &shingle_sets::ENTRY,
+    &spot_signatures::ENTRY,
 ];
 
 /// What is known of a method before it is made.
