@@ -6,6 +6,7 @@ pub mod accidental;
 mod bands;
 pub mod characters;
 pub mod digest;
+pub mod feature_code;
 mod features;
 pub mod hash_table;
 pub mod hashed;
@@ -13,7 +14,9 @@ mod method;
 pub mod minhash;
 pub mod mirror;
 pub mod registry;
+mod sets;
 pub mod simhash;
+pub mod structure;
 mod weights;
 
 pub use bands::{Bands, MAX_PERMUTATIONS};

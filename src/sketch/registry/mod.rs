@@ -6,7 +6,7 @@ mod parameter;
 
 use std::fmt;
 
-use super::{Method, characters, hashed, minhash, mirror};
+use super::{Method, characters, feature_code, hashed, minhash, mirror, structure};
 use crate::kernel::Level;
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
@@ -25,6 +25,8 @@ pub const METHODS: &[&Entry] = &[
     &mirror::THREE,
     &mirror::FOUR,
     &mirror::FIVE,
+    &structure::ENTRY,
+    &feature_code::ENTRY,
 ];
 
 /// What is known of a method before it is made.
