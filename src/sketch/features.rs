@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use xxhash_rust::xxh3::xxh3_128;
-
 use crate::text::shingles::little_endian;
 
 /// What the features of a document are.
@@ -13,6 +11,9 @@ pub enum Features {
     Words,
     /// Its runs of so many words; all of them if there are fewer.
     Shingles(usize),
+    /// The runs of so many characters of its text, white space left out and letters folded to
+    /// lower case; all of them if there are fewer.
+    Characters(usize),
 }
 
 impl fmt::Display for Features {
@@ -20,6 +21,7 @@ impl fmt::Display for Features {
         match self {
             Features::Words => out.write_str("words"),
             Features::Shingles(width) => write!(out, "shingles of {width} words"),
+            Features::Characters(width) => write!(out, "shingles of {width} characters"),
         }
     }
 }
@@ -34,10 +36,4 @@ pub(super) fn for_each_shingle(words: &[u64], width: usize, visit: impl FnMut(&[
             .step_by(size_of::<u64>())
             .for_each(visit);
     }
-}
-
-/// The xxh3-128 hash of each shingle.
-pub(super) fn long_shingles(words: &[u64], width: usize, out: &mut Vec<u128>) {
-    out.clear();
-    for_each_shingle(words, width, |shingle| out.push(xxh3_128(shingle)));
 }

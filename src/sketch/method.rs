@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use super::character_runs::Characters;
 use crate::text::Spelled;
 
 /// What a search may know of a method's sketches.
@@ -193,6 +194,10 @@ pub struct Scratch {
     pub(super) runs: Vec<(u64, u128)>,
     pub(super) values: Vec<u32>,
     pub(super) minima: Vec<u32>,
+    pub(super) characters: Characters,
+    pub(super) units: Vec<u16>,
+    pub(super) bytes: Vec<u8>,
+    pub(super) spans: Vec<(usize, usize)>,
     pub(super) keywords: Vec<(u64, usize)>,
     pub(super) letters: String,
     pub(super) counters: Vec<u64>,

@@ -4,10 +4,18 @@
 
 pub mod accidental;
 mod bands;
+mod blocks;
+mod character_runs;
 pub mod characters;
+pub mod content_seen;
+#[cfg(test)]
+mod contract;
 pub mod digest;
+mod equality;
+pub mod exact;
 pub mod feature_code;
 mod features;
+mod fingerprinter;
 pub mod hash_table;
 pub mod hashed;
 mod method;
@@ -16,10 +24,13 @@ pub mod mirror;
 pub mod registry;
 mod sets;
 pub mod simhash;
+mod sketches;
 pub mod structure;
+pub mod text_profile;
 mod weights;
 
 pub use bands::{Bands, MAX_PERMUTATIONS};
 pub use features::Features;
 pub use method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+pub use sketches::{SketchList, Sketches};
 pub use weights::Weights;

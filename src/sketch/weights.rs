@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::text::WordSet;
+use crate::vocabulary::Frequencies;
 
 /// Fractional bits of a weight.
 pub(super) const FRACTION_BITS: u32 = 16;
@@ -15,6 +16,10 @@ pub enum Weights {
     Tf,
     /// 1 + log2 tf, rounded down to 16 fractional bits.
     LogTf,
+    /// tf · log2(N/df), in a collection of N documents of which df have the feature.
+    TfIdf(Idf),
+    /// 1, however often it occurs.
+    Once,
     /// tf for the features whose 64-bit hash is in the set, whatever the width of the fingerprint;
     /// nothing for all others.
     Top(WordSet),
@@ -25,8 +30,37 @@ impl fmt::Display for Weights {
         match self {
             Weights::Tf => out.write_str("tf"),
             Weights::LogTf => out.write_str("log-tf"),
+            Weights::TfIdf(idf) => write!(out, "tf-idf of {idf}"),
+            Weights::Once => out.write_str("once"),
             Weights::Top(features) => write!(out, "tf of {features}"),
         }
+    }
+}
+
+/// log2(N/df) of the features of a collection, with 16 fractional bits.
+///
+/// Features that were not counted are as rare as can be: in one document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Idf {
+    frequencies: Frequencies,
+}
+
+impl Idf {
+    /// For the features with these document frequencies.
+    pub fn new(frequencies: Frequencies) -> Idf {
+        Idf { frequencies }
+    }
+
+    /// The weight of one occurrence of a feature, known by its 64-bit hash; O(log n).
+    pub(super) fn weight(&self, feature: u64) -> u64 {
+        let with_feature = self.frequencies.get(feature).unwrap_or(1);
+        inverse_frequency(self.frequencies.documents(), with_feature)
+    }
+}
+
+impl fmt::Display for Idf {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.frequencies.fmt(out)
     }
 }
 
@@ -74,6 +108,20 @@ mod tests {
             assert_eq!(log_weight(1 << power), (power + 1) << FRACTION_BITS);
         }
         assert_eq!(log_weight(3), 65_536 + 103_872);
+    }
+    #[test]
+    fn rare_features_weigh_most() {
+        let idf = Idf::new(Frequencies::new(
+            1000,
+            [(1, 1000), (2, 10), (3, 0), (4, 2000)],
+        ));
+        let one = f64::from(1 << FRACTION_BITS);
+        let exact = |ratio: f64| ratio.log2() * one;
+        for (feature, ratio) in [(1, 1.0), (2, 100.0), (3, 1000.0), (4, 1.0), (5, 1000.0)] {
+            let difference = idf.weight(feature) as f64 - exact(ratio);
+            assert!(difference.abs() <= 1.0, "{feature}: {difference}");
+        }
+        assert_eq!(Idf::default().weight(7), 0);
     }
 
     #[test]

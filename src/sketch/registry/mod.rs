@@ -6,7 +6,10 @@ mod parameter;
 
 use std::fmt;
 
-use super::{Method, characters, feature_code, hashed, minhash, mirror, structure};
+use super::{
+    Method, characters, content_seen, exact, feature_code, hashed, minhash, mirror, structure,
+    text_profile,
+};
 use crate::kernel::Level;
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
@@ -27,6 +30,11 @@ pub const METHODS: &[&Entry] = &[
     &mirror::FIVE,
     &structure::ENTRY,
     &feature_code::ENTRY,
+    &hashed::SHINGLE_ENTRY,
+    &exact::ENTRY,
+    &exact::NORMALIZED_ENTRY,
+    &content_seen::ENTRY,
+    &text_profile::ENTRY,
 ];
 
 /// What is known of a method before it is made.
@@ -94,17 +102,6 @@ pub struct Setting<'a> {
 }
 
 impl Setting<'_> {
-    /// What was counted ahead for `method`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`] if nothing was.
-    pub(super) fn counted(&self, method: &str) -> Result<&Frequencies> {
-        self.frequencies.ok_or_else(|| {
-            let message = format!("method {method}: nothing was counted ahead for its weights");
-            Error::new(ErrorKind::Parameter, message)
-        })
-    }
-
     /// The stop words, or none.
     pub(super) fn stop_words(&self, skip: bool) -> WordSet {
         match skip {
@@ -137,6 +134,22 @@ impl Spec {
         };
         let values = Values::parse(entry.name, entry.parameters, settings)?;
         Ok(Spec { entry, values })
+    }
+
+    /// The method's name.
+    pub fn name(&self) -> String {
+        self.entry.name.to_owned()
+    }
+
+    /// What it is, in a line.
+    pub fn summary(&self) -> String {
+        self.entry.summary.to_owned()
+    }
+
+    /// Every parameter with its value.
+    pub fn list(&self) -> Vec<(String, String)> {
+        let list = self.values.list().into_iter();
+        list.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// What is known of the method.

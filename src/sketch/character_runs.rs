@@ -1,0 +1,78 @@
+//! Runs of characters as features.
+
+use crate::text::push_folded;
+
+/// The characters of a text but white space, each folded to lower case, in order.
+///
+/// Bytes that are no UTF-8 are skipped as white space is. A character whose lower case is several
+/// characters counts as one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Characters {
+    bytes: Vec<u8>,
+    /// Where each character starts, and where the last one ends.
+    borders: Vec<usize>,
+}
+
+impl Characters {
+    /// Those of `text` instead of what was there.
+    pub(super) fn read(&mut self, text: &[u8]) {
+        self.bytes.clear();
+        self.borders.clear();
+        self.borders.push(0);
+        for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
+            for character in valid.chars().filter(|character| !character.is_whitespace()) {
+                push_folded(character, &mut self.bytes);
+                self.borders.push(self.bytes.len());
+            }
+        }
+    }
+
+    /// The bytes of each run of `width` characters; of all of them if there are fewer.
+    pub(super) fn shingles(&self, width: usize) -> impl Iterator<Item = &[u8]> {
+        let width = width.clamp(1, self.borders.len().saturating_sub(1).max(1));
+        let ends = self.borders.iter().skip(width);
+        let runs = self.borders.iter().zip(ends);
+        runs.map(|(&start, &end)| &self.bytes[start..end])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shingles(text: &[u8], width: usize) -> Vec<String> {
+        let mut characters = Characters::default();
+        characters.read(b"what was before");
+        characters.read(text);
+        let found = characters.shingles(width);
+        found
+            .map(|run| String::from_utf8(run.to_vec()).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn by_example() {
+        assert_eq!(shingles(b"A b\xffc\nd", 3), ["abc", "bcd"]);
+        assert_eq!(shingles("中\u{3000}文İ".as_bytes(), 2), ["中文", "文i̇"]);
+        assert_eq!(shingles(b"ab", 5), ["ab"]);
+        assert!(shingles(b" \xff\n", 5).is_empty());
+        assert!(Characters::default().shingles(3).next().is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn shingles_are_the_definition(text in prop::collection::vec(any::<u8>(), 0..60), width in 1usize..9) {
+            let mut folded: Vec<String> = Vec::new();
+            for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
+                let kept = valid.split_whitespace().flat_map(str::chars);
+                folded.extend(kept.map(|character| character.to_lowercase().collect()));
+            }
+            let expected: Vec<String> = match folded.len() {
+                0 => Vec::new(),
+                count => folded.windows(width.min(count)).map(<[String]>::concat).collect(),
+            };
+            prop_assert_eq!(shingles(&text, width), expected);
+        }
+    }
+}
