@@ -7,8 +7,8 @@ mod parameter;
 use std::fmt;
 
 use super::{
-    Method, characters, content_seen, exact, hashed, i_match, lexicon_simhash, minhash, mirror,
-    shingle_sets, spot_signatures, super_shingles, text_profile,
+    Method, characters, content_seen, exact, feature_code, hashed, i_match, lexicon_simhash,
+    minhash, mirror, shingle_sets, spot_signatures, structure, super_shingles, text_profile,
 };
 use crate::kernel::Level;
 use crate::text::{Choice, WordSet};
@@ -28,6 +28,8 @@ pub const METHODS: &[&Entry] = &[
     &mirror::THREE,
     &mirror::FOUR,
     &mirror::FIVE,
+    &structure::ENTRY,
+    &feature_code::ENTRY,
     &hashed::SHINGLE_ENTRY,
     &exact::ENTRY,
     &exact::NORMALIZED_ENTRY,
@@ -107,17 +109,6 @@ pub struct Setting<'a> {
 }
 
 impl Setting<'_> {
-    /// What was counted ahead for `method`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`] if nothing was.
-    pub(super) fn counted(&self, method: &str) -> Result<&Frequencies> {
-        self.frequencies.ok_or_else(|| {
-            let message = format!("method {method}: nothing was counted ahead for its weights");
-            Error::new(ErrorKind::Parameter, message)
-        })
-    }
-
     /// The stop words, or none.
     pub(super) fn stop_words(&self, skip: bool) -> WordSet {
         match skip {
