@@ -145,6 +145,9 @@ pub struct Measured {
     pub f1_interval: Option<Interval>,
     /// Of each class of the truth, how many pairs were found.
     pub classes: Vec<Share>,
+    /// The farthest score of a listed pair that was found, if none that is as near was left out:
+    /// the threshold of a method whose score decides alone.
+    pub threshold: Option<Score>,
     /// How many listed pairs have no score.
     pub without_score: u64,
     /// How good its clusters are: the components of what was found.
@@ -310,6 +313,7 @@ fn measure(
         counts,
         f1_interval,
         classes,
+        threshold: threshold(outcome),
         without_score: outcome
             .scores
             .iter()
@@ -325,6 +329,24 @@ fn measure(
         mistakes: Mistakes::new(false_hits, misses, settings.mistakes),
         cost: outcome.cost,
     }
+}
+
+fn threshold(outcome: &Outcome) -> Option<Score> {
+    let scored = || {
+        let verdicts = outcome.scores.iter().zip(&outcome.accepted);
+        verdicts.filter_map(|(score, &accepted)| Some(((*score)?, accepted)))
+    };
+    let farthest = scored()
+        .filter(|scored| scored.1)
+        .map(|scored| scored.0)
+        .max()?;
+    let nearest_left_out = scored()
+        .filter(|scored| !scored.1)
+        .map(|scored| scored.0)
+        .min();
+    nearest_left_out
+        .is_none_or(|nearest| nearest > farthest)
+        .then_some(farthest)
 }
 
 fn counts(truth: &Truth, classes: &[Share]) -> Counts {

@@ -1,0 +1,80 @@
+//! On how much the methods agree, and who is right where they do not.
+
+use super::Page;
+use super::escape::escape;
+use super::table::{Cell, table};
+use crate::evaluate::{Comparison, Evaluation};
+use crate::report::evaluation::number;
+
+/// Two matrices of methods by methods; nothing with a single method.
+pub(super) fn section(page: &Page<'_>) -> String {
+    let evaluation = page.evaluation;
+    if evaluation.methods.len() < 2 {
+        return String::new();
+    }
+    let intro = "<p>Of the listed pairs: the share on which two methods agree, and Cohen&rsquo;s \
+                 kappa (agreement beyond chance). Darker cells agree less.</p>\n";
+    let right = "<p>Pairs that the method of the row judged right and that of the column wrong, \
+                 against the other way round, with the probability that so uneven a split is \
+                 chance. Frames mark p &lt; 0.05.</p>\n";
+    let agreement = matrix(evaluation, "Agreement of the methods", agreement);
+    format!(
+        "{intro}{agreement}{right}{}",
+        matrix(evaluation, "Who is right where they differ", who_is_right)
+    )
+}
+
+fn matrix(evaluation: &Evaluation, label: &str, cell: fn(Comparison) -> String) -> String {
+    let methods = &evaluation.methods;
+    let columns = methods
+        .iter()
+        .enumerate()
+        .map(|(place, _)| format!("{}", place + 1));
+    let header: Vec<String> = ["Method".to_owned()].into_iter().chain(columns).collect();
+    let rows = methods.iter().enumerate().map(|(row, method)| {
+        let name = format!(
+            "<span class=\"place\">{}</span> <bdi>{}</bdi>",
+            row + 1,
+            escape(&method.name)
+        );
+        let cells = (0..methods.len()).map(|column| {
+            let html = match evaluation.comparison(row, column) {
+                Some(comparison) => cell(comparison),
+                None => "<span class=\"self\">same</span>".to_owned(),
+            };
+            Cell::new(html, None)
+        });
+        [Cell::new(name, None)]
+            .into_iter()
+            .chain(cells)
+            .collect::<Vec<_>>()
+    });
+    let rows: Vec<Vec<Cell>> = rows.collect();
+    format!(
+        "<div class=\"matrix\">{}</div>\n",
+        table(label, &header, &rows, false)
+    )
+}
+
+fn agreement(comparison: Comparison) -> String {
+    let agreement = comparison.agreement();
+    let apart = 1.0 - agreement.value().unwrap_or(1.0);
+    // From 0 to 9; half of the pairs apart is as dark as it gets.
+    let shade = (18.0 * apart).ceil().clamp(0.0, 9.0);
+    format!(
+        "<span class=\"shade s{shade}\">{}<small>κ {}</small></span>",
+        number::share(agreement),
+        number::decimal(comparison.kappa()),
+    )
+}
+
+fn who_is_right(comparison: Comparison) -> String {
+    let p = comparison.p_value();
+    let significant = if p < 0.05 { " significant" } else { "" };
+    format!(
+        "<span class=\"duel{significant}\">{} : {}<small>p {}</small></span>",
+        number::count(comparison.first_right),
+        number::count(comparison.second_right),
+        escape(&number::p_value(p)),
+    )
+}
