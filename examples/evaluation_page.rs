@@ -15,7 +15,8 @@ use simtool::evaluate::{
 use simtool::report::evaluation::{Page, Shown, json, screen};
 use simtool::sketch::Score;
 
-const HOSTILE: &str = "<script>document.title='taken over'</script><img src=x onerror=\"document.title='taken over'\">";
+/// What must not run.
+const HOSTILE: &str = "<img src=x onerror=\"document.title='taken over'\">";
 
 const NOUNS: [&str; 24] = [
     "river", "window", "engine", "garden", "letter", "bridge", "market", "station", "winter",
@@ -205,7 +206,7 @@ fn main() {
             half,
         ),
     ];
-    outcomes[4].name = format!("3-shingles {HOSTILE}");
+    outcomes[4].name = "3-shingles <script>document.title='taken over'</script>".to_owned();
 
     let settings = Settings {
         wanted_precision: Some(Share::new(99, 100)),

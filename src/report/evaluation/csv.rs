@@ -214,3 +214,58 @@ impl Lines {
         self.bytes.extend_from_slice(b"\r\n");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::{Settings, evaluate};
+
+    fn example() -> (Truth, Vec<Outcome>, Ids) {
+        let mut ids = Ids::open();
+        let text = b"a\tb\tlabel\n=0\t1\tmi,\"nor\n2\t3\tunrelated\n";
+        let truth = Truth::from_pairs(text, &mut ids).unwrap();
+        let outcome = Outcome {
+            name: "=cmd(\"x\")".to_owned(),
+            parameters: vec![("k".to_owned(), "3".to_owned())],
+            scores: vec![Some(Score::Fraction(2, 4)), None],
+            accepted: vec![true, false],
+            ..Outcome::default()
+        };
+        (truth, vec![outcome], ids)
+    }
+
+    #[test]
+    fn lines_have_the_columns_of_their_header() {
+        let (truth, outcomes, ids) = example();
+        let evaluation = evaluate(&truth, &outcomes, Settings::default()).unwrap();
+        for csv in [
+            methods_csv(&evaluation),
+            curves_csv(&evaluation),
+            scores_csv(&truth, &outcomes, &ids),
+        ] {
+            let text = String::from_utf8(csv).unwrap();
+            let columns = text.lines().map(|line| {
+                let outside = line.split('"').step_by(2);
+                outside.map(|part| part.matches(',').count()).sum::<usize>()
+            });
+            let columns: Vec<usize> = columns.collect();
+            assert!(columns.iter().all(|count| *count == columns[0]), "{text}");
+            assert!(text.ends_with("\r\n"));
+        }
+    }
+
+    #[test]
+    fn scores_are_listed_by_pair_and_method() {
+        let (truth, outcomes, ids) = example();
+        let expected = "a,b,label,near,method,parameters,score,found\r\n\
+            \"'=0\",\"1\",\"mi,\"\"nor\",1,\"'=cmd(\"\"x\"\")\",\"k=3\",2/4,1\r\n\
+            \"2\",\"3\",\"unrelated\",0,\"'=cmd(\"\"x\"\")\",\"k=3\",,0\r\n";
+        assert_eq!(
+            String::from_utf8(scores_csv(&truth, &outcomes, &ids)).unwrap(),
+            expected
+        );
+        let curves = curves_csv(&evaluate(&truth, &outcomes, Settings::default()).unwrap());
+        let curves = String::from_utf8(curves).unwrap();
+        assert!(curves.ends_with(",\"k=3\",1/2,1,0,1,1,1,1\r\n"), "{curves}");
+    }
+}

@@ -381,3 +381,75 @@ impl<'a> Compared<'a> {
 fn as_object<S: Serializer>(pairs: &[(String, String)], to: S) -> Result<S::Ok, S::Error> {
     to.collect_map(pairs.iter().map(|(name, value)| (name, value)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::{Cost, Outcome, Settings as Asked, Truth, evaluate};
+    use serde_json::{Value, json as value};
+
+    #[test]
+    fn fields_are_those_that_others_rely_on() {
+        let mut ids = Ids::open();
+        let text = b"a\tb\tlabel\n\xff\t1\tminor\n2\t3\tunrelated\n";
+        let truth = Truth::from_pairs(text, &mut ids).unwrap();
+        let outcomes = [true, false].map(|found| Outcome {
+            name: format!("finds: {found}"),
+            parameters: vec![("k".to_owned(), "3".to_owned())],
+            scores: vec![Some(Score::Distance(3)), None],
+            accepted: vec![found, false],
+            cost: Cost {
+                seconds_per_document: Some(0.5),
+                bytes_per_document: None,
+            },
+            ..Outcome::default()
+        });
+        let asked = Asked {
+            wanted_precision: Some(Share::new(9, 10)),
+            ..Asked::default()
+        };
+        let evaluation = evaluate(&truth, &outcomes, asked).unwrap();
+        let bytes = json(&evaluation, &ids);
+        assert_eq!(bytes.last(), Some(&b'\n'));
+        let all: Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(all["settings"]["wanted_precision"], value!([9, 10]));
+        assert_eq!(
+            all["classes"][1],
+            value!({"label": "unrelated", "near": false, "pairs": 1})
+        );
+        let [finds, misses] = [0, 1].map(|number| &all["methods"][number]);
+        assert_eq!(
+            (&finds["hits"], &finds["precision"]["value"]),
+            (&value!(1), &value!(1.0))
+        );
+        assert_eq!(
+            misses["precision"],
+            value!(
+                {"part": 0, "whole": 0, "value": null, "low": null, "high": null}
+            )
+        );
+        assert_eq!(finds["parameters"], value!({"k": "3"}));
+        assert_eq!(
+            finds["curve"],
+            value!([{"threshold": {"distance": 3}, "hits": 1, "false_hits": 0}])
+        );
+        assert_eq!(finds["wanted"]["threshold"], value!({"distance": 3}));
+        assert_eq!(finds["threshold"], value!({"distance": 3}));
+        assert_eq!(finds["classes"][0]["label"], value!("minor"));
+        assert_eq!(
+            misses["misses_worst"],
+            value!([{
+                "a": "\u{fffd}", "a_base64": "/w==", "b": "1", "label": "minor", "score": {"distance": 3}
+            }])
+        );
+        assert_eq!(
+            (&finds["seconds_per_document"], &finds["clusters"]),
+            (&value!(0.5), &Value::Null)
+        );
+        let compared = &all["comparisons"][0];
+        assert_eq!(
+            (&compared["only_first"], &compared["p_value"]),
+            (&value!(1), &value!(1.0))
+        );
+    }
+}

@@ -2,14 +2,16 @@
 
 use super::number::{self, NONE};
 use super::visible::visible;
-use crate::evaluate::{Evaluation, Measured};
+use crate::evaluate::{Evaluation, Measured, Point, Share};
 
-/// Tables of aligned columns, each line ended: methods, what they found of each class, and how
-/// they compare with the one of the largest F1.
+/// Tables of aligned columns, each line ended: methods as they are set, other thresholds and costs,
+/// what was found of each class, and how methods compare with the one of the largest F1.
 ///
 /// Without control characters, whatever the names are.
 pub fn screen(evaluation: &Evaluation) -> String {
     let mut text = methods(evaluation);
+    text.push('\n');
+    text += &others(evaluation);
     text.push('\n');
     text += &classes(evaluation);
     if let Some(compared) = comparisons(evaluation) {
@@ -20,40 +22,7 @@ pub fn screen(evaluation: &Evaluation) -> String {
 }
 
 fn methods(evaluation: &Evaluation) -> String {
-    let mut header = vec![
-        "method",
-        "precision",
-        "",
-        "recall",
-        "",
-        "F1",
-        "",
-        "best F1",
-        "at",
-    ];
-    let wanted = evaluation
-        .settings
-        .wanted_precision
-        .map(|wanted| format!("recall at precision {}", number::share(wanted)));
-    header.extend(
-        wanted
-            .as_deref()
-            .into_iter()
-            .chain(wanted.as_ref().map(|_| "at")),
-    );
-    let with_clusters = evaluation
-        .methods
-        .iter()
-        .any(|method| method.clusters.is_some());
-    if with_clusters {
-        header.extend(["ARI", "B-cubed F1"]);
-    }
-    let with_cost = evaluation.methods.iter().any(|method| {
-        method.cost.seconds_per_document.is_some() || method.cost.bytes_per_document.is_some()
-    });
-    if with_cost {
-        header.extend(["time/doc", "bytes/doc"]);
-    }
+    let header = ["method", "precision", "", "recall", "", "F1", ""];
     let rows = evaluation.methods.iter().map(|method| {
         let mut row = vec![name(method)];
         for share in [method.counts.precision(), method.counts.recall()] {
@@ -63,19 +32,36 @@ fn methods(evaluation: &Evaluation) -> String {
             number::share(method.counts.f1()),
             number::interval(method.f1_interval),
         ]);
-        row.extend(match method.best {
-            Some(best) => [number::share(best.f1()), number::threshold(best.threshold)],
-            None => [NONE, NONE].map(str::to_owned),
-        });
-        if wanted.is_some() {
-            row.extend(match method.wanted {
-                Some(point) => [
-                    number::share(point.recall()),
-                    number::threshold(point.threshold),
-                ],
-                None => [NONE, NONE].map(str::to_owned),
-            });
-        }
+        row
+    });
+    aligned(header.map(str::to_owned).to_vec(), rows.collect())
+}
+
+/// What other thresholds would give, clusters, and costs, as far as there are any.
+fn others(evaluation: &Evaluation) -> String {
+    let mut header = vec!["method".to_owned(), "best F1".to_owned(), "at".to_owned()];
+    let wanted = evaluation.settings.wanted_precision;
+    if let Some(wanted) = wanted {
+        header.push(format!("recall at precision {}", number::share(wanted)));
+        header.push("at".to_owned());
+    }
+    let some = |has: fn(&Measured) -> bool| evaluation.methods.iter().any(has);
+    let with_clusters = some(|method| method.clusters.is_some());
+    if with_clusters {
+        header.extend(["ARI", "B-cubed F1"].map(str::to_owned));
+    }
+    let with_time = some(|method| method.cost.seconds_per_document.is_some());
+    let with_bytes = some(|method| method.cost.bytes_per_document.is_some());
+    header.extend(with_time.then(|| "time/doc".to_owned()));
+    header.extend(with_bytes.then(|| "bytes/doc".to_owned()));
+    let rows = evaluation.methods.iter().map(|method| {
+        let mut row = vec![name(method)];
+        row.extend(point(method.best, Point::f1));
+        row.extend(
+            wanted
+                .iter()
+                .flat_map(|_| point(method.wanted, Point::recall)),
+        );
         if with_clusters {
             row.push(number::decimal(
                 method.clusters.map(|clusters| clusters.adjusted_rand),
@@ -84,16 +70,21 @@ fn methods(evaluation: &Evaluation) -> String {
                 method.clusters.map(|clusters| clusters.b_cubed_f1()),
             ));
         }
-        if with_cost {
-            row.push(number::seconds(method.cost.seconds_per_document));
-            row.push(number::bytes(method.cost.bytes_per_document));
-        }
+        row.extend(with_time.then(|| number::seconds(method.cost.seconds_per_document)));
+        row.extend(with_bytes.then(|| number::bytes(method.cost.bytes_per_document)));
         row
     });
-    aligned(
-        header.into_iter().map(str::to_owned).collect(),
-        rows.collect(),
-    )
+    aligned(header, rows.collect())
+}
+
+fn point(point: Option<Point>, value: fn(Point) -> Share) -> [String; 2] {
+    match point {
+        Some(point) => [
+            number::share(value(point)),
+            number::threshold(point.threshold),
+        ],
+        None => [NONE, NONE].map(str::to_owned),
+    }
 }
 
 fn classes(evaluation: &Evaluation) -> String {
@@ -152,8 +143,14 @@ pub(super) fn best(evaluation: &Evaluation) -> Option<usize> {
     })
 }
 
+/// A method's name, cut if it is long.
 fn name(method: &Measured) -> String {
-    visible(&method.name).into_owned()
+    const MOST: usize = 40;
+    let name = visible(&method.name);
+    match name.char_indices().nth(MOST) {
+        None => name.into_owned(),
+        Some((end, _)) => format!("{}…", &name[..end]),
+    }
 }
 
 /// The first column to the left, numbers to the right.
@@ -195,4 +192,51 @@ fn columns(text: &str) -> usize {
         _ => 1,
     };
     text.chars().map(width).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::{Cost, Ids, Outcome, Settings, Truth, evaluate};
+    use crate::sketch::Score;
+
+    #[test]
+    fn columns_are_aligned_and_nothing_acts() {
+        let text = "a\tb\tlabel\n0\t1\tminor\x1b[1m\n2\t3\t漢字\n0\t2\tunrelated\n";
+        let truth = Truth::from_pairs(text.as_bytes(), &mut Ids::open()).unwrap();
+        let outcomes =
+            ["one", "漢字 and a name that is far too long for a table"].map(|name| Outcome {
+                name: name.to_owned(),
+                scores: [1, 5, 9].map(|bits| Some(Score::Distance(bits))).to_vec(),
+                accepted: vec![true, false, name == "one"],
+                cost: Cost {
+                    seconds_per_document: Some(1e-5),
+                    bytes_per_document: None,
+                },
+                ..Outcome::default()
+            });
+        let settings = Settings {
+            draws: 0,
+            ..Settings::default()
+        };
+        let shown = screen(&evaluate(&truth, &outcomes, settings).unwrap());
+        let expected = "\
+method                                       precision               recall                  F1
+one                                              0.500  0.095–0.905   0.500  0.095–0.905  0.500
+漢字 and a name that is far too long for …      1.000  0.207–1.000   0.500  0.095–0.905  0.667
+
+method                                       best F1   at  time/doc
+one                                            1.000  ≤ 5   10.0 µs
+漢字 and a name that is far too long for …    1.000  ≤ 5   10.0 µs
+
+found of                                     minorU+001B[1m  漢字  unrelated (false)
+one                                                     1/1   0/1                1/1
+漢字 and a name that is far too long for …             1/1   0/1                0/1
+
+漢字 and a name that is far too long for … (the largest F1)
+against  agree  kappa  right alone  wrong alone  p (McNemar)
+one      0.667  0.400            1            0        1.000
+";
+        assert_eq!(shown, expected);
+    }
 }

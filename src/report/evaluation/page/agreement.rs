@@ -13,7 +13,7 @@ pub(super) fn section(page: &Page<'_>) -> String {
         return String::new();
     }
     let intro = "<p>Of the listed pairs: the share on which two methods agree, and Cohen&rsquo;s \
-                 kappa (agreement beyond chance). Darker cells agree less.</p>\n";
+                 kappa (agreement beyond chance). The more colour, the less they agree.</p>\n";
     let right = "<p>Pairs that the method of the row judged right and that of the column wrong, \
                  against the other way round, with the probability that so uneven a split is \
                  chance. Frames mark p &lt; 0.05.</p>\n";
@@ -24,7 +24,7 @@ pub(super) fn section(page: &Page<'_>) -> String {
     )
 }
 
-fn matrix(evaluation: &Evaluation, label: &str, cell: fn(Comparison) -> String) -> String {
+fn matrix(evaluation: &Evaluation, label: &str, cell: fn(Comparison) -> Cell) -> String {
     let methods = &evaluation.methods;
     let columns = methods
         .iter()
@@ -37,12 +37,9 @@ fn matrix(evaluation: &Evaluation, label: &str, cell: fn(Comparison) -> String) 
             row + 1,
             escape(&method.name)
         );
-        let cells = (0..methods.len()).map(|column| {
-            let html = match evaluation.comparison(row, column) {
-                Some(comparison) => cell(comparison),
-                None => "<span class=\"self\">same</span>".to_owned(),
-            };
-            Cell::new(html, None)
+        let cells = (0..methods.len()).map(|column| match evaluation.comparison(row, column) {
+            Some(comparison) => cell(comparison),
+            None => Cell::new("same".to_owned(), None).looking("self".to_owned()),
         });
         [Cell::new(name, None)]
             .into_iter()
@@ -56,25 +53,21 @@ fn matrix(evaluation: &Evaluation, label: &str, cell: fn(Comparison) -> String) 
     )
 }
 
-fn agreement(comparison: Comparison) -> String {
+fn agreement(comparison: Comparison) -> Cell {
     let agreement = comparison.agreement();
     let apart = 1.0 - agreement.value().unwrap_or(1.0);
     // From 0 to 9; half of the pairs apart is as dark as it gets.
     let shade = (18.0 * apart).ceil().clamp(0.0, 9.0);
-    format!(
-        "<span class=\"shade s{shade}\">{}<small>κ {}</small></span>",
-        number::share(agreement),
-        number::decimal(comparison.kappa()),
-    )
+    let kappa = format!("κ {}", number::decimal(comparison.kappa()));
+    let cell = Cell::number(number::share(agreement), &kappa, None);
+    cell.looking(format!("shade s{shade}"))
 }
 
-fn who_is_right(comparison: Comparison) -> String {
+fn who_is_right(comparison: Comparison) -> Cell {
+    let [right, wrong] = [comparison.first_right, comparison.second_right].map(number::count);
     let p = comparison.p_value();
-    let significant = if p < 0.05 { " significant" } else { "" };
-    format!(
-        "<span class=\"duel{significant}\">{} : {}<small>p {}</small></span>",
-        number::count(comparison.first_right),
-        number::count(comparison.second_right),
-        escape(&number::p_value(p)),
-    )
+    let shown = format!("p {}", number::p_value(p));
+    let cell = Cell::number(format!("{right} : {wrong}"), &escape(&shown), None);
+    let significant = if p < 0.05 { "significant" } else { "" };
+    cell.looking(significant.to_owned())
 }

@@ -3,7 +3,7 @@
 use super::Page;
 use super::escape::escape;
 use super::table::{Cell, table};
-use crate::evaluate::{Measured, Point};
+use crate::evaluate::{Counts, Measured, Point, Share};
 use crate::report::evaluation::number::{self, NONE};
 
 /// Curves in one drawing: more cannot be told apart.
@@ -27,27 +27,20 @@ pub(super) fn section(page: &Page<'_>) -> String {
     if drawn.is_empty() {
         return String::new();
     }
-    let floor = floor(&drawn);
-    let mut html = "<p>Each line is a method at all thresholds, from the strictest on the left. A \
-                    filled mark is the method as it was set, a ring its largest F1.</p>\n"
-        .to_owned();
+    let axes = Axes::new(&drawn);
+    let mut html = format!(
+        "<p>Each line is a method at all thresholds, from the strictest on the left. A filled mark \
+         is the method as it was set, a ring its largest F1.{}</p>\n",
+        axes.hint()
+    );
     for (number, drawn) in drawn.chunks(MOST_CURVES).enumerate() {
-        html += &figure(number, drawn, floor);
+        html += &figure(number, drawn, &axes);
     }
     html + &numbers(&drawn)
 }
 
-/// Where the axis of precision begins: below all of it, at a tenth.
-fn floor(drawn: &[(usize, &Measured)]) -> f64 {
-    let points = drawn.iter().flat_map(|(_, method)| method.sweep.points());
-    let own = drawn.iter().map(|(_, method)| method.counts.precision());
-    let all = points.map(|point| point.precision()).chain(own);
-    let least = all.filter_map(|share| share.value()).fold(1.0, f64::min);
-    (least * 10.0).floor().min(9.0) / 10.0
-}
-
-fn figure(number: usize, drawn: &[(usize, &Measured)], floor: f64) -> String {
-    let axes = Axes { floor };
+fn figure(number: usize, drawn: &[(usize, &Measured)], axes: &Axes) -> String {
+    let mut marks = String::new();
     let mut lines = String::new();
     let mut legend = String::new();
     let mut summary = Vec::new();
@@ -61,8 +54,11 @@ fn figure(number: usize, drawn: &[(usize, &Measured)], floor: f64) -> String {
             )
         });
         lines += &format!(
-            "<g class=\"c{style}\"><title>{name}</title><path d=\"{}\"/>{}{}</g>\n",
+            "<g class=\"c{style}\"><title>{name}</title><path d=\"{}\"/></g>\n",
             axes.path(method.sweep.points()),
+        );
+        marks += &format!(
+            "<g class=\"c{style}\"><title>{name}</title>{}{}</g>\n",
             method.best.map_or(String::new(), |best| axes.ring(best)),
             axes.own(style, method),
         );
@@ -75,33 +71,72 @@ fn figure(number: usize, drawn: &[(usize, &Measured)], floor: f64) -> String {
         summary.push(format!("{}: largest F1 {best}", method.name));
     }
     let described = format!(
-        "Recall from 0 to 1 to the right, precision from {floor} to 1 upwards. {}. The table below \
-         has the numbers.",
+        "Recall from {} to 1 to the right, precision from {} to 1 upwards. {}. The table below has \
+         the numbers.",
+        axes.least_recall,
+        axes.least_precision,
         summary.join("; ")
     );
     format!(
         "<figure class=\"curves\"><svg role=\"img\" aria-labelledby=\"pr{number}-t pr{number}-d\" \
          viewBox=\"0 0 {} {}\">\n<title id=\"pr{number}-t\">Precision and recall at all \
-         thresholds</title>\n<desc id=\"pr{number}-d\">{}</desc>\n{}{lines}</svg>\n\
+         thresholds</title>\n<desc id=\"pr{number}-d\">{}</desc>\n{}\
+         <svg class=\"plot\" aria-hidden=\"true\" x=\"{LEFT}\" y=\"{TOP}\" width=\"{}\" \
+         height=\"{}\" viewBox=\"{LEFT} {TOP} {} {}\">{lines}</svg>\n{marks}</svg>\n\
          <figcaption><ul class=\"legend\">\n{legend}</ul></figcaption></figure>\n",
         SIZE[0],
         SIZE[1],
         escape(&described),
         axes.grid(),
+        RIGHT - LEFT,
+        BOTTOM - TOP,
+        RIGHT - LEFT,
+        BOTTOM - TOP,
     )
 }
 
+/// Both axes end at 1. They begin a tenth below where methods as they are set, or at their best,
+/// are: what lies beyond tells them apart no more.
 struct Axes {
-    floor: f64,
+    least_recall: f64,
+    least_precision: f64,
 }
 
 impl Axes {
+    fn new(drawn: &[(usize, &Measured)]) -> Axes {
+        let least = |shares: &mut dyn Iterator<Item = Share>| {
+            let least = shares.filter_map(Share::value).fold(1.0, f64::min);
+            // In tenths, so that nothing is rounded twice.
+            ((least * 10.0).floor() - 1.0).clamp(0.0, 9.0) / 10.0
+        };
+        let counts = drawn.iter().map(|(_, method)| method.counts);
+        let best = drawn.iter().filter_map(|(_, method)| method.best);
+        Axes {
+            least_recall: least(
+                &mut (counts.clone().map(Counts::recall)).chain(best.clone().map(Point::recall)),
+            ),
+            least_precision: least(
+                &mut counts
+                    .map(Counts::precision)
+                    .chain(best.map(Point::precision)),
+            ),
+        }
+    }
+
+    fn hint(&self) -> &'static str {
+        match self.least_recall > 0.0 || self.least_precision > 0.0 {
+            true => " Mind that the axes do not begin at 0.",
+            false => "",
+        }
+    }
+
     fn x(&self, recall: f64) -> f64 {
-        LEFT + (RIGHT - LEFT) * recall
+        LEFT + (RIGHT - LEFT) * (recall - self.least_recall) / (1.0 - self.least_recall)
     }
 
     fn y(&self, precision: f64) -> f64 {
-        BOTTOM - (BOTTOM - TOP) * (precision - self.floor) / (1.0 - self.floor)
+        let share = (precision - self.least_precision) / (1.0 - self.least_precision);
+        BOTTOM - (BOTTOM - TOP) * share
     }
 
     fn place(&self, point: Point) -> Option<[f64; 2]> {
@@ -113,29 +148,17 @@ impl Axes {
 
     fn grid(&self) -> String {
         let mut html = String::from("<g class=\"grid\">");
-        for tick in 0..=5 {
-            let recall = f64::from(tick) / 5.0;
+        for recall in ticks(self.least_recall) {
             let x = self.x(recall);
             html += &format!("<path d=\"M{x:.1} {TOP}V{BOTTOM}\"/>");
-            html += &format!(
-                "<text x=\"{x:.1}\" y=\"{}\" class=\"x\">{recall}</text>",
-                BOTTOM + 18.0
-            );
+            let below = BOTTOM + 18.0;
+            html += &format!("<text x=\"{x:.1}\" y=\"{below}\" class=\"x\">{recall}</text>");
         }
-        // A line for each tenth, or each fiftieth if there is but one tenth.
-        let tenths = ((1.0 - self.floor) * 10.0).round() as u32;
-        let steps = if tenths == 1 { 5 } else { tenths };
-        let every = if steps > 6 { 2 } else { 1 };
-        for step in (0..=steps).filter(|step| (steps - step) % every == 0) {
-            let precision = self.floor + (1.0 - self.floor) * f64::from(step) / f64::from(steps);
+        for precision in ticks(self.least_precision) {
             let y = self.y(precision);
-            let places = if tenths == 1 { 2 } else { 1 };
             html += &format!("<path d=\"M{LEFT} {y:.1}H{RIGHT}\"/>");
-            html += &format!(
-                "<text x=\"{}\" y=\"{:.1}\" class=\"y\">{precision:.places$}</text>",
-                LEFT - 8.0,
-                y + 4.5
-            );
+            let (before, base) = (LEFT - 8.0, y + 4.5);
+            html += &format!("<text x=\"{before}\" y=\"{base:.1}\" class=\"y\">{precision}</text>");
         }
         html += &format!(
             "<text x=\"{:.1}\" y=\"{}\" class=\"x name\">recall</text>\
@@ -177,6 +200,17 @@ impl Axes {
             mark(style, self.x(recall), self.y(precision))
         })
     }
+}
+
+/// Numbers on an axis from `least`, in tenths, to 1: at most six steps.
+fn ticks(least: f64) -> Vec<f64> {
+    let hundredths = 100 - (100.0 * least).round() as u32;
+    let step = [2, 5, 10, 20]
+        .into_iter()
+        .find(|step| hundredths / step <= 6)
+        .unwrap_or(20);
+    let downwards = (0..=hundredths / step).map(|number| f64::from(100 - number * step) / 100.0);
+    downwards.collect()
 }
 
 /// A shape for each style, so that colours are not needed.

@@ -6,11 +6,22 @@ use super::escape::escape;
 pub(super) struct Cell {
     pub(super) html: String,
     pub(super) sort: Option<f64>,
+    /// How it looks.
+    pub(super) class: String,
 }
 
 impl Cell {
     pub(super) fn new(html: String, sort: Option<f64>) -> Cell {
-        Cell { html, sort }
+        Cell {
+            html,
+            sort,
+            class: String::new(),
+        }
+    }
+
+    /// The same with another look.
+    pub(super) fn looking(self, class: String) -> Cell {
+        Cell { class, ..self }
     }
 
     /// A number and, small, what is known about it.
@@ -39,11 +50,17 @@ pub(super) fn table(label: &str, header: &[String], rows: &[Vec<Cell>], sortable
     html += "</tr></thead>\n<tbody>\n";
     for row in rows {
         html += "<tr>";
-        for (column, Cell { html: cell, sort }) in row.iter().enumerate() {
-            let sort = sort.map_or(String::new(), |sort| format!(" data-sort=\"{sort}\""));
+        for (column, cell) in row.iter().enumerate() {
+            let sort = cell
+                .sort
+                .map_or(String::new(), |sort| format!(" data-sort=\"{sort}\""));
+            let class = match &cell.class[..] {
+                "" => String::new(),
+                class => format!(" class=\"{class}\""),
+            };
             html += &match column {
-                0 => format!("<th scope=\"row\"{sort}>{cell}</th>"),
-                _ => format!("<td{sort}>{cell}</td>"),
+                0 => format!("<th scope=\"row\"{class}{sort}>{}</th>", cell.html),
+                _ => format!("<td{class}{sort}>{}</td>", cell.html),
             };
         }
         html += "</tr>\n";
