@@ -389,6 +389,13 @@ fn all_scores(truth: &Truth, outcome: &Outcome) -> Vec<(Option<Score>, bool)> {
 
 fn cluster_scores(truth: &Truth, outcome: &Outcome) -> Option<ClusterScores> {
     let found = outcome.found.as_ref()?.clusters();
-    let (documents, others) = truth.documents();
-    ClusterScores::new(truth.clusters(), &found, &documents, others)
+    let mut documents = truth.documents();
+    if let Some(all) = truth.closed_documents() {
+        documents.extend(found.members().iter().map(|member| member.0));
+        documents.sort_unstable();
+        documents.dedup();
+        let others = all.saturating_sub(documents.len() as u64);
+        return ClusterScores::new(truth.clusters(), &found, &documents, others);
+    }
+    ClusterScores::new(truth.clusters(), &found, &documents, 0)
 }

@@ -226,9 +226,8 @@ impl Truth {
         &self.clusters
     }
 
-    /// The documents on which clusters are compared, ascending, and how many more there are of
-    /// which nothing is listed: those of the pairs or clusters, and in a closed world all.
-    pub fn documents(&self) -> (Vec<u32>, u64) {
+    /// The documents of the listed pairs and of the clusters, ascending.
+    pub fn documents(&self) -> Vec<u32> {
         let paired = self
             .pairs
             .iter()
@@ -237,11 +236,15 @@ impl Truth {
         let mut documents: Vec<u32> = paired.chain(clustered).collect();
         documents.sort_unstable();
         documents.dedup();
-        let others = match self.rest {
-            Rest::Closed { documents: all, .. } => all.saturating_sub(documents.len() as u64),
-            _ => 0,
-        };
-        (documents, others)
+        documents
+    }
+
+    /// How many documents there are in a closed world; `None` if it is open.
+    pub fn closed_documents(&self) -> Option<u64> {
+        match self.rest {
+            Rest::Closed { documents, .. } => Some(documents),
+            _ => None,
+        }
     }
 
     /// Whether a pair may be far without being listed.
@@ -376,11 +379,11 @@ mod tests {
         assert_eq!(truth.judge(pair(3, 2)), Judgement::Near(0));
         assert_eq!(truth.judge(pair(0, 1)), Judgement::Far(1));
         assert_eq!(truth.judge(pair(0, 2)), Judgement::Unknown);
-        assert_eq!(truth.documents(), (vec![0, 1, 2, 3], 0));
+        assert_eq!(truth.documents(), [0, 1, 2, 3]);
         let closed = truth.closed_world(5);
         assert_eq!(closed.judge(pair(0, 2)), Judgement::Far(3));
         assert_eq!(closed.class_sizes(), [1, 1, 1, 7]);
-        assert_eq!(closed.documents(), (vec![0, 1, 2, 3], 1));
+        assert_eq!(closed.closed_documents(), Some(5));
     }
 
     #[test]
@@ -390,7 +393,7 @@ mod tests {
         assert_eq!(truth.judge(pair(0, 3)), Judgement::Far(1));
         assert_eq!(truth.judge(pair(0, 4)), Judgement::Unknown);
         assert_eq!(truth.class_sizes(), [3, 3]);
-        assert_eq!(truth.documents(), (vec![0, 1, 2, 3], 0));
+        assert_eq!(truth.documents(), [0, 1, 2, 3]);
         let closed = truth.closed_world(5);
         assert_eq!(closed.judge(pair(0, 4)), Judgement::Far(2));
         assert_eq!(closed.judge(pair(0, 3)), Judgement::Far(2));

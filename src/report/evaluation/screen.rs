@@ -223,17 +223,17 @@ mod tests {
         let expected = "\
 method                                       precision               recall                  F1
 one                                              0.500  0.095–0.905   0.500  0.095–0.905  0.500
-漢字 and a name that is far too long for …      1.000  0.207–1.000   0.500  0.095–0.905  0.667
+漢字 and a name that is far too long for a…      1.000  0.207–1.000   0.500  0.095–0.905  0.667
 
 method                                       best F1   at  time/doc
 one                                            1.000  ≤ 5   10.0 µs
-漢字 and a name that is far too long for …    1.000  ≤ 5   10.0 µs
+漢字 and a name that is far too long for a…    1.000  ≤ 5   10.0 µs
 
 found of                                     minorU+001B[1m  漢字  unrelated (false)
 one                                                     1/1   0/1                1/1
-漢字 and a name that is far too long for …             1/1   0/1                0/1
+漢字 and a name that is far too long for a…             1/1   0/1                0/1
 
-漢字 and a name that is far too long for … (the largest F1)
+漢字 and a name that is far too long for a… (the largest F1)
 against  agree  kappa  right alone  wrong alone  p (McNemar)
 one      0.667  0.400            1            0        1.000
 ";

@@ -167,7 +167,7 @@ fn extent(what: &str, histogram: &Histogram, side: usize) -> String {
             .enumerate()
             .filter(|(_, bin)| bin[side] > 0)
     };
-    let (Some((first, _)), Some((last, _))) = (bins().next(), bins().last()) else {
+    let (Some((first, _)), Some((last, _))) = (bins().next(), bins().next_back()) else {
         return format!("{what}: none with a score");
     };
     let total: u64 = bins().map(|(_, bin)| bin[side]).sum();
