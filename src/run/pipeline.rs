@@ -8,7 +8,9 @@
 //!    └───────────────────── empty buffers ◄────────────────┘
 //! ```
 //!
-//! A unit is a run of sources that one reader goes through. What bounds memory is the number of
+//! A unit is a run of sources that one reader goes through. A reader that has none, or none left,
+//! inflates ahead for those that have, so that one file keeps all of them busy if it is compressed
+//! in members. What bounds memory is the number of
 //! buffers: a reader cannot begin a chunk without one, and it comes back when the chunk's result
 //! has been collected. Of chunks that hold a giant document, one at a time is worked on.
 
@@ -23,7 +25,7 @@ use std::thread;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::Progress;
-use crate::corpus::{Chunk, ChunkReader, Position, Reading, Source};
+use crate::corpus::{Chunk, ChunkReader, Inflaters, Position, Reading, Source};
 use crate::{Error, Result};
 
 /// A chunk of more than so many times the usual size holds a giant document.
@@ -63,7 +65,7 @@ pub struct Pipeline<'a> {
     pub reading: &'a Reading,
     /// Threads that work on chunks.
     pub workers: usize,
-    /// Threads that read and decompress, at most one for each unit.
+    /// Threads that read and decompress, at most one for each unit; the others help them.
     pub readers: usize,
     /// Hears of the bytes that were read, and says whether to go on.
     pub progress: &'a Progress,
@@ -131,6 +133,7 @@ struct Feed<T> {
     giants: Receiver<()>,
     chunks: Sender<Parcel<Chunk>>,
     results: Sender<Parcel<Outcome<T>>>,
+    inflaters: Inflaters,
 }
 
 impl Pipeline<'_> {
@@ -158,8 +161,8 @@ impl Pipeline<'_> {
         mut collect: impl FnMut(usize, Event<T>) -> Result<()>,
     ) -> Result<()> {
         let (state, next) = (State::default(), AtomicUsize::new(0));
-        let readers = self.readers.clamp(1, units.len().max(1));
-        let count = Pipeline::buffers(self.workers, readers);
+        let readers = self.readers.max(1);
+        let count = Pipeline::buffers(self.workers, readers.min(units.len().max(1)));
         let (empty, buffers) = bounded(count);
         let (permit, giants) = bounded(1);
         let (chunk_sender, chunks) = bounded::<Parcel<Chunk>>(count);
@@ -167,6 +170,7 @@ impl Pipeline<'_> {
         // Cannot fail: the receivers are alive, and there is room.
         let _ = permit.send(());
         (0..count).for_each(|_| drop(empty.send(Vec::new())));
+        let inflaters = Inflaters::new(readers);
         let (state, start, work, next) = (&state, &start, &work, &next);
 
         thread::scope(|scope| {
@@ -177,6 +181,7 @@ impl Pipeline<'_> {
                     giants: giants.clone(),
                     chunks: chunk_sender.clone(),
                     results: result_sender.clone(),
+                    inflaters: inflaters.clone(),
                 };
                 scope.spawn(move || {
                     let mut number = next.fetch_add(1, Ordering::Relaxed);
@@ -184,6 +189,11 @@ impl Pipeline<'_> {
                         state.attempt(|| self.read(number, unit, &feed, state));
                         number = next.fetch_add(1, Ordering::Relaxed);
                     }
+                    let Feed { inflaters, .. } = feed;
+                    state.attempt(|| {
+                        inflaters.help();
+                        Ok(())
+                    });
                 });
             }
             for _ in 0..self.workers {
@@ -197,7 +207,7 @@ impl Pipeline<'_> {
                     }
                 });
             }
-            drop((chunk_sender, chunks, result_sender));
+            drop((chunk_sender, chunks, result_sender, inflaters));
             in_order(&results, |unit, outcome: Outcome<T>| {
                 if let Some(event) = outcome.event {
                     state.attempt(|| collect(unit, event));
@@ -230,7 +240,8 @@ impl Pipeline<'_> {
             let Some(described) = self.sources.get(source as usize) else {
                 break;
             };
-            let mut reader = ChunkReader::open(described, source, self.reading, begin)?;
+            let mut reader = ChunkReader::open(described, source, self.reading, begin)?
+                .helped_by(feed.inflaters.clone());
             let mut reached = reader.file_offset();
             loop {
                 self.progress.check()?;

@@ -3,10 +3,10 @@
 use crate::{Error, ErrorKind, Result};
 use flate2::{Decompress, FlushDecompress, Status};
 use std::path::Path;
-use zstd::stream::raw::{Decoder, Operation};
+use zstd::stream::raw::{DParameter, Decoder, Operation};
 
-/// The most bytes that a block of zstd decompresses to (RFC 8878, 3.1.1.2.4).
-const ZSTD_BLOCK_BYTES: usize = 128 << 10;
+/// The room for a step of decompression. A block of zstd comes to no more (RFC 8878, 3.1.1.2.4).
+pub(super) const STEP_BYTES: usize = 128 << 10;
 
 /// The bytes that a gzip member begins with; the third says that it is deflated, as all are.
 pub(in crate::corpus) const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
@@ -16,6 +16,12 @@ pub(in crate::corpus) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// The bytes of a header that show whether a member begins.
 pub(super) const HEADER_BYTES: usize = 4;
+
+/// The largest window of a zstd frame is 128 MiB, as for the program `zstd` without flags.
+const WINDOW_LOG: u32 = 27;
+
+/// A window of 8 MiB is what levels up to 19 ask for.
+const SMALL_WINDOW_LOG: u32 = 23;
 
 /// Decompresses one member after another.
 pub(super) enum Codec {
@@ -45,9 +51,27 @@ impl Codec {
         Codec::Gzip(Decompress::new_gzip(15))
     }
 
-    /// For zstd frames (RFC 8878). Windows of more than 128 MiB are refused.
+    /// For zstd frames (RFC 8878) of the file at `path`. Windows of more than
+    /// [`WINDOW_LOG`] bits are refused.
     pub(super) fn zstd(path: &Path) -> Result<Codec> {
-        let decoder = Decoder::new().map_err(|cause| {
+        Codec::zstd_within(WINDOW_LOG, path)
+    }
+
+    /// Another one of its kind, that takes less memory: it may refuse what this one does not, but
+    /// nothing comes out of it that would not come out of this one.
+    pub(super) fn small(&self, path: &Path) -> Result<Codec> {
+        match self {
+            Codec::Gzip(_) => Ok(Codec::gzip()),
+            Codec::Zstd { .. } => Codec::zstd_within(SMALL_WINDOW_LOG, path),
+        }
+    }
+
+    fn zstd_within(window_log: u32, path: &Path) -> Result<Codec> {
+        let decoder = Decoder::new().and_then(|mut decoder| {
+            decoder.set_parameter(DParameter::WindowLogMax(window_log))?;
+            Ok(decoder)
+        });
+        let decoder = decoder.map_err(|cause| {
             Error::new(ErrorKind::Memory, "no memory to decompress it")
                 .in_file(path)
                 .caused_by(cause)
@@ -55,7 +79,7 @@ impl Codec {
         Ok(Codec::Zstd {
             decoder: Box::new(decoder),
             wanted: HEADER_BYTES + 1,
-            block: vec![0; ZSTD_BLOCK_BYTES],
+            block: vec![0; STEP_BYTES],
         })
     }
 
