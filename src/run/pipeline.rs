@@ -339,6 +339,66 @@ fn in_order<C>(arriving: &Receiver<Parcel<C>>, mut hand_on: impl FnMut(usize, C)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::Format;
+    use std::io::Write;
+    use std::path::Path;
+
+    /// The borders, sizes and skips of all chunks, by unit.
+    fn read(path: &Path, reading: &Reading, readers: usize) -> Vec<(usize, Seen)> {
+        let source = Source::of_file(path, reading).unwrap();
+        let progress = Progress::default();
+        let pipeline = Pipeline {
+            sources: &[source],
+            reading,
+            workers: 2,
+            readers,
+            progress: &progress,
+        };
+        let unit = Unit {
+            sources: 0..1,
+            begin: Position::default(),
+        };
+        let mut all = Vec::new();
+        let look = |(): &mut (), chunk: &Chunk| {
+            let hash = xxhash_rust::xxh3::xxh3_64(chunk.bytes());
+            Ok((chunk.start, hash, chunk.skipped.len()))
+        };
+        let collect = |unit, event| {
+            if let Event::Chunk { end, result, .. } = event {
+                all.push((unit, (end, result)));
+            }
+            Ok(())
+        };
+        pipeline.run(&[unit], || (), look, collect).unwrap();
+        all
+    }
+
+    type Seen = (Position, (Position, u64, usize));
+
+    #[test]
+    fn readers_without_a_unit_help_and_change_nothing() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        for number in 0..3000u32 {
+            let line = |part: u32| format!("{}\n", number.wrapping_mul(part * 7919 + 77));
+            let lines: String = (0..200).map(line).collect();
+            let mut encoder = flate2::write::GzEncoder::new(&mut file, Default::default());
+            encoder.write_all(lines.as_bytes()).unwrap();
+            encoder.finish().unwrap();
+            if number == 1500 {
+                file.write_all(b"damage").unwrap();
+            }
+        }
+        let reading = Reading {
+            format: Some(Format::Jsonl),
+            chunk_bytes: 100_000,
+            ..Reading::default()
+        };
+        let alone = read(file.path(), &reading, 1);
+        assert_eq!(alone.iter().map(|(_, (_, seen))| seen.2).sum::<usize>(), 1);
+        for readers in [2, 5] {
+            assert_eq!(read(file.path(), &reading, readers), alone);
+        }
+    }
 
     #[test]
     fn order_is_restored_within_each_unit() {

@@ -2,6 +2,7 @@
 
 use crate::{Error, ErrorKind, Result};
 use flate2::{Decompress, FlushDecompress, Status};
+use std::io;
 use std::path::Path;
 use zstd::stream::raw::{DParameter, Decoder, Operation};
 
@@ -28,6 +29,7 @@ pub(super) enum Codec {
     Gzip(Decompress),
     Zstd {
         decoder: Box<Decoder<'static>>,
+        window_log: u32,
         /// How many bytes bring the next block to its end; more are not fed, so that what stands
         /// before a damaged block comes out whatever the blocks of the file are.
         wanted: usize,
@@ -67,17 +69,14 @@ impl Codec {
     }
 
     fn zstd_within(window_log: u32, path: &Path) -> Result<Codec> {
-        let decoder = Decoder::new().and_then(|mut decoder| {
-            decoder.set_parameter(DParameter::WindowLogMax(window_log))?;
-            Ok(decoder)
-        });
-        let decoder = decoder.map_err(|cause| {
+        let decoder = zstd_decoder(window_log).map_err(|cause| {
             Error::new(ErrorKind::Memory, "no memory to decompress it")
                 .in_file(path)
                 .caused_by(cause)
         })?;
         Ok(Codec::Zstd {
-            decoder: Box::new(decoder),
+            decoder,
+            window_log,
             wanted: HEADER_BYTES + 1,
             block: vec![0; STEP_BYTES],
         })
@@ -119,10 +118,18 @@ impl Codec {
         match self {
             Codec::Gzip(inflate) => inflate.reset(true),
             Codec::Zstd {
-                decoder, wanted, ..
+                decoder,
+                window_log,
+                wanted,
+                ..
             } => {
-                // Cannot fail: it only sets the state back.
-                let _ = decoder.reinit();
+                // A new one, since what comes out of a damaged frame, and what is said of it,
+                // depends on the buffers that are left from the frames before.
+                match zstd_decoder(*window_log) {
+                    Ok(fresh) => *decoder = fresh,
+                    // Cannot fail: it only sets the state back.
+                    Err(_) => drop(decoder.reinit()),
+                }
                 *wanted = HEADER_BYTES + 1;
             }
         }
@@ -153,6 +160,7 @@ impl Codec {
                 decoder,
                 wanted,
                 block,
+                ..
             } => {
                 let fed = &input[..input.len().min((*wanted).max(1))];
                 match decoder.run_on_buffers(fed, block) {
@@ -173,6 +181,12 @@ impl Codec {
             }
         }
     }
+}
+
+fn zstd_decoder(window_log: u32) -> io::Result<Box<Decoder<'static>>> {
+    let mut decoder = Decoder::new()?;
+    decoder.set_parameter(DParameter::WindowLogMax(window_log))?;
+    Ok(Box::new(decoder))
 }
 
 /// Whether these are the first bytes of a zstd frame, or of one that is to be skipped.
