@@ -137,7 +137,7 @@ impl Members {
         let header = self.blocks.peek(HEADER_BYTES)?;
         let begins = !header.is_empty() && self.codec.begins(header);
         if begins {
-            self.codec.begin();
+            self.codec.begin(header);
         }
         Ok(begins)
     }
@@ -318,7 +318,7 @@ impl Members {
 
     /// Whether what comes next is a member, as far as it can be held.
     fn can_be_read(&mut self, may_be_cut: bool) -> Result<bool> {
-        self.codec.begin();
+        self.codec.begin(self.blocks.peek(HEADER_BYTES)?);
         let mut given = 0;
         let mut out = Vec::with_capacity(STEP_BYTES);
         loop {

@@ -99,7 +99,7 @@ impl Kit {
         while self.blocks.offset() < span.end {
             let offset = self.blocks.offset();
             let header = self.blocks.peek(HEADER_BYTES)?;
-            if header.len() < HEADER_BYTES {
+            if header.len() < finder.needle().len() {
                 break;
             }
             if !self.codec.begins(header) {
@@ -130,7 +130,11 @@ impl Kit {
     }
 
     fn try_member(&mut self, effort: &mut usize) -> Result<Tried> {
-        self.codec.begin();
+        let claim = self.codec.begin(self.blocks.peek(HEADER_BYTES)?);
+        let room = self.room - self.bytes.len();
+        if claim.is_some_and(|claim| claim > room as u64) {
+            return Ok(Tried::TooMuch);
+        }
         loop {
             let input = self.blocks.peek(1)?;
             if input.is_empty() {
