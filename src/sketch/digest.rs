@@ -4,9 +4,12 @@
 //! documents there can be (10^12 of them have a pair of equal digests with probability 10^-15).
 //! They are no defence against someone who builds collisions on purpose.
 
-use xxhash_rust::xxh3::xxh3_128;
+use md5::{Digest, Md5};
+use sha1::Sha1;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use super::features::little_endian;
+use super::registry::Domain;
+use crate::text::shingles::little_endian;
 
 /// The digest of a text's bytes.
 pub fn of_text(text: &[u8]) -> u128 {
@@ -18,6 +21,67 @@ pub fn of_text(text: &[u8]) -> u128 {
 /// Texts that differ in case, punctuation or white space only have the same.
 pub fn of_words(words: &[u64]) -> u128 {
     xxh3_128(&little_endian(words))
+}
+
+/// How bytes become a digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Algorithm {
+    /// The 128 bits of MD5.
+    Md5,
+    /// The 160 bits of SHA-1.
+    Sha1,
+    /// The 128-bit xxh3 hash, little-endian.
+    Xxh3,
+}
+
+impl Algorithm {
+    /// The names by which they are asked for.
+    pub(super) const NAMES: Domain = Domain::Word(&["md5", "sha1", "xxh3-128"]);
+
+    /// The one of that name.
+    pub(super) fn named(name: &str) -> Algorithm {
+        match name {
+            "md5" => Algorithm::Md5,
+            "sha1" => Algorithm::Sha1,
+            _ => Algorithm::Xxh3,
+        }
+    }
+
+    /// Its name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Algorithm::Md5 => "md5",
+            Algorithm::Sha1 => "sha1",
+            Algorithm::Xxh3 => "xxh3-128",
+        }
+    }
+
+    /// The bytes of a digest.
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Algorithm::Md5 | Algorithm::Xxh3 => 16,
+            Algorithm::Sha1 => 20,
+        }
+    }
+
+    /// Appends the digest of the parts, end to end.
+    pub(super) fn append<'a>(self, parts: impl Iterator<Item = &'a [u8]>, out: &mut Vec<u8>) {
+        match self {
+            Algorithm::Md5 => out.extend_from_slice(&cryptographic::<Md5>(parts)),
+            Algorithm::Sha1 => out.extend_from_slice(&cryptographic::<Sha1>(parts)),
+            Algorithm::Xxh3 => {
+                let mut hash = Xxh3::new();
+                parts.for_each(|part| hash.update(part));
+                out.extend_from_slice(&hash.digest128().to_le_bytes());
+            }
+        }
+    }
+}
+
+fn cryptographic<'a, D: Digest>(parts: impl Iterator<Item = &'a [u8]>) -> md5::digest::Output<D> {
+    let mut hash = D::new();
+    parts.for_each(|part| hash.update(part));
+    hash.finalize()
 }
 
 #[cfg(test)]
@@ -39,5 +103,22 @@ mod tests {
         let bytes = words.map(u64::to_le_bytes).concat();
         assert_eq!(of_words(&words), of_text(&bytes));
         assert_ne!(of_words(&words), of_words(&[words[1], words[0]]));
+    }
+
+    #[test]
+    fn algorithms_by_their_test_vectors() {
+        let digest = |name: &str| {
+            let algorithm = Algorithm::named(name);
+            let mut out = Vec::new();
+            algorithm.append([&b"a"[..], b"", b"bc"].into_iter(), &mut out);
+            assert_eq!(out.len(), algorithm.bytes());
+            let digits = out.iter().map(|byte| format!("{byte:02x}"));
+            digits.collect::<String>()
+        };
+        // RFC 1321 and RFC 3174.
+        assert_eq!(digest("md5"), "900150983cd24fb0d6963f7d28e17f72");
+        assert_eq!(digest("sha1"), "a9993e364706816aba3e25717850c26c9cd0d89d");
+        let xxh3 = of_text(b"abc").to_be();
+        assert_eq!(digest("xxh3-128"), format!("{xxh3:032x}"));
     }
 }

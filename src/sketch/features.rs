@@ -1,9 +1,8 @@
 //! Which features does a document have?
 
-use std::borrow::Cow;
 use std::fmt;
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use crate::text::shingles::little_endian;
 
 /// What the features of a document are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +11,9 @@ pub enum Features {
     Words,
     /// Its runs of so many words; all of them if there are fewer.
     Shingles(usize),
+    /// The runs of so many characters of its text, white space left out and letters folded to
+    /// lower case; all of them if there are fewer.
+    Characters(usize),
 }
 
 impl fmt::Display for Features {
@@ -19,6 +21,7 @@ impl fmt::Display for Features {
         match self {
             Features::Words => out.write_str("words"),
             Features::Shingles(width) => write!(out, "shingles of {width} words"),
+            Features::Characters(width) => write!(out, "shingles of {width} characters"),
         }
     }
 }
@@ -33,30 +36,4 @@ pub(super) fn for_each_shingle(words: &[u64], width: usize, visit: impl FnMut(&[
             .step_by(size_of::<u64>())
             .for_each(visit);
     }
-}
-
-/// The bytes of the numbers, lowest first, on every machine.
-pub(super) fn little_endian<T: bytemuck::Pod>(numbers: &[T]) -> Cow<'_, [u8]> {
-    let bytes = bytemuck::cast_slice(numbers);
-    if cfg!(target_endian = "little") {
-        return Cow::Borrowed(bytes);
-    }
-    let numbers = bytes.chunks_exact(size_of::<T>());
-    Cow::Owned(
-        numbers
-            .flat_map(|bytes| bytes.iter().rev().copied())
-            .collect(),
-    )
-}
-
-/// The xxh3-64 hash of each shingle.
-pub(super) fn short_shingles(words: &[u64], width: usize, out: &mut Vec<u64>) {
-    out.clear();
-    for_each_shingle(words, width, |shingle| out.push(xxh3_64(shingle)));
-}
-
-/// The xxh3-128 hash of each shingle.
-pub(super) fn long_shingles(words: &[u64], width: usize, out: &mut Vec<u128>) {
-    out.clear();
-    for_each_shingle(words, width, |shingle| out.push(xxh3_128(shingle)));
 }

@@ -1,17 +1,20 @@
 //! What every method offers: a sketch of a document, keys of a sketch, a score of two.
 //!
 //! The contract on which every search rests: documents whose score a method accepts share at
-//! least one key.
+//! least one key (always, or with the probability that the method states).
 
 use std::cmp::Ordering;
 use std::fmt;
+
+use super::character_runs::Characters;
+use crate::text::Spelled;
 
 /// What a search may know of a method's sketches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// The sketch is a fingerprint, little-endian; near means at most `distance` differing bits.
     Bits {
-        /// How many bits it has, 64 or 128.
+        /// How many bits it has: 32, 64 or 128.
         width: u32,
         /// The largest Hamming distance that is accepted.
         distance: u32,
@@ -31,6 +34,22 @@ pub enum Score {
     /// Numerator and denominator of a share of agreement; more is nearer. A denominator of zero
     /// counts as one.
     Fraction(u64, u64),
+}
+
+impl Score {
+    /// The share `part` of `whole`, which is no smaller; zero of zero is nothing.
+    ///
+    /// Exact where the numbers fit into 64 bits; else smaller than it is by less than 2^-62 of it
+    /// or of one, so that nothing is accepted that should not be. All of something is one.
+    pub(super) fn share(part: u128, whole: u128) -> Score {
+        if part == whole && whole > 0 {
+            return Score::Fraction(1, 1);
+        }
+        let bits = u128::BITS - whole.leading_zeros();
+        let shift = if bits > 64 { bits - 63 } else { 0 };
+        let rounded_up = whole.div_ceil(1 << shift);
+        Score::Fraction((part >> shift) as u64, rounded_up as u64)
+    }
 }
 
 impl Ord for Score {
@@ -73,8 +92,7 @@ impl fmt::Display for Score {
 
 /// Keys and scores of one method's sketches: all that a search needs.
 ///
-/// Sketches of a method are byte strings of one length. Everything here is deterministic and the
-/// same on every machine.
+/// Sketches are byte strings. Everything here is deterministic and the same on every machine.
 pub trait Compare: Send + Sync {
     /// The method's name, as users write it.
     fn name(&self) -> &'static str;
@@ -85,51 +103,85 @@ pub trait Compare: Send + Sync {
     /// What a search may know of the sketches.
     fn shape(&self) -> Shape;
 
-    /// The length of a sketch.
-    fn sketch_bytes(&self) -> usize;
+    /// The length of every sketch; `None` if each has its own.
+    fn sketch_bytes(&self) -> Option<usize>;
 
     /// Hands the keys of `sketch` to `emit`; sketches that are near share at least one.
     ///
     /// # Panics
-    /// If `sketch` is not [`sketch_bytes`](Self::sketch_bytes) long.
+    /// If `sketch` is none of this method's.
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64));
 
     /// How near two sketches are; symmetric.
     ///
     /// # Panics
-    /// If one of them is not [`sketch_bytes`](Self::sketch_bytes) long.
+    /// If one of them is none of this method's.
     fn score(&self, a: &[u8], b: &[u8]) -> Score;
 
     /// Whether documents with this score are near.
     fn accepts(&self, score: &Score) -> bool;
 }
 
-/// The words of a document, in order.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Words<'a> {
-    /// The 64-bit xxh3 hash of each folded word.
-    pub short: &'a [u64],
-    /// The 128-bit one; empty if no method asked for it.
-    pub long: &'a [u128],
+/// What a method wants to know of a document besides its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// [`View::short`].
+    pub short: bool,
+    /// [`View::long`].
+    pub long: bool,
+    /// [`View::spelled`].
+    pub spelled: bool,
 }
 
-/// A method that sketches documents by their words.
+impl Needs {
+    /// The 64-bit hashes of the words, and nothing else.
+    pub const HASHES: Needs = Needs {
+        short: true,
+        long: false,
+        spelled: false,
+    };
+
+    /// What either wants.
+    #[must_use]
+    pub fn and(self, other: Needs) -> Needs {
+        Needs {
+            short: self.short | other.short,
+            long: self.long | other.long,
+            spelled: self.spelled | other.spelled,
+        }
+    }
+}
+
+/// A document as methods see it. Lists that no method needs may be empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct View<'a> {
+    /// Its text, decoded; hostile bytes.
+    pub text: &'a [u8],
+    /// The 64-bit xxh3 hash of each folded word, in order.
+    pub short: &'a [u64],
+    /// The 128-bit one.
+    pub long: &'a [u128],
+    /// The folded words themselves.
+    pub spelled: Spelled<'a>,
+}
+
+/// A method that makes sketches of documents.
 pub trait Method: Compare {
     /// Fewer words than this say too little: such documents are compared for equality only.
     fn least_words(&self) -> usize;
 
-    /// Whether it needs [`Words::long`].
-    fn wide(&self) -> bool;
+    /// What it reads of a document besides its text.
+    fn needs(&self) -> Needs;
 
     /// Appends the sketch of a document to `out`, and says whether there was anything to sketch.
     ///
-    /// Without features the sketch is all zeros; such a document must not be matched. `scratch`
-    /// spares allocations and decides nothing.
+    /// Without features a sketch of fixed length is all zeros and another one is empty; such a
+    /// document must not be matched. `scratch` spares allocations and decides nothing.
     ///
     /// # Panics
-    /// If the method is [`wide`](Self::wide) and the two lists of words differ in length.
+    /// If lists that the method [`needs`](Self::needs) differ in length.
     #[must_use]
-    fn sketch(&self, words: Words<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool;
+    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool;
 }
 
 /// Buffers that methods use while they sketch a document; one for each worker.
@@ -142,6 +194,14 @@ pub struct Scratch {
     pub(super) runs: Vec<(u64, u128)>,
     pub(super) values: Vec<u32>,
     pub(super) minima: Vec<u32>,
+    pub(super) characters: Characters,
+    pub(super) kept: Vec<u64>,
+    pub(super) units: Vec<u16>,
+    pub(super) bytes: Vec<u8>,
+    pub(super) spans: Vec<(usize, usize)>,
+    pub(super) keywords: Vec<(u64, usize)>,
+    pub(super) letters: String,
+    pub(super) counters: Vec<u64>,
 }
 
 #[cfg(test)]
@@ -164,6 +224,35 @@ mod tests {
         assert_eq!(Fraction(1, 2), Fraction(2, 4));
         assert_eq!(Fraction(0, 0), Fraction(0, 7));
         assert_ne!(Fraction(0, 1), Distance(0));
+    }
+
+    #[test]
+    fn shares_of_large_numbers_are_rounded_down() {
+        let exact = |part, whole| match Score::share(part, whole) {
+            Score::Fraction(a, b) => (a, b),
+            Score::Distance(_) => panic!("no share"),
+        };
+        assert_eq!(exact(0, 0), (0, 0));
+        assert_eq!(exact(3, 3), (1, 1));
+        assert_eq!(exact(2, 4), (2, 4));
+        let most = u128::from(u64::MAX);
+        assert_eq!(exact(most - 1, most), (u64::MAX - 1, u64::MAX));
+        assert_eq!(exact(u128::MAX, u128::MAX), (1, 1));
+        for (part, whole) in [
+            (most, most + 1),
+            (1 << 100, (1 << 101) - 1),
+            (7 << 99, u128::MAX >> 1),
+        ] {
+            let (a, b) = exact(part, whole);
+            let (a, b) = (a as f64, b as f64);
+            assert!(b >= (1u64 << 62) as f64);
+            assert!((a / b - part as f64 / whole as f64).abs() < 1e-15);
+            let Score::Fraction(a, b) = Score::share(part, whole) else {
+                panic!("no share")
+            };
+            let shift = u128::BITS - whole.leading_zeros() - 63;
+            assert!(u128::from(a) << shift <= part && u128::from(b) << shift >= whole);
+        }
     }
 
     #[test]

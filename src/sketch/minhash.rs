@@ -9,11 +9,59 @@
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::Bands;
-use super::features::{for_each_shingle, little_endian};
-use super::method::{Compare, Method, Score, Scratch, Shape, Words};
+use super::features::for_each_shingle;
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use super::registry::{Ahead, Domain, Entry, Parameter};
 use crate::kernel::Level;
 use crate::kernel::minhash::Permutations;
+use crate::text::shingles::little_endian;
 use crate::{Error, ErrorKind, Result};
+
+/// MinHash, among the methods.
+pub const ENTRY: Entry = Entry {
+    name: "minhash",
+    summary: "MinHash of word shingles in bands chosen for a similarity and a recall",
+    description: "\
+Minima of the shingles of a document under many permutations are cut into bands; documents whose \
+minima agree in one band are candidates. Bands are chosen so that a pair of the wanted similarity \
+is found with the wanted recall, and as few others as possible.
+
+Costs two to three times as much as SimHash, eight bytes a band and document. It proposes; how \
+alike two documents are is for their shingles to say.
+
+Broder, On the Resemblance and Containment of Documents, SEQUENCES 1997; Indyk and Motwani, \
+Approximate Nearest Neighbors, STOC 1998.",
+    parameters: &[
+        Parameter {
+            name: "similarity",
+            meaning: "Jaccard similarity of pairs to be found",
+            default: "0.8",
+            domain: Domain::Share,
+        },
+        Parameter {
+            name: "recall",
+            meaning: "share of pairs of that similarity to be found, at most 0.9999",
+            default: "0.95",
+            domain: Domain::Share,
+        },
+        Parameter {
+            name: "shingle",
+            meaning: "words in a shingle",
+            default: "5",
+            domain: Domain::Integer(1, 100),
+        },
+    ],
+    ahead: |_| Ahead::Nothing,
+    build: |values, setting| {
+        let share = |name| {
+            let (share, of) = values.share(name);
+            share as f64 / of as f64
+        };
+        let mut settings = Settings::for_similarity(share("similarity"), share("recall"))?;
+        settings.shingle = values.integer("shingle") as usize;
+        Ok(Box::new(settings.method(setting.level)?))
+    },
+};
 
 /// Words in a shingle, unless told otherwise.
 const SHINGLE: usize = 5;
@@ -54,18 +102,39 @@ impl Settings {
             let message = "shingles of 0 words: expected at least 1";
             return Err(Error::new(ErrorKind::Parameter, message));
         }
-        let random = |number: usize, seed| xxh3_64_with_seed(&(number as u64).to_le_bytes(), seed);
-        let parameters = (0..self.bands.permutations()).map(|number| {
-            (
-                random(number, MULTIPLIER_SEED),
-                random(number, OFFSET_SEED) as u32,
-            )
-        });
         Ok(MinHash {
-            permutations: Permutations::new(&parameters.collect::<Vec<_>>(), level),
+            permutations: permutations(self.bands.permutations(), level),
             settings: self,
         })
     }
+}
+
+/// So many random permutations, the same everywhere.
+pub(super) fn permutations(count: usize, level: Level) -> Permutations {
+    let random = |number: usize, seed| xxh3_64_with_seed(&(number as u64).to_le_bytes(), seed);
+    let parameters = (0..count).map(|number| {
+        (
+            random(number, MULTIPLIER_SEED),
+            random(number, OFFSET_SEED) as u32,
+        )
+    });
+    Permutations::new(&parameters.collect::<Vec<_>>(), level)
+}
+
+/// The minima of the shingles of a document under each of the permutations.
+pub(super) fn minima<'a>(
+    permutations: &Permutations,
+    words: &[u64],
+    shingle: usize,
+    scratch: &'a mut Scratch,
+) -> &'a [u32] {
+    let Scratch { values, minima, .. } = scratch;
+    values.clear();
+    for_each_shingle(words, shingle, |shingle| {
+        values.push(xxh3_64(shingle) as u32);
+    });
+    permutations.minima(values, minima);
+    minima
 }
 
 /// MinHash with banded keys.
@@ -81,8 +150,13 @@ impl MinHash {
         self.settings.bands
     }
 
+    /// The length of every sketch.
+    fn bytes(&self) -> usize {
+        self.settings.bands.bands() * size_of::<u64>()
+    }
+
     fn check(&self, sketch: &[u8]) {
-        assert_eq!(sketch.len(), self.sketch_bytes(), "bytes of a sketch");
+        assert_eq!(sketch.len(), self.bytes(), "bytes of a sketch");
     }
 }
 
@@ -104,8 +178,8 @@ impl Compare for MinHash {
         Shape::Keys
     }
 
-    fn sketch_bytes(&self) -> usize {
-        self.settings.bands.bands() * size_of::<u64>()
+    fn sketch_bytes(&self) -> Option<usize> {
+        Some(self.bytes())
     }
 
     /// The sketch is its keys; those of different bands are hashed with different seeds.
@@ -134,21 +208,17 @@ impl Method for MinHash {
         self.settings.least_words.unwrap_or(self.settings.shingle)
     }
 
-    fn wide(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::HASHES
     }
 
-    fn sketch(&self, words: Words<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
-        if words.short.is_empty() {
-            out.resize(out.len() + self.sketch_bytes(), 0);
+    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+        if document.short.is_empty() {
+            out.resize(out.len() + self.bytes(), 0);
             return false;
         }
-        let Scratch { values, minima, .. } = scratch;
-        values.clear();
-        for_each_shingle(words.short, self.settings.shingle, |shingle| {
-            values.push(xxh3_64(shingle) as u32);
-        });
-        self.permutations.minima(values, minima);
+        let shingle = self.settings.shingle;
+        let minima = minima(&self.permutations, document.short, shingle, scratch);
         for (band, rows) in minima.chunks_exact(self.settings.bands.rows()).enumerate() {
             let key = xxh3_64_with_seed(&little_endian(rows), band as u64);
             out.extend_from_slice(&key.to_le_bytes());
@@ -170,9 +240,9 @@ mod tests {
 
     fn sketch(method: &MinHash, words: &[u64]) -> Vec<u8> {
         let mut out = Vec::new();
-        let words = Words {
+        let words = View {
             short: words,
-            long: &[],
+            ..View::default()
         };
         assert!(method.sketch(words, &mut Scratch::default(), &mut out));
         out
@@ -297,8 +367,8 @@ mod tests {
     fn documents_without_words_are_flagged() {
         let method = method(0.8);
         let mut out = vec![3];
-        assert!(!method.sketch(Words::default(), &mut Scratch::default(), &mut out));
-        assert_eq!(out.len(), 1 + method.sketch_bytes());
+        assert!(!method.sketch(View::default(), &mut Scratch::default(), &mut out));
+        assert_eq!(out.len(), 1 + method.bytes());
         assert!(out[1..].iter().all(|&byte| byte == 0));
     }
 
@@ -307,8 +377,8 @@ mod tests {
         let settings = Settings::for_similarity(0.8, 0.95).unwrap();
         let method = settings.method(Level::best()).unwrap();
         assert_eq!((method.name(), method.shape()), ("minhash", Shape::Keys));
-        assert_eq!((method.least_words(), method.wide()), (5, false));
-        assert_eq!(method.sketch_bytes(), 8 * 21);
+        assert_eq!((method.least_words(), method.needs()), (5, Needs::HASHES));
+        assert_eq!(method.sketch_bytes(), Some(8 * 21));
         assert!(method.parameters().contains(&("rows", "9".to_owned())));
         let refused = Settings {
             shingle: 0,

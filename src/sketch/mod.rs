@@ -4,18 +4,38 @@
 
 pub mod accidental;
 mod bands;
+mod blocks;
+mod character_runs;
+pub mod characters;
+pub mod content_seen;
+#[cfg(test)]
+mod contract;
 pub mod digest;
+mod equality;
+pub mod exact;
+pub mod feature_code;
 mod features;
+mod fingerprinter;
 pub mod hash_table;
 pub mod hashed;
+pub mod i_match;
+pub mod lexicon_simhash;
 mod method;
 pub mod minhash;
+pub mod mirror;
+pub mod registry;
+mod sets;
+pub mod shingle_sets;
 pub mod simhash;
+mod sketches;
+pub mod spot_signatures;
+pub mod structure;
+pub mod super_shingles;
+pub mod text_profile;
 mod weights;
-mod word_set;
 
 pub use bands::{Bands, MAX_PERMUTATIONS};
 pub use features::Features;
-pub use method::{Compare, Method, Score, Scratch, Shape, Words};
+pub use method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+pub use sketches::{SketchList, Sketches};
 pub use weights::Weights;
-pub use word_set::WordSet;

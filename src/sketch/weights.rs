@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use super::WordSet;
+use ahash::AHashMap;
+
+use crate::text::WordSet;
+use crate::vocabulary::Frequencies;
 
 /// Fractional bits of a weight.
 pub(super) const FRACTION_BITS: u32 = 16;
@@ -15,6 +18,10 @@ pub enum Weights {
     Tf,
     /// 1 + log2 tf, rounded down to 16 fractional bits.
     LogTf,
+    /// tf · log2(N/df), in a collection of N documents of which df have the feature.
+    TfIdf(Idf),
+    /// 1, however often it occurs.
+    Once,
     /// tf for the features whose 64-bit hash is in the set, whatever the width of the fingerprint;
     /// nothing for all others.
     Top(WordSet),
@@ -25,8 +32,46 @@ impl fmt::Display for Weights {
         match self {
             Weights::Tf => out.write_str("tf"),
             Weights::LogTf => out.write_str("log-tf"),
+            Weights::TfIdf(idf) => write!(out, "tf-idf of {idf}"),
+            Weights::Once => out.write_str("once"),
             Weights::Top(features) => write!(out, "tf of {features}"),
         }
+    }
+}
+
+/// log2(N/df) of the features of a collection, with 16 fractional bits.
+///
+/// Features that were not counted are as rare as can be: in one document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Idf {
+    weights: AHashMap<u64, u64>,
+    rarest: u64,
+    /// What was counted.
+    frequencies: String,
+}
+
+impl Idf {
+    /// For the features with these document frequencies.
+    pub fn new(frequencies: &Frequencies) -> Idf {
+        let weight = |df: u64| inverse_frequency(frequencies.documents(), df);
+        let counted = frequencies.iter();
+        let weights = counted.map(|(feature, df)| (feature, weight(df)));
+        Idf {
+            weights: weights.collect(),
+            rarest: weight(1),
+            frequencies: frequencies.to_string(),
+        }
+    }
+
+    /// The weight of one occurrence of a feature, known by its 64-bit hash.
+    pub(super) fn weight(&self, feature: u64) -> u64 {
+        self.weights.get(&feature).copied().unwrap_or(self.rarest)
+    }
+}
+
+impl fmt::Display for Idf {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.frequencies)
     }
 }
 
@@ -47,6 +92,15 @@ pub(super) fn log_weight(count: u64) -> u64 {
     weight
 }
 
+/// log2 of `documents` / `with_feature`, the inverse document frequency, with [`FRACTION_BITS`]
+/// fractional bits.
+///
+/// The difference of two logarithms that are rounded down: zero for a feature of all documents, and
+/// for numbers that cannot be. A feature of no known document counts as one of a single document.
+pub(super) fn inverse_frequency(documents: u64, with_feature: u64) -> u64 {
+    log_weight(documents.max(1)).saturating_sub(log_weight(with_feature.max(1)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,5 +119,29 @@ mod tests {
             assert_eq!(log_weight(1 << power), (power + 1) << FRACTION_BITS);
         }
         assert_eq!(log_weight(3), 65_536 + 103_872);
+    }
+    #[test]
+    fn rare_features_weigh_most() {
+        let idf = Idf::new(&Frequencies::new(
+            1000,
+            [(1, 1000), (2, 10), (3, 0), (4, 2000)],
+        ));
+        let one = f64::from(1 << FRACTION_BITS);
+        let exact = |ratio: f64| ratio.log2() * one;
+        for (feature, ratio) in [(1, 1.0), (2, 100.0), (3, 1000.0), (4, 1.0), (5, 1000.0)] {
+            let difference = idf.weight(feature) as f64 - exact(ratio);
+            assert!(difference.abs() <= 1.0, "{feature}: {difference}");
+        }
+        assert_eq!(Idf::new(&Frequencies::default()).weight(7), 0);
+    }
+
+    #[test]
+    fn inverse_frequencies() {
+        assert_eq!(inverse_frequency(1024, 1), 10 << FRACTION_BITS);
+        assert_eq!(inverse_frequency(1024, 0), 10 << FRACTION_BITS);
+        assert_eq!(inverse_frequency(96, 3), 5 << FRACTION_BITS);
+        for (documents, with_feature) in [(0, 0), (1, 1), (7, 7), (3, 8), (u64::MAX, u64::MAX)] {
+            assert_eq!(inverse_frequency(documents, with_feature), 0);
+        }
     }
 }

@@ -9,7 +9,9 @@ pub mod shingles;
 mod stop_words;
 mod tokenizer;
 mod window;
+mod word_set;
 
-pub use stop_words::{StopWords, stop_words};
-pub use tokenizer::{Choice, Tokenizer, WordHashes};
+pub use stop_words::{builtin_stop_words, listed_stop_words, stop_words};
+pub use tokenizer::{Choice, Spelled, Spelling, Tokenizer, WordHashes};
 pub use window::{Window, Windows};
+pub use word_set::WordSet;

@@ -1,11 +1,11 @@
 //! The words that do not count.
 
+mod hashed;
 mod lists;
-mod set;
 
 use ahash::AHashSet;
 
-pub use set::StopWords;
+pub use hashed::{builtin_stop_words, listed_stop_words};
 
 /// The stop words of a list: tokens between ASCII white space, folded to lower case.
 ///

@@ -1,72 +1,85 @@
 use super::*;
+use crate::sketch::weights::log_weight;
+use crate::text::Spelling;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
 
 /// A document of few different words, and what the tokenizer would make of it.
 struct Document {
+    text: String,
     short: Vec<u64>,
     long: Vec<u128>,
+    spelling: Spelling,
 }
 
 impl Document {
     fn new(words: &[u16]) -> Document {
-        let word = |word: &u16| format!("word{word}");
+        let words: Vec<String> = words.iter().map(|word| format!("word{word}")).collect();
         Document {
-            short: words.iter().map(|w| xxh3_64(word(w).as_bytes())).collect(),
-            long: words.iter().map(|w| xxh3_128(word(w).as_bytes())).collect(),
+            text: words.join(" ").to_uppercase(),
+            short: words.iter().map(|word| xxh3_64(word.as_bytes())).collect(),
+            long: words.iter().map(|word| xxh3_128(word.as_bytes())).collect(),
+            spelling: words.iter().map(|word| word.as_bytes()).collect(),
         }
     }
 
-    fn words(&self) -> Words<'_> {
-        Words {
+    fn words(&self) -> View<'_> {
+        View {
+            text: self.text.as_bytes(),
             short: &self.short,
             long: &self.long,
+            spelled: self.spelling.all(),
         }
     }
 
-    fn without(&self, stop: &WordSet) -> Document {
-        let kept = |place: &usize| !stop.contains(self.short[*place]);
-        let kept: Vec<usize> = (0..self.short.len()).filter(kept).collect();
-        Document {
-            short: kept.iter().map(|&place| self.short[place]).collect(),
-            long: kept.iter().map(|&place| self.long[place]).collect(),
-        }
-    }
-
-    /// The 64-bit hash and the hash of each feature, by its definition.
-    fn features(&self, settings: &Settings, width: u32) -> Vec<(u64, u128)> {
-        let document = self.without(&settings.stop_words);
-        let named = |short: u64, long: u128| (short, if width == 64 { short.into() } else { long });
-        let shingle = |words: &[u64]| {
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            named(xxh3_64(&bytes), xxh3_128(&bytes))
-        };
-        let (short, long) = (&document.short, &document.long);
-        match settings.features {
-            Features::Words => short
+    /// The name of each feature, and its bytes as they are hashed, by its definition.
+    fn features(&self, settings: &Settings) -> Vec<(u64, Vec<u8>)> {
+        let words = self.short.iter().zip(self.spelling.all().iter());
+        let kept = words.filter(|(name, _)| !settings.stop_words.contains(**name));
+        let kept: Vec<(u64, Vec<u8>)> = kept.map(|(name, word)| (*name, word.to_vec())).collect();
+        let shingle = |words: &[(u64, Vec<u8>)]| {
+            let bytes: Vec<u8> = words
                 .iter()
-                .zip(long)
-                .map(|(&short, &long)| named(short, long))
-                .collect(),
-            Features::Shingles(_) if short.is_empty() => Vec::new(),
-            Features::Shingles(length) => short
-                .windows(length.min(short.len()))
-                .map(shingle)
-                .collect(),
+                .flat_map(|(word, _)| word.to_le_bytes())
+                .collect();
+            (xxh3_64(&bytes), bytes)
+        };
+        let characters: Vec<u8> = self.spelling.all().iter().collect::<Vec<_>>().concat();
+        match settings.features {
+            Features::Words => kept,
+            Features::Shingles(_) if kept.is_empty() => Vec::new(),
+            Features::Shingles(width) => kept.windows(width.min(kept.len())).map(shingle).collect(),
+            Features::Characters(_) if characters.is_empty() => Vec::new(),
+            Features::Characters(width) => {
+                let runs = characters.windows(width.min(characters.len()));
+                runs.map(|run| (xxh3_64(run), run.to_vec())).collect()
+            }
         }
     }
 }
 
+/// The hash of a feature, as two numbers.
+fn hash(bytes: &[u8], width: u32) -> Bits {
+    match width {
+        32 => [u128::from(xxh3_64(bytes) as u32), 0],
+        64 => [xxh3_64(bytes).into(), 0],
+        128 => [xxh3_128(bytes), 0],
+        _ => [0, 1].map(|seed| xxh3_128_with_seed(bytes, seed)),
+    }
+}
+
 /// The fingerprint by its definition; none without features.
-fn definition(settings: &Settings, width: u32, document: &Document) -> Option<u128> {
+fn definition(settings: &Settings, width: u32, document: &Document) -> Option<Vec<u8>> {
     let mut counts = BTreeMap::new();
-    for feature in document.features(settings, width) {
-        *counts.entry(feature).or_insert(0_u64) += 1;
+    for (name, bytes) in document.features(settings) {
+        *counts.entry((name, hash(&bytes, width))).or_insert(0_u64) += 1;
     }
     let weight = |name: u64, count: u64| match &settings.weights {
         Weights::Tf => i128::from(count),
         Weights::LogTf => log_weight(count).into(),
+        Weights::TfIdf(idf) => i128::from(count) * i128::from(idf.weight(name)),
+        Weights::Once => 1,
         Weights::Top(set) if set.contains(name) => count.into(),
         Weights::Top(_) => 0,
     };
@@ -75,19 +88,22 @@ fn definition(settings: &Settings, width: u32, document: &Document) -> Option<u1
         .map(|(&(name, feature), &count)| (feature, weight(name, count)));
     let weighted: Vec<_> = weighted.filter(|&(_, weight)| weight > 0).collect();
     let bit = |column: u32| {
-        let signed = weighted
-            .iter()
-            .map(|&(feature, weight)| match feature >> column & 1 {
+        let signed = weighted.iter().map(|&(feature, weight)| {
+            match feature[column as usize / 128] >> (column % 128) & 1 {
                 1 => weight,
                 _ => -weight,
-            });
-        u128::from(signed.sum::<i128>() > 0) << column
+            }
+        });
+        u8::from(signed.sum::<i128>() > 0)
     };
-    (!weighted.is_empty()).then(|| (0..width).map(bit).fold(0, |all, bit| all | bit))
+    let byte = |start: u32| (0..8).map(|place| bit(start + place) << place).sum();
+    (!weighted.is_empty()).then(|| (0..width).step_by(8).map(byte).collect())
 }
 
+const WIDTHS: [u32; 4] = [32, 64, 128, 256];
+
 fn check(settings: &Settings, document: &Document) {
-    for (width, level) in [64, 128]
+    for (width, level) in WIDTHS
         .into_iter()
         .flat_map(|width| Level::available().map(move |level| (width, level)))
     {
@@ -99,34 +115,47 @@ fn check(settings: &Settings, document: &Document) {
             assert_eq!(found, expected.is_some());
         }
         let bytes = width as usize / 8;
-        let expected = &expected.unwrap_or_default().to_le_bytes()[..bytes];
+        let expected = expected.unwrap_or(vec![0; bytes]);
         assert_eq!(
             out,
-            [&[7], expected, expected].concat(),
+            [&[7], &expected[..], &expected].concat(),
             "{settings:?}, {width}, {level}"
         );
-        assert_eq!(method.sketch_bytes(), bytes);
+        assert_eq!(method.sketch_bytes(), Some(bytes));
     }
 }
 
 fn features() -> impl Strategy<Value = Features> {
     prop_oneof![
         Just(Features::Words),
-        (1usize..7).prop_map(Features::Shingles)
+        (1usize..7).prop_map(Features::Shingles),
+        (1usize..12).prop_map(Features::Characters)
     ]
 }
 
 /// Two thirds of the features of a document.
-fn top(features: Features, document: &Document) -> WordSet {
+fn two_thirds(features: Features, document: &Document) -> WordSet {
     let settings = Settings {
         features,
         ..Settings::default()
     };
     let names = document
-        .features(&settings, 64)
+        .features(&settings)
         .into_iter()
         .map(|(name, _)| name);
     WordSet::new(names.filter(|name| name % 3 > 0))
+}
+
+/// Some document frequencies of its features, and of others.
+fn idf(document: &Document, features: Features) -> Idf {
+    let settings = Settings {
+        features,
+        ..Settings::default()
+    };
+    let names = document.features(&settings).into_iter();
+    let counted = names.filter(|(name, _)| name % 4 > 0);
+    let counts = counted.map(|(name, _)| (name, 1 + name % 1000));
+    Idf::new(&Frequencies::new(1000, counts.chain([(7, 3)])))
 }
 
 proptest! {
@@ -135,15 +164,18 @@ proptest! {
         words in prop::collection::vec(0u16..60, 0..300),
         features in features(),
         stop in prop::collection::vec(0u16..60, 0..20),
-        weights in 0..3,
+        weights in 0..5,
     ) {
         let document = Document::new(&words);
+        let counted = !matches!(features, Features::Characters(_));
         let settings = Settings {
             features,
             weights: match weights {
                 0 => Weights::Tf,
                 1 => Weights::LogTf,
-                _ => Weights::Top(top(features, &document)),
+                3 if counted => Weights::TfIdf(idf(&document, features)),
+                4 if counted => Weights::Top(two_thirds(features, &document)),
+                _ => Weights::Once,
             },
             stop_words: WordSet::new(Document::new(&stop).short),
             ..Settings::default()
@@ -152,29 +184,15 @@ proptest! {
     }
 
     #[test]
-    fn near_fingerprints_share_a_key(
-        a in any::<u128>(),
-        flips in prop::collection::vec(0u32..128, 0..20),
-        distance in 0u32..20,
-    ) {
-        for width in [64, 128] {
+    fn scores_are_distances(a in prop::collection::vec(any::<u8>(), 32), b in prop::collection::vec(any::<u8>(), 32), distance in 0u32..64) {
+        for width in WIDTHS {
             let settings = Settings { distance, ..Settings::default() };
             let method = settings.method(width, Level::best()).unwrap();
-            let b = flips.iter().fold(a, |b, flip| b ^ 1 << (flip % width));
-            let sketch = |bits: u128| bits.to_le_bytes()[..width as usize / 8].to_vec();
-            let keys = |bits| {
-                let mut keys = Vec::new();
-                method.keys(&sketch(bits), &mut |key| keys.push(key));
-                keys
-            };
-            let differing = ((a ^ b) & (u128::MAX >> (128 - width))).count_ones();
-            let score = method.score(&sketch(a), &sketch(b));
+            let bytes = width as usize / 8;
+            let differing = (0..bytes).map(|place| (a[place] ^ b[place]).count_ones()).sum();
+            let score = method.score(&a[..bytes], &b[..bytes]);
             prop_assert_eq!(score, Score::Distance(differing));
             prop_assert_eq!(method.accepts(&score), differing <= distance);
-            prop_assert_eq!(keys(a).len(), distance as usize + 1);
-            if differing <= distance {
-                prop_assert!(keys(a).iter().zip(keys(b)).any(|(a, b)| *a == b));
-            }
         }
     }
 }
@@ -218,6 +236,8 @@ fn documents_without_features_are_flagged() {
         for weights in [
             Weights::Tf,
             Weights::LogTf,
+            Weights::Once,
+            Weights::TfIdf(Idf::new(&Frequencies::default())),
             Weights::Top(WordSet::default()),
         ] {
             let settings = Settings {
@@ -244,7 +264,7 @@ fn documents_without_features_are_flagged() {
 #[test]
 fn long_documents() {
     let words: Vec<u16> = (0..20_000u32).map(|i| (i * i % 997) as u16).collect();
-    for weights in [Weights::Tf, Weights::LogTf] {
+    for weights in [Weights::Tf, Weights::LogTf, Weights::Once] {
         check(
             &Settings {
                 weights,
@@ -269,9 +289,10 @@ fn known_values() {
         };
         let method = settings.method(width, Level::best()).unwrap();
         let mut out = Vec::new();
-        let words = Words {
+        let words = View {
             short: &short,
             long: &long,
+            ..View::default()
         };
         assert!(method.sketch(words, &mut Scratch::default(), &mut out));
         out.resize(16, 0);
@@ -295,9 +316,12 @@ fn what_is_needed_and_what_is_too_short() {
         };
         settings.method(width, Level::best()).unwrap()
     };
-    assert!(method(Features::Words, 128, None).wide());
-    assert!(!method(Features::Words, 64, None).wide());
-    assert!(!method(Features::Shingles(3), 128, None).wide());
+    assert!(method(Features::Words, 128, None).needs().long);
+    assert!(method(Features::Words, 256, None).needs().spelled);
+    assert!(!method(Features::Characters(9), 256, None).needs().short);
+    assert_eq!(method(Features::Words, 32, None).needs(), Needs::HASHES);
+    assert!(!method(Features::Words, 64, None).needs().long);
+    assert!(!method(Features::Shingles(3), 128, None).needs().long);
     assert_eq!(method(Features::Words, 64, None).least_words(), 8);
     assert_eq!(method(Features::Shingles(5), 64, None).least_words(), 5);
     assert_eq!(
@@ -322,10 +346,33 @@ fn refused_parameters() {
     };
     assert_eq!(
         message(Features::Words, 96),
-        "SimHash of 96 bits: expected 64 or 128"
+        "SimHash of 96 bits: expected 32, 64, 128 or 256"
     );
     assert_eq!(
         message(Features::Shingles(0), 64),
         "shingles of 0 words: expected at least 1"
     );
+    assert_eq!(
+        message(Features::Characters(0), 64),
+        "shingles of 0 characters: expected at least 1"
+    );
+}
+
+#[test]
+fn frequencies_are_of_words() {
+    let setting = Setting {
+        level: Level::best(),
+        tokenizer: Default::default(),
+        stop_words: &WordSet::default(),
+        frequencies: None,
+    };
+    for weights in ["top", "tf-idf"] {
+        let spec = format!("simhash:unit=characters,weights={weights}");
+        let spec = crate::sketch::registry::Spec::parse(&spec).unwrap();
+        assert_eq!(spec.ahead(), Ahead::Nothing);
+        let error = spec.build(&setting).err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Parameter);
+        let expected = format!("method simhash: weights={weights} needs unit=words");
+        assert_eq!(error.to_string(), expected);
+    }
 }

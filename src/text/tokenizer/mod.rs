@@ -9,14 +9,17 @@ pub(super) mod fold;
 mod mixed;
 mod script;
 mod sink;
+mod spelled;
 
 use crate::kernel::Level;
 use crate::kernel::runs::{Class, Runs, WINDOW_BYTES};
 use mixed::Mixed;
 use sink::{Sink, Take};
 use unicode_segmentation::UnicodeSegmentation;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 pub use choice::Choice;
+pub use spelled::{Spelled, Spelling};
 
 /// The hashes of a document's words, in text order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,6 +73,27 @@ impl Tokenizer {
     pub fn hash_words(&mut self, text: &[u8], wide: bool, out: &mut WordHashes) {
         out.clear();
         self.cut(text, Take::Hashes { out, wide });
+    }
+
+    /// Replaces `out` by the words of `text` and their hashes, the 128-bit ones too if `wide`.
+    ///
+    /// Slower than [`Tokenizer::hash_words`], and the words are kept whole.
+    pub fn spell_words(
+        &mut self,
+        text: &[u8],
+        wide: bool,
+        out: &mut WordHashes,
+        words: &mut Spelling,
+    ) {
+        out.clear();
+        words.clear();
+        self.for_each_word(text, &mut |word| {
+            words.push(word);
+            out.short.push(xxh3_64(word));
+            if wide {
+                out.long.push(xxh3_128(word));
+            }
+        });
     }
 
     /// Calls `visit` with the folded bytes of each word of `text`, in order.

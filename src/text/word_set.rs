@@ -4,7 +4,7 @@ use std::fmt;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::features::little_endian;
+use super::shingles::little_endian;
 
 /// Slots in which a hash may be.
 const WINDOW: usize = 4;

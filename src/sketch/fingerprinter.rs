@@ -1,0 +1,276 @@
+//! The signs of the weighted sum of a document's hashed features.
+//!
+//! Bit j is 1 where Σ over the features of ±weight is above zero, + where bit j of the feature's
+//! hash is 1. Source: Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC
+//! 2002.
+
+use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
+
+use super::features::for_each_shingle;
+use super::method::{Scratch, View};
+use super::weights::{Idf, log_weight};
+use super::{Features, Weights};
+use crate::kernel::Level;
+use crate::kernel::columns::{Columns, MAX_COLUMNS, MAX_WORDS};
+use crate::kernel::hamming::Fingerprint;
+use crate::text::WordSet;
+use crate::text::shingles::shingles;
+
+/// What decides a fingerprint.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules<'a> {
+    pub(super) features: Features,
+    pub(super) weights: &'a Weights,
+    pub(super) stop_words: &'a WordSet,
+}
+
+/// A feature's hash, as wide as the fingerprint.
+pub(super) trait Feature: Fingerprint {
+    /// The words of the document as features, hashed with seed 0.
+    fn words<'a>(document: View<'a>) -> &'a [Self];
+    /// The hash of the bytes of a feature.
+    fn of_bytes(bytes: &[u8], seed: u64) -> Self;
+    /// Replaces `out` by the hashes of the shingles.
+    fn shingles(words: &[u64], width: usize, seed: u64, out: &mut Vec<Self>) {
+        out.clear();
+        for_each_shingle(words, width, |shingle| {
+            out.push(Self::of_bytes(shingle, seed))
+        });
+    }
+    /// The buffer for features of this width.
+    fn buffer(scratch: &mut Scratch) -> &mut Vec<Self>;
+}
+
+impl Feature for u64 {
+    fn words<'a>(document: View<'a>) -> &'a [u64] {
+        document.short
+    }
+
+    fn of_bytes(bytes: &[u8], seed: u64) -> u64 {
+        xxh3_64_with_seed(bytes, seed)
+    }
+
+    fn shingles(words: &[u64], width: usize, seed: u64, out: &mut Vec<u64>) {
+        assert_eq!(seed, 0, "64-bit shingles have one hash");
+        shingles(words, width, out);
+    }
+
+    fn buffer(scratch: &mut Scratch) -> &mut Vec<u64> {
+        &mut scratch.short
+    }
+}
+
+impl Feature for u128 {
+    fn words<'a>(document: View<'a>) -> &'a [u128] {
+        let View { short, long, .. } = document;
+        assert_eq!(long.len(), short.len(), "words of both widths");
+        long
+    }
+
+    fn of_bytes(bytes: &[u8], seed: u64) -> u128 {
+        xxh3_128_with_seed(bytes, seed)
+    }
+
+    fn buffer(scratch: &mut Scratch) -> &mut Vec<u128> {
+        &mut scratch.long
+    }
+}
+
+/// Makes fingerprints of the width of `F` from hashes with a seed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fingerprinter<F> {
+    columns: Columns<F>,
+    seed: u64,
+}
+
+impl<F: Feature> Fingerprinter<F> {
+    /// `level` decides how fast it is, nothing else. Only 128-bit hashes have other seeds than 0.
+    pub(super) fn new(seed: u64, level: Level) -> Fingerprinter<F> {
+        Fingerprinter {
+            columns: Columns::new(level),
+            seed,
+        }
+    }
+
+    /// The fingerprint of a document; none without features.
+    pub(super) fn fingerprint(
+        &self,
+        rules: Rules<'_>,
+        document: View<'_>,
+        scratch: &mut Scratch,
+    ) -> Option<F> {
+        let plain = rules.features == Features::Words && rules.stop_words.is_empty();
+        if plain && *rules.weights == Weights::Tf && self.seed == 0 {
+            return self.majority(F::words(document));
+        }
+        let mut features = std::mem::take(F::buffer(scratch));
+        self.list(rules, document, scratch, &mut features);
+        let fingerprint = match rules.weights {
+            Weights::Tf | Weights::Top(_) => self.majority(&features),
+            Weights::Once => {
+                features.sort_unstable();
+                features.dedup();
+                self.majority(&features)
+            }
+            Weights::LogTf => self.log_weighted(&mut features, &mut scratch.runs),
+            Weights::TfIdf(idf) => {
+                names(rules, document, scratch);
+                self.idf_weighted(idf, &mut features, scratch)
+            }
+        };
+        *F::buffer(scratch) = features;
+        fingerprint
+    }
+
+    /// The features that count, in document order.
+    fn list(&self, rules: Rules<'_>, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<F>) {
+        let counted = match rules.weights {
+            Weights::Top(counted) => Some(counted),
+            _ => None,
+        };
+        let counts = |name: &u64| counted.is_none_or(|counted| counted.contains(*name));
+        match rules.features {
+            Features::Words => {
+                self.words(document, out);
+                // Nobody can predict which words are stop words: all are written, and those that
+                // do not count are overwritten.
+                let mut kept = 0;
+                for (place, word) in document.short.iter().enumerate() {
+                    out[kept] = out[place];
+                    kept += usize::from(!rules.stop_words.contains(*word) & counts(word));
+                }
+                out.truncate(kept);
+            }
+            Features::Shingles(width) => {
+                let kept = kept_words(rules.stop_words, document.short, &mut scratch.words);
+                F::shingles(kept, width, self.seed, out);
+                if counted.is_some() {
+                    shingles(kept, width, &mut scratch.names);
+                    let mut names = scratch.names.iter();
+                    out.retain(|_| names.next().is_some_and(counts));
+                }
+            }
+            Features::Characters(width) => {
+                scratch.characters.read(document.text);
+                let runs = scratch.characters.shingles(width);
+                out.clear();
+                out.extend(runs.map(|run| F::of_bytes(run, self.seed)));
+            }
+        }
+    }
+
+    /// Replaces `out` by the hashes of all words.
+    fn words(&self, document: View<'_>, out: &mut Vec<F>) {
+        out.clear();
+        if self.seed == 0 {
+            return out.extend_from_slice(F::words(document));
+        }
+        let View { short, spelled, .. } = document;
+        assert_eq!(spelled.len(), short.len(), "words and their hashes");
+        out.extend(spelled.iter().map(|word| F::of_bytes(word, self.seed)));
+    }
+
+    /// The signs where every feature weighs the same; none without features.
+    fn majority(&self, features: &[F]) -> Option<F> {
+        if features.len() <= MAX_WORDS {
+            return (!features.is_empty()).then(|| self.columns.majority(features));
+        }
+        let mut sums = Sums::new(self.columns);
+        sums.add(features, 1);
+        sums.signs()
+    }
+
+    /// The signs where a feature weighs 1 + log2 of its occurrences; sorts `features`.
+    fn log_weighted(&self, features: &mut Vec<F>, runs: &mut Vec<(u64, u128)>) -> Option<F> {
+        features.sort_unstable();
+        let equal = features.chunk_by(F::eq);
+        runs.clear();
+        runs.extend(equal.map(|run| (run.len() as u64, run[0].widen())));
+        self.weighted(runs, log_weight, features)
+    }
+
+    /// The signs where each occurrence of the feature of a name weighs its inverse document
+    /// frequency.
+    fn idf_weighted(&self, idf: &Idf, features: &mut Vec<F>, scratch: &mut Scratch) -> Option<F> {
+        let Scratch { names, runs, .. } = scratch;
+        assert_eq!(names.len(), features.len(), "features and their names");
+        let weighted = features.iter().zip(&*names);
+        runs.clear();
+        runs.extend(weighted.map(|(feature, name)| (idf.weight(*name), feature.widen())));
+        self.weighted(runs, |weight| weight, features)
+    }
+
+    /// The signs of features that come with what decides their weight; sorts them, and uses
+    /// `group` for those of one weight.
+    fn weighted(
+        &self,
+        features: &mut [(u64, u128)],
+        weight: impl Fn(u64) -> u64,
+        group: &mut Vec<F>,
+    ) -> Option<F> {
+        features.sort_unstable_by_key(|&(rank, _)| rank);
+        let mut sums = Sums::new(self.columns);
+        for run in features.chunk_by(|(rank, _), (next, _)| rank == next) {
+            group.clear();
+            group.extend(run.iter().map(|&(_, feature)| F::truncate(feature)));
+            sums.add(group, weight(run[0].0));
+        }
+        sums.signs()
+    }
+}
+
+/// The words that are no stop words.
+fn kept_words<'a>(stop: &WordSet, words: &'a [u64], buffer: &'a mut Vec<u64>) -> &'a [u64] {
+    if stop.is_empty() {
+        return words;
+    }
+    buffer.clear();
+    buffer.extend(words.iter().filter(|word| !stop.contains(**word)));
+    buffer
+}
+
+/// Lists in `scratch.names` the 64-bit hashes by which the features were counted ahead.
+fn names(rules: Rules<'_>, document: View<'_>, scratch: &mut Scratch) {
+    let Scratch { words, names, .. } = scratch;
+    let kept = kept_words(rules.stop_words, document.short, words);
+    names.clear();
+    match rules.features {
+        Features::Words => names.extend_from_slice(kept),
+        Features::Shingles(width) => shingles(kept, width, names),
+        Features::Characters(_) => {}
+    }
+}
+
+/// Weighted column sums: the weight that has each bit set, and all of it.
+struct Sums<F> {
+    columns: Columns<F>,
+    ones: [u64; MAX_COLUMNS],
+    total: u64,
+}
+
+impl<F: Fingerprint> Sums<F> {
+    fn new(columns: Columns<F>) -> Sums<F> {
+        Sums {
+            columns,
+            ones: [0; MAX_COLUMNS],
+            total: 0,
+        }
+    }
+
+    /// Adds features of one weight. 2^40 of the largest, 65 with 16 fractional bits, fit.
+    fn add(&mut self, features: &[F], weight: u64) {
+        for few in features.chunks(MAX_WORDS) {
+            let counts = self.columns.count(few);
+            for (sum, ones) in self.ones.iter_mut().zip(counts.0) {
+                *sum += weight * u64::from(ones);
+            }
+        }
+        self.total += weight * features.len() as u64;
+    }
+
+    fn signs(&self) -> Option<F> {
+        let set = (self.ones.iter().zip(0..))
+            .map(|(&sum, column)| u128::from(2 * sum > self.total) << column);
+        (self.total > 0).then(|| F::truncate(set.fold(0, |all, bit| all | bit)))
+    }
+}
