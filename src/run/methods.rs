@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::kernel::Level;
 use crate::sketch::Method;
-use crate::sketch::registry::{Ahead, Count, Setting, Spec};
+use crate::sketch::registry::{Setting, Spec};
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
 
@@ -18,15 +18,7 @@ pub struct Common<'a> {
     pub level: Level,
 }
 
-/// What has to be counted before `spec` can be built, in order.
-pub fn counts(spec: &Spec) -> Vec<Count> {
-    match spec.ahead() {
-        Ahead::Nothing => Vec::new(),
-        Ahead::Count(count) => vec![count],
-    }
-}
-
-/// Makes the method; `frequencies` are those of [`counts`], or nothing to see what it looks like.
+/// Makes the method; `frequencies` are those of [`Spec::ahead`], or nothing to see what it looks like.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for parameters that do not go together.
@@ -35,10 +27,11 @@ pub fn build(
     common: Common<'_>,
     frequencies: &[Frequencies],
 ) -> Result<Box<dyn Method>> {
-    spec.build(&Setting {
+    let setting = Setting {
         level: common.level,
         tokenizer: common.tokenizer,
         stop_words: common.stop_words,
-        frequencies: frequencies.first(),
-    })
+        frequencies: None,
+    };
+    spec.build(&setting, frequencies)
 }
