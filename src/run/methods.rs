@@ -18,7 +18,16 @@ pub struct Common<'a> {
     pub level: Level,
 }
 
-/// Makes the method; `frequencies` are those of [`Spec::ahead`], or nothing to see what it looks like.
+/// The method as it would be in an empty collection: what it looks like, but for what is counted.
+///
+/// # Errors
+/// Those of [`build`].
+pub fn preview(spec: &Spec, common: Common<'_>) -> Result<Box<dyn Method>> {
+    let nothing = vec![Frequencies::default(); spec.ahead().len()];
+    build(spec, common, &nothing)
+}
+
+/// Makes the method; `frequencies` are those of [`Spec::ahead`].
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for parameters that do not go together.

@@ -1,38 +1,31 @@
 //! Runs of characters as features.
 
-use crate::text::push_folded;
+use std::iter::once;
 
-/// The characters of a text but white space, each folded to lower case, in order.
+/// The characters of a text but white space, folded to lower case.
 ///
-/// Bytes that are no UTF-8 are skipped as white space is. A character whose lower case is several
-/// characters counts as one.
+/// Bytes that are no UTF-8 are skipped as white space is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Characters {
-    bytes: Vec<u8>,
-    /// Where each character starts, and where the last one ends.
-    borders: Vec<usize>,
+    folded: String,
 }
 
 impl Characters {
     /// Those of `text` instead of what was there.
     pub(super) fn read(&mut self, text: &[u8]) {
-        self.bytes.clear();
-        self.borders.clear();
-        self.borders.push(0);
+        self.folded.clear();
         for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
-            for character in valid.chars().filter(|character| !character.is_whitespace()) {
-                push_folded(character, &mut self.bytes);
-                self.borders.push(self.bytes.len());
-            }
+            let kept = valid.chars().filter(|character| !character.is_whitespace());
+            self.folded.extend(kept.flat_map(char::to_lowercase));
         }
     }
 
     /// The bytes of each run of `width` characters; of all of them if there are fewer.
     pub(super) fn shingles(&self, width: usize) -> impl Iterator<Item = &[u8]> {
-        let width = width.clamp(1, self.borders.len().saturating_sub(1).max(1));
-        let ends = self.borders.iter().skip(width);
-        let runs = self.borders.iter().zip(ends);
-        runs.map(|(&start, &end)| &self.bytes[start..end])
+        let starts = self.folded.char_indices().map(|(start, _)| start);
+        let ends = starts.clone().skip(width).chain(once(self.folded.len()));
+        let runs = starts.zip(ends);
+        runs.map(|(start, end)| &self.folded.as_bytes()[start..end])
     }
 }
 
@@ -54,7 +47,10 @@ mod tests {
     #[test]
     fn by_example() {
         assert_eq!(shingles(b"A b\xffc\nd", 3), ["abc", "bcd"]);
-        assert_eq!(shingles("中\u{3000}文İ".as_bytes(), 2), ["中文", "文i̇"]);
+        assert_eq!(
+            shingles("中\u{3000}文İ".as_bytes(), 2),
+            ["中文", "文i", "i\u{307}"]
+        );
         assert_eq!(shingles(b"ab", 5), ["ab"]);
         assert!(shingles(b" \xff\n", 5).is_empty());
         assert!(Characters::default().shingles(3).next().is_none());
@@ -62,15 +58,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shingles_are_the_definition(text in prop::collection::vec(any::<u8>(), 0..60), width in 1usize..9) {
-            let mut folded: Vec<String> = Vec::new();
+        fn shingles_are_the_definition(
+            text in prop_oneof![
+                prop::collection::vec(any::<u8>(), 0..60),
+                "[A-Zİß中 \u{2003}😀]{0,40}".prop_map(String::into_bytes),
+            ],
+            width in 1usize..9,
+        ) {
+            let mut folded: Vec<char> = Vec::new();
             for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
-                let kept = valid.split_whitespace().flat_map(str::chars);
-                folded.extend(kept.map(|character| character.to_lowercase().collect()));
+                folded.extend(valid.split_whitespace().collect::<String>().chars().flat_map(char::to_lowercase));
             }
             let expected: Vec<String> = match folded.len() {
                 0 => Vec::new(),
-                count => folded.windows(width.min(count)).map(<[String]>::concat).collect(),
+                count => folded.windows(width.min(count)).map(String::from_iter).collect(),
             };
             prop_assert_eq!(shingles(&text, width), expected);
         }

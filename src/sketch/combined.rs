@@ -175,14 +175,13 @@ impl Method for Combined {
 
     fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
         let start = out.len();
-        out.push(0);
-        let length = self.sketch_bytes().is_none().then(|| out.len());
-        out.resize(out.len() + length.map_or(0, |_| LENGTH), 0);
-        let first_starts = out.len();
+        let own_lengths = self.sketch_bytes().is_none();
+        let first_starts = start + FLAGS + if own_lengths { LENGTH } else { 0 };
+        out.resize(first_starts, 0);
         let first = self.methods[0].sketch(document, scratch, out);
-        if let Some(place) = length {
+        if own_lengths {
             let bytes = (out.len() - first_starts) as u64;
-            out[place..place + LENGTH].copy_from_slice(&bytes.to_le_bytes());
+            out[start + FLAGS..first_starts].copy_from_slice(&bytes.to_le_bytes());
         }
         let second =
             (first || self.rule == Rule::Or) && self.methods[1].sketch(document, scratch, out);

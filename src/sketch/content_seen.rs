@@ -7,7 +7,6 @@
 use super::blocks;
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use super::registry::{Ahead, Domain, Entry, Parameter};
-use crate::kernel::Level;
 use crate::kernel::columns::Columns;
 use crate::{Error, ErrorKind, Result};
 
@@ -70,6 +69,7 @@ Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002."
             tokens,
             distance: values.integer("distance") as u32,
             columns: Columns::new(setting.level),
+            parameters: values.list(),
         }))
     },
 };
@@ -149,6 +149,8 @@ struct ContentSeen {
     tokens: Tokens,
     distance: u32,
     columns: Columns<u64>,
+    /// As people set them.
+    parameters: Vec<(&'static str, String)>,
 }
 
 impl ContentSeen {
@@ -164,10 +166,7 @@ impl Compare for ContentSeen {
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("tokens", format!("{:?}", self.tokens)),
-            ("distance", self.distance.to_string()),
-        ]
+        self.parameters.clone()
     }
 
     fn shape(&self) -> Shape {
@@ -216,6 +215,7 @@ impl Method for ContentSeen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Level;
     use proptest::prelude::*;
 
     const OVERLAPPING: Tokens = Tokens::Overlapping { chunk: 4, step: 1 };
@@ -225,6 +225,7 @@ mod tests {
             tokens,
             distance: 0,
             columns: Columns::new(Level::best()),
+            parameters: Vec::new(),
         }
     }
 

@@ -134,7 +134,8 @@ fn build(name: &'static str, values: &Values, setting: &Setting<'_>) -> Result<B
         let message = format!("method {name}: weights={weights} needs unit=words");
         return Err(Error::new(ErrorKind::Parameter, message));
     }
-    let frequencies = || setting.frequencies.cloned().unwrap_or_default();
+    let none = Frequencies::default();
+    let frequencies = setting.frequencies.unwrap_or(&none);
     let settings = Settings {
         features: match (unit, values.integer("features") as usize) {
             ("characters", width) => Features::Characters(width),
@@ -143,9 +144,9 @@ fn build(name: &'static str, values: &Values, setting: &Setting<'_>) -> Result<B
         },
         weights: match weights {
             "log-tf" => Weights::LogTf,
-            "tf-idf" => Weights::TfIdf(Idf::new(frequencies())),
+            "tf-idf" => Weights::TfIdf(Idf::new(frequencies)),
             "once" => Weights::Once,
-            "top" => Weights::Top(top(setting.frequencies)),
+            "top" => Weights::Top(WordSet::new(frequencies.features().iter().copied())),
             _ => Weights::Tf,
         },
         stop_words: setting.stop_words(values.word("stop-words") == "skip"),
@@ -154,11 +155,6 @@ fn build(name: &'static str, values: &Values, setting: &Setting<'_>) -> Result<B
     };
     let width = values.word("bits").parse().unwrap_or_default();
     Ok(Box::new(settings.named(name, width, setting.level)?))
-}
-
-fn top(frequencies: Option<&Frequencies>) -> WordSet {
-    let features = frequencies.map(Frequencies::features);
-    WordSet::new(features.unwrap_or_default().iter().copied())
 }
 
 /// Words below which the words of a document say too little, unless told otherwise.

@@ -195,6 +195,7 @@ pub struct Scratch {
     pub(super) values: Vec<u32>,
     pub(super) minima: Vec<u32>,
     pub(super) characters: Characters,
+    pub(super) kept: Vec<u64>,
     pub(super) units: Vec<u16>,
     pub(super) bytes: Vec<u8>,
     pub(super) spans: Vec<(usize, usize)>,

@@ -102,18 +102,39 @@ impl Settings {
             let message = "shingles of 0 words: expected at least 1";
             return Err(Error::new(ErrorKind::Parameter, message));
         }
-        let random = |number: usize, seed| xxh3_64_with_seed(&(number as u64).to_le_bytes(), seed);
-        let parameters = (0..self.bands.permutations()).map(|number| {
-            (
-                random(number, MULTIPLIER_SEED),
-                random(number, OFFSET_SEED) as u32,
-            )
-        });
         Ok(MinHash {
-            permutations: Permutations::new(&parameters.collect::<Vec<_>>(), level),
+            permutations: permutations(self.bands.permutations(), level),
             settings: self,
         })
     }
+}
+
+/// So many random permutations, the same everywhere.
+pub(super) fn permutations(count: usize, level: Level) -> Permutations {
+    let random = |number: usize, seed| xxh3_64_with_seed(&(number as u64).to_le_bytes(), seed);
+    let parameters = (0..count).map(|number| {
+        (
+            random(number, MULTIPLIER_SEED),
+            random(number, OFFSET_SEED) as u32,
+        )
+    });
+    Permutations::new(&parameters.collect::<Vec<_>>(), level)
+}
+
+/// The minima of the shingles of a document under each of the permutations.
+pub(super) fn minima<'a>(
+    permutations: &Permutations,
+    words: &[u64],
+    shingle: usize,
+    scratch: &'a mut Scratch,
+) -> &'a [u32] {
+    let Scratch { values, minima, .. } = scratch;
+    values.clear();
+    for_each_shingle(words, shingle, |shingle| {
+        values.push(xxh3_64(shingle) as u32);
+    });
+    permutations.minima(values, minima);
+    minima
 }
 
 /// MinHash with banded keys.
@@ -196,12 +217,8 @@ impl Method for MinHash {
             out.resize(out.len() + self.bytes(), 0);
             return false;
         }
-        let Scratch { values, minima, .. } = scratch;
-        values.clear();
-        for_each_shingle(document.short, self.settings.shingle, |shingle| {
-            values.push(xxh3_64(shingle) as u32);
-        });
-        self.permutations.minima(values, minima);
+        let shingle = self.settings.shingle;
+        let minima = minima(&self.permutations, document.short, shingle, scratch);
         for (band, rows) in minima.chunks_exact(self.settings.bands.rows()).enumerate() {
             let key = xxh3_64_with_seed(&little_endian(rows), band as u64);
             out.extend_from_slice(&key.to_le_bytes());

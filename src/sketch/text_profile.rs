@@ -52,6 +52,7 @@ Apache Nutch and Apache Solr, TextProfileSignature.",
         Ok(Box::new(Equality(TextProfile {
             longer_than: values.integer("longer-than") as usize,
             rate: values.share("rate").0,
+            parameters: values.list(),
         })))
     },
 };
@@ -61,6 +62,8 @@ struct TextProfile {
     longer_than: usize,
     /// In millionths.
     rate: u64,
+    /// As people set them.
+    parameters: Vec<(&'static str, String)>,
 }
 
 impl TextProfile {
@@ -201,10 +204,7 @@ impl Digester for TextProfile {
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("longer-than", self.longer_than.to_string()),
-            ("rate", format!("{} millionths", self.rate)),
-        ]
+        self.parameters.clone()
     }
 
     fn bytes(&self) -> usize {

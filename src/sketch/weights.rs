@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use ahash::AHashMap;
+
 use crate::text::WordSet;
 use crate::vocabulary::Frequencies;
 
@@ -40,27 +42,36 @@ impl fmt::Display for Weights {
 /// log2(N/df) of the features of a collection, with 16 fractional bits.
 ///
 /// Features that were not counted are as rare as can be: in one document.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idf {
-    frequencies: Frequencies,
+    weights: AHashMap<u64, u64>,
+    rarest: u64,
+    /// What was counted.
+    frequencies: String,
 }
 
 impl Idf {
     /// For the features with these document frequencies.
-    pub fn new(frequencies: Frequencies) -> Idf {
-        Idf { frequencies }
+    pub fn new(frequencies: &Frequencies) -> Idf {
+        let weight = |df: u64| inverse_frequency(frequencies.documents(), df);
+        let counted = frequencies.iter();
+        let weights = counted.map(|(feature, df)| (feature, weight(df)));
+        Idf {
+            weights: weights.collect(),
+            rarest: weight(1),
+            frequencies: frequencies.to_string(),
+        }
     }
 
-    /// The weight of one occurrence of a feature, known by its 64-bit hash; O(log n).
+    /// The weight of one occurrence of a feature, known by its 64-bit hash.
     pub(super) fn weight(&self, feature: u64) -> u64 {
-        let with_feature = self.frequencies.get(feature).unwrap_or(1);
-        inverse_frequency(self.frequencies.documents(), with_feature)
+        self.weights.get(&feature).copied().unwrap_or(self.rarest)
     }
 }
 
 impl fmt::Display for Idf {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.frequencies.fmt(out)
+        out.write_str(&self.frequencies)
     }
 }
 
@@ -111,7 +122,7 @@ mod tests {
     }
     #[test]
     fn rare_features_weigh_most() {
-        let idf = Idf::new(Frequencies::new(
+        let idf = Idf::new(&Frequencies::new(
             1000,
             [(1, 1000), (2, 10), (3, 0), (4, 2000)],
         ));
@@ -121,7 +132,7 @@ mod tests {
             let difference = idf.weight(feature) as f64 - exact(ratio);
             assert!(difference.abs() <= 1.0, "{feature}: {difference}");
         }
-        assert_eq!(Idf::default().weight(7), 0);
+        assert_eq!(Idf::new(&Frequencies::default()).weight(7), 0);
     }
 
     #[test]

@@ -11,8 +11,6 @@ mod tokenizer;
 mod window;
 mod word_set;
 
-pub(crate) use tokenizer::fold::push_folded;
-
 pub use stop_words::{builtin_stop_words, listed_stop_words, stop_words};
 pub use tokenizer::{Choice, Spelled, Spelling, Tokenizer, WordHashes};
 pub use window::{Window, Windows};

@@ -8,7 +8,8 @@
 //!              └─ some: count the words in suspect buckets exactly (ExactCounter),
 //!                 from kept misses or a second reading, then rank again
 //! ```
-//! [`Frequencies`] are what methods other than the main job's know of a collection.
+//! [`Frequencies`] are what methods other than the main job's know of a collection, and
+//! [`SubLexicons`] the random parts of the vocabulary that some of them take.
 //!
 //! Deliberately absent: files, threads, documents. Every counter here is one thread's; counters
 //! merge by addition, so that any split of the text gives the same ranking.
@@ -19,6 +20,7 @@ mod frequencies;
 mod lexicon;
 mod ranking;
 mod sample;
+mod sub_lexicons;
 mod term;
 
 pub use counter::{Buckets, Counter};
@@ -27,4 +29,5 @@ pub use frequencies::Frequencies;
 pub use lexicon::{Lexicon, Lookup};
 pub use ranking::{Ranked, Ranking, Suspects};
 pub use sample::SampleCounter;
+pub use sub_lexicons::SubLexicons;
 pub use term::Term;

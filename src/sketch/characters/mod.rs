@@ -124,7 +124,7 @@ fn build(
     let frequencies = || setting.frequencies.cloned().unwrap_or_default();
     let idf = match values.word("weights") {
         "tf" => None,
-        _ => Some(Idf::new(frequencies())),
+        _ => Some(Idf::new(&frequencies())),
     };
     let weights = match &idf {
         None => "tf".to_owned(),

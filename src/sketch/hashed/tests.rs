@@ -155,7 +155,7 @@ fn idf(document: &Document, features: Features) -> Idf {
     let names = document.features(&settings).into_iter();
     let counted = names.filter(|(name, _)| name % 4 > 0);
     let counts = counted.map(|(name, _)| (name, 1 + name % 1000));
-    Idf::new(Frequencies::new(1000, counts.chain([(7, 3)])))
+    Idf::new(&Frequencies::new(1000, counts.chain([(7, 3)])))
 }
 
 proptest! {
@@ -237,7 +237,7 @@ fn documents_without_features_are_flagged() {
             Weights::Tf,
             Weights::LogTf,
             Weights::Once,
-            Weights::TfIdf(Idf::default()),
+            Weights::TfIdf(Idf::new(&Frequencies::default())),
             Weights::Top(WordSet::default()),
         ] {
             let settings = Settings {

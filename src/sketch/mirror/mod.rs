@@ -156,7 +156,7 @@ fn build(
     let frequencies = || setting.frequencies.cloned().unwrap_or_default();
     let idf = match values.word("weights") {
         "tf" => None,
-        _ => Some(Idf::new(frequencies())),
+        _ => Some(Idf::new(&frequencies())),
     };
     Ok(Box::new(Keywords {
         name,

@@ -7,8 +7,8 @@ mod parameter;
 mod spec;
 
 use super::{
-    Method, characters, content_seen, exact, feature_code, hashed, minhash, mirror, structure,
-    text_profile,
+    Method, characters, content_seen, exact, feature_code, hashed, i_match, lexicon_simhash,
+    minhash, mirror, shingle_sets, spot_signatures, structure, super_shingles, text_profile,
 };
 use crate::Result;
 use crate::kernel::Level;
@@ -36,6 +36,13 @@ pub const METHODS: &[&Entry] = &[
     &exact::NORMALIZED_ENTRY,
     &content_seen::ENTRY,
     &text_profile::ENTRY,
+    &i_match::ENTRY,
+    &i_match::RANDOM_ENTRY,
+    &lexicon_simhash::ENTRY,
+    &lexicon_simhash::FUSION_ENTRY,
+    &super_shingles::ENTRY,
+    &shingle_sets::ENTRY,
+    &spot_signatures::ENTRY,
 ];
 
 /// What is known of a method before it is made.

@@ -7,6 +7,7 @@ fn method() -> Equality<TextProfile> {
     Equality(TextProfile {
         longer_than: 2,
         rate: 10_000,
+        parameters: Vec::new(),
     })
 }
 

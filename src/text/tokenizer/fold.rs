@@ -4,7 +4,7 @@
 ///
 /// The simple mapping knows no context: a capital sigma becomes σ at the end of a word too.
 #[inline]
-pub(crate) fn push_folded(character: char, out: &mut Vec<u8>) {
+pub(in crate::text) fn push_folded(character: char, out: &mut Vec<u8>) {
     if character.is_ascii() {
         out.push(character.to_ascii_lowercase() as u8);
     } else {

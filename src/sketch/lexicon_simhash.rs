@@ -1,0 +1,386 @@
+//! SimHash over random parts of the vocabulary: a fingerprint for each of them.
+//!
+//! Each part keeps the words whose hash with its number says so; what is left of the document is
+//! sketched as if nothing else had been there: its words, or the shingles that are then in it.
+//! Documents are near if any two fingerprints of one part are. Sources: Charikar, "Similarity
+//! Estimation Techniques from Rounding Algorithms", STOC 2002; Kołcz, Chowdhury and Alspector,
+//! "Improved Robustness of Signature-Based Near-Replica Detection via Lexicon Randomization", KDD
+//! 2004, from which the parts come.
+
+use super::blocks;
+use super::fingerprinter::{Fingerprinter, Rules};
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use super::registry::{Ahead, Domain, Entry, Parameter, Setting, Values};
+use super::{Features, Weights};
+use crate::text::WordSet;
+use crate::vocabulary::SubLexicons;
+
+/// SimHash of words over random lexicons, among the methods.
+pub const ENTRY: Entry = Entry {
+    name: "lexicon-simhash",
+    summary: "SimHash of words over random lexicons: near if any of the fingerprints is",
+    description: "\
+Each of some random lexicons leaves out a part of all words; the words it keeps make one \
+fingerprint of the document. Documents are near if any of them are within the distance: where the \
+words of an edit are left out, an edit does not show.
+
+Costs ten fingerprints where simhash takes one, in time, in bytes and in keys. Unrelated documents \
+have as many more chances to be near by accident. Blind to the order of words.
+
+Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002; Kołcz, Chowdhury \
+and Alspector, Improved Robustness of Signature-Based Near-Replica Detection via Lexicon \
+Randomization, KDD 2004.",
+    parameters: &[LEXICONS, DROP, DISTANCE, STOP_WORDS],
+    ahead: |_| Ahead::Nothing,
+    build: |values, setting| {
+        let method = LexiconSimHash::new(ENTRY.name, Features::Words, values, setting);
+        Ok(Box::new(method))
+    },
+};
+
+/// SimHash of shingles over random lexicons, among the methods.
+pub const FUSION_ENTRY: Entry = Entry {
+    name: "fusion",
+    summary: "SimHash of shingles of the words that random lexicons keep",
+    description: "\
+Each of some random lexicons leaves out a part of all words; what it keeps is cut into shingles, \
+which make one fingerprint of the document. Documents are near if any of them are within the \
+distance. Words are left out before shingles are made, so that an edited word that is left out \
+spoils none of them. Published with a best F of 0.88 on a synthetic set of book texts, where \
+SimHash of words has 0.61 and of shingles 0.75.
+
+Costs ten times as much as shingle-simhash in time, in bytes and in keys.
+
+Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002; Broder, On the \
+Resemblance and Containment of Documents, SEQUENCES 1997; Kołcz, Chowdhury and Alspector, Improved \
+Robustness of Signature-Based Near-Replica Detection via Lexicon Randomization, KDD 2004.",
+    parameters: &[
+        LEXICONS,
+        DROP,
+        Parameter {
+            name: "shingle",
+            meaning: "words in a shingle",
+            default: "3",
+            domain: Domain::Integer(1, 100),
+        },
+        DISTANCE,
+        STOP_WORDS,
+    ],
+    ahead: |_| Ahead::Nothing,
+    build: |values, setting| {
+        let features = Features::Shingles(values.integer("shingle") as usize);
+        let method = LexiconSimHash::new(FUSION_ENTRY.name, features, values, setting);
+        Ok(Box::new(method))
+    },
+};
+
+const LEXICONS: Parameter = Parameter {
+    name: "lexicons",
+    meaning: "random lexicons, and fingerprints",
+    default: "10",
+    domain: Domain::Integer(1, 64),
+};
+
+const DROP: Parameter = Parameter {
+    name: "drop",
+    meaning: "share of the words that each of them lacks",
+    default: "0.333333",
+    domain: Domain::Share,
+};
+
+const DISTANCE: Parameter = Parameter {
+    name: "distance",
+    meaning: "largest Hamming distance",
+    default: "3",
+    domain: Domain::Integer(0, 64),
+};
+
+const STOP_WORDS: Parameter = Parameter {
+    name: "stop-words",
+    meaning: "whether stop words are skipped or kept",
+    default: "skip",
+    domain: Domain::Word(&["skip", "keep"]),
+};
+
+/// Bits and bytes of a fingerprint.
+const BITS: u32 = u64::BITS;
+const BYTES: usize = size_of::<u64>();
+/// Words below which the words of a document say too little.
+const LEAST_WORDS: usize = 8;
+
+/// A fingerprint for each lexicon, behind them a bit for each that tells whether there is one.
+#[derive(Clone, Debug)]
+struct LexiconSimHash {
+    name: &'static str,
+    features: Features,
+    lexicons: SubLexicons,
+    stop_words: WordSet,
+    distance: u32,
+    fingerprinter: Fingerprinter<u64>,
+    /// As people set them.
+    parameters: Vec<(&'static str, String)>,
+}
+
+impl LexiconSimHash {
+    fn new(
+        name: &'static str,
+        features: Features,
+        values: &Values,
+        setting: &Setting<'_>,
+    ) -> LexiconSimHash {
+        let stop_words = setting.stop_words(values.word("stop-words") == "skip");
+        let mut parameters = values.list();
+        parameters.push(("skipped", stop_words.to_string()));
+        LexiconSimHash {
+            name,
+            features,
+            lexicons: SubLexicons::new(values.integer("lexicons") as u32, values.share("drop")),
+            stop_words,
+            distance: values.integer("distance") as u32,
+            fingerprinter: Fingerprinter::new(0, setting.level),
+            parameters,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let count = self.lexicons.count() as usize;
+        count * BYTES + count.div_ceil(8)
+    }
+
+    /// The fingerprint of each lexicon, where there is one.
+    fn slots<'a>(&self, sketch: &'a [u8]) -> impl Iterator<Item = Option<blocks::Bits>> + use<'a> {
+        assert_eq!(sketch.len(), self.bytes(), "bytes of fingerprints");
+        let (bits, present) = sketch.split_at(self.lexicons.count() as usize * BYTES);
+        let present = present
+            .iter()
+            .flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1));
+        let bits = bits.chunks_exact(BYTES).zip(present);
+        bits.map(|(bits, present)| present.then(|| blocks::read(bits)))
+    }
+}
+
+impl Compare for LexiconSimHash {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        self.parameters.clone()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Keys
+    }
+
+    fn sketch_bytes(&self) -> Option<usize> {
+        Some(self.bytes())
+    }
+
+    /// Those of each fingerprint, tagged with its place.
+    fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
+        for (slot, bits) in (0..).zip(self.slots(sketch)) {
+            if let Some(bits) = bits {
+                blocks::keys(bits, BITS, self.distance, slot, emit);
+            }
+        }
+    }
+
+    /// The least distance of two fingerprints of one lexicon; 65 if there is no such pair.
+    fn score(&self, a: &[u8], b: &[u8]) -> Score {
+        let distances =
+            (self.slots(a).zip(self.slots(b))).filter_map(|(a, b)| Some(blocks::distance(a?, b?)));
+        Score::Distance(distances.min().unwrap_or(BITS + 1))
+    }
+
+    fn accepts(&self, score: &Score) -> bool {
+        matches!(*score, Score::Distance(bits) if bits <= self.distance)
+    }
+}
+
+impl Method for LexiconSimHash {
+    fn least_words(&self) -> usize {
+        match self.features {
+            Features::Shingles(width) => width,
+            _ => LEAST_WORDS,
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::HASHES
+    }
+
+    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+        let rules = Rules {
+            features: self.features,
+            weights: &Weights::Tf,
+            stop_words: &WordSet::default(),
+        };
+        let mut kept = std::mem::take(&mut scratch.kept);
+        let mut present = 0_u64;
+        for lexicon in 0..self.lexicons.count() {
+            kept.clear();
+            let words = document.short.iter().copied();
+            kept.extend(words.filter(|&word| {
+                !self.stop_words.contains(word) & self.lexicons.has(lexicon, word)
+            }));
+            let part = View {
+                short: &kept,
+                ..View::default()
+            };
+            let bits = self.fingerprinter.fingerprint(rules, part, scratch);
+            present |= u64::from(bits.is_some()) << lexicon;
+            out.extend_from_slice(&bits.unwrap_or_default().to_le_bytes());
+        }
+        scratch.kept = kept;
+        let bytes = (self.lexicons.count() as usize).div_ceil(8);
+        out.extend_from_slice(&present.to_le_bytes()[..bytes]);
+        present != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Level;
+    use crate::sketch::registry::Spec;
+    use crate::text::Choice;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use xxhash_rust::xxh3::xxh3_64;
+
+    fn build(text: &str, stop_words: &WordSet, level: Level) -> Box<dyn Method> {
+        let setting = Setting {
+            level,
+            tokenizer: Choice::Auto,
+            stop_words,
+            frequencies: None,
+        };
+        Spec::parse(text).unwrap().build(&setting).unwrap()
+    }
+
+    fn sketch(method: &dyn Method, words: &[u64]) -> Option<Vec<u8>> {
+        let document = View {
+            short: words,
+            ..View::default()
+        };
+        let mut out = Vec::new();
+        let found = method.sketch(document, &mut Scratch::default(), &mut out);
+        found.then_some(out)
+    }
+
+    /// The fingerprints by their definition, a sum for each bit.
+    fn definition(words: &[u64], shingle: usize, lexicons: SubLexicons) -> Vec<Option<u64>> {
+        let fingerprint = |lexicon: u32| {
+            let kept = words.iter().filter(|word| lexicons.has(lexicon, **word));
+            let kept: Vec<u64> = kept.copied().collect();
+            let hash = |run: &[u64]| {
+                xxh3_64(
+                    &run.iter()
+                        .flat_map(|word| word.to_le_bytes())
+                        .collect::<Vec<u8>>(),
+                )
+            };
+            let features: Vec<u64> = match (shingle, kept.len()) {
+                (0, _) | (_, 0) => kept,
+                (width, count) => kept.windows(width.min(count)).map(hash).collect(),
+            };
+            let bit = |bit: u32| {
+                let signs = features.iter().map(|hash| (hash >> bit & 1) as i64 * 2 - 1);
+                u64::from(signs.sum::<i64>() > 0) << bit
+            };
+            (!features.is_empty()).then(|| (0..64).map(bit).sum())
+        };
+        (0..lexicons.count()).map(fingerprint).collect()
+    }
+
+    /// Nearest fingerprints of one lexicon.
+    fn nearest(a: &[Option<u64>], b: &[Option<u64>]) -> u32 {
+        let pairs = a.iter().zip(b).filter_map(|(a, b)| Some((*a)? ^ (*b)?));
+        pairs.map(u64::count_ones).min().unwrap_or(65)
+    }
+
+    proptest! {
+        #[test]
+        fn fingerprints_and_verdicts_are_the_definition(
+            words in prop::collection::vec(0u64..40, 0..60),
+            edits in prop::collection::vec((any::<prop::sample::Index>(), 0u64..40), 0..4),
+            shingle in 0usize..5,
+            count in 1u32..20,
+            distance in 0u32..12,
+        ) {
+            let hashes = |words: &[u64]| -> Vec<u64> {
+                words.iter().map(|word| xxh3_64(&word.to_le_bytes())).collect()
+            };
+            let mut edited = words.clone();
+            for (place, word) in edits {
+                let place = place.index(edited.len() + 1);
+                edited.insert(place, word);
+            }
+            let documents = [&words, &edited].map(|words| hashes(words));
+            let lexicons = SubLexicons::new(count, (1, 2));
+            let name = match shingle {
+                0 => "lexicon-simhash:".to_owned(),
+                width => format!("fusion:shingle={width},"),
+            };
+            let text = format!("{name}lexicons={count},drop=0.5,distance={distance}");
+            let expected = [0, 1].map(|side: usize| definition(&documents[side], shingle, lexicons));
+            for level in Level::available() {
+                let method = build(&text, &WordSet::default(), level);
+                let found = [0, 1].map(|side: usize| sketch(&*method, &documents[side]));
+                for (found, expected) in found.iter().zip(&expected) {
+                    prop_assert_eq!(found.is_some(), expected.iter().any(Option::is_some));
+                    let Some(found) = found else { continue };
+                    let (bits, _) = found.as_chunks::<8>();
+                    for (place, slot) in expected.iter().enumerate() {
+                        prop_assert_eq!(u64::from_le_bytes(bits[place]), slot.unwrap_or(0));
+                        let mask = found[count as usize * 8 + place / 8];
+                        prop_assert_eq!(mask >> (place % 8) & 1 == 1, slot.is_some());
+                    }
+                }
+                if let [Some(a), Some(b)] = found {
+                    let score = method.score(&a, &b);
+                    prop_assert_eq!(score, Score::Distance(nearest(&expected[0], &expected[1])));
+                    let keys = |sketch: &[u8]| {
+                        let mut keys = BTreeSet::new();
+                        method.keys(sketch, &mut |key| { keys.insert(key); });
+                        keys
+                    };
+                    if method.accepts(&score) {
+                        prop_assert!(!keys(&a).is_disjoint(&keys(&b)));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn absent_fingerprints_never_match() {
+        let method = build(
+            "lexicon-simhash:lexicons=2,distance=64",
+            &WordSet::default(),
+            Level::best(),
+        );
+        let [first, second, none] = [1, 2, 0].map(|present| {
+            let mut sketch = vec![0; 16];
+            sketch.push(present);
+            sketch
+        });
+        for (a, b) in [(&first, &second), (&none, &none), (&first, &none)] {
+            assert_eq!(method.score(a, b), Score::Distance(65));
+            assert!(!method.accepts(&method.score(a, b)));
+        }
+        assert!(method.accepts(&method.score(&first, &first)));
+        method.keys(&none, &mut |_| panic!("a key of nothing"));
+    }
+
+    #[test]
+    fn stop_words_are_left_out_first() {
+        let stop_words = WordSet::new([1, 2]);
+        for name in ["lexicon-simhash", "fusion"] {
+            let method = build(name, &stop_words, Level::best());
+            let with = sketch(&*method, &[1, 7, 2, 8, 9, 1, 10, 11]);
+            assert_eq!(with, sketch(&*method, &[7, 8, 9, 10, 11]));
+            assert_eq!(sketch(&*method, &[1, 2, 1]), None);
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Shingle sets: the exact share of shingles that two documents have in common.
+//!
+//! The sketch is the set of the 64-bit hashes of a document's shingles, ascending, eight
+//! little-endian bytes each. Sources: Broder, "On the Resemblance and Containment of Documents",
+//! SEQUENCES 1997; for the prefixes, Chaudhuri, Ganti and Kaushik, "A Primitive Operator for
+//! Similarity Joins in Data Cleaning", ICDE 2006.
+//!
+//! Two sets A, B of resemblance θ share at least θ|A ∪ B|, so at least θ|A|, elements. The least
+//! shared element has all others behind it, in A too; so it is among the first
+//! |A| − ⌈θ|A|⌉ + 1 of A, and likewise of B. These are the keys. A containment divides by the
+//! smaller set and says nothing of the larger one: there, every element is a key.
+
+use std::borrow::Cow;
+
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use super::registry::{Ahead, Domain, Entry, Parameter};
+use crate::text::shingles::{little_endian, overlap, shingles, sort_to_set};
+
+/// Shingle sets, among the methods.
+pub const ENTRY: Entry = Entry {
+    name: "shingles",
+    summary: "Exact share of word shingles in common: resemblance or containment",
+    description: "\
+Documents are near if the exact share of shingles that they have in common is large enough: of all \
+shingles of both (resemblance), or of those of the smaller document (containment, for parts of a \
+document). No pair is missed, and none is wrong but by collisions of 64-bit hashes.
+
+Costs eight bytes a shingle, that is about as much as the text. The keys of a document are a share \
+1 − similarity of its shingles; for containment, all of them. Shingles that stand in very many \
+documents, as menus do, make the search slow. Fewer words than those of a shingle make one of all.
+
+Broder, On the Resemblance and Containment of Documents, SEQUENCES 1997; Chaudhuri, Ganti and \
+Kaushik, A Primitive Operator for Similarity Joins in Data Cleaning, ICDE 2006.",
+    parameters: &[
+        Parameter {
+            name: "measure",
+            meaning: "resemblance: of all shingles of both; containment: of the smaller document's",
+            default: "resemblance",
+            domain: Domain::Word(&["resemblance", "containment"]),
+        },
+        Parameter {
+            name: "similarity",
+            meaning: "least share of shingles in common",
+            default: "0.8",
+            domain: Domain::Share,
+        },
+        Parameter {
+            name: "shingle",
+            meaning: "words in a shingle",
+            default: "5",
+            domain: Domain::Integer(1, 100),
+        },
+    ],
+    ahead: |_| Ahead::Nothing,
+    build: |values, _| {
+        Ok(Box::new(ShingleSets {
+            shingle: values.integer("shingle") as usize,
+            measure: match values.word("measure") {
+                "containment" => Measure::Containment,
+                _ => Measure::Resemblance,
+            },
+            least: values.share("similarity"),
+            parameters: values.list(),
+        }))
+    },
+};
+
+/// What the shingles in common are a share of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Measure {
+    /// All shingles of both documents.
+    Resemblance,
+    /// Those of the document that has fewer.
+    Containment,
+}
+
+/// Sets of shingles.
+#[derive(Clone, Debug)]
+struct ShingleSets {
+    shingle: usize,
+    measure: Measure,
+    /// Numerator and denominator.
+    least: (u64, u64),
+    /// As people set them.
+    parameters: Vec<(&'static str, String)>,
+}
+
+/// The hashes of a sketch; without a copy where they lie as the machine wants them.
+fn hashes(sketch: &[u8]) -> Cow<'_, [u64]> {
+    let (hashes, rest) = sketch.as_chunks();
+    assert!(rest.is_empty(), "{} bytes of hashes", sketch.len());
+    match bytemuck::try_cast_slice(sketch) {
+        Ok(hashes) if cfg!(target_endian = "little") => Cow::Borrowed(hashes),
+        _ => hashes
+            .iter()
+            .map(|hash| u64::from_le_bytes(*hash))
+            .collect(),
+    }
+}
+
+impl Compare for ShingleSets {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        self.parameters.clone()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Keys
+    }
+
+    fn sketch_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
+        let hashes = hashes(sketch);
+        let keys = match self.measure {
+            Measure::Containment => hashes.len(),
+            Measure::Resemblance => {
+                let (count, (n, d)) = (hashes.len() as u128, self.least);
+                let needed = (count * u128::from(n)).div_ceil(u128::from(d)) as usize;
+                // Nothing is near to an empty set.
+                (hashes.len() + 1 - needed).min(hashes.len())
+            }
+        };
+        hashes[..keys].iter().for_each(|hash| emit(*hash));
+    }
+
+    fn score(&self, a: &[u8], b: &[u8]) -> Score {
+        let (a, b) = (hashes(a), hashes(b));
+        let shared = overlap(&a, &b);
+        let all = match self.measure {
+            Measure::Resemblance => a.len() + b.len() - shared,
+            Measure::Containment => a.len().min(b.len()),
+        };
+        Score::Fraction(shared as u64, all as u64)
+    }
+
+    fn accepts(&self, score: &Score) -> bool {
+        let (n, d) = self.least;
+        *score <= Score::Fraction(n, d)
+    }
+}
+
+impl Method for ShingleSets {
+    fn least_words(&self) -> usize {
+        self.shingle
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::HASHES
+    }
+
+    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+        let hashes = &mut scratch.short;
+        shingles(document.short, self.shingle, hashes);
+        sort_to_set(hashes);
+        out.extend_from_slice(&little_endian(hashes));
+        !hashes.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Level;
+    use crate::sketch::registry::{Setting, Spec};
+    use crate::text::{Choice, WordSet};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use xxhash_rust::xxh3::xxh3_64;
+
+    fn build(text: &str) -> Box<dyn Method> {
+        let setting = Setting {
+            level: Level::best(),
+            tokenizer: Choice::Auto,
+            stop_words: &WordSet::default(),
+            frequencies: None,
+        };
+        Spec::parse(text).unwrap().build(&setting).unwrap()
+    }
+
+    fn sketch(method: &dyn Method, words: &[u64]) -> Vec<u8> {
+        let document = View {
+            short: words,
+            ..View::default()
+        };
+        let mut out = Vec::new();
+        let found = method.sketch(document, &mut Scratch::default(), &mut out);
+        assert_eq!(found, !words.is_empty());
+        out
+    }
+
+    /// The set by its definition.
+    fn set(words: &[u64], shingle: usize) -> BTreeSet<u64> {
+        let hash = |run: &[u64]| {
+            xxh3_64(
+                &run.iter()
+                    .flat_map(|word| word.to_le_bytes())
+                    .collect::<Vec<u8>>(),
+            )
+        };
+        let runs = words.windows(shingle.min(words.len()).max(1));
+        runs.map(hash).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn sets_and_verdicts_are_the_definition(
+            words in prop::collection::vec(0u64..50, 1..80),
+            part in 0usize..80,
+            edits in prop::collection::vec((any::<prop::sample::Index>(), 0u64..50), 0..5),
+            shingle in 1usize..6,
+            percent in 1u64..=100,
+            containment in any::<bool>(),
+        ) {
+            let measure = if containment { "containment" } else { "resemblance" };
+            let share = if percent == 100 { "1".to_owned() } else { format!("0.{percent:02}") };
+            let method = build(&format!("shingles:measure={measure},similarity={share},shingle={shingle}"));
+            let mut edited = words[part.min(words.len() - 1)..].to_vec();
+            for (place, word) in edits {
+                let place = place.index(edited.len());
+                edited[place] = word;
+            }
+            let sets = [&words, &edited].map(|words| set(words, shingle));
+            let sketches = [&words, &edited].map(|words| sketch(&*method, words));
+            for (set, sketch) in sets.iter().zip(&sketches) {
+                let expected: Vec<u8> = set.iter().flat_map(|hash| hash.to_le_bytes()).collect();
+                prop_assert_eq!(sketch, &expected);
+            }
+            let [a, b] = &sets;
+            let shared = a.intersection(b).count() as u64;
+            let all = if containment { a.len().min(b.len()) } else { a.union(b).count() } as u64;
+            let score = method.score(&sketches[0], &sketches[1]);
+            let Score::Fraction(n, d) = score else { panic!("{score}") };
+            prop_assert_eq!((n, d), (shared, all));
+            let near = shared * 100 >= percent * all;
+            prop_assert_eq!(method.accepts(&score), near);
+            let keys = |sketch: &[u8]| {
+                let mut keys = BTreeSet::new();
+                method.keys(sketch, &mut |key| { keys.insert(key); });
+                keys
+            };
+            let keys = [0, 1].map(|side: usize| keys(&sketches[side]));
+            if near {
+                prop_assert!(!keys[0].is_disjoint(&keys[1]));
+            }
+            let expected = |set: &BTreeSet<u64>| match containment {
+                true => set.len() as u64,
+                false => set.len() as u64 + 1 - (percent * set.len() as u64).div_ceil(100),
+            };
+            prop_assert_eq!(keys.map(|keys| keys.len() as u64), [expected(a), expected(b)]);
+        }
+    }
+
+    #[test]
+    fn sketches_may_lie_anywhere() {
+        let method = build("shingles");
+        let words: Vec<u64> = (0..50).collect();
+        let sketch = sketch(&*method, &words);
+        for start in 0..8 {
+            let moved = [&vec![0; start], &sketch[..]].concat();
+            assert_eq!(
+                method.score(&moved[start..], &sketch),
+                Score::Fraction(46, 46)
+            );
+        }
+    }
+
+    #[test]
+    fn an_empty_set_has_no_keys() {
+        for measure in ["resemblance", "containment"] {
+            let method = build(&format!("shingles:measure={measure}"));
+            method.keys(&[], &mut |_| panic!("a key of nothing"));
+            assert!(!method.accepts(&method.score(&[], &[])));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "9 bytes of hashes")]
+    fn other_sketches_are_refused() {
+        build("shingles").keys(&[0; 9], &mut |_| {});
+    }
+}

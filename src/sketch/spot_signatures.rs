@@ -1,0 +1,264 @@
+//! SpotSigs: the spots of a text where a function word is followed by words of content.
+//!
+//! Each antecedent word opens a spot; its chain is found by stepping the antecedent's distance and
+//! then over stop words. The sketch is the multiset of spots: for each, by ascending hash, its
+//! 64-bit hash and its 32-bit count, little-endian. Source: Theobald, Siddharth and Paepcke,
+//! "SpotSigs: Robust and Efficient Near Duplicate Detection in Large Web Collections", SIGIR 2008.
+//!
+//! Documents A, B are near if Σmin ≥ θ Σmax over the counts of their spots. Why they share a key:
+//! let x be their first shared spot by hash. All they share stands at x or behind it, so the spots
+//! of A from x on are at least Σmin ≥ θ Σmax ≥ θ |A| in number; so x is emitted by A, which emits
+//! every spot from which on there are so many, and likewise by B. And |A| ≥ Σmin ≥ θ |B|: totals
+//! of near documents are in the same partition or in neighbouring ones, of which each document
+//! takes its own and the next.
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use super::registry::{Ahead, Domain, Entry, Parameter};
+use crate::text::WordSet;
+use crate::text::shingles::little_endian;
+
+/// SpotSigs, among the methods.
+pub const ENTRY: Entry = Entry {
+    name: "spot-signatures",
+    summary: "SpotSigs: multisets of what follows function words, by weighted Jaccard",
+    description: "\
+A spot is a function word with the words of content behind it: such pairs abound in sentences, \
+and are rare in menus, lists and advertisements, so that articles are recognised among changing \
+frames. Documents are near if the weighted Jaccard similarity of their spots is large enough. No \
+pair is missed.
+
+Made for English: the antecedents are forms of to be, to have and to do, articles, that, and modal \
+verbs. The words that are stepped over are these and the stop words. Documents with few spots, as \
+those in other languages, are not compared.
+
+Costs 12 bytes a spot. Theobald, Siddharth and Paepcke, SpotSigs: Robust and Efficient Near \
+Duplicate Detection in Large Web Collections, SIGIR 2008.",
+    parameters: &[
+        Parameter {
+            name: "similarity",
+            meaning: "least weighted Jaccard similarity",
+            default: "0.44",
+            domain: Domain::Share,
+        },
+        Parameter {
+            name: "chain",
+            meaning: "words of content in a spot",
+            default: "1",
+            domain: Domain::Integer(1, 10),
+        },
+        Parameter {
+            name: "least-spots",
+            meaning: "documents with fewer spots are not compared",
+            default: "4",
+            domain: Domain::Integer(1, 1000),
+        },
+    ],
+    ahead: |_| Ahead::Nothing,
+    build: |values, setting| {
+        let stop_words = setting.stop_words(true);
+        let mut parameters = values.list();
+        parameters.push(("skipped", stop_words.to_string()));
+        Ok(Box::new(SpotSignatures {
+            antecedents: WordSet::new(ANTECEDENTS.map(|word| xxh3_64(word.as_bytes()))),
+            stop_words,
+            chain: values.integer("chain") as usize,
+            least_spots: values.integer("least-spots"),
+            least: values.share("similarity"),
+            parameters,
+        }))
+    },
+};
+
+/// Words that open a spot.
+const ANTECEDENTS: [&str; 27] = [
+    "is", "that", "the", "a", "an", "be", "been", "are", "was", "were", "will", "would", "could",
+    "can", "should", "shall", "may", "might", "must", "do", "does", "did", "have", "has", "had",
+    "this", "these",
+];
+
+/// The one of distance 2; all others have distance 1.
+const FARTHER: &str = "is";
+
+/// Multisets of spots.
+#[derive(Clone, Debug)]
+struct SpotSignatures {
+    antecedents: WordSet,
+    stop_words: WordSet,
+    chain: usize,
+    least_spots: u64,
+    /// Numerator and denominator.
+    least: (u64, u64),
+    /// As people set them.
+    parameters: Vec<(&'static str, String)>,
+}
+
+/// A spot and its count.
+type Entries<'a> = &'a [[u8; 12]];
+
+fn entries(sketch: &[u8]) -> Entries<'_> {
+    let (entries, rest) = sketch.as_chunks();
+    assert!(rest.is_empty(), "{} bytes of spots", sketch.len());
+    entries
+}
+
+fn entry(bytes: &[u8; 12]) -> (u64, u64) {
+    let number = |bytes: &[u8]| {
+        let low_first = bytes.iter().rev();
+        low_first.fold(0, |number, byte| number << 8 | u64::from(*byte))
+    };
+    (number(&bytes[..8]), number(&bytes[8..]))
+}
+
+fn total(entries: Entries<'_>) -> u64 {
+    entries.iter().map(|bytes| entry(bytes).1).sum()
+}
+
+impl SpotSignatures {
+    /// Lists in `next`, for each place and the one behind the last, the first place from there on
+    /// with a word that is stepped to.
+    fn content(&self, words: &[u64], next: &mut Vec<u64>) {
+        next.clear();
+        next.resize(words.len() + 1, words.len() as u64);
+        for (place, &word) in words.iter().enumerate().rev() {
+            let passed = self.stop_words.contains(word) | self.antecedents.contains(word);
+            next[place] = if passed {
+                next[place + 1]
+            } else {
+                place as u64
+            };
+        }
+    }
+
+    /// Replaces `spots` by the hash of each spot.
+    fn spots(&self, words: &[u64], scratch: &mut Scratch) {
+        let Scratch {
+            names: next,
+            kept: parts,
+            short: spots,
+            ..
+        } = scratch;
+        self.content(words, next);
+        let farther = xxh3_64(FARTHER.as_bytes());
+        spots.clear();
+        for (place, &word) in words.iter().enumerate() {
+            if !self.antecedents.contains(word) {
+                continue;
+            }
+            let distance = if word == farther { 2 } else { 1 };
+            parts.clear();
+            parts.push(word);
+            let mut at = place;
+            while parts.len() <= self.chain && at + distance < words.len() {
+                at = next[at + distance] as usize;
+                parts.extend(words.get(at));
+            }
+            if parts.len() > self.chain {
+                spots.push(xxh3_64(&little_endian(parts)));
+            }
+        }
+    }
+
+    /// The partition of documents with so many spots. Partition i begins at b(i); b(i+1) is at
+    /// least twice b(i), and so large that θ b(i+1) > b(i): no document is near to one two
+    /// partitions farther.
+    fn partition(&self, total: u64) -> u64 {
+        let (n, d) = self.least;
+        let mut next = 1_u128;
+        let mut partition = 0;
+        loop {
+            next = (next * 2).max(next * u128::from(d) / u128::from(n) + 1);
+            if u128::from(total) < next {
+                return partition;
+            }
+            partition += 1;
+        }
+    }
+}
+
+impl Compare for SpotSignatures {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        self.parameters.clone()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Keys
+    }
+
+    fn sketch_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    /// The first spots by hash, in two partitions.
+    fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
+        let entries = entries(sketch);
+        let total = total(entries);
+        let (n, d) = self.least;
+        let needed = u128::from(total) * u128::from(n);
+        let partition = self.partition(total);
+        let mut from_here = total;
+        for (spot, count) in entries.iter().map(entry) {
+            if u128::from(from_here) * u128::from(d) < needed {
+                break;
+            }
+            for partition in [partition, partition + 1] {
+                emit(xxh3_64_with_seed(&spot.to_le_bytes(), partition));
+            }
+            from_here -= count;
+        }
+    }
+
+    /// The sum of the smaller counts over that of the larger ones.
+    fn score(&self, a: &[u8], b: &[u8]) -> Score {
+        let (a, b) = (entries(a), entries(b));
+        let (mut i, mut j, mut smaller) = (0, 0, 0);
+        while i < a.len() && j < b.len() {
+            let ((spot_a, count_a), (spot_b, count_b)) = (entry(&a[i]), entry(&b[j]));
+            if spot_a == spot_b {
+                smaller += count_a.min(count_b);
+            }
+            i += usize::from(spot_a <= spot_b);
+            j += usize::from(spot_b <= spot_a);
+        }
+        Score::Fraction(smaller, total(a) + total(b) - smaller)
+    }
+
+    fn accepts(&self, score: &Score) -> bool {
+        let (n, d) = self.least;
+        *score <= Score::Fraction(n, d)
+    }
+}
+
+impl Method for SpotSignatures {
+    /// Spots are counted instead.
+    fn least_words(&self) -> usize {
+        0
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::HASHES
+    }
+
+    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+        self.spots(document.short, scratch);
+        let spots = &mut scratch.short;
+        if (spots.len() as u64) < self.least_spots {
+            return false;
+        }
+        spots.sort_unstable();
+        for run in spots.chunk_by(u64::eq) {
+            let count = u32::try_from(run.len()).unwrap_or(u32::MAX);
+            out.extend_from_slice(&run[0].to_le_bytes());
+            out.extend_from_slice(&count.to_le_bytes());
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;
