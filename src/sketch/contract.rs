@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::registry::{Ahead, Domain, METHODS, Setting, Spec, Unit};
+use super::registry::{Count, Domain, METHODS, Setting, Spec, Unit};
 use super::{Method, Scratch, Shape, View};
 use crate::ErrorKind;
 use crate::kernel::Level;
@@ -46,10 +46,7 @@ impl Document {
 }
 
 /// What is counted ahead of a method, by its definition.
-fn count(ahead: Ahead, documents: &[Document], stop: &WordSet) -> Option<Frequencies> {
-    let Ahead::Count(wanted) = ahead else {
-        return None;
-    };
+fn count(wanted: Count, documents: &[Document], stop: &WordSet) -> Frequencies {
     let mut counts = BTreeMap::new();
     for document in documents {
         let mut words = match wanted.unit {
@@ -78,7 +75,7 @@ fn count(ahead: Ahead, documents: &[Document], stop: &WordSet) -> Option<Frequen
     let mut counts: Vec<(u64, u64)> = counts.into_iter().collect();
     counts.sort_by_key(|&(feature, count)| (u64::MAX - count, feature));
     counts.truncate(wanted.most);
-    Some(Frequencies::new(documents.len() as u64, counts))
+    Frequencies::new(documents.len() as u64, counts)
 }
 
 /// The ends of a domain.
@@ -102,19 +99,34 @@ fn specs() -> Vec<Spec> {
             }
         }
     }
+    specs.extend(COMBINED.map(|text| Spec::parse(text).unwrap()));
     specs
 }
 
+/// Methods of both kinds of score, of one length of sketches and of several.
+const COMBINED: [&str; 8] = [
+    "minhash and simhash:distance=12",
+    "simhash and feature-code",
+    "feature-code and characters:similarity=0.5",
+    "mirror-2 or simhash",
+    "characters or feature-code:similarity=0.1",
+    "simhash:weights=tf-idf and mirror-3:weights=tf-idf or mirror-1",
+    "mirror-1 or structure-tree and mirror-5:weights=tf-idf",
+    "feature-code or feature-code or characters:weights=tf-idf or exact",
+];
+
 /// The method for these documents; none if its parameters do not go together.
 fn build(spec: &Spec, documents: &[Document], stop: &WordSet) -> Option<Box<dyn Method>> {
-    let frequencies = count(spec.ahead(), documents, stop);
+    let ahead = spec.ahead().into_iter();
+    let frequencies: Vec<Frequencies> =
+        ahead.map(|wanted| count(wanted, documents, stop)).collect();
     let setting = Setting {
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words: stop,
-        frequencies: frequencies.as_ref(),
+        frequencies: None,
     };
-    match spec.build(&setting) {
+    match spec.build(&setting, &frequencies) {
         Ok(method) => Some(method),
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Parameter, "{spec}");
@@ -302,10 +314,10 @@ fn every_method_finds_lightly_edited_copies() {
         let upper = (0..10).filter(|seed| near(2 * seed, 20 + seed)).count();
         let edited = (0..10).filter(|seed| near(2 * seed, 2 * seed + 1)).count();
         let strangers = (1..10).filter(|seed| near(0, 2 * seed)).count();
-        if !OF_LETTERS.contains(&spec.entry().name) {
+        if !OF_LETTERS.contains(&&*spec.name()) {
             assert_eq!(upper, 10, "{spec}: upper case");
         }
-        if !OF_ALL_WORDS.contains(&spec.entry().name) {
+        if !OF_ALL_WORDS.contains(&&*spec.name()) {
             assert!(edited >= 5, "{spec}: {edited} of 10 edited copies");
         }
         assert_eq!(strangers, 0, "{spec}: strangers");

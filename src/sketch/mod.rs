@@ -7,6 +7,7 @@ mod bands;
 mod blocks;
 mod character_runs;
 pub mod characters;
+mod combined;
 pub mod content_seen;
 #[cfg(test)]
 mod contract;

@@ -17,7 +17,7 @@ fn method(spec: &str) -> Box<dyn Method> {
         stop_words: &WordSet::default(),
         frequencies: None,
     };
-    Spec::parse(spec).unwrap().build(&setting).unwrap()
+    Spec::parse(spec).unwrap().build(&setting, &[]).unwrap()
 }
 
 fn sketch(method: &dyn Method, text: &[u8]) -> Vec<u8> {

@@ -369,8 +369,8 @@ fn frequencies_are_of_words() {
     for weights in ["top", "tf-idf"] {
         let spec = format!("simhash:unit=characters,weights={weights}");
         let spec = crate::sketch::registry::Spec::parse(&spec).unwrap();
-        assert_eq!(spec.ahead(), Ahead::Nothing);
-        let error = spec.build(&setting).err().unwrap();
+        assert_eq!(spec.ahead(), []);
+        let error = spec.build(&setting, &[]).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Parameter);
         let expected = format!("method simhash: weights={weights} needs unit=words");
         assert_eq!(error.to_string(), expected);
