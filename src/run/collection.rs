@@ -118,7 +118,7 @@ impl<'a> Inputs<'a> {
     /// Those of building and of reading.
     pub fn methods(&self, specs: &[Spec]) -> Result<Vec<Box<dyn Method>>> {
         let mut known: Vec<(Count, Frequencies)> = Vec::new();
-        for count in specs.iter().flat_map(methods::counts) {
+        for count in specs.iter().flat_map(Spec::ahead) {
             if known.iter().all(|(counted, _)| *counted != count) {
                 known.push((count, self.count(count)?));
             }
@@ -128,7 +128,7 @@ impl<'a> Inputs<'a> {
             found.map_or(Frequencies::default(), |(_, counts)| counts.clone())
         };
         let build = |spec: &Spec| {
-            let frequencies: Vec<_> = methods::counts(spec).iter().map(frequencies).collect();
+            let frequencies: Vec<_> = spec.ahead().iter().map(frequencies).collect();
             methods::build(spec, self.common(), &frequencies)
         };
         specs.iter().map(build).collect()
