@@ -72,6 +72,8 @@
 pub mod corpus;
 pub mod dedup;
 pub mod error;
+#[cfg(feature = "index")]
+pub mod index;
 pub mod io;
 pub mod kernel;
 pub mod report;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Each folder or file below `src/`, and what it may know besides itself. Documents flow one way:
 /// corpus, text, vocabulary, sketch, search, report; `run` sees them all.
-const MAY_KNOW: [(&str, &[&str]); 12] = [
+const MAY_KNOW: [(&str, &[&str]); 13] = [
     ("error", &[]),
     ("io", &["error"]),
     ("kernel", &["error"]),
@@ -21,6 +21,7 @@ const MAY_KNOW: [(&str, &[&str]); 12] = [
     ("sketch", &["error", "kernel", "text", "vocabulary"]),
     ("search", &["error", "kernel", "sketch"]),
     ("dedup", &["error", "kernel", "sketch", "search"]),
+    ("index", &["error", "kernel", "io", "sketch", "search"]),
     ("report", &["error", "io", "corpus"]),
     (
         "run",
