@@ -14,13 +14,13 @@ pub mod evaluation;
 pub mod explain;
 pub mod matching;
 pub mod methods;
-mod naming;
+pub mod naming;
 pub mod neighbours;
 mod pipeline;
 mod progress;
 mod resources;
 mod room;
-mod sketcher;
+pub mod sketcher;
 mod units;
 mod workers;
 
