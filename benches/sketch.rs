@@ -12,9 +12,8 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use simtool::kernel::Level;
 use simtool::kernel::columns::Columns;
-use simtool::sketch::{
-    Features, Method, Scratch, Weights, WordSet, Words, digest, hashed, minhash,
-};
+use simtool::sketch::{Features, Method, Scratch, View, Weights, digest, hashed, minhash};
+use simtool::text::WordSet;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 fn main() {
@@ -116,9 +115,10 @@ fn first_words(count: usize) -> WordSet {
 fn sketches(method: &dyn Method, documents: &[Document], scratch: &mut Scratch, out: &mut Vec<u8>) {
     out.clear();
     for document in documents {
-        let words = Words {
+        let words = View {
             short: &document.short,
             long: &document.long,
+            ..View::default()
         };
         black_box(method.sketch(words, scratch, out));
     }

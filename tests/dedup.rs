@@ -10,7 +10,7 @@ use simtool::dedup::star::Star;
 use simtool::dedup::{Documents, Event, OneThread, Outcome, Parallel, Verdict, naive};
 use simtool::kernel::Level;
 use simtool::search::join::{Any, Near, Scratch, SketchIndex};
-use simtool::sketch::{Compare, Score, Shape};
+use simtool::sketch::{Compare, Score, Shape, SketchList, Sketches};
 use simtool::{Error, ErrorKind, Result};
 use std::sync::Mutex;
 
@@ -19,24 +19,40 @@ use std::sync::Mutex;
 struct Within3 {
     bytes: usize,
     by_keys: bool,
+    /// Whether nobody is told that all sketches have one length.
+    any_length: bool,
 }
 
-const METHODS: [Within3; 4] = [
+const METHODS: [Within3; 6] = [
     Within3 {
         bytes: 8,
         by_keys: false,
+        any_length: false,
     },
     Within3 {
         bytes: 16,
         by_keys: false,
+        any_length: false,
+    },
+    Within3 {
+        bytes: 4,
+        by_keys: false,
+        any_length: false,
     },
     Within3 {
         bytes: 8,
         by_keys: true,
+        any_length: false,
     },
     Within3 {
         bytes: 5,
         by_keys: true,
+        any_length: false,
+    },
+    Within3 {
+        bytes: 5,
+        by_keys: true,
+        any_length: true,
     },
 ];
 
@@ -59,8 +75,8 @@ impl Compare for Within3 {
         }
     }
 
-    fn sketch_bytes(&self) -> usize {
-        self.bytes
+    fn sketch_bytes(&self) -> Option<usize> {
+        (!self.any_length).then_some(self.bytes)
     }
 
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
@@ -126,6 +142,13 @@ const SPREADS: [Spread; 4] = [
     Spread::AllEqual,
 ];
 
+/// Where `count` sketches of so many bytes begin, and the last ends.
+fn sketch_borders(count: usize, bytes: usize) -> Vec<u64> {
+    (0..=count as u64)
+        .map(|number| number * bytes as u64)
+        .collect()
+}
+
 /// The sketches of a case, one behind another.
 fn sketches(spread: Spread, count: usize, bytes: usize, seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
@@ -159,6 +182,8 @@ fn sketches(spread: Spread, count: usize, bytes: usize, seed: u64) -> Vec<u8> {
 struct Case {
     method: Within3,
     sketches: Vec<u8>,
+    /// Where each sketch begins and the last ends.
+    borders: Vec<u64>,
     partitions: Vec<u64>,
     one_in: u64,
 }
@@ -195,9 +220,18 @@ impl Case {
     }
 
     fn index<'a>(&'a self, from: u64, to: u64, memory_bytes: usize) -> SketchIndex<'a> {
+        let sketches = self.all(from, to);
+        SketchIndex::build(&self.method, sketches, memory_bytes, Level::best()).unwrap()
+    }
+
+    /// The sketches of consecutive ranks.
+    fn all(&self, from: u64, to: u64) -> Sketches<'_> {
         let bytes = self.method.bytes;
         let sketches = &self.sketches[from as usize * bytes..to as usize * bytes];
-        SketchIndex::build(&self.method, sketches, memory_bytes, Level::best()).unwrap()
+        match self.method.any_length {
+            true => Sketches::between(sketches, &self.borders[from as usize..=to as usize]),
+            false => Sketches::of_length(sketches, bytes),
+        }
     }
 
     /// The events of blocks that end at `borders`, sorted, with the centres.
@@ -225,7 +259,7 @@ impl Case {
             let mut star = star.with_batches(batch, pairs);
             for ranks in centres.chunks(7) {
                 let (sketches, partitions) = self.gathered(ranks);
-                let passing = Documents::listed(&sketches, self.method.bytes, ranks, &partitions);
+                let passing = Documents::listed(sketches.all(&self.method), ranks, &partitions);
                 star.remove_near(&passing, parallel, &verify, &mut sink)
                     .unwrap();
             }
@@ -243,12 +277,15 @@ impl Case {
     }
 
     /// Sketches and partitions of some documents.
-    fn gathered(&self, ranks: &[u64]) -> (Vec<u8>, Vec<u64>) {
-        let sketches = ranks.iter().flat_map(|rank| self.sketch(*rank)).copied();
+    fn gathered(&self, ranks: &[u64]) -> (SketchList, Vec<u64>) {
+        let mut sketches = SketchList::new(&self.method);
+        ranks
+            .iter()
+            .for_each(|rank| sketches.push(self.sketch(*rank)));
         let partitions = ranks
             .iter()
             .filter_map(|rank| self.partitions.get(*rank as usize));
-        (sketches.collect(), partitions.copied().collect())
+        (sketches, partitions.copied().collect())
     }
 
     fn components(
@@ -266,9 +303,7 @@ impl Case {
             Ok(())
         };
         let block = |from: u64, to: u64| {
-            let bytes = self.method.bytes;
-            let sketches = &self.sketches[from as usize * bytes..to as usize * bytes];
-            Documents::block(sketches, bytes, from, self.partitions(from, to))
+            Documents::block(self.all(from, to), from, self.partitions(from, to))
         };
         let mut from = 0;
         for &to in borders {
@@ -307,6 +342,7 @@ fn cases() -> impl Strategy<Value = Case> {
         Case {
             method,
             sketches: sketches(SPREADS[choices.1], count, method.bytes, seed),
+            borders: sketch_borders(count, method.bytes),
             partitions: match choices.2 {
                 0 => (0..count).map(|_| random.next() % 3).collect(),
                 _ => Vec::new(),
@@ -443,6 +479,7 @@ fn large_blocks_find_what_small_ones_find() {
         let case = Case {
             method,
             sketches,
+            borders: sketch_borders(count, method.bytes),
             partitions: Vec::new(),
             one_in: 3,
         };
@@ -452,7 +489,8 @@ fn large_blocks_find_what_small_ones_find() {
         assert!(case.star(&[1700, 1701, count], (500, 1 << 10), &Rayon::new(2)) == whole);
 
         let tables = case.index(0, count, 1 << 30);
-        assert!(tables.bytes() <= SketchIndex::bytes_per_sketch(&method) * count as usize + 1000);
+        let sketches = (0..count).map(|rank| SketchIndex::bytes_for(&method, case.sketch(rank)));
+        assert!(tables.bytes() <= sketches.sum::<usize>() + 1000);
         if !method.by_keys {
             let scans = case.index(0, count, 0);
             assert!(scans.bytes() < tables.bytes());
@@ -477,13 +515,14 @@ fn references_remove_and_are_not_compared() {
     let case = Case {
         method: METHODS[0],
         sketches: sketches(Spread::Clustered, 200, 8, 3),
+        borders: sketch_borders(200, 8),
         partitions: Vec::new(),
         one_in: 4,
     };
     let index = case.index(120, 200, 1 << 30);
     let mut star = Star::new(&index, 120, &[]);
     let mut events = Vec::new();
-    let passing = Documents::block(&case.sketches[..120 * 8], 8, 0, &[]);
+    let passing = Documents::block(case.all(0, 120), 0, &[]);
     let verify = |a, b| {
         assert!(a < 120 && b >= 120);
         Ok(case.verdict(a, b))
@@ -514,6 +553,7 @@ fn errors_of_the_caller_come_back() {
     let case = Case {
         method: METHODS[0],
         sketches: sketches(Spread::AllEqual, 50, 8, 3),
+        borders: sketch_borders(50, 8),
         partitions: Vec::new(),
         one_in: 2,
     };
@@ -528,7 +568,7 @@ fn errors_of_the_caller_come_back() {
     let mut star = Star::new(&index, 0, &[]);
     let error = star.step(&OneThread, &verify, &mut full).unwrap_err();
     assert_eq!(error.to_string(), "full");
-    let block = Documents::block(&case.sketches, 8, 0, &[]);
+    let block = Documents::block(case.all(0, 50), 0, &[]);
     let mut components = Components::new(50).unwrap();
     let error = components.step((&index, &block), 0, &OneThread, &fail, &mut quiet);
     assert_eq!(error.unwrap_err().to_string(), "gone");
@@ -540,22 +580,24 @@ fn errors_of_the_caller_come_back() {
 
 #[test]
 fn indexes_refuse_what_they_cannot_hold() {
-    let keys = METHODS[2];
+    let keys = METHODS[3];
     let sketches = sketches(Spread::Uniform, 1000, 8, 4);
-    let error = SketchIndex::build(&keys, &sketches, 50_000, Level::best());
+    let of_length = |bytes| Sketches::of_length(&sketches, bytes);
+    let error = SketchIndex::build(&keys, of_length(8), 50_000, Level::best());
     let error = error.err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Memory);
     assert!(error.to_string().contains("8000 keys"), "{error}");
     let odd = Within3 {
-        bytes: 4,
+        bytes: 5,
         by_keys: false,
+        any_length: false,
     };
-    let error = SketchIndex::build(&odd, &sketches, 50_000, Level::best());
+    let error = SketchIndex::build(&odd, of_length(5), 50_000, Level::best());
     assert!(
         error
             .err()
             .unwrap()
             .to_string()
-            .contains("32 bits: expected 64 or 128")
+            .contains("40 bits: expected 32, 64 or 128")
     );
 }

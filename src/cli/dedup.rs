@@ -6,21 +6,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use simtool::corpus::{Format, HtmlText, Reading, Source, discover};
+use simtool::corpus::{Reading, Source, discover};
 use simtool::dedup::keep::Policy;
-use simtool::run::dedup::{
-    ClusterRule, Job, MethodChoice, PairForms, Place, Summary, Verification, Weights, WriteMode,
-    least_memory_bytes,
-};
+use simtool::run::dedup::{ClusterRule, Job, PairForms, Place, Summary, Verification, WriteMode};
 use simtool::run::{Progress, Resources};
-use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
 
 use super::exit::Finish;
 use super::matching::{PATIENCE, SummaryForm};
-use super::size::parse_size;
+use super::method_flags::MethodArgs;
+use super::reading_flags::ReadingArgs;
+use super::resource_flags::ResourceArgs;
 use super::watch::Watch;
-use super::{dedup_values, interrupt, machine, message, number, timings};
+use super::{interrupt, message, timings};
 
 /// The flags of `simtool dedup`.
 ///
@@ -50,133 +48,15 @@ pub struct DedupArgs {
     #[arg(long, value_name = "INPUT", num_args = 1.., help_heading = "Input")]
     pub against: Vec<PathBuf>,
 
-    /// Format of all inputs [default: detected from their content]
-    #[arg(long, value_name = "FORMAT", help_heading = "Input")]
-    pub format: Option<FormatName>,
+    #[command(flatten)]
+    pub reading: ReadingArgs,
 
-    /// Field of the text; dots lead into nested fields
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "text",
-        help_heading = "Input"
-    )]
-    pub text_field: String,
-
-    /// Field of the id
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "id",
-        help_heading = "Input"
-    )]
-    pub id_field: String,
-
-    /// Field of the URL
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "url",
-        help_heading = "Input"
-    )]
-    pub url_field: String,
-
-    /// Field of the date
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "date",
-        help_heading = "Input"
-    )]
-    pub date_field: String,
-
-    /// What counts as the text of an HTML page
-    #[arg(
-        long,
-        value_name = "PART",
-        default_value = "main",
-        help_heading = "Input"
-    )]
-    pub html: HtmlPart,
-
-    /// Documents larger than this are skipped and listed
-    #[arg(
-        long, value_name = "SIZE", default_value = "16M", value_parser = parse_size,
-        help_heading = "Input"
-    )]
-    pub max_document: u64,
-
-    /// How candidates are found
-    #[arg(
-        long,
-        value_name = "METHOD",
-        default_value = "simhash",
-        help_heading = "Method"
-    )]
-    pub method: MethodName,
-
-    /// Least similarity of duplicates: the share of shingles in common, |A ∩ B| / |A ∪ B|
-    #[arg(
-        long, value_name = "SHARE", default_value = "0.8", value_parser = dedup_values::thousandths,
-        help_heading = "Method"
-    )]
-    pub similarity: u32,
-
-    /// Words in the shingles that are compared [default: 5, or 9 characters]
-    #[arg(
-        long, value_name = "WORDS", value_parser = number::within(1, 100),
-        help_heading = "Method"
-    )]
-    pub shingle: Option<usize>,
-
-    /// What is taken for a word: auto, ascii, unicode, chinese or chars
-    #[arg(
-        long, value_name = "KIND", default_value = "auto", value_parser = dedup_values::tokenizer,
-        help_heading = "Method"
-    )]
-    pub tokenizer: Choice,
-
-    /// Bits of a SimHash fingerprint: 64 or 128
-    #[arg(long, value_name = "BITS", value_parser = dedup_values::bits, default_value = "64", help_heading = "Method")]
-    pub bits: u32,
-
-    /// Largest Hamming distance of candidates
-    #[arg(
-        long, value_name = "K", default_value = "6", value_parser = number::within(0, 64),
-        help_heading = "Method"
-    )]
-    pub distance: usize,
-
-    /// Words in a feature of a SimHash
-    #[arg(
-        long, value_name = "WORDS", default_value = "1", value_parser = number::within(1, 100),
-        help_heading = "Method"
-    )]
-    pub features: usize,
-
-    /// What a feature of a SimHash weighs: tf, log-tf, or top:N, which counts only the N most
-    /// frequent ones of all documents
-    #[arg(
-        long, value_name = "WEIGHTS", default_value = "tf", value_parser = dedup_values::weights,
-        help_heading = "Method"
-    )]
-    pub weights: Weights,
-
-    /// Let the common words of nine languages count in a SimHash, which are left out otherwise; then
-    /// a distance of 3 is enough
-    #[arg(long, help_heading = "Method")]
-    pub keep_stop_words: bool,
-
-    /// Share of the pairs of the given similarity that MinHash has to propose
-    #[arg(
-        long, value_name = "SHARE", default_value = "0.95", value_parser = dedup_values::recall,
-        help_heading = "Method"
-    )]
-    pub recall: f64,
+    #[command(flatten)]
+    pub method: MethodArgs,
 
     /// Which copy stays: first, longest, newest, shortest-url or field:NAME
     #[arg(
-        long, value_name = "POLICY", default_value = "first", value_parser = dedup_values::policy,
+        long, value_name = "POLICY", default_value = "first", value_parser = policy,
         help_heading = "Decision"
     )]
     pub keep: Policy,
@@ -220,21 +100,8 @@ pub struct DedupArgs {
     #[arg(long, help_heading = "Output")]
     pub restart: bool,
 
-    /// Threads to work with [default: one for each processor]
-    #[arg(
-        long, value_name = "COUNT", value_parser = number::within(1, 1024),
-        help_heading = "Resources"
-    )]
-    pub threads: Option<usize>,
-
-    /// Bound on resident memory, such as 500M or 8G [default: half of what is available, at most
-    /// 4G]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Resources")]
-    pub memory: Option<u64>,
-
-    /// Directory of temporary files [default: the output's]
-    #[arg(long, value_name = "DIR", help_heading = "Resources")]
-    pub temp_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
 
     /// Print a summary on standard error
     #[arg(
@@ -281,42 +148,6 @@ macro_rules! names {
 }
 
 names!(
-    /// The values of --format.
-    FormatName:
-    /// Pages separated by form feeds, headed by a line with the id
-    FormFeed,
-    /// Each file is a document
-    WholeFile,
-    /// A JSON object a line
-    Jsonl,
-    /// WARC and WET
-    Warc,
-    /// The web archives of before 2009
-    Arc,
-    /// Parquet
-    Parquet
-);
-names!(
-    /// The values of --html.
-    HtmlPart:
-    /// The main text, without menus and the like
-    Main,
-    /// All that can be seen
-    Visible
-);
-names!(
-    /// The values of --method.
-    MethodName:
-    /// Fingerprints within a Hamming distance, then verified
-    Simhash,
-    /// MinHash bands for the similarity, then verified
-    Minhash,
-    /// The same bytes of text
-    Exact,
-    /// The same words in the same order
-    Normalized
-);
-names!(
     /// The values of --keep-per.
     Group:
     /// The host of the URL
@@ -351,26 +182,9 @@ names!(
     Annotated
 );
 
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Format {
-        match name {
-            FormatName::FormFeed => Format::FormFeed,
-            FormatName::WholeFile => Format::WholeFile,
-            FormatName::Jsonl => Format::Jsonl,
-            FormatName::Warc => Format::Warc,
-            FormatName::Arc => Format::Arc,
-            FormatName::Parquet => Format::Parquet,
-        }
-    }
-}
-
-impl From<HtmlPart> for HtmlText {
-    fn from(part: HtmlPart) -> HtmlText {
-        match part {
-            HtmlPart::Main => HtmlText::Main,
-            HtmlPart::Visible => HtmlText::Visible,
-        }
-    }
+/// Parses the value of --keep; the message is for clap.
+fn policy(text: &str) -> std::result::Result<Policy, String> {
+    Policy::parse(text).map_err(|error| error.to_string())
 }
 
 /// Deduplicates and publishes.
@@ -379,14 +193,16 @@ impl From<HtmlPart> for HtmlText {
 /// Whatever stands in the way.
 pub fn run(args: &DedupArgs) -> Result<Finish> {
     let begin = Instant::now();
-    let job = job(args);
+    let job = job(args)?;
     job.check()?;
     let sources = discover(&args.inputs, &args.files_from, &job.reading)?;
     let references = match args.against.as_slice() {
         [] => Vec::new(),
         paths => discover(paths, &[], &job.reading)?,
     };
-    let resources = resources(args, &job)?;
+    let resources = args
+        .resources
+        .resources(args.reading.max_document, args.output.join(".simtool"))?;
     let place = Place {
         references: &references,
         sources: &sources,
@@ -433,32 +249,19 @@ fn finish(skipped: u64) -> Finish {
     }
 }
 
-fn job(args: &DedupArgs) -> Job {
-    let shingle = args.shingle.unwrap_or_else(|| args.tokenizer.usual_width());
+fn job(args: &DedupArgs) -> Result<Job> {
+    let tokenizer = args.reading.tokenizer;
     let keep_field = match &args.keep {
         Policy::Field(name) => Some(name.clone()),
         _ => None,
     };
-    Job {
-        method: match args.method {
-            MethodName::Exact => MethodChoice::Exact,
-            MethodName::Normalized => MethodChoice::Normalized,
-            MethodName::Simhash => MethodChoice::SimHash {
-                bits: args.bits,
-                distance: args.distance as u32,
-                shingle: args.features,
-                weights: args.weights,
-                skip_stop_words: !args.keep_stop_words,
-            },
-            MethodName::Minhash => MethodChoice::MinHash {
-                recall: args.recall,
-                shingle,
-            },
-        },
-        tokenizer: args.tokenizer,
+    Ok(Job {
+        method: args.method.spec(tokenizer)?,
+        tokenizer,
+        stop_words: args.reading.stop_words()?,
         verification: Verification {
-            shingle,
-            thousandths: args.similarity,
+            shingle: args.method.verified_shingle(tokenizer),
+            thousandths: args.method.similarity,
         },
         clusters: match args.cluster {
             Rule::Star => ClusterRule::Star,
@@ -468,15 +271,8 @@ fn job(args: &DedupArgs) -> Job {
         keep_per_site: args.keep_per.is_some(),
         drop_all: args.drop_all,
         reading: Reading {
-            format: args.format.map(Format::from),
-            text_field: args.text_field.clone(),
-            id_field: args.id_field.clone(),
-            url_field: args.url_field.clone(),
-            date_field: args.date_field.clone(),
             keep_field,
-            html: args.html.into(),
-            max_document_bytes: args.max_document,
-            chunk_bytes: CHUNK_BYTES,
+            ..args.reading.reading()
         },
         write: match args.write {
             WriteName::None => WriteMode::None,
@@ -488,39 +284,6 @@ fn job(args: &DedupArgs) -> Job {
             csv: args.pairs.contains(&PairsName::Csv),
             parquet: args.pairs.contains(&PairsName::Parquet),
         },
-    }
-}
-
-/// Small enough that the rows of the shortest documents fit the memory of a chunk.
-const CHUNK_BYTES: usize = 512 << 10;
-/// Nobody is surprised by a command that takes less.
-const USUAL_MEMORY_BYTES: u64 = 4 << 30;
-
-fn resources(args: &DedupArgs, job: &Job) -> Result<Resources> {
-    let threads = args.threads.unwrap_or_else(machine::all_cores);
-    let least = least_memory_bytes(threads, job.reading.max_document_bytes);
-    let memory_bytes = match args.memory {
-        Some(bytes) if bytes < least => {
-            let message = format!(
-                "--memory {}: {threads} threads and documents of {} need at least {}M (give more, \
-                 or fewer --threads, or a smaller --max-document)",
-                machine::size(bytes),
-                machine::size(job.reading.max_document_bytes),
-                least.div_ceil(1 << 20),
-            );
-            return Err(Error::new(ErrorKind::Memory, message));
-        }
-        Some(bytes) => bytes,
-        None => machine::half_of_memory().min(USUAL_MEMORY_BYTES).max(least),
-    };
-    Ok(Resources {
-        threads,
-        memory_bytes,
-        temporary: args
-            .temp_dir
-            .clone()
-            .unwrap_or_else(|| args.output.join(".simtool")),
-        level: machine::level()?,
     })
 }
 

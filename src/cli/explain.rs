@@ -6,13 +6,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use simtool::Result;
-use simtool::corpus::{Format, HtmlText, Reading};
 use simtool::run::explain::{Settings, compare};
-use simtool::text::Choice;
+use simtool::text::WordSet;
 
-use super::dedup::{FormatName, HtmlPart};
-use super::size::parse_size;
-use super::{dedup_values, machine, number, screen};
+use super::reading_flags::ReadingArgs;
+use super::{machine, method_flags, number, screen};
 use find::Pair;
 use marks::Marks;
 
@@ -61,47 +59,12 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "ID", requires = "pair", help_heading = "Documents")]
     pub id: Option<OsString>,
 
-    /// Format of all inputs [default: detected from their content]
-    #[arg(long, value_name = "FORMAT", help_heading = "Documents")]
-    pub format: Option<FormatName>,
-
-    /// Field of the text; dots lead into nested fields
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "text",
-        help_heading = "Documents"
-    )]
-    pub text_field: String,
-
-    /// Field of the id
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "id",
-        help_heading = "Documents"
-    )]
-    pub id_field: String,
-
-    /// What counts as the text of an HTML page
-    #[arg(
-        long,
-        value_name = "PART",
-        default_value = "main",
-        help_heading = "Documents"
-    )]
-    pub html: HtmlPart,
-
-    /// Documents larger than this are refused
-    #[arg(
-        long, value_name = "SIZE", default_value = "16M", value_parser = parse_size,
-        help_heading = "Documents"
-    )]
-    pub max_document: u64,
+    #[command(flatten)]
+    pub reading: ReadingArgs,
 
     /// Least similarity of duplicates: the share of shingles in common, |A ∩ B| / |A ∪ B|
     #[arg(
-        long, value_name = "SHARE", default_value = "0.8", value_parser = dedup_values::thousandths,
+        long, value_name = "SHARE", default_value = "0.8", value_parser = method_flags::thousandths,
         help_heading = "Methods"
     )]
     pub similarity: u32,
@@ -112,13 +75,6 @@ pub struct ExplainArgs {
         help_heading = "Methods"
     )]
     pub shingle: Option<usize>,
-
-    /// What is taken for a word: auto, ascii, unicode, chinese or chars
-    #[arg(
-        long, value_name = "KIND", default_value = "auto", value_parser = dedup_values::tokenizer,
-        help_heading = "Methods"
-    )]
-    pub tokenizer: Choice,
 
     /// Largest Hamming distance of fingerprints
     #[arg(
@@ -133,7 +89,7 @@ pub struct ExplainArgs {
 
     /// Share of the pairs of the given similarity that MinHash has to propose
     #[arg(
-        long, value_name = "SHARE", default_value = "0.95", value_parser = dedup_values::recall,
+        long, value_name = "SHARE", default_value = "0.95", value_parser = method_flags::recall,
         help_heading = "Methods"
     )]
     pub recall: f64,
@@ -183,11 +139,11 @@ const NARROWEST: usize = 40;
 /// # Errors
 /// Those of finding and reading them, and of standard output.
 pub fn run(args: &ExplainArgs) -> Result<()> {
-    let reading = reading(args);
+    let reading = args.reading.reading();
     reading.check()?;
     let Pair { documents, listed } = find::pair(args, &reading)?;
     let [a, b] = &documents;
-    let settings = settings(args);
+    let settings = settings(args)?;
     let comparison = compare([&a.text, &b.text], &settings, machine::level()?)?;
     if args.json {
         let mut text =
@@ -210,24 +166,17 @@ fn terminal_width() -> usize {
     })
 }
 
-fn settings(args: &ExplainArgs) -> Settings {
-    Settings {
-        tokenizer: args.tokenizer,
-        shingle: args.shingle.unwrap_or_else(|| args.tokenizer.usual_width()),
+fn settings(args: &ExplainArgs) -> Result<Settings> {
+    let tokenizer = args.reading.tokenizer;
+    Ok(Settings {
+        tokenizer,
+        shingle: args.shingle.unwrap_or_else(|| tokenizer.usual_width()),
         thousandths: args.similarity,
         distance: args.distance as u32,
-        skip_stop_words: !args.keep_stop_words,
+        stop_words: match args.keep_stop_words {
+            true => WordSet::default(),
+            false => args.reading.stop_words()?,
+        },
         recall: args.recall,
-    }
-}
-
-fn reading(args: &ExplainArgs) -> Reading {
-    Reading {
-        format: args.format.map(Format::from),
-        text_field: args.text_field.clone(),
-        id_field: args.id_field.clone(),
-        html: HtmlText::from(args.html),
-        max_document_bytes: args.max_document,
-        ..Reading::default()
-    }
+    })
 }

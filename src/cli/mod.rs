@@ -8,7 +8,6 @@
 
 pub mod completions;
 pub mod dedup;
-mod dedup_values;
 pub mod exit;
 pub mod explain;
 pub mod flags;
@@ -20,9 +19,12 @@ mod machine;
 pub mod man;
 pub mod matching;
 mod message;
+mod method_flags;
 mod number;
 mod output;
 mod plan;
+mod reading_flags;
+mod resource_flags;
 mod scaling;
 mod screen;
 mod size;

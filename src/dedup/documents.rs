@@ -1,10 +1,11 @@
 use std::ops::Range;
 
-/// Sketches that lie end to end, with the ranks of their documents, ascending.
+use crate::sketch::Sketches;
+
+/// Sketches with the ranks of their documents, ascending.
 #[derive(Clone, Copy, Debug)]
 pub struct Documents<'d> {
-    sketches: &'d [u8],
-    sketch_bytes: usize,
+    sketches: Sketches<'d>,
     ranks: Ranks<'d>,
     partitions: &'d [u64],
 }
@@ -23,13 +24,8 @@ impl<'d> Documents<'d> {
     ///
     /// # Panics
     /// If there are neither none nor as many partitions as sketches.
-    pub fn block(
-        sketches: &'d [u8],
-        sketch_bytes: usize,
-        first: u64,
-        partitions: &'d [u64],
-    ) -> Documents<'d> {
-        Documents::new(sketches, sketch_bytes, Ranks::From(first), partitions)
+    pub fn block(sketches: Sketches<'d>, first: u64, partitions: &'d [u64]) -> Documents<'d> {
+        Documents::new(sketches, Ranks::From(first), partitions)
     }
 
     /// Documents of the given ranks, ascending; `partitions` as in [`block`](Self::block).
@@ -37,25 +33,18 @@ impl<'d> Documents<'d> {
     /// # Panics
     /// If there are not as many ranks as sketches, or neither none nor as many partitions.
     pub fn listed(
-        sketches: &'d [u8],
-        sketch_bytes: usize,
+        sketches: Sketches<'d>,
         ranks: &'d [u64],
         partitions: &'d [u64],
     ) -> Documents<'d> {
-        let documents = Documents::new(sketches, sketch_bytes, Ranks::Each(ranks), partitions);
+        let documents = Documents::new(sketches, Ranks::Each(ranks), partitions);
         assert_eq!(documents.count() as usize, ranks.len());
         documents
     }
 
-    fn new(
-        sketches: &'d [u8],
-        sketch_bytes: usize,
-        ranks: Ranks<'d>,
-        partitions: &'d [u64],
-    ) -> Documents<'d> {
+    fn new(sketches: Sketches<'d>, ranks: Ranks<'d>, partitions: &'d [u64]) -> Documents<'d> {
         let documents = Documents {
             sketches,
-            sketch_bytes: sketch_bytes.max(1),
             ranks,
             partitions,
         };
@@ -65,7 +54,7 @@ impl<'d> Documents<'d> {
 
     /// How many there are.
     pub fn count(&self) -> u32 {
-        (self.sketches.len() / self.sketch_bytes) as u32
+        self.sketches.count() as u32
     }
 
     /// All numbers.
@@ -75,7 +64,7 @@ impl<'d> Documents<'d> {
 
     /// The sketch of document `number`.
     pub(super) fn sketch(&self, number: u32) -> &'d [u8] {
-        &self.sketches[number as usize * self.sketch_bytes..][..self.sketch_bytes]
+        self.sketches.get(number as usize)
     }
 
     /// The rank of document `number`.

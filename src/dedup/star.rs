@@ -55,10 +55,9 @@ impl<'a> Star<'a> {
     /// # Panics
     /// If there are neither none nor as many partitions as documents.
     pub fn new(index: &'a SketchIndex<'a>, first: u64, partitions: &'a [u64]) -> Star<'a> {
-        let bytes = index.method().sketch_bytes();
         Star {
             index,
-            block: Documents::block(index.sketches(), bytes, first, partitions),
+            block: Documents::block(index.sketches(), first, partitions),
             states: vec![State::Undecided; index.count() as usize],
             decided: 0,
             gatherer: Gatherer::default(),

@@ -7,12 +7,16 @@
 
 mod arena;
 mod budget;
+mod counting;
 pub mod dedup;
 pub mod explain;
 pub mod matching;
+pub mod methods;
 mod pipeline;
 mod progress;
 mod resources;
+mod room;
+mod units;
 mod workers;
 
 pub use arena::{Arena, Place};

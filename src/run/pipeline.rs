@@ -24,7 +24,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::Progress;
 use crate::corpus::{Chunk, ChunkReader, Position, Reading, Source};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// A chunk of more than so many times the usual size holds a giant document.
 const GIANT: usize = 4;
@@ -133,7 +133,18 @@ struct Feed<T> {
     results: Sender<Parcel<Outcome<T>>>,
 }
 
-impl Pipeline<'_> {
+impl<'a> Pipeline<'a> {
+    /// The source of that number.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if there is none.
+    pub fn source(&self, number: u32) -> Result<&'a Source> {
+        self.sources.get(number as usize).ok_or_else(|| {
+            let message = format!("no source number {number}");
+            Error::new(ErrorKind::Content, message)
+        })
+    }
+
     /// Buffers in use at once.
     pub fn buffers(workers: usize, readers: usize) -> usize {
         2 * workers + readers
@@ -145,7 +156,7 @@ impl Pipeline<'_> {
     ///
     /// # Errors
     /// The first error of a reader, a worker or the collector;
-    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) when the progress was told to
+    /// [`ErrorKind::Interrupted`] when the progress was told to
     /// stop. What was collected until then was in order.
     ///
     /// # Panics

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::registry::{Ahead, Domain, METHODS, Setting, Spec};
+use super::registry::{Ahead, Domain, METHODS, Setting, Spec, Unit};
 use super::{Method, Scratch, Shape, View};
 use crate::ErrorKind;
 use crate::kernel::Level;
@@ -53,6 +53,9 @@ fn count(ahead: Ahead, documents: &[Document], stop: &WordSet) -> Option<Frequen
     let mut counts = BTreeMap::new();
     for document in documents {
         let mut words = document.hashes.short.clone();
+        if wanted.unit == Unit::Characters {
+            words = characters(&document.text);
+        }
         words.retain(|word| !(wanted.skip_stop_words && stop.contains(*word)));
         let mut features = Vec::new();
         match wanted.shingle {
@@ -71,6 +74,13 @@ fn count(ahead: Ahead, documents: &[Document], stop: &WordSet) -> Option<Frequen
     counts.sort_by_key(|&(feature, count)| (u64::MAX - count, feature));
     counts.truncate(wanted.most);
     Some(Frequencies::new(documents.len() as u64, counts))
+}
+
+/// The words of [`Choice::Chars`].
+fn characters(text: &[u8]) -> Vec<u64> {
+    let mut hashes = WordHashes::default();
+    Tokenizer::new(Choice::Chars, Level::best()).hash_words(text, false, &mut hashes);
+    hashes.short
 }
 
 /// The ends of a domain.
@@ -156,10 +166,10 @@ fn check(spec: &Spec, method: &dyn Method, documents: &[Document]) {
     });
     let sketches: Vec<Vec<u8>> = sketches.collect::<Vec<_>>().into_iter().flatten().collect();
     let keys: Vec<BTreeSet<u64>> = sketches.iter().map(|sketch| keys(method, sketch)).collect();
-    for (a, keys_a) in sketches.iter().zip(&keys) {
+    for (place, (a, keys_a)) in sketches.iter().zip(&keys).enumerate() {
         let itself = method.score(a, a);
         assert!(method.accepts(&itself), "{spec}: {itself} to itself");
-        for (b, keys_b) in sketches.iter().zip(&keys) {
+        for (b, keys_b) in sketches.iter().zip(&keys).skip(place + 1) {
             let score = method.score(a, b);
             assert_eq!(score, method.score(b, a), "{spec}: symmetric");
             assert!(score >= itself, "{spec}: nothing is nearer than itself");
@@ -217,7 +227,7 @@ fn documents() -> impl Strategy<Value = Vec<Document>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
     fn near_documents_share_a_key(documents in documents(), skip in any::<bool>()) {
@@ -240,26 +250,39 @@ proptest! {
     }
 }
 
+/// Every seventeenth of the common ones, the first level of GB2312.
+const HANZI: &str = "\
+    啊安懊霸板蚌暴焙彼避表炳脖猜灿蹭蝉敞彻呈驰踌除窗戳匆淬呆掸蹈瞪第惦迭动独堆垛扼乏贩啡焚逢符\
+    府缚感羔蛤攻苟骨关归国涵壕合亨厚护坏黄蛔昏基棘冀嘉歼拣剑酱脚街界进精炯就巨撅竣砍磕空挎亏廓\
+    阑捞垒李痢敛撩猎铃瘤漏潞滤萝马漫帽寐糜娩悯抹墓氖嫩撵凝虐帕乓陪鹏僻聘粕期齐泣钳抢茄氢求圈确\
+    热荣汝塞僧煽尚舍沈圣识是守书竖谁司讼肃笋踏痰唐套惕贴同徒臀瓦宛危未闻沃午硒汐霞贤限巷孝谐心\
+    姓墟绪血鸦烟演杨摇也颐以义姻萤雍铀榆禹誉员月杂凿怎炸展帐折侦正职至忠帚拄拽赘咨宗纂";
+
 /// Sentences of some hundred words, the same on every run; every tenth of them is `edited`.
 fn text(seed: u64, edited: u64) -> Vec<u8> {
+    let hanzi: Vec<char> = HANZI.chars().collect();
     let mut text = String::new();
     for place in 0..600 {
         let number = xxhash_rust::xxh3::xxh3_64_with_seed(&[place as u8, (place >> 8) as u8], seed);
         let glue = ["the ", "is ", "was ", "and ", "", "", "", ""][number as usize % 8];
         let mark = if place % 12 == 0 { ".\n" } else { "" };
         let change = if place == 299 { edited } else { 0 };
-        text.push_str(&format!(
-            "{glue}w{} {mark}",
-            20 + (number >> 8) % 500 + change
-        ));
+        let word = 20 + (number >> 8) % 500 + change;
+        text.push_str(&format!("{glue}w{word} {mark}"));
+        if place % 3 == 0 {
+            text.push(hanzi[(number >> 20) as usize % hanzi.len()]);
+        }
     }
     text.into_bytes()
 }
 
 /// Methods that tell capital letters from small ones.
-const OF_LETTERS: [&str; 2] = ["exact", "content-seen"];
+const OF_LETTERS: [&str; 4] = ["exact", "content-seen", "character-codes", "mirror-1"];
 /// Methods for which a word more or less may be another document.
 const OF_ALL_WORDS: [&str; 3] = ["exact", "normalized", "content-seen"];
+
+/// Methods that count letters: texts of one language are near.
+const OF_ANY_ORDER: [&str; 1] = ["character-codes"];
 
 /// A check of pairs that no method accepts would say nothing.
 #[test]
@@ -271,7 +294,7 @@ fn every_method_finds_lightly_edited_copies() {
         Document::new([&text[..], b" \n"].concat())
     }));
     let stop = builtin_stop_words();
-    for spec in METHODS.map(|entry| Spec::parse(entry.name).unwrap()) {
+    for spec in METHODS.iter().map(|entry| Spec::parse(entry.name).unwrap()) {
         let method = build(&spec, &documents, &stop).unwrap();
         let mut scratch = Scratch::default();
         let sketches: Vec<Vec<u8>> = documents
@@ -289,7 +312,9 @@ fn every_method_finds_lightly_edited_copies() {
         if !OF_ALL_WORDS.contains(&spec.entry().name) {
             assert!(edited >= 5, "{spec}: {edited} of 10 edited copies");
         }
-        assert_eq!(strangers, 0, "{spec}: strangers");
+        if !OF_ANY_ORDER.contains(&spec.entry().name) {
+            assert_eq!(strangers, 0, "{spec}: strangers");
+        }
     }
 }
 
@@ -317,7 +342,7 @@ fn documents_without_anything_are_flagged() {
 
 #[test]
 fn sketches_of_another_length_are_refused() {
-    for spec in METHODS.map(|entry| Spec::parse(entry.name).unwrap()) {
+    for spec in METHODS.iter().map(|entry| Spec::parse(entry.name).unwrap()) {
         let method = build(&spec, &[], &WordSet::default()).unwrap();
         let Some(bytes) = method.sketch_bytes() else {
             continue;

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::characters::Characters;
+use super::character_runs::Characters;
 use crate::text::Spelled;
 
 /// What a search may know of a method's sketches.
@@ -34,6 +34,22 @@ pub enum Score {
     /// Numerator and denominator of a share of agreement; more is nearer. A denominator of zero
     /// counts as one.
     Fraction(u64, u64),
+}
+
+impl Score {
+    /// The share `part` of `whole`, which is no smaller; zero of zero is nothing.
+    ///
+    /// Exact where the numbers fit into 64 bits; else smaller than it is by less than 2^-62 of it
+    /// or of one, so that nothing is accepted that should not be. All of something is one.
+    pub(super) fn share(part: u128, whole: u128) -> Score {
+        if part == whole && whole > 0 {
+            return Score::Fraction(1, 1);
+        }
+        let bits = u128::BITS - whole.leading_zeros();
+        let shift = if bits > 64 { bits - 63 } else { 0 };
+        let rounded_up = whole.div_ceil(1 << shift);
+        Score::Fraction((part >> shift) as u64, rounded_up as u64)
+    }
 }
 
 impl Ord for Score {
@@ -183,6 +199,9 @@ pub struct Scratch {
     pub(super) units: Vec<u16>,
     pub(super) bytes: Vec<u8>,
     pub(super) spans: Vec<(usize, usize)>,
+    pub(super) keywords: Vec<(u64, usize)>,
+    pub(super) letters: String,
+    pub(super) counters: Vec<u64>,
 }
 
 #[cfg(test)]
@@ -205,6 +224,35 @@ mod tests {
         assert_eq!(Fraction(1, 2), Fraction(2, 4));
         assert_eq!(Fraction(0, 0), Fraction(0, 7));
         assert_ne!(Fraction(0, 1), Distance(0));
+    }
+
+    #[test]
+    fn shares_of_large_numbers_are_rounded_down() {
+        let exact = |part, whole| match Score::share(part, whole) {
+            Score::Fraction(a, b) => (a, b),
+            Score::Distance(_) => panic!("no share"),
+        };
+        assert_eq!(exact(0, 0), (0, 0));
+        assert_eq!(exact(3, 3), (1, 1));
+        assert_eq!(exact(2, 4), (2, 4));
+        let most = u128::from(u64::MAX);
+        assert_eq!(exact(most - 1, most), (u64::MAX - 1, u64::MAX));
+        assert_eq!(exact(u128::MAX, u128::MAX), (1, 1));
+        for (part, whole) in [
+            (most, most + 1),
+            (1 << 100, (1 << 101) - 1),
+            (7 << 99, u128::MAX >> 1),
+        ] {
+            let (a, b) = exact(part, whole);
+            let (a, b) = (a as f64, b as f64);
+            assert!(b >= (1u64 << 62) as f64);
+            assert!((a / b - part as f64 / whole as f64).abs() < 1e-15);
+            let Score::Fraction(a, b) = Score::share(part, whole) else {
+                panic!("no share")
+            };
+            let shift = u128::BITS - whole.leading_zeros() - 63;
+            assert!(u128::from(a) << shift <= part && u128::from(b) << shift >= whole);
+        }
     }
 
     #[test]

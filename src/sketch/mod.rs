@@ -5,7 +5,8 @@
 pub mod accidental;
 mod bands;
 mod blocks;
-mod characters;
+mod character_runs;
+pub mod characters;
 pub mod content_seen;
 #[cfg(test)]
 mod contract;
@@ -20,9 +21,11 @@ pub mod i_match;
 pub mod lexicon_simhash;
 mod method;
 pub mod minhash;
+pub mod mirror;
 pub mod registry;
 pub mod shingle_sets;
 pub mod simhash;
+mod sketches;
 pub mod spot_signatures;
 pub mod super_shingles;
 pub mod text_profile;
@@ -31,4 +34,5 @@ mod weights;
 pub use bands::{Bands, MAX_PERMUTATIONS};
 pub use features::Features;
 pub use method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+pub use sketches::{SketchList, Sketches};
 pub use weights::Weights;

@@ -41,8 +41,7 @@ impl fmt::Display for Weights {
 
 /// log2(N/df) of the features of a collection, with 16 fractional bits.
 ///
-/// It is the difference of two logarithms, each rounded down, so that every machine computes the
-/// same. Features that were not counted are as rare as can be: in one document.
+/// Features that were not counted are as rare as can be: in one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idf {
     weights: AHashMap<u64, u64>,
@@ -54,8 +53,7 @@ pub struct Idf {
 impl Idf {
     /// For the features with these document frequencies.
     pub fn new(frequencies: &Frequencies) -> Idf {
-        let documents = frequencies.documents().max(1);
-        let weight = |df: u64| log_weight(documents) - log_weight(df.clamp(1, documents));
+        let weight = |df: u64| inverse_frequency(frequencies.documents(), df);
         let weights = frequencies.features().iter().map(|&feature| {
             let df = frequencies.get(feature).unwrap_or(1);
             (feature, weight(df))
@@ -96,6 +94,15 @@ pub(super) fn log_weight(count: u64) -> u64 {
     weight
 }
 
+/// log2 of `documents` / `with_feature`, the inverse document frequency, with [`FRACTION_BITS`]
+/// fractional bits.
+///
+/// The difference of two logarithms that are rounded down: zero for a feature of all documents, and
+/// for numbers that cannot be. A feature of no known document counts as one of a single document.
+pub(super) fn inverse_frequency(documents: u64, with_feature: u64) -> u64 {
+    log_weight(documents.max(1)).saturating_sub(log_weight(with_feature.max(1)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,5 +135,15 @@ mod tests {
             assert!(difference.abs() <= 1.0, "{feature}: {difference}");
         }
         assert_eq!(Idf::new(&Frequencies::default()).weight(7), 0);
+    }
+
+    #[test]
+    fn inverse_frequencies() {
+        assert_eq!(inverse_frequency(1024, 1), 10 << FRACTION_BITS);
+        assert_eq!(inverse_frequency(1024, 0), 10 << FRACTION_BITS);
+        assert_eq!(inverse_frequency(96, 3), 5 << FRACTION_BITS);
+        for (documents, with_feature) in [(0, 0), (1, 1), (7, 7), (3, 8), (u64::MAX, u64::MAX)] {
+            assert_eq!(inverse_frequency(documents, with_feature), 0);
+        }
     }
 }

@@ -43,6 +43,12 @@ impl Frequencies {
         Some(self.counts[place])
     }
 
+    /// The features with their counts, ascending by feature.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let features = self.features.iter().copied();
+        features.zip(self.counts.iter().copied())
+    }
+
     /// The features, ascending.
     pub fn features(&self) -> &[u64] {
         &self.features

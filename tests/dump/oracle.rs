@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use simtool::kernel::Level;
-use simtool::run::dedup::{Job, MethodChoice};
+use simtool::run::dedup::Job;
 use simtool::text::Tokenizer;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -42,9 +42,12 @@ fn page(job: &Job, text: &str) -> Page {
 /// Who goes, for whom, at what distance, with which share of shingles: in input order. Pages are
 /// visited in the order of `keep`, which gives their numbers.
 pub fn duplicates(job: &Job, documents: &[Text], keep: &[usize]) -> Vec<Found> {
-    let MethodChoice::SimHash { distance, .. } = job.method else {
-        panic!("the oracle knows SimHash only");
-    };
+    assert_eq!(
+        job.method.name(),
+        "simhash",
+        "the oracle knows nothing else"
+    );
+    let distance = job.method.values().integer("distance") as u32;
     let pages: Vec<Page> = documents
         .iter()
         .map(|document| page(job, &document.text))

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use simtool::run::dedup::{Job, MethodChoice, Weights};
+use simtool::run::dedup::Job;
+use simtool::sketch::registry::Spec;
 
 use crate::documents::{Text, documents};
 use crate::oracle;
@@ -34,6 +35,21 @@ fn in_files(job: &Job, documents: &[Text], forms: &[Form], threads: usize) -> Ve
     found(&pairs(job, &paths, &[], threads))
 }
 
+/// Methods of every kind: none, fingerprints, keys, sketches of any length, counted ahead.
+const METHODS: [&str; 11] = [
+    "exact",
+    "normalized",
+    "simhash:bits=128,distance=10,weights=log-tf",
+    "simhash:features=2,distance=10,stop-words=keep",
+    "simhash:bits=128,distance=10,weights=top,top=50,stop-words=keep",
+    "simhash:distance=10,weights=tf-idf",
+    "simhash:bits=32,distance=6",
+    "minhash:shingle=3",
+    "mirror-5",
+    "content-seen:distance=8",
+    "character-codes:weights=tf-idf",
+];
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
@@ -51,13 +67,8 @@ proptest! {
         ),
     ) {
         let mut job = job();
-        job.method = MethodChoice::SimHash {
-            bits: 64,
-            distance,
-            shingle: 1,
-            weights: Weights::Frequency,
-            skip_stop_words: false,
-        };
+        let method = format!("simhash:distance={distance},stop-words=keep");
+        job.method = Spec::parse(&method).unwrap();
         job.verification.thousandths = thousandths;
         job.reading.chunk_bytes = chunk_bytes;
         let documents = documents(seed, count);
@@ -69,26 +80,11 @@ proptest! {
     #[test]
     fn every_method_gives_one_answer(
         seed in any::<u64>(),
-        method in 0usize..6,
+        method in 0usize..METHODS.len(),
         chunk_bytes in 1usize..20_000,
     ) {
-        let simhash = |bits, shingle, weights, skip_stop_words| MethodChoice::SimHash {
-            bits,
-            distance: 10,
-            shingle,
-            weights,
-            skip_stop_words,
-        };
         let mut job = job();
-        job.method = [
-            MethodChoice::Exact,
-            MethodChoice::Normalized,
-            simhash(128, 1, Weights::LogFrequency, true),
-            simhash(64, 2, Weights::Frequency, false),
-            simhash(128, 1, Weights::Top(50), false),
-            MethodChoice::MinHash { recall: 0.95, shingle: 3 },
-        ][method]
-            .clone();
+        job.method = Spec::parse(METHODS[method]).unwrap();
         let documents = documents(seed, 150);
         let whole = |job: &Job, forms: &[Form], threads| {
             let directory = tempfile::tempdir().unwrap();

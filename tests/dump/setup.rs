@@ -9,11 +9,11 @@ use simtool::corpus::{Reading, discover};
 use simtool::dedup::keep::Policy;
 use simtool::kernel::Level;
 use simtool::run::dedup::{
-    ClusterRule, Job, MethodChoice, PairForms, Place, Summary, Verification, Weights, WriteMode,
-    least_memory_bytes,
+    ClusterRule, Job, PairForms, Place, Summary, Verification, WriteMode, least_memory_bytes,
 };
 use simtool::run::{Progress, Resources};
-use simtool::text::Choice;
+use simtool::sketch::registry::Spec;
+use simtool::text::{Choice, builtin_stop_words};
 use simtool::{Error, Result};
 
 use crate::documents::Text;
@@ -21,14 +21,9 @@ use crate::documents::Text;
 /// A job with the usual settings, for short documents.
 pub fn job() -> Job {
     Job {
-        method: MethodChoice::SimHash {
-            bits: 64,
-            distance: 8,
-            shingle: 1,
-            weights: Weights::Frequency,
-            skip_stop_words: false,
-        },
+        method: Spec::parse("simhash:distance=8,stop-words=keep").unwrap(),
         tokenizer: Choice::Auto,
+        stop_words: builtin_stop_words(),
         verification: Verification {
             shingle: 3,
             thousandths: 600,

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use crate::Result;
 use crate::corpus::{ChunkReader, Compression, Position};
 use crate::kernel::columns::Columns;
-use crate::run::Resources;
-use crate::sketch::WordSet;
+use crate::run::{Resources, methods};
 use crate::sketch::accidental::Chance;
+use crate::sketch::{Method, Shape};
 
 use super::Place;
-use super::job::{Job, MethodChoice, Weights};
+use super::job::Job;
 use super::row::Row;
 use super::segment::Segment;
 use super::sketching::{Inputs, Sketcher};
@@ -58,15 +58,14 @@ impl Job {
             sources: &sources,
             references: place.references.len() as u32,
         };
-        let unweighted = match &self.method {
-            // The ranking is not known before everything was read.
-            MethodChoice::SimHash {
-                weights: Weights::Top(_),
-                ..
-            } => Some(WordSet::default()),
-            _ => None,
+        // What is counted ahead is not known before everything was read.
+        let method = match self.is_by_equality() {
+            true => None,
+            false => {
+                let common = self.common(resources.level);
+                Some(methods::build(&self.method, common, &[])?)
+            }
         };
-        let method = self.method(resources, unweighted)?;
         let begin = Instant::now();
         let mut sketcher = Sketcher::new(self, method.as_deref(), inputs, resources.level);
         let (mut seen, mut covered) = (Segment::default(), 0);
@@ -93,13 +92,7 @@ impl Job {
         let time = begin.elapsed();
         let total: u64 = sources.iter().filter_map(|source| source.bytes).sum();
         let scale = total as f64 / covered.max(1) as f64;
-        Ok(self.extrapolate(
-            &seen,
-            scale,
-            time,
-            resources,
-            method.map_or(0, |method| method.sketch_bytes()),
-        ))
+        Ok(self.extrapolate(&seen, scale, time, resources, method.as_deref()))
     }
 
     fn extrapolate(
@@ -108,21 +101,24 @@ impl Job {
         scale: f64,
         time: Duration,
         resources: &Resources,
-        sketch_bytes: usize,
+        method: Option<&dyn Method>,
     ) -> Estimate {
         let text: u64 = seen.rows.iter().map(|row| row.text_bytes).sum();
         let documents = (seen.rows.len() as f64 * scale).round() as u64;
         let text_bytes = (text as f64 * scale).round() as u64;
-        let stored = size_of::<Row>() as u64 + sketch_bytes as u64 + LABEL_BYTES;
-        let again = if sketch_bytes > 0 { MARKED } else { 0.0 };
+        let sketches = seen.sketches.bytes.len() + size_of_val(&seen.sketches.borders[..]);
+        let sketch_bytes = sketches.div_ceil(seen.rows.len().max(1)) as u64;
+        let stored = size_of::<Row>() as u64 + sketch_bytes + LABEL_BYTES;
+        let again = if method.is_some() { MARKED } else { 0.0 };
         let shingles = (text_bytes as f64 * again * SHINGLES_OF_TEXT) as u64;
         let seconds = time.as_secs_f64() * scale * (1.0 + again) / resources.threads as f64;
-        let accidental = match self.method {
-            MethodChoice::SimHash {
-                bits: 64, distance, ..
-            } => {
+        let accidental = match method.map(|method| method.shape()) {
+            Some(Shape::Bits {
+                width: 64,
+                distance,
+            }) => {
                 let columns = Columns::<u64>::new(resources.level);
-                let prints: Vec<u64> = bytemuck::pod_collect_to_vec(&seen.sketches);
+                let prints: Vec<u64> = bytemuck::pod_collect_to_vec(&seen.sketches.bytes);
                 let counts = columns.count(&prints);
                 let measured = Chance::measured(&counts.0, prints.len() as u64, 64, distance);
                 let fair = Chance::uniform(64, distance);

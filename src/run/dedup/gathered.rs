@@ -1,4 +1,4 @@
-//! Everything the first reading found, in four files.
+//! Everything the first reading found, in five files.
 
 use std::io::Write;
 
@@ -19,6 +19,8 @@ pub struct Gathered {
     pub rows: RecordFile<Row>,
     /// Their sketches, end to end.
     pub sketches: RecordFile<u8>,
+    /// Where each sketch ends, if they are not all of one length.
+    pub sketch_ends: RecordFile<u64>,
     labels: RecordFile<u8>,
     /// The chunks of all inputs, in order.
     pub chunks: Vec<ChunkEntry>,
@@ -50,11 +52,11 @@ impl Gathered {
     /// [`ErrorKind::Content`] for a damaged segment; those of reading and writing.
     pub fn gather(work: &Work, units: usize) -> Result<Gathered> {
         if !work.path(MARKER).exists() {
-            let mut files = ["rows", "sketches", "labels", "chunks"]
+            let mut files = ["rows", "sketches", "sketch-ends", "labels", "chunks"]
                 .map(|name| AtomicFile::create(&work.path(name)));
-            let mut labels = 0;
+            let mut before = Before::default();
             for unit in 0..units {
-                gather_unit(work, unit, &mut labels, &mut files)?;
+                gather_unit(work, unit, &mut before, &mut files)?;
             }
             for file in files {
                 file?.publish()?;
@@ -68,6 +70,7 @@ impl Gathered {
         Ok(Gathered {
             rows: RecordFile::open(&work.path("rows"))?,
             sketches: RecordFile::open(&work.path("sketches"))?,
+            sketch_ends: RecordFile::open(&work.path("sketch-ends"))?,
             labels: RecordFile::open(&work.path("labels"))?,
             chunks,
         })
@@ -121,22 +124,33 @@ impl Gathered {
     }
 }
 
+/// Bytes that were gathered so far.
+#[derive(Default)]
+struct Before {
+    labels: u64,
+    sketches: u64,
+}
+
 fn gather_unit(
     work: &Work,
     unit: usize,
-    labels: &mut u64,
-    files: &mut [Result<AtomicFile>; 4],
+    before: &mut Before,
+    files: &mut [Result<AtomicFile>; 5],
 ) -> Result<()> {
     for number in 0.. {
         let path = work.segment(unit, number);
         let (header, mut segment) = Segment::read(&path)?;
         for row in &mut segment.rows {
-            row.label += *labels;
+            row.label += before.labels;
         }
-        *labels += segment.labels.len() as u64;
-        let parts: [&[u8]; 4] = [
+        before.labels += segment.labels.len() as u64;
+        let ends = segment.sketches.borders.iter().skip(1);
+        let ends: Vec<u64> = ends.map(|end| before.sketches + end).collect();
+        before.sketches += segment.sketches.bytes.len() as u64;
+        let parts: [&[u8]; 5] = [
             bytemuck::cast_slice(&segment.rows),
-            &segment.sketches,
+            &segment.sketches.bytes,
+            bytemuck::cast_slice(&ends),
             &segment.labels,
             bytemuck::cast_slice(&segment.chunks),
         ];

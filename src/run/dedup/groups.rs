@@ -5,9 +5,9 @@ use crate::io::Sorted;
 
 use super::decision::{Decision, Follower, Grouping, Leader};
 use super::gathered::Gathered;
-use super::job::{Job, MethodChoice};
-use super::room::Room;
+use super::job::{EXACT, Job};
 use super::row::{Flags, Row};
+use crate::run::room::Room;
 
 /// Rows are read so many at a time.
 const BLOCK: usize = 8192;
@@ -25,7 +25,7 @@ pub struct Groups {
 /// # Errors
 /// Those of reading and of temporary files.
 pub fn group(job: &Job, gathered: &Gathered, room: &Room<'_>) -> Result<Groups> {
-    let exact = job.method == MethodChoice::Exact;
+    let exact = job.method.name() == EXACT;
     let mut groupings = room.sorter::<Grouping>(2);
     gathered.rows.for_each_block(BLOCK, |first, rows| {
         for (number, row) in (first as u32..).zip(rows) {

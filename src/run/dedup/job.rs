@@ -4,17 +4,21 @@ use serde_json::{Value, json};
 
 use crate::corpus::Reading;
 use crate::dedup::keep::Policy;
-use crate::sketch::{Bands, MAX_PERMUTATIONS};
-use crate::text::Choice;
+use crate::kernel::Level;
+use crate::run::methods::{self, Common};
+use crate::sketch::registry::Spec;
+use crate::text::{Choice, WordSet};
 use crate::{Error, ErrorKind, Result};
 
 /// What to compute: everything that decides the output besides the inputs' bytes.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// How candidates are found.
-    pub method: MethodChoice,
+    pub method: Spec,
     /// What a word is.
     pub tokenizer: Choice,
+    /// The words that are left out by methods that leave out stop words.
+    pub stop_words: WordSet,
     /// When a candidate is a duplicate.
     pub verification: Verification,
     /// What duplicates of duplicates are.
@@ -31,46 +35,6 @@ pub struct Job {
     pub write: WriteMode,
     /// Further forms of the list of pairs.
     pub pairs: PairForms,
-}
-
-/// How candidates are found.
-#[derive(Clone, Debug, PartialEq)]
-pub enum MethodChoice {
-    /// The same bytes of text.
-    Exact,
-    /// The same words in the same order.
-    Normalized,
-    /// SimHash fingerprints within a Hamming distance.
-    SimHash {
-        /// 64 or 128.
-        bits: u32,
-        /// The largest distance.
-        distance: u32,
-        /// A feature is so many words in a row.
-        shingle: usize,
-        /// What a feature weighs.
-        weights: Weights,
-        /// Whether the words of the built-in lists are left out.
-        skip_stop_words: bool,
-    },
-    /// MinHash bands chosen for a similarity.
-    MinHash {
-        /// The share of candidates to find among pairs of that similarity.
-        recall: f64,
-        /// A feature is so many words in a row.
-        shingle: usize,
-    },
-}
-
-/// What a feature of a SimHash weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weights {
-    /// Once for each occurrence.
-    Frequency,
-    /// 1 + log2 of the occurrences.
-    LogFrequency,
-    /// Once for each occurrence, but only the most frequent words of all documents count.
-    Top(usize),
 }
 
 /// A candidate is a duplicate if the sets of its shingles and of the kept copy's are similar.
@@ -125,59 +89,14 @@ pub struct PairForms {
     pub parquet: bool,
 }
 
-impl MethodChoice {
-    /// The name that flags and reports use.
-    pub fn name(&self) -> &'static str {
-        match self {
-            MethodChoice::Exact => "exact",
-            MethodChoice::Normalized => "normalized",
-            MethodChoice::SimHash { .. } => "simhash",
-            MethodChoice::MinHash { .. } => "minhash",
-        }
-    }
-
-    fn settings(&self) -> Value {
-        match self {
-            MethodChoice::Exact | MethodChoice::Normalized => json!({}),
-            MethodChoice::SimHash {
-                bits,
-                distance,
-                shingle,
-                weights,
-                skip_stop_words,
-            } => json!({
-                "bits": bits,
-                "distance": distance,
-                "shingle": shingle,
-                "weights": weights.name(),
-                "skip_stop_words": skip_stop_words,
-            }),
-            MethodChoice::MinHash { recall, shingle } => json!({
-                "recall": recall,
-                "shingle": shingle,
-            }),
-        }
-    }
-}
-
-impl Weights {
-    /// As flags and reports have it.
-    pub fn name(self) -> String {
-        match self {
-            Weights::Frequency => "tf".into(),
-            Weights::LogFrequency => "log-tf".into(),
-            Weights::Top(features) => format!("top:{features}"),
-        }
-    }
-}
-
 impl Job {
     /// Everything, as `summary.json` and the work directory have it.
     pub fn settings(&self) -> Value {
         json!({
             "method": self.method.name(),
-            "parameters": self.method.settings(),
+            "parameters": parameters(self.method.list()),
             "tokenizer": self.tokenizer.to_string(),
+            "stop_words": self.stop_words.to_string(),
             "verification": {
                 "shingle": self.verification.shingle,
                 "similarity": [self.verification.thousandths, 1000],
@@ -195,47 +114,35 @@ impl Job {
         })
     }
 
+    /// Whether equality alone decides, so that there is no sketch.
+    pub fn is_by_equality(&self) -> bool {
+        [EXACT, NORMALIZED].contains(&self.method.name().as_str())
+    }
+
     /// What will be done, in a sentence for people: what was chosen for them, and what to expect.
     pub fn describe(&self) -> String {
+        if self.is_by_equality() {
+            return self.method.summary();
+        }
         let similarity = f64::from(self.verification.thousandths) / 1000.0;
-        let verified = format!(
-            "verified: {similarity} of the shingles of {} words in common",
+        let method = self.common(Level::Scalar);
+        let chosen = methods::build(&self.method, method, &[]);
+        let chosen = chosen.map_or(Vec::new(), |method| method.parameters());
+        let chosen = chosen.iter().map(|(name, value)| format!("{name} {value}"));
+        format!(
+            "{} ({}); verified: {similarity} of the shingles of {} words in common",
+            self.method.name(),
+            chosen.collect::<Vec<_>>().join(", "),
             self.verification.shingle
-        );
-        match &self.method {
-            MethodChoice::Exact => "the same text".to_owned(),
-            MethodChoice::Normalized => "the same words".to_owned(),
-            MethodChoice::SimHash {
-                bits,
-                distance,
-                shingle,
-                weights,
-                skip_stop_words,
-            } => format!(
-                "SimHash of {bits} bits over {} ({}{}), distance at most {distance}; {verified}",
-                match shingle {
-                    1 => "words".to_owned(),
-                    width => format!("shingles of {width} words"),
-                },
-                weights.name(),
-                if *skip_stop_words {
-                    ", no stop words"
-                } else {
-                    ""
-                },
-            ),
-            MethodChoice::MinHash { recall, shingle } => {
-                let bands = Bands::choose(similarity, *recall, MAX_PERMUTATIONS);
-                let chosen = bands.map_or(String::new(), |bands| {
-                    format!(
-                        "{} bands of {} rows, expected recall {:.3} at {similarity}; ",
-                        bands.bands(),
-                        bands.rows(),
-                        bands.expected_recall(similarity)
-                    )
-                });
-                format!("MinHash over shingles of {shingle} words, {chosen}{verified}")
-            }
+        )
+    }
+
+    /// What its method is built with.
+    pub(super) fn common(&self, level: Level) -> Common<'_> {
+        Common {
+            tokenizer: self.tokenizer,
+            stop_words: &self.stop_words,
+            level,
         }
     }
 
@@ -257,40 +164,23 @@ impl Job {
             1,
             MOST_SHINGLE,
         )?;
-        match &self.method {
-            MethodChoice::Exact | MethodChoice::Normalized => Ok(()),
-            MethodChoice::SimHash {
-                bits,
-                distance,
-                shingle,
-                weights,
-                ..
-            } => {
-                if ![64, 128].contains(bits) {
-                    return Err(refuse(format!("bits {bits}: expected 64 or 128")));
-                }
-                within("distance", *distance, 0, bits / 2)?;
-                within("shingle", *shingle, 1, MOST_SHINGLE)?;
-                match weights {
-                    Weights::Top(features) => within("top", *features, 1, MOST_FEATURES),
-                    _ => Ok(()),
-                }
-            }
-            MethodChoice::MinHash { recall, shingle } => {
-                if !(0.01..=0.9999).contains(recall) {
-                    return Err(refuse(format!("recall {recall}: expected 0.01 to 0.9999")));
-                }
-                within("shingle", *shingle, 1, MOST_SHINGLE)
-            }
-        }
+        methods::build(&self.method, self.common(Level::Scalar), &[]).map(drop)
     }
+}
+
+/// The methods that are decided by equality alone.
+pub(super) const EXACT: &str = "exact";
+pub(super) const NORMALIZED: &str = "normalized";
+
+/// Parameters as JSON: whole numbers as numbers, everything else as text.
+fn parameters(list: Vec<(String, String)>) -> Value {
+    let value = |text: String| text.parse::<u64>().map_or(Value::from(text), Value::from);
+    let fields = list.into_iter().map(|(name, text)| (name, value(text)));
+    Value::Object(fields.collect())
 }
 
 /// Most words in a shingle.
 pub const MOST_SHINGLE: usize = 100;
-/// Most features of a ranking.
-pub const MOST_FEATURES: usize = 1_000_000;
-
 fn within<T: PartialOrd + Copy + std::fmt::Display>(
     name: &str,
     value: T,

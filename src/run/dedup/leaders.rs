@@ -1,29 +1,44 @@
 //! The documents that have a sketch of their own, in keep order, and their sketches.
 
-use crate::Result;
-use crate::io::{RecordFile, Sorted, Spooled};
+use std::ops::Range;
+
+use crate::io::{RecordFile, Sorted, Spool, Spooled};
+use crate::search::join::SketchIndex;
+use crate::sketch::{Compare, SketchList, Sketches};
+use crate::{Error, ErrorKind, Result};
 
 use super::decision::Leader;
 use super::gathered::Gathered;
-use super::room::Room;
+use crate::run::room::Room;
 
 /// Sketches are read in blocks of about so many bytes.
 const BLOCK_BYTES: usize = 1 << 16;
+/// Leaders that stream past a block at a time.
+const BATCH: u64 = 1 << 16;
+/// So many bytes of sketches do, if each has its own length; but at least one.
+const BATCH_BYTES: u64 = 16 << 20;
+/// Borders and costs are read so many at a time.
+const SCANNED: u64 = 1 << 13;
 
 /// Documents by rank, put aside in temporary files.
-pub struct Leaders {
+pub struct Leaders<'a> {
+    method: &'a dyn Compare,
     /// Their numbers: four bytes each.
     documents: Spooled,
     /// Their sketches, end to end.
     sketches: Spooled,
+    /// What is known of each sketch, if each has its own length.
+    extents: Option<Spooled>,
     /// Their parts, eight bytes each, if parts matter.
     parts: Option<Spooled>,
-    sketch_bytes: usize,
     /// How many there are.
     pub count: u64,
     /// How many of them, at the start, belong to the reference.
     pub references: u64,
 }
+
+/// Where a sketch begins, and the memory that the index takes for all before it.
+type Extent = [u64; 2];
 
 /// Leaders of consecutive ranks, in memory.
 #[derive(Default)]
@@ -31,12 +46,12 @@ pub struct Block {
     /// The rank of the first.
     pub first: u64,
     /// Their sketches.
-    pub sketches: Vec<u8>,
+    pub sketches: SketchList,
     /// Their parts, or nothing.
     pub parts: Vec<u64>,
 }
 
-impl Leaders {
+impl<'a> Leaders<'a> {
     /// Puts aside what `leaders` name.
     ///
     /// # Errors
@@ -44,73 +59,44 @@ impl Leaders {
     pub fn put_aside(
         leaders: Sorted<Leader>,
         gathered: &Gathered,
-        sketch_bytes: usize,
+        method: &'a dyn Compare,
         with_parts: bool,
         room: &Room<'_>,
-    ) -> Result<Leaders> {
-        let (mut documents, mut sketches, mut parts) =
-            (room.spool()?, room.spool()?, room.spool()?);
-        let mut nearby = Nearby::new(&gathered.sketches, sketch_bytes);
-        let (mut count, mut references) = (0, 0);
+    ) -> Result<Leaders<'a>> {
+        let mut writer = Writer::new(method, with_parts, room)?;
+        let mut nearby = Nearby::new(gathered, method);
         for leader in leaders {
             let leader = leader?;
-            documents.append(&leader.document.to_le_bytes())?;
-            sketches.append(nearby.get(leader.document.into())?)?;
-            if with_parts {
-                let row = gathered.rows.get(leader.document.into())?;
-                parts.append(&row.part.to_le_bytes())?;
-            }
-            count += 1;
-            references += u64::from(leader.class == 0);
+            let part = match with_parts {
+                true => gathered.rows.get(leader.document.into())?.part,
+                false => 0,
+            };
+            let sketch = nearby.get(leader.document.into())?;
+            writer.push(leader.document, sketch, part, leader.class == 0)?;
         }
-        let parts = parts.finish()?;
-        Ok(Leaders {
-            documents: documents.finish()?,
-            sketches: sketches.finish()?,
-            parts: with_parts.then_some(parts),
-            sketch_bytes,
-            count,
-            references,
-        })
+        writer.finish()
     }
 
     /// The leaders that `ranks` name, ascending, under new ranks from 0.
     ///
     /// # Errors
     /// Those of reading and of temporary files.
-    pub fn select(&self, ranks: impl Iterator<Item = u64>, room: &Room<'_>) -> Result<Leaders> {
-        let (mut documents, mut sketches, mut parts) =
-            (room.spool()?, room.spool()?, room.spool()?);
-        let (mut count, mut references) = (0, 0);
-        let mut bytes = Vec::new();
+    pub fn select(&self, ranks: impl Iterator<Item = u64>, room: &Room<'_>) -> Result<Leaders<'a>> {
+        let mut writer = Writer::new(self.method, self.parts.is_some(), room)?;
+        let mut block = Block::default();
         for rank in ranks {
-            self.documents.read_at(4 * rank, 4, &mut bytes)?;
-            documents.append(&bytes)?;
-            let size = self.sketch_bytes;
-            self.sketches
-                .read_at(rank * size as u64, size, &mut bytes)?;
-            sketches.append(&bytes)?;
-            if let Some(all) = &self.parts {
-                all.read_at(8 * rank, 8, &mut bytes)?;
-                parts.append(&bytes)?;
-            }
-            count += 1;
-            references += u64::from(rank < self.references);
+            self.read(rank..rank + 1, &mut block)?;
+            let part = block.parts.first().copied().unwrap_or_default();
+            let is_reference = rank < self.references;
+            let document = self.document(rank)?;
+            writer.push(document, &block.sketches.bytes, part, is_reference)?;
         }
-        let parts = parts.finish()?;
-        Ok(Leaders {
-            documents: documents.finish()?,
-            sketches: sketches.finish()?,
-            parts: self.parts.is_some().then_some(parts),
-            sketch_bytes: self.sketch_bytes,
-            count,
-            references,
-        })
+        writer.finish()
     }
 
-    /// The length of a sketch.
-    pub fn sketch_bytes(&self) -> usize {
-        self.sketch_bytes
+    /// The method whose sketches these are.
+    pub fn method(&self) -> &'a dyn Compare {
+        self.method
     }
 
     /// The number of the document of a rank.
@@ -124,57 +110,261 @@ impl Leaders {
         Ok(u32::from_le(number))
     }
 
-    /// Reads the leaders from rank `first` on, `count` at most.
+    /// Reads the leaders of consecutive ranks.
     ///
     /// # Errors
     /// Those of temporary files.
-    pub fn read(&self, first: u64, count: u64, block: &mut Block) -> Result<()> {
-        let count = count.min(self.count.saturating_sub(first));
-        let size = self.sketch_bytes as u64;
-        block.first = first;
+    pub fn read(&self, ranks: Range<u64>, block: &mut Block) -> Result<()> {
+        let count = ranks.end - ranks.start;
+        block.first = ranks.start;
+        let borders = &mut block.sketches.borders;
+        let bytes = match self.method.sketch_bytes() {
+            Some(length) => {
+                borders.clear();
+                ranks.start * length as u64..ranks.end * length as u64
+            }
+            None => {
+                let extents = self.extents(ranks.start, count + 1)?;
+                *borders = extents.iter().map(|[begin, _]| *begin).collect();
+                let first = borders.first().copied().unwrap_or_default();
+                first..borders.last().copied().unwrap_or_default()
+            }
+        };
+        let length = (bytes.end - bytes.start) as usize;
         self.sketches
-            .read_at(first * size, (count * size) as usize, &mut block.sketches)?;
+            .read_at(bytes.start, length, &mut block.sketches.bytes)?;
         block.parts.clear();
         if let Some(parts) = &self.parts {
             let mut bytes = Vec::new();
-            parts.read_at(8 * first, 8 * count as usize, &mut bytes)?;
+            parts.read_at(8 * ranks.start, 8 * count as usize, &mut bytes)?;
             block.parts = bytemuck::pod_collect_to_vec(&bytes);
         }
         Ok(())
     }
+
+    /// The memory that [`batches`](Self::batches) of leaders take.
+    pub fn batch_bytes(method: &dyn Compare) -> usize {
+        let sketches = match method.sketch_bytes() {
+            Some(length) => BATCH as usize * length,
+            None => BATCH_BYTES as usize,
+        };
+        2 * (sketches + 2 * BATCH as usize * size_of::<u64>())
+    }
+
+    /// The leaders of a range of ranks, as many at a time as may stream past a block.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn batches(&self, ranks: Range<u64>) -> Result<Vec<Range<u64>>> {
+        let cost = |[begin, _]: &Extent| *begin;
+        let most = match self.method.sketch_bytes() {
+            Some(_) => u64::MAX,
+            None => BATCH_BYTES,
+        };
+        self.cut(ranks, BATCH, most, cost, 0)
+    }
+
+    /// The leaders of a range of ranks in blocks of which each, with its index and `per_document`
+    /// bytes more for each, fits into `memory_bytes`; a leader with a giant sketch has a block of
+    /// its own.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Memory`] if there is no room for any; those of temporary files.
+    pub fn blocks(
+        &self,
+        ranks: Range<u64>,
+        per_document: usize,
+        memory_bytes: usize,
+    ) -> Result<Vec<Range<u64>>> {
+        let each = 2 * size_of::<u64>() + per_document;
+        let blocks = match self.method.sketch_bytes() {
+            Some(length) => {
+                let index = SketchIndex::bytes_per_sketch(self.method).unwrap_or_default();
+                let most = memory_bytes / (length + index + each);
+                let most = (most as u64).min(u32::MAX.into());
+                match most {
+                    0 => Vec::new(),
+                    most => self.cut(ranks.clone(), most, u64::MAX, |_| 0, 0)?,
+                }
+            }
+            None => {
+                let cost = |[begin, index]: &Extent| begin + index;
+                let most = memory_bytes as u64;
+                self.cut(ranks.clone(), u32::MAX.into(), most, cost, each as u64)?
+            }
+        };
+        if blocks.is_empty() && !ranks.is_empty() {
+            let message = "too little memory to search sketches: give 16 MiB more";
+            return Err(Error::new(ErrorKind::Memory, message));
+        }
+        Ok(blocks)
+    }
+
+    /// Cuts a range of ranks so that no part has more than `most` leaders, or costs more than
+    /// `most_cost` unless it is a single leader; leaders cost what `cost` grows by, and `each`.
+    fn cut(
+        &self,
+        ranks: Range<u64>,
+        most: u64,
+        most_cost: u64,
+        cost: impl Fn(&Extent) -> u64,
+        each: u64,
+    ) -> Result<Vec<Range<u64>>> {
+        let mut parts = Vec::new();
+        let mut start = ranks.start;
+        if self.extents.is_none() {
+            while start < ranks.end {
+                let end = ranks.end.min(start.saturating_add(most));
+                parts.push(start..end);
+                start = end;
+            }
+            return Ok(parts);
+        }
+        let mut before: Option<u64> = None;
+        for first in ranks.clone().step_by(SCANNED as usize) {
+            let scanned = SCANNED.min(ranks.end - first);
+            let extents = self.extents(first, scanned + 1)?;
+            for (rank, pair) in (first..).zip(extents.windows(2)) {
+                let (begin, end) = (cost(&pair[0]), cost(&pair[1]));
+                let since = *before.get_or_insert(begin);
+                let count = rank - start;
+                if count > 0 && (count == most || end - since + each * (count + 1) > most_cost) {
+                    parts.push(start..rank);
+                    start = rank;
+                    before = Some(begin);
+                }
+            }
+        }
+        if start < ranks.end {
+            parts.push(start..ranks.end);
+        }
+        Ok(parts)
+    }
+
+    fn extents(&self, first: u64, count: u64) -> Result<Vec<Extent>> {
+        let mut bytes = Vec::new();
+        let size = size_of::<Extent>() as u64;
+        if let Some(extents) = &self.extents {
+            extents.read_at(first * size, (count * size) as usize, &mut bytes)?;
+        }
+        Ok(bytemuck::pod_collect_to_vec(&bytes))
+    }
 }
 
-/// Reads records by number, fast if the numbers are mostly ascending.
+impl Block {
+    /// The sketches, which are of `method`.
+    pub fn all(&self, method: &dyn Compare) -> Sketches<'_> {
+        self.sketches.all(method)
+    }
+}
+
+/// Puts leaders aside.
+struct Writer<'a> {
+    method: &'a dyn Compare,
+    with_parts: bool,
+    documents: Spool,
+    sketches: Spool,
+    extents: Spool,
+    parts: Spool,
+    /// Where the next sketch begins.
+    extent: Extent,
+    count: u64,
+    references: u64,
+}
+
+impl<'a> Writer<'a> {
+    fn new(method: &'a dyn Compare, with_parts: bool, room: &Room<'_>) -> Result<Writer<'a>> {
+        Ok(Writer {
+            method,
+            with_parts,
+            documents: room.spool()?,
+            sketches: room.spool()?,
+            extents: room.spool()?,
+            parts: room.spool()?,
+            extent: [0; 2],
+            count: 0,
+            references: 0,
+        })
+    }
+
+    fn push(&mut self, document: u32, sketch: &[u8], part: u64, is_reference: bool) -> Result<()> {
+        self.documents.append(&document.to_le_bytes())?;
+        self.sketches.append(sketch)?;
+        if self.method.sketch_bytes().is_none() {
+            self.extents.append(bytemuck::bytes_of(&self.extent))?;
+            let index = SketchIndex::bytes_for(self.method, sketch);
+            self.extent[0] += sketch.len() as u64;
+            self.extent[1] += index as u64;
+        }
+        if self.with_parts {
+            self.parts.append(&part.to_le_bytes())?;
+        }
+        self.count += 1;
+        self.references += u64::from(is_reference);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Leaders<'a>> {
+        self.extents.append(bytemuck::bytes_of(&self.extent))?;
+        let (extents, parts) = (self.extents.finish()?, self.parts.finish()?);
+        Ok(Leaders {
+            method: self.method,
+            documents: self.documents.finish()?,
+            sketches: self.sketches.finish()?,
+            extents: self.method.sketch_bytes().is_none().then_some(extents),
+            parts: self.with_parts.then_some(parts),
+            count: self.count,
+            references: self.references,
+        })
+    }
+}
+
+/// Reads sketches by number, fast if the numbers are mostly ascending.
 struct Nearby<'a> {
     file: &'a RecordFile<u8>,
-    size: usize,
+    /// Where each sketch ends, if each has its own length.
+    ends: &'a RecordFile<u64>,
+    length: Option<usize>,
     first: u64,
     bytes: Vec<u8>,
 }
 
 impl<'a> Nearby<'a> {
-    fn new(file: &'a RecordFile<u8>, size: usize) -> Nearby<'a> {
+    fn new(gathered: &'a Gathered, method: &dyn Compare) -> Nearby<'a> {
         Nearby {
-            file,
-            size: size.max(1),
+            file: &gathered.sketches,
+            ends: &gathered.sketch_ends,
+            length: method.sketch_bytes(),
             first: 0,
             bytes: Vec::new(),
         }
     }
 
-    fn get(&mut self, number: u64) -> Result<&[u8]> {
-        let start = number * self.size as u64;
-        let held = self.first..self.first + self.bytes.len() as u64;
-        if start < held.start || start + self.size as u64 > held.end {
-            let block = (BLOCK_BYTES / self.size).max(1) * self.size;
-            self.file.read(start, block, &mut self.bytes)?;
-            self.first = start;
+    fn extent(&self, number: u64) -> Result<Range<u64>> {
+        if let Some(length) = self.length {
+            return Ok(number * length as u64..(number + 1) * length as u64);
         }
-        let at = (start - self.first) as usize;
-        match self.bytes.get(at..at + self.size) {
+        let begin = match number.checked_sub(1) {
+            Some(before) => self.ends.get(before)?,
+            None => 0,
+        };
+        Ok(begin..self.ends.get(number)?.max(begin))
+    }
+
+    fn get(&mut self, number: u64) -> Result<&[u8]> {
+        let wanted = self.extent(number)?;
+        let held = self.first..self.first + self.bytes.len() as u64;
+        let length = (wanted.end - wanted.start) as usize;
+        if wanted.start < held.start || wanted.end > held.end {
+            self.file
+                .read(wanted.start, length.max(BLOCK_BYTES), &mut self.bytes)?;
+            self.first = wanted.start;
+        }
+        let at = (wanted.start - self.first) as usize;
+        match self.bytes.get(at..at + length) {
             Some(bytes) => Ok(bytes),
             // The file is complete; this is its error.
-            None => self.file.get(start + self.size as u64 - 1).map(|_| &[][..]),
+            None => self.file.get(wanted.end - 1).map(|_| &[][..]),
         }
     }
 }

@@ -22,7 +22,6 @@ mod numbering;
 mod pair_tables;
 mod reports;
 mod resolve;
-mod room;
 mod row;
 mod segment;
 mod shingle_sets;
@@ -31,8 +30,6 @@ mod streams;
 mod summary;
 #[cfg(feature = "parquet")]
 mod table_dump;
-mod top;
-mod units;
 mod work;
 
 use std::path::Path;
@@ -42,9 +39,14 @@ use serde_json::{Value, json};
 
 use crate::corpus::Source;
 use crate::io::{RecordFile, Sorted, Sorter};
+use crate::run::counting::Counting;
+use crate::run::methods;
 use crate::run::pipeline::{Pipeline, Unit};
+use crate::run::room::Room;
+use crate::run::units::units;
 use crate::run::{Progress, Resources, Stage, Workers};
-use crate::sketch::{Features, Method, WordSet, hashed, minhash};
+use crate::sketch::{Method, Shape};
+use crate::vocabulary::Frequencies;
 use crate::{Error, ErrorKind, Result};
 
 use bits::Bits;
@@ -54,13 +56,12 @@ use gathered::Gathered;
 use near::Stages;
 use numbering::Numbering;
 use reports::Reports;
-use room::Room;
 use row::{Flags, Row};
 use sketching::Inputs;
 use work::Work;
 
 pub use estimate::Estimate;
-pub use job::{ClusterRule, Job, MethodChoice, PairForms, Verification, Weights, WriteMode};
+pub use job::{ClusterRule, Job, PairForms, Verification, WriteMode};
 pub use summary::Summary;
 
 /// What a run reads, and where it writes.
@@ -216,47 +217,6 @@ impl Job {
             "against": all(place.references)?,
         }))
     }
-
-    /// The method that makes sketches, if the job has one; `top` are the words that count.
-    fn method(
-        &self,
-        resources: &Resources,
-        top: Option<WordSet>,
-    ) -> Result<Option<Box<dyn Method>>> {
-        match &self.method {
-            MethodChoice::Exact | MethodChoice::Normalized => Ok(None),
-            MethodChoice::SimHash {
-                bits,
-                distance,
-                shingle,
-                weights,
-                skip_stop_words,
-            } => {
-                let settings = hashed::Settings {
-                    features: match shingle {
-                        1 => Features::Words,
-                        width => Features::Shingles(*width),
-                    },
-                    weights: match weights {
-                        Weights::Frequency => crate::sketch::Weights::Tf,
-                        Weights::LogFrequency => crate::sketch::Weights::LogTf,
-                        Weights::Top(_) => crate::sketch::Weights::Top(top.unwrap_or_default()),
-                    },
-                    stop_words: top::stop_words(*skip_stop_words),
-                    distance: *distance,
-                    least_words: None,
-                };
-                settings.method(*bits, resources.level).map(Some)
-            }
-            MethodChoice::MinHash { recall, shingle } => {
-                let similarity = f64::from(self.verification.thousandths) / 1000.0;
-                let mut settings = minhash::Settings::for_similarity(similarity, *recall)?;
-                settings.shingle = *shingle;
-                let method: Box<dyn Method> = Box::new(settings.method(resources.level)?);
-                Ok(Some(method))
-            }
-        }
-    }
 }
 
 /// A run under way.
@@ -278,10 +238,9 @@ impl Run<'_> {
             .iter()
             .filter_map(|source| source.bytes)
             .sum();
-        let top = self.top_words(total)?;
-        let method = self.job.method(self.resources, top)?;
+        let method = self.method(total)?;
         let method = method.as_deref();
-        let units = units::units(self.inputs.sources);
+        let units = units(self.inputs.sources);
         if !Gathered::is_complete(self.work) {
             self.progress.begin(Stage::Sketch, total);
             sketching::sketch(
@@ -335,6 +294,8 @@ impl Run<'_> {
             job: self.job,
             gathered: &gathered,
             sources: self.inputs.sources,
+            has_distances: method
+                .is_some_and(|method| matches!(method.shape(), Shape::Bits { .. })),
             progress: self.progress,
         };
         let mut dropped = Bits::none_of(numbering.documents());
@@ -369,35 +330,43 @@ impl Run<'_> {
         Ok(summary)
     }
 
-    fn top_words(&self, total: u64) -> Result<Option<WordSet>> {
-        let MethodChoice::SimHash {
-            weights: Weights::Top(features),
-            shingle,
-            skip_stop_words,
-            ..
-        } = self.job.method
-        else {
+    /// The method that makes sketches, if the job has one, with what it has to know ahead; counted
+    /// unless an earlier run did so.
+    fn method(&self, total: u64) -> Result<Option<Box<dyn Method>>> {
+        if self.job.is_by_equality() {
             return Ok(None);
-        };
-        if !self.work.path(top::FILE).exists() {
-            self.progress.begin(Stage::Count, total);
-            let counting = top::Counting {
-                job: self.job,
-                inputs: self.inputs,
-                shingle,
-                stop_words: top::stop_words(skip_stop_words),
-                pipeline: self.pipeline(),
-                room: self.room(),
-                level: self.resources.level,
-            };
-            let words = counting.first(features)?;
-            self.work.publish(top::FILE, bytemuck::cast_slice(&words))?;
-            self.progress.end(total);
         }
-        let stored = RecordFile::<u64>::open(&self.work.path(top::FILE))?;
-        let mut words = Vec::new();
-        stored.read(0, usize::MAX, &mut words)?;
-        Ok(Some(WordSet::new(words)))
+        let common = self.job.common(self.resources.level);
+        let mut frequencies = Vec::new();
+        for (number, count) in methods::counts(&self.job.method).into_iter().enumerate() {
+            let name = format!("frequencies-{number}");
+            if !self.work.path(&name).exists() {
+                self.progress.begin(Stage::Count, total);
+                let counting = Counting {
+                    count,
+                    tokenizer: common.tokenizer,
+                    stop_words: common.stop_words,
+                    pipeline: self.pipeline(),
+                    room: self.room(),
+                    level: common.level,
+                };
+                let counted = counting.run()?;
+                let mut records = vec![[counted.documents(), 0]];
+                records.extend(counted.iter().map(|(feature, count)| [feature, count]));
+                self.work.publish(&name, bytemuck::cast_slice(&records))?;
+                self.progress.end(total);
+            }
+            let stored = RecordFile::<[u64; 2]>::open(&self.work.path(&name))?;
+            let mut records = Vec::new();
+            stored.read(0, usize::MAX, &mut records)?;
+            let documents = records.first().map_or(0, |[documents, _]| *documents);
+            let counts = records
+                .iter()
+                .skip(1)
+                .map(|&[feature, count]| (feature, count));
+            frequencies.push(Frequencies::new(documents, counts));
+        }
+        methods::build(&self.job.method, common, &frequencies).map(Some)
     }
 
     /// The last reading, if there is one.

@@ -9,9 +9,11 @@
 //! earlier ones stream. What is found does not depend on them.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use rayon::iter::{IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
+use crate::Result;
 use crate::dedup::components::Components;
 use crate::dedup::star::Star;
 use crate::dedup::{Documents, Event, Outcome, Parallel, Verdict};
@@ -19,8 +21,7 @@ use crate::io::{Sorted, Sorter};
 use crate::run::pipeline::Pipeline;
 use crate::run::{Progress, Resources, Stage};
 use crate::search::join::{Any, Scratch, SketchIndex};
-use crate::sketch::{Method, Score};
-use crate::{Error, ErrorKind, Result};
+use crate::sketch::{Method, Score, SketchList};
 
 use super::bits::Bits;
 use super::decision::{Decision, Leader};
@@ -28,14 +29,12 @@ use super::gathered::Gathered;
 use super::job::{ClusterRule, Job};
 use super::leaders::{Block, Leaders};
 use super::numbering::Numbering;
-use super::room::Room;
 use super::shingle_sets::{SetBuffers, ShingleSets};
 use super::sketching::Inputs;
+use crate::run::room::Room;
 
 /// Queries that a thread asks at a time while it marks.
 const QUERIES: usize = 1024;
-/// Centres that stream past a block at a time.
-const CENTRES: usize = 1 << 16;
 
 /// What the stage works with.
 pub struct Stages<'a> {
@@ -86,9 +85,8 @@ impl Stages<'_> {
     /// # Errors
     /// Those of reading and of temporary files; [`ErrorKind::Memory`] if not even one block fits.
     pub fn decide(&self, leaders: Sorted<Leader>) -> Result<Found> {
-        let size = self.method.sketch_bytes();
         let with_parts = self.job.keep_per_site;
-        let all = Leaders::put_aside(leaders, self.gathered, size, with_parts, &self.room)?;
+        let all = Leaders::put_aside(leaders, self.gathered, self.method, with_parts, &self.room)?;
         let marked = self.mark(&all)?;
 
         self.progress.begin(Stage::Verify, self.pipeline_bytes());
@@ -118,56 +116,42 @@ impl Stages<'_> {
         sources.filter_map(|source| source.bytes).sum()
     }
 
-    /// What a centre takes on its way past a block.
-    fn centre_bytes(&self) -> usize {
-        2 * (self.method.sketch_bytes() + 2 * size_of::<u64>())
-    }
-
-    /// How many leaders a block has.
-    fn block_len(&self, per_document: usize, working: usize) -> Result<u64> {
-        let each = self.method.sketch_bytes()
-            + SketchIndex::bytes_per_sketch(self.method)
-            + 2 * size_of::<u64>()
-            + per_document;
+    /// Ranges of leaders of which each fits into memory with its index; `working` bytes are taken
+    /// by something else.
+    fn blocks(
+        &self,
+        leaders: &Leaders<'_>,
+        ranks: Range<u64>,
+        per_document: usize,
+        working: usize,
+    ) -> Result<Vec<Range<u64>>> {
         // Followers and sorters have a quarter.
-        let free = (self.room.memory_bytes / 4 * 3).saturating_sub(working);
-        match (free / each) as u64 {
-            0 => {
-                let message = format!(
-                    "{} MiB for clustering are too little: give {} MiB more",
-                    self.room.memory_bytes >> 20,
-                    (working >> 20) + 16
-                );
-                Err(Error::new(ErrorKind::Memory, message))
-            }
-            count => Ok(count.min(u32::MAX.into())),
-        }
+        let free = self.room.memory_bytes / 4 * 3;
+        let working = working + Leaders::batch_bytes(self.method);
+        leaders.blocks(ranks, per_document, free.saturating_sub(working))
     }
 
     /// The leaders near which there is another one.
-    fn mark(&self, all: &Leaders) -> Result<Leaders> {
-        let block_len = self.block_len(0, CENTRES * self.centre_bytes())?;
-        let starts: Vec<u64> = (0..all.count).step_by(block_len as usize).collect();
+    fn mark<'m>(&self, all: &Leaders<'m>) -> Result<Leaders<'m>> {
+        let blocks = self.blocks(all, 0..all.count, 0, 0)?;
         self.progress
-            .begin(Stage::Mark, all.count * starts.len() as u64);
+            .begin(Stage::Mark, all.count * blocks.len() as u64);
         let mut marks = Bits::none_of(all.count);
+        let batches = all.batches(0..all.count)?;
         let (mut block, mut queries) = (Block::default(), Block::default());
-        for &start in &starts {
-            all.read(start, block_len, &mut block)?;
+        for ranks in blocks {
+            all.read(ranks, &mut block)?;
             let index = self.index(&block)?;
-            for first in (0..all.count).step_by(CENTRES) {
+            for batch in &batches {
                 self.progress.check()?;
-                all.read(first, CENTRES as u64, &mut queries)?;
-                for (place, mark) in self
-                    .near_any(&index, &block, &queries)
-                    .into_iter()
-                    .enumerate()
-                {
-                    if mark {
-                        marks.insert((first + place as u64) as u32);
+                all.read(batch.clone(), &mut queries)?;
+                let marked = self.near_any(&index, &block, &queries);
+                for (rank, is_marked) in batch.clone().zip(marked) {
+                    if is_marked {
+                        marks.insert(rank as u32);
                     }
                 }
-                self.progress.advance(CENTRES as u64);
+                self.progress.advance(batch.end - batch.start);
             }
         }
         self.progress.end(0);
@@ -176,28 +160,31 @@ impl Stages<'_> {
     }
 
     fn index<'b>(&'b self, block: &'b Block) -> Result<SketchIndex<'b>> {
-        let count = block.sketches.len() / self.method.sketch_bytes().max(1);
-        let memory = SketchIndex::bytes_per_sketch(self.method) * count;
+        let sketches = block.all(self.method);
+        let memory = match SketchIndex::bytes_per_sketch(self.method) {
+            Some(each) => each * sketches.count(),
+            None => {
+                let each = |sketch| SketchIndex::bytes_for(self.method, sketch);
+                sketches.iter().map(each).sum()
+            }
+        };
         let level = self.resources.level;
         // What a small index may take beyond its share does not matter.
-        SketchIndex::build(self.method, &block.sketches, memory.max(1 << 20), level)
+        SketchIndex::build(self.method, sketches, memory.max(1 << 20), level)
     }
 
     /// Whether anybody in the block of `index` is near each of the queries.
     fn near_any(&self, index: &SketchIndex<'_>, block: &Block, queries: &Block) -> Vec<bool> {
-        let size = self.method.sketch_bytes();
+        let sketches = queries.all(self.method);
         let held = block.first..block.first + u64::from(index.count());
-        let pieces: Vec<(usize, &[u8])> = queries
-            .sketches
-            .chunks(QUERIES * size)
-            .enumerate()
-            .collect();
+        let pieces: Vec<usize> = (0..sketches.count()).step_by(QUERIES).collect();
         let found: Vec<Vec<bool>> = pieces
             .into_par_iter()
-            .map_init(Scratch::default, |scratch, (piece, sketches)| {
-                let first = queries.first + (piece * QUERIES) as u64;
+            .map_init(Scratch::default, |scratch, start| {
+                let piece = start..sketches.count().min(start + QUERIES);
+                let first = queries.first + start as u64;
                 let asked: Vec<Any<'_>> = (first..)
-                    .zip(sketches.chunks(size))
+                    .zip(sketches.range(piece).iter())
                     .map(|(rank, sketch)| Any {
                         sketch,
                         except: held.contains(&rank).then(|| (rank - block.first) as u32),
@@ -225,7 +212,7 @@ impl Stages<'_> {
     /// The star rule over the marked leaders.
     fn stars(
         &self,
-        marked: &Leaders,
+        marked: &Leaders<'_>,
         sets: &ShingleSets,
     ) -> Result<(Sorted<Decision>, Sorted<Decision>)> {
         let (mut decisions, mut refused) = (self.room.sorter(16), self.room.sorter(16));
@@ -237,17 +224,15 @@ impl Stages<'_> {
             }
         };
         let verify = |centre, member| self.verdict(sets, centre, member);
-        let working = Star::WORKING_BYTES + CENTRES * self.centre_bytes();
-        let block_len = self.block_len(Star::bytes_per_document(), working)?;
+        let per_document = Star::bytes_per_document();
+        let blocks = |ranks| self.blocks(marked, ranks, per_document, Star::WORKING_BYTES);
         // Documents of the reference are all centres, and form blocks of their own.
         let mut centres = Centres(Bits::none_of(marked.count));
         let mut block = Block::default();
-        for (start, count, is_reference) in blocks(marked, block_len) {
-            if is_reference {
-                (start..start + count).for_each(|rank| centres.0.insert(rank as u32));
-                continue;
-            }
-            marked.read(start, count, &mut block)?;
+        (0..marked.references).for_each(|rank| centres.0.insert(rank as u32));
+        for ranks in blocks(marked.references..marked.count)? {
+            let start = ranks.start;
+            marked.read(ranks, &mut block)?;
             let index = self.index(&block)?;
             let mut star = Star::new(&index, start, &block.parts);
             centres.for_each(marked, |earlier| {
@@ -269,26 +254,26 @@ impl Stages<'_> {
     /// Connected components of the marked leaders.
     fn components(
         &self,
-        marked: &Leaders,
+        marked: &Leaders<'_>,
         sets: &ShingleSets,
     ) -> Result<(Sorted<Decision>, Sorted<Decision>)> {
-        let size = self.method.sketch_bytes();
         // By rank, until it is known who is joined to whom.
         let mut refusals: Sorter<Decision> = self.room.sorter(16);
         let mut sink = |event: Event| refusals.push(record(&event));
         let verify = |earlier, later| self.verdict(sets, earlier, later);
-        let joined = 8 * marked.count as usize + CENTRES * self.centre_bytes();
-        let block_len = self.block_len(0, Star::WORKING_BYTES + joined)?;
+        let joined = Star::WORKING_BYTES + 8 * marked.count as usize;
         let mut components = Components::new(marked.count)?;
         let (mut block, mut earlier) = (Block::default(), Block::default());
-        for start in (0..marked.count).step_by(block_len as usize) {
-            marked.read(start, block_len, &mut block)?;
+        for ranks in self.blocks(marked, 0..marked.count, 0, joined)? {
+            let start = ranks.start;
+            marked.read(ranks, &mut block)?;
             let index = self.index(&block)?;
-            let own = Documents::block(&block.sketches, size, start, &block.parts);
-            for first in (0..start).step_by(CENTRES) {
+            let own = Documents::block(block.all(self.method), start, &block.parts);
+            for batch in marked.batches(0..start)? {
                 self.progress.check()?;
-                marked.read(first, (start - first).min(CENTRES as u64), &mut earlier)?;
-                let before = Documents::block(&earlier.sketches, size, first, &earlier.parts);
+                marked.read(batch, &mut earlier)?;
+                let (sketches, first) = (earlier.all(self.method), earlier.first);
+                let before = Documents::block(sketches, first, &earlier.parts);
                 components.join_with((&index, &own), &before, &Pool, &verify, &mut sink)?;
             }
             let mut from = 0;
@@ -302,14 +287,14 @@ impl Stages<'_> {
         for rank in 0..marked.count {
             let first = components.first(rank);
             if first != rank {
-                marked.read(first, 1, &mut a)?;
-                marked.read(rank, 1, &mut b)?;
+                marked.read(first..first + 1, &mut a)?;
+                marked.read(rank..rank + 1, &mut b)?;
                 let (Verdict::Same(verified) | Verdict::Refused(verified)) =
                     self.verdict(sets, first, rank)?;
                 let event = Event {
                     member: rank,
                     centre: first,
-                    score: self.method.score(&a.sketches, &b.sketches),
+                    score: self.method.score(&a.sketches.bytes, &b.sketches.bytes),
                     verified,
                     outcome: Outcome::Verified,
                 };
@@ -338,51 +323,35 @@ impl Centres {
     /// Hands all centres to `visit`, in keep order, some at a time.
     fn for_each(
         &self,
-        marked: &Leaders,
+        marked: &Leaders<'_>,
         mut visit: impl FnMut(&Documents<'_>) -> Result<()>,
     ) -> Result<()> {
-        let mut all = Block::default();
-        let (mut ranks, mut sketches, mut parts) = (Vec::new(), Vec::new(), Vec::new());
-        for first in (0..marked.count).step_by(CENTRES) {
-            let stays = first..marked.count.min(first + CENTRES as u64);
-            let stays = stays.filter(|&rank| self.0.contains(rank as u32));
+        let method = marked.method();
+        let (mut all, mut sketches) = (Block::default(), SketchList::new(method));
+        let (mut ranks, mut parts) = (Vec::new(), Vec::new());
+        for batch in marked.batches(0..marked.count)? {
+            let first = batch.start;
             ranks.clear();
-            ranks.extend(stays);
+            ranks.extend(batch.clone().filter(|&rank| self.0.contains(rank as u32)));
             if ranks.is_empty() {
                 continue;
             }
-            marked.read(first, CENTRES as u64, &mut all)?;
-            let size = marked.sketch_bytes();
+            marked.read(batch, &mut all)?;
             sketches.clear();
             parts.clear();
             for rank in &ranks {
                 let place = (rank - first) as usize;
-                sketches.extend_from_slice(&all.sketches[place * size..][..size]);
+                sketches.push(all.all(method).get(place));
                 parts.extend(all.parts.get(place));
             }
-            visit(&Documents::listed(&sketches, size, &ranks, &parts))?;
+            visit(&Documents::listed(sketches.all(method), &ranks, &parts))?;
         }
         Ok(())
     }
 }
 
-/// First rank and length of each block, and whether it belongs to the reference.
-fn blocks(marked: &Leaders, block_len: u64) -> impl Iterator<Item = (u64, u64, bool)> {
-    let parts = [
-        (0, marked.references, true),
-        (marked.references, marked.count, false),
-    ];
-    parts
-        .into_iter()
-        .flat_map(move |(begin, end, is_reference)| {
-            (begin..end)
-                .step_by(block_len as usize)
-                .map(move |start| (start, block_len.min(end - start), is_reference))
-        })
-}
-
 /// What an event says of two documents.
-fn decision(event: &Event, marked: &Leaders) -> Result<Decision> {
+fn decision(event: &Event, marked: &Leaders<'_>) -> Result<Decision> {
     let (document, kept) = (
         marked.document(event.member)?,
         marked.document(event.centre)?,

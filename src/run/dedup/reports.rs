@@ -15,11 +15,11 @@ use crate::{Error, Result};
 use super::bits::Bits;
 use super::decision::Decision;
 use super::gathered::Gathered;
-use super::job::{Job, MethodChoice};
+use super::job::{EXACT, Job, NORMALIZED};
 use super::pair_tables::PairTables;
-use super::room::Room;
 use super::row::{Flags, Label, Row};
 use super::sketching::source_of;
+use crate::run::room::Room;
 
 /// Lines are made so many at a time, and a thread makes so many of them.
 const BATCH: usize = 1 << 14;
@@ -36,6 +36,8 @@ pub struct Reports<'a> {
     pub gathered: &'a Gathered,
     /// All sources.
     pub sources: &'a [Source],
+    /// Whether the method measures distances.
+    pub has_distances: bool,
     /// Says whether to go on.
     pub progress: &'a Progress,
 }
@@ -265,7 +267,11 @@ impl Reports<'_> {
     fn with_pair<R>(&self, decision: &Decision, take: impl FnOnce(&Pair<'_>) -> R) -> Result<R> {
         let (row, label) = self.document(decision.document)?;
         let (kept_row, kept_label) = self.document(decision.kept)?;
-        let is_fingerprint = matches!(self.job.method, MethodChoice::SimHash { .. });
+        let is_distance = match decision.evidence {
+            Decision::NEAR => decision.score[1] == 0,
+            _ => self.has_distances,
+        };
+        let name = self.job.method.name();
         let near = decision.evidence == Decision::NEAR;
         let (file, kept_file) = (self.file_name(&row)?, self.file_name(&kept_row)?);
         let pair = Pair {
@@ -274,11 +280,11 @@ impl Reports<'_> {
             kept: (decision.kept != decision.document).then_some(&kept_label.id),
             cluster: decision.kept.into(),
             method: match decision.evidence {
-                Decision::SAME_TEXT => MethodChoice::Exact.name(),
-                Decision::SAME_WORDS => MethodChoice::Normalized.name(),
-                _ => self.job.method.name(),
+                Decision::SAME_TEXT => EXACT,
+                Decision::SAME_WORDS => NORMALIZED,
+                _ => &name,
             },
-            nearness: match (is_fingerprint, near) {
+            nearness: match (is_distance, near) {
                 (true, _) => Nearness::Distance(decision.score[0]),
                 (false, true) => Nearness::Similarity(decision.score),
                 (false, false) => Nearness::Similarity([1, 1]),

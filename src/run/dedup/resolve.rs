@@ -4,7 +4,7 @@ use crate::Result;
 use crate::io::Sorted;
 
 use super::decision::{Decision, Follower};
-use super::room::Room;
+use crate::run::room::Room;
 
 /// All documents that go, by number.
 ///

@@ -1,7 +1,7 @@
 //! Finished stretches of the first reading, which survive a crash.
 //!
 //! ```text
-//! header │ chunks │ rows │ sketches │ labels │ xxh3-128 of all before
+//! header │ chunks │ rows │ borders │ sketches │ labels │ xxh3-128 of all before
 //! ```
 
 use std::fs;
@@ -14,9 +14,10 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::row::Row;
 use crate::corpus::Position;
 use crate::io::AtomicFile;
+use crate::sketch::SketchList;
 use crate::{Error, ErrorKind, Result};
 
-const MAGIC: [u8; 8] = *b"STSEG\0\0\x01";
+const MAGIC: [u8; 8] = *b"STSEG\0\0\x02";
 const CHECKSUM_BYTES: usize = 16;
 
 /// Where a segment ends, and what is in it.
@@ -32,6 +33,8 @@ pub struct Header {
     end: [u64; 3],
     chunks: u64,
     rows: u64,
+    /// Borders of sketches, if they are not all of one length.
+    borders: u64,
     sketch_bytes: u64,
     label_bytes: u64,
 }
@@ -57,8 +60,8 @@ pub struct Segment {
     pub chunks: Vec<ChunkEntry>,
     /// Their documents.
     pub rows: Vec<Row>,
-    /// The documents' sketches, end to end.
-    pub sketches: Vec<u8>,
+    /// The documents' sketches.
+    pub sketches: SketchList,
     /// The documents' labels, where the rows say.
     pub labels: Vec<u8>,
 }
@@ -79,7 +82,8 @@ impl Header {
         let chunks = self.chunks.checked_mul(size_of::<ChunkEntry>() as u64)?;
         let rows = self.rows.checked_mul(size_of::<Row>() as u64)?;
         let fixed = (size_of::<Header>() + CHECKSUM_BYTES) as u64;
-        [chunks, rows, self.sketch_bytes, self.label_bytes]
+        let borders = self.borders.checked_mul(size_of::<u64>() as u64)?;
+        [chunks, rows, borders, self.sketch_bytes, self.label_bytes]
             .into_iter()
             .try_fold(fixed, u64::checked_add)
     }
@@ -88,7 +92,10 @@ impl Header {
 impl Segment {
     /// Bytes of memory that it holds, about.
     pub fn bytes(&self) -> usize {
-        size_of_val(self.rows.as_slice()) + self.sketches.len() + self.labels.len()
+        size_of_val(self.rows.as_slice())
+            + size_of_val(self.sketches.borders.as_slice())
+            + self.sketches.bytes.len()
+            + self.labels.len()
     }
 
     /// Appends what was made of the next chunk.
@@ -100,7 +107,7 @@ impl Segment {
             ..*row
         });
         self.rows.extend(moved);
-        self.sketches.extend_from_slice(&next.sketches);
+        self.sketches.append(&next.sketches);
         self.labels.extend_from_slice(&next.labels);
     }
 
@@ -117,13 +124,15 @@ impl Segment {
             end: [end.chunk, end.member, end.offset],
             chunks: self.chunks.len() as u64,
             rows: self.rows.len() as u64,
-            sketch_bytes: self.sketches.len() as u64,
+            borders: self.sketches.borders.len() as u64,
+            sketch_bytes: self.sketches.bytes.len() as u64,
             label_bytes: self.labels.len() as u64,
         };
         let mut bytes = bytemuck::bytes_of(&header).to_vec();
         bytes.extend_from_slice(bytemuck::cast_slice(&self.chunks));
         bytes.extend_from_slice(bytemuck::cast_slice(&self.rows));
-        bytes.extend_from_slice(&self.sketches);
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.sketches.borders));
+        bytes.extend_from_slice(&self.sketches.bytes);
         bytes.extend_from_slice(&self.labels);
         let checksum = xxh3_128(&bytes);
         let mut file = AtomicFile::create(path)?;
@@ -162,11 +171,15 @@ fn parse(bytes: &[u8]) -> Option<(Header, Segment)> {
     }
     let (chunks, rest) = rest.split_at_checked(header.chunks as usize * size_of::<ChunkEntry>())?;
     let (rows, rest) = rest.split_at_checked(header.rows as usize * size_of::<Row>())?;
+    let (borders, rest) = rest.split_at_checked(header.borders as usize * size_of::<u64>())?;
     let (sketches, labels) = rest.split_at_checked(header.sketch_bytes as usize)?;
     let segment = Segment {
         chunks: bytemuck::pod_collect_to_vec(chunks),
         rows: bytemuck::pod_collect_to_vec(rows),
-        sketches: sketches.to_vec(),
+        sketches: SketchList {
+            bytes: sketches.to_vec(),
+            borders: bytemuck::pod_collect_to_vec(borders),
+        },
         labels: labels.to_vec(),
     };
     Some((header, segment))
@@ -185,7 +198,10 @@ mod tests {
         Segment {
             chunks: vec![ChunkEntry::zeroed(); 2],
             rows: vec![row(0), row(3)],
-            sketches: vec![1; 16],
+            sketches: SketchList {
+                bytes: vec![1; 16],
+                borders: vec![0, 5, 16],
+            },
             labels: b"abcdef".to_vec(),
         }
     }
@@ -208,8 +224,8 @@ mod tests {
         let labels: Vec<u64> = read.rows.iter().map(|row| row.label).collect();
         assert_eq!(labels, [0, 3, 6, 9]);
         assert_eq!(
-            (read.sketches.len(), read.labels),
-            (32, b"abcdefabcdef".to_vec())
+            (read.sketches, read.labels),
+            (written.sketches, b"abcdefabcdef".to_vec())
         );
     }
 

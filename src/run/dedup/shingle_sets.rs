@@ -16,8 +16,8 @@ use super::bits::Bits;
 use super::job::Job;
 use super::leaders::Leaders;
 use super::numbering::Numbering;
-use super::room::Room;
 use super::sketching::{Inputs, source_of};
+use crate::run::room::Room;
 
 /// Where a set lies in the temporary file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
@@ -61,7 +61,7 @@ impl ShingleSets {
         job: &Job,
         inputs: Inputs<'_>,
         numbering: &Numbering<'_>,
-        marked: &Leaders,
+        marked: &Leaders<'_>,
         pipeline: &Pipeline<'_>,
         level: Level,
         room: &Room<'_>,

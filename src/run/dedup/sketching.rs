@@ -6,16 +6,16 @@ use crate::kernel::Level;
 use crate::run::pipeline::{Event, Pipeline, Unit};
 use crate::run::{Progress, Resources};
 use crate::sketch::digest;
-use crate::sketch::{Method, Scratch, Words};
-use crate::text::{Tokenizer, WordHashes};
+use crate::sketch::{Method, Needs, Scratch, SketchList, View};
+use crate::text::{Spelling, Tokenizer, WordHashes};
 use crate::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::job::Job;
 use super::row::{Flags, Label, Row};
 use super::segment::{ChunkEntry, Segment};
-use super::units::units;
 use super::work::Work;
+use crate::run::units::units;
 
 /// A segment is finished when it holds so much, or covers so much of the input.
 const SEGMENT_BYTES: usize = 4 << 20;
@@ -157,6 +157,7 @@ struct RowMaker<'a> {
     method: Option<&'a dyn Method>,
     tokenizer: Tokenizer,
     words: WordHashes,
+    spelling: Spelling,
     scratch: Scratch,
 }
 
@@ -172,6 +173,7 @@ impl<'a> Sketcher<'a> {
             method,
             tokenizer: Tokenizer::new(job.tokenizer, level),
             words: WordHashes::default(),
+            spelling: Spelling::default(),
             scratch: Scratch::default(),
         };
         Sketcher {
@@ -185,7 +187,7 @@ impl<'a> Sketcher<'a> {
     pub(super) fn sketch(&mut self, chunk: &Chunk) -> Result<Segment> {
         let source = source_of(self.inputs.sources, chunk.source)?;
         let is_reference = chunk.source < self.inputs.references;
-        let mut made = Segment::default();
+        let mut made = self.maker.empty_segment();
         let mut rows_digest = Vec::new();
         let (maker, rows) = (&mut self.maker, &mut made);
         let visit = &mut |_, parsed: Parsed<'_>| {
@@ -218,12 +220,28 @@ impl<'a> Sketcher<'a> {
 }
 
 impl RowMaker<'_> {
+    /// Of no document yet.
+    fn empty_segment(&self) -> Segment {
+        Segment {
+            sketches: self
+                .method
+                .map(|method| SketchList::new(method))
+                .unwrap_or_default(),
+            ..Segment::default()
+        }
+    }
+
     fn document(&mut self, source: &Source, document: &Document<'_>, made: &mut Segment) -> Row {
-        let wide = self.method.is_some_and(|method| method.wide());
-        self.words.short.clear();
-        self.words.long.clear();
-        self.tokenizer
-            .hash_words(document.text, wide, &mut self.words);
+        let needs = self.method.map_or(Needs::HASHES, |method| method.needs());
+        let (text, words) = (document.text, &mut self.words);
+        match needs.spelled {
+            true => {
+                let spelling = &mut self.spelling;
+                self.tokenizer
+                    .spell_words(text, needs.long, words, spelling);
+            }
+            false => self.tokenizer.hash_words(text, needs.long, words),
+        }
         let count = self.words.short.len();
         let least = self.method.map_or(1, |method| method.least_words());
 
@@ -233,11 +251,16 @@ impl RowMaker<'_> {
         flags.set(Flags::BROKEN_TEXT, document.broken_text);
         flags.set(Flags::NAMED_BY_PLACE, document.id.is_empty());
         if let Some(method) = self.method {
-            let words = Words {
+            let view = View {
+                text,
                 short: &self.words.short,
                 long: &self.words.long,
+                spelled: self.spelling.all(),
             };
-            let has_any = method.sketch(words, &mut self.scratch, &mut made.sketches);
+            let scratch = &mut self.scratch;
+            let has_any = made
+                .sketches
+                .push_with(|out| method.sketch(view, scratch, out));
             flags.set(Flags::SHORT, (count < least || !has_any) && !is_empty);
         }
         let row = Row {
@@ -262,14 +285,15 @@ impl RowMaker<'_> {
         };
         label.write(&mut made.labels);
         if self.words.short.capacity() > KEPT_CAPACITY {
-            (self.words, self.scratch) = Default::default();
+            (self.words, self.spelling, self.scratch) = Default::default();
         }
         row
     }
 
     fn skipped(&mut self, source: &Source, skip: &Skip, made: &mut Segment) -> Row {
-        let sketch_bytes = self.method.map_or(0, |method| method.sketch_bytes());
-        made.sketches.resize(made.sketches.len() + sketch_bytes, 0);
+        let length = self.method.and_then(|method| method.sketch_bytes());
+        made.sketches
+            .push_with(|out| out.resize(out.len() + length.unwrap_or(0), 0));
         let mut flags = Flags::SKIPPED;
         flags.set(Flags::NAMED_BY_PLACE, skip.id.is_empty());
         let row = Row {

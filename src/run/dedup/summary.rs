@@ -105,7 +105,7 @@ impl Summary {
             "dropped_by": {
                 "exact": self.totals.same_text,
                 "normalized": self.totals.same_words,
-                job.method.name(): self.totals.near + own(job, &self.totals),
+                &job.method.name(): self.totals.near + own(job, &self.totals),
             },
             "refused": self.refused,
             "refused_listed": self.refused_listed,
@@ -123,7 +123,7 @@ impl Summary {
 
 /// What a method by digest found is its own.
 fn own(job: &Job, totals: &Totals) -> u64 {
-    match job.method.name() {
+    match job.method.name().as_str() {
         "exact" => totals.same_text,
         "normalized" => totals.same_words,
         _ => 0,

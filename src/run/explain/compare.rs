@@ -2,10 +2,10 @@
 
 use crate::kernel::Level;
 use crate::sketch::digest;
-use crate::sketch::{Bands, Method, Scratch, WordSet, Words, hashed, minhash};
+use crate::sketch::{Bands, Method, Scratch, View, hashed, minhash};
 use crate::sketch::{Features, MAX_PERMUTATIONS};
 use crate::text::shingles::{overlap, shingles, sort_to_set};
-use crate::text::{Choice, StopWords, Tokenizer, WordHashes};
+use crate::text::{Choice, Tokenizer, WordHashes, WordSet};
 use crate::{Error, ErrorKind, Result};
 
 /// What decides the verdicts, as a deduplication has it.
@@ -19,8 +19,8 @@ pub struct Settings {
     pub thousandths: u32,
     /// The largest Hamming distance of fingerprints.
     pub distance: u32,
-    /// Whether the words of the built-in lists are left out of fingerprints.
-    pub skip_stop_words: bool,
+    /// Words that are left out of fingerprints.
+    pub stop_words: WordSet,
     /// The share of pairs of that similarity that MinHash has to propose.
     pub recall: f64,
 }
@@ -166,10 +166,7 @@ fn fingerprint(
     let method = hashed::Settings {
         features,
         distance: settings.distance,
-        stop_words: match settings.skip_stop_words {
-            true => WordSet::new(StopWords::builtin().hashes()),
-            false => WordSet::default(),
-        },
+        stop_words: settings.stop_words.clone(),
         ..hashed::Settings::default()
     };
     let method = method.method(width, level)?;
@@ -218,12 +215,13 @@ fn sketches(method: &dyn Method, words: &[WordHashes; 2]) -> ([Vec<u8>; 2], bool
     let mut scratch = Scratch::default();
     let mut has_any = true;
     let sketches = [&words[0], &words[1]].map(|words| {
-        let words = Words {
+        let view = View {
             short: &words.short,
             long: &words.long,
+            ..View::default()
         };
         let mut sketch = Vec::new();
-        has_any &= method.sketch(words, &mut scratch, &mut sketch);
+        has_any &= method.sketch(view, &mut scratch, &mut sketch);
         sketch
     });
     (sketches, has_any)
@@ -282,6 +280,7 @@ fn near(is_near: bool) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::builtin_stop_words;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -291,7 +290,7 @@ mod tests {
             shingle: 5,
             thousandths: 800,
             distance: 3,
-            skip_stop_words: true,
+            stop_words: builtin_stop_words(),
             recall: 0.95,
         }
     }
@@ -343,7 +342,7 @@ mod tests {
         let text = "the of and to in is that it";
         assert_eq!(outcomes(text, text)[2], Outcome::TooShort(8));
         let settings = Settings {
-            skip_stop_words: false,
+            stop_words: WordSet::default(),
             ..settings()
         };
         let texts = [text.as_bytes(); 2];

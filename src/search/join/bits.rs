@@ -4,7 +4,7 @@ use super::{Any, Near, Scratch};
 use crate::Result;
 use crate::kernel::Level;
 use crate::search::hamming::{Fingerprint, GroupedIndex, Strategy, plan};
-use crate::sketch::Score;
+use crate::sketch::{Score, Sketches};
 
 /// Sketches that are fingerprints, the equal ones folded.
 pub(super) struct Bits<F: Fingerprint> {
@@ -25,7 +25,7 @@ impl<F: Fingerprint> Bits<F> {
     }
 
     pub(super) fn build(
-        sketches: &[u8],
+        sketches: Sketches<'_>,
         distance: u32,
         memory_bytes: usize,
         level: Level,
@@ -107,19 +107,18 @@ impl<F: Fingerprint> Bits<F> {
 }
 
 /// The fingerprints that sketches are: where they lie, if the machine reads them so.
-fn fingerprints<F: Fingerprint>(sketches: &[u8]) -> Cow<'_, [F]> {
-    match bytemuck::try_cast_slice(sketches) {
-        Ok(fingerprints) if cfg!(target_endian = "little") => Cow::Borrowed(fingerprints),
-        _ => sketches
-            .chunks_exact(size_of::<F>())
-            .map(fingerprint)
-            .collect(),
+fn fingerprints<F: Fingerprint>(sketches: Sketches<'_>) -> Cow<'_, [F]> {
+    let lying = sketches.end_to_end();
+    let lying = lying.filter(|bytes| bytes.len() == sketches.count() * size_of::<F>());
+    match lying.map(bytemuck::try_cast_slice) {
+        Some(Ok(fingerprints)) if cfg!(target_endian = "little") => Cow::Borrowed(fingerprints),
+        _ => sketches.iter().map(fingerprint).collect(),
     }
 }
 
-/// A fingerprint from its bytes, the lowest first.
+/// A fingerprint from its bytes, the lowest first; those that a narrow one lacks are zero.
 fn fingerprint<F: Fingerprint>(sketch: &[u8]) -> F {
     let mut bytes = [0; 16];
-    bytes[..size_of::<F>()].copy_from_slice(sketch);
+    bytes[..sketch.len()].copy_from_slice(sketch);
     F::truncate(u128::from_le_bytes(bytes))
 }

@@ -1,7 +1,7 @@
 use std::ops::Range;
 
-use super::{Any, Near, Scratch, sketch};
-use crate::sketch::{Compare, Score};
+use super::{Any, Near, Scratch};
+use crate::sketch::{Compare, Score, Sketches};
 use crate::{Error, ErrorKind, Result};
 
 /// Spreads keys over the buckets, whatever they are; odd, so that different keys stay different.
@@ -19,23 +19,21 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// An entry for each key, taking all sketches to have as many as one of zeros, and at most two
-    /// bucket borders for every four.
-    pub(super) fn bytes_per_sketch(method: &dyn Compare) -> usize {
+    /// An entry for each key of a sketch, and at most two bucket borders for every four.
+    pub(super) fn bytes_for(method: &dyn Compare, sketch: &[u8]) -> usize {
         let mut count = 0usize;
-        method.keys(&vec![0; method.sketch_bytes()], &mut |_| count += 1);
+        method.keys(sketch, &mut |_| count += 1);
         count * (8 + 4) + (count * 2 * 8).div_ceil(4)
     }
 
     /// A counting sort by bucket, then a small sort in each.
     pub(super) fn build(
         method: &dyn Compare,
-        sketches: &[u8],
+        sketches: Sketches<'_>,
         memory_bytes: usize,
     ) -> Result<Keys> {
         let each = |visit: &mut dyn FnMut(u64, u32)| {
-            let all = sketches.chunks_exact(method.sketch_bytes().max(1));
-            for (sketch, position) in all.zip(0..) {
+            for (sketch, position) in sketches.iter().zip(0..) {
                 method.keys(sketch, &mut |key| {
                     visit(key.wrapping_mul(MULTIPLIER), position)
                 });
@@ -111,7 +109,7 @@ impl Keys {
     pub(super) fn any(
         &self,
         method: &dyn Compare,
-        sketches: &[u8],
+        sketches: Sketches<'_>,
         queries: &[Any<'_>],
         scratch: &mut Scratch,
         mut sink: impl FnMut(usize, bool),
@@ -124,7 +122,7 @@ impl Keys {
             });
             let mut others = lists.each(&self.positions).map(|each| each.0);
             let is_near = |position: u32| {
-                let score = method.score(query.sketch, sketch(method, sketches, position));
+                let score = method.score(query.sketch, sketches.get(position as usize));
                 Some(position) != query.except && method.accepts(&score)
             };
             sink(number, others.any(is_near));
@@ -134,7 +132,7 @@ impl Keys {
     pub(super) fn near(
         &self,
         method: &dyn Compare,
-        sketches: &[u8],
+        sketches: Sketches<'_>,
         queries: &[Near<'_>],
         scratch: &mut Scratch,
         mut sink: impl FnMut(usize, &[(u32, Score)], u32),
@@ -157,7 +155,7 @@ impl Keys {
             candidates.dedup();
             found.clear();
             let scored = candidates.iter().map(|&position| {
-                let other = sketch(method, sketches, position);
+                let other = sketches.get(position as usize);
                 (position, method.score(query.sketch, other))
             });
             found.extend(scored.filter(|(_, score)| method.accepts(score)));

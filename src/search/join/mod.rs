@@ -1,6 +1,6 @@
 //! Which sketches of a block are near a given one?
 //!
-//! A [`SketchIndex`] stands over sketches that lie end to end in memory and answers for every
+//! A [`SketchIndex`] stands over [`Sketches`] in memory and answers for every
 //! method alike. Fingerprints go to [`hamming`], equal ones folded; what has keys
 //! goes to a table of them, in which sketches that share a key are found and then scored. Either
 //! way a query leads to a few ascending *lists* of positions, of which only the part in the wanted
@@ -20,7 +20,7 @@ use std::ops::Range;
 
 use super::hamming;
 use crate::kernel::Level;
-use crate::sketch::{Compare, Score, Shape};
+use crate::sketch::{Compare, Score, Shape, Sketches};
 use crate::{Error, ErrorKind, Result};
 
 /// Finds near sketches among those of a block.
@@ -29,7 +29,7 @@ use crate::{Error, ErrorKind, Result};
 /// with its own [`Scratch`].
 pub struct SketchIndex<'a> {
     method: &'a dyn Compare,
-    sketches: &'a [u8],
+    sketches: Sketches<'a>,
     finder: Finder,
 }
 
@@ -71,45 +71,53 @@ pub struct Scratch {
 }
 
 impl<'a> SketchIndex<'a> {
-    /// The memory that [`build`](Self::build) needs for each sketch, besides the sketch, so that
-    /// searches are fast: an upper bound.
-    pub fn bytes_per_sketch(method: &dyn Compare) -> usize {
+    /// The memory that [`build`](Self::build) needs for `sketch`, besides the sketch, so that
+    /// searches are fast: an upper bound on average over the sketches of an index.
+    ///
+    /// The same for all sketches that are fingerprints.
+    pub fn bytes_for(method: &dyn Compare, sketch: &[u8]) -> usize {
         match method.shape() {
             Shape::Bits { width, distance } if width <= 64 => {
                 Bits::<u64>::bytes_per_sketch(distance)
             }
             Shape::Bits { distance, .. } => Bits::<u128>::bytes_per_sketch(distance),
-            Shape::Keys => Keys::bytes_per_sketch(method),
+            Shape::Keys => Keys::bytes_for(method, sketch),
         }
     }
 
-    /// Prepares `sketches`, which lie end to end, for searches; takes at most `memory_bytes`.
+    /// [`bytes_for`](Self::bytes_for) any sketch, if that is one number: where all sketches have
+    /// one length, that of one of zeros.
+    pub fn bytes_per_sketch(method: &dyn Compare) -> Option<usize> {
+        let length = method.sketch_bytes()?;
+        Some(SketchIndex::bytes_for(method, &vec![0; length]))
+    }
+
+    /// Prepares `sketches` for searches; takes at most `memory_bytes`.
     ///
-    /// With less than [`bytes_per_sketch`](Self::bytes_per_sketch) for each, fingerprints are
+    /// With less than [`bytes_for`](Self::bytes_for) each, fingerprints are
     /// searched by brute force, to which a fold of equal ones is the only help; with more, skewed
     /// fingerprints get more tables. Uses the current rayon pool.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] if there are more than `u32::MAX` sketches or a fingerprint is not
-    /// of 64 or 128 bits; [`ErrorKind::Memory`] if keys do not fit.
+    /// of 32, 64 or 128 bits; [`ErrorKind::Memory`] if keys do not fit.
     pub fn build(
         method: &'a dyn Compare,
-        sketches: &'a [u8],
+        sketches: Sketches<'a>,
         memory_bytes: usize,
         level: Level,
     ) -> Result<SketchIndex<'a>> {
-        let length = method.sketch_bytes().max(1);
-        if sketches.len() / length > u32::MAX as usize {
+        if sketches.count() > u32::MAX as usize {
             let message = format!(
                 "{} sketches in one block: expected at most {}",
-                sketches.len() / length,
+                sketches.count(),
                 u32::MAX
             );
             return Err(Error::new(ErrorKind::Parameter, message));
         }
         let finder = match method.shape() {
             Shape::Bits {
-                width: 64,
+                width: 32 | 64,
                 distance,
             } => Finder::Narrow(Bits::build(sketches, distance, memory_bytes, level)?),
             Shape::Bits {
@@ -117,7 +125,7 @@ impl<'a> SketchIndex<'a> {
                 distance,
             } => Finder::Wide(Bits::build(sketches, distance, memory_bytes, level)?),
             Shape::Bits { width, .. } => {
-                let message = format!("fingerprints of {width} bits: expected 64 or 128");
+                let message = format!("fingerprints of {width} bits: expected 32, 64 or 128");
                 return Err(Error::new(ErrorKind::Parameter, message));
             }
             Shape::Keys => Finder::Keys(Keys::build(method, sketches, memory_bytes)?),
@@ -131,7 +139,7 @@ impl<'a> SketchIndex<'a> {
 
     /// How many sketches there are.
     pub fn count(&self) -> u32 {
-        (self.sketches.len() / self.method.sketch_bytes().max(1)) as u32
+        self.sketches.count() as u32
     }
 
     /// The method whose sketches these are.
@@ -139,14 +147,14 @@ impl<'a> SketchIndex<'a> {
         self.method
     }
 
-    /// All sketches, end to end.
-    pub fn sketches(&self) -> &'a [u8] {
+    /// All sketches.
+    pub fn sketches(&self) -> Sketches<'a> {
         self.sketches
     }
 
     /// The sketch at a position.
     pub fn sketch(&self, position: u32) -> &'a [u8] {
-        sketch(self.method, self.sketches, position)
+        self.sketches.get(position as usize)
     }
 
     /// Whether any sketch at a position other than `except` is near `query`.
@@ -225,10 +233,4 @@ impl<'a> SketchIndex<'a> {
             Finder::Keys(keys) => keys.bytes(),
         }
     }
-}
-
-/// The sketch at `position` of those that lie end to end.
-fn sketch<'s>(method: &dyn Compare, sketches: &'s [u8], position: u32) -> &'s [u8] {
-    let length = method.sketch_bytes();
-    &sketches[position as usize * length..][..length]
 }

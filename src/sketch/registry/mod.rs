@@ -7,8 +7,8 @@ mod parameter;
 use std::fmt;
 
 use super::{
-    Method, content_seen, exact, hashed, i_match, lexicon_simhash, minhash, shingle_sets,
-    spot_signatures, super_shingles, text_profile,
+    Method, characters, content_seen, exact, hashed, i_match, lexicon_simhash, minhash, mirror,
+    shingle_sets, spot_signatures, super_shingles, text_profile,
 };
 use crate::kernel::Level;
 use crate::text::{Choice, WordSet};
@@ -18,9 +18,16 @@ use crate::{Error, ErrorKind, Result};
 pub use parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
 
 /// Every method.
-pub const METHODS: [&Entry; 14] = [
+pub const METHODS: &[&Entry] = &[
     &hashed::ENTRY,
     &minhash::ENTRY,
+    &characters::DICTIONARY,
+    &characters::CODES,
+    &mirror::ONE,
+    &mirror::TWO,
+    &mirror::THREE,
+    &mirror::FOUR,
+    &mirror::FIVE,
     &hashed::SHINGLE_ENTRY,
     &exact::ENTRY,
     &exact::NORMALIZED_ENTRY,
@@ -61,9 +68,21 @@ pub enum Ahead {
     Count(Count),
 }
 
+/// Of what features are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// The words of the collection's tokenizer.
+    #[default]
+    Words,
+    /// The words of [`Choice::Chars`], whatever the collection's tokenizer: folded characters.
+    Characters,
+}
+
 /// What is counted ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
+    /// What a word is.
+    pub unit: Unit,
     /// How many of the most frequent are kept; of equally frequent ones those of smaller hash.
     pub most: usize,
     /// A feature is so many words in a row.
@@ -88,6 +107,17 @@ pub struct Setting<'a> {
 }
 
 impl Setting<'_> {
+    /// What was counted ahead for `method`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if nothing was.
+    pub(super) fn counted(&self, method: &str) -> Result<&Frequencies> {
+        self.frequencies.ok_or_else(|| {
+            let message = format!("method {method}: nothing was counted ahead for its weights");
+            Error::new(ErrorKind::Parameter, message)
+        })
+    }
+
     /// The stop words, or none.
     pub(super) fn stop_words(&self, skip: bool) -> WordSet {
         match skip {
@@ -113,13 +143,29 @@ impl Spec {
     pub fn parse(text: &str) -> Result<Spec> {
         let (name, settings) = text.split_once(':').unwrap_or((text, ""));
         let name = name.trim();
-        let Some(entry) = METHODS.into_iter().find(|entry| entry.name == name) else {
+        let Some(entry) = METHODS.iter().copied().find(|entry| entry.name == name) else {
             let names: Vec<&str> = METHODS.iter().map(|entry| entry.name).collect();
             let message = format!("method {name:?}: expected one of {}", names.join(", "));
             return Err(Error::new(ErrorKind::Parameter, message));
         };
         let values = Values::parse(entry.name, entry.parameters, settings)?;
         Ok(Spec { entry, values })
+    }
+
+    /// The method's name.
+    pub fn name(&self) -> String {
+        self.entry.name.to_owned()
+    }
+
+    /// What it is, in a line.
+    pub fn summary(&self) -> String {
+        self.entry.summary.to_owned()
+    }
+
+    /// Every parameter with its value.
+    pub fn list(&self) -> Vec<(String, String)> {
+        let list = self.values.list().into_iter();
+        list.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// What is known of the method.
@@ -176,7 +222,7 @@ mod tests {
             stop_words: &stop_words,
             frequencies: Some(&frequencies),
         };
-        for entry in METHODS {
+        for &entry in METHODS {
             let spec = Spec::parse(entry.name).unwrap();
             let text = spec.to_string();
             assert_eq!(Spec::parse(&text).unwrap().to_string(), text);

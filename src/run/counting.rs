@@ -5,42 +5,34 @@ use std::collections::BinaryHeap;
 
 use ahash::AHashMap;
 
+use super::pipeline::{Event, Pipeline, Unit};
+use super::room::Room;
+use super::units::units;
 use crate::Result;
 use crate::corpus::{Chunk, Parsed, Parser, Position};
 use crate::io::Sorter;
 use crate::kernel::Level;
-use crate::run::pipeline::{Event, Pipeline, Unit};
-use crate::sketch::WordSet;
-use crate::text::shingles::shingles;
-use crate::text::{StopWords, Tokenizer, WordHashes};
+use crate::sketch::registry::{self, Count};
+use crate::text::shingles::{shingles, sort_to_set};
+use crate::text::{Choice, Tokenizer, WordHashes, WordSet};
+use crate::vocabulary::Frequencies;
 
-use super::job::Job;
-use super::room::Room;
-use super::sketching::{Inputs, source_of};
-use super::units::units;
-
-/// Where the work directory has the features.
-pub const FILE: &str = "top";
 /// What a feature takes in the table of counts, about.
 const ENTRY_BYTES: usize = 40;
 
-/// The words that do not count.
-pub fn stop_words(leave_out: bool) -> WordSet {
-    match leave_out {
-        true => WordSet::new(StopWords::builtin().hashes()),
-        false => WordSet::default(),
-    }
-}
-
 /// What is counted, and how.
 pub struct Counting<'a> {
-    pub job: &'a Job,
-    pub inputs: Inputs<'a>,
-    /// A feature is so many words in a row.
-    pub shingle: usize,
-    pub stop_words: WordSet,
+    /// What is wanted.
+    pub count: Count,
+    /// What a word is.
+    pub tokenizer: Choice,
+    /// The words that are left out if stop words are.
+    pub stop_words: &'a WordSet,
+    /// What is read.
     pub pipeline: Pipeline<'a>,
+    /// Memory and temporary space.
     pub room: Room<'a>,
+    /// How fast it is, nothing else.
     pub level: Level,
 }
 
@@ -54,24 +46,28 @@ struct Counter {
 }
 
 impl Counting<'_> {
-    /// The hashes of the `most` most frequent features, most frequent first; of equally frequent
-    /// ones those of smaller hash.
+    /// The counts of the most frequent features; of equally frequent ones those of smaller hash
+    /// come first.
     ///
     /// Counts in bounded memory: what is more is sorted on disk.
     ///
     /// # Errors
     /// Those of reading and of temporary files.
-    pub fn first(&self, most: usize) -> Result<Vec<u64>> {
-        let units: Vec<Unit> = units(self.inputs.sources)
+    pub fn run(&self) -> Result<Frequencies> {
+        let units: Vec<Unit> = units(self.pipeline.sources)
             .into_iter()
             .map(|sources| Unit {
                 sources,
                 begin: Position::default(),
             })
             .collect();
+        let choice = match self.count.unit {
+            registry::Unit::Words => self.tokenizer,
+            registry::Unit::Characters => Choice::Chars,
+        };
         let start = || Counter {
-            parser: Parser::new(&self.job.reading),
-            tokenizer: Tokenizer::new(self.job.tokenizer, self.level),
+            parser: Parser::new(self.pipeline.reading),
+            tokenizer: Tokenizer::new(choice, self.level),
             words: WordHashes::default(),
             features: Vec::new(),
             counts: AHashMap::new(),
@@ -79,11 +75,14 @@ impl Counting<'_> {
         let work = |counter: &mut Counter, chunk: &Chunk| self.count(counter, chunk);
         let limit = (self.room.memory_bytes / 4 / ENTRY_BYTES).max(1 << 16);
         let mut totals: AHashMap<u64, u64> = AHashMap::new();
+        let mut documents = 0;
         let mut sorter: Sorter<[u64; 2]> = self.room.sorter(4);
         self.pipeline.run(&units, start, work, |_, event| {
-            let Event::Chunk { result: counts, .. } = event else {
+            let Event::Chunk { result, .. } = event else {
                 return Ok(());
             };
+            let (counted, counts) = result;
+            documents += counted;
             for (feature, count) in counts {
                 *totals.entry(feature).or_default() += count;
             }
@@ -93,11 +92,15 @@ impl Counting<'_> {
             }
         })?;
         spill(&mut totals, &mut sorter)?;
-        first_of(sorter, most)
+        Ok(Frequencies::new(
+            documents,
+            first_of(sorter, self.count.most)?,
+        ))
     }
 
-    fn count(&self, counter: &mut Counter, chunk: &Chunk) -> Result<Vec<(u64, u64)>> {
-        let format = source_of(self.inputs.sources, chunk.source)?.format;
+    /// How many documents a chunk has, and the counts of their features.
+    fn count(&self, counter: &mut Counter, chunk: &Chunk) -> Result<(u64, Vec<(u64, u64)>)> {
+        let format = self.pipeline.source(chunk.source)?.format;
         let Counter {
             parser,
             tokenizer,
@@ -105,24 +108,32 @@ impl Counting<'_> {
             features,
             counts,
         } = counter;
+        let mut documents = 0;
         counts.clear();
         parser.for_each(format, chunk, &|_| true, &mut |_, parsed| {
-            if let Parsed::Document(document) = parsed {
-                tokenizer.hash_words(document.text, false, words);
+            let Parsed::Document(document) = parsed else {
+                return;
+            };
+            documents += 1;
+            tokenizer.hash_words(document.text, false, words);
+            if self.count.skip_stop_words {
                 words.short.retain(|&word| !self.stop_words.contains(word));
-                let counted = match self.shingle {
-                    1 => &words.short,
-                    width => {
-                        shingles(&words.short, width, features);
-                        &*features
-                    }
-                };
-                for &feature in counted {
-                    *counts.entry(feature).or_default() += 1;
+            }
+            let counted = match self.count.shingle {
+                1 => &mut words.short,
+                width => {
+                    shingles(&words.short, width, features);
+                    &mut *features
                 }
+            };
+            if self.count.documents {
+                sort_to_set(counted);
+            }
+            for &feature in &*counted {
+                *counts.entry(feature).or_default() += 1;
             }
         });
-        Ok(counts.drain().collect())
+        Ok((documents, counts.drain().collect()))
     }
 }
 
@@ -132,8 +143,8 @@ fn spill(totals: &mut AHashMap<u64, u64>, sorter: &mut Sorter<[u64; 2]>) -> Resu
         .try_for_each(|(feature, count)| sorter.push([feature, count]))
 }
 
-/// Adds up the counts of each feature, and keeps the best.
-fn first_of(sorter: Sorter<[u64; 2]>, most: usize) -> Result<Vec<u64>> {
+/// Adds up the counts of each feature, and keeps the best: features with counts.
+fn first_of(sorter: Sorter<[u64; 2]>, most: usize) -> Result<Vec<(u64, u64)>> {
     // The worst of the best is on top.
     let mut best: BinaryHeap<(Reverse<u64>, u64)> = BinaryHeap::new();
     let mut keep = |feature: u64, count: u64| {
@@ -155,7 +166,10 @@ fn first_of(sorter: Sorter<[u64; 2]>, most: usize) -> Result<Vec<u64>> {
     }
     keep(current, total);
     let sorted = best.into_sorted_vec();
-    Ok(sorted.into_iter().map(|(_, feature)| feature).collect())
+    Ok(sorted
+        .into_iter()
+        .map(|(Reverse(count), feature)| (feature, count))
+        .collect())
 }
 
 #[cfg(test)]
@@ -169,6 +183,9 @@ mod tests {
         for record in [[9, 1], [5, 2], [7, 4], [9, 3], [3, 2], [0, 2]] {
             sorter.push(record).unwrap();
         }
-        assert_eq!(first_of(sorter, 4).unwrap(), [7, 9, 0, 3]);
+        assert_eq!(
+            first_of(sorter, 4).unwrap(),
+            [(7, 4), (9, 4), (0, 2), (3, 2)]
+        );
     }
 }

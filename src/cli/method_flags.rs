@@ -1,0 +1,218 @@
+//! How candidates are found and verified: the flags of `simtool dedup`.
+
+use clap::Args;
+use simtool::sketch::registry::Spec;
+use simtool::text::Choice;
+use simtool::{Error, ErrorKind, Result};
+
+use super::number;
+
+/// How candidates are found and verified.
+#[derive(Args, Clone, Debug)]
+pub struct MethodArgs {
+    /// How candidates are found: NAME or NAME:parameter=value,...; simtool methods lists them
+    #[arg(
+        long,
+        value_name = "METHOD",
+        default_value = "simhash",
+        help_heading = "Method"
+    )]
+    pub method: String,
+
+    /// Least similarity of duplicates: the share of shingles in common, |A ∩ B| / |A ∪ B|
+    #[arg(
+        long, value_name = "SHARE", default_value = "0.8", value_parser = thousandths,
+        help_heading = "Method"
+    )]
+    pub similarity: u32,
+
+    /// Words in the shingles that are compared [default: 5, or 9 characters]
+    #[arg(
+        long, value_name = "WORDS", value_parser = number::within(1, 100),
+        help_heading = "Method"
+    )]
+    pub shingle: Option<usize>,
+
+    /// Bits of a SimHash fingerprint: 32, 64, 128 or 256 [default: 64]
+    #[arg(long, value_name = "BITS", help_heading = "Method")]
+    pub bits: Option<String>,
+
+    /// Largest Hamming distance of candidates [default: 6]
+    #[arg(long, value_name = "K", help_heading = "Method")]
+    pub distance: Option<String>,
+
+    /// Words in a feature of a SimHash [default: 1]
+    #[arg(long, value_name = "WORDS", help_heading = "Method")]
+    pub features: Option<String>,
+
+    /// What a feature of a SimHash weighs: tf, log-tf, tf-idf, once, or top:N, which counts only the
+    /// N most frequent ones of all documents [default: tf]
+    #[arg(long, value_name = "WEIGHTS", help_heading = "Method")]
+    pub weights: Option<String>,
+
+    /// Let the common words of nine languages count, which are left out otherwise; then a distance
+    /// of 3 is enough for a SimHash
+    #[arg(long, help_heading = "Method")]
+    pub keep_stop_words: bool,
+
+    /// Share of the pairs of the given similarity that MinHash has to propose [default: 0.95]
+    #[arg(long, value_name = "SHARE", help_heading = "Method")]
+    pub recall: Option<String>,
+}
+
+impl MethodArgs {
+    /// The method that is asked for, with what the flags besides --method say of it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for a method, parameter or value that there is not, and for flags
+    /// of another method.
+    pub fn spec(&self, tokenizer: Choice) -> Result<Spec> {
+        let mut text = self.method.clone();
+        let name = Spec::parse(&text)?.name();
+        let mut add = |parameter: &str, value: &str| {
+            text.push(if text.contains(':') { ',' } else { ':' });
+            text += &format!("{parameter}={value}");
+        };
+        for (flag, parameter, value) in self.shorthands() {
+            if !has_parameter(&name, &parameter) {
+                let message = format!("{flag}: the method {name} has no parameter {parameter}");
+                return Err(Error::new(ErrorKind::Parameter, message));
+            }
+            add(&parameter, &value);
+        }
+        if name == "minhash" {
+            if !self.method.contains("similarity=") {
+                add("similarity", &decimal(self.similarity));
+            }
+            if !self.method.contains("shingle=") {
+                add("shingle", &self.verified_shingle(tokenizer).to_string());
+            }
+        }
+        Spec::parse(&text)
+    }
+
+    /// Words in the shingles that are compared.
+    pub fn verified_shingle(&self, tokenizer: Choice) -> usize {
+        self.shingle.unwrap_or_else(|| tokenizer.usual_width())
+    }
+
+    /// Flags that stand for parameters of the method: flag, parameter, value.
+    fn shorthands(&self) -> Vec<(&'static str, String, String)> {
+        let given = |flag, parameter: &str, value: &Option<String>| {
+            let value = value.clone()?;
+            Some((flag, parameter.to_owned(), value))
+        };
+        let mut all: Vec<_> = [
+            given("--bits", "bits", &self.bits),
+            given("--distance", "distance", &self.distance),
+            given("--features", "features", &self.features),
+            given("--recall", "recall", &self.recall),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if let Some(weights) = &self.weights {
+            let (name, top) = weights.split_once(':').unwrap_or((weights, ""));
+            all.push(("--weights", "weights".into(), name.into()));
+            if !top.is_empty() {
+                all.push(("--weights", "top".into(), top.into()));
+            }
+        }
+        if self.keep_stop_words {
+            all.push(("--keep-stop-words", "stop-words".into(), "keep".into()));
+        }
+        all
+    }
+}
+
+fn has_parameter(method: &str, parameter: &str) -> bool {
+    let known = Spec::parse(method).map(|spec| spec.list());
+    known.is_ok_and(|list| list.iter().any(|(name, _)| name == parameter))
+}
+
+/// Thousandths as a decimal number.
+fn decimal(thousandths: u32) -> String {
+    format!("{}.{:03}", thousandths / 1000, thousandths % 1000)
+}
+
+/// Parses the value of --tokenizer; the message is for clap.
+pub fn tokenizer(text: &str) -> std::result::Result<Choice, String> {
+    text.parse().map_err(|error: Error| error.to_string())
+}
+
+/// Parses the value of --similarity; the message is for clap.
+pub fn thousandths(text: &str) -> std::result::Result<u32, String> {
+    let expected = "expected a share from 0.001 to 1 with at most three decimals";
+    let share: f64 = text.parse().map_err(|_| expected.to_owned())?;
+    let thousandths = (share * 1000.0).round();
+    let exact = (thousandths - share * 1000.0).abs() < 1e-9;
+    match exact && (1.0..=1000.0).contains(&thousandths) {
+        true => Ok(thousandths as u32),
+        false => Err(expected.to_owned()),
+    }
+}
+
+/// Parses the value of --recall; the message is for clap.
+pub fn recall(text: &str) -> std::result::Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.01..=0.9999).contains(&share) => Ok(share),
+        _ => Err("expected a share from 0.01 to 0.9999".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_exact() {
+        assert_eq!(thousandths("0.8"), Ok(800));
+        assert_eq!(thousandths("1"), Ok(1000));
+        assert_eq!(thousandths("0.001"), Ok(1));
+        for refused in ["0", "1.001", "0.0005", "x", "nan", "-0.5"] {
+            assert!(thousandths(refused).is_err(), "{refused}");
+        }
+    }
+
+    fn args(line: &str) -> MethodArgs {
+        #[derive(clap::Parser)]
+        struct Alone {
+            #[command(flatten)]
+            method: MethodArgs,
+        }
+        let words = std::iter::once("x").chain(line.split_ascii_whitespace());
+        <Alone as clap::Parser>::try_parse_from(words)
+            .map(|alone| alone.method)
+            .unwrap()
+    }
+
+    #[test]
+    fn flags_stand_for_parameters() {
+        let spec = |line| args(line).spec(Choice::Auto).map(|spec| spec.to_string());
+        let same =
+            |line, text| assert_eq!(spec(line).unwrap(), Spec::parse(text).unwrap().to_string());
+        same("", "simhash");
+        same("--bits 128 --distance 12", "simhash:bits=128,distance=12");
+        same(
+            "--weights top:50 --keep-stop-words",
+            "simhash:weights=top,top=50,stop-words=keep",
+        );
+        same(
+            "--method simhash:bits=128 --distance 3",
+            "simhash:bits=128,distance=3",
+        );
+        same(
+            "--method minhash --similarity 0.7 --shingle 3 --recall 0.9",
+            "minhash:similarity=0.7,shingle=3,recall=0.9",
+        );
+        same("--method minhash:similarity=0.5", "minhash:similarity=0.5");
+        let message = |line| spec(line).unwrap_err().to_string();
+        assert_eq!(
+            message("--method minhash --bits 64"),
+            "--bits: the method minhash has no parameter bits"
+        );
+        assert!(message("--method simhash:bits=64 --bits 128").ends_with("bits is set twice"));
+        assert!(message("--distance 65").ends_with("distance \"65\": expected 0 to 64"));
+        assert!(message("--weights idf").contains("weights \"idf\": expected tf"));
+    }
+}

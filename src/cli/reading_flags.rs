@@ -1,0 +1,175 @@
+//! How documents are read: the flags of every command that reads them.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use simtool::corpus::{Format, HtmlText, Reading};
+use simtool::text::{Choice, WordSet, builtin_stop_words, listed_stop_words};
+use simtool::{Error, ErrorKind, Result};
+
+use super::method_flags::tokenizer;
+use super::size::parse_size;
+
+/// How documents are read.
+#[derive(Args, Clone, Debug)]
+pub struct ReadingArgs {
+    /// Format of all inputs [default: detected from their content]
+    #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
+    pub format: Option<FormatName>,
+
+    /// Field of the text; dots lead into nested fields
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "text",
+        help_heading = "Reading"
+    )]
+    pub text_field: String,
+
+    /// Field of the id
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "id",
+        help_heading = "Reading"
+    )]
+    pub id_field: String,
+
+    /// Field of the URL
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "url",
+        help_heading = "Reading"
+    )]
+    pub url_field: String,
+
+    /// Field of the date
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "date",
+        help_heading = "Reading"
+    )]
+    pub date_field: String,
+
+    /// What counts as the text of an HTML page
+    #[arg(
+        long,
+        value_name = "PART",
+        default_value = "main",
+        help_heading = "Reading"
+    )]
+    pub html: HtmlPart,
+
+    /// Documents larger than this are skipped and listed
+    #[arg(
+        long, value_name = "SIZE", default_value = "16M", value_parser = parse_size,
+        help_heading = "Reading"
+    )]
+    pub max_document: u64,
+
+    /// What is taken for a word: auto, ascii, unicode, chinese or chars
+    #[arg(
+        long, value_name = "KIND", default_value = "auto", value_parser = tokenizer,
+        help_heading = "Reading"
+    )]
+    pub tokenizer: Choice,
+
+    /// File of the words, between white space, that methods leave out as stop words [default: the
+    /// common words of nine languages]
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
+    pub stop_words: Option<PathBuf>,
+}
+
+/// Small enough that the rows of the shortest documents fit the memory of a chunk.
+const CHUNK_BYTES: usize = 512 << 10;
+/// Nobody has so many stop words.
+const MOST_STOP_WORD_BYTES: u64 = 64 << 20;
+
+impl ReadingArgs {
+    /// The reading they ask for.
+    pub fn reading(&self) -> Reading {
+        Reading {
+            format: self.format.map(Format::from),
+            text_field: self.text_field.clone(),
+            id_field: self.id_field.clone(),
+            url_field: self.url_field.clone(),
+            date_field: self.date_field.clone(),
+            keep_field: None,
+            html: self.html.into(),
+            max_document_bytes: self.max_document,
+            chunk_bytes: CHUNK_BYTES,
+        }
+    }
+
+    /// The stop words.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`] if the file cannot be read, [`ErrorKind::Content`] if it is absurdly
+    /// large.
+    pub fn stop_words(&self) -> Result<WordSet> {
+        let Some(path) = &self.stop_words else {
+            return Ok(builtin_stop_words());
+        };
+        let unreadable = |cause| {
+            Error::new(ErrorKind::Read, "cannot be read")
+                .in_file(path)
+                .caused_by(cause)
+        };
+        let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
+        if bytes > MOST_STOP_WORD_BYTES {
+            let message = format!("{bytes} bytes of stop words: expected at most 64 MiB");
+            return Err(Error::new(ErrorKind::Content, message).in_file(path));
+        }
+        Ok(listed_stop_words(&std::fs::read(path).map_err(unreadable)?))
+    }
+}
+
+/// The values of --format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    /// Pages separated by form feeds, headed by a line with the id
+    FormFeed,
+    /// Each file is a document
+    WholeFile,
+    /// A JSON object a line
+    Jsonl,
+    /// WARC and WET
+    Warc,
+    /// The web archives of before 2009
+    Arc,
+    /// Parquet
+    Parquet,
+}
+
+/// The values of --html.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HtmlPart {
+    /// The main text, without menus and the like
+    Main,
+    /// All that can be seen
+    Visible,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Format {
+        match name {
+            FormatName::FormFeed => Format::FormFeed,
+            FormatName::WholeFile => Format::WholeFile,
+            FormatName::Jsonl => Format::Jsonl,
+            FormatName::Warc => Format::Warc,
+            FormatName::Arc => Format::Arc,
+            FormatName::Parquet => Format::Parquet,
+        }
+    }
+}
+
+impl From<HtmlPart> for HtmlText {
+    fn from(part: HtmlPart) -> HtmlText {
+        match part {
+            HtmlPart::Main => HtmlText::Main,
+            HtmlPart::Visible => HtmlText::Visible,
+        }
+    }
+}

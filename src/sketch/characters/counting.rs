@@ -1,0 +1,103 @@
+//! Counts of characters.
+
+use encoding_rs::mem::convert_utf8_to_utf16;
+
+use super::Component;
+use super::positions::{IGNORED, Positions, feature};
+use crate::sketch::weights::inverse_frequency;
+use crate::vocabulary::Frequencies;
+
+/// So much of a text is converted at a time.
+const PART_BYTES: usize = 2048;
+/// Counters, one for each rank and for what is ignored, and more up to a power of two.
+const COUNTERS: usize = 4096;
+
+const _: () = assert!((IGNORED as usize) < COUNTERS);
+
+/// Counts characters at the ranks of their positions.
+#[derive(Debug)]
+pub(super) struct Counting {
+    positions: Positions,
+    /// What one occurrence of each UTF-16 unit adds; one if there is nothing.
+    weights: Box<[u32]>,
+}
+
+impl Counting {
+    /// Counts occurrences, weighed by their inverse frequency if that is known.
+    ///
+    /// A half of a character beyond 16 bits weighs as if one document had it.
+    pub(super) fn new(positions: Positions, frequencies: Option<&Frequencies>) -> Counting {
+        let weights = frequencies.map(|known| {
+            let weight = |unit: u16| {
+                let feature = char::from_u32(unit.into()).map(feature);
+                let documents = feature.and_then(|feature| known.get(feature)).unwrap_or(1);
+                inverse_frequency(known.documents(), documents) as u32
+            };
+            (0..=u16::MAX).map(weight).collect()
+        });
+        Counting {
+            positions,
+            weights: weights.unwrap_or_default(),
+        }
+    }
+
+    /// Hands the components of a text to `emit`, ascending by rank.
+    ///
+    /// `counters` are any or none before the first call; what one call leaves is right for the next.
+    pub(super) fn components(
+        &self,
+        text: &[u8],
+        counters: &mut Vec<u64>,
+        mut emit: impl FnMut(Component),
+    ) {
+        counters.resize(COUNTERS, 0);
+        let Ok(counts) = <&mut [u64; COUNTERS]>::try_from(&mut counters[..]) else {
+            unreachable!("so many counters")
+        };
+        match &self.weights[..] {
+            [] => self.count(text, counts, |_| 1),
+            weights => self.count(text, counts, |unit| weights[usize::from(unit)].into()),
+        }
+        for (eight, first) in counts[..usize::from(IGNORED)]
+            .chunks_mut(8)
+            .zip((0..).step_by(8))
+        {
+            if eight.iter().fold(0, |any, count| any | count) == 0 {
+                continue;
+            }
+            for (count, rank) in eight.iter_mut().zip(first..) {
+                let weight = std::mem::take(count);
+                if weight > 0 {
+                    emit(Component { rank, weight });
+                }
+            }
+        }
+        counts[usize::from(IGNORED)] = 0;
+    }
+
+    #[inline(always)]
+    fn count(&self, text: &[u8], counts: &mut [u64; COUNTERS], weight: impl Fn(u16) -> u64) {
+        let mut units = [0; PART_BYTES + 1];
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (part, behind) = rest.split_at(part(rest));
+            rest = behind;
+            let converted = convert_utf8_to_utf16(part, &mut units);
+            for &unit in &units[..converted] {
+                let counter = &mut counts[usize::from(self.positions.rank(unit)) % COUNTERS];
+                *counter = counter.wrapping_add(weight(unit));
+            }
+        }
+    }
+}
+
+/// The length of the first part of a text, which cuts no character.
+fn part(text: &[u8]) -> usize {
+    if text.len() <= PART_BYTES {
+        return text.len();
+    }
+    // Behind three bytes that continue a character, the next starts one or is none.
+    let starts = |place: &usize| text[*place] & 0xc0 != 0x80;
+    let mut places = (PART_BYTES - 3..=PART_BYTES).rev();
+    places.find(starts).unwrap_or(PART_BYTES)
+}

@@ -1,0 +1,269 @@
+//! Vectors of character counts, compared by the extended Jaccard coefficient.
+//!
+//! A sketch is the components that are not zero, ascending by their rank in an order that is the
+//! same for all documents: each is eight bytes, little-endian, the rank in the upper 16 bits and the
+//! weight in the lower 48.
+
+mod bounds;
+mod counting;
+mod positions;
+
+use std::cmp::Ordering;
+
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use super::registry::{Ahead, Count, Domain, Entry, Parameter, Setting, Unit, Values};
+use crate::Result;
+use bounds::Bounds;
+use counting::Counting;
+use positions::Positions;
+
+/// A counter for each common character.
+pub const DICTIONARY: Entry = Entry {
+    name: "characters",
+    summary: "counts of the common Chinese characters, by their extended Jaccard coefficient",
+    description: "\
+A document is a vector of counts of the 3755 characters of GB 2312 level 1, a counter each; other \
+characters are ignored. Documents are near if ab / (|a|^2+|b|^2-ab) reaches the similarity. The \
+published list of 3764 common characters is not to be had; level 1 of GB 2312 stands in for it.
+
+A table lookup a character, eight bytes for each character that occurs. Blind to the order of \
+characters, and to everything but simplified Chinese. Nothing is missed, but documents of like \
+length and topic are many candidates: expect far more comparisons than with shingles.
+
+The published experiment with 500 originals, 250 verbatim and 250 edited copies among 500 unrelated \
+texts found 250 and 249 of them and at most one wrong; its 99.9 % of correctness cannot follow from \
+its own formula.",
+    parameters: &[SIMILARITY, WEIGHTS, STOP_WORDS],
+    ahead,
+    build: |values, setting| build("characters", Positions::dictionary(), values, setting),
+};
+
+/// A counter for each of 3764 positions to which codes are mapped.
+pub const CODES: Entry = Entry {
+    name: "character-codes",
+    summary: "counts of characters by a mapping of their codes to 3764 positions",
+    description: "\
+A document is a vector of 3764 counters. Each character but white space adds to the one at the sum \
+over j = 0..15 of ((code >> j & 1) * 3764) >> (j + 1), its code being that of GBK (characters \
+outside are ignored) or its UTF-16 units. Documents are near if ab / (|a|^2+|b|^2-ab) reaches the \
+similarity. Positions are shared: only the lower 11 bits of a code matter, and the 3755 characters \
+of GB 2312 level 1 fall on 752 of them with GBK, 1776 with UTF-16.
+
+About as fast as an MD5 of the text, eight bytes for each position that occurs. Blind to the order \
+of characters. Nothing is missed, but documents of like length and topic are many candidates.
+
+The published experiment found the same as with a counter for each common character.",
+    parameters: &[
+        SIMILARITY,
+        Parameter {
+            name: "code",
+            meaning: "which code of a character is mapped",
+            default: "gbk",
+            domain: Domain::Word(&["gbk", "utf-16"]),
+        },
+        WEIGHTS,
+        STOP_WORDS,
+    ],
+    ahead,
+    build: |values, setting| {
+        let positions = match values.word("code") {
+            "gbk" => Positions::gbk(),
+            _ => Positions::utf_16(),
+        };
+        build("character-codes", positions, values, setting)
+    },
+};
+
+const SIMILARITY: Parameter = Parameter {
+    name: "similarity",
+    meaning: "least extended Jaccard coefficient",
+    default: "0.9",
+    domain: Domain::Share,
+};
+
+const WEIGHTS: Parameter = Parameter {
+    name: "weights",
+    meaning: "tf: occurrences; tf-idf: times log2 of all documents / those with the character",
+    default: "tf",
+    domain: Domain::Word(&["tf", "tf-idf"]),
+};
+
+const STOP_WORDS: Parameter = Parameter {
+    name: "stop-words",
+    meaning: "skip: without the Chinese characters that are stop words by themselves; or keep",
+    default: "keep",
+    domain: Domain::Word(&["skip", "keep"]),
+};
+
+/// There are fewer characters than that in a collection.
+const MOST_COUNTED: usize = 1 << 21;
+
+fn ahead(values: &Values) -> Ahead {
+    match values.word("weights") {
+        "tf" => Ahead::Nothing,
+        _ => Ahead::Count(Count {
+            unit: Unit::Characters,
+            most: MOST_COUNTED,
+            shingle: 1,
+            skip_stop_words: false,
+            documents: true,
+        }),
+    }
+}
+
+fn build(
+    name: &'static str,
+    mut positions: Positions,
+    values: &Values,
+    setting: &Setting<'_>,
+) -> Result<Box<dyn Method>> {
+    let skip = values.word("stop-words") == "skip";
+    let stop_words = setting.stop_words(skip);
+    positions.ignore(&stop_words);
+    let frequencies = match values.word("weights") {
+        "tf" => None,
+        _ => Some(setting.counted(name)?),
+    };
+    let weights = frequencies.map_or("tf".to_owned(), |known| format!("tf-idf of {known}"));
+    let mut parameters = values.list();
+    for (name, text) in &mut parameters {
+        match *name {
+            "weights" => text.clone_from(&weights),
+            "stop-words" => *text = stop_words.to_string(),
+            _ => {}
+        }
+    }
+    Ok(Box::new(Characters {
+        name,
+        parameters,
+        similarity: values.share("similarity"),
+        bounds: Bounds::new(values.share("similarity")),
+        counting: Counting::new(positions, frequencies),
+    }))
+}
+
+/// Vectors of character counts.
+#[derive(Debug)]
+struct Characters {
+    name: &'static str,
+    parameters: Vec<(&'static str, String)>,
+    similarity: (u64, u64),
+    bounds: Bounds,
+    counting: Counting,
+}
+
+/// The component of a vector at a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Component {
+    rank: u16,
+    weight: u64,
+}
+
+/// Bits of a weight in a sketch.
+const WEIGHT_BITS: u32 = 48;
+/// Weights stop here, so that products of sums of squares fit into 128 bits.
+const MOST_WEIGHT: u64 = 1 << 40;
+
+impl Component {
+    fn to_bytes(self) -> [u8; 8] {
+        let packed = u64::from(self.rank) << WEIGHT_BITS | self.weight.min(MOST_WEIGHT);
+        packed.to_le_bytes()
+    }
+
+    fn from_bytes(bytes: [u8; 8]) -> Component {
+        let packed = u64::from_le_bytes(bytes);
+        Component {
+            rank: (packed >> WEIGHT_BITS) as u16,
+            weight: (packed & ((1 << WEIGHT_BITS) - 1)).min(MOST_WEIGHT),
+        }
+    }
+
+    fn square(self) -> u128 {
+        u128::from(self.weight) * u128::from(self.weight)
+    }
+}
+
+fn components(sketch: &[u8]) -> impl Iterator<Item = Component> + Clone {
+    let (components, rest) = sketch.as_chunks();
+    assert!(rest.is_empty(), "whole components");
+    components.iter().copied().map(Component::from_bytes)
+}
+
+/// The sum of the products of components at the same rank.
+fn product(a: &[u8], b: &[u8]) -> u128 {
+    let (mut a, mut b) = (components(a), components(b));
+    let (mut x, mut y) = (a.next(), b.next());
+    let mut sum = 0;
+    while let (Some(of_a), Some(of_b)) = (x, y) {
+        let order = of_a.rank.cmp(&of_b.rank);
+        if order == Ordering::Equal {
+            sum += u128::from(of_a.weight) * u128::from(of_b.weight);
+        }
+        if order != Ordering::Greater {
+            x = a.next();
+        }
+        if order != Ordering::Less {
+            y = b.next();
+        }
+    }
+    sum
+}
+
+fn square(sketch: &[u8]) -> u128 {
+    components(sketch).map(Component::square).sum()
+}
+
+impl Compare for Characters {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        self.parameters.clone()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Keys
+    }
+
+    fn sketch_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
+        self.bounds.keys(components(sketch), emit);
+    }
+
+    fn score(&self, a: &[u8], b: &[u8]) -> Score {
+        let shared = product(a, b);
+        Score::share(shared, square(a) + square(b) - shared)
+    }
+
+    fn accepts(&self, score: &Score) -> bool {
+        let (least, of) = self.similarity;
+        // The nearest comes first.
+        matches!(score, Score::Fraction(..)) && *score <= Score::Fraction(least, of)
+    }
+}
+
+impl Method for Characters {
+    /// Whatever the tokenizer takes for words.
+    fn least_words(&self) -> usize {
+        0
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+        let start = out.len();
+        let emit = |component: Component| out.extend_from_slice(&component.to_bytes());
+        self.counting
+            .components(document.text, &mut scratch.counters, emit);
+        out.len() > start
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! Which counter does a character have?
+
+use encoding_rs::{EncoderResult, GBK};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::text::WordSet;
+
+/// The counters of the published mapping.
+pub(super) const MAPPED: u16 = 3764;
+/// The characters of GB 2312 level 1.
+const COMMON: u16 = 3755;
+/// One more than the largest rank there can be, of characters that do not count.
+pub(super) const IGNORED: u16 = MAPPED;
+/// There are so many UTF-16 units.
+const UNITS: usize = 1 << 16;
+
+/// A rank for each UTF-16 unit; [`IGNORED`] for white space and whatever does not count.
+///
+/// The rank of a position is its place in the order of the xxh3-64 hashes of all of them, which
+/// tells nothing of how frequent characters are.
+#[derive(Clone, Debug)]
+pub(super) struct Positions {
+    ranks: Box<[u16]>,
+}
+
+/// Where the published mapping puts a code: below [`MAPPED`].
+pub(super) fn mapped(code: u16) -> u16 {
+    let halves = (0..16).map(|bit| (u32::from(code >> bit & 1) * u32::from(MAPPED)) >> (bit + 1));
+    halves.sum::<u32>() as u16
+}
+
+/// The code of a character in GBK, if it has one: of one byte or two.
+pub(super) fn gbk(character: char) -> Option<u16> {
+    let mut bytes = [0; 8];
+    let text = character.encode_utf8(&mut [0; 4]).to_owned();
+    let mut encoder = GBK.new_encoder();
+    let (result, _, written) =
+        encoder.encode_from_utf8_without_replacement(&text, &mut bytes, true);
+    match (result, &bytes[..written]) {
+        (EncoderResult::InputEmpty, &[code]) => Some(code.into()),
+        (EncoderResult::InputEmpty, &[first, second]) => Some(u16::from_be_bytes([first, second])),
+        _ => None,
+    }
+}
+
+/// The place of a character among those of GB 2312 level 1: rows 16 to 55, of which the last ends
+/// with its 89th column.
+pub(super) fn common(character: char) -> Option<u16> {
+    let [row, column] = gbk(character)?.to_be_bytes();
+    let within = (0xb0..=0xd7).contains(&row) && (0xa1..=0xfe).contains(&column);
+    let place = u16::from(row.wrapping_sub(0xb0)) * 94 + u16::from(column.wrapping_sub(0xa1));
+    (within && place < COMMON).then_some(place)
+}
+
+impl Positions {
+    /// A position for each character of GB 2312 level 1.
+    pub(super) fn dictionary() -> Positions {
+        Positions::of_characters(common)
+    }
+
+    /// Codes of GBK, mapped.
+    pub(super) fn gbk() -> Positions {
+        Positions::of_characters(|character| gbk(character).map(mapped))
+    }
+
+    /// Codes of UTF-16, mapped; a character beyond 16 bits has two.
+    pub(super) fn utf_16() -> Positions {
+        Positions::of_units(|unit| match char::from_u32(unit.into()) {
+            Some(character) => counts(character).then(|| mapped(unit)),
+            None => Some(mapped(unit)),
+        })
+    }
+
+    fn of_characters(position: impl Fn(char) -> Option<u16>) -> Positions {
+        Positions::of_units(|unit| {
+            let character = char::from_u32(unit.into()).filter(|&character| counts(character));
+            character.and_then(&position)
+        })
+    }
+
+    fn of_units(position: impl Fn(u16) -> Option<u16>) -> Positions {
+        let mut order: Vec<u16> = (0..MAPPED).collect();
+        order.sort_by_key(|position| (xxh3_64(&position.to_le_bytes()), *position));
+        let mut ranks = vec![IGNORED; order.len()];
+        for (position, rank) in order.into_iter().zip(0..) {
+            ranks[usize::from(position)] = rank;
+        }
+        let rank = |unit| position(unit).map_or(IGNORED, |position| ranks[usize::from(position)]);
+        Positions {
+            ranks: (0..=u16::MAX).map(rank).collect(),
+        }
+    }
+
+    /// Ignores the characters of Chinese that are words of `words`.
+    pub(super) fn ignore(&mut self, words: &WordSet) {
+        for (unit, rank) in self.ranks.iter_mut().enumerate() {
+            let Some(character) = char::from_u32(unit as u32) else {
+                continue;
+            };
+            if is_chinese(character) && words.contains(feature(character)) {
+                *rank = IGNORED;
+            }
+        }
+    }
+
+    /// The rank of a UTF-16 unit, at most [`IGNORED`].
+    #[inline]
+    pub(super) fn rank(&self, unit: u16) -> u16 {
+        self.ranks[usize::from(unit)]
+    }
+}
+
+/// The hash by which a character's frequency is known: of its bytes, folded.
+pub(super) fn feature(character: char) -> u64 {
+    let folded: String = character.to_lowercase().collect();
+    xxh3_64(folded.as_bytes())
+}
+
+/// White space does not count, nor does what stands for bytes that are no UTF-8.
+fn counts(character: char) -> bool {
+    !character.is_whitespace() && character != char::REPLACEMENT_CHARACTER
+}
+
+/// The unified ideographs of the first plane. Letters of other scripts are words of many languages.
+fn is_chinese(character: char) -> bool {
+    matches!(character, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')
+}
+
+const _: () = assert!((IGNORED as usize) < UNITS && COMMON <= MAPPED);

@@ -1,0 +1,209 @@
+//! The words of a page that weigh most.
+
+use std::cmp::Ordering;
+
+use md5::{Digest, Md5};
+
+use super::opening::{DIGEST_BYTES, key};
+use crate::sketch::registry::SHARE_DENOMINATOR;
+use crate::sketch::weights::inverse_frequency;
+use crate::sketch::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use crate::text::WordSet;
+use crate::vocabulary::Frequencies;
+
+/// In what order keywords are digested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Heaviest first.
+    Weight,
+    /// By their bytes.
+    Alphabet,
+}
+
+/// Equal MD5 of the keywords, and like weights if there is an epsilon.
+#[derive(Clone, Debug)]
+pub(super) struct Keywords {
+    pub(super) name: &'static str,
+    pub(super) order: Order,
+    /// How many there are at most.
+    pub(super) keywords: usize,
+    /// In how many documents words are, if that counts.
+    pub(super) frequencies: Option<Frequencies>,
+    /// Weights must differ by less than this share.
+    pub(super) epsilon: Option<(u64, u64)>,
+    pub(super) stop_words: WordSet,
+}
+
+/// No weight is above this, so that sums of their squares fit into 128 bits.
+const MOST_WEIGHT: u64 = 1 << 56;
+
+impl Keywords {
+    fn bytes(&self) -> usize {
+        let weights = if self.epsilon.is_some() {
+            self.keywords
+        } else {
+            0
+        };
+        DIGEST_BYTES + weights * size_of::<u64>()
+    }
+
+    /// The weight of a word by its hash and the number of its occurrences.
+    fn weight(&self, word: u64, count: u64) -> u64 {
+        let weight = match &self.frequencies {
+            None => count,
+            Some(known) => {
+                let documents = known.get(word).unwrap_or(1);
+                count.saturating_mul(inverse_frequency(known.documents(), documents))
+            }
+        };
+        weight.min(MOST_WEIGHT)
+    }
+
+    /// Replaces `out` by the keywords, heaviest first: weight, and the number of a word of the
+    /// document that it is.
+    fn choose(&self, document: View<'_>, runs: &mut Vec<(u64, u128)>, out: &mut Vec<(u64, usize)>) {
+        let View { short, spelled, .. } = document;
+        assert_eq!(short.len(), spelled.len(), "words and their spelling");
+        runs.clear();
+        let words = short.iter().zip(0..);
+        let words = words.filter(|(word, _)| !self.stop_words.contains(**word));
+        runs.extend(words.map(|(&word, place)| (word, place)));
+        runs.sort_unstable();
+        out.clear();
+        let equal = runs.chunk_by(|(word, _), (next, _)| word == next);
+        out.extend(equal.map(|run| {
+            let (word, place) = run[0];
+            (self.weight(word, run.len() as u64), place as usize)
+        }));
+        let heavier = |&(weight, place): &(u64, usize), &(other, of): &(u64, usize)| {
+            let ties = || spelled.word(place).cmp(spelled.word(of));
+            other.cmp(&weight).then_with(ties)
+        };
+        if out.len() > self.keywords {
+            out.select_nth_unstable_by(self.keywords, heavier);
+            out.truncate(self.keywords);
+        }
+        out.sort_unstable_by(heavier);
+    }
+
+    fn read<'s>(&self, sketch: &'s [u8]) -> (&'s [u8; DIGEST_BYTES], &'s [[u8; 8]]) {
+        assert_eq!(sketch.len(), self.bytes(), "bytes of a sketch");
+        match sketch.split_first_chunk() {
+            Some((digest, weights)) => (digest, weights.as_chunks().0),
+            None => unreachable!("a digest comes first"),
+        }
+    }
+}
+
+/// The MD5 of words joined by bytes of zero, which are in no word.
+fn digest<'w>(words: impl Iterator<Item = &'w [u8]>) -> [u8; DIGEST_BYTES] {
+    let mut digest = Md5::new();
+    for (number, word) in words.enumerate() {
+        if number > 0 {
+            digest.update([0]);
+        }
+        digest.update(word);
+    }
+    digest.finalize().into()
+}
+
+/// One minus |a−b|² / (|a|²+|b|²), which is 2ab / (|a|²+|b|²); vectors of nothing are equal.
+fn likeness(a: &[[u8; 8]], b: &[[u8; 8]]) -> Score {
+    let (mut product, mut squares) = (0, 0);
+    for (a, b) in a.iter().zip(b) {
+        let [a, b] = [a, b].map(|weight| u128::from(u64::from_le_bytes(*weight).min(MOST_WEIGHT)));
+        product += a * b;
+        squares += a * a + b * b;
+    }
+    match squares {
+        0 => Score::Fraction(1, 1),
+        _ => Score::share(2 * product, squares),
+    }
+}
+
+impl Compare for Keywords {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        let weights = match &self.frequencies {
+            None => "tf".to_owned(),
+            Some(known) => format!("tf-idf of {known}"),
+        };
+        let mut parameters = vec![
+            ("keywords", self.keywords.to_string()),
+            ("weights", weights),
+            ("stop_words", self.stop_words.to_string()),
+        ];
+        if let Some((share, of)) = self.epsilon {
+            parameters.push(("epsilon", format!("{share}/{of}")));
+        }
+        parameters
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Keys
+    }
+
+    fn sketch_bytes(&self) -> Option<usize> {
+        Some(self.bytes())
+    }
+
+    fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
+        emit(key(self.read(sketch).0));
+    }
+
+    /// Equal digests are of equal words, and weights stand in the order of the words' bytes.
+    fn score(&self, a: &[u8], b: &[u8]) -> Score {
+        let ((a, of_a), (b, of_b)) = (self.read(a), self.read(b));
+        match a == b {
+            true => likeness(of_a, of_b),
+            false => Score::Fraction(0, 1),
+        }
+    }
+
+    /// The likeness is above 1 − ε, or above zero.
+    fn accepts(&self, score: &Score) -> bool {
+        let (epsilon, of) = self
+            .epsilon
+            .unwrap_or((SHARE_DENOMINATOR, SHARE_DENOMINATOR));
+        // The nearest comes first.
+        score.cmp(&Score::Fraction(of - epsilon, of)) == Ordering::Less
+            && matches!(score, Score::Fraction(..))
+    }
+}
+
+impl Method for Keywords {
+    fn least_words(&self) -> usize {
+        1
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            spelled: true,
+            ..Needs::HASHES
+        }
+    }
+
+    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+        let Scratch { runs, keywords, .. } = scratch;
+        self.choose(document, runs, keywords);
+        let end = out.len() + self.bytes();
+        if keywords.is_empty() {
+            out.resize(end, 0);
+            return false;
+        }
+        let word = |&(_, place): &(u64, usize)| document.spelled.word(place);
+        if self.order == Order::Alphabet {
+            keywords.sort_unstable_by_key(word);
+        }
+        out.extend_from_slice(&digest(keywords.iter().map(word)));
+        if self.epsilon.is_some() {
+            keywords.sort_unstable_by_key(word);
+            out.extend(keywords.iter().flat_map(|(weight, _)| weight.to_le_bytes()));
+        }
+        out.resize(end, 0);
+        true
+    }
+}

@@ -1,0 +1,165 @@
+//! Five ways to tell mirrors of a page, from the loosest digest of keywords to the strictest.
+//!
+//! Pages are equal in their abstract (1), in their keywords by weight (2) or by name (5), the last
+//! two also with like weights (3 and 4). So 3 accepts less than 2, which accepts less than 5; and 3
+//! less than 4, which accepts less than 5.
+
+mod keywords;
+mod opening;
+
+use super::Method;
+use super::registry::{Ahead, Count, Domain, Entry, Parameter, Setting, Unit, Values};
+use crate::Result;
+use keywords::{Keywords, Order};
+
+/// Equal abstracts.
+pub const ONE: Entry = Entry {
+    name: "mirror-1",
+    summary: "equal MD5 of the abstract: the first bytes of the text",
+    description: "\
+The abstract is the start of the text, cut between two characters, after runs of white space \
+have become one space and what is no UTF-8 has been skipped. Pages are mirrors if its MD5 is equal.
+
+Costs a few nanoseconds a byte of the abstract, whatever the length of the page; 16 bytes a document. Sees nothing \
+behind the abstract, and is blind if pages of a site begin alike. MD5 is no defence against \
+collisions built on purpose.
+
+First of five methods for mirrored pages; the others compare keywords.",
+    parameters: &[Parameter {
+        name: "bytes",
+        meaning: "length of the abstract",
+        default: "512",
+        domain: Domain::Integer(1, 1 << 20),
+    }],
+    ahead: |_| Ahead::Nothing,
+    build: |values, _| Ok(Box::new(opening::Opening::new(values.integer("bytes") as usize))),
+};
+
+/// Equal keywords in the order of their weights.
+pub const TWO: Entry = keyword_entry(
+    "mirror-2",
+    "equal MD5 of the keywords in the order of their weights",
+    PARAMETERS_OF_DIGESTS,
+    |values, setting| build("mirror-2", Order::Weight, false, values, setting),
+);
+
+/// Equal keywords in the order of their weights, which are alike.
+pub const THREE: Entry = keyword_entry(
+    "mirror-3",
+    "equal MD5 of the keywords in the order of their weights, and like weights",
+    PARAMETERS,
+    |values, setting| build("mirror-3", Order::Weight, true, values, setting),
+);
+
+/// Equal keywords, of like weights.
+pub const FOUR: Entry = keyword_entry(
+    "mirror-4",
+    "equal MD5 of the keywords in alphabetical order, and like weights",
+    PARAMETERS,
+    |values, setting| build("mirror-4", Order::Alphabet, true, values, setting),
+);
+
+/// Equal keywords.
+pub const FIVE: Entry = keyword_entry(
+    "mirror-5",
+    "equal MD5 of the keywords in alphabetical order",
+    PARAMETERS_OF_DIGESTS,
+    |values, setting| build("mirror-5", Order::Alphabet, false, values, setting),
+);
+
+type Build = fn(&Values, &Setting<'_>) -> Result<Box<dyn Method>>;
+
+const fn keyword_entry(
+    name: &'static str,
+    summary: &'static str,
+    parameters: &'static [Parameter],
+    build: Build,
+) -> Entry {
+    Entry {
+        name,
+        summary,
+        description: DESCRIPTION,
+        parameters,
+        ahead,
+        build,
+    }
+}
+
+const DESCRIPTION: &str = "\
+The keywords of a page are its words of highest weight, stop words left out, of equal weights \
+those first that come first by their bytes; a page of fewer words has all of them. Joined by bytes \
+of zero, they have an MD5: in the order of their weights (mirror-2, mirror-3) or of their bytes \
+(mirror-4, mirror-5). Pages are mirrors if it is equal; for mirror-3 and mirror-4, also \
+|a-b|^2 / (|a|^2+|b|^2) of the vectors of weights, aligned by word, must be below epsilon. \
+The score is one minus that, or zero where the MD5 differs.
+
+A sorting of the words; 16 bytes a document, and 8 a keyword where weights count. Found by one \
+lookup. Pages part as soon as one edit makes the last keyword and the first that is none change \
+places; very short pages are alike by accident.
+
+Four of five methods for mirrored pages by keywords; 3 is stricter than 2 and than 4, which are \
+both stricter than 5.";
+
+const KEYWORDS: Parameter = Parameter {
+    name: "keywords",
+    meaning: "how many words of highest weight",
+    default: "10",
+    domain: Domain::Integer(1, 1000),
+};
+
+const WEIGHTS: Parameter = Parameter {
+    name: "weights",
+    meaning: "tf: occurrences; tf-idf: times log2 of all documents / those with the word",
+    default: "tf",
+    domain: Domain::Word(&["tf", "tf-idf"]),
+};
+
+const EPSILON: Parameter = Parameter {
+    name: "epsilon",
+    meaning: "weights must differ by less",
+    default: "0.1",
+    domain: Domain::Share,
+};
+
+const PARAMETERS_OF_DIGESTS: &[Parameter] = &[KEYWORDS, WEIGHTS];
+const PARAMETERS: &[Parameter] = &[KEYWORDS, WEIGHTS, EPSILON];
+
+/// Of rarer words, the count is taken for one.
+const MOST_COUNTED: usize = 1_000_000;
+
+fn ahead(values: &Values) -> Ahead {
+    match values.word("weights") {
+        "tf" => Ahead::Nothing,
+        _ => Ahead::Count(Count {
+            unit: Unit::Words,
+            most: MOST_COUNTED,
+            shingle: 1,
+            skip_stop_words: true,
+            documents: true,
+        }),
+    }
+}
+
+fn build(
+    name: &'static str,
+    order: Order,
+    like_weights: bool,
+    values: &Values,
+    setting: &Setting<'_>,
+) -> Result<Box<dyn Method>> {
+    let frequencies = match values.word("weights") {
+        "tf" => None,
+        _ => Some(setting.counted(name)?.clone()),
+    };
+    Ok(Box::new(Keywords {
+        name,
+        order,
+        keywords: values.integer("keywords") as usize,
+        frequencies,
+        epsilon: like_weights.then(|| values.share("epsilon")),
+        stop_words: setting.stop_words.clone(),
+    }))
+}
+
+#[cfg(test)]
+mod tests;
