@@ -144,11 +144,11 @@ impl Spec {
         counts
     }
 
-    /// Makes the method; `frequencies` are those of [`Spec::ahead`], in its order. Where they are
-    /// missing, the method is as if nothing had been found to count.
+    /// Makes the method; `frequencies` are those of [`Spec::ahead`], in its order.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for parameters that do not go together.
+    /// [`ErrorKind::Parameter`] for parameters that do not go together; from some methods, if what
+    /// they need was not counted.
     pub fn build(
         &self,
         setting: &Setting<'_>,
