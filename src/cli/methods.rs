@@ -68,11 +68,9 @@ fn explained(name: &str) -> Result<String> {
     }
     text += "\nParameters:\n";
     for parameter in entry.parameters {
-        text += &format!(
-            "  {}={}  ({})\n",
-            parameter.name, parameter.default, parameter.domain
-        );
-        text += &filled(parameter.meaning, "      ");
+        text += &format!("  {}={}\n", parameter.name, parameter.default);
+        let bounds = format!("{} ({})", parameter.meaning, parameter.domain);
+        text += &filled(&bounds, "      ");
     }
     Ok(text)
 }
