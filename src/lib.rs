@@ -17,6 +17,7 @@
 //! | [`sketch`] | What is a document's essence? |
 //! | [`search`] | Who is near whom? |
 //! | [`dedup`] | Which copy stays? |
+//! | [`evaluate`] | How good is it? |
 //! | [`report`] | What do people see? |
 //! | [`run`] | How does the work run? |
 //! | [`kernel`] | What must be fast? |
@@ -72,6 +73,9 @@
 pub mod corpus;
 pub mod dedup;
 pub mod error;
+pub mod evaluate;
+#[cfg(feature = "index")]
+pub mod index;
 pub mod io;
 pub mod kernel;
 pub mod report;

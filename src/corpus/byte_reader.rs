@@ -2,7 +2,7 @@
 
 use super::chunk::{Body, Chunk, Position, locate};
 use super::cut::{Cut, Cutter, Rest};
-use super::decompress::{Break, Pile, Step, Stream};
+use super::decompress::{Break, Inflaters, Pile, Step, Stream};
 use super::document::{NO_MEMBER, Place, Reason, Skip};
 use super::reading::Reading;
 use super::records;
@@ -80,6 +80,11 @@ impl ByteReader {
             ended: false,
             web: WebText::new(reading.html, reading.max_document_bytes),
         })
+    }
+
+    /// Has what is ahead decompressed by others too.
+    pub(super) fn helped_by(&mut self, inflaters: Inflaters) {
+        self.stream.helped_by(inflaters);
     }
 
     /// The offset in the file that reading has come to.

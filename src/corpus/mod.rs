@@ -12,8 +12,9 @@
 //! alone, never on buffers or on where reading resumed. Whatever cannot be read becomes a [`Skip`]
 //! with its reason and place; only what the system says about a file is an error.
 //!
-//! Deliberately absent: words and threads; files are read here, never mapped, and written by
-//! `synthetic` alone, which makes corpora up.
+//! Deliberately absent: words and threads, though those of others may help a reader as
+//! [`Inflaters`]; files are read here, never mapped, and written by `synthetic` alone, which makes
+//! corpora up.
 
 mod byte_reader;
 pub mod chunk;
@@ -35,6 +36,7 @@ pub mod synthetic;
 pub mod web;
 
 pub use chunk::{Body, Chunk, Position};
+pub use decompress::Inflaters;
 pub use discover::discover;
 pub use document::{Document, FieldValue, NO_MEMBER, Parsed, Place, Reason, Skip};
 pub use parser::Parser;

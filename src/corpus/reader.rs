@@ -2,6 +2,7 @@
 
 use super::byte_reader::ByteReader;
 use super::chunk::{Chunk, Position};
+use super::decompress::Inflaters;
 #[cfg(feature = "parquet")]
 use super::parquet::RowReader;
 use super::reading::Reading;
@@ -10,7 +11,7 @@ use crate::{Error, ErrorKind, Result};
 
 /// Reads a source from its start or from any [`Position`], chunk by chunk.
 ///
-/// Decompresses on the thread that calls it. Holds at most one chunk, which is as long as
+/// Decompresses on the thread that calls it, unless it is [helped](ChunkReader::helped_by). Holds at most one chunk, which is as long as
 /// [`Reading::chunk_bytes`] and one document, and 2 MiB; for zstd, the frame's window besides, at
 /// most 128 MiB; of a table, a batch of rows and the pages it comes from.
 pub struct ChunkReader(Reader);
@@ -53,6 +54,17 @@ impl ChunkReader {
             }
         };
         Ok(ChunkReader(reader))
+    }
+
+    /// The same, with members and frames of a compressed file decompressed ahead by others, as far
+    /// as they have nothing else to do. Its chunks are the same.
+    pub fn helped_by(mut self, inflaters: Inflaters) -> ChunkReader {
+        match &mut self.0 {
+            Reader::Bytes(reader) => reader.helped_by(inflaters),
+            #[cfg(feature = "parquet")]
+            Reader::Rows(_) => {}
+        }
+        self
     }
 
     /// The offset in the file that reading has come to, for showing progress.

@@ -1,6 +1,7 @@
 //! Files for tests.
 
 use super::chunk::{Chunk, Position};
+use super::decompress::Inflaters;
 use super::document::{Parsed, Place, Reason};
 use super::parser::Parser;
 use super::reader::ChunkReader;
@@ -46,7 +47,16 @@ impl TestFile {
 
     /// The chunks from a position on.
     pub(super) fn chunks(&self, from: Position) -> Vec<Chunk> {
-        let mut reader = ChunkReader::open(&self.source, 7, &self.reading, from).unwrap();
+        self.chunks_of(ChunkReader::open(&self.source, 7, &self.reading, from).unwrap())
+    }
+
+    /// The same, with members inflated ahead.
+    pub(super) fn helped_chunks(&self, from: Position, inflaters: Inflaters) -> Vec<Chunk> {
+        let reader = ChunkReader::open(&self.source, 7, &self.reading, from).unwrap();
+        self.chunks_of(reader.helped_by(inflaters))
+    }
+
+    fn chunks_of(&self, mut reader: ChunkReader) -> Vec<Chunk> {
         let mut chunks = Vec::new();
         while let Some(chunk) = reader.next(Vec::new()).unwrap() {
             chunks.push(chunk);

@@ -156,6 +156,22 @@ fn a_truncated_file_gives_its_whole_documents() {
     }
 }
 
+/// What zstd makes of this frame depends on how much room the frames before needed.
+#[test]
+fn a_damaged_frame_is_the_same_wherever_reading_began() {
+    // It says that it has 200 bytes, and repeats one 150 times, and again.
+    let damaged = b"\x28\xb5\x2f\xfd\x20\xc8\xb2\x04\x00\x31\xb3\x04\x00\x31";
+    // Frames that say how long they are need no more room.
+    let pack = |range| ::zstd::bulk::compress(&lines(range), 3).unwrap();
+    let content = [&pack(0..100)[..], &pack(100..101), damaged].concat();
+    let file = TestFile::new(&content, reading(Format::Jsonl, 1, 1000));
+    assert_eq!(summary(&file.read()).last().unwrap(), "damaged");
+    resumes_anywhere(&file);
+    let chunks = file.chunks(Position::default());
+    let rest = file.chunks(chunks[100].end);
+    assert_eq!(file.parse(&rest), file.parse(&chunks[101..]));
+}
+
 #[test]
 fn what_stands_behind_the_last_member_is_padding_or_damage() {
     let mut content = gzip(&lines(0..3));

@@ -4,6 +4,7 @@
 
 pub mod alignment;
 pub mod csv;
+pub mod evaluation;
 pub mod json_lines;
 #[cfg(feature = "parquet")]
 pub mod parquet_pairs;

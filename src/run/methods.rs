@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::kernel::Level;
 use crate::sketch::Method;
-use crate::sketch::registry::{Ahead, Count, Setting, Spec};
+use crate::sketch::registry::{Setting, Spec};
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
 
@@ -18,15 +18,16 @@ pub struct Common<'a> {
     pub level: Level,
 }
 
-/// What has to be counted before `spec` can be built, in order.
-pub fn counts(spec: &Spec) -> Vec<Count> {
-    match spec.ahead() {
-        Ahead::Nothing => Vec::new(),
-        Ahead::Count(count) => vec![count],
-    }
+/// The method as it would be in an empty collection: what it looks like, but for what is counted.
+///
+/// # Errors
+/// Those of [`build`].
+pub fn preview(spec: &Spec, common: Common<'_>) -> Result<Box<dyn Method>> {
+    let nothing = vec![Frequencies::default(); spec.ahead().len()];
+    build(spec, common, &nothing)
 }
 
-/// Makes the method; `frequencies` are those of [`counts`], or nothing to see what it looks like.
+/// Makes the method; `frequencies` are those of [`Spec::ahead`].
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for parameters that do not go together.
@@ -35,10 +36,11 @@ pub fn build(
     common: Common<'_>,
     frequencies: &[Frequencies],
 ) -> Result<Box<dyn Method>> {
-    spec.build(&Setting {
+    let setting = Setting {
         level: common.level,
         tokenizer: common.tokenizer,
         stop_words: common.stop_words,
-        frequencies: frequencies.first(),
-    })
+        frequencies: None,
+    };
+    spec.build(&setting, frequencies)
 }

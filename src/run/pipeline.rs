@@ -8,7 +8,9 @@
 //!    └───────────────────── empty buffers ◄────────────────┘
 //! ```
 //!
-//! A unit is a run of sources that one reader goes through. What bounds memory is the number of
+//! A unit is a run of sources that one reader goes through. A reader that has none, or none left,
+//! inflates ahead for those that have, so that one file keeps all of them busy if it is compressed
+//! in members. What bounds memory is the number of
 //! buffers: a reader cannot begin a chunk without one, and it comes back when the chunk's result
 //! has been collected. Of chunks that hold a giant document, one at a time is worked on.
 
@@ -23,7 +25,7 @@ use std::thread;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::Progress;
-use crate::corpus::{Chunk, ChunkReader, Position, Reading, Source};
+use crate::corpus::{Chunk, ChunkReader, Inflaters, Position, Reading, Source};
 use crate::{Error, ErrorKind, Result};
 
 /// A chunk of more than so many times the usual size holds a giant document.
@@ -63,7 +65,7 @@ pub struct Pipeline<'a> {
     pub reading: &'a Reading,
     /// Threads that work on chunks.
     pub workers: usize,
-    /// Threads that read and decompress, at most one for each unit.
+    /// Threads that read and decompress, at most one for each unit; the others help them.
     pub readers: usize,
     /// Hears of the bytes that were read, and says whether to go on.
     pub progress: &'a Progress,
@@ -131,6 +133,7 @@ struct Feed<T> {
     giants: Receiver<()>,
     chunks: Sender<Parcel<Chunk>>,
     results: Sender<Parcel<Outcome<T>>>,
+    inflaters: Inflaters,
 }
 
 impl<'a> Pipeline<'a> {
@@ -169,8 +172,8 @@ impl<'a> Pipeline<'a> {
         mut collect: impl FnMut(usize, Event<T>) -> Result<()>,
     ) -> Result<()> {
         let (state, next) = (State::default(), AtomicUsize::new(0));
-        let readers = self.readers.clamp(1, units.len().max(1));
-        let count = Pipeline::buffers(self.workers, readers);
+        let readers = self.readers.max(1);
+        let count = Pipeline::buffers(self.workers, readers.min(units.len().max(1)));
         let (empty, buffers) = bounded(count);
         let (permit, giants) = bounded(1);
         let (chunk_sender, chunks) = bounded::<Parcel<Chunk>>(count);
@@ -178,6 +181,7 @@ impl<'a> Pipeline<'a> {
         // Cannot fail: the receivers are alive, and there is room.
         let _ = permit.send(());
         (0..count).for_each(|_| drop(empty.send(Vec::new())));
+        let inflaters = Inflaters::new(readers);
         let (state, start, work, next) = (&state, &start, &work, &next);
 
         thread::scope(|scope| {
@@ -188,6 +192,7 @@ impl<'a> Pipeline<'a> {
                     giants: giants.clone(),
                     chunks: chunk_sender.clone(),
                     results: result_sender.clone(),
+                    inflaters: inflaters.clone(),
                 };
                 scope.spawn(move || {
                     let mut number = next.fetch_add(1, Ordering::Relaxed);
@@ -195,6 +200,11 @@ impl<'a> Pipeline<'a> {
                         state.attempt(|| self.read(number, unit, &feed, state));
                         number = next.fetch_add(1, Ordering::Relaxed);
                     }
+                    let Feed { inflaters, .. } = feed;
+                    state.attempt(|| {
+                        inflaters.help();
+                        Ok(())
+                    });
                 });
             }
             for _ in 0..self.workers {
@@ -208,7 +218,7 @@ impl<'a> Pipeline<'a> {
                     }
                 });
             }
-            drop((chunk_sender, chunks, result_sender));
+            drop((chunk_sender, chunks, result_sender, inflaters));
             in_order(&results, |unit, outcome: Outcome<T>| {
                 if let Some(event) = outcome.event {
                     state.attempt(|| collect(unit, event));
@@ -241,7 +251,8 @@ impl<'a> Pipeline<'a> {
             let Some(described) = self.sources.get(source as usize) else {
                 break;
             };
-            let mut reader = ChunkReader::open(described, source, self.reading, begin)?;
+            let mut reader = ChunkReader::open(described, source, self.reading, begin)?
+                .helped_by(feed.inflaters.clone());
             let mut reached = reader.file_offset();
             loop {
                 self.progress.check()?;
@@ -339,6 +350,66 @@ fn in_order<C>(arriving: &Receiver<Parcel<C>>, mut hand_on: impl FnMut(usize, C)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::Format;
+    use std::io::Write;
+    use std::path::Path;
+
+    /// The borders, sizes and skips of all chunks, by unit.
+    fn read(path: &Path, reading: &Reading, readers: usize) -> Vec<(usize, Seen)> {
+        let source = Source::of_file(path, reading).unwrap();
+        let progress = Progress::default();
+        let pipeline = Pipeline {
+            sources: &[source],
+            reading,
+            workers: 2,
+            readers,
+            progress: &progress,
+        };
+        let unit = Unit {
+            sources: 0..1,
+            begin: Position::default(),
+        };
+        let mut all = Vec::new();
+        let look = |(): &mut (), chunk: &Chunk| {
+            let hash = xxhash_rust::xxh3::xxh3_64(chunk.bytes());
+            Ok((chunk.start, hash, chunk.skipped.len()))
+        };
+        let collect = |unit, event| {
+            if let Event::Chunk { end, result, .. } = event {
+                all.push((unit, (end, result)));
+            }
+            Ok(())
+        };
+        pipeline.run(&[unit], || (), look, collect).unwrap();
+        all
+    }
+
+    type Seen = (Position, (Position, u64, usize));
+
+    #[test]
+    fn readers_without_a_unit_help_and_change_nothing() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        for number in 0..3000u32 {
+            let line = |part: u32| format!("{}\n", number.wrapping_mul(part * 7919 + 77));
+            let lines: String = (0..200).map(line).collect();
+            let mut encoder = flate2::write::GzEncoder::new(&mut file, Default::default());
+            encoder.write_all(lines.as_bytes()).unwrap();
+            encoder.finish().unwrap();
+            if number == 1500 {
+                file.write_all(b"damage").unwrap();
+            }
+        }
+        let reading = Reading {
+            format: Some(Format::Jsonl),
+            chunk_bytes: 100_000,
+            ..Reading::default()
+        };
+        let alone = read(file.path(), &reading, 1);
+        assert_eq!(alone.iter().map(|(_, (_, seen))| seen.2).sum::<usize>(), 1);
+        for readers in [2, 5] {
+            assert_eq!(read(file.path(), &reading, readers), alone);
+        }
+    }
 
     #[test]
     fn order_is_restored_within_each_unit() {

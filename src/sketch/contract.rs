@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::registry::{Ahead, Domain, METHODS, Setting, Spec, Unit};
+use super::registry::{Count, Domain, METHODS, Setting, Spec, Unit};
 use super::{Method, Scratch, Shape, View};
 use crate::ErrorKind;
 use crate::kernel::Level;
@@ -46,16 +46,18 @@ impl Document {
 }
 
 /// What is counted ahead of a method, by its definition.
-fn count(ahead: Ahead, documents: &[Document], stop: &WordSet) -> Option<Frequencies> {
-    let Ahead::Count(wanted) = ahead else {
-        return None;
-    };
+fn count(wanted: Count, documents: &[Document], stop: &WordSet) -> Frequencies {
     let mut counts = BTreeMap::new();
     for document in documents {
-        let mut words = document.hashes.short.clone();
-        if wanted.unit == Unit::Characters {
-            words = characters(&document.text);
-        }
+        let mut words = match wanted.unit {
+            Unit::Words => document.hashes.short.clone(),
+            Unit::Characters => {
+                let mut hashes = WordHashes::default();
+                let mut tokenizer = Tokenizer::new(Choice::Chars, Level::best());
+                tokenizer.hash_words(&document.text, false, &mut hashes);
+                hashes.short
+            }
+        };
         words.retain(|word| !(wanted.skip_stop_words && stop.contains(*word)));
         let mut features = Vec::new();
         match wanted.shingle {
@@ -73,14 +75,7 @@ fn count(ahead: Ahead, documents: &[Document], stop: &WordSet) -> Option<Frequen
     let mut counts: Vec<(u64, u64)> = counts.into_iter().collect();
     counts.sort_by_key(|&(feature, count)| (u64::MAX - count, feature));
     counts.truncate(wanted.most);
-    Some(Frequencies::new(documents.len() as u64, counts))
-}
-
-/// The words of [`Choice::Chars`].
-fn characters(text: &[u8]) -> Vec<u64> {
-    let mut hashes = WordHashes::default();
-    Tokenizer::new(Choice::Chars, Level::best()).hash_words(text, false, &mut hashes);
-    hashes.short
+    Frequencies::new(documents.len() as u64, counts)
 }
 
 /// The ends of a domain.
@@ -104,19 +99,34 @@ fn specs() -> Vec<Spec> {
             }
         }
     }
+    specs.extend(COMBINED.map(|text| Spec::parse(text).unwrap()));
     specs
 }
 
+/// Methods of both kinds of score, of one length of sketches and of several.
+const COMBINED: [&str; 8] = [
+    "minhash and simhash:distance=12",
+    "simhash and feature-code",
+    "feature-code and characters:similarity=0.5",
+    "mirror-2 or simhash",
+    "characters or feature-code:similarity=0.1",
+    "simhash:weights=tf-idf and mirror-3:weights=tf-idf or mirror-1",
+    "mirror-1 or structure-tree and mirror-5:weights=tf-idf",
+    "feature-code or feature-code or characters:weights=tf-idf or exact",
+];
+
 /// The method for these documents; none if its parameters do not go together.
 fn build(spec: &Spec, documents: &[Document], stop: &WordSet) -> Option<Box<dyn Method>> {
-    let frequencies = count(spec.ahead(), documents, stop);
+    let ahead = spec.ahead().into_iter();
+    let frequencies: Vec<Frequencies> =
+        ahead.map(|wanted| count(wanted, documents, stop)).collect();
     let setting = Setting {
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words: stop,
-        frequencies: frequencies.as_ref(),
+        frequencies: None,
     };
-    match spec.build(&setting) {
+    match spec.build(&setting, &frequencies) {
         Ok(method) => Some(method),
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Parameter, "{spec}");
@@ -227,7 +237,7 @@ fn documents() -> impl Strategy<Value = Vec<Document>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn near_documents_share_a_key(documents in documents(), skip in any::<bool>()) {
@@ -250,39 +260,35 @@ proptest! {
     }
 }
 
-/// Every seventeenth of the common ones, the first level of GB2312.
-const HANZI: &str = "\
-    啊安懊霸板蚌暴焙彼避表炳脖猜灿蹭蝉敞彻呈驰踌除窗戳匆淬呆掸蹈瞪第惦迭动独堆垛扼乏贩啡焚逢符\
-    府缚感羔蛤攻苟骨关归国涵壕合亨厚护坏黄蛔昏基棘冀嘉歼拣剑酱脚街界进精炯就巨撅竣砍磕空挎亏廓\
-    阑捞垒李痢敛撩猎铃瘤漏潞滤萝马漫帽寐糜娩悯抹墓氖嫩撵凝虐帕乓陪鹏僻聘粕期齐泣钳抢茄氢求圈确\
-    热荣汝塞僧煽尚舍沈圣识是守书竖谁司讼肃笋踏痰唐套惕贴同徒臀瓦宛危未闻沃午硒汐霞贤限巷孝谐心\
-    姓墟绪血鸦烟演杨摇也颐以义姻萤雍铀榆禹誉员月杂凿怎炸展帐折侦正职至忠帚拄拽赘咨宗纂";
-
-/// Sentences of some hundred words, the same on every run; every tenth of them is `edited`.
+/// Sentences of six hundred words, the same on every run; one word is `edited`.
 fn text(seed: u64, edited: u64) -> Vec<u8> {
-    let hanzi: Vec<char> = HANZI.chars().collect();
     let mut text = String::new();
     for place in 0..600 {
         let number = xxhash_rust::xxh3::xxh3_64_with_seed(&[place as u8, (place >> 8) as u8], seed);
         let glue = ["the ", "is ", "was ", "and ", "", "", "", ""][number as usize % 8];
         let mark = if place % 12 == 0 { ".\n" } else { "" };
         let change = if place == 299 { edited } else { 0 };
-        let word = 20 + (number >> 8) % 500 + change;
-        text.push_str(&format!("{glue}w{word} {mark}"));
-        if place % 3 == 0 {
-            text.push(hanzi[(number >> 20) as usize % hanzi.len()]);
-        }
+        text.push_str(&format!(
+            "{glue}w{} {mark}",
+            20 + (number >> 8) % 500 + change
+        ));
     }
     text.into_bytes()
 }
 
 /// Methods that tell capital letters from small ones.
-const OF_LETTERS: [&str; 4] = ["exact", "content-seen", "character-codes", "mirror-1"];
+const OF_LETTERS: [&str; 5] = [
+    "exact",
+    "content-seen",
+    "mirror-1",
+    "structure-tree",
+    "feature-code",
+];
 /// Methods for which a word more or less may be another document.
 const OF_ALL_WORDS: [&str; 3] = ["exact", "normalized", "content-seen"];
 
-/// Methods that count letters: texts of one language are near.
-const OF_ANY_ORDER: [&str; 1] = ["character-codes"];
+/// Methods that see only characters, of which texts of one make have much the same.
+const OF_CHARACTERS: [&str; 2] = ["characters", "character-codes"];
 
 /// A check of pairs that no method accepts would say nothing.
 #[test]
@@ -294,7 +300,9 @@ fn every_method_finds_lightly_edited_copies() {
         Document::new([&text[..], b" \n"].concat())
     }));
     let stop = builtin_stop_words();
-    for spec in METHODS.iter().map(|entry| Spec::parse(entry.name).unwrap()) {
+    let names = METHODS.iter().map(|entry| entry.name);
+    let names = names.filter(|name| !OF_CHARACTERS.contains(name));
+    for spec in names.map(|name| Spec::parse(name).unwrap()) {
         let method = build(&spec, &documents, &stop).unwrap();
         let mut scratch = Scratch::default();
         let sketches: Vec<Vec<u8>> = documents
@@ -306,15 +314,13 @@ fn every_method_finds_lightly_edited_copies() {
         let upper = (0..10).filter(|seed| near(2 * seed, 20 + seed)).count();
         let edited = (0..10).filter(|seed| near(2 * seed, 2 * seed + 1)).count();
         let strangers = (1..10).filter(|seed| near(0, 2 * seed)).count();
-        if !OF_LETTERS.contains(&spec.entry().name) {
+        if !OF_LETTERS.contains(&&*spec.name()) {
             assert_eq!(upper, 10, "{spec}: upper case");
         }
-        if !OF_ALL_WORDS.contains(&spec.entry().name) {
+        if !OF_ALL_WORDS.contains(&&*spec.name()) {
             assert!(edited >= 5, "{spec}: {edited} of 10 edited copies");
         }
-        if !OF_ANY_ORDER.contains(&spec.entry().name) {
-            assert_eq!(strangers, 0, "{spec}: strangers");
-        }
+        assert_eq!(strangers, 0, "{spec}: strangers");
     }
 }
 

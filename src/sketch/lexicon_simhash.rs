@@ -255,7 +255,7 @@ mod tests {
             stop_words,
             frequencies: None,
         };
-        Spec::parse(text).unwrap().build(&setting).unwrap()
+        Spec::parse(text).unwrap().build(&setting, &[]).unwrap()
     }
 
     fn sketch(method: &dyn Method, words: &[u64]) -> Option<Vec<u8>> {

@@ -180,7 +180,7 @@ mod tests {
             stop_words: &WordSet::default(),
             frequencies: None,
         };
-        Spec::parse(text).unwrap().build(&setting).unwrap()
+        Spec::parse(text).unwrap().build(&setting, &[]).unwrap()
     }
 
     fn sketch(method: &dyn Method, words: &[u64]) -> Vec<u8> {

@@ -54,10 +54,8 @@ impl Idf {
     /// For the features with these document frequencies.
     pub fn new(frequencies: &Frequencies) -> Idf {
         let weight = |df: u64| inverse_frequency(frequencies.documents(), df);
-        let weights = frequencies.features().iter().map(|&feature| {
-            let df = frequencies.get(feature).unwrap_or(1);
-            (feature, weight(df))
-        });
+        let counted = frequencies.iter();
+        let weights = counted.map(|(feature, df)| (feature, weight(df)));
         Idf {
             weights: weights.collect(),
             rarest: weight(1),

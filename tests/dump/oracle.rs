@@ -47,7 +47,9 @@ pub fn duplicates(job: &Job, documents: &[Text], keep: &[usize]) -> Vec<Found> {
         "simhash",
         "the oracle knows nothing else"
     );
-    let distance = job.method.values().integer("distance") as u32;
+    let parameters = job.method.list().into_iter();
+    let mut distances = parameters.filter(|(name, _)| name == "distance");
+    let distance: u32 = distances.next().unwrap().1.parse().unwrap();
     let pages: Vec<Page> = documents
         .iter()
         .map(|document| page(job, &document.text))

@@ -6,11 +6,12 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A file, read in large blocks from any offset.
 pub(in crate::corpus) struct Blocks {
     path: PathBuf,
-    file: File,
+    file: Arc<File>,
     size: u64,
     /// The offset in the file behind the buffer.
     next: u64,
@@ -30,13 +31,26 @@ impl Blocks {
         }
         Ok(Blocks {
             path: path.to_owned(),
-            file,
+            file: Arc::new(file),
             size,
             next: 0,
             buffer: Vec::new(),
             used: 0,
             block_bytes,
         })
+    }
+
+    /// The same file from its start, read in blocks of another size.
+    pub(super) fn another(&self, block_bytes: usize) -> Blocks {
+        Blocks {
+            path: self.path.clone(),
+            file: Arc::clone(&self.file),
+            size: self.size,
+            next: 0,
+            buffer: Vec::new(),
+            used: 0,
+            block_bytes,
+        }
     }
 
     /// The file's name.
@@ -47,6 +61,12 @@ impl Blocks {
     /// The size of the file.
     pub(super) fn size(&self) -> u64 {
         self.size
+    }
+
+    /// How much its buffer takes.
+    #[cfg(test)]
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.buffer.capacity()
     }
 
     /// The offset in the file of what comes next.

@@ -3,10 +3,11 @@
 use crate::{Error, ErrorKind, Result};
 use flate2::{Decompress, FlushDecompress, Status};
 use std::path::Path;
-use zstd::stream::raw::{Decoder, Operation};
+use zstd::stream::raw::{DParameter, Decoder, Operation};
+use zstd::zstd_safe;
 
-/// The most bytes that a block of zstd decompresses to (RFC 8878, 3.1.1.2.4).
-const ZSTD_BLOCK_BYTES: usize = 128 << 10;
+/// The room for a step of decompression. A block of zstd comes to no more (RFC 8878, 3.1.1.2.4).
+pub(super) const STEP_BYTES: usize = 128 << 10;
 
 /// The bytes that a gzip member begins with; the third says that it is deflated, as all are.
 pub(in crate::corpus) const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
@@ -14,14 +15,26 @@ pub(in crate::corpus) const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
 /// The bytes that tell where a zstd frame begins, little-endian.
 pub(in crate::corpus) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The bytes of a header that show whether a member begins.
-pub(super) const HEADER_BYTES: usize = 4;
+/// The bytes that show whether a member begins, and what [`Codec::begin`] has to know: the longest
+/// header of a zstd frame.
+pub(super) const HEADER_BYTES: usize = 18;
+
+/// The bytes of a zstd frame that are to be read first.
+const ZSTD_FIRST_BYTES: usize = 5;
+
+/// The largest window of a zstd frame is 128 MiB, as for the program `zstd` without flags.
+const WINDOW_LOG: u32 = 27;
+
+/// A window of 8 MiB is what levels up to 19 ask for.
+const SMALL_WINDOW_LOG: u32 = 23;
 
 /// Decompresses one member after another.
 pub(super) enum Codec {
     Gzip(Decompress),
     Zstd {
         decoder: Box<Decoder<'static>>,
+        /// How much is still to come out of the frame at most.
+        room: u64,
         /// How many bytes bring the next block to its end; more are not fed, so that what stands
         /// before a damaged block comes out whatever the blocks of the file are.
         wanted: usize,
@@ -45,17 +58,36 @@ impl Codec {
         Codec::Gzip(Decompress::new_gzip(15))
     }
 
-    /// For zstd frames (RFC 8878). Windows of more than 128 MiB are refused.
+    /// For zstd frames (RFC 8878) of the file at `path`. Windows of more than
+    /// [`WINDOW_LOG`] bits are refused.
     pub(super) fn zstd(path: &Path) -> Result<Codec> {
-        let decoder = Decoder::new().map_err(|cause| {
+        Codec::zstd_within(WINDOW_LOG, path)
+    }
+
+    /// Another one of its kind, that takes less memory: it may refuse what this one does not, but
+    /// nothing comes out of it that would not come out of this one.
+    pub(super) fn small(&self, path: &Path) -> Result<Codec> {
+        match self {
+            Codec::Gzip(_) => Ok(Codec::gzip()),
+            Codec::Zstd { .. } => Codec::zstd_within(SMALL_WINDOW_LOG, path),
+        }
+    }
+
+    fn zstd_within(window_log: u32, path: &Path) -> Result<Codec> {
+        let decoder = Decoder::new().and_then(|mut decoder| {
+            decoder.set_parameter(DParameter::WindowLogMax(window_log))?;
+            Ok(decoder)
+        });
+        let decoder = decoder.map_err(|cause| {
             Error::new(ErrorKind::Memory, "no memory to decompress it")
                 .in_file(path)
                 .caused_by(cause)
         })?;
         Ok(Codec::Zstd {
             decoder: Box::new(decoder),
-            wanted: HEADER_BYTES + 1,
-            block: vec![0; ZSTD_BLOCK_BYTES],
+            room: 0,
+            wanted: ZSTD_FIRST_BYTES,
+            block: vec![0; STEP_BYTES],
         })
     }
 
@@ -90,16 +122,26 @@ impl Codec {
         }
     }
 
-    /// Makes ready for the next member.
-    pub(super) fn begin(&mut self) {
+    /// Makes ready for the next member, which begins with these bytes; says how long it claims to
+    /// be, decompressed, if it does.
+    pub(super) fn begin(&mut self, header: &[u8]) -> Option<u64> {
         match self {
-            Codec::Gzip(inflate) => inflate.reset(true),
+            Codec::Gzip(inflate) => {
+                inflate.reset(true);
+                None
+            }
             Codec::Zstd {
-                decoder, wanted, ..
+                decoder,
+                room,
+                wanted,
+                ..
             } => {
                 // Cannot fail: it only sets the state back.
                 let _ = decoder.reinit();
-                *wanted = HEADER_BYTES + 1;
+                let claim = zstd_safe::get_frame_content_size(header).ok().flatten();
+                *room = claim.unwrap_or(u64::MAX);
+                *wanted = ZSTD_FIRST_BYTES;
+                claim
             }
         }
     }
@@ -127,25 +169,30 @@ impl Codec {
             }
             Codec::Zstd {
                 decoder,
+                room,
                 wanted,
                 block,
             } => {
                 let fed = &input[..input.len().min((*wanted).max(1))];
-                match decoder.run_on_buffers(fed, block) {
-                    Ok(status) => {
-                        out.extend_from_slice(&block[..status.bytes_written]);
-                        *wanted = status.remaining;
-                        let outcome = match status.remaining {
-                            0 => Outcome::Ended,
-                            _ if status.bytes_read + status.bytes_written == 0 => {
-                                Outcome::Corrupt("no progress".into())
-                            }
-                            _ => Outcome::Going,
-                        };
-                        (status.bytes_read, outcome)
+                // What zstd says of a damaged frame, and whether it lets out more than the frame
+                // claims to hold, depends on buffers left from the frames before.
+                let Ok(status) = decoder.run_on_buffers(fed, block) else {
+                    return (0, Outcome::Corrupt("invalid zstd frame".into()));
+                };
+                let Some(left) = room.checked_sub(status.bytes_written as u64) else {
+                    return (0, Outcome::Corrupt("invalid zstd frame".into()));
+                };
+                *room = left;
+                *wanted = status.remaining;
+                out.extend_from_slice(&block[..status.bytes_written]);
+                let outcome = match status.remaining {
+                    0 => Outcome::Ended,
+                    _ if status.bytes_read + status.bytes_written == 0 => {
+                        Outcome::Corrupt("no progress".into())
                     }
-                    Err(error) => (0, Outcome::Corrupt(error.to_string())),
-                }
+                    _ => Outcome::Going,
+                };
+                (status.bytes_read, outcome)
             }
         }
     }

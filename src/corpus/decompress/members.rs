@@ -5,17 +5,17 @@
 //! what comes before the damage cannot be called back. Behind damage, the next member is looked
 //! for by its first bytes and taken if it can be decompressed as far as it is held.
 
+use super::ahead::Ahead;
 use super::blocks::Blocks;
-use super::codec::{Codec, HEADER_BYTES, Outcome};
+use super::codec::{Codec, HEADER_BYTES, Outcome, STEP_BYTES};
+use super::inflaters::Inflaters;
+use super::stretch::Inflated;
 use super::{Break, Pile, Step};
 use crate::Result;
 use memchr::memmem::Finder;
 
 /// The most decompressed bytes of a member that wait for its checksum.
 pub(super) const HELD_BYTES: u64 = 1 << 20;
-
-/// The room that a step of decompression has.
-const STEP_BYTES: usize = 128 << 10;
 
 /// How many bytes of false members, behind one damaged place, are decompressed in search of the
 /// next before members within a false one are no longer tried: this keeps the search linear.
@@ -27,6 +27,9 @@ pub(in crate::corpus) struct Members {
     codec: Codec,
     /// The member that is being decompressed.
     member: Option<Member>,
+    /// What of the member is still to be given out, if it was decompressed ahead.
+    inflated: Option<Inflated>,
+    ahead: Option<Ahead>,
     /// Decompressed bytes at the start of the first member that are not wanted.
     unwanted: u64,
 }
@@ -48,8 +51,15 @@ impl Members {
             blocks,
             codec,
             member: None,
+            inflated: None,
+            ahead: None,
             unwanted,
         }
+    }
+
+    /// Has members decompressed ahead by others, where it is at the start of one.
+    pub(super) fn helped_by(&mut self, inflaters: Inflaters) {
+        self.ahead = Some(Ahead::new(inflaters));
     }
 
     /// The offset in the file that decompression has come to.
@@ -91,13 +101,12 @@ impl Members {
 
     /// Starts the next member, if there is one.
     fn begin(&mut self, pile: &mut Pile) -> Result<Begun> {
-        let header = self.blocks.peek(HEADER_BYTES)?;
-        if header.is_empty() {
-            return Ok(Begun::End);
+        let offset = self.blocks.offset();
+        if let Some(ahead) = &mut self.ahead {
+            self.inflated = ahead.member(offset, &self.blocks, &self.codec)?;
         }
-        if self.codec.begins(header) {
-            self.codec.begin();
-            let (begin, offset) = (pile.bytes.len(), self.blocks.offset());
+        if self.inflated.is_some() || self.begin_codec()? {
+            let begin = pile.bytes.len();
             // Resuming within a member: it begins before the pile does.
             let is_first = self.unwanted > 0;
             if !is_first {
@@ -110,7 +119,6 @@ impl Members {
             });
             return Ok(Begun::Member);
         }
-        let offset = self.blocks.offset();
         if self.is_padding()? {
             return Ok(Begun::End);
         }
@@ -122,6 +130,16 @@ impl Members {
             begin: Some(pile.bytes.len()),
             detail,
         }))
+    }
+
+    /// Makes the codec ready for the next member, if one may begin here.
+    fn begin_codec(&mut self) -> Result<bool> {
+        let header = self.blocks.peek(HEADER_BYTES)?;
+        let begins = !header.is_empty() && self.codec.begins(header);
+        if begins {
+            self.codec.begin(header);
+        }
+        Ok(begins)
     }
 
     /// Whether there are nothing but zeros to the end of the file; they are used up then.
@@ -143,14 +161,20 @@ impl Members {
 
     /// Decompresses a step of the member; what is wrong, if it cannot be.
     fn advance(&mut self, mut member: Member, pile: &mut Pile) -> Result<Option<Break>> {
-        let input = self.blocks.peek(1)?;
-        if input.is_empty() {
-            return self.end_within(member, pile).map(Some);
-        }
-        pile.reserve(STEP_BYTES);
         let before = pile.bytes.len();
-        let (used, outcome) = self.codec.step(input, &mut pile.bytes);
-        self.blocks.consume(used);
+        let outcome = match self.inflated.take() {
+            Some(inflated) => self.copy(inflated, pile),
+            None => {
+                let input = self.blocks.peek(1)?;
+                if input.is_empty() {
+                    return self.end_within(member, pile).map(Some);
+                }
+                pile.reserve(STEP_BYTES);
+                let (used, outcome) = self.codec.step(input, &mut pile.bytes);
+                self.blocks.consume(used);
+                outcome
+            }
+        };
         member.given += (pile.bytes.len() - before) as u64;
         self.drop_unwanted(before, pile);
         match outcome {
@@ -166,6 +190,23 @@ impl Members {
             }
         }
         Ok(None)
+    }
+
+    /// Copies a step of what was decompressed ahead.
+    fn copy(&mut self, mut inflated: Inflated, pile: &mut Pile) -> Outcome {
+        let step = inflated.bytes.len().min(STEP_BYTES);
+        let bytes = inflated.bytes.start..inflated.bytes.start + step;
+        inflated.bytes.start += step;
+        pile.reserve(step);
+        if let Some(ahead) = &self.ahead {
+            pile.bytes.extend_from_slice(ahead.bytes(bytes));
+        }
+        if inflated.bytes.is_empty() {
+            self.blocks.seek(inflated.span.end);
+            return Outcome::Ended;
+        }
+        self.inflated = Some(inflated);
+        Outcome::Going
     }
 
     /// What it means that the file ends within a member: that it is truncated, unless damage made
@@ -277,7 +318,7 @@ impl Members {
 
     /// Whether what comes next is a member, as far as it can be held.
     fn can_be_read(&mut self, may_be_cut: bool) -> Result<bool> {
-        self.codec.begin();
+        self.codec.begin(self.blocks.peek(HEADER_BYTES)?);
         let mut given = 0;
         let mut out = Vec::with_capacity(STEP_BYTES);
         loop {

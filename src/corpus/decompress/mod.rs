@@ -1,8 +1,13 @@
 //! A file's bytes, decompressed, piece by piece, with what damage there is.
 
+mod ahead;
 mod blocks;
 mod codec;
+mod inflaters;
 mod members;
+mod stretch;
+#[cfg(test)]
+mod tests;
 
 use super::source::Compression;
 use crate::Result;
@@ -11,6 +16,7 @@ use blocks::Blocks;
 pub(super) use blocks::changed;
 use codec::Codec;
 pub(super) use codec::{GZIP_MAGIC, ZSTD_MAGIC, is_zstd};
+pub use inflaters::Inflaters;
 use members::Members;
 use std::path::Path;
 
@@ -102,6 +108,13 @@ impl Stream {
         Ok(Stream::Members(Box::new(Members::new(
             blocks, codec, offset,
         ))))
+    }
+
+    /// Has what is ahead decompressed by others too, where that can be; it gives the same.
+    pub(super) fn helped_by(&mut self, inflaters: Inflaters) {
+        if let Stream::Members(members) = self {
+            members.helped_by(inflaters);
+        }
     }
 
     /// Appends about `want` bytes, or what there is.

@@ -63,7 +63,7 @@ impl Job {
             true => None,
             false => {
                 let common = self.common(resources.level);
-                Some(methods::build(&self.method, common, &[])?)
+                Some(methods::preview(&self.method, common)?)
             }
         };
         let begin = Instant::now();

@@ -338,7 +338,7 @@ impl Run<'_> {
         }
         let common = self.job.common(self.resources.level);
         let mut frequencies = Vec::new();
-        for (number, count) in methods::counts(&self.job.method).into_iter().enumerate() {
+        for (number, count) in self.job.method.ahead().into_iter().enumerate() {
             let name = format!("frequencies-{number}");
             if !self.work.path(&name).exists() {
                 self.progress.begin(Stage::Count, total);

@@ -1,11 +1,11 @@
 //! Counts of characters.
 
 use encoding_rs::mem::convert_utf8_to_utf16;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::Component;
 use super::positions::{IGNORED, Positions, feature};
-use crate::sketch::weights::inverse_frequency;
-use crate::vocabulary::Frequencies;
+use crate::sketch::weights::Idf;
 
 /// So much of a text is converted at a time.
 const PART_BYTES: usize = 2048;
@@ -26,14 +26,14 @@ impl Counting {
     /// Counts occurrences, weighed by their inverse frequency if that is known.
     ///
     /// A half of a character beyond 16 bits weighs as if one document had it.
-    pub(super) fn new(positions: Positions, frequencies: Option<&Frequencies>) -> Counting {
-        let weights = frequencies.map(|known| {
-            let weight = |unit: u16| {
-                let feature = char::from_u32(unit.into()).map(feature);
-                let documents = feature.and_then(|feature| known.get(feature)).unwrap_or(1);
-                inverse_frequency(known.documents(), documents) as u32
-            };
-            (0..=u16::MAX).map(weight).collect()
+    pub(super) fn new(positions: Positions, idf: Option<&Idf>) -> Counting {
+        let weights = idf.map(|idf| {
+            // No character is spelled by no bytes, and what was not counted is as rare as can be.
+            let nothing = xxh3_64(b"");
+            let feature = |unit: u16| char::from_u32(unit.into()).map_or(nothing, feature);
+            (0..=u16::MAX)
+                .map(|unit| idf.weight(feature(unit)) as u32)
+                .collect()
         });
         Counting {
             positions,

@@ -12,6 +12,7 @@ use std::cmp::Ordering;
 
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use super::registry::{Ahead, Count, Domain, Entry, Parameter, Setting, Unit, Values};
+use super::weights::Idf;
 use crate::Result;
 use bounds::Bounds;
 use counting::Counting;
@@ -120,11 +121,15 @@ fn build(
     let skip = values.word("stop-words") == "skip";
     let stop_words = setting.stop_words(skip);
     positions.ignore(&stop_words);
-    let frequencies = match values.word("weights") {
+    let frequencies = || setting.frequencies.cloned().unwrap_or_default();
+    let idf = match values.word("weights") {
         "tf" => None,
-        _ => Some(setting.counted(name)?),
+        _ => Some(Idf::new(&frequencies())),
     };
-    let weights = frequencies.map_or("tf".to_owned(), |known| format!("tf-idf of {known}"));
+    let weights = match &idf {
+        None => "tf".to_owned(),
+        Some(idf) => format!("tf-idf of {idf}"),
+    };
     let mut parameters = values.list();
     for (name, text) in &mut parameters {
         match *name {
@@ -138,7 +143,7 @@ fn build(
         parameters,
         similarity: values.share("similarity"),
         bounds: Bounds::new(values.share("similarity")),
-        counting: Counting::new(positions, frequencies),
+        counting: Counting::new(positions, idf.as_ref()),
     }))
 }
 

@@ -1,5 +1,7 @@
 //! Which counter does a character have?
 
+use std::sync::OnceLock;
+
 use encoding_rs::{EncoderResult, GBK};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -55,20 +57,27 @@ pub(super) fn common(character: char) -> Option<u16> {
 impl Positions {
     /// A position for each character of GB 2312 level 1.
     pub(super) fn dictionary() -> Positions {
-        Positions::of_characters(common)
+        static ONCE: OnceLock<Positions> = OnceLock::new();
+        ONCE.get_or_init(|| Positions::of_characters(common))
+            .clone()
     }
 
     /// Codes of GBK, mapped.
     pub(super) fn gbk() -> Positions {
-        Positions::of_characters(|character| gbk(character).map(mapped))
+        static ONCE: OnceLock<Positions> = OnceLock::new();
+        let position = |character| gbk(character).map(mapped);
+        ONCE.get_or_init(|| Positions::of_characters(position))
+            .clone()
     }
 
     /// Codes of UTF-16, mapped; a character beyond 16 bits has two.
     pub(super) fn utf_16() -> Positions {
-        Positions::of_units(|unit| match char::from_u32(unit.into()) {
+        static ONCE: OnceLock<Positions> = OnceLock::new();
+        let position = |unit: u16| match char::from_u32(unit.into()) {
             Some(character) => counts(character).then(|| mapped(unit)),
             None => Some(mapped(unit)),
-        })
+        };
+        ONCE.get_or_init(|| Positions::of_units(position)).clone()
     }
 
     fn of_characters(position: impl Fn(char) -> Option<u16>) -> Positions {
@@ -93,6 +102,9 @@ impl Positions {
 
     /// Ignores the characters of Chinese that are words of `words`.
     pub(super) fn ignore(&mut self, words: &WordSet) {
+        if words.is_empty() {
+            return;
+        }
         for (unit, rank) in self.ranks.iter_mut().enumerate() {
             let Some(character) = char::from_u32(unit as u32) else {
                 continue;

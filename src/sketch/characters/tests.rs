@@ -26,9 +26,12 @@ fn method(spec: &str) -> Box<dyn Method> {
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words: &stop_words,
-        frequencies: Some(&frequencies()),
+        frequencies: None,
     };
-    Spec::parse(spec).unwrap().build(&setting).unwrap()
+    Spec::parse(spec)
+        .unwrap()
+        .build(&setting, &[frequencies()])
+        .unwrap()
 }
 
 /// The method of a variant with one more setting; made once, since its tables take a while.

@@ -364,7 +364,7 @@ fn what_is_counted_ahead() {
         for (weights, documents) in [("top", false), ("tf-idf", true)] {
             let text = format!("simhash:unit={unit},features=2,weights={weights}");
             let spec = crate::sketch::registry::Spec::parse(&text).unwrap();
-            let Ahead::Count(count) = spec.ahead() else {
+            let [count] = spec.ahead()[..] else {
                 panic!("{spec} counts nothing")
             };
             assert_eq!((count.unit, count.documents), (wanted, documents));

@@ -22,9 +22,10 @@ fn build(text: &str, frequencies: Option<&Frequencies>) -> Result<Box<dyn Method
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words: &WordSet::default(),
-        frequencies,
+        frequencies: None,
     };
-    Spec::parse(text).unwrap().build(&setting)
+    let known = frequencies.cloned().into_iter().collect::<Vec<_>>();
+    Spec::parse(text).unwrap().build(&setting, &known)
 }
 
 fn sketch(method: &dyn Method, words: &[u32]) -> Option<Vec<u8>> {

@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 use md5::{Digest, Md5};
 
-use super::opening::{DIGEST_BYTES, key};
+use super::opening::DIGEST_BYTES;
+use crate::sketch::equality::key;
 use crate::sketch::registry::SHARE_DENOMINATOR;
-use crate::sketch::weights::inverse_frequency;
+use crate::sketch::weights::Idf;
 use crate::sketch::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use crate::text::WordSet;
-use crate::vocabulary::Frequencies;
 
 /// In what order keywords are digested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +27,8 @@ pub(super) struct Keywords {
     pub(super) order: Order,
     /// How many there are at most.
     pub(super) keywords: usize,
-    /// In how many documents words are, if that counts.
-    pub(super) frequencies: Option<Frequencies>,
+    /// What a word's rarity weighs, if it does.
+    pub(super) idf: Option<Idf>,
     /// Weights must differ by less than this share.
     pub(super) epsilon: Option<(u64, u64)>,
     pub(super) stop_words: WordSet,
@@ -49,13 +49,8 @@ impl Keywords {
 
     /// The weight of a word by its hash and the number of its occurrences.
     fn weight(&self, word: u64, count: u64) -> u64 {
-        let weight = match &self.frequencies {
-            None => count,
-            Some(known) => {
-                let documents = known.get(word).unwrap_or(1);
-                count.saturating_mul(inverse_frequency(known.documents(), documents))
-            }
-        };
+        let rarity = self.idf.as_ref().map_or(1, |idf| idf.weight(word));
+        let weight = count.saturating_mul(rarity);
         weight.min(MOST_WEIGHT)
     }
 
@@ -127,7 +122,7 @@ impl Compare for Keywords {
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
-        let weights = match &self.frequencies {
+        let weights = match &self.idf {
             None => "tf".to_owned(),
             Some(known) => format!("tf-idf of {known}"),
         };

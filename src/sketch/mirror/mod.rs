@@ -8,9 +8,12 @@ mod keywords;
 mod opening;
 
 use super::Method;
+use super::equality::Equality;
 use super::registry::{Ahead, Count, Domain, Entry, Parameter, Setting, Unit, Values};
+use super::weights::Idf;
 use crate::Result;
 use keywords::{Keywords, Order};
+use opening::Opening;
 
 /// Equal abstracts.
 pub const ONE: Entry = Entry {
@@ -32,7 +35,10 @@ First of five methods for mirrored pages; the others compare keywords.",
         domain: Domain::Integer(1, 1 << 20),
     }],
     ahead: |_| Ahead::Nothing,
-    build: |values, _| Ok(Box::new(opening::Opening::new(values.integer("bytes") as usize))),
+    build: |values, _| {
+        let bytes = values.integer("bytes") as usize;
+        Ok(Box::new(Equality(Opening { bytes })))
+    },
 };
 
 /// Equal keywords in the order of their weights.
@@ -147,15 +153,16 @@ fn build(
     values: &Values,
     setting: &Setting<'_>,
 ) -> Result<Box<dyn Method>> {
-    let frequencies = match values.word("weights") {
+    let frequencies = || setting.frequencies.cloned().unwrap_or_default();
+    let idf = match values.word("weights") {
         "tf" => None,
-        _ => Some(setting.counted(name)?.clone()),
+        _ => Some(Idf::new(&frequencies())),
     };
     Ok(Box::new(Keywords {
         name,
         order,
         keywords: values.integer("keywords") as usize,
-        frequencies,
+        idf,
         epsilon: like_weights.then(|| values.share("epsilon")),
         stop_words: setting.stop_words.clone(),
     }))

@@ -2,7 +2,8 @@
 
 use md5::{Digest, Md5};
 
-use crate::sketch::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use crate::sketch::equality::Digester;
+use crate::sketch::{Needs, Scratch, View};
 
 /// Bytes of an MD5.
 pub(super) const DIGEST_BYTES: usize = 16;
@@ -10,14 +11,8 @@ pub(super) const DIGEST_BYTES: usize = 16;
 /// Equal MD5 of the abstract.
 #[derive(Clone, Debug)]
 pub(super) struct Opening {
-    bytes: usize,
-}
-
-impl Opening {
-    /// With abstracts of at most so many bytes.
-    pub(super) fn new(bytes: usize) -> Opening {
-        Opening { bytes }
-    }
+    /// Abstracts have at most so many bytes.
+    pub(super) bytes: usize,
 }
 
 /// Replaces `out` by the first characters of `text` that fit into so many bytes, with one space for
@@ -43,20 +38,7 @@ pub(super) fn opening(text: &[u8], bytes: usize, out: &mut String) {
     }
 }
 
-/// The key of a digest: its first eight bytes.
-pub(super) fn key(digest: &[u8; DIGEST_BYTES]) -> u64 {
-    let [first, _] = bytemuck::cast::<_, [[u8; 8]; 2]>(*digest);
-    u64::from_le_bytes(first)
-}
-
-fn read(sketch: &[u8]) -> &[u8; DIGEST_BYTES] {
-    match sketch.try_into() {
-        Ok(digest) => digest,
-        Err(_) => panic!("{} bytes are no MD5", sketch.len()),
-    }
-}
-
-impl Compare for Opening {
+impl Digester for Opening {
     fn name(&self) -> &'static str {
         "mirror-1"
     }
@@ -65,45 +47,20 @@ impl Compare for Opening {
         vec![("bytes", self.bytes.to_string())]
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Keys
-    }
-
-    fn sketch_bytes(&self) -> Option<usize> {
-        Some(DIGEST_BYTES)
-    }
-
-    fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
-        emit(key(read(sketch)));
-    }
-
-    fn score(&self, a: &[u8], b: &[u8]) -> Score {
-        Score::Fraction((read(a) == read(b)).into(), 1)
-    }
-
-    fn accepts(&self, score: &Score) -> bool {
-        *score == Score::Fraction(1, 1)
-    }
-}
-
-impl Method for Opening {
-    /// Whatever the tokenizer takes for words.
-    fn least_words(&self) -> usize {
-        0
+    fn bytes(&self) -> usize {
+        DIGEST_BYTES
     }
 
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn digest(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
         let text = &mut scratch.letters;
         opening(document.text, self.bytes, text);
-        if text.is_empty() {
-            out.extend_from_slice(&[0; DIGEST_BYTES]);
-            return false;
+        if !text.is_empty() {
+            out.extend_from_slice(&Md5::digest(text.as_bytes()));
         }
-        out.extend_from_slice(&Md5::digest(text.as_bytes()));
-        true
+        !text.is_empty()
     }
 }

@@ -31,9 +31,12 @@ fn method(spec: &str) -> Box<dyn Method> {
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words: &stop_words,
-        frequencies: Some(&frequencies()),
+        frequencies: None,
     };
-    Spec::parse(spec).unwrap().build(&setting).unwrap()
+    Spec::parse(spec)
+        .unwrap()
+        .build(&setting, &[frequencies()])
+        .unwrap()
 }
 
 /// The sketch of a text whose words stand between spaces, if it has any.
@@ -236,16 +239,13 @@ fn weights_that_are_nothing_or_huge() {
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words: &stop_words,
-        frequencies: Some(&nothing),
+        frequencies: None,
     };
     let spec = Spec::parse("mirror-3:weights=tf-idf").unwrap();
-    let method = spec.build(&setting).unwrap();
+    let method = spec.build(&setting, &[nothing]).unwrap();
     assert!(accepts(&*method, "x y", "x y"));
-    let without = Setting {
-        frequencies: None,
-        ..setting
-    };
-    assert!(spec.build(&without).is_err());
+    // Nothing was counted: all words weigh nothing.
+    assert!(spec.build(&setting, &[]).is_ok());
     // A sketch of the largest numbers there are.
     let huge = [0xff; 16 + 80];
     assert_eq!(method.score(&huge, &huge), Score::Fraction(1, 1));

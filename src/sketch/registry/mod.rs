@@ -1,21 +1,22 @@
 //! Which methods are there?
 //!
-//! A method is asked for as `NAME`, or as `NAME:parameter=value,parameter=value`.
+//! A method is asked for as `NAME`, or as `NAME:parameter=value,parameter=value`; several of them,
+//! joined by `and` or `or`, make a combined one.
 
 mod parameter;
-
-use std::fmt;
+mod spec;
 
 use super::{
-    Method, characters, content_seen, exact, hashed, i_match, lexicon_simhash, minhash, mirror,
-    shingle_sets, spot_signatures, super_shingles, text_profile,
+    Method, characters, content_seen, exact, feature_code, hashed, i_match, lexicon_simhash,
+    minhash, mirror, shingle_sets, spot_signatures, structure, super_shingles, text_profile,
 };
+use crate::Result;
 use crate::kernel::Level;
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
-use crate::{Error, ErrorKind, Result};
 
 pub use parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
+pub use spec::Spec;
 
 /// Every method.
 pub const METHODS: &[&Entry] = &[
@@ -28,6 +29,8 @@ pub const METHODS: &[&Entry] = &[
     &mirror::THREE,
     &mirror::FOUR,
     &mirror::FIVE,
+    &structure::ENTRY,
+    &feature_code::ENTRY,
     &hashed::SHINGLE_ENTRY,
     &exact::ENTRY,
     &exact::NORMALIZED_ENTRY,
@@ -102,22 +105,11 @@ pub struct Setting<'a> {
     pub tokenizer: Choice,
     /// The words that are left out by methods that leave out stop words.
     pub stop_words: &'a WordSet,
-    /// What was counted ahead, if the method asked for it.
+    /// What was counted ahead, if the method asked for it; [`Spec::build`] sees to that.
     pub frequencies: Option<&'a Frequencies>,
 }
 
 impl Setting<'_> {
-    /// What was counted ahead for `method`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`] if nothing was.
-    pub(super) fn counted(&self, method: &str) -> Result<&Frequencies> {
-        self.frequencies.ok_or_else(|| {
-            let message = format!("method {method}: nothing was counted ahead for its weights");
-            Error::new(ErrorKind::Parameter, message)
-        })
-    }
-
     /// The stop words, or none.
     pub(super) fn stop_words(&self, skip: bool) -> WordSet {
         match skip {
@@ -127,86 +119,10 @@ impl Setting<'_> {
     }
 }
 
-/// A method with its parameters.
-#[derive(Clone, Debug)]
-pub struct Spec {
-    entry: &'static Entry,
-    values: Values,
-}
-
-impl Spec {
-    /// Reads `NAME` or `NAME:parameter=value,…`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`] for a method or parameter that there is not, or a value outside
-    /// its bounds; the message says what there is.
-    pub fn parse(text: &str) -> Result<Spec> {
-        let (name, settings) = text.split_once(':').unwrap_or((text, ""));
-        let name = name.trim();
-        let Some(entry) = METHODS.iter().copied().find(|entry| entry.name == name) else {
-            let names: Vec<&str> = METHODS.iter().map(|entry| entry.name).collect();
-            let message = format!("method {name:?}: expected one of {}", names.join(", "));
-            return Err(Error::new(ErrorKind::Parameter, message));
-        };
-        let values = Values::parse(entry.name, entry.parameters, settings)?;
-        Ok(Spec { entry, values })
-    }
-
-    /// The method's name.
-    pub fn name(&self) -> String {
-        self.entry.name.to_owned()
-    }
-
-    /// What it is, in a line.
-    pub fn summary(&self) -> String {
-        self.entry.summary.to_owned()
-    }
-
-    /// Every parameter with its value.
-    pub fn list(&self) -> Vec<(String, String)> {
-        let list = self.values.list().into_iter();
-        list.map(|(name, value)| (name.to_owned(), value)).collect()
-    }
-
-    /// What is known of the method.
-    pub fn entry(&self) -> &'static Entry {
-        self.entry
-    }
-
-    /// Its parameters.
-    pub fn values(&self) -> &Values {
-        &self.values
-    }
-
-    /// What has to be counted before it can be built.
-    pub fn ahead(&self) -> Ahead {
-        (self.entry.ahead)(&self.values)
-    }
-
-    /// Makes the method.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`] for parameters that do not go together.
-    pub fn build(&self, setting: &Setting<'_>) -> Result<Box<dyn Method>> {
-        (self.entry.build)(&self.values, setting)
-    }
-}
-
-impl fmt::Display for Spec {
-    /// As [`parse`](Spec::parse) reads it, with every parameter.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.entry.name)?;
-        for (number, (name, value)) in self.values.list().into_iter().enumerate() {
-            let mark = if number == 0 { ':' } else { ',' };
-            write!(out, "{mark}{name}={value}")?;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ErrorKind;
     use std::collections::BTreeSet;
 
     /// Every method can be made with its defaults, and reads back what it is called.
@@ -214,23 +130,83 @@ mod tests {
     fn methods_are_as_they_say() {
         let names: BTreeSet<&str> = METHODS.iter().map(|entry| entry.name).collect();
         assert_eq!(names.len(), METHODS.len());
-        let frequencies = Frequencies::new(1, []);
         let stop_words = WordSet::default();
         let setting = Setting {
             level: Level::best(),
             tokenizer: Choice::Auto,
             stop_words: &stop_words,
-            frequencies: Some(&frequencies),
+            frequencies: None,
         };
         for &entry in METHODS {
             let spec = Spec::parse(entry.name).unwrap();
             let text = spec.to_string();
             assert_eq!(Spec::parse(&text).unwrap().to_string(), text);
-            let method = spec.build(&setting).unwrap();
+            let method = spec.build(&setting, &[]).unwrap();
             assert_eq!(method.name(), entry.name);
             assert!(!entry.summary.ends_with('.') && entry.summary.len() <= 80);
             assert!(entry.description.len() > 100, "{}", entry.name);
         }
+    }
+
+    #[test]
+    fn several_methods() {
+        let spec = Spec::parse(
+            " mirror-5:weights=tf-idf , keywords=3  and minhash or\tsimhash:weights=top",
+        )
+        .unwrap();
+        assert_eq!(spec.name(), "mirror-5 and minhash or simhash");
+        let text = spec.to_string();
+        assert!(text.starts_with("mirror-5:keywords=3,weights=tf-idf and minhash:similarity=0.8,"));
+        assert_eq!(Spec::parse(&text).unwrap().to_string(), text);
+        let list = spec.list();
+        assert!(list.contains(&("1.keywords".to_owned(), "3".to_owned())));
+        assert!(list.contains(&("3.weights".to_owned(), "top".to_owned())));
+        assert_eq!(spec.ahead().len(), 2);
+        assert_eq!(spec.summary().lines().count(), 3);
+        let twice = Spec::parse("mirror-5:weights=tf-idf or mirror-2:weights=tf-idf").unwrap();
+        assert_eq!(twice.ahead().len(), 1);
+        for text in [
+            "",
+            "and",
+            "minhash and",
+            "or minhash",
+            "minhash and or simhash",
+            "minhash simhash",
+        ] {
+            let error = Spec::parse(text).unwrap_err().to_string();
+            assert!(error.contains("expected one of"), "{error}");
+        }
+        let many = vec!["exact"; 17].join(" or ");
+        assert_eq!(
+            Spec::parse(&many).unwrap_err().to_string(),
+            "17 methods: at most 16"
+        );
+        assert!(Spec::parse(&vec!["exact"; 16].join(" and ")).is_ok());
+    }
+
+    /// Each method gets what was counted for it.
+    #[test]
+    fn frequencies_go_to_their_methods() {
+        let stop_words = WordSet::default();
+        let setting = Setting {
+            level: Level::best(),
+            tokenizer: Choice::Auto,
+            stop_words: &stop_words,
+            frequencies: None,
+        };
+        let spec = "mirror-5 and mirror-2:weights=tf-idf or characters:weights=tf-idf or mirror-3:weights=tf-idf";
+        let spec = Spec::parse(spec).unwrap();
+        assert_eq!(
+            spec.ahead()
+                .iter()
+                .map(|count| count.unit)
+                .collect::<Vec<_>>(),
+            [Unit::Words, Unit::Characters]
+        );
+        let counted = [7, 9].map(|documents| Frequencies::new(documents, []));
+        let text = format!("{:?}", spec.build(&setting, &counted).unwrap().parameters());
+        let places = |documents: u64| text.matches(&format!("0 of {documents} documents")).count();
+        assert_eq!([places(7), places(9)], [2, 1], "{text}");
     }
 
     #[test]

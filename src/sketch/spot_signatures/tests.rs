@@ -18,7 +18,7 @@ fn build(text: &str) -> Box<dyn Method> {
         stop_words: &WordSet::new(STOP.map(hash)),
         frequencies: None,
     };
-    Spec::parse(text).unwrap().build(&setting).unwrap()
+    Spec::parse(text).unwrap().build(&setting, &[]).unwrap()
 }
 
 fn sketch(method: &dyn Method, words: &[&str]) -> Option<Vec<u8>> {

@@ -1,0 +1,384 @@
+//! The pairs that a method or a tool reports.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::clustering::Clustering;
+use super::ids::{Ids, Pair, content, shown};
+use super::lines::{Line, is_json, lines};
+use super::score_text::{Written, as_scores, parse as parse_score};
+use super::truth::Truth;
+use crate::Result;
+use crate::sketch::Score;
+
+/// A pair that was reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundPair {
+    /// The two documents.
+    pub pair: Pair,
+    /// How near they are, if that was said.
+    pub score: Option<Score>,
+}
+
+/// All pairs that a method reports over a collection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// By pair, each once.
+    pairs: Vec<FoundPair>,
+}
+
+impl Found {
+    /// These pairs; of one that is there twice the nearest score counts.
+    pub fn new(mut pairs: Vec<FoundPair>) -> Found {
+        pairs.sort_by_key(|found| (found.pair, found.score.is_none(), found.score));
+        pairs.dedup_by_key(|found| found.pair);
+        Found { pairs }
+    }
+
+    /// Reads the matches of any tool.
+    ///
+    /// Lines of two ids and perhaps a score with tabs between, with or without a header: a first
+    /// line of `a`, `b` and perhaps more columns that are no scores, of which the one named `score`
+    /// holds the scores; or JSON Lines with `id`, `kept` and
+    /// perhaps `distance` or `similarity`, as `duplicates.jsonl` has them; or clusters as
+    /// `clusters.jsonl` has them. Whole numbers are distances, decimal numbers and fractions `n/d`
+    /// are similarities; whole numbers among similarities are similarities.
+    ///
+    /// # Errors
+    /// [`Content`](crate::ErrorKind::Content), with the line, what was found and what was expected.
+    pub fn parse(bytes: &[u8], ids: &mut Ids) -> Result<Found> {
+        let mut reader = Reader::default();
+        if is_json(bytes) {
+            let first = lines(bytes).next();
+            let is_cluster = |line: Line<'_>| {
+                serde_json::from_slice::<Value>(line.bytes)
+                    .is_ok_and(|v| v.get("members").is_some())
+            };
+            if first.is_some_and(is_cluster) {
+                return Found::of_clusters(&Clustering::parse(bytes, ids)?);
+            }
+            for line in lines(bytes) {
+                line.place(reader.json_line(line, ids))?;
+            }
+        } else {
+            for (index, line) in lines(bytes).enumerate() {
+                if index > 0 || !reader.header(line) {
+                    line.place(reader.table_line(line, ids))?;
+                }
+            }
+        }
+        reader.finish()
+    }
+
+    /// All pairs of documents in one cluster, without scores.
+    ///
+    /// # Errors
+    /// Those of [`Clustering::pairs`].
+    pub fn of_clusters(clusters: &Clustering) -> Result<Found> {
+        let pairs = clusters.pairs()?.into_iter();
+        Ok(Found::new(
+            pairs.map(|pair| FoundPair { pair, score: None }).collect(),
+        ))
+    }
+
+    /// These pairs, and all others of documents that they connect: what a tool means that lists
+    /// each removed document with the one that stays.
+    ///
+    /// # Errors
+    /// Those of [`Clustering::pairs`].
+    pub fn transitive(&self) -> Result<Found> {
+        let mut all = Found::of_clusters(&self.clusters())?;
+        for found in &mut all.pairs {
+            found.score = self.get(found.pair).and_then(|found| found.score);
+        }
+        Ok(all)
+    }
+
+    /// The pairs, ascending.
+    pub fn pairs(&self) -> &[FoundPair] {
+        &self.pairs
+    }
+
+    /// A pair, if it was reported.
+    pub fn get(&self, pair: Pair) -> Option<&FoundPair> {
+        let place = self.pairs.binary_search_by_key(&pair, |found| found.pair);
+        place.ok().map(|place| &self.pairs[place])
+    }
+
+    /// Their connected components.
+    pub fn clusters(&self) -> Clustering {
+        Clustering::components(self.pairs.iter().map(|found| found.pair))
+    }
+
+    /// For each pair of a truth, whether it was reported.
+    pub fn accepted(&self, truth: &Truth) -> Vec<bool> {
+        let pairs = truth.pairs().iter();
+        pairs
+            .map(|labelled| self.get(labelled.pair).is_some())
+            .collect()
+    }
+
+    /// For each pair of a truth, the score it was reported with.
+    pub fn scores(&self, truth: &Truth) -> Vec<Option<Score>> {
+        let pairs = truth.pairs().iter();
+        pairs
+            .map(|labelled| self.get(labelled.pair)?.score)
+            .collect()
+    }
+}
+
+#[derive(Deserialize)]
+struct JsonLine {
+    id: String,
+    id_base64: Option<String>,
+    kept: Option<String>,
+    kept_base64: Option<String>,
+    distance: Option<Value>,
+    similarity: Option<Value>,
+}
+
+#[derive(Default)]
+struct Reader {
+    pairs: Vec<Pair>,
+    scores: Vec<Option<Written>>,
+    /// The columns of a header and the place of the scores among them.
+    columns: Option<(usize, Option<usize>)>,
+}
+
+const A_SCORE: &str = "a number, a fraction n/d or [n, d], at least 0";
+
+impl Reader {
+    fn header(&mut self, line: Line<'_>) -> bool {
+        let names: Vec<&[u8]> = line.columns().collect();
+        let is_score = |name: &&[u8]| parse_score(name).is_some();
+        let is_header = names.starts_with(&[b"a", b"b"]) && !names.iter().any(is_score);
+        if is_header {
+            self.columns = Some((names.len(), names.iter().position(|name| *name == b"score")));
+        }
+        is_header
+    }
+
+    fn table_line(&mut self, line: Line<'_>, ids: &mut Ids) -> Result<()> {
+        let columns: Vec<&[u8]> = line.columns().collect();
+        let (fits, score) = match self.columns {
+            Some((count, score)) => (columns.len() == count, score),
+            None => (matches!(columns.len(), 2 | 3), Some(2)),
+        };
+        let (&[a, b, ..], true) = (&columns[..], fits) else {
+            let expected = match self.columns {
+                Some((count, _)) => format!("{count} columns with tabs between, as in the header"),
+                None => "two ids and perhaps a score with tabs between".to_owned(),
+            };
+            let found = shown(line.bytes);
+            return Err(content(format!("found {found}, expected {expected}")));
+        };
+        let text = score.and_then(|score| columns.get(score));
+        let text = text.filter(|text| !text.is_empty());
+        let score = text.map(|text| {
+            let complaint = || content(format!("found {}, expected {A_SCORE}", shown(text)));
+            parse_score(text).ok_or_else(complaint)
+        });
+        self.add(a, b, score.transpose()?, ids)
+    }
+
+    fn json_line(&mut self, line: Line<'_>, ids: &mut Ids) -> Result<()> {
+        let object: JsonLine = serde_json::from_slice(line.bytes).map_err(|error| {
+            content(format!(
+                "found {}, expected an object with \"id\" and \"kept\": {error}",
+                shown(line.bytes)
+            ))
+        })?;
+        let Some(kept) = object.kept else {
+            return Ok(());
+        };
+        let score = match (object.similarity, object.distance) {
+            (Some(similarity), _) => Some(json_similarity(&similarity)?),
+            (None, Some(distance)) => Some(json_distance(&distance)?),
+            (None, None) => None,
+        };
+        let id = decoded(object.id, object.id_base64)?;
+        let kept = decoded(kept, object.kept_base64)?;
+        self.add(&id, &kept, score, ids)
+    }
+
+    fn add(&mut self, a: &[u8], b: &[u8], score: Option<Written>, ids: &mut Ids) -> Result<()> {
+        let pair = Pair::new(ids.resolve(a)?, ids.resolve(b)?)
+            .ok_or_else(|| content(format!("found {} twice, expected two documents", shown(a))))?;
+        self.pairs.push(pair);
+        self.scores.push(score);
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Found> {
+        let scores = as_scores(self.scores).ok_or_else(|| {
+            content(format!(
+                "found a distance beyond {}, expected a smaller one",
+                u32::MAX
+            ))
+        })?;
+        let pairs = self.pairs.into_iter().zip(scores);
+        Ok(Found::new(
+            pairs
+                .map(|(pair, score)| FoundPair { pair, score })
+                .collect(),
+        ))
+    }
+}
+
+fn json_similarity(value: &Value) -> Result<Written> {
+    let written = match value {
+        Value::Array(parts) => match &parts[..] {
+            [numerator, denominator] => numerator.as_u64().zip(denominator.as_u64()),
+            _ => None,
+        },
+        Value::Number(number) => match parse_score(number.to_string().as_bytes()) {
+            Some(Written::Whole(whole)) => Some((whole, 1)),
+            Some(Written::Share(numerator, denominator)) => Some((numerator, denominator)),
+            None => None,
+        },
+        _ => None,
+    };
+    let share = written.filter(|&(_, denominator)| denominator > 0);
+    let share = share.map(|(numerator, denominator)| Written::Share(numerator, denominator));
+    share.ok_or_else(|| {
+        let found = shown(value.to_string().as_bytes());
+        content(format!("found the similarity {found}, expected {A_SCORE}"))
+    })
+}
+
+fn json_distance(value: &Value) -> Result<Written> {
+    value.as_u64().map(Written::Whole).ok_or_else(|| {
+        let found = shown(value.to_string().as_bytes());
+        content(format!(
+            "found the distance {found}, expected a whole number"
+        ))
+    })
+}
+
+fn decoded(id: String, base64: Option<String>) -> Result<Vec<u8>> {
+    match base64 {
+        None => Ok(id.into_bytes()),
+        Some(base64) => STANDARD.decode(&base64).map_err(|error| {
+            content(format!(
+                "found {}, expected Base64: {error}",
+                shown(base64.as_bytes())
+            ))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(text: &[u8]) -> Result<Found> {
+        let mut ids = Ids::of_collection([&b"a"[..], b"b", b"c", b"\xff"]).unwrap();
+        Found::parse(text, &mut ids)
+    }
+
+    fn listed(text: &[u8]) -> Vec<([u32; 2], Option<Score>)> {
+        let found = parse(text).unwrap();
+        found
+            .pairs()
+            .iter()
+            .map(|f| (f.pair.documents(), f.score))
+            .collect()
+    }
+
+    #[test]
+    fn tables_with_and_without_headers_and_scores() {
+        let near = Some(Score::Distance(3));
+        assert_eq!(listed(b"c\ta\nb\ta\t3\n"), [([0, 1], near), ([0, 2], None)]);
+        assert_eq!(listed(b"a\tb\tx\tscore\nb\ta\ty\t3\r\n"), [([0, 1], near)]);
+        assert_eq!(listed(b"a\tb\tlabel\nb\ta\tminor\n"), [([0, 1], None)]);
+        let shares = [
+            ([0, 1], Some(Score::Fraction(1, 1))),
+            ([0, 2], Some(Score::Fraction(1, 2))),
+        ];
+        assert_eq!(listed(b"b\ta\t1\nc\ta\t0.5\nc\ta\t0.25\na\tc\n"), shares);
+        assert_eq!(listed(b""), []);
+    }
+
+    #[test]
+    fn duplicates_and_clusters_of_dedup() {
+        let lines = b"{\"id\":\"b\",\"kept\":\"a\",\"cluster\":0,\"distance\":3,\"at\":{}}\n\
+                      {\"id\":\"?\",\"id_base64\":\"/w==\",\"kept\":\"a\",\"distance\":4}\n\
+                      {\"id\":\"c\",\"kept\":null}\n";
+        let expected = [
+            ([0, 1], Some(Score::Distance(3))),
+            ([0, 3], Some(Score::Distance(4))),
+        ];
+        assert_eq!(listed(lines), expected);
+        let shares = b"{\"id\":\"b\",\"kept\":\"a\",\"similarity\":[9,10]}\n\
+                       {\"id\":\"c\",\"kept\":\"a\",\"similarity\":0.5}";
+        let expected = [
+            ([0, 1], Score::Fraction(9, 10)),
+            ([0, 2], Score::Fraction(1, 2)),
+        ];
+        assert_eq!(
+            listed(shares),
+            expected.map(|(pair, score)| (pair, Some(score)))
+        );
+        let clusters = b"{\"cluster\":0,\"kept\":\"a\",\"size\":3,\"members\":[\"a\",\"b\",\"c\"]}";
+        assert_eq!(
+            listed(clusters),
+            [([0, 1], None), ([0, 2], None), ([1, 2], None)]
+        );
+        let star = parse(b"a\tb\t1\nc\ta\t2\n").unwrap().transitive().unwrap();
+        let scores: Vec<_> = star.pairs().iter().map(|found| found.score).collect();
+        assert_eq!(
+            scores,
+            [Some(Score::Distance(1)), Some(Score::Distance(2)), None]
+        );
+    }
+
+    #[test]
+    fn complaints_name_the_line_what_was_found_and_what_was_expected() {
+        for (text, expected) in [
+            (
+                &b"a\n"[..],
+                "line 1: found \"a\", expected two ids and perhaps a score",
+            ),
+            (b"c\tb\t1\t2\n", "expected two ids and perhaps a score"),
+            (
+                b"a\tb\tscore\nb\tc\n",
+                "line 2: found \"b\\tc\", expected 3 columns",
+            ),
+            (b"c\tb\t-1\n", "line 1: found \"-1\", expected a number"),
+            (b"c\tb\t4294967296\n", "found a distance beyond 4294967295"),
+            (b"c\tq\n", "found the id \"q\", which no document has"),
+            (b"c\tc\n", "found \"c\" twice"),
+            (
+                b"{\"id\":\"a\"}\n{",
+                "line 2: found \"{\", expected an object",
+            ),
+            (
+                b"{\"id\":\"a\",\"kept\":\"b\",\"distance\":1.5}",
+                "found the distance",
+            ),
+            (
+                b"{\"id\":\"a\",\"kept\":\"b\",\"similarity\":[1,0]}",
+                "found the similarity",
+            ),
+            (
+                b"{\"id\":\"a\",\"id_base64\":\"*\",\"kept\":\"b\"}",
+                "expected Base64",
+            ),
+        ] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_bytes_are_errors_at_worst(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            let _ = Found::parse(&bytes, &mut Ids::open());
+            let object = [b"{\"id\":\"a\",\"kept\":\"b\",\"similarity\":", &bytes[..], b"}"].concat();
+            let _ = Found::parse(&object, &mut Ids::open());
+        }
+    }
+}

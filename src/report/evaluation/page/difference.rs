@@ -1,0 +1,226 @@
+//! Two texts side by side, with what only one of them has marked.
+
+use ahash::AHashMap;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::escape::{escape, escape_bytes};
+use crate::report::alignment::{Part, align};
+use crate::report::evaluation::number;
+
+/// Bytes of a text that are compared.
+const MOST_COMPARED: usize = 1 << 20;
+/// Equal words that are kept before and behind a difference.
+const CONTEXT: usize = 24;
+
+/// A word, sign, or run of bytes that are no text, and whether white space stands before it.
+#[derive(Clone, Copy)]
+struct Token<'t> {
+    bytes: &'t [u8],
+    gap: Gap,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gap {
+    None,
+    Space,
+    Line,
+}
+
+/// Both texts as HTML; about `most` bytes of each are shown.
+///
+/// Long stretches that are equal are left out. What only the first one has is deleted, what only
+/// the second one has inserted, so that the marks are heard as well as seen.
+pub(super) fn difference(texts: [&[u8]; 2], most: usize) -> [String; 2] {
+    let compared = texts.map(|text| &text[..text.len().min(MOST_COMPARED)]);
+    let tokens = compared.map(tokens);
+    let [a, b] = numbers([&tokens[0], &tokens[1]]);
+    let parts = align(&a, &b);
+    [0, 1].map(|side| {
+        let left_out = texts[side].len() - compared[side].len();
+        Shower::new(side, &tokens[side], most).show(&parts, left_out)
+    })
+}
+
+struct Shower<'t> {
+    side: usize,
+    tokens: &'t [Token<'t>],
+    /// Bytes that may still be shown.
+    left: usize,
+    html: String,
+}
+
+impl<'t> Shower<'t> {
+    fn new(side: usize, tokens: &'t [Token<'t>], most: usize) -> Shower<'t> {
+        Shower {
+            side,
+            tokens,
+            left: most,
+            html: String::new(),
+        }
+    }
+
+    fn show(mut self, parts: &[Part], bytes_behind: usize) -> String {
+        for (number, part) in parts.iter().enumerate() {
+            let range = part.tokens[self.side].clone();
+            let (first, last) = (number == 0, number + 1 == parts.len());
+            let before = if first { 0 } else { CONTEXT };
+            let after = if last { 0 } else { CONTEXT };
+            if part.is_equal && range.len() > before + after + CONTEXT && !(first && last) {
+                self.words(range.start..range.start + before, None);
+                self.left_out(range.len() - before - after);
+                self.words(range.end - after..range.end, None);
+            } else {
+                self.words(range, (!part.is_equal).then_some(["del", "ins"][self.side]));
+            }
+        }
+        if self.tokens.is_empty() {
+            self.html += "<span class=\"skipped\">no text</span>";
+        }
+        let hidden = self.left == 0 || bytes_behind > 0;
+        if hidden {
+            self.html += " <span class=\"skipped\">… and more</span>";
+        }
+        self.html
+    }
+
+    fn left_out(&mut self, count: usize) {
+        if self.left > 0 {
+            let count = number::count(count as u64);
+            self.html += &format!(" <span class=\"skipped\">… {count} equal words …</span> ");
+        }
+    }
+
+    fn words(&mut self, range: std::ops::Range<usize>, mark: Option<&str>) {
+        let mut inner = String::new();
+        let mut lead = "";
+        for (place, token) in self.tokens[range].iter().enumerate() {
+            if self.left == 0 {
+                break;
+            }
+            let gap = match token.gap {
+                Gap::None => "",
+                Gap::Space => " ",
+                Gap::Line => "\n",
+            };
+            // White space before a mark stays outside of it.
+            if place == 0 {
+                lead = gap
+            } else {
+                inner += gap
+            }
+            // A token may be longer than what may be shown.
+            let shown = &token.bytes[..token.bytes.len().min(self.left)];
+            let whole = shown.len() == token.bytes.len();
+            inner += &match std::str::from_utf8(shown) {
+                Ok(text) => escape(text).into_owned(),
+                Err(_) if whole => escape_bytes(shown),
+                Err(error) => escape_bytes(&shown[..error.valid_up_to()]),
+            };
+            self.left -= shown.len();
+        }
+        self.html += lead;
+        if inner.is_empty() {
+            return;
+        }
+        self.html += &match mark {
+            Some(mark) => format!("<{mark}>{inner}</{mark}>"),
+            None => inner,
+        };
+    }
+}
+
+/// Cuts a text at the word boundaries of Unicode Standard Annex #29, without white space.
+fn tokens(text: &[u8]) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut gap = Gap::None;
+    for chunk in text.utf8_chunks() {
+        for piece in chunk.valid().split_word_bounds() {
+            if piece.contains('\n') {
+                gap = Gap::Line;
+            } else if piece.chars().all(char::is_whitespace) {
+                gap = if gap == Gap::Line { gap } else { Gap::Space };
+            } else {
+                tokens.push(Token {
+                    bytes: piece.as_bytes(),
+                    gap,
+                });
+                gap = Gap::None;
+            }
+        }
+        if !chunk.invalid().is_empty() {
+            tokens.push(Token {
+                bytes: chunk.invalid(),
+                gap,
+            });
+            gap = Gap::None;
+        }
+    }
+    tokens
+}
+
+/// The same number for the same bytes in both texts.
+fn numbers(texts: [&[Token<'_>]; 2]) -> [Vec<u32>; 2] {
+    let mut known: AHashMap<&[u8], u32> = AHashMap::new();
+    texts.map(|tokens| {
+        let mut numbers = Vec::with_capacity(tokens.len());
+        for token in tokens {
+            let next = known.len() as u32;
+            numbers.push(*known.entry(token.bytes).or_insert(next));
+        }
+        numbers
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn only_what_differs_is_marked() {
+        let shown = difference([b"the cat sat. <b>", b"the dog\nsat. <b>"], 999);
+        assert_eq!(shown[0], "the <del>cat</del> sat. &lt;b&gt;");
+        assert_eq!(shown[1], "the <ins>dog</ins>\nsat. &lt;b&gt;");
+    }
+
+    #[test]
+    fn long_equal_stretches_are_left_out() {
+        let same = "same ".repeat(500);
+        let texts = [format!("{same}one {same}"), format!("{same}two {same}")];
+        let shown = difference([texts[0].as_bytes(), texts[1].as_bytes()], 9999);
+        assert!(shown[0].contains("<del>one</del>"), "{}", shown[0]);
+        assert_eq!(shown[0].matches("476 equal words").count(), 2);
+        assert!(shown[1].len() < 500);
+    }
+
+    #[test]
+    fn what_is_shown_has_an_end() {
+        let texts = ["漢".repeat(5000), "x".repeat(5000)];
+        let shown = difference([texts[0].as_bytes(), texts[1].as_bytes()], 100);
+        assert!(
+            shown
+                .iter()
+                .all(|html| html.len() < 200 && html.contains("and more"))
+        );
+        let shown = difference([b"", b"\xff\xfe\0"], 100);
+        assert!(shown[0].contains("no text"));
+        assert!(shown[1].contains("U+0000"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_shown_without_markup_of_their_own(
+            a in prop::collection::vec(any::<u8>(), 0..60),
+            b in "[<>&'\"a-c \n/!-]{0,60}",
+            most in 0usize..80,
+        ) {
+            for html in difference([&a, b.as_bytes()], most) {
+                let mut rest = html;
+                for known in ["<del>", "</del>", "<ins>", "</ins>", "<span class=\"skipped\">", "</span>"] {
+                    rest = rest.replace(known, "");
+                }
+                prop_assert!(!rest.contains(['<', '>', '"', '\'']), "{}", rest);
+            }
+        }
+    }
+}

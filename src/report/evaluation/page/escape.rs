@@ -1,0 +1,45 @@
+//! Text of strangers as text of a page.
+
+use std::borrow::Cow;
+
+use crate::report::evaluation::visible::visible;
+
+/// Text for an element or a quoted attribute: no markup, and no character that acts.
+pub(super) fn escape(text: &str) -> Cow<'_, str> {
+    let text = visible(text);
+    let special = |byte: u8| matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'');
+    if !text.bytes().any(special) {
+        return text;
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\'' => escaped += "&#39;",
+            _ => escaped.push(character),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// The same for bytes that may be no text.
+pub(super) fn escape_bytes(bytes: &[u8]) -> String {
+    escape(&String::from_utf8_lossy(bytes)).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_left_that_is_markup() {
+        assert_eq!(
+            escape("<script>alert('x')</script> & \"\u{202e}\0"),
+            "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &quot;U+202EU+0000"
+        );
+        assert_eq!(escape_bytes(b"\xff<"), "\u{fffd}&lt;");
+    }
+}

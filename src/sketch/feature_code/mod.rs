@@ -1,0 +1,115 @@
+//! What stands around the full stops of a text, as a set of codes.
+
+mod codes;
+
+use std::cmp::Ordering;
+
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use super::registry::{Ahead, Domain, Entry, Parameter};
+use super::sets;
+use crate::text::shingles::overlap;
+use codes::for_each_code;
+
+/// Feature codes, among the methods.
+pub const ENTRY: Entry = Entry {
+    name: "feature-code",
+    summary: "characters around full stops, a share of them in common with the shorter text",
+    description: "\
+A code is what stands around a full stop: five characters on each side of 。, or five words on each \
+side of a point before white space or the end; punctuation, symbols and white space are left out. \
+At the edges of a text there may be fewer. Documents are near if the codes in common make up the \
+share of the smaller set.
+
+A hash a full stop; eight bytes for each. Found by every code, so nothing is missed; codes that \
+many texts have (a signature, a disclaimer) make many candidates. A text of one full stop is near \
+to all that have it. Texts without full stops have no codes.
+
+The published experiment found all of 250 verbatim and 232 of 250 edited copies, and 3 pages wrong among 500 \
+unrelated texts; its authors' later recall is 97.3 %, precision 99.5 %.",
+    parameters: &[
+        Parameter {
+            name: "length",
+            meaning: "characters, or words, on each side",
+            default: "5",
+            domain: Domain::Integer(1, 100),
+        },
+        Parameter {
+            name: "similarity",
+            meaning: "least share of the smaller set",
+            default: "0.3",
+            domain: Domain::Share,
+        },
+    ],
+    ahead: |_| Ahead::Nothing,
+    build: |values, _| {
+        Ok(Box::new(FeatureCode {
+            length: values.integer("length") as usize,
+            similarity: values.share("similarity"),
+            parameters: values.list(),
+        }))
+    },
+};
+
+/// Sets of codes.
+#[derive(Clone, Debug)]
+struct FeatureCode {
+    length: usize,
+    similarity: (u64, u64),
+    parameters: Vec<(&'static str, String)>,
+}
+
+impl Compare for FeatureCode {
+    fn name(&self) -> &'static str {
+        "feature-code"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        self.parameters.clone()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Keys
+    }
+
+    fn sketch_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    /// All codes.
+    fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
+        sets::read(sketch).iter().for_each(|code| emit(*code));
+    }
+
+    fn score(&self, a: &[u8], b: &[u8]) -> Score {
+        let (a, b) = (sets::read(a), sets::read(b));
+        Score::Fraction(overlap(&a, &b) as u64, a.len().min(b.len()) as u64)
+    }
+
+    fn accepts(&self, score: &Score) -> bool {
+        let (least, of) = self.similarity;
+        // The nearest comes first.
+        matches!(score, Score::Fraction(..))
+            && score.cmp(&Score::Fraction(least, of)) != Ordering::Greater
+    }
+}
+
+impl Method for FeatureCode {
+    /// Whatever the tokenizer takes for words.
+    fn least_words(&self) -> usize {
+        0
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+        let Scratch { short, letters, .. } = scratch;
+        short.clear();
+        for_each_code(document.text, self.length, letters, |code| short.push(code));
+        sets::write(short, out) > 0
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+//! Sets of 64-bit hashes within sketches: ascending, each eight bytes, little-endian.
+
+use std::borrow::Cow;
+
+use crate::text::shingles::{little_endian, sort_to_set};
+
+/// Appends the set of some hashes, which are left sorted; returns how many are different.
+pub(super) fn write(hashes: &mut Vec<u64>, out: &mut Vec<u8>) -> usize {
+    sort_to_set(hashes);
+    out.extend_from_slice(&little_endian(hashes));
+    hashes.len()
+}
+
+/// The hashes of a set; copied only where they do not lie as numbers do.
+///
+/// # Panics
+/// If the bytes are no whole hashes.
+pub(super) fn read(bytes: &[u8]) -> Cow<'_, [u64]> {
+    let (hashes, rest) = bytes.as_chunks();
+    assert!(rest.is_empty(), "whole hashes");
+    match bytemuck::try_cast_slice(bytes) {
+        Ok(aligned) if cfg!(target_endian = "little") => Cow::Borrowed(aligned),
+        _ => Cow::Owned(hashes.iter().copied().map(u64::from_le_bytes).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_read_wherever_they_lie() {
+        for shift in 0..9 {
+            let mut out = vec![1; shift];
+            let hashes = [7, u64::MAX, 7, 0, 1 << 40];
+            assert_eq!(write(&mut hashes.to_vec(), &mut out), 4);
+            assert_eq!(*read(&out[shift..]), [0, 7, 1 << 40, u64::MAX]);
+        }
+        assert!(read(&[]).is_empty());
+    }
+}

@@ -1,0 +1,246 @@
+//! The tree of a text's headings and paragraphs, by a sentence of each.
+//!
+//! A sketch holds, for each level that a text has, ascending: the level, how many blocks it has, how
+//! many different hashes, and these as a set; all numbers are eight bytes, little-endian.
+
+mod blocks;
+
+use std::cmp::Ordering;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use super::registry::{Ahead, Domain, Entry, Parameter};
+use super::sets;
+use crate::text::shingles::overlap;
+use blocks::{LEVELS, Sentences, for_each_node};
+
+/// The structure tree, among the methods.
+pub const ENTRY: Entry = Entry {
+    name: "structure-tree",
+    summary: "sentences of headings and paragraphs, alike level by level",
+    description: "\
+Each line is a block, of a level: headings 第X章, 一、, （一）, 1. and (1) are of levels 1 to 5, all \
+others paragraphs of level 7. (A page's markup is gone when it comes here, so level 0 and 6 stay \
+empty.) A block is known by the MD5 of its sentence of most letters, the first of them, or of its \
+first and its last; white space, punctuation and symbols are left out. Sentences end at 。！？；!?; \
+and with the line.
+
+Of each level, the share of sentences in common is that of the larger set, or of the smaller one \
+where one text may be a part of the other. Their mean, weighted by the larger number of blocks, is the similarity. The \
+level of a block does not depend on those around it: one lost heading moves nothing else.
+
+One MD5 a block; eight bytes a block, the first 64 bits of its MD5. Texts without a line in common \
+are never near; of those with many edits in every paragraph, longest sentences help little.
+
+The published experiment found all of 250 verbatim and 213 of 250 edited copies, and nothing wrong \
+among 500 unrelated texts.",
+    parameters: &[
+        Parameter {
+            name: "similarity",
+            meaning: "least weighted similarity of the levels",
+            default: "0.5",
+            domain: Domain::Share,
+        },
+        Parameter {
+            name: "sentences",
+            meaning: "long: the longest of a block; ends: its first and its last",
+            default: "long",
+            domain: Domain::Word(&["long", "ends"]),
+        },
+        Parameter {
+            name: "mode",
+            meaning: "page: share of the larger; subtree: of the smaller, a part of the other",
+            default: "page",
+            domain: Domain::Word(&["page", "subtree"]),
+        },
+    ],
+    ahead: |_| Ahead::Nothing,
+    build: |values, _| {
+        Ok(Box::new(Structure {
+            similarity: values.share("similarity"),
+            sentences: match values.word("sentences") {
+                "long" => Sentences::Long,
+                _ => Sentences::Ends,
+            },
+            subtree: values.word("mode") == "subtree",
+            parameters: values.list(),
+        }))
+    },
+};
+
+/// Trees of headings and paragraphs.
+#[derive(Clone, Debug)]
+struct Structure {
+    similarity: (u64, u64),
+    sentences: Sentences,
+    subtree: bool,
+    parameters: Vec<(&'static str, String)>,
+}
+
+/// What a text has of one level.
+#[derive(Clone, Copy, Debug, Default)]
+struct Level<'s> {
+    nodes: u64,
+    /// Their set.
+    hashes: &'s [u8],
+}
+
+/// The numbers before a level's set.
+const HEAD: usize = 3;
+
+/// The levels of a sketch.
+fn levels(mut sketch: &[u8]) -> [Level<'_>; LEVELS] {
+    let mut levels = [Level::default(); LEVELS];
+    while !sketch.is_empty() {
+        let (numbers, _) = sketch.as_chunks();
+        assert!(numbers.len() >= HEAD, "a level's numbers");
+        let [level, nodes, hashes] = [0, 1, 2].map(|place| u64::from_le_bytes(numbers[place]));
+        let end = usize::try_from(hashes).ok().and_then(|hashes| {
+            let numbers = hashes.checked_add(HEAD)?;
+            numbers.checked_mul(size_of::<u64>())
+        });
+        let Some((own, rest)) = end.and_then(|end| sketch.split_at_checked(end)) else {
+            panic!("{hashes} hashes in {} bytes", sketch.len());
+        };
+        assert!(level < LEVELS as u64, "level {level}");
+        let hashes = &own[HEAD * size_of::<u64>()..];
+        levels[level as usize] = Level { nodes, hashes };
+        sketch = rest;
+    }
+    levels
+}
+
+/// No common denominator is above this.
+const MOST_DENOMINATOR: u128 = 1 << 56;
+/// Nothing counts more.
+const MOST_NODES: u64 = u32::MAX as u64;
+
+/// The least common multiple, if it is small enough to count with; else what is large enough to
+/// round by.
+fn denominator(of: impl Iterator<Item = u64>) -> u128 {
+    let common = |all: u128, next: u64| {
+        let next = u128::from(next.max(1));
+        let multiple = all.checked_mul(next / greatest_divisor(all, next))?;
+        (multiple <= MOST_DENOMINATOR).then_some(multiple)
+    };
+    let mut of = of;
+    of.try_fold(1, common).unwrap_or(MOST_DENOMINATOR)
+}
+
+fn greatest_divisor(a: u128, b: u128) -> u128 {
+    if b == 0 {
+        a
+    } else {
+        greatest_divisor(b, a % b)
+    }
+}
+
+impl Structure {
+    /// Of each level: its weight, what is shared, and of how much.
+    fn shares(&self, a: &[u8], b: &[u8]) -> [[u64; 3]; LEVELS] {
+        let (a, b) = (levels(a), levels(b));
+        let mut shares = [[0; 3]; LEVELS];
+        for (share, (a, b)) in shares.iter_mut().zip(a.iter().zip(&b)) {
+            let (of_a, of_b) = (sets::read(a.hashes), sets::read(b.hashes));
+            let of = match self.subtree {
+                true => of_a.len().min(of_b.len()),
+                false => of_a.len().max(of_b.len()),
+            };
+            let shared = if of > 0 { overlap(&of_a, &of_b) } else { 0 };
+            *share = [a.nodes.max(b.nodes), shared as u64, of as u64];
+        }
+        shares.map(|share| share.map(|number| number.min(MOST_NODES)))
+    }
+}
+
+impl Compare for Structure {
+    fn name(&self) -> &'static str {
+        "structure-tree"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        self.parameters.clone()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Keys
+    }
+
+    fn sketch_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    /// Each hash, together with its level.
+    fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
+        for (level, number) in levels(sketch).iter().zip(0..) {
+            for hash in sets::read(level.hashes).iter() {
+                emit(xxh3_64_with_seed(&hash.to_le_bytes(), number));
+            }
+        }
+    }
+
+    /// Exact unless the numbers of sentences of many levels have too large a common multiple; then
+    /// each level is rounded down by less than 2^-56.
+    fn score(&self, a: &[u8], b: &[u8]) -> Score {
+        let shares = self.shares(a, b);
+        let common = denominator(shares.iter().map(|[_, _, of]| *of));
+        let shares = shares.map(|share| share.map(u128::from));
+        let of_level = |[weight, shared, of]: &[u128; 3]| weight * shared * common / (*of).max(1);
+        let whole: u128 = shares.iter().map(|[weight, ..]| weight * common).sum();
+        Score::share(shares.iter().map(of_level).sum(), whole)
+    }
+
+    fn accepts(&self, score: &Score) -> bool {
+        let (least, of) = self.similarity;
+        // The nearest comes first.
+        matches!(score, Score::Fraction(..))
+            && score.cmp(&Score::Fraction(least, of)) != Ordering::Greater
+    }
+}
+
+impl Method for Structure {
+    /// Whatever the tokenizer takes for words.
+    fn least_words(&self) -> usize {
+        0
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+        let Scratch { runs, short, .. } = scratch;
+        // Level, with a block's number, and hash.
+        runs.clear();
+        let mut nodes = [0u64; LEVELS];
+        for_each_node(document.text, self.sentences, |level, hashes| {
+            nodes[level] += 1;
+            runs.extend(hashes.map(|hash| (level as u64, u128::from(hash))));
+        });
+        let start = out.len();
+        for (level, nodes) in nodes
+            .into_iter()
+            .enumerate()
+            .filter(|(_, nodes)| *nodes > 0)
+        {
+            let level = level as u64;
+            short.clear();
+            let own = runs.iter().filter(|(of, _)| *of == level);
+            short.extend(own.map(|(_, hash)| *hash as u64));
+            out.extend(
+                [level, nodes]
+                    .iter()
+                    .flat_map(|number| number.to_le_bytes()),
+            );
+            let place = out.len();
+            out.extend_from_slice(&[0; 8]);
+            let hashes = sets::write(short, out) as u64;
+            out[place..place + 8].copy_from_slice(&hashes.to_le_bytes());
+        }
+        out.len() > start
+    }
+}
+
+#[cfg(test)]
+mod tests;
