@@ -17,6 +17,7 @@ use super::matching::MatchArgs;
 use super::methods::MethodsArgs;
 use super::neighbours::NeighboursArgs;
 use super::screen;
+use super::tune::TuneArgs;
 
 const ABOUT: &str = "Finds near-duplicate texts: which articles are near each sample?";
 
@@ -95,6 +96,7 @@ pub enum Command {
     #[command(name = "match")]
     Neighbours(Box<NeighboursArgs>),
     Evaluate(Box<EvaluateArgs>),
+    Tune(Box<TuneArgs>),
     Methods(MethodsArgs),
     Explain(Box<ExplainArgs>),
     Generate(Box<GenerateArgs>),

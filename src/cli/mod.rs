@@ -33,6 +33,7 @@ mod screen;
 mod size;
 mod summary;
 mod timings;
+pub mod tune;
 mod visible;
 mod watch;
 

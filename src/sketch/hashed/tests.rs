@@ -364,8 +364,9 @@ fn what_is_counted_ahead() {
         for (weights, documents) in [("top", false), ("tf-idf", true)] {
             let text = format!("simhash:unit={unit},features=2,weights={weights}");
             let spec = crate::sketch::registry::Spec::parse(&text).unwrap();
-            let [count] = spec.ahead()[..] else {
-                panic!("{spec} counts nothing")
+            let counts = spec.ahead();
+            let [count] = &counts[..] else {
+                panic!("{spec} counts {counts:?}")
             };
             assert_eq!((count.unit, count.documents), (wanted, documents));
             assert_eq!(count.shingle, 2);
