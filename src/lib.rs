@@ -74,6 +74,8 @@ pub mod corpus;
 pub mod dedup;
 pub mod error;
 pub mod evaluate;
+#[cfg(feature = "index")]
+pub mod index;
 pub mod io;
 pub mod kernel;
 pub mod report;

@@ -9,7 +9,8 @@ use std::process::ExitCode;
 
 use cli::exit::Finish;
 use cli::{
-    Command, completions, dedup, exit, explain, flags, generate, help, interrupt, man, matching,
+    Command, completions, dedup, evaluate, exit, explain, flags, generate, help, interrupt, man,
+    matching, methods, neighbours, tune,
 };
 use simtool::io::{guard, output};
 
@@ -23,7 +24,11 @@ fn main() -> ExitCode {
         interrupt::install()?;
         match flags.command {
             Command::Dedup(args) => return dedup::run(&args),
-            Command::Match(args) => matching::run(&args),
+            Command::Neighbours(args) => return neighbours::run(&args),
+            Command::Evaluate(args) => return evaluate::run(&args),
+            Command::Tune(args) => return tune::run(&args),
+            Command::Methods(args) => methods::run(&args),
+            Command::Plain(args) => matching::run(&args),
             Command::Explain(args) => explain::run(&args),
             Command::Generate(args) => generate::run(&args),
             Command::Help(args) => help::run(&args),

@@ -4,8 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use proptest::prelude::*;
 use simtool::evaluate::planted::{Kind, PERCENTS, plant};
-use simtool::evaluate::{Evaluation, Found, Ids, Outcome, Settings, Share, Truth, evaluate};
+use simtool::evaluate::{
+    Evaluation, Found, FoundPair, Ids, Outcome, Pair, Settings, Share, Truth, evaluate,
+};
 use simtool::report::evaluation::{Page, Shown, curves_csv, json, methods_csv, scores_csv, screen};
 use simtool::sketch::Score;
 
@@ -277,4 +280,100 @@ fn all_reports_are_the_same_each_time() {
         ]
     };
     assert_eq!(reports(), reports());
+}
+
+/// What is known of a pair, and what a method makes of it.
+#[derive(Clone, Debug)]
+struct Case {
+    /// Near, far, or not listed.
+    label: Option<bool>,
+    /// What it is reported with, if it is reported.
+    distance: Option<u32>,
+}
+
+fn cases() -> impl Strategy<Value = Vec<(Pair, Case)>> {
+    let pairs = (0..7_u32).flat_map(|a| (a + 1..7).filter_map(move |b| Pair::new(a, b)));
+    let pairs: Vec<Pair> = pairs.collect();
+    let case = (prop::option::of(any::<bool>()), prop::option::of(0..4_u32));
+    let case = case.prop_map(|(label, distance)| Case { label, distance });
+    prop::collection::vec(case, pairs.len())
+        .prop_map(move |cases| pairs.iter().copied().zip(cases).collect())
+}
+
+proptest! {
+    #[test]
+    fn counts_and_curves_are_those_of_every_pair(cases in cases(), closed in any::<bool>()) {
+        let labelled = cases.iter().filter_map(|(pair, case)| {
+            Some((*pair, if case.label? { "near" } else { "unrelated" }))
+        });
+        let mut truth = Truth::labelled(labelled).unwrap();
+        if closed {
+            truth = truth.closed_world(7);
+        }
+        let found = cases.iter().filter_map(|&(pair, ref case)| {
+            let score = Some(Score::Distance(case.distance?));
+            Some(FoundPair { pair, score })
+        });
+        let method = &of_matches(&truth, Found::new(found.collect())).methods[0];
+
+        let known = cases.iter().filter_map(|(_, case)| match case.label {
+            None if !closed => None,
+            label => Some((label.unwrap_or(false), case.distance)),
+        });
+        let known: Vec<(bool, Option<u32>)> = known.collect();
+        let count = |near: bool, most: u32| {
+            let accepted = known.iter().filter(|known| known.1.is_some_and(|bits| bits <= most));
+            accepted.filter(|known| known.0 == near).count() as u64
+        };
+        let near = known.iter().filter(|known| known.0).count() as u64;
+        prop_assert_eq!(method.counts.hits, count(true, 9));
+        prop_assert_eq!(method.counts.false_hits, count(false, 9));
+        prop_assert_eq!(method.counts.misses, near - count(true, 9));
+        let all = method.counts;
+        prop_assert_eq!(all.hits + all.false_hits + all.misses + all.rejections, known.len() as u64);
+
+        let mut distances: Vec<u32> = known.iter().filter_map(|known| known.1).collect();
+        distances.sort_unstable();
+        distances.dedup();
+        let expected: Vec<_> = distances.iter().map(|&most| (
+            Score::Distance(most), count(true, most), count(false, most), near,
+        )).collect();
+        let points = method.sweep.points().iter();
+        let points: Vec<_> = points.map(|p| (p.threshold, p.hits, p.false_hits, p.near)).collect();
+        prop_assert_eq!(points, expected);
+
+        let wrong = |near: bool, found: bool| {
+            cases.iter().filter(|(_, case)| {
+                let is_near = if closed { Some(case.label.unwrap_or(false)) } else { case.label };
+                is_near == Some(near) && case.distance.is_some() == found
+            }).count()
+        };
+        prop_assert_eq!(method.mistakes.false_hits.len(), wrong(false, true).min(5));
+        prop_assert_eq!(method.mistakes.misses.len(), wrong(true, false).min(5));
+    }
+}
+
+#[test]
+fn in_a_closed_world_a_curve_ends_where_the_reports_end() {
+    let mut ids = collection();
+    let pairs = b"a\tb\tlabel\nb\ta\tminor\nc\td\tminor\n";
+    let truth = Truth::from_pairs(pairs, &mut ids).unwrap();
+    let outcome = Outcome {
+        name: "m".to_owned(),
+        // The second pair's score is known, but others as far may not be listed.
+        scores: vec![Some(Score::Distance(1)), Some(Score::Distance(9))],
+        accepted: vec![true, false],
+        found: Some(Found::parse(b"b\ta\t1\ne\tf\t3\n", &mut ids).unwrap()),
+        ..Outcome::default()
+    };
+    let points = |truth: &Truth| -> Vec<(u64, u64)> {
+        let evaluation = evaluate(truth, std::slice::from_ref(&outcome), Settings::default());
+        let points = evaluation.unwrap().methods[0].sweep.points().to_vec();
+        points
+            .iter()
+            .map(|point| (point.hits, point.false_hits))
+            .collect()
+    };
+    assert_eq!(points(&truth), [(1, 0), (2, 0)]);
+    assert_eq!(points(&truth.closed_world(6)), [(1, 0), (1, 1)]);
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Each folder or file below `src/`, and what it may know besides itself. Documents flow one way:
 /// corpus, text, vocabulary, sketch, search, report; `evaluate` looks at what methods made of them,
 /// and `run` sees them all.
-const MAY_KNOW: [(&str, &[&str]); 13] = [
+const MAY_KNOW: [(&str, &[&str]); 14] = [
     ("error", &[]),
     ("io", &["error"]),
     ("kernel", &["error"]),
@@ -23,6 +23,7 @@ const MAY_KNOW: [(&str, &[&str]); 13] = [
     ("search", &["error", "kernel", "sketch"]),
     ("dedup", &["error", "kernel", "sketch", "search"]),
     ("evaluate", &["error", "text", "sketch", "search"]),
+    ("index", &["error", "kernel", "io", "sketch", "search"]),
     ("report", &["error", "io", "corpus", "sketch", "evaluate"]),
     (
         "run",
@@ -37,6 +38,7 @@ const MAY_KNOW: [(&str, &[&str]); 13] = [
             "search",
             "dedup",
             "evaluate",
+            "index",
             "report",
         ],
     ),

@@ -8,12 +8,16 @@ use simtool::{Error, ErrorKind, Result};
 
 use super::completions::CompletionsArgs;
 use super::dedup::DedupArgs;
+use super::evaluate::EvaluateArgs;
 use super::explain::ExplainArgs;
 use super::generate::GenerateArgs;
 use super::help::HelpArgs;
 use super::man::ManArgs;
 use super::matching::MatchArgs;
+use super::methods::MethodsArgs;
+use super::neighbours::NeighboursArgs;
 use super::screen;
+use super::tune::TuneArgs;
 
 const ABOUT: &str = "Finds near-duplicate texts: which articles are near each sample?";
 
@@ -87,8 +91,13 @@ struct Definition {
 pub enum Command {
     /// The plain form, which has no name.
     #[command(skip)]
-    Match(Box<MatchArgs>),
+    Plain(Box<MatchArgs>),
     Dedup(Box<DedupArgs>),
+    #[command(name = "match")]
+    Neighbours(Box<NeighboursArgs>),
+    Evaluate(Box<EvaluateArgs>),
+    Tune(Box<TuneArgs>),
+    Methods(MethodsArgs),
     Explain(Box<ExplainArgs>),
     Generate(Box<GenerateArgs>),
     Help(HelpArgs),
@@ -108,7 +117,7 @@ pub fn definition() -> clap::Command {
 pub fn parse() -> Result<Option<Flags>> {
     match Definition::try_parse() {
         Ok(Definition { subcommand, plain }) => {
-            let plain = || plain.map(|args| Command::Match(Box::new(args)));
+            let plain = || plain.map(|args| Command::Plain(Box::new(args)));
             Ok(subcommand.or_else(plain).map(|command| Flags { command }))
         }
         Err(error) if !error.use_stderr() => {

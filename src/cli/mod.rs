@@ -8,6 +8,7 @@
 
 pub mod completions;
 pub mod dedup;
+pub mod evaluate;
 pub mod exit;
 pub mod explain;
 pub mod flags;
@@ -20,6 +21,8 @@ pub mod man;
 pub mod matching;
 mod message;
 mod method_flags;
+pub mod methods;
+pub mod neighbours;
 mod number;
 mod output;
 mod plan;
@@ -30,6 +33,7 @@ mod screen;
 mod size;
 mod summary;
 mod timings;
+pub mod tune;
 mod visible;
 mod watch;
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simtool::corpus::{Format, HtmlText, Reading};
+use simtool::corpus::{Format, HtmlText, Reading, Source, discover};
 use simtool::text::{Choice, WordSet, builtin_stop_words, listed_stop_words};
 use simtool::{Error, ErrorKind, Result};
 
@@ -123,6 +123,21 @@ impl ReadingArgs {
             return Err(Error::new(ErrorKind::Content, message).in_file(path));
         }
         Ok(listed_stop_words(&std::fs::read(path).map_err(unreadable)?))
+    }
+}
+
+/// The files of `inputs`, which may be read more than once.
+///
+/// # Errors
+/// Those of [`discover`]; [`ErrorKind::Parameter`] for standard input and pipes.
+pub fn files(inputs: &[PathBuf], reading: &Reading) -> Result<Vec<Source>> {
+    let sources = discover(inputs, &[], reading)?;
+    match sources.iter().find(|source| source.is_stream()) {
+        None => Ok(sources),
+        Some(stream) => {
+            let message = "is a stream, and has to be read more than once: save it to a file";
+            Err(Error::new(ErrorKind::Parameter, message).in_file(&stream.path))
+        }
     }
 }
 

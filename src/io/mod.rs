@@ -8,17 +8,26 @@
 //! Mappings of inputs exist only under the [`guard`], which the program installs; without it,
 //! inputs are read into memory.
 
+pub mod blocks;
+pub mod directory;
+pub mod faults;
 pub mod guard;
 pub mod input;
+pub mod lock;
 pub mod output;
+pub mod paged_file;
 pub mod record_file;
 pub mod spill;
 pub mod spool;
 pub mod table;
 pub mod usage;
 
+pub use blocks::{BlockFile, BlockWriter};
+pub use faults::Faults;
 pub use input::Input;
+pub use lock::FileLock;
 pub use output::AtomicFile;
+pub use paged_file::PagedFile;
 pub use record_file::RecordFile;
 pub use spill::{Sorted, Sorter};
 pub use spool::{Spool, Spooled};

@@ -1,4 +1,4 @@
-//! The JSON Lines of a deduplication: one object a line, UTF-8.
+//! The JSON Lines of a deduplication and of a search: one object a line, UTF-8.
 //!
 //! An id that is not UTF-8 is shown with replacement characters, and beside it stands `id_base64`
 //! (or `kept_base64`) with its bytes.
@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
 use crate::corpus::{NO_MEMBER, Place};
+use crate::sketch::Score;
 
 /// Where a document stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -165,6 +166,67 @@ pub fn member(id: &[u8], is_first: bool, out: &mut Vec<u8>) {
 /// Ends the line of the cluster that was begun.
 pub fn end_cluster(out: &mut Vec<u8>) {
     out.extend_from_slice(b"]}\n");
+}
+
+/// A neighbour of a document.
+#[derive(Clone, Copy, Debug)]
+pub struct Near<'a> {
+    /// Its id, or its place.
+    pub id: &'a [u8],
+    /// How near it is.
+    pub score: Score,
+    /// Where it stands.
+    pub at: At<'a>,
+}
+
+/// Appends the line of a document and its neighbours.
+pub fn neighbours<'a>(
+    id: &[u8],
+    at: At<'_>,
+    near: impl Iterator<Item = Near<'a>>,
+    out: &mut Vec<u8>,
+) {
+    #[derive(Serialize)]
+    struct Match<'a> {
+        id: Cow<'a, str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id_base64: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        distance: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        similarity: Option<[u64; 2]>,
+        at: At<'a>,
+    }
+    #[derive(Serialize)]
+    struct Line<'a> {
+        id: Cow<'a, str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id_base64: Option<String>,
+        at: At<'a>,
+        matches: Vec<Match<'a>>,
+    }
+    let found = |near: Near<'a>| {
+        let (distance, similarity) = match near.score {
+            Score::Distance(bits) => (Some(bits), None),
+            Score::Fraction(part, whole) => (None, Some([part, whole])),
+        };
+        Match {
+            id: String::from_utf8_lossy(near.id),
+            id_base64: base64_if_needed(near.id),
+            distance,
+            similarity,
+            at: near.at,
+        }
+    };
+    line(
+        &Line {
+            id: String::from_utf8_lossy(id),
+            id_base64: base64_if_needed(id),
+            at,
+            matches: near.map(found).collect(),
+        },
+        out,
+    );
 }
 
 /// Appends the line of a document that stays.

@@ -7,15 +7,20 @@
 
 mod arena;
 mod budget;
+pub mod collection;
 mod counting;
 pub mod dedup;
+pub mod evaluation;
 pub mod explain;
 pub mod matching;
 pub mod methods;
+pub mod naming;
+pub mod neighbours;
 mod pipeline;
 mod progress;
 mod resources;
 mod room;
+pub mod sketcher;
 mod units;
 mod workers;
 

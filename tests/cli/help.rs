@@ -44,7 +44,7 @@ fn subcommands_have_their_own_help() {
     let help = stdout("help generate");
     assert!(help.contains("--words-per-document"), "{help}");
     assert_eq!(stdout("generate --help"), help);
-    let parts = ["nonsense: expected main or one of dedup, explain, generate"];
+    let parts = ["nonsense: expected main or one of dedup, match, evaluate, tune, methods"];
     Workplace::empty().refuse("help nonsense", &parts);
     Workplace::empty().refuse("man nonsense", &parts);
 }

@@ -1,8 +1,9 @@
 //! The first reading: a row, a label and a sketch of every document.
 
-use crate::corpus::{Chunk, Document, FieldValue, Format, Parsed, Parser, Skip, Source};
+use crate::corpus::{Chunk, Document, FieldValue, Parsed, Parser, Skip, Source};
 use crate::dedup::keep;
 use crate::kernel::Level;
+use crate::run::naming::name;
 use crate::run::pipeline::{Event, Pipeline, Unit};
 use crate::run::{Progress, Resources};
 use crate::sketch::digest;
@@ -279,7 +280,7 @@ impl RowMaker<'_> {
             flags,
         };
         let label = Label {
-            id: name(source, document.id, &row),
+            id: name(source, document.id, row.place),
             url: document.url.to_vec(),
             ..Label::default()
         };
@@ -304,7 +305,7 @@ impl RowMaker<'_> {
             ..bytemuck::Zeroable::zeroed()
         };
         let label = Label {
-            id: name(source, &skip.id, &row),
+            id: name(source, &skip.id, row.place),
             url: Vec::new(),
             reason: skip.reason.name().into(),
             detail: skip.detail.clone().into_bytes(),
@@ -325,24 +326,6 @@ fn facts<'a>(document: &Document<'a>) -> keep::Facts<'a> {
             FieldValue::Text(text) => keep::Value::Text(text),
         }),
     }
-}
-
-/// The document's own id, or else its file and, if it is not the whole of it, its place there.
-fn name(source: &Source, id: &[u8], row: &Row) -> Vec<u8> {
-    if !id.is_empty() {
-        return id.to_vec();
-    }
-    let mut name = source.path.as_os_str().as_encoded_bytes().to_vec();
-    if source.format == Format::WholeFile {
-        return name;
-    }
-    let place = row.place;
-    let place = match place.member {
-        crate::corpus::NO_MEMBER => format!(":{}", place.offset),
-        member => format!(":{member}+{}", place.offset),
-    };
-    name.extend_from_slice(place.as_bytes());
-    name
 }
 
 /// The source of that number.

@@ -114,6 +114,25 @@ impl Spec {
         list
     }
 
+    /// The same method with another value of a parameter.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for a parameter that there is not or a value outside its bounds;
+    /// for several methods, which have to be set one by one.
+    pub fn with(&self, name: &str, value: &str) -> Result<Spec> {
+        let others = self.first.values.list().into_iter();
+        let others = others.filter(|(known, _)| *known != name);
+        let mut settings = format!("{name}={value}");
+        others.for_each(|(known, value)| settings += &format!(",{known}={value}"));
+        match self.rest.is_empty() {
+            true => Spec::parse(&format!("{}:{settings}", self.first.entry.name)),
+            false => Err(refused(format!(
+                "{}: set {name} of one method",
+                self.name()
+            ))),
+        }
+    }
+
     /// What has to be counted before it can be built; nothing twice.
     pub fn ahead(&self) -> Vec<Count> {
         let mut counts = Vec::new();

@@ -46,53 +46,54 @@ fn figure(number: usize, drawn: &[(usize, &Measured)], axes: &Axes) -> String {
     let mut summary = Vec::new();
     for (style, (_, method)) in drawn.iter().enumerate() {
         let name = escape(&method.name);
-        let best = method.best.map_or(NONE.to_owned(), |best| {
-            format!(
-                "{} {}",
-                number::share(best.f1()),
-                number::threshold(best.threshold)
-            )
-        });
-        lines += &format!(
-            "<g class=\"c{style}\"><title>{name}</title><path d=\"{}\"/></g>\n",
-            axes.path(method.sweep.points()),
-        );
+        let same = drawn[..style]
+            .iter()
+            .find(|(_, other)| other.sweep == method.sweep);
+        let (line, key, small) = match same {
+            Some((_, other)) => (String::new(), "", format!("on the curve of {}", other.name)),
+            None => (
+                axes.path(method.sweep.points()),
+                "<path d=\"M1 6H35\"/>",
+                best(method),
+            ),
+        };
+        let ring = method.best.filter(|_| same.is_none());
+        let ring = ring.map_or(String::new(), |best| axes.ring(best));
+        lines += &format!("<g class=\"c{style}\"><path d=\"{line}\"/></g>\n");
         marks += &format!(
-            "<g class=\"c{style}\"><title>{name}</title>{}{}</g>\n",
-            method.best.map_or(String::new(), |best| axes.ring(best)),
+            "<g class=\"c{style}\"><title>{name}</title>{ring}{}</g>\n",
             axes.own(style, method),
         );
         legend += &format!(
-            "<li><svg class=\"key c{style}\" viewBox=\"0 0 36 12\" aria-hidden=\"true\">\
-             <path d=\"M1 6H35\"/>{}</svg><span><bdi>{name}</bdi><small>best F1 {}</small></span></li>\n",
+            "<li><svg class=\"key c{style}\" viewBox=\"0 0 36 12\" aria-hidden=\"true\">{key}{}</svg>\
+             <span><bdi>{name}</bdi><small>{}</small></span></li>\n",
             mark(style, 18.0, 6.0),
-            escape(&best),
+            escape(&small),
         );
-        summary.push(format!("{}: largest F1 {best}", method.name));
+        summary.push(format!("{}: {}", method.name, best(method)));
     }
-    let described = format!(
-        "Recall from {} to 1 to the right, precision from {} to 1 upwards. {}. The table below has \
-         the numbers.",
-        axes.least_recall,
-        axes.least_precision,
-        summary.join("; ")
-    );
+    // Lines along the upper and right edges are not cut in half.
+    let (edge, width, height) = (TOP - 3.0, RIGHT - LEFT + 3.0, BOTTOM - TOP + 3.0);
     format!(
         "<figure class=\"curves\"><svg role=\"img\" aria-labelledby=\"pr{number}-t pr{number}-d\" \
          viewBox=\"0 0 {} {}\">\n<title id=\"pr{number}-t\">Precision and recall at all \
          thresholds</title>\n<desc id=\"pr{number}-d\">{}</desc>\n{}\
-         <svg class=\"plot\" aria-hidden=\"true\" x=\"{LEFT}\" y=\"{TOP}\" width=\"{}\" \
-         height=\"{}\" viewBox=\"{LEFT} {TOP} {} {}\">{lines}</svg>\n{marks}</svg>\n\
+         <svg class=\"plot\" aria-hidden=\"true\" x=\"{LEFT}\" y=\"{edge}\" width=\"{width}\" \
+         height=\"{height}\" viewBox=\"{LEFT} {edge} {width} {height}\">{lines}</svg>\n{marks}</svg>\n\
          <figcaption><ul class=\"legend\">\n{legend}</ul></figcaption></figure>\n",
         SIZE[0],
         SIZE[1],
-        escape(&described),
+        escape(&axes.described(&summary)),
         axes.grid(),
-        RIGHT - LEFT,
-        BOTTOM - TOP,
-        RIGHT - LEFT,
-        BOTTOM - TOP,
     )
+}
+
+/// `largest F1 0.989 ≤ 7`.
+fn best(method: &Measured) -> String {
+    method.best.map_or(NONE.to_owned(), |best| {
+        let (f1, at) = (number::share(best.f1()), number::threshold(best.threshold));
+        format!("largest F1 {f1} at {at}")
+    })
 }
 
 /// Both axes end at 1. They begin a tenth below where methods as they are set, or at their best,
@@ -128,6 +129,16 @@ impl Axes {
             true => " Mind that the axes do not begin at 0.",
             false => "",
         }
+    }
+
+    fn described(&self, methods: &[String]) -> String {
+        format!(
+            "Recall from {} to 1 to the right, precision from {} to 1 upwards. {}. The table below \
+             has the numbers.",
+            self.least_recall,
+            self.least_precision,
+            methods.join("; ")
+        )
     }
 
     fn x(&self, recall: f64) -> f64 {

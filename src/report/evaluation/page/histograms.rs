@@ -25,9 +25,7 @@ pub(super) fn section(page: &Page<'_>) -> String {
         return String::new();
     }
     format!(
-        "<p>How the scores of pairs lie. Bars upwards are near pairs, bars downwards are pairs that \
-         are not near; each side adds up to all of its pairs. The dashed line is the threshold. \
-         Even a single pair shows as a sliver.</p>\n\
+        "<p>How the scores of pairs lie. Bars upwards are near pairs, bars downwards are pairs that are not near, each side in a scale of its own. The dashed line is the threshold. Even a single pair shows as a sliver.</p>\n\
          <p class=\"sides\"><span class=\"near\">▲ near</span> <span class=\"far\">▼ not near</span></p>\n\
          <div class=\"cards\">\n{figures}</div>\n"
     )
@@ -35,7 +33,6 @@ pub(super) fn section(page: &Page<'_>) -> String {
 
 fn figure(place: usize, method: &Measured, histogram: &Histogram) -> String {
     let name = escape(&method.name);
-    let totals = [0, 1].map(|side| histogram.bins.iter().map(|bin| bin[side]).sum::<u64>());
     let kind = match histogram.scale {
         Scale::Distance { .. } => "differing bits",
         Scale::Fraction { .. } => "similarity",
@@ -57,7 +54,7 @@ fn figure(place: usize, method: &Measured, histogram: &Histogram) -> String {
          <title id=\"h{place}-t\">Scores of {name}</title><desc id=\"h{place}-d\">{described}</desc>\n\
          {}{}{}</svg>\n<p><small>{described}</small></p>\n\
          <details><summary>Numbers</summary>{}</details></figure>\n",
-        bars(histogram, totals),
+        bars(histogram),
         axis(histogram, kind),
         threshold(histogram, method.threshold),
         numbers(&method.name, histogram),
@@ -68,15 +65,16 @@ fn edge(histogram: &Histogram, bin: usize) -> f64 {
     LEFT + (RIGHT - LEFT) * bin as f64 / histogram.bins.len() as f64
 }
 
-fn bars(histogram: &Histogram, totals: [u64; 2]) -> String {
-    let share = |count: u64, side: usize| count as f64 / totals[side].max(1) as f64;
-    let all = histogram
-        .bins
-        .iter()
-        .flat_map(|bin| [share(bin[0], 0), share(bin[1], 1)]);
-    let most = all.fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+/// Each side in its own scale.
+fn bars(histogram: &Histogram) -> String {
     let mut html = String::new();
     for (side, class) in ["near", "far"].into_iter().enumerate() {
+        let most = histogram
+            .bins
+            .iter()
+            .map(|bin| bin[side])
+            .max()
+            .unwrap_or(0);
         let mut path = String::new();
         for (bin, counts) in histogram.bins.iter().enumerate() {
             if counts[side] == 0 {
@@ -84,7 +82,7 @@ fn bars(histogram: &Histogram, totals: [u64; 2]) -> String {
             }
             let (from, to) = (edge(histogram, bin), edge(histogram, bin + 1));
             let gap = if to - from > 4.0 { 0.75 } else { 0.0 };
-            let length = (LONGEST * share(counts[side], side) / most).max(1.5);
+            let length = (LONGEST * counts[side] as f64 / most as f64).max(1.5);
             let (start, end) = match side {
                 0 => (MIDDLE - 0.5, -length),
                 _ => (MIDDLE + 0.5, length),
@@ -139,22 +137,22 @@ fn axis(histogram: &Histogram, kind: &str) -> String {
     )
 }
 
-/// A line at the side of the bin of the threshold where nothing is accepted any more.
+/// A line where nothing is accepted any more: behind the last distance, at a fraction.
 fn threshold(histogram: &Histogram, threshold: Option<Score>) -> String {
     threshold.map_or(String::new(), |score| {
-        let bin = histogram
-            .scale
-            .bin(score)
-            .min(histogram.bins.len().saturating_sub(1));
-        let bin = match histogram.scale {
-            Scale::Distance { .. } => bin + 1,
-            Scale::Fraction { .. } => bin,
+        let bin = match (histogram.scale, score) {
+            (Scale::Distance { width }, Score::Distance(bits)) => {
+                (f64::from(bits) + 1.0) / f64::from(width)
+            }
+            (Scale::Fraction { bins }, Score::Fraction(numerator, denominator)) => {
+                f64::from(bins) * numerator as f64 / denominator.max(1) as f64
+            }
+            _ => 0.0,
         };
-        let x = edge(histogram, bin);
-        format!(
-            "<path class=\"threshold\" d=\"M{x:.1} 4V{}\"/>",
-            MIDDLE + LONGEST
-        )
+        let share = (bin / histogram.bins.len() as f64).min(1.0);
+        let x = LEFT + (RIGHT - LEFT) * share;
+        let end = MIDDLE + LONGEST;
+        format!("<path class=\"threshold\" d=\"M{x:.1} 4V{end}\"/>")
     })
 }
 

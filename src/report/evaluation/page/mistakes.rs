@@ -15,7 +15,7 @@ pub(super) fn section(page: &Page<'_>) -> String {
     }
     format!(
         "<p>The pairs that are farthest on the wrong side of the threshold. <del>Struck through</del> \
-         is what only the left text has, <ins>underlined</ins> what only the right one has.</p>\n{html}"
+         is what only the first text has, <ins>underlined</ins> what only the second one has.</p>\n{html}"
     )
 }
 

@@ -1,0 +1,431 @@
+//! `simtool evaluate`: how good are methods on your documents?
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::Args;
+use simtool::evaluate::{Settings, Share};
+use simtool::io::AtomicFile;
+use simtool::report::evaluation::{self, Page};
+use simtool::run::Progress;
+use simtool::run::collection::{Inputs, Manner};
+use simtool::run::evaluation::{Job, Named, Planting, Report, Source};
+use simtool::sketch::registry::Spec;
+use simtool::{Error, ErrorKind, Result};
+
+use super::exit::Finish;
+use super::reading_flags::{ReadingArgs, files};
+use super::resource_flags::ResourceArgs;
+use super::watch::Watch;
+use super::{interrupt, message, number, screen, timings};
+
+/// Measure how well methods find the near-duplicates of your documents
+///
+/// All methods run over the documents in one pass. The truth is a file of labelled pairs, a file of
+/// clusters, or copies of known strength that are made of the documents themselves. Prints tables;
+/// with -o also writes them as JSON and CSV, and as a page for a browser that shows curves,
+/// histograms and the worst mistakes side by side.
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub struct EvaluateArgs {
+    /// Files, directories or patterns of the documents
+    #[arg(value_name = "INPUT", required = true)]
+    inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    truth: TruthArgs,
+
+    /// A method: NAME or NAME:parameter=value,... (several times); simtool methods lists them
+    /// [default: simhash, shingle-simhash, minhash, shingles and text-profile]
+    #[arg(long, value_name = "METHOD", help_heading = "Methods")]
+    method: Vec<String>,
+
+    /// Try these values of a parameter with every method that has it: distance=2,4,8 or shingle=1..5
+    #[arg(long, value_name = "NAME=VALUES", help_heading = "Methods")]
+    sweep: Vec<String>,
+
+    /// Score what another tool found: a file of pairs, or a duplicates.jsonl
+    #[arg(long, value_name = "FILE", help_heading = "Methods")]
+    matches: Vec<PathBuf>,
+
+    /// Also tell at which threshold each method has this precision
+    #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Report")]
+    precision: Option<Share>,
+
+    /// How many false hits and misses of each method are shown
+    #[arg(
+        long, value_name = "COUNT", default_value = "5", value_parser = number::within(0, 1000),
+        help_heading = "Report"
+    )]
+    mistakes: usize,
+
+    /// How often documents are drawn again for the intervals of F1; 0 for no intervals
+    #[arg(
+        long, value_name = "COUNT", default_value = "1000", value_parser = number::within(0, 100_000),
+        help_heading = "Report"
+    )]
+    draws: usize,
+
+    /// Directory for evaluation.html, evaluation.json, methods.csv, curves.csv and scores.csv
+    #[arg(short, long, value_name = "DIR", help_heading = "Report")]
+    output: Option<PathBuf>,
+
+    /// Print JSON instead of tables
+    #[arg(long, help_heading = "Report")]
+    json: bool,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
+
+    #[command(flatten)]
+    resources: ResourceArgs,
+
+    /// Print time, bytes and rate of each stage on standard error
+    #[arg(long, help_heading = "Report")]
+    timings: bool,
+
+    /// No progress
+    #[arg(long, help_heading = "Report")]
+    quiet: bool,
+}
+
+/// Where the truth comes from.
+#[derive(Args, Clone, Debug)]
+pub struct TruthArgs {
+    /// Pairs with labels: a header a, b, label, and a pair a line, tabs between; the labels
+    /// unrelated and 0 are not to be found
+    #[arg(long, value_name = "FILE", help_heading = "Truth", required_unless_present_any = ["clusters", "planted"])]
+    pub pairs: Option<PathBuf>,
+
+    /// Clusters: a clusters.jsonl, or id and cluster a line
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Truth",
+        conflicts_with = "pairs"
+    )]
+    clusters: Option<PathBuf>,
+
+    /// No truth at hand: make copies of known strength of some documents, and draw unrelated pairs
+    #[arg(long, help_heading = "Truth", conflicts_with_all = ["pairs", "clusters"])]
+    planted: bool,
+
+    /// How many documents are copied, and how many unrelated pairs are drawn
+    #[arg(
+        long, value_name = "COUNT", default_value = "200", value_parser = number::within(1, 1_000_000),
+        help_heading = "Truth"
+    )]
+    copied: usize,
+
+    /// What the copies and the draws depend on
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value = "1",
+        help_heading = "Truth"
+    )]
+    pub seed: u64,
+
+    /// Pairs that are not listed are not to be found
+    #[arg(long, help_heading = "Truth", conflicts_with = "planted")]
+    pub closed_world: bool,
+
+    /// Score the listed pairs only, without asking each method for all pairs of the collection: no
+    /// clusters, no unlisted false hits
+    #[arg(long, help_heading = "Truth", conflicts_with = "closed_world")]
+    listed_only: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  simtool evaluate docs.jsonl --pairs pairs.tsv
+          The usual methods
+  simtool evaluate docs.jsonl --pairs pairs.tsv --method simhash --method spot-signatures -o report
+          Two methods, and a page to look at: report/evaluation.html
+  simtool evaluate docs.jsonl --pairs pairs.tsv --method simhash --sweep features=1..4 --precision 0.99
+          Four settings, and the threshold of each that keeps 99 % of its hits right
+  simtool evaluate crawl/*.wet.gz --planted --copied 500
+          No truth: recall by kind and strength of edits on your own documents
+  simtool evaluate docs.jsonl --pairs pairs.tsv --matches other-tool.tsv
+          Another tool beside the usual methods";
+
+/// What is tried unless told otherwise.
+const USUAL: [&str; 5] = [
+    "simhash",
+    "shingle-simhash",
+    "minhash",
+    "shingles",
+    "text-profile",
+];
+/// More settings than this are a mistake.
+const MOST_METHODS: usize = 1000;
+/// Bytes of a text of a mistake that the page shows.
+const LONGEST_TEXT: usize = 4000;
+
+/// Evaluates and reports.
+///
+/// # Errors
+/// Whatever stands in the way.
+pub fn run(args: &EvaluateArgs) -> Result<Finish> {
+    let begin = Instant::now();
+    let methods = methods(&args.method, &args.sweep)?;
+    let manner = Manner {
+        reading: args.reading.reading(),
+        tokenizer: args.reading.tokenizer,
+        stop_words: args.reading.stop_words()?,
+    };
+    manner.reading.check()?;
+    let resources = args
+        .resources
+        .resources(args.reading.max_document, std::env::temp_dir())?;
+    let job = Job {
+        methods,
+        truth: args.truth.source()?,
+        closed_world: args.truth.closed_world,
+        join: !args.truth.listed_only,
+        matches: args
+            .matches
+            .iter()
+            .map(|path| named(path))
+            .collect::<Result<_>>()?,
+        settings: Settings {
+            draws: args.draws as u32,
+            seed: args.truth.seed,
+            wanted_precision: args.precision,
+            mistakes: args.mistakes,
+        },
+    };
+    let sources = files(&args.inputs, &manner.reading)?;
+    let progress = Arc::new(Progress::new());
+    let stoppable = interrupt::stoppable(&progress);
+    let watch = Watch::start(&progress, args.quiet);
+    let report = job.run(Inputs {
+        sources: &sources,
+        manner: &manner,
+        resources: &resources,
+        progress: &progress,
+    })?;
+    drop((watch, stoppable));
+    if let Some(directory) = &args.output {
+        publish(&report, args, directory)?;
+    }
+    match args.json {
+        true => screen::print(&evaluation::json(&report.evaluation, &report.ids))?,
+        false => screen::print(evaluation::screen(&report.evaluation).as_bytes())?,
+    }
+    if args.timings {
+        message::write(&timings::table(&progress.finished(), begin.elapsed()));
+    }
+    if report.skipped > 0 {
+        message::say(&format!(
+            "{} of {} documents could not be read",
+            report.skipped,
+            report.documents + report.skipped
+        ));
+    }
+    Ok(match report.skipped {
+        0 => Finish::Complete,
+        _ => Finish::Skipped,
+    })
+}
+
+impl TruthArgs {
+    /// The truth, its file read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`].
+    pub fn source(&self) -> Result<Source> {
+        Ok(match (&self.pairs, &self.clusters) {
+            (Some(path), _) => Source::Pairs(named(path)?),
+            (None, Some(path)) => Source::Clusters(named(path)?),
+            (None, None) => Source::Planted(Planting {
+                documents: self.copied,
+                seed: self.seed,
+            }),
+        })
+    }
+}
+
+fn named(path: &Path) -> Result<Named> {
+    let bytes = fs::read(path).map_err(|cause| {
+        Error::new(ErrorKind::Read, "cannot be read")
+            .in_file(path)
+            .caused_by(cause)
+    })?;
+    Ok(Named {
+        path: path.to_owned(),
+        bytes,
+    })
+}
+
+/// The methods that are asked for, with every combination of the values to be tried.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] for methods, parameters and values that there are not, and for too many
+/// combinations.
+pub fn methods(asked: &[String], sweeps: &[String]) -> Result<Vec<Spec>> {
+    let usual = || USUAL.map(str::to_owned).to_vec();
+    let mut texts = if asked.is_empty() {
+        usual()
+    } else {
+        asked.to_vec()
+    };
+    for sweep in sweeps {
+        let (name, values) = swept(sweep)?;
+        let mut tried = false;
+        let mut expanded = Vec::new();
+        for text in texts {
+            let spec = Spec::parse(&text)?;
+            if !spec.list().iter().any(|(known, _)| *known == name) {
+                expanded.push(text);
+                continue;
+            }
+            tried = true;
+            let mark = if text.contains(':') { ',' } else { ':' };
+            expanded.extend(
+                values
+                    .iter()
+                    .map(|value| format!("{text}{mark}{name}={value}")),
+            );
+        }
+        if !tried || expanded.len() > MOST_METHODS {
+            let message = match tried {
+                false => format!("--sweep {sweep}: none of the methods has a parameter {name}"),
+                true => format!("--sweep {sweep}: more than {MOST_METHODS} settings in all"),
+            };
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
+        texts = expanded;
+    }
+    texts.iter().map(|text| Spec::parse(text)).collect()
+}
+
+/// Name and values of `name=1,2,3` or `name=1..3`.
+fn swept(sweep: &str) -> Result<(String, Vec<String>)> {
+    let refuse = || {
+        let message = format!("--sweep {sweep}: expected NAME=1,2,3 or NAME=1..3");
+        Error::new(ErrorKind::Parameter, message)
+    };
+    let (name, values) = sweep.split_once('=').ok_or_else(refuse)?;
+    let values: Vec<String> = match values.split_once("..") {
+        Some((first, last)) => {
+            let number = |text: &str| text.parse::<u16>().map_err(|_| refuse());
+            let range = number(first)?..=number(last)?;
+            range.map(|value| value.to_string()).collect()
+        }
+        None => values.split(',').map(str::to_owned).collect(),
+    };
+    match values.is_empty() || name.is_empty() {
+        true => Err(refuse()),
+        false => Ok((name.to_owned(), values)),
+    }
+}
+
+/// Parses a share above 0 and at most 1; the message is for clap.
+pub fn share(text: &str) -> std::result::Result<Share, String> {
+    let number: f64 = text.parse().unwrap_or(f64::NAN);
+    match number > 0.0 && number <= 1.0 {
+        true => Ok(Share::new((number * 1e6).round() as u64, 1_000_000)),
+        false => Err("expected a share above 0, at most 1".to_owned()),
+    }
+}
+
+/// Writes the report's files, the page last.
+fn publish(report: &Report, args: &EvaluateArgs, directory: &Path) -> Result<()> {
+    fs::create_dir_all(directory).map_err(|cause| {
+        Error::new(ErrorKind::Write, "cannot be made")
+            .in_file(directory)
+            .caused_by(cause)
+    })?;
+    let mut facts = vec![
+        ("documents".to_owned(), report.documents.to_string()),
+        ("could not be read".to_owned(), report.skipped.to_string()),
+        ("words".to_owned(), args.reading.tokenizer.to_string()),
+    ];
+    facts.extend(report.facts.iter().cloned());
+    facts.push(("simtool".to_owned(), env!("CARGO_PKG_VERSION").to_owned()));
+    let page = Page {
+        title: "How good are the methods?",
+        facts: &facts,
+        evaluation: &report.evaluation,
+        documents: &report.mistaken,
+        longest_text: LONGEST_TEXT,
+    };
+    let Report {
+        evaluation,
+        truth,
+        outcomes,
+        ids,
+        ..
+    } = report;
+    let files = [
+        ("evaluation.json", evaluation::json(evaluation, ids)),
+        ("methods.csv", evaluation::methods_csv(evaluation)),
+        ("curves.csv", evaluation::curves_csv(evaluation)),
+        ("scores.csv", evaluation::scores_csv(truth, outcomes, ids)),
+        ("evaluation.html", page.html()),
+    ];
+    for (name, bytes) in files {
+        let mut file = AtomicFile::create(&directory.join(name))?;
+        file.write_all(&bytes).map_err(|cause| file.error(cause))?;
+        file.publish()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(asked: &[&str], sweeps: &[&str]) -> Result<Vec<String>> {
+        let owned = |texts: &[&str]| texts.iter().map(|&text| text.into()).collect::<Vec<_>>();
+        let specs = methods(&owned(asked), &owned(sweeps))?;
+        let value = |spec: &Spec, name: &str| {
+            let list = spec.list();
+            let found = list.iter().find(|(known, _)| known == name);
+            found.map_or(String::new(), |(_, value)| value.clone())
+        };
+        let short = |spec: &Spec| {
+            format!(
+                "{} {} {}",
+                spec.name(),
+                value(spec, "features"),
+                value(spec, "distance")
+            )
+        };
+        Ok(specs.iter().map(short).collect())
+    }
+
+    #[test]
+    fn values_are_tried_with_every_method_that_has_them() {
+        let tried = names(
+            &["simhash:bits=128", "exact"],
+            &["features=1..2", "distance=3,5"],
+        );
+        let expected = [
+            "simhash 1 3",
+            "simhash 1 5",
+            "simhash 2 3",
+            "simhash 2 5",
+            "exact  ",
+        ];
+        assert_eq!(tried.unwrap(), expected);
+        assert_eq!(names(&[], &[]).unwrap().len(), USUAL.len());
+    }
+
+    #[test]
+    fn bad_sweeps_are_refused() {
+        let message = |sweep| names(&["simhash"], &[sweep]).unwrap_err().to_string();
+        for sweep in ["features", "features=1..x", "=1", "features=3..1"] {
+            let expected = format!("--sweep {sweep}: expected NAME=1,2,3 or NAME=1..3");
+            assert_eq!(message(sweep), expected);
+        }
+        assert!(message("rows=1").ends_with("none of the methods has a parameter rows"));
+        assert!(message("features=0").contains("features \"0\": expected 1 to 100"));
+        assert!(message("distance=0..64,1").contains("expected"));
+        assert!(message("features=1..2000").contains("more than 1000 settings"));
+    }
+}

@@ -1,0 +1,135 @@
+//! `simtool match`: which articles is each sample near, in any format and by any method?
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::Args;
+
+use simtool::Result;
+use simtool::run::Progress;
+use simtool::run::collection::{Inputs, Manner};
+use simtool::run::neighbours::{Summary, neighbours};
+use simtool::sketch::registry::Spec;
+
+use super::exit::Finish;
+use super::output::{Output, Target};
+use super::reading_flags::{ReadingArgs, files};
+use super::resource_flags::ResourceArgs;
+use super::watch::Watch;
+use super::{interrupt, message, timings};
+
+/// Find which articles each sample is near, in any format and by any method
+///
+/// Writes a JSON object a line for each sample, in input order: its id and place, and the articles
+/// near it, nearest first. The plain form, simtool N M, does the same for two text files and the
+/// fingerprints of its table.
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub struct NeighboursArgs {
+    /// Files, directories or patterns of the known documents
+    #[arg(long, value_name = "INPUT", num_args = 1.., required = true)]
+    articles: Vec<PathBuf>,
+
+    /// Files, directories or patterns of the documents to look for
+    #[arg(long, value_name = "INPUT", num_args = 1.., required = true)]
+    samples: Vec<PathBuf>,
+
+    /// How near documents are found: NAME or NAME:parameter=value,...; simtool methods lists them
+    #[arg(long, value_name = "METHOD", default_value = "simhash")]
+    method: String,
+
+    /// Where the lines go; - is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
+
+    #[command(flatten)]
+    resources: ResourceArgs,
+
+    /// Print a summary on standard error
+    #[arg(long, help_heading = "Reports")]
+    summary: bool,
+
+    /// Print time, bytes and rate of each stage on standard error
+    #[arg(long, help_heading = "Reports")]
+    timings: bool,
+
+    /// No progress
+    #[arg(long, help_heading = "Reports")]
+    quiet: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  simtool match --articles crawl/*.warc.gz --samples new.jsonl
+          Which crawled pages each new document is near, by SimHash
+  simtool match --articles old.jsonl --samples new.jsonl --method shingles:similarity=0.7
+          By the exact share of shingles in common
+  simtool match --articles a.txt --samples b.txt --format form-feed --method content-seen -o near.jsonl
+
+Exit codes:
+  0 complete, 2 an error and nothing published, 3 published but some input was skipped,
+  130 interrupted.";
+
+/// Searches and publishes.
+///
+/// # Errors
+/// Whatever stands in the way.
+pub fn run(args: &NeighboursArgs) -> Result<Finish> {
+    let begin = Instant::now();
+    let spec = Spec::parse(&args.method)?;
+    let manner = Manner {
+        reading: args.reading.reading(),
+        tokenizer: args.reading.tokenizer,
+        stop_words: args.reading.stop_words()?,
+    };
+    manner.reading.check()?;
+    let target = Target::new(args.output.clone());
+    let resources = args
+        .resources
+        .resources(args.reading.max_document, target.temporary())?;
+    let articles = files(&args.articles, &manner.reading)?;
+    let samples = files(&args.samples, &manner.reading)?;
+    let progress = Arc::new(Progress::new());
+    let stoppable = interrupt::stoppable(&progress);
+    let watch = Watch::start(&progress, args.quiet);
+    let inputs = |sources| Inputs {
+        sources,
+        manner: &manner,
+        resources: &resources,
+        progress: &progress,
+    };
+    let temporary = target.temporary();
+    let mut output = Output::create(&target, &temporary)?;
+    let summary = neighbours(&spec, inputs(&articles), inputs(&samples), &mut |lines| {
+        output.write(lines)
+    })?;
+    output.publish(0)?;
+    drop((watch, stoppable));
+    if args.timings {
+        message::write(&timings::table(&progress.finished(), begin.elapsed()));
+    }
+    if args.summary {
+        message::write(&text(&summary, begin.elapsed().as_secs_f64()));
+    }
+    Ok(match summary.skipped {
+        0 => Finish::Complete,
+        _ => Finish::Skipped,
+    })
+}
+
+fn text(summary: &Summary, seconds: f64) -> String {
+    format!(
+        "{} samples, {} with a match, {} matches among {} articles; {} documents skipped, {} \
+         without anything to compare; {seconds:.2} s\n",
+        summary.samples,
+        summary.matched,
+        summary.matches,
+        summary.articles,
+        summary.skipped,
+        summary.empty,
+    )
+}

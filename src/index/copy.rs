@@ -1,0 +1,174 @@
+//! Copies of an index: a consistent one while it is in use, and what can be saved of a damaged
+//! one.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::database::{Change, Database, Listed, RECENT};
+use super::form::Form;
+use super::manifest::Manifest;
+use super::open::{in_use, lock_path, prepare, segment_path};
+use super::segment::Segment;
+use super::view::{Part, View};
+use super::{Build, Built, Entry, Index, Options, record};
+use crate::Result;
+use crate::io::{FileLock, directory};
+use crate::sketch::Compare;
+
+impl Index {
+    /// Copies the index, as it is now, into the directory `to`; questions and changes go on.
+    ///
+    /// `to` must not exist, or be empty. Until the last step, which is durable, it is no index.
+    ///
+    /// # Errors
+    /// Those of [`Index::create`]; [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment
+    /// is damaged.
+    pub fn copy(&self, to: &Path) -> Result<()> {
+        let view: View = self.view().clone();
+        let faults = &self.options.faults;
+        let _lock = prepare(to, &self.options)?;
+        for part in &view.parts {
+            part.segment.copy(&segment_path(to, part.number), faults)?;
+        }
+        let listed: Vec<Listed> = view.parts.iter().map(Part::listed).collect();
+        let next = view
+            .parts
+            .iter()
+            .map(|part| part.number + 1)
+            .max()
+            .unwrap_or(1);
+        let records = (0..view.recent.len()).filter_map(|number| view.recent.record(number));
+        let removed = view
+            .removed
+            .iter()
+            .flat_map(|(number, documents)| documents.iter().map(|document| (*number, *document)));
+        let text = self.manifest.encode()?;
+        let database = Database::create(to, faults)?;
+        database.commit(&Change {
+            manifest: Some(text.as_bytes()),
+            segments: Some((&listed, next)),
+            recent: (0, records.collect()),
+            removed: removed.collect(),
+            ..Change::default()
+        })?;
+        drop(database);
+        self.manifest.write(to, faults)
+    }
+}
+
+/// What could be saved of a damaged index.
+pub struct Rescued {
+    /// The new index, open.
+    pub index: Index,
+    /// Documents that are in it.
+    pub saved: u64,
+    /// Documents that could not be read; an unreadable segment counts all it is known to hold.
+    pub lost: u64,
+    /// What was wrong.
+    pub problems: Vec<String>,
+}
+
+/// Builds a new index in `to` of whatever can be read of the index `directory`, which is not
+/// changed: sealed documents whose records agree with their checksums (tables are made anew), and
+/// recent ones if the database is intact.
+///
+/// Without the database nobody knows which documents were removed, or which of two of an id is
+/// the last; then removed ones may come back, and the problems say so.
+///
+/// # Errors
+/// [`ErrorKind::Content`](crate::ErrorKind::Content) if the manifest is damaged; those of
+/// [`Build`].
+pub fn rescue(
+    directory: &Path,
+    to: &Path,
+    method: Arc<dyn Compare>,
+    spec: &str,
+    options: &Options,
+) -> Result<Rescued> {
+    let form = Form::of(&*method)?;
+    let manifest = Manifest::read(directory)?;
+    manifest.expect(directory, spec, form)?;
+    let _lock = FileLock::shared(&lock_path(directory))?.ok_or_else(|| in_use(directory))?;
+    let mut problems = Vec::new();
+    let stored = match Database::open_copy(directory).and_then(|copy| copy.load()) {
+        Ok(stored) => Some(stored),
+        Err(error) => {
+            problems.push(format!("{error}; removed documents may come back"));
+            None
+        }
+    };
+    let segments = match &stored {
+        Some(stored) => {
+            let listed = stored.segments.iter();
+            listed
+                .map(|listed| (listed.number, segment_path(directory, listed.number)))
+                .collect()
+        }
+        None => found_segments(directory)?,
+    };
+    let removed = |number: u64, document: u32| {
+        let list = stored.as_ref().map(|stored| &stored.removed);
+        list.is_some_and(|list| list.contains(&(number, document)))
+    };
+    let mut build = Build::create(to, method, spec, options, 0)?;
+    let (mut pushed, mut lost) = (0u64, 0u64);
+    for (number, path) in segments {
+        match Segment::open(&path, form) {
+            Err(error) => {
+                let of = |listed: &&Listed| listed.number == number;
+                let listed = stored
+                    .as_ref()
+                    .and_then(|stored| stored.segments.iter().find(of));
+                lost += listed.map_or(0, |listed| u64::from(listed.documents));
+                problems.push(error.to_string());
+            }
+            Ok(segment) => {
+                let mut first_problem = None;
+                for document in 0..segment.documents() {
+                    match segment.document(document) {
+                        _ if removed(number, document) => {}
+                        Ok(entry) => {
+                            build.push(&entry)?;
+                            pushed += 1;
+                        }
+                        Err(error) => {
+                            lost += 1;
+                            first_problem.get_or_insert(error);
+                        }
+                    }
+                }
+                problems.extend(first_problem.map(|error| error.to_string()));
+            }
+        }
+    }
+    let recent = stored.as_ref().map_or(&[][..], |stored| &stored.recent);
+    for (number, bytes) in (0..).zip(recent) {
+        let entry: Option<Entry<'_>> = record::decode(bytes);
+        match entry.filter(|_| !removed(RECENT, number)) {
+            Some(entry) => {
+                build.push(&entry)?;
+                pushed += 1;
+            }
+            None if !removed(RECENT, number) => lost += 1,
+            None => {}
+        }
+    }
+    let Built { index, replaced } = build.finish()?;
+    Ok(Rescued {
+        index,
+        saved: pushed - replaced,
+        lost,
+        problems,
+    })
+}
+
+/// The segments that are there, by number.
+fn found_segments(index: &Path) -> Result<Vec<(u64, std::path::PathBuf)>> {
+    let segments = segment_path(index, 0);
+    let listed = directory::list(segments.parent().unwrap_or(index))?.into_iter();
+    let numbered = listed.filter_map(|path| {
+        let number = path.file_name()?.to_str()?.parse().ok()?;
+        Some((number, path))
+    });
+    Ok(numbered.collect())
+}

@@ -1,0 +1,302 @@
+//! What changes: the list of segments, the documents that are not sealed yet, and which ones
+//! were removed. Everything in one embedded database (redb), every change in one transaction.
+
+use std::path::{Path, PathBuf};
+
+use redb::backends::InMemoryBackend;
+use redb::{
+    Builder, ReadableDatabase as _, ReadableTable as _, StorageBackend, StorageError,
+    TableDefinition,
+};
+
+use crate::io::{Faults, PagedFile};
+use crate::{Error, ErrorKind, Result};
+
+/// The name of the database's file.
+pub const NAME: &str = "index.redb";
+/// Stands for the documents that are not sealed, where the number of a segment is expected.
+pub const RECENT: u64 = u64::MAX;
+
+/// `manifest`: the text of the manifest; `segments`: see [`Listed`], oldest documents first;
+/// `next`: the number of the next segment, 8 bytes, little-endian.
+const ABOUT: TableDefinition<&str, &[u8]> = TableDefinition::new("about");
+/// Records of documents that are not sealed, numbered from 0.
+const DOCUMENTS: TableDefinition<u32, &[u8]> = TableDefinition::new("recent");
+/// Segment and number of each document that was removed.
+const REMOVED: TableDefinition<(u64, u32), ()> = TableDefinition::new("removed");
+
+const CACHE_BYTES: usize = 16 << 20;
+
+/// A segment in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Names the file; never used again.
+    pub number: u64,
+    /// What the header of the file says of all of it.
+    pub identity: u64,
+    /// How many documents it holds.
+    pub documents: u32,
+}
+
+/// All that the database holds.
+#[derive(Debug, Default)]
+pub struct Stored {
+    /// The text of the manifest.
+    pub manifest: Vec<u8>,
+    /// The segments, oldest documents first.
+    pub segments: Vec<Listed>,
+    /// The number of the next segment.
+    pub next: u64,
+    /// Records of documents that are not sealed, in order.
+    pub recent: Vec<Vec<u8>>,
+    /// Segment and number of each document that was removed.
+    pub removed: Vec<(u64, u32)>,
+}
+
+/// What a transaction does.
+#[derive(Debug, Default)]
+pub struct Change<'a> {
+    /// The manifest of a new index.
+    pub manifest: Option<&'a [u8]>,
+    /// Documents to be added, from the number on.
+    pub recent: (u32, Vec<&'a [u8]>),
+    /// Documents to be removed.
+    pub removed: Vec<(u64, u32)>,
+    /// The new list of segments and the number of the next one.
+    pub segments: Option<(&'a [Listed], u64)>,
+    /// Segments, or [`RECENT`], that are replaced by others and whose removals are forgotten.
+    pub replaced: Vec<u64>,
+}
+
+/// The open database.
+pub struct Database {
+    path: PathBuf,
+    inner: redb::Database,
+}
+
+impl Database {
+    /// Creates an empty database for `index`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if that fails.
+    pub fn create(index: &Path, faults: &Faults) -> Result<Database> {
+        let path = index.join(NAME);
+        let file = PagedFile::open(&path, faults)?;
+        Self::over(path, File(file))
+    }
+
+    /// Opens the database of `index`; its content is checked as a whole.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if it cannot be opened for writing, [`ErrorKind::Content`] if it is
+    /// damaged.
+    pub fn open(index: &Path, faults: &Faults) -> Result<Database> {
+        let path = index.join(NAME);
+        let file = PagedFile::open(&path, faults)?;
+        // An empty file would become an empty database.
+        if file.bytes().is_ok_and(|bytes| bytes == 0) {
+            return Err(damaged(&path, "it is empty"));
+        }
+        Self::over(path, File(file))
+    }
+
+    /// The same from a copy in memory: nothing is written.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`] if it cannot be read, [`ErrorKind::Content`] if it is damaged.
+    pub fn open_copy(index: &Path) -> Result<Database> {
+        let path = index.join(NAME);
+        let bytes = PagedFile::read_all(&path)?;
+        let memory = InMemoryBackend::new();
+        memory
+            .set_len(bytes.len() as u64)
+            .and_then(|()| memory.write(0, &bytes))
+            .map_err(|cause| storage_error(&path, StorageError::Io(cause)))?;
+        if bytes.is_empty() {
+            return Err(damaged(&path, "it is empty"));
+        }
+        Self::over(path, memory)
+    }
+
+    fn over(path: PathBuf, storage: impl StorageBackend) -> Result<Database> {
+        let mut builder = Builder::new();
+        builder.set_cache_size(CACHE_BYTES);
+        builder.set_check_integrity_on_open(true);
+        let inner = builder
+            .create_with_backend(storage)
+            .map_err(|refused| match refused {
+                redb::DatabaseError::Storage(cause) => storage_error(&path, cause),
+                other => damaged(&path, &other.to_string()),
+            })?;
+        Ok(Database { path, inner })
+    }
+
+    /// Everything in it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if it is damaged, [`ErrorKind::Read`] if it cannot be read.
+    pub fn load(&self) -> Result<Stored> {
+        self.read()
+            .map_err(|cause| self.error(cause))?
+            .ok_or_else(|| damaged(&self.path, "what it holds is not what simtool puts there"))
+    }
+
+    fn read(&self) -> std::result::Result<Option<Stored>, redb::Error> {
+        let transaction = self.inner.begin_read()?;
+        let about = transaction.open_table(ABOUT)?;
+        let bytes = |name: &str| -> std::result::Result<Vec<u8>, redb::Error> {
+            Ok(about
+                .get(name)?
+                .map(|value| value.value().to_vec())
+                .unwrap_or_default())
+        };
+        let mut stored = Stored {
+            manifest: bytes("manifest")?,
+            ..Stored::default()
+        };
+        let (listed, next) = (bytes("segments")?, bytes("next")?);
+        let (Ok(next), true) = (next.try_into(), listed.len() % Listed::BYTES == 0) else {
+            return Ok(None);
+        };
+        stored.next = u64::from_le_bytes(next);
+        stored.segments = listed
+            .chunks_exact(Listed::BYTES)
+            .map(Listed::decode)
+            .collect();
+        for entry in transaction.open_table(DOCUMENTS)?.iter()? {
+            let (number, record) = entry?;
+            if number.value() as usize != stored.recent.len() {
+                return Ok(None);
+            }
+            stored.recent.push(record.value().to_vec());
+        }
+        for entry in transaction.open_table(REMOVED)?.iter()? {
+            stored.removed.push(entry?.0.value());
+        }
+        Ok(Some(stored))
+    }
+
+    /// Makes `change` durable: when this returns, it survives a power loss; if it fails, all or
+    /// nothing of it is there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`]; the database has to be opened again then.
+    pub fn commit(&self, change: &Change<'_>) -> Result<()> {
+        self.write(change).map_err(|cause| self.error(cause))
+    }
+
+    fn write(&self, change: &Change<'_>) -> std::result::Result<(), redb::Error> {
+        let mut transaction = self.inner.begin_write()?;
+        transaction.set_two_phase_commit(true);
+        {
+            let mut about = transaction.open_table(ABOUT)?;
+            let mut documents = transaction.open_table(DOCUMENTS)?;
+            let mut removed = transaction.open_table(REMOVED)?;
+            if let Some(manifest) = change.manifest {
+                about.insert("manifest", manifest)?;
+            }
+            if let Some((segments, next)) = &change.segments {
+                let listed: Vec<u8> = segments.iter().flat_map(|listed| listed.encode()).collect();
+                about.insert("segments", &listed[..])?;
+                about.insert("next", &next.to_le_bytes()[..])?;
+            }
+            for replaced in &change.replaced {
+                if *replaced == RECENT {
+                    documents.retain(|_, _| false)?;
+                }
+                let all = (*replaced, 0)..=(*replaced, u32::MAX);
+                removed.retain_in(all, |_, ()| false)?;
+            }
+            let (first, records) = &change.recent;
+            for (number, record) in (*first..).zip(records) {
+                documents.insert(number, *record)?;
+            }
+            for place in &change.removed {
+                removed.insert(*place, ())?;
+            }
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    fn error(&self, cause: redb::Error) -> Error {
+        match cause {
+            redb::Error::Io(cause) => storage_error(&self.path, StorageError::Io(cause)),
+            redb::Error::PreviousIo => storage_error(&self.path, StorageError::PreviousIo),
+            other => damaged(&self.path, &other.to_string()),
+        }
+    }
+}
+
+impl Listed {
+    const BYTES: usize = 20;
+
+    fn encode(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..8].copy_from_slice(&self.number.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.identity.to_le_bytes());
+        bytes[16..].copy_from_slice(&self.documents.to_le_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Listed {
+        let eight = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+        Listed {
+            number: eight(0),
+            identity: eight(8),
+            documents: u32::from_le_bytes(std::array::from_fn(|i| bytes[16 + i])),
+        }
+    }
+}
+
+/// The database's file, as redb wants it.
+#[derive(Debug)]
+struct File(PagedFile);
+
+impl StorageBackend for File {
+    fn len(&self) -> std::io::Result<u64> {
+        self.0.bytes()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
+        self.0.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> std::io::Result<()> {
+        self.0.resize(len)
+    }
+
+    fn sync_data(&self) -> std::io::Result<()> {
+        self.0.sync()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> std::io::Result<()> {
+        self.0.write(offset, data)
+    }
+}
+
+fn storage_error(path: &Path, cause: StorageError) -> Error {
+    match cause {
+        StorageError::Io(cause) => {
+            let full = cause.kind() == std::io::ErrorKind::StorageFull;
+            let advice = if full {
+                " (the disk is full: free space)"
+            } else {
+                ""
+            };
+            Error::new(ErrorKind::Write, format!("cannot be written{advice}"))
+                .in_file(path)
+                .caused_by(cause)
+        }
+        StorageError::PreviousIo => {
+            Error::new(ErrorKind::Write, "could not be written before").in_file(path)
+        }
+        other => damaged(path, &other.to_string()),
+    }
+}
+
+fn damaged(path: &Path, what: &str) -> Error {
+    let message =
+        format!("is damaged: {what} (sealed documents can be saved into a new index by `rescue`)");
+    Error::new(ErrorKind::Content, message).in_file(path)
+}

@@ -1,0 +1,103 @@
+//! What kind of sketches does the index hold?
+
+use super::permutation::Value;
+use crate::sketch::{Compare, Shape};
+use crate::{Error, ErrorKind, Result};
+
+/// How sketches are stored and found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Fingerprints of at most 64 bits.
+    Narrow {
+        /// Bits that count.
+        width: u32,
+        /// The largest distance.
+        distance: u32,
+    },
+    /// Fingerprints of 65 to 128 bits.
+    Wide {
+        /// Bits that count.
+        width: u32,
+        /// The largest distance.
+        distance: u32,
+    },
+    /// Sketches that are found by keys.
+    Keys,
+}
+
+impl Form {
+    /// The form of a method's sketches.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if they are fingerprints of a width that an index cannot hold.
+    pub fn of(method: &dyn Compare) -> Result<Form> {
+        match method.shape() {
+            Shape::Bits { width, distance } if (1..=64).contains(&width) => Ok(Form::Narrow {
+                width,
+                distance: distance.min(width),
+            }),
+            Shape::Bits { width, distance } if (65..=128).contains(&width) => Ok(Form::Wide {
+                width,
+                distance: distance.min(width),
+            }),
+            Shape::Bits { width, .. } => {
+                let message = format!("fingerprints of {width} bits: an index holds 1 to 128");
+                Err(Error::new(ErrorKind::Parameter, message))
+            }
+            _ => Ok(Form::Keys),
+        }
+    }
+
+    /// The number that stands for it in a segment's header.
+    pub fn kind(self) -> u32 {
+        match self {
+            Form::Narrow { .. } => 1,
+            Form::Wide { .. } => 2,
+            Form::Keys => 3,
+        }
+    }
+
+    /// Width and distance; zeros for keys.
+    pub fn bits(self) -> (u32, u32) {
+        match self {
+            Form::Narrow { width, distance } | Form::Wide { width, distance } => (width, distance),
+            Form::Keys => (0, 0),
+        }
+    }
+
+    /// Checks that `sketch` may be one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if a fingerprint has another length.
+    pub fn check(self, sketch: &[u8]) -> Result<()> {
+        let bytes = self.bits().0.div_ceil(8) as usize;
+        if self == Form::Keys || sketch.len() == bytes {
+            return Ok(());
+        }
+        let message = format!("a fingerprint of {} bytes: expected {bytes}", sketch.len());
+        Err(Error::new(ErrorKind::Parameter, message))
+    }
+
+    /// Sketches, none of them empty, as a search wants them.
+    pub fn queries<'a>(self, sketches: &'a [&'a [u8]]) -> Queries<'a> {
+        match self {
+            Form::Narrow { .. } => {
+                Queries::Narrow(sketches.iter().map(|s| u64::of_bytes(s)).collect())
+            }
+            Form::Wide { .. } => {
+                Queries::Wide(sketches.iter().map(|s| u128::of_bytes(s)).collect())
+            }
+            Form::Keys => Queries::Keys(sketches),
+        }
+    }
+}
+
+/// Sketches that are searched for.
+pub enum Queries<'a> {
+    /// Fingerprints of at most 64 bits.
+    Narrow(Vec<u64>),
+    /// Fingerprints of at most 128 bits.
+    Wide(Vec<u128>),
+    /// Sketches whose keys are wanted.
+    Keys(&'a [&'a [u8]]),
+}

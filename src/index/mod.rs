@@ -1,0 +1,300 @@
+//! Has this been seen? A persistent index of sketches.
+//!
+//! An index is a directory: immutable, checksummed segments of sealed documents, and a small
+//! database (redb) for whatever changes: the list of segments, the documents that are not sealed
+//! yet, and which ones were removed. `docs/FORMAT.md` draws every byte.
+//!
+//! # Guarantees
+//!
+//! * A method's answers are complete: every document that its score accepts is found (for methods
+//!   found by keys: every one that shares a key).
+//! * What [`Index::add`] or [`Index::remove`] acknowledged survives a killed process and a power
+//!   loss. What was not acknowledged is there as a whole, or not at all.
+//! * [`Index::add`] looks and adds in one step: of two callers with the same new document, one
+//!   hears that it is new.
+//! * Answers depend on what was added and removed, in which order; not on segments, memory, or
+//!   threads.
+//! * Damage is found before it can make an answer wrong, and named.
+//!
+//! One process at a time has an index open for writing; the system releases its lock when it ends.
+//! Within it, threads share an [`Index`]: questions run side by side, changes one after another.
+//!
+//! ```
+//! use simtool::index::{Entry, Index, Options, Query, Verdict};
+//! use simtool::kernel::Level;
+//! use simtool::sketch::{Compare, hashed};
+//! use std::sync::Arc;
+//!
+//! let method = hashed::Settings::default().method(64, Level::best())?;
+//! let method: Arc<dyn Compare> = Arc::from(method as Box<dyn Compare>);
+//! # let temporary = tempfile::tempdir().unwrap();
+//! # let directory = temporary.path().join("seen");
+//! let index = Index::create(&directory, method, "simhash, 64 bits", &Options::default())?;
+//!
+//! let page = Entry { id: b"http://a/", sketch: &7_u64.to_le_bytes(), payload: b"" };
+//! assert_eq!(index.add(&[page], 10)?[0].verdict, Verdict::New);
+//!
+//! let answers = index.seen(&[Query { id: None, sketch: &5_u64.to_le_bytes() }], 10)?;
+//! assert_eq!(answers[0].verdict, Verdict::Duplicate);
+//! assert_eq!(answers[0].matches[0].id, b"http://a/");
+//! # Ok::<(), simtool::Error>(())
+//! ```
+
+mod add;
+mod answer;
+mod build;
+mod check;
+mod copy;
+mod database;
+mod form;
+mod maintain;
+mod manifest;
+mod nearest;
+mod open;
+mod permutation;
+mod plan;
+mod recent;
+mod record;
+mod segment;
+mod view;
+
+pub use answer::{Answer, Document, Entry, Match, Query, Verdict};
+pub use build::{Build, Built};
+pub use check::{Check, Problem};
+pub use copy::{Rescued, rescue};
+pub use open::{Frozen, frozen};
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+
+use serde::{Deserialize, Serialize};
+
+use crate::io::{Faults, FileLock};
+use crate::sketch::Compare;
+use crate::{Error, ErrorKind, Result};
+use add::check_entry;
+use database::Database;
+use form::Form;
+use manifest::Manifest;
+use view::View;
+
+/// Which tables a segment of fingerprints gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// As many as make searches fastest.
+    #[default]
+    Fast,
+    /// At most three: 27 to 30 bytes for each fingerprint of 64 bits, besides ids.
+    Compact,
+}
+
+/// How an index is opened; decides no answer.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which tables a new index gets; an existing one keeps its own.
+    pub layout: Layout,
+    /// Bytes that building and merging segments may hold; recent documents come on top.
+    pub memory_bytes: usize,
+    /// So many recent documents become a segment.
+    pub seal_documents: u32,
+    /// Open without writing anything, for example on a read-only file system.
+    pub read_only: bool,
+    /// Failures on demand, for tests.
+    pub faults: Faults,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            layout: Layout::Fast,
+            memory_bytes: 256 << 20,
+            seal_documents: 1 << 16,
+            read_only: false,
+            faults: Faults::default(),
+        }
+    }
+}
+
+/// An open index.
+pub struct Index {
+    directory: PathBuf,
+    method: Arc<dyn Compare>,
+    form: Form,
+    manifest: Manifest,
+    options: Options,
+    view: RwLock<View>,
+    writer: Mutex<Writer>,
+}
+
+/// What only one thread at a time has.
+struct Writer {
+    /// None after a failure, until it was opened again.
+    database: Option<Database>,
+    /// The number of the next segment.
+    next: u64,
+    /// Why sealing or merging failed last.
+    trouble: Option<String>,
+    _lock: FileLock,
+}
+
+/// What is known of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Info {
+    /// The method it was made for.
+    pub spec: String,
+    /// The tables that its segments get.
+    pub layout: Layout,
+    /// Documents, without removed ones.
+    pub documents: u64,
+    /// Documents that were removed and still take space.
+    pub removed: u64,
+    /// Documents that are not sealed yet.
+    pub recent: u64,
+    /// Of each segment, the oldest first: its documents, its distinct fingerprints, its bytes.
+    pub segments: Vec<(u32, u64, u64)>,
+    /// Whether additions are possible.
+    pub read_only: bool,
+    /// Why sealing or merging failed last, if it did.
+    pub trouble: Option<String>,
+}
+
+impl Index {
+    /// What is asked by `queries`, each seen by itself; at most `limit` matches each.
+    ///
+    /// A question that comes while documents are added sees them or does not, in the order in
+    /// which they were added. About a microsecond for each segment and query; millions of queries
+    /// at once are answered by one scan of the index where that is cheaper.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for a fingerprint of another length, [`ErrorKind::Content`] if a
+    /// segment is damaged, [`ErrorKind::Changed`] if one was truncated meanwhile.
+    pub fn seen(&self, queries: &[Query<'_>], limit: usize) -> Result<Vec<Answer>> {
+        let limit = limit.max(1);
+        for query in queries {
+            self.check_sketch(query.sketch)?;
+        }
+        let view = self.view();
+        let asking = |query: &&Query<'_>| !query.sketch.is_empty();
+        let sketches: Vec<&[u8]> = queries
+            .iter()
+            .filter(asking)
+            .map(|query| query.sketch)
+            .collect();
+        let method = &*self.method;
+        let mut found = view
+            .search(method, self.form, &sketches, limit + 1, &|_| true)?
+            .into_iter();
+        let answer = |query: &Query<'_>| {
+            let mut matches = Vec::new();
+            if let Some(mut nearest) = (!query.sketch.is_empty()).then(|| found.next()).flatten() {
+                for (score, part, number) in nearest.finish() {
+                    let place = view::Place {
+                        part: *part,
+                        number: *number,
+                    };
+                    let id = view.document(place)?.id;
+                    if query.id != Some(id) {
+                        matches.push(Match {
+                            id: id.to_vec(),
+                            score: *score,
+                        });
+                    }
+                }
+                matches.truncate(limit);
+            }
+            let known = match query.id {
+                Some(id) => view
+                    .find(id)?
+                    .map(|place| view.document(place))
+                    .transpose()?,
+                None => None,
+            };
+            let known = known.map(|entry| entry.sketch);
+            let verdict = answer::judge(method, query.sketch, known, !matches.is_empty());
+            Ok(Answer {
+                verdict,
+                matches,
+                added: false,
+            })
+        };
+        queries.iter().map(answer).collect()
+    }
+
+    /// The document called `id`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] or [`ErrorKind::Changed`] if its segment is damaged.
+    pub fn document(&self, id: &[u8]) -> Result<Option<Document>> {
+        let view = self.view();
+        let Some(place) = view.find(id)? else {
+            return Ok(None);
+        };
+        Ok(Some(Document::of(&view.document(place)?)))
+    }
+
+    /// Calls `visit` with every document, oldest first. Additions wait meanwhile.
+    ///
+    /// # Errors
+    /// Those of `visit`; [`ErrorKind::Content`] if a segment is damaged.
+    pub fn for_each(&self, mut visit: impl FnMut(&Entry<'_>) -> Result<()>) -> Result<()> {
+        self.view().for_each(|entry| visit(entry))
+    }
+
+    /// What is known of the index.
+    pub fn info(&self) -> Info {
+        let (trouble, read_only) = {
+            let writer = self.lock();
+            (writer.trouble.clone(), self.options.read_only)
+        };
+        let view = self.view();
+        let segments = view.parts.iter().map(|part| {
+            let segment = &part.segment;
+            (segment.documents(), segment.distinct(), segment.bytes())
+        });
+        Info {
+            spec: self.manifest.spec.clone(),
+            layout: self.manifest.layout,
+            documents: view.documents(),
+            removed: view
+                .removed
+                .values()
+                .map(|removed| removed.len() as u64)
+                .sum(),
+            recent: view.recent.len().into(),
+            segments: segments.collect(),
+            read_only,
+            trouble,
+        }
+    }
+
+    /// The directory of the index.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    fn view(&self) -> RwLockReadGuard<'_, View> {
+        self.view.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Fails unless `sketch` is empty or may be one of the method's.
+    fn check_sketch(&self, sketch: &[u8]) -> Result<()> {
+        if sketch.is_empty() {
+            Ok(())
+        } else {
+            self.form.check(sketch)
+        }
+    }
+
+    fn refuse_if_read_only(&self) -> Result<()> {
+        if !self.options.read_only {
+            return Ok(());
+        }
+        let message = "is open for reading only (open it for writing to change it)";
+        Err(Error::new(ErrorKind::Write, message).in_file(&self.directory))
+    }
+}

@@ -1,0 +1,284 @@
+//! Making and opening an index.
+
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, RwLock};
+
+use ahash::{AHashMap, AHashSet};
+
+use super::database::{Change, Database, Listed, RECENT, Stored};
+use super::form::Form;
+use super::manifest::{self, Manifest};
+use super::recent::Recent;
+use super::segment::Segment;
+use super::view::{Part, View};
+use super::{Index, Layout, Options, Writer, record};
+use crate::io::{FileLock, directory};
+use crate::sketch::Compare;
+use crate::{Error, ErrorKind, Result};
+
+/// The file that is locked.
+const LOCK: &str = "lock";
+/// The directory of the segments.
+const SEGMENTS: &str = "segments";
+
+/// What was frozen when an index was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frozen {
+    /// The method, as its maker described it.
+    pub spec: String,
+    /// Which tables its fingerprints get.
+    pub layout: Layout,
+}
+
+/// Reads what the index `directory` was made for, without opening it; also while another process
+/// has it open.
+///
+/// # Errors
+/// [`ErrorKind::Read`] if it is no index, [`ErrorKind::Content`] if it is of a newer version or
+/// its manifest is damaged.
+pub fn frozen(directory: &Path) -> Result<Frozen> {
+    let Manifest { spec, layout, .. } = Manifest::read(directory)?;
+    Ok(Frozen { spec, layout })
+}
+
+impl Index {
+    /// Makes a new, empty index for `method` in `directory`, which must not exist, be empty, or
+    /// hold an unfinished index; its parent has to exist. `spec` describes the method with all its
+    /// parameters; it is frozen.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if there is something in `directory`, or if the method's
+    /// fingerprints are too wide; [`ErrorKind::Write`] if it cannot be written.
+    pub fn create(
+        directory: &Path,
+        method: Arc<dyn Compare>,
+        spec: &str,
+        options: &Options,
+    ) -> Result<Index> {
+        let form = Form::of(&*method)?;
+        let lock = prepare(directory, options)?;
+        let manifest = Manifest::new(spec, form, options.layout, seed());
+        let text = manifest.encode()?;
+        let database = Database::create(directory, &options.faults)?;
+        let first: (&[Listed], u64) = (&[], 0);
+        database.commit(&Change {
+            manifest: Some(text.as_bytes()),
+            segments: Some(first),
+            ..Change::default()
+        })?;
+        manifest.write(directory, &options.faults)?;
+        Self::with(directory, method, manifest, options, Some(database), lock)
+    }
+
+    /// Opens the index `directory`, which has to be made for the same `spec`.
+    ///
+    /// Reads the database as a whole and the headers of the segments; removes files that an
+    /// interrupted process left.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`] if there is no index, or another process has it open;
+    /// [`ErrorKind::Parameter`] showing both specs if they differ; [`ErrorKind::Content`] if it is
+    /// damaged or of a newer version; [`ErrorKind::Write`] if it cannot be written, unless
+    /// [`Options::read_only`].
+    pub fn open(
+        directory: &Path,
+        method: Arc<dyn Compare>,
+        spec: &str,
+        options: &Options,
+    ) -> Result<Index> {
+        let manifest = Manifest::read(directory)?;
+        manifest.expect(directory, spec, Form::of(&*method)?)?;
+        let path = lock_path(directory);
+        let lock = if options.read_only {
+            FileLock::shared(&path)?
+        } else {
+            FileLock::exclusive(&path)?
+        };
+        let lock = lock.ok_or_else(|| in_use(directory))?;
+        let database = match options.read_only {
+            true => Database::open_copy(directory)?,
+            false => Database::open(directory, &options.faults)?,
+        };
+        Self::with(directory, method, manifest, options, Some(database), lock)
+    }
+
+    pub(super) fn with(
+        directory: &Path,
+        method: Arc<dyn Compare>,
+        manifest: Manifest,
+        options: &Options,
+        database: Option<Database>,
+        lock: FileLock,
+    ) -> Result<Index> {
+        let form = Form::of(&*method)?;
+        let empty = View {
+            parts: Vec::new(),
+            recent: Recent::new(form),
+            removed: AHashMap::new(),
+        };
+        let writer = Writer {
+            database,
+            next: 0,
+            trouble: None,
+            _lock: lock,
+        };
+        let index = Index {
+            directory: directory.to_owned(),
+            method,
+            form,
+            manifest,
+            options: options.clone(),
+            view: RwLock::new(empty),
+            writer: Mutex::new(writer),
+        };
+        index.reload(&mut index.lock())?;
+        Ok(index)
+    }
+
+    /// Replaces the view by what the database says; opens that first if it failed before.
+    pub(super) fn reload(&self, writer: &mut Writer) -> Result<()> {
+        let database = match writer.database.take() {
+            Some(database) => database,
+            None => Database::open(&self.directory, &self.options.faults)?,
+        };
+        let stored = database.load()?;
+        if stored.manifest != self.manifest.encode()?.as_bytes() {
+            let message = "the manifest and the database belong to different indexes";
+            return Err(Error::new(ErrorKind::Content, message).in_file(&self.directory));
+        }
+        let view = self.view_of(&stored)?;
+        if !self.options.read_only {
+            self.remove_leftovers(&stored)?;
+        }
+        writer.next = stored.next;
+        writer.database = Some(database);
+        *self
+            .view
+            .write()
+            .unwrap_or_else(std::sync::PoisonError::into_inner) = view;
+        Ok(())
+    }
+
+    fn view_of(&self, stored: &Stored) -> Result<View> {
+        let mut parts = Vec::new();
+        for listed in &stored.segments {
+            let path = self.segment_path(listed.number);
+            let segment = Segment::open(&path, self.form)?;
+            if segment.identity() != listed.identity || segment.documents() != listed.documents {
+                let message = "is not the segment that the database lists (restore it from a copy)";
+                return Err(Error::new(ErrorKind::Content, message).in_file(&path));
+            }
+            parts.push(Part {
+                number: listed.number,
+                segment: Arc::new(segment),
+            });
+        }
+        let mut recent = Recent::new(self.form);
+        for bytes in &stored.recent {
+            let entry =
+                record::decode(bytes).filter(|entry| self.check_sketch(entry.sketch).is_ok());
+            let entry = entry.ok_or_else(|| {
+                let message = "is damaged: a recent document is shorter than it claims";
+                Error::new(ErrorKind::Content, message).in_file(&self.directory)
+            })?;
+            recent.push(&entry, &*self.method);
+        }
+        let mut removed: AHashMap<u64, AHashSet<u32>> = AHashMap::new();
+        for (number, document) in &stored.removed {
+            let documents = match parts.iter().find(|part| part.number == *number) {
+                Some(part) => part.segment.documents(),
+                None if *number == RECENT => recent.len(),
+                None => 0,
+            };
+            if *document >= documents {
+                let message = "is damaged: a document is removed that there never was";
+                return Err(Error::new(ErrorKind::Content, message).in_file(&self.directory));
+            }
+            removed.entry(*number).or_default().insert(*document);
+        }
+        Ok(View {
+            parts,
+            recent,
+            removed,
+        })
+    }
+
+    /// Where segment number `number` is.
+    pub(super) fn segment_path(&self, number: u64) -> PathBuf {
+        segment_path(&self.directory, number)
+    }
+
+    /// Removes segments that no list has: those of an interrupted process.
+    fn remove_leftovers(&self, stored: &Stored) -> Result<()> {
+        let listed: Vec<PathBuf> = stored
+            .segments
+            .iter()
+            .map(|listed| self.segment_path(listed.number))
+            .collect();
+        for path in directory::list(&self.directory.join(SEGMENTS))? {
+            if !listed.contains(&path) {
+                directory::remove(&path, &self.options.faults)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn segment_path(index: &Path, number: u64) -> PathBuf {
+    index.join(SEGMENTS).join(format!("{number:08}"))
+}
+
+pub(super) fn lock_path(index: &Path) -> PathBuf {
+    index.join(LOCK)
+}
+
+/// Makes an empty directory for an index, and locks it.
+pub(super) fn prepare(index: &Path, options: &Options) -> Result<FileLock> {
+    if index.join(manifest::NAME).exists() {
+        let message = "is an index already (choose another place, or add to it)";
+        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+    }
+    directory::create(index, &options.faults)?;
+    let ours = [LOCK, SEGMENTS, super::database::NAME].map(|name| index.join(name));
+    let known = |path: &PathBuf| {
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        // A manifest that was being written when the process ended.
+        ours.contains(path) || name.starts_with(".tmp")
+    };
+    if let Some(other) = directory::list(index)?.iter().find(|path| !known(path)) {
+        let message = format!(
+            "is not empty: {} is there (choose another place)",
+            other.display()
+        );
+        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+    }
+    let lock = FileLock::exclusive(&index.join(LOCK))?.ok_or_else(|| in_use(index))?;
+    directory::remove(&index.join(super::database::NAME), &options.faults)?;
+    let segments = index.join(SEGMENTS);
+    directory::create(&segments, &options.faults)?;
+    for leftover in directory::list(&segments)? {
+        directory::remove(&leftover, &options.faults)?;
+    }
+    directory::sync(index, &options.faults)?;
+    if let Some(parent) = index
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+    {
+        directory::sync(parent, &options.faults)?;
+    }
+    Ok(lock)
+}
+
+pub(super) fn in_use(index: &Path) -> Error {
+    let message = "another process has this index open (ask its service, or wait until it ends)";
+    Error::new(ErrorKind::Read, message).in_file(index)
+}
+
+/// Nobody can know it beforehand, so that nobody can make ids with equal hashes.
+pub(super) fn seed() -> u64 {
+    RandomState::new().build_hasher().finish()
+}

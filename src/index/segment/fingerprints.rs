@@ -1,0 +1,80 @@
+//! Fingerprints of a segment: who is within k bits, and whose fingerprints are they?
+
+use super::Attributes;
+use super::sections::{GROUPS, MEMBERS};
+use super::tables::{Probes, Tables};
+use crate::Result;
+use crate::index::nearest::Nearest;
+use crate::index::permutation::Value;
+use crate::io::BlockFile;
+use crate::sketch::Score;
+
+/// Queries that are looked up together: enough cache misses in flight at once.
+const TOGETHER: usize = 64;
+
+pub struct Fingerprints<F: Value> {
+    tables: Tables<F>,
+}
+
+impl<F: Value> Fingerprints<F> {
+    /// What the attributes say; `None` if that makes no sense.
+    pub fn of(attributes: &Attributes) -> Option<Fingerprints<F>> {
+        Some(Fingerprints {
+            tables: Tables::new(attributes)?,
+        })
+    }
+
+    pub fn search(
+        &self,
+        file: &BlockFile,
+        queries: &[F],
+        live: &dyn Fn(u32) -> bool,
+        probes: &mut Probes<F>,
+        out: &mut [Nearest],
+    ) -> Result<()> {
+        for (queries, out) in queries.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)) {
+            let mut found = std::mem::take(&mut probes.found);
+            found.clear();
+            self.tables.search(file, queries, probes, &mut found)?;
+            for (query, distance, group) in &found {
+                self.show(file, *distance, *group, live, &mut out[*query as usize])?;
+            }
+            probes.found = found;
+        }
+        Ok(())
+    }
+
+    /// Shows the documents of a group, of which no more than the limit can matter.
+    fn show(
+        &self,
+        file: &BlockFile,
+        distance: u32,
+        group: u32,
+        live: &dyn Fn(u32) -> bool,
+        nearest: &mut Nearest,
+    ) -> Result<()> {
+        let group = u64::from(group);
+        let ends = file.values::<u32>(GROUPS, group..group + 2)?;
+        let mut left = nearest.limit();
+        let (mut at, end) = (u64::from(ends[0]), u64::from(ends[1]));
+        while at < end && left > 0 {
+            let next = end.min(at + 256);
+            for number in file.values::<u32>(MEMBERS, at..next)? {
+                if left > 0 && live(*number) {
+                    nearest.push(Score::Distance(distance), *number);
+                    left -= 1;
+                }
+            }
+            at = next;
+        }
+        Ok(())
+    }
+
+    /// Checks what checksums do not: that the tables are sorted and the groups complete.
+    pub fn verify(&self, file: &BlockFile, documents: u64) -> Result<()> {
+        if file.len::<u32>(MEMBERS) != documents {
+            return Err(file.damaged("not every document is listed under its fingerprint"));
+        }
+        self.tables.verify(file)
+    }
+}

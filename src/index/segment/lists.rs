@@ -1,0 +1,81 @@
+//! Which documents have this hash?
+//!
+//! Two sections: hashes, ascending, and the document of each. Hashes are spread evenly, so that
+//! interpolation finds one in two or three blocks.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::Result;
+use crate::io::BlockFile;
+
+/// Hashes looked at together: half a block on each side of the guess.
+const WINDOW: u64 = 512;
+/// Hashes that are not spread evenly are looked for by halves after so many guesses.
+const GUESSES: u32 = 8;
+
+/// The hash of an id or a key; the seed keeps anybody from making ids that collide.
+pub fn hash(bytes: &[u8], seed: u64) -> u64 {
+    xxh3_64_with_seed(bytes, seed)
+}
+
+/// The two sections, by the number of the first.
+#[derive(Clone, Copy, Debug)]
+pub struct Lists(pub usize);
+
+impl Lists {
+    /// Calls `visit` with every document of `hash`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`](crate::ErrorKind::Content) if the file is damaged, and those of
+    /// `visit`.
+    pub fn for_each(
+        self,
+        file: &BlockFile,
+        hash: u64,
+        mut visit: impl FnMut(u32) -> Result<()>,
+    ) -> Result<()> {
+        let count = file.len::<u64>(self.0);
+        let mut at = self.first_not_below(file, hash)?;
+        while at < count {
+            let end = count.min(at + WINDOW / 8);
+            let hashes = file.values::<u64>(self.0, at..end)?;
+            let equal = hashes.iter().take_while(|found| **found == hash).count() as u64;
+            for number in file.values::<u32>(self.0 + 1, at..at + equal)? {
+                visit(*number)?;
+            }
+            if at + equal < end {
+                break;
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// How many hashes are below `hash`.
+    fn first_not_below(self, file: &BlockFile, hash: u64) -> Result<u64> {
+        let (mut low, mut high) = (0, file.len::<u64>(self.0));
+        let (mut least, mut most) = (0, u64::MAX);
+        let mut guesses = 0;
+        while low < high {
+            let share = u128::from(hash.clamp(least, most) - least) * u128::from(high - low);
+            let guess = if guesses < GUESSES {
+                low + (share / (u128::from(most - least) + 1)) as u64
+            } else {
+                low + (high - low) / 2
+            };
+            guesses += 1;
+            let window = guess.saturating_sub(WINDOW / 2).max(low)..(guess + WINDOW / 2).min(high);
+            let hashes = file.values::<u64>(self.0, window.clone())?;
+            match (hashes.first(), hashes.last()) {
+                (Some(first), _) if *first >= hash => (high, most) = (window.start, *first),
+                (_, Some(last)) if *last < hash => (low, least) = (window.end, *last),
+                _ => return Ok(window.start + hashes.partition_point(|found| *found < hash) as u64),
+            }
+            if least > most {
+                // Not ascending: a file that claims to be right and is not.
+                break;
+            }
+        }
+        Ok(low)
+    }
+}

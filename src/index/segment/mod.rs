@@ -1,0 +1,241 @@
+//! Documents that are sealed: one immutable file each segment.
+//!
+//! A segment is a [file of blocks](crate::io::blocks). Documents have numbers from 0, in the order
+//! in which they were added. `docs/FORMAT.md` draws every byte.
+
+mod attributes;
+mod fingerprints;
+mod lists;
+mod sections;
+mod tables;
+mod write;
+
+pub use attributes::Attributes;
+pub use tables::Scratch;
+pub use write::{Making, SegmentWriter};
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use super::form::{Form, Queries};
+use super::nearest::Nearest;
+use super::{Entry, record};
+use crate::io::{BlockFile, Faults, directory};
+use crate::sketch::Compare;
+use crate::{Error, ErrorKind, Result};
+use fingerprints::Fingerprints;
+use lists::Lists;
+use sections::{ENDS, IDS, KEYS, RECORDS};
+
+/// An open segment; threads may share it.
+pub struct Segment {
+    file: BlockFile,
+    attributes: Attributes,
+    contents: Contents,
+    /// What removal is done with, once the last user of the segment is gone.
+    doomed: OnceLock<Faults>,
+}
+
+enum Contents {
+    Narrow(Fingerprints<u64>),
+    Wide(Fingerprints<u128>),
+    Keys,
+}
+
+impl Segment {
+    /// Opens the segment `path`, which has to hold sketches of `form`.
+    ///
+    /// # Errors
+    /// Those of [`BlockFile::open`]; [`ErrorKind::Content`] if it is no segment of this form.
+    pub fn open(path: &Path, form: Form) -> Result<Segment> {
+        let file = BlockFile::open(path)?;
+        let wrong = || {
+            let message = "is no segment of this index";
+            Error::new(ErrorKind::Content, message).in_file(path)
+        };
+        let attributes = Attributes::decode(file.attributes()).ok_or_else(wrong)?;
+        if file.kind() != form.kind() || file.len::<u64>(ENDS) != u64::from(attributes.documents) {
+            return Err(wrong());
+        }
+        let contents = match form {
+            Form::Keys => Contents::Keys,
+            Form::Narrow { .. } => {
+                Contents::Narrow(Fingerprints::of(&attributes).ok_or_else(wrong)?)
+            }
+            Form::Wide { .. } => Contents::Wide(Fingerprints::of(&attributes).ok_or_else(wrong)?),
+        };
+        Ok(Segment {
+            file,
+            attributes,
+            contents,
+            doomed: OnceLock::new(),
+        })
+    }
+
+    /// How many documents it holds, removed ones included.
+    pub fn documents(&self) -> u32 {
+        self.attributes.documents
+    }
+
+    /// The number of bytes of the file.
+    pub fn bytes(&self) -> u64 {
+        self.file.bytes()
+    }
+
+    /// What no other segment has.
+    pub fn identity(&self) -> u64 {
+        self.file.identity()
+    }
+
+    /// The name of the file.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// How many different fingerprints it holds; 0 if its sketches are none.
+    pub fn distinct(&self) -> u64 {
+        self.attributes.distinct
+    }
+
+    /// Document number `number`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if there is none, or it is damaged.
+    pub fn document(&self, number: u32) -> Result<Entry<'_>> {
+        let number = u64::from(number);
+        let (first, end) = match number {
+            0 => (0, self.file.values::<u64>(ENDS, 0..1)?[0]),
+            _ => {
+                let ends = self.file.values::<u64>(ENDS, number - 1..number + 1)?;
+                (ends[0], ends[1])
+            }
+        };
+        let record = self.file.values::<u8>(RECORDS, first..end)?;
+        record::decode(record)
+            .ok_or_else(|| self.file.damaged("a document is shorter than it claims"))
+    }
+
+    /// The last document called `id` for which `live` holds.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if the segment is damaged.
+    pub fn find(&self, id: &[u8], live: impl Fn(u32) -> bool) -> Result<Option<u32>> {
+        let mut found = None;
+        let hash = lists::hash(id, self.attributes.seed);
+        Lists(IDS).for_each(&self.file, hash, |number| {
+            if live(number) && self.document(number)?.id == id {
+                found = found.max(Some(number));
+            }
+            Ok(())
+        })?;
+        self.file.unchanged()?;
+        Ok(found)
+    }
+
+    /// Gives every query the nearest documents for which `live` holds.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if the segment is damaged, [`ErrorKind::Changed`] if it was
+    /// truncated meanwhile.
+    pub fn search(
+        &self,
+        method: &dyn Compare,
+        queries: &Queries<'_>,
+        live: &dyn Fn(u32) -> bool,
+        scratch: &mut Scratch,
+        out: &mut [Nearest],
+    ) -> Result<()> {
+        match (&self.contents, queries) {
+            (Contents::Narrow(of), Queries::Narrow(values)) => {
+                of.search(&self.file, values, live, &mut scratch.narrow, out)?;
+            }
+            (Contents::Wide(of), Queries::Wide(values)) => {
+                of.search(&self.file, values, live, &mut scratch.wide, out)?;
+            }
+            (Contents::Keys, Queries::Keys(sketches)) => {
+                for (sketch, nearest) in sketches.iter().zip(out) {
+                    self.search_keys(method, sketch, live, nearest)?;
+                }
+            }
+            _ => unreachable!("queries have the form of the index"),
+        }
+        self.file.unchanged()
+    }
+
+    fn search_keys(
+        &self,
+        method: &dyn Compare,
+        sketch: &[u8],
+        live: &dyn Fn(u32) -> bool,
+        nearest: &mut Nearest,
+    ) -> Result<()> {
+        let mut keys = Vec::new();
+        method.keys(sketch, &mut |key| {
+            keys.push(lists::hash(&key.to_le_bytes(), self.attributes.seed))
+        });
+        let mut numbers = Vec::new();
+        for key in keys {
+            Lists(KEYS).for_each(&self.file, key, |number| {
+                numbers.push(number);
+                Ok(())
+            })?;
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        for number in numbers.into_iter().filter(|number| live(*number)) {
+            let score = method.score(sketch, self.document(number)?.sketch);
+            if method.accepts(&score) {
+                nearest.push(score, number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if something that was read is no longer there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`].
+    pub fn unchanged(&self) -> Result<()> {
+        self.file.unchanged()
+    }
+
+    /// Writes the same file under another name, block by block checked.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if it is damaged, [`ErrorKind::Write`] if it cannot be written.
+    pub fn copy(&self, to: &Path, faults: &Faults) -> Result<()> {
+        self.file.copy(to, faults)
+    }
+
+    /// Lets the file be removed when nobody uses the segment any more.
+    pub fn remove_when_unused(&self, faults: &Faults) {
+        let _ = self.doomed.set(faults.clone());
+    }
+
+    /// Checks every byte, and what checksums do not say.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] naming what is damaged.
+    pub fn verify(&self) -> Result<()> {
+        self.file.verify()?;
+        let Attributes { documents, .. } = self.attributes;
+        let mut found = 0u64;
+        for number in 0..documents {
+            found += u64::from(!self.document(number)?.sketch.is_empty());
+        }
+        match &self.contents {
+            Contents::Narrow(of) => of.verify(&self.file, found),
+            Contents::Wide(of) => of.verify(&self.file, found),
+            Contents::Keys => Ok(()),
+        }
+    }
+}
+
+/// A file that stays because this fails is removed when the index is opened next.
+impl Drop for Segment {
+    fn drop(&mut self) {
+        if let Some(faults) = self.doomed.get() {
+            let _ = directory::remove(self.file.path(), faults);
+        }
+    }
+}

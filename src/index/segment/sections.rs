@@ -1,0 +1,25 @@
+//! Which section of a segment holds what?
+
+/// Records, end to end, in the order of their documents.
+pub const RECORDS: usize = 0;
+/// Where each record ends, `u64`.
+pub const ENDS: usize = 1;
+/// Hashes of ids, ascending, `u64`; the next section holds their documents.
+pub const IDS: usize = 2;
+/// Hashes of keys, ascending, `u64`; the next section holds their documents.
+pub const KEYS: usize = 4;
+/// For each distinct fingerprint, in the order of the first table, where its documents begin in
+/// the next section, and the end of the last, `u32`.
+pub const GROUPS: usize = 5;
+/// Documents of each distinct fingerprint, ascending, `u32`.
+pub const MEMBERS: usize = 6;
+
+/// The fingerprints of a table, ascending.
+pub fn values(table: usize) -> usize {
+    if table == 0 { 4 } else { 6 + 2 * table }
+}
+
+/// Where each bucket of a table begins, and the end of the last, `u32`.
+pub fn directory(table: usize) -> usize {
+    7 + 2 * table
+}

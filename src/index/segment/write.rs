@@ -1,0 +1,371 @@
+//! How a segment comes into being: documents are pushed, tables are sorted.
+
+use std::path::{Path, PathBuf};
+
+use super::lists;
+use super::sections::{directory, values};
+use super::{Attributes, Segment};
+use crate::index::form::Form;
+use crate::index::permutation::Value;
+use crate::index::plan::{Plan, plan};
+use crate::index::{Entry, Layout, record};
+use crate::io::{BlockWriter, Faults, Sorted, Sorter, Spool, Spooled};
+use crate::sketch::Compare;
+use crate::{Error, ErrorKind, Result};
+
+/// So many fingerprints wait until the tables are planned by them.
+const SAMPLE: usize = 1 << 16;
+/// Of those, so many are looked at.
+const LOOKED_AT: usize = 4096;
+/// Bytes that are copied at a time.
+const STEP_BYTES: usize = 1 << 20;
+
+/// What a segment is made with.
+#[derive(Clone, Debug)]
+pub struct Making {
+    /// The form of the sketches.
+    pub form: Form,
+    /// Which tables fingerprints get.
+    pub layout: Layout,
+    /// The seed of the hashes.
+    pub seed: u64,
+    /// About how many documents are expected; decides only how fast searches are.
+    pub expected: u64,
+    /// Bytes that sorting may hold.
+    pub memory_bytes: usize,
+    /// Failures on demand.
+    pub faults: Faults,
+}
+
+/// A segment that is being written. Memory: what sorting was given, and some megabytes.
+pub struct SegmentWriter {
+    path: PathBuf,
+    directory: PathBuf,
+    making: Making,
+    file: BlockWriter,
+    ends: Spool,
+    ids: Sorter<[u64; 2]>,
+    documents: u32,
+    contents: Contents,
+    record: Vec<u8>,
+}
+
+enum Contents {
+    Narrow(FingerprintWriter<u64>),
+    Wide(FingerprintWriter<u128>),
+    Keys(Sorter<[u64; 2]>),
+}
+
+impl SegmentWriter {
+    /// Starts the segment `path`; what does not fit in memory is sorted beside it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if it cannot be created.
+    pub fn create(path: &Path, making: Making) -> Result<SegmentWriter> {
+        let directory = path.parent().unwrap_or(Path::new(".")).to_owned();
+        // Ids; fingerprints, or one table at a time; what the tables after it are made of.
+        let share = making.memory_bytes / 4;
+        let contents = match making.form {
+            Form::Narrow { .. } => Contents::Narrow(FingerprintWriter::new(&directory, share)),
+            Form::Wide { .. } => Contents::Wide(FingerprintWriter::new(&directory, share)),
+            Form::Keys => Contents::Keys(Sorter::new(&directory, 2 * share)),
+        };
+        Ok(SegmentWriter {
+            path: path.to_owned(),
+            file: BlockWriter::create(path, making.form.kind(), &making.faults)?,
+            ends: Spool::create(&directory)?,
+            ids: Sorter::new(&directory, share),
+            documents: 0,
+            contents,
+            record: Vec::new(),
+            directory,
+            making,
+        })
+    }
+
+    /// Adds a document, whose number is that of those before it. `method` names its keys.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if the disk is full, [`ErrorKind::Memory`] if there is none for
+    /// sorting, [`ErrorKind::Parameter`] beyond 2³² - 2 documents.
+    pub fn push(&mut self, entry: &Entry<'_>, method: &dyn Compare) -> Result<u32> {
+        let number = self.documents;
+        if number >= u32::MAX - 1 {
+            let message = "more than 4294967294 documents: expected at most that many a segment";
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
+        self.record.clear();
+        record::encode(entry, &mut self.record);
+        self.file.append(&self.record)?;
+        self.ends.append(&self.file.section_bytes().to_le_bytes())?;
+        let seed = self.making.seed;
+        self.ids
+            .push([lists::hash(entry.id, seed), number.into()])?;
+        if !entry.sketch.is_empty() {
+            match &mut self.contents {
+                Contents::Narrow(of) => {
+                    of.push(u64::of_bytes(entry.sketch), number, &self.making)?
+                }
+                Contents::Wide(of) => {
+                    of.push(u128::of_bytes(entry.sketch), number, &self.making)?
+                }
+                Contents::Keys(keys) => {
+                    let mut pushed = Ok(());
+                    method.keys(entry.sketch, &mut |key| {
+                        if pushed.is_ok() {
+                            let key = lists::hash(&key.to_le_bytes(), seed);
+                            pushed = keys.push([key, number.into()]);
+                        }
+                    });
+                    pushed?;
+                }
+            }
+        }
+        self.documents += 1;
+        Ok(number)
+    }
+
+    /// Sorts, writes and publishes the segment. `twice` hears of every id hash that more than
+    /// one document has, with their numbers, ascending.
+    ///
+    /// # Errors
+    /// Those of [`push`](Self::push).
+    pub fn finish(mut self, mut twice: impl FnMut(&[u32]) -> Result<()>) -> Result<Segment> {
+        self.file.end_section()?;
+        copy(self.ends.finish()?, &mut self.file)?;
+        self.file.end_section()?;
+        let mut same = Same::default();
+        let ids = self.ids.finish()?;
+        write_lists(ids, &mut self.file, &self.directory, |hash, number| {
+            same.show(hash, number, &mut twice)
+        })?;
+        same.end(&mut twice)?;
+        let mut attributes = Attributes {
+            documents: self.documents,
+            seed: self.making.seed,
+            distinct: 0,
+            distance: self.making.form.bits().1 as u8,
+            order: Vec::new(),
+            tables: Vec::new(),
+        };
+        match self.contents {
+            Contents::Narrow(of) => of.finish(&mut self.file, &self.making, &mut attributes)?,
+            Contents::Wide(of) => of.finish(&mut self.file, &self.making, &mut attributes)?,
+            Contents::Keys(keys) => {
+                write_lists(keys.finish()?, &mut self.file, &self.directory, |_, _| {
+                    Ok(())
+                })?;
+            }
+        }
+        self.file.finish(&attributes.encode())?;
+        Segment::open(&self.path, self.making.form)
+    }
+}
+
+/// Numbers of documents whose ids have the same hash.
+#[derive(Default)]
+struct Same {
+    hash: u64,
+    numbers: Vec<u32>,
+}
+
+impl Same {
+    fn show(
+        &mut self,
+        hash: u64,
+        number: u32,
+        twice: &mut impl FnMut(&[u32]) -> Result<()>,
+    ) -> Result<()> {
+        if hash != self.hash {
+            self.end(twice)?;
+            self.hash = hash;
+        }
+        self.numbers.push(number);
+        Ok(())
+    }
+
+    fn end(&mut self, twice: &mut impl FnMut(&[u32]) -> Result<()>) -> Result<()> {
+        if self.numbers.len() > 1 {
+            twice(&self.numbers)?;
+        }
+        self.numbers.clear();
+        Ok(())
+    }
+}
+
+/// Writes two sections: hashes, and their documents.
+fn write_lists(
+    sorted: Sorted<[u64; 2]>,
+    file: &mut BlockWriter,
+    directory: &Path,
+    mut visit: impl FnMut(u64, u32) -> Result<()>,
+) -> Result<()> {
+    let mut numbers = Spool::create(directory)?;
+    let mut last = None;
+    for entry in sorted {
+        let [hash, number] = entry?;
+        if last == Some((hash, number)) {
+            continue;
+        }
+        last = Some((hash, number));
+        file.append(&hash.to_le_bytes())?;
+        numbers.append(&(number as u32).to_le_bytes())?;
+        visit(hash, number as u32)?;
+    }
+    file.end_section()?;
+    copy(numbers.finish()?, file)?;
+    file.end_section()
+}
+
+fn copy(from: Spooled, to: &mut BlockWriter) -> Result<()> {
+    let mut step = Vec::new();
+    let mut at = 0;
+    while at < from.bytes() {
+        let length = (from.bytes() - at).min(STEP_BYTES as u64);
+        from.read_at(at, length as usize, &mut step)?;
+        to.append(&step)?;
+        at += length;
+    }
+    Ok(())
+}
+
+/// Fingerprints that are waiting to be sorted.
+struct FingerprintWriter<F: Value> {
+    directory: PathBuf,
+    share: usize,
+    waiting: Vec<(F, u32)>,
+    planned: Option<(Plan<F>, Sorter<F::Placed>)>,
+}
+
+impl<F: Value> FingerprintWriter<F> {
+    fn new(directory: &Path, share: usize) -> Self {
+        FingerprintWriter {
+            directory: directory.to_owned(),
+            share,
+            waiting: Vec::new(),
+            planned: None,
+        }
+    }
+
+    fn push(&mut self, value: F, number: u32, making: &Making) -> Result<()> {
+        match &mut self.planned {
+            Some((plan, sorter)) => sorter.push(plan.permutation.apply(value).place(number)),
+            None => {
+                self.waiting.push((value, number));
+                if self.waiting.len() == SAMPLE {
+                    self.plan(making)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Plans the tables by what is waiting, and sends it on.
+    fn plan(&mut self, making: &Making) -> Result<()> {
+        let (width, distance) = making.form.bits();
+        let step = self.waiting.len().div_ceil(LOOKED_AT).max(1);
+        let sample = self.waiting.iter().step_by(step).map(|(value, _)| *value);
+        let sample: Vec<F> = sample.collect();
+        let count = making.expected.max(self.waiting.len() as u64);
+        let plan = plan(&sample, count, width, distance, making.layout);
+        let mut sorter = Sorter::new(&self.directory, self.share);
+        for (value, number) in std::mem::take(&mut self.waiting) {
+            sorter.push(plan.permutation.apply(value).place(number))?;
+        }
+        self.planned = Some((plan, sorter));
+        Ok(())
+    }
+
+    fn finish(
+        mut self,
+        file: &mut BlockWriter,
+        making: &Making,
+        attributes: &mut Attributes,
+    ) -> Result<()> {
+        if self.planned.is_none() {
+            self.plan(making)?;
+        }
+        let Some((plan, sorter)) = self.planned else {
+            return Ok(());
+        };
+        let width = plan.permutation.width();
+        let rest = &plan.tables[1..];
+        let share = 2 * self.share / rest.len().max(1);
+        let mut others: Vec<Sorter<F>> = rest
+            .iter()
+            .map(|_| Sorter::new(&self.directory, share))
+            .collect();
+        let mut groups = Spool::create(&self.directory)?;
+        let mut members = Spool::create(&self.directory)?;
+        let mut table = TableWriter::new(width, plan.tables[0].directory_bits);
+        let mut last = None;
+        let mut listed = 0u32;
+        for placed in sorter.finish()? {
+            let (value, number) = F::take(placed?);
+            if last != Some(value) {
+                last = Some(value);
+                table.append(value, file)?;
+                groups.append(&listed.to_le_bytes())?;
+                for (sorter, table) in others.iter_mut().zip(rest) {
+                    sorter.push(value.rotate(table.rotation, width))?;
+                }
+            }
+            members.append(&number.to_le_bytes())?;
+            listed += 1;
+        }
+        attributes.distinct = table.count.into();
+        groups.append(&listed.to_le_bytes())?;
+        file.end_section()?;
+        debug_assert_eq!((values(0), directory(0)), (4, 7));
+        copy(groups.finish()?, file)?;
+        file.end_section()?;
+        copy(members.finish()?, file)?;
+        file.end_section()?;
+        table.finish(file)?;
+        for (sorter, of) in others.into_iter().zip(rest) {
+            let mut table = TableWriter::new(width, of.directory_bits);
+            for value in sorter.finish()? {
+                table.append(value?, file)?;
+            }
+            file.end_section()?;
+            table.finish(file)?;
+        }
+        attributes.order = plan.permutation.order().to_vec();
+        attributes.tables = plan.tables;
+        Ok(())
+    }
+}
+
+/// Writes the fingerprints of a table, then its directory.
+struct TableWriter {
+    width: u32,
+    bits: u32,
+    count: u32,
+    ends: Vec<u32>,
+}
+
+impl TableWriter {
+    fn new(width: u32, bits: u32) -> TableWriter {
+        TableWriter {
+            width,
+            bits,
+            count: 0,
+            ends: Vec::with_capacity((1 << bits) + 1),
+        }
+    }
+
+    fn append<F: Value>(&mut self, value: F, file: &mut BlockWriter) -> Result<()> {
+        let bucket = value.prefix(self.width, self.bits) as usize;
+        if self.ends.len() <= bucket {
+            self.ends.resize(bucket + 1, self.count);
+        }
+        self.count += 1;
+        file.append(bytemuck::bytes_of(&value))
+    }
+
+    fn finish(mut self, file: &mut BlockWriter) -> Result<()> {
+        self.ends.resize((1 << self.bits) + 1, self.count);
+        file.append(bytemuck::cast_slice(&self.ends))?;
+        file.end_section()
+    }
+}

@@ -1,0 +1,110 @@
+//! Files that are written once, checked block by block, and mapped.
+//!
+//! A file consists of blocks of 4096 bytes. The first is the header; then come sections, each
+//! beginning at a block and filled up with zeros; then one checksum for each block before:
+//! the 64-bit xxh3 of its bytes, seeded with its number. All numbers are little-endian.
+//!
+//! | bytes of the header | |
+//! |---|---|
+//! | 0..8 | the magic number, `simtool` and a zero |
+//! | 8..12 | version of this layout, 1 |
+//! | 12..16 | what the file holds, a number of its user's |
+//! | 16..24 | length of the file |
+//! | 24..32 | xxh3 of the checksums |
+//! | 32..36 | number of sections, s, at most 32 |
+//! | 36..40 | number of bytes of attributes, a |
+//! | 40..40+16s | first byte and length of each section |
+//! | then a bytes | attributes, the user's |
+//! | 4088..4096 | xxh3 of bytes 0..4088: the identity of the file |
+//!
+//! A block is compared with its checksum when something in it is read for the first time.
+
+mod read;
+mod write;
+
+pub use read::BlockFile;
+pub use write::BlockWriter;
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+/// Bytes of a block.
+pub const BLOCK_BYTES: usize = 4096;
+
+const MAGIC: [u8; 8] = *b"simtool\0";
+const VERSION: u32 = 1;
+const MOST_SECTIONS: usize = 32;
+const SECTIONS_AT: usize = 40;
+const IDENTITY_AT: usize = BLOCK_BYTES - 8;
+
+fn checksum(block: &[u8], number: u64) -> u64 {
+    xxh3_64_with_seed(block, number)
+}
+
+/// The header of a file.
+struct Header {
+    kind: u32,
+    bytes: u64,
+    checksums: u64,
+    sections: Vec<(u64, u64)>,
+    attributes: Vec<u8>,
+}
+
+impl Header {
+    /// The header as a block, and its identity.
+    fn encode(&self) -> ([u8; BLOCK_BYTES], u64) {
+        let mut out = Vec::with_capacity(BLOCK_BYTES);
+        out.extend(MAGIC);
+        out.extend(VERSION.to_le_bytes());
+        out.extend(self.kind.to_le_bytes());
+        out.extend(self.bytes.to_le_bytes());
+        out.extend(self.checksums.to_le_bytes());
+        out.extend((self.sections.len() as u32).to_le_bytes());
+        out.extend((self.attributes.len() as u32).to_le_bytes());
+        for (first, length) in &self.sections {
+            out.extend(first.to_le_bytes());
+            out.extend(length.to_le_bytes());
+        }
+        out.extend(&self.attributes);
+        assert!(out.len() <= IDENTITY_AT, "attributes fit the header");
+        let mut block = [0; BLOCK_BYTES];
+        block[..out.len()].copy_from_slice(&out);
+        let identity = xxh3_64(&block[..IDENTITY_AT]);
+        block[IDENTITY_AT..].copy_from_slice(&identity.to_le_bytes());
+        (block, identity)
+    }
+
+    /// Reads a block that claims to be a header; what is wrong with it otherwise.
+    fn decode(block: &[u8]) -> Result<(Header, u64), String> {
+        if block.len() < BLOCK_BYTES {
+            return Err(format!("{} bytes are too few for a header", block.len()));
+        }
+        if block[..8] != MAGIC {
+            return Err("it does not begin with the magic number of simtool".into());
+        }
+        let four = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| block[at + i]));
+        let eight = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| block[at + i]));
+        if eight(IDENTITY_AT) != xxh3_64(&block[..IDENTITY_AT]) {
+            return Err("the header is damaged".into());
+        }
+        if four(8) != VERSION {
+            let found = four(8);
+            return Err(format!(
+                "it has layout {found}, and this version of simtool reads layout {VERSION}"
+            ));
+        }
+        let (sections, attributes) = (four(32) as usize, four(36) as usize);
+        let attributes_at = SECTIONS_AT + 16 * sections.min(MOST_SECTIONS + 1);
+        if sections > MOST_SECTIONS || attributes > IDENTITY_AT - attributes_at {
+            return Err("the header claims more than it can hold".into());
+        }
+        let place = |i| (eight(SECTIONS_AT + 16 * i), eight(SECTIONS_AT + 16 * i + 8));
+        let header = Header {
+            kind: four(12),
+            bytes: eight(16),
+            checksums: eight(24),
+            sections: (0..sections).map(place).collect(),
+            attributes: block[attributes_at..attributes_at + attributes].to_vec(),
+        };
+        Ok((header, eight(IDENTITY_AT)))
+    }
+}

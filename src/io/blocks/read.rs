@@ -1,0 +1,297 @@
+//! How a file of blocks is read.
+
+use super::{BLOCK_BYTES, BlockWriter, Header, checksum};
+use crate::io::faults::Faults;
+use crate::io::guard::{self, Registration};
+use crate::io::read_error;
+use crate::{Error, ErrorKind, Result};
+use bytemuck::Pod;
+use memmap2::{Advice, Mmap, MmapOptions};
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Bytes that a cache brings in at a time.
+const LINE_BYTES: usize = 64;
+/// So many are asked for; the processor foresees the rest of a long range.
+const LINES: usize = 8;
+
+/// Bytes that are copied at a time.
+const COPY_BYTES: u64 = 1 << 20;
+
+/// A complete file of blocks: mapped under the [`guard`], in memory without it.
+///
+/// Threads may share it. Nothing is handed out before its blocks were compared with their
+/// checksums; [`unchanged`](Self::unchanged) says afterwards whether they were still there.
+pub struct BlockFile {
+    path: PathBuf,
+    bytes: Bytes,
+    header: Header,
+    identity: u64,
+    /// Where the checksums begin.
+    checksums_at: usize,
+    /// A bit for each block that was found to be right.
+    verified: Box<[AtomicU64]>,
+}
+
+enum Bytes {
+    /// Aligned for every number that a section may hold.
+    Owned(Vec<u128>, usize),
+    /// The registration comes first because it has to be dropped first.
+    Mapped(Registration, Mmap),
+}
+
+impl BlockFile {
+    /// Opens `path`, and checks its header and its length.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`] if it cannot be read, [`ErrorKind::Content`] if it is no file of
+    /// blocks of a known layout, is cut, or its header is damaged.
+    pub fn open(path: &Path) -> Result<BlockFile> {
+        let file = File::open(path).map_err(|cause| read_error(path, cause))?;
+        let found = file.metadata().map_err(|cause| read_error(path, cause))?;
+        let bytes = Bytes::of(path, &file, found.len())?;
+        let wrong = |what: String| Error::new(ErrorKind::Content, what).in_file(path);
+        let all = bytes.all();
+        let (header, identity) = Header::decode(all).map_err(wrong)?;
+        if header.bytes != all.len() as u64 {
+            let (claimed, found) = (header.bytes, all.len());
+            let message = format!("expected {claimed} bytes, found {found}: the file is cut");
+            return Err(wrong(message));
+        }
+        // A block and its checksum take so many bytes together.
+        let blocks = all.len() / (BLOCK_BYTES + 8);
+        let checksums_at = blocks * BLOCK_BYTES;
+        let inside = |&(first, length): &(u64, u64)| {
+            let end = first.checked_add(length);
+            first.is_multiple_of(BLOCK_BYTES as u64)
+                && end.is_some_and(|end| end <= checksums_at as u64)
+        };
+        if all.len() != blocks * (BLOCK_BYTES + 8) || !header.sections.iter().all(inside) {
+            return Err(wrong("its parts do not add up".into()));
+        }
+        if xxh3_64(&all[checksums_at..]) != header.checksums {
+            return Err(wrong("the checksums are damaged".into()));
+        }
+        Ok(BlockFile {
+            path: path.to_owned(),
+            header,
+            identity,
+            checksums_at,
+            verified: (0..blocks.div_ceil(64))
+                .map(|_| AtomicU64::new(0))
+                .collect(),
+            bytes,
+        })
+    }
+
+    /// The name of the file, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What its user called the contents.
+    pub fn kind(&self) -> u32 {
+        self.header.kind
+    }
+
+    /// The checksum of the header, which covers all checksums: no two files share it.
+    pub fn identity(&self) -> u64 {
+        self.identity
+    }
+
+    /// What its user put into the header.
+    pub fn attributes(&self) -> &[u8] {
+        &self.header.attributes
+    }
+
+    /// The number of bytes of the file.
+    pub fn bytes(&self) -> u64 {
+        self.header.bytes
+    }
+
+    /// How many sections there are.
+    pub fn sections(&self) -> usize {
+        self.header.sections.len()
+    }
+
+    /// How many values of `T` section number `section` holds; none if there is no such section.
+    pub fn len<T>(&self, section: usize) -> u64 {
+        let place = self.header.sections.get(section);
+        place.map_or(0, |(_, length)| length / size_of::<T>() as u64)
+    }
+
+    /// The values `range` of a section, checked.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if a block is damaged or the section does not reach that far.
+    #[inline]
+    pub fn values<T: Pod>(&self, section: usize, range: Range<u64>) -> Result<&[T]> {
+        let size = size_of::<T>() as u64;
+        let place = self.header.sections.get(section);
+        let (first, length) = place.copied().unwrap_or_default();
+        if range.start > range.end || range.end > length / size {
+            return Err(self.outside(section, range));
+        }
+        let start = (first + range.start * size) as usize;
+        let end = (first + range.end * size) as usize;
+        let all = self.bytes.all();
+        if start == end {
+            return Ok(&[]);
+        }
+        for block in start / BLOCK_BYTES..=(end - 1) / BLOCK_BYTES {
+            let bit = 1 << (block % 64);
+            if self.verified[block / 64].load(Ordering::Relaxed) & bit == 0 {
+                self.verify_block(block)?;
+            }
+        }
+        // Sections begin at blocks, and so at every alignment that a number may have.
+        bytemuck::try_cast_slice(&all[start..end]).map_err(|_| self.outside(section, range))
+    }
+
+    /// Asks for the first values of a range to be brought into the cache.
+    #[inline]
+    pub fn prefetch<T: Pod>(&self, section: usize, range: Range<u64>) {
+        if let Some((first, length)) = self.header.sections.get(section) {
+            let size = size_of::<T>() as u64;
+            let start = range.start.saturating_mul(size).min(*length);
+            let end = range.end.saturating_mul(size).clamp(start, *length);
+            let bytes = &self.bytes.all()[(first + start) as usize..(first + end) as usize];
+            bytes.chunks(LINE_BYTES).take(LINES).for_each(prefetch);
+        }
+    }
+
+    /// Compares every block with its checksum, verified before or not.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] naming the first damaged block, and the errors of
+    /// [`unchanged`](Self::unchanged).
+    pub fn verify(&self) -> Result<()> {
+        (1..self.checksums_at / BLOCK_BYTES).try_for_each(|block| self.verify_block(block))?;
+        self.unchanged()
+    }
+
+    /// Writes a copy of the file, all of it compared with its checksums, as `to`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if it is damaged, [`ErrorKind::Write`] if it cannot be written.
+    pub fn copy(&self, to: &Path, faults: &Faults) -> Result<()> {
+        let mut writer = BlockWriter::create(to, self.kind(), faults)?;
+        for section in 0..self.sections() {
+            let mut at = 0;
+            let length = self.len::<u8>(section);
+            while at < length {
+                let next = length.min(at + COPY_BYTES);
+                writer.append(self.values::<u8>(section, at..next)?)?;
+                at = next;
+            }
+            writer.end_section()?;
+        }
+        self.unchanged()?;
+        if writer.finish(self.attributes())? != self.identity {
+            let message = "is damaged: a copy of it is another file";
+            return Err(Error::new(ErrorKind::Content, message).in_file(&self.path));
+        }
+        Ok(())
+    }
+
+    /// Fails if something that was read is no longer there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if the file was truncated while it was mapped.
+    #[inline]
+    pub fn unchanged(&self) -> Result<()> {
+        match &self.bytes {
+            Bytes::Mapped(registration, _) => match registration.fault() {
+                None => Ok(()),
+                Some(offset) => {
+                    let message = format!("was truncated while in use, at byte {offset} or before");
+                    Err(Error::new(ErrorKind::Changed, message).in_file(&self.path))
+                }
+            },
+            Bytes::Owned(..) => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn verify_block(&self, block: usize) -> Result<()> {
+        let all = self.bytes.all();
+        let bytes = &all[block * BLOCK_BYTES..(block + 1) * BLOCK_BYTES];
+        let place = self.checksums_at + 8 * block;
+        let expected = u64::from_le_bytes(std::array::from_fn(|i| all[place + i]));
+        if checksum(bytes, block as u64) != expected {
+            self.unchanged()?;
+            let message = format!(
+                "is damaged: block {block}, from byte {} on, does not agree with its checksum",
+                block * BLOCK_BYTES
+            );
+            return Err(Error::new(ErrorKind::Content, message).in_file(&self.path));
+        }
+        self.verified[block / 64].fetch_or(1 << (block % 64), Ordering::Relaxed);
+        Ok(())
+    }
+
+    #[cold]
+    fn outside(&self, section: usize, range: Range<u64>) -> Error {
+        let (start, end) = (range.start, range.end);
+        self.damaged(&format!("section {section} has no values {start} to {end}"))
+    }
+
+    /// The error of a file whose contents contradict themselves.
+    #[cold]
+    pub fn damaged(&self, what: &str) -> Error {
+        Error::new(ErrorKind::Content, format!("is damaged: {what}")).in_file(&self.path)
+    }
+}
+
+impl Bytes {
+    fn of(path: &Path, mut file: &File, bytes: u64) -> Result<Bytes> {
+        let length =
+            usize::try_from(bytes).map_err(|cause| read_error(path, io::Error::other(cause)))?;
+        if guard::is_installed() && length > 0 {
+            // SAFETY: the mapping is private to this module and read-only; if the file shrinks,
+            // the guard puts zeros in its place and `unchanged` fails. What it holds is untrusted
+            // bytes until it was compared with its checksum.
+            let map = unsafe { MmapOptions::new().len(length).map(file) }
+                .map_err(|cause| read_error(path, cause))?;
+            // Only a hint: neighbours of a block are rarely wanted.
+            let _ = map.advise(Advice::Random);
+            if let Some(registration) = Registration::protect(&map) {
+                return Ok(Bytes::Mapped(registration, map));
+            }
+        }
+        let mut values = Vec::new();
+        values.try_reserve_exact(length.div_ceil(16)).map_err(|_| {
+            let message = format!("does not fit in memory: {bytes} bytes");
+            Error::new(ErrorKind::Memory, message).in_file(path)
+        })?;
+        values.resize(length.div_ceil(16), 0u128);
+        file.read_exact(&mut bytemuck::cast_slice_mut(&mut values)[..length])
+            .map_err(|cause| read_error(path, cause))?;
+        Ok(Bytes::Owned(values, length))
+    }
+
+    #[inline]
+    fn all(&self) -> &[u8] {
+        match self {
+            Bytes::Owned(values, length) => &bytemuck::cast_slice(values)[..*length],
+            Bytes::Mapped(_, map) => map,
+        }
+    }
+}
+
+/// As the kernel's, which rooms below it may not know.
+#[inline]
+fn prefetch(bytes: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch never faults, and SSE is part of x86-64.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = bytes;
+}

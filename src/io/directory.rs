@@ -1,0 +1,85 @@
+//! What happens to names in a directory.
+
+use super::faults::{Faults, Operation};
+use super::{read_error, write_error};
+use crate::Result;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Creates the directory `path`; its parents have to exist. Not an error if it is there.
+///
+/// # Errors
+/// [`ErrorKind::Write`](crate::ErrorKind::Write) if that fails.
+pub fn create(path: &Path, faults: &Faults) -> Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    faults
+        .before(Operation::Create, path)
+        .and_then(|()| fs::create_dir(path))
+        .map_err(|cause| write_error(path, "cannot be created", cause))
+}
+
+/// Makes the names in `path` durable.
+///
+/// # Errors
+/// [`ErrorKind::Write`](crate::ErrorKind::Write) if that fails.
+pub fn sync(path: &Path, faults: &Faults) -> Result<()> {
+    faults
+        .before(Operation::Sync, path)
+        .and_then(|()| File::open(path)?.sync_all())
+        .map_err(|cause| write_error(path, "may not survive a power loss", cause))
+}
+
+/// The files and directories in `path`, by name.
+///
+/// # Errors
+/// [`ErrorKind::Read`](crate::ErrorKind::Read) if it cannot be read.
+pub fn list(path: &Path) -> Result<Vec<PathBuf>> {
+    let unreadable = |cause| read_error(path, cause);
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(path).map_err(unreadable)? {
+        entries.push(entry.map_err(unreadable)?.path());
+    }
+    entries.sort();
+    Ok(entries)
+}
+
+/// Removes the file `path`. Not an error if there is none.
+///
+/// # Errors
+/// [`ErrorKind::Write`](crate::ErrorKind::Write) if that fails.
+pub fn remove(path: &Path, faults: &Faults) -> Result<()> {
+    let removed = faults
+        .before(Operation::Remove, path)
+        .and_then(|()| fs::remove_file(path));
+    match removed {
+        Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+            Err(write_error(path, "cannot be removed", cause))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes `bytes` to the file `path` in one step: it is what it was, or complete and durable.
+///
+/// # Errors
+/// [`ErrorKind::Write`](crate::ErrorKind::Write) if that fails.
+pub fn write(path: &Path, bytes: &[u8], faults: &Faults) -> Result<()> {
+    use std::io::Write as _;
+    let error = |cause| write_error(path, "cannot be written", cause);
+    let directory = path.parent().unwrap_or(Path::new("."));
+    faults.before(Operation::Create, path).map_err(error)?;
+    let mut file = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(directory)
+        .map_err(error)?;
+    faults.before(Operation::Write, path).map_err(error)?;
+    file.write_all(bytes).map_err(error)?;
+    faults.before(Operation::Sync, path).map_err(error)?;
+    file.as_file().sync_all().map_err(error)?;
+    faults.before(Operation::Rename, path).map_err(error)?;
+    file.persist(path).map_err(|refused| error(refused.error))?;
+    sync(directory, faults)
+}

@@ -1,0 +1,101 @@
+//! A file that somebody else's database lives in.
+
+use super::faults::{Faults, Operation};
+use super::{read_error, write_error};
+use crate::Result;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// An open file that is read and written by place, and that may fail on demand.
+#[derive(Debug)]
+pub struct PagedFile {
+    path: PathBuf,
+    file: File,
+    faults: Faults,
+}
+
+impl PagedFile {
+    /// Opens `path` for reading and writing; creates it if there is none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if it cannot be opened so.
+    pub fn open(path: &Path, faults: &Faults) -> Result<PagedFile> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let file = faults
+            .before(Operation::Create, path)
+            .and_then(|()| options.open(path))
+            .map_err(|cause| write_error(path, "cannot be opened for writing", cause))?;
+        Ok(PagedFile {
+            path: path.to_owned(),
+            file,
+            faults: faults.clone(),
+        })
+    }
+
+    /// The whole file `path`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`](crate::ErrorKind::Read) if it cannot be read.
+    pub fn read_all(path: &Path) -> Result<Vec<u8>> {
+        std::fs::read(path).map_err(|cause| read_error(path, cause))
+    }
+
+    /// Its length.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn bytes(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    /// Fills `out` with the bytes at `place`.
+    ///
+    /// # Errors
+    /// The system's, and one if the file ends before.
+    pub fn read(&self, place: u64, out: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(out, place)
+    }
+
+    /// Writes `bytes` at `place`.
+    ///
+    /// # Errors
+    /// The system's, and those on demand.
+    pub fn write(&self, place: u64, bytes: &[u8]) -> io::Result<()> {
+        self.faults.before(Operation::Write, &self.path)?;
+        self.file.write_all_at(bytes, place)
+    }
+
+    /// Makes the file `bytes` long. If it grows, its blocks are allocated, so that a full disk is
+    /// an error here and not in the middle of a commit.
+    ///
+    /// # Errors
+    /// The system's, and those on demand.
+    pub fn resize(&self, bytes: u64) -> io::Result<()> {
+        self.faults.before(Operation::Resize, &self.path)?;
+        let before = self.bytes()?;
+        if bytes > before {
+            let length = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
+            // SAFETY: the descriptor is open; the call touches no memory of this process.
+            match unsafe { libc::posix_fallocate(self.file.as_raw_fd(), 0, length) } {
+                0 => return Ok(()),
+                // The file system cannot do it: growing without blocks is what is left.
+                libc::EOPNOTSUPP | libc::EINVAL => {}
+                code => return Err(io::Error::from_raw_os_error(code)),
+            }
+        }
+        self.file.set_len(bytes)
+    }
+
+    /// Makes what was written durable.
+    ///
+    /// # Errors
+    /// The system's, and those on demand.
+    pub fn sync(&self) -> io::Result<()> {
+        self.faults.before(Operation::Sync, &self.path)?;
+        self.file.sync_data()
+    }
+}

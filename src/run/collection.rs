@@ -1,0 +1,306 @@
+//! All documents of some inputs in memory, sketched by several methods in one pass.
+
+use std::collections::BTreeSet;
+
+use ahash::AHashMap;
+
+use super::counting::Counting;
+use super::methods::{self, Common};
+use super::naming::name;
+use super::pipeline::{Event, Pipeline, Unit};
+use super::room::Room;
+use super::sketcher::{Sketched, Sketcher};
+use super::units::units;
+use super::{Progress, Resources, Stage};
+use crate::corpus::{Chunk, Document, Parsed, Parser, Place, Position, Reading, Skip, Source};
+use crate::sketch::Method;
+use crate::sketch::registry::{Count, Spec};
+use crate::text::{Choice, WordSet};
+use crate::vocabulary::Frequencies;
+use crate::{Error, ErrorKind, Result};
+
+/// How inputs are read and cut into words.
+#[derive(Clone, Debug)]
+pub struct Manner {
+    /// How documents are read.
+    pub reading: Reading,
+    /// What a word is.
+    pub tokenizer: Choice,
+    /// The words that are left out by methods that leave out stop words.
+    pub stop_words: WordSet,
+}
+
+/// Inputs that are read with some resources.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs<'a> {
+    /// What is read.
+    pub sources: &'a [Source],
+    /// How.
+    pub manner: &'a Manner,
+    /// Threads, memory and temporary space.
+    pub resources: &'a Resources,
+    /// Hears of what is done.
+    pub progress: &'a Progress,
+}
+
+/// A document of a collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its id, or its place.
+    pub id: Vec<u8>,
+    /// Where it stands.
+    pub place: Place,
+    /// The length of its text.
+    pub text_bytes: u64,
+}
+
+/// A document that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its id, or its place.
+    pub id: Vec<u8>,
+    /// Why.
+    pub skip: Skip,
+}
+
+/// All documents of some inputs, in input order.
+#[derive(Debug, Default)]
+pub struct Collection {
+    /// The documents.
+    pub members: Vec<Member>,
+    /// Their sketches, by each method.
+    pub sketched: Vec<Sketched>,
+    /// Those that could not be read.
+    pub skipped: Vec<Skipped>,
+}
+
+/// What a worker makes of a chunk.
+type Part = Collection;
+
+impl<'a> Inputs<'a> {
+    /// How the pipeline reads them.
+    pub fn pipeline(&self) -> Pipeline<'a> {
+        Pipeline {
+            sources: self.sources,
+            reading: &self.manner.reading,
+            workers: self.resources.threads,
+            readers: self.resources.threads,
+            progress: self.progress,
+        }
+    }
+
+    /// What methods are built with.
+    pub fn common(&self) -> Common<'a> {
+        Common {
+            tokenizer: self.manner.tokenizer,
+            stop_words: &self.manner.stop_words,
+            level: self.resources.level,
+        }
+    }
+
+    /// Bytes of all inputs.
+    pub fn bytes(&self) -> u64 {
+        let sizes = self.sources.iter().filter_map(|source| source.bytes);
+        sizes.sum()
+    }
+
+    pub(super) fn units(&self) -> Vec<Unit> {
+        let whole = |sources| Unit {
+            sources,
+            begin: Position::default(),
+        };
+        units(self.sources).into_iter().map(whole).collect()
+    }
+
+    /// Makes the methods; what they have to know of the inputs is counted, the same only once.
+    ///
+    /// # Errors
+    /// Those of building and of reading.
+    pub fn methods(&self, specs: &[Spec]) -> Result<Vec<Box<dyn Method>>> {
+        let mut known: Vec<(Count, Frequencies)> = Vec::new();
+        for count in specs.iter().flat_map(Spec::ahead) {
+            if known.iter().all(|(counted, _)| *counted != count) {
+                known.push((count, self.count(count)?));
+            }
+        }
+        let frequencies = |count: &Count| {
+            let found = known.iter().find(|(counted, _)| counted == count);
+            found.map_or(Frequencies::default(), |(_, counts)| counts.clone())
+        };
+        let build = |spec: &Spec| {
+            let frequencies: Vec<_> = spec.ahead().iter().map(frequencies).collect();
+            methods::build(spec, self.common(), &frequencies)
+        };
+        specs.iter().map(build).collect()
+    }
+
+    fn count(&self, count: Count) -> Result<Frequencies> {
+        self.progress.begin(Stage::Count, self.bytes());
+        let common = self.common();
+        let counting = Counting {
+            count,
+            tokenizer: common.tokenizer,
+            stop_words: common.stop_words,
+            pipeline: self.pipeline(),
+            room: Room {
+                directory: &self.resources.temporary,
+                memory_bytes: self.resources.memory_bytes as usize / 2,
+            },
+            level: common.level,
+        };
+        let counted = counting.run()?;
+        self.progress.end(self.bytes());
+        Ok(counted)
+    }
+
+    /// Reads all documents and sketches them by all methods.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Memory`] if sketches and ids take more than the bound; those of reading.
+    pub fn collect(&self, methods: &[Box<dyn Method>]) -> Result<Collection> {
+        self.progress.begin(Stage::Sketch, self.bytes());
+        let units = self.units();
+        let mut parts: Vec<Part> = Vec::new();
+        parts.resize_with(units.len(), Part::default);
+        let (mut held, bound) = (0, self.resources.memory_bytes);
+        let start = || {
+            let reading = &self.manner.reading;
+            (Parser::new(reading), Sketcher::new(methods, self.common()))
+        };
+        let work = |(parser, sketcher): &mut (Parser, Sketcher<'_>), chunk: &Chunk| {
+            self.part(parser, sketcher, chunk)
+        };
+        self.pipeline().run(&units, start, work, |unit, event| {
+            if let Event::Chunk { result, .. } = event {
+                held += result.bytes();
+                if held as u64 > bound {
+                    return Err(too_large(bound));
+                }
+                parts[unit].append(result);
+            }
+            Ok(())
+        })?;
+        let mut all = Collection {
+            sketched: Sketcher::new(methods, self.common()).nothing(),
+            ..Collection::default()
+        };
+        parts.into_iter().for_each(|part| all.append(part));
+        self.progress.end(self.bytes());
+        Ok(all)
+    }
+
+    /// What is in a chunk.
+    pub(super) fn part(
+        &self,
+        parser: &mut Parser,
+        sketcher: &mut Sketcher<'_>,
+        chunk: &Chunk,
+    ) -> Result<Part> {
+        let source = self.pipeline().source(chunk.source)?;
+        let mut part = Part {
+            sketched: sketcher.nothing(),
+            ..Part::default()
+        };
+        parser.for_each(
+            source.format,
+            chunk,
+            &|_| true,
+            &mut |_, parsed| match parsed {
+                Parsed::Document(document) => {
+                    sketcher.sketch(document.text, &mut part.sketched);
+                    part.members.push(Member::new(source, &document));
+                }
+                Parsed::Skipped(skip) => part.skipped.push(Skipped {
+                    id: name(source, &skip.id, skip.place),
+                    skip,
+                }),
+                Parsed::Unwanted => {}
+            },
+        );
+        Ok(part)
+    }
+
+    /// Hands the text of each document of `wanted` to `take` with its number, in no order.
+    ///
+    /// # Errors
+    /// Those of reading; [`ErrorKind::Changed`] if a document is not where it was.
+    pub fn texts(
+        &self,
+        members: &[Member],
+        wanted: &[u32],
+        mut take: impl FnMut(u32, &[u8]),
+    ) -> Result<()> {
+        let place = |&number: &u32| (members[number as usize].place, number);
+        let places: AHashMap<Place, u32> = wanted.iter().map(place).collect();
+        let sources: BTreeSet<u32> = places.keys().map(|place| place.source).collect();
+        let mut units = self.units();
+        units.retain(|unit| sources.range(unit.sources.clone()).next().is_some());
+        let mut found = 0;
+        let start = || Parser::new(&self.manner.reading);
+        let work = |parser: &mut Parser, chunk: &Chunk| {
+            let source = self.pipeline().source(chunk.source)?;
+            let mut texts: Vec<(u32, Vec<u8>)> = Vec::new();
+            parser.for_each(source.format, chunk, &|_| true, &mut |_, parsed| {
+                if let Parsed::Document(document) = parsed {
+                    let number = places.get(&document.place);
+                    texts.extend(number.map(|&number| (number, document.text.to_vec())));
+                }
+            });
+            Ok(texts)
+        };
+        self.pipeline().run(&units, start, work, |_, event| {
+            if let Event::Chunk { result, .. } = event {
+                found += result.len();
+                result.iter().for_each(|(number, text)| take(*number, text));
+            }
+            Ok(())
+        })?;
+        if found != wanted.len() {
+            let message = "an input changed while it was read: run the command again";
+            return Err(Error::new(ErrorKind::Changed, message));
+        }
+        Ok(())
+    }
+}
+
+fn too_large(bound: u64) -> Error {
+    let message = format!(
+        "ids and sketches take more than {} MiB: give more memory, or a method with smaller \
+         sketches",
+        bound >> 20
+    );
+    Error::new(ErrorKind::Memory, message)
+}
+
+impl Member {
+    fn new(source: &Source, document: &Document<'_>) -> Member {
+        Member {
+            id: name(source, document.id, document.place),
+            place: document.place,
+            text_bytes: document.text.len() as u64,
+        }
+    }
+}
+
+impl Collection {
+    fn append(&mut self, next: Collection) {
+        self.members.extend(next.members);
+        self.skipped.extend(next.skipped);
+        if self.sketched.is_empty() {
+            self.sketched = next.sketched;
+        } else {
+            let pairs = self.sketched.iter_mut().zip(&next.sketched);
+            pairs.for_each(|(all, more)| all.append(more));
+        }
+    }
+
+    /// Bytes of memory that it holds, about.
+    pub(super) fn bytes(&self) -> usize {
+        let members = self.members.iter();
+        let members = members.map(|member| size_of::<Member>() + member.id.len());
+        let skipped = self.skipped.iter();
+        let skipped = skipped.map(|one| size_of::<Skipped>() + one.id.len() + 64);
+        let sketched = self.sketched.iter().map(Sketched::bytes);
+        members.chain(skipped).chain(sketched).sum()
+    }
+}

@@ -1,0 +1,267 @@
+//! How good are methods on documents of which somebody knows which are near?
+//!
+//! ```text
+//! inputs ─► collection: all methods in one pass ─► scores of the listed pairs ─► evaluate
+//!                         │                   └─► all pairs that each method finds ─┘
+//!                         └─ planted copies, where there is no truth
+//! ```
+
+mod join;
+mod planted;
+mod tuning;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use crate::evaluate::{
+    Cost, Evaluation, Found, Ids, LabelledPair, Mistakes, Outcome, Settings, Truth, evaluate,
+};
+use crate::report::evaluation::Shown;
+use crate::run::Workers;
+use crate::run::collection::{Collection, Inputs};
+use crate::run::sketcher::Sketched;
+use crate::sketch::Method;
+use crate::sketch::registry::Spec;
+use crate::{Error, Result};
+
+pub use planted::Planting;
+pub use tuning::{BitMeans, CANDIDATES, Recommendation, recommend};
+
+/// A file's bytes and its name.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// What to call it.
+    pub path: PathBuf,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// Where the truth comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Labelled pairs.
+    Pairs(Named),
+    /// Clusters.
+    Clusters(Named),
+    /// Copies that are made of the documents.
+    Planted(Planting),
+}
+
+/// What is evaluated, and how.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The methods.
+    pub methods: Vec<Spec>,
+    /// The truth.
+    pub truth: Source,
+    /// Whether pairs that are not listed are far.
+    pub closed_world: bool,
+    /// Whether every method is asked for all pairs of the collection, for clusters and for false
+    /// hits that nobody listed.
+    pub join: bool,
+    /// What other tools found.
+    pub matches: Vec<Named>,
+    /// Intervals, operating point, mistakes.
+    pub settings: Settings,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Report {
+    /// The truth.
+    pub truth: Truth,
+    /// The ids of all documents.
+    pub ids: Ids,
+    /// What each method made of the truth.
+    pub outcomes: Vec<Outcome>,
+    /// What that is worth.
+    pub evaluation: Evaluation,
+    /// Of each method, how often the bits of its fingerprints are set.
+    pub bits: Vec<BitMeans>,
+    /// The documents of the worst mistakes.
+    pub mistaken: BTreeMap<u32, Shown>,
+    /// How many documents there are, planted ones too.
+    pub documents: u64,
+    /// How many could not be read.
+    pub skipped: u64,
+    /// What else is to be known, by name.
+    pub facts: Vec<(String, String)>,
+}
+
+/// Documents, sketches and truth, before anything is scored.
+struct Prepared {
+    collection: Collection,
+    ids: Ids,
+    truth: Truth,
+    /// The texts of planted copies, by number.
+    planted: BTreeMap<u32, Vec<u8>>,
+    facts: Vec<(String, String)>,
+}
+
+impl Job {
+    /// Evaluates all methods in one pass over the documents, and one more for the texts of the
+    /// worst mistakes. Deterministic but for the costs.
+    ///
+    /// # Errors
+    /// [`Content`](crate::ErrorKind::Content), with file and line, for a truth or matches that are
+    /// malformed or name unknown documents; [`Memory`](crate::ErrorKind::Memory) if sketches or
+    /// found pairs do not fit; those of building methods and of reading.
+    pub fn run(&self, inputs: Inputs<'_>) -> Result<Report> {
+        let methods = inputs.methods(&self.methods)?;
+        let workers = Workers::new(inputs.resources.threads)?;
+        let prepared = self.prepare(inputs, &methods, &workers)?;
+        let Prepared {
+            collection,
+            mut ids,
+            truth,
+            planted,
+            facts,
+        } = prepared;
+        let (mut outcomes, mut bits) = (Vec::new(), Vec::new());
+        for (spec, (method, sketched)) in self
+            .methods
+            .iter()
+            .zip(methods.iter().zip(&collection.sketched))
+        {
+            let found = match self.join {
+                true => Some(workers.install(|| join::all_pairs(&**method, sketched, &inputs))?),
+                false => None,
+            };
+            let sketches = sketched.sketches.all(&**method).iter();
+            let usable = sketches
+                .zip(&sketched.usable)
+                .filter(|(_, usable)| **usable);
+            let usable = usable.map(|(sketch, _)| sketch);
+            bits.push(BitMeans::of(method.shape(), usable));
+            let scored = Scored::new(&**method, sketched, &truth);
+            outcomes.push(Outcome {
+                name: spec.name(),
+                parameters: spec.list(),
+                scores: scored.scores,
+                accepted: scored.accepted,
+                found,
+                cost: cost(sketched),
+            });
+        }
+        for matches in &self.matches {
+            let named = |error: Error| error.in_file(&matches.path);
+            let found = Found::parse(&matches.bytes, &mut ids).map_err(named)?;
+            let name = matches.path.to_string_lossy().into_owned();
+            outcomes.push(Outcome::of_matches(name, &truth, found));
+        }
+        let evaluation = evaluate(&truth, &outcomes, self.settings)?;
+        let mistaken = mistaken(&evaluation, &collection, planted, inputs)?;
+        Ok(Report {
+            documents: collection.members.len() as u64,
+            skipped: collection.skipped.len() as u64,
+            truth,
+            ids,
+            outcomes,
+            evaluation,
+            bits,
+            mistaken,
+            facts,
+        })
+    }
+
+    fn prepare(
+        &self,
+        inputs: Inputs<'_>,
+        methods: &[Box<dyn Method>],
+        workers: &Workers,
+    ) -> Result<Prepared> {
+        if let Source::Planted(planting) = &self.truth {
+            return planting.prepare(inputs, methods, workers);
+        }
+        let collection = inputs.collect(methods)?;
+        let members = collection.members.iter();
+        let mut ids = Ids::of_collection(members.map(|member| &member.id[..]))?;
+        let truth = match &self.truth {
+            Source::Pairs(file) => Truth::from_pairs(&file.bytes, &mut ids)
+                .map_err(|error| error.in_file(&file.path))?,
+            Source::Clusters(file) => Truth::from_clusters(&file.bytes, &mut ids)
+                .map_err(|error| error.in_file(&file.path))?,
+            Source::Planted(_) => Truth::labelled([])?,
+        };
+        let truth = match self.closed_world {
+            true => truth.closed_world(collection.members.len()),
+            false => truth,
+        };
+        Ok(Prepared {
+            collection,
+            ids,
+            truth,
+            planted: BTreeMap::new(),
+            facts: Vec::new(),
+        })
+    }
+}
+
+/// What a method says of the listed pairs.
+struct Scored {
+    scores: Vec<Option<crate::sketch::Score>>,
+    accepted: Vec<bool>,
+}
+
+impl Scored {
+    fn new(method: &dyn Method, sketched: &Sketched, truth: &Truth) -> Scored {
+        let sketches = sketched.sketches.all(method);
+        let score = |listed: &LabelledPair| {
+            let documents = listed.pair.documents().map(|number| number as usize);
+            let usable = documents.iter().all(|&number| sketched.usable[number]);
+            let [a, b] = documents.map(|number| sketches.get(number));
+            usable.then(|| method.score(a, b))
+        };
+        let scores: Vec<_> = truth.pairs().iter().map(score).collect();
+        let accepted = scores
+            .iter()
+            .map(|score| score.is_some_and(|score| method.accepts(&score)));
+        Scored {
+            accepted: accepted.collect(),
+            scores,
+        }
+    }
+}
+
+fn cost(sketched: &Sketched) -> Cost {
+    let count = sketched.usable.len().max(1) as f64;
+    Cost {
+        seconds_per_document: Some(sketched.time.as_secs_f64() / count),
+        bytes_per_document: Some(sketched.sketches.bytes.len() as f64 / count),
+    }
+}
+
+/// Names and texts of the documents of the worst mistakes.
+fn mistaken(
+    evaluation: &Evaluation,
+    collection: &Collection,
+    mut planted: BTreeMap<u32, Vec<u8>>,
+    inputs: Inputs<'_>,
+) -> Result<BTreeMap<u32, Shown>> {
+    let listed = |mistakes: &Mistakes| {
+        let all = mistakes.false_hits.iter().chain(&mistakes.misses);
+        all.flat_map(|mistake| mistake.pair.documents())
+            .collect::<Vec<u32>>()
+    };
+    let wanted: BTreeSet<u32> = evaluation
+        .methods
+        .iter()
+        .flat_map(|method| listed(&method.mistakes))
+        .collect();
+    let mut shown: BTreeMap<u32, Shown> = BTreeMap::new();
+    let mut to_read = Vec::new();
+    for &number in &wanted {
+        let document = shown.entry(number).or_default();
+        document.name = collection.members[number as usize].id.clone();
+        match planted.remove(&number) {
+            Some(text) => document.text = text,
+            None => to_read.push(number),
+        }
+    }
+    inputs.texts(&collection.members, &to_read, |number, text| {
+        if let Some(document) = shown.get_mut(&number) {
+            document.text = text.to_vec();
+        }
+    })?;
+    Ok(shown)
+}

@@ -1,0 +1,210 @@
+//! A truth where there is none: copies of known strength of some of the documents, and pairs of
+//! documents that have next to nothing in common.
+
+use std::collections::BTreeMap;
+
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::Prepared;
+use crate::evaluate::planted::{Kind, PERCENTS, plant, random_pairs};
+use crate::evaluate::{Ids, Pair, Truth};
+use crate::run::Workers;
+use crate::run::collection::{Collection, Inputs, Member};
+use crate::run::sketcher::{Sketched, Sketcher};
+use crate::sketch::Method;
+use crate::text::shingles::{jaccard, shingles, sort_to_set};
+use crate::text::{Tokenizer, WordHashes};
+use crate::{Error, ErrorKind, Result};
+
+/// Documents with more of their shingles in common are not unrelated: one in so many.
+const RELATED: u64 = 5;
+/// Words in those shingles.
+const SHINGLE: usize = 5;
+/// The label of pairs that ought not to be found.
+const UNRELATED: &str = "unrelated";
+
+/// How copies are planted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planting {
+    /// Of how many documents copies are made, at most; and how many pairs of unrelated documents
+    /// are drawn.
+    pub documents: usize,
+    /// What the choice and the edits depend on.
+    pub seed: u64,
+}
+
+/// A copy, sketched by all methods.
+struct Copy {
+    label: String,
+    text: Vec<u8>,
+    sketched: Vec<Sketched>,
+}
+
+impl Planting {
+    /// Reads and sketches the documents, plants copies of some, and draws unrelated pairs.
+    ///
+    /// # Errors
+    /// Those of reading; [`ErrorKind::Content`] without a document that can be copied.
+    pub(super) fn prepare(
+        &self,
+        inputs: Inputs<'_>,
+        methods: &[Box<dyn Method>],
+        workers: &Workers,
+    ) -> Result<Prepared> {
+        let mut collection = inputs.collect(methods)?;
+        let documents = collection.members.len() as u32;
+        let chosen = self.choose(&collection);
+        let drawn = random_pairs(documents, self.documents, self.seed);
+        let texts = texts(&collection, inputs, &chosen, &drawn)?;
+        let copies = workers.install(|| self.copies(&collection, &chosen, &texts, inputs, methods));
+
+        let mut labelled: Vec<(Pair, String)> = Vec::new();
+        let mut planted = BTreeMap::new();
+        for (&number, copies) in chosen.iter().zip(copies) {
+            for copy in copies {
+                let copied = collection.members.len() as u32;
+                labelled.extend(Pair::new(number, copied).map(|pair| (pair, copy.label.clone())));
+                collection.plant(number, &copy);
+                planted.insert(copied, copy.text);
+            }
+        }
+        if labelled.is_empty() {
+            let message = "no document is long enough to be copied with an edit";
+            return Err(Error::new(ErrorKind::Content, message));
+        }
+        let near = labelled.len();
+        let unrelated = unrelated(&drawn, &texts, inputs);
+        let related = drawn.len() - unrelated.len();
+        labelled.extend(
+            unrelated
+                .into_iter()
+                .map(|pair| (pair, UNRELATED.to_owned())),
+        );
+        let pairs = labelled.iter().map(|(pair, label)| (*pair, label.as_str()));
+        let truth = Truth::labelled(pairs)?;
+        let members = collection.members.iter();
+        let ids = Ids::of_collection(members.map(|member| &member.id[..]))?;
+        let facts = vec![
+            ("planted copies".to_owned(), near.to_string()),
+            ("documents copied".to_owned(), chosen.len().to_string()),
+            ("unrelated pairs drawn".to_owned(), drawn.len().to_string()),
+            (
+                format!("of these left out, alike in more than 1/{RELATED} of their shingles"),
+                related.to_string(),
+            ),
+            ("seed".to_owned(), self.seed.to_string()),
+        ];
+        Ok(Prepared {
+            collection,
+            ids,
+            truth,
+            planted,
+            facts,
+        })
+    }
+
+    /// The documents that are copied, ascending: those of the smallest hashes, so that the choice
+    /// depends on nothing but their ids.
+    fn choose(&self, collection: &Collection) -> Vec<u32> {
+        let hash = |number: &u32| {
+            let id = &collection.members[*number as usize].id;
+            (xxh3_64_with_seed(id, self.seed), *number)
+        };
+        let mut numbers: Vec<u32> = (0..collection.members.len() as u32).collect();
+        numbers.sort_by_key(hash);
+        numbers.truncate(self.documents);
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// All copies of each chosen document.
+    fn copies(
+        &self,
+        collection: &Collection,
+        chosen: &[u32],
+        texts: &BTreeMap<u32, Vec<u8>>,
+        inputs: Inputs<'_>,
+        methods: &[Box<dyn Method>],
+    ) -> Vec<Vec<Copy>> {
+        let text = |number: &u32| texts.get(number).map_or(&[][..], |text| text);
+        let edits: Vec<(Kind, u32)> = Kind::ALL
+            .into_iter()
+            .flat_map(|kind| PERCENTS.map(|percent| (kind, percent)))
+            .collect();
+        let start = || Sketcher::new(methods, inputs.common());
+        let of_document = |sketcher: &mut Sketcher<'_>, (place, number): (usize, &u32)| {
+            let donor = text(&chosen[(place + 1) % chosen.len()]);
+            let id = &collection.members[*number as usize].id;
+            let copy = |edit: &(Kind, u32)| {
+                let planted = plant(text(number), donor, *edit, self.seed, id)?;
+                let mut sketched = sketcher.nothing();
+                sketcher.sketch(&planted.text, &mut sketched);
+                Some(Copy {
+                    label: edit.0.label(edit.1),
+                    text: planted.text,
+                    sketched,
+                })
+            };
+            edits.iter().filter_map(copy).collect()
+        };
+        let numbered = chosen.par_iter().enumerate();
+        numbered.map_init(start, of_document).collect()
+    }
+}
+
+impl Collection {
+    /// Adds a copy of a document.
+    fn plant(&mut self, number: u32, copy: &Copy) {
+        let original = &self.members[number as usize];
+        let mut id = original.id.clone();
+        id.push(b'#');
+        id.extend_from_slice(copy.label.as_bytes());
+        self.members.push(Member {
+            id,
+            place: original.place,
+            text_bytes: copy.text.len() as u64,
+        });
+        let pairs = self.sketched.iter_mut().zip(&copy.sketched);
+        pairs.for_each(|(all, more)| all.append(more));
+    }
+}
+
+/// The texts of the documents that are chosen or drawn.
+fn texts(
+    collection: &Collection,
+    inputs: Inputs<'_>,
+    chosen: &[u32],
+    drawn: &[Pair],
+) -> Result<BTreeMap<u32, Vec<u8>>> {
+    let drawn = drawn.iter().flat_map(|pair| pair.documents());
+    let mut wanted: Vec<u32> = chosen.iter().copied().chain(drawn).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut texts = BTreeMap::new();
+    inputs.texts(&collection.members, &wanted, |number, text| {
+        texts.insert(number, text.to_vec());
+    })?;
+    Ok(texts)
+}
+
+/// Those of the drawn pairs whose documents have next to no shingle in common.
+fn unrelated(drawn: &[Pair], texts: &BTreeMap<u32, Vec<u8>>, inputs: Inputs<'_>) -> Vec<Pair> {
+    let common = inputs.common();
+    let mut tokenizer = Tokenizer::new(common.tokenizer, common.level);
+    let mut words = WordHashes::default();
+    let mut set = |number: u32| {
+        let text = texts.get(&number).map_or(&[][..], |text| text);
+        tokenizer.hash_words(text, false, &mut words);
+        let mut set = Vec::new();
+        shingles(&words.short, SHINGLE, &mut set);
+        sort_to_set(&mut set);
+        set
+    };
+    let far = |pair: &Pair| {
+        let [a, b] = pair.documents().map(&mut set);
+        let (shared, all) = jaccard(&a, &b);
+        RELATED * shared <= all
+    };
+    drawn.iter().copied().filter(far).collect()
+}

@@ -1,0 +1,98 @@
+//! From a text to its sketches by several methods: what one worker has.
+
+use std::time::{Duration, Instant};
+
+use super::methods::Common;
+use crate::sketch::{Method, Needs, Scratch, SketchList, View};
+use crate::text::{Spelling, Tokenizer, WordHashes};
+
+/// Buffers that grew beyond this for a giant document are given back.
+const KEPT_CAPACITY: usize = 1 << 20;
+
+/// Tokenises a text once and sketches it by all methods.
+pub struct Sketcher<'a> {
+    methods: &'a [Box<dyn Method>],
+    needs: Needs,
+    tokenizer: Tokenizer,
+    words: WordHashes,
+    spelling: Spelling,
+    scratch: Scratch,
+}
+
+/// The sketches of some documents by one method.
+#[derive(Clone, Debug, Default)]
+pub struct Sketched {
+    /// The sketches, one of each document.
+    pub sketches: SketchList,
+    /// Whether there was anything to sketch; what has nothing is never matched.
+    pub usable: Vec<bool>,
+    /// What making them took, without reading and cutting into words.
+    pub time: Duration,
+}
+
+impl<'a> Sketcher<'a> {
+    /// For `methods`.
+    pub fn new(methods: &'a [Box<dyn Method>], common: Common<'_>) -> Sketcher<'a> {
+        let needs = methods.iter().map(|method| method.needs());
+        Sketcher {
+            methods,
+            needs: needs.fold(Needs::default(), Needs::and),
+            tokenizer: Tokenizer::new(common.tokenizer, common.level),
+            words: WordHashes::default(),
+            spelling: Spelling::default(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// No documents yet.
+    pub fn nothing(&self) -> Vec<Sketched> {
+        let empty = |method: &Box<dyn Method>| Sketched {
+            sketches: SketchList::new(&**method),
+            ..Sketched::default()
+        };
+        self.methods.iter().map(empty).collect()
+    }
+
+    /// Appends the sketches of `text` to those in `out`, a list for each method.
+    pub fn sketch(&mut self, text: &[u8], out: &mut [Sketched]) {
+        let Needs { long, spelled, .. } = self.needs;
+        if spelled {
+            let (words, spelling) = (&mut self.words, &mut self.spelling);
+            self.tokenizer.spell_words(text, long, words, spelling);
+        } else if self.needs != Needs::default() {
+            self.tokenizer.hash_words(text, long, &mut self.words);
+        }
+        let view = View {
+            text,
+            short: &self.words.short,
+            long: &self.words.long,
+            spelled: self.spelling.all(),
+        };
+        for (method, made) in self.methods.iter().zip(out) {
+            let begin = Instant::now();
+            let scratch = &mut self.scratch;
+            let usable = made
+                .sketches
+                .push_with(|bytes| method.sketch(view, scratch, bytes));
+            made.usable.push(usable);
+            made.time += begin.elapsed();
+        }
+        if self.words.short.capacity() > KEPT_CAPACITY {
+            (self.words, self.spelling, self.scratch) = Default::default();
+        }
+    }
+}
+
+impl Sketched {
+    /// Appends the sketches of further documents.
+    pub fn append(&mut self, next: &Sketched) {
+        self.sketches.append(&next.sketches);
+        self.usable.extend_from_slice(&next.usable);
+        self.time += next.time;
+    }
+
+    /// Bytes of memory that it holds, about.
+    pub fn bytes(&self) -> usize {
+        self.sketches.bytes.len() + 8 * self.sketches.borders.len() + self.usable.len()
+    }
+}

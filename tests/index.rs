@@ -1,0 +1,441 @@
+//! Does the index answer as a list does in which everything is compared with everything?
+
+#![allow(clippy::unwrap_used)]
+
+mod index_model;
+
+use index_model::{Model, simhash};
+use proptest::prelude::*;
+use simtool::index::{Build, Entry, Index, Layout, Options, Query, Verdict, frozen, rescue};
+use simtool::sketch::{Compare, Score};
+use std::path::Path;
+use std::sync::Arc;
+
+const SPEC: &str = "simhash for tests";
+
+/// Sketches that are near each other: some bits of a few patterns are flipped.
+fn sketch(width: u32, seed: u16) -> Vec<u8> {
+    if seed.is_multiple_of(23) {
+        return Vec::new();
+    }
+    let pattern = u128::from(seed % 5).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
+    let flips = 1u128 << (seed / 5 % 64) | 1u128 << (seed / 320 % 8 * 13);
+    let bits = pattern ^ if seed.is_multiple_of(3) { 0 } else { flips };
+    bits.to_le_bytes()[..width as usize / 8].to_vec()
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Add(Vec<(u8, u16)>),
+    Ask(Vec<(u8, u16)>),
+    Remove(Vec<u8>),
+    Compact,
+    Reopen,
+    Copy,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let documents = || prop::collection::vec(any::<(u8, u16)>(), 0..40);
+    let step = prop_oneof![
+        6 => documents().prop_map(Step::Add),
+        4 => documents().prop_map(Step::Ask),
+        2 => prop::collection::vec(any::<u8>(), 0..30).prop_map(Step::Remove),
+        1 => Just(Step::Compact),
+        1 => Just(Step::Reopen),
+        1 => Just(Step::Copy),
+    ];
+    prop::collection::vec(step, 1..25)
+}
+
+fn run(method: &Arc<dyn Compare>, sketch: impl Fn(u16) -> Vec<u8>, layout: Layout, steps: &[Step]) {
+    let temporary = tempfile::tempdir().unwrap();
+    let mut directory = temporary.path().join("index");
+    // Seals after 20 documents and merges 8 such segments: every path is walked.
+    let options = Options {
+        layout,
+        seal_documents: 20,
+        memory_bytes: 1 << 16,
+        ..Options::default()
+    };
+    let mut index = Index::create(&directory, method.clone(), SPEC, &options).unwrap();
+    let mut model = Model::new(method.clone());
+    for (number, step) in steps.iter().enumerate() {
+        match step {
+            Step::Add(documents) => {
+                let documents: Vec<_> = documents
+                    .iter()
+                    .map(|(id, seed)| (vec![*id], sketch(*seed), seed.to_le_bytes()))
+                    .collect();
+                let entries: Vec<Entry<'_>> = documents
+                    .iter()
+                    .map(|(id, sketch, payload)| Entry {
+                        id,
+                        sketch,
+                        payload,
+                    })
+                    .collect();
+                let expected: Vec<_> = entries.iter().map(|entry| model.add(entry, 5)).collect();
+                assert_eq!(index.add(&entries, 5).unwrap(), expected);
+            }
+            Step::Ask(documents) => {
+                let sketches: Vec<_> = documents.iter().map(|(_, seed)| sketch(*seed)).collect();
+                for limit in [1, 3, 1000] {
+                    let queries: Vec<Query<'_>> = documents
+                        .iter()
+                        .zip(&sketches)
+                        .map(|((id, seed), sketch)| Query {
+                            id: (seed % 2 == 0).then_some(std::slice::from_ref(id)),
+                            sketch,
+                        })
+                        .collect();
+                    let expected: Vec<_> = queries
+                        .iter()
+                        .map(|query| model.seen(query, limit))
+                        .collect();
+                    assert_eq!(index.seen(&queries, limit).unwrap(), expected);
+                }
+            }
+            Step::Remove(ids) => {
+                let ids: Vec<&[u8]> = ids.iter().map(std::slice::from_ref).collect();
+                let expected: Vec<_> = ids.iter().map(|id| model.remove(id)).collect();
+                assert_eq!(index.remove(&ids).unwrap(), expected);
+            }
+            Step::Compact => index.compact().unwrap(),
+            Step::Reopen => {
+                drop(index);
+                index = Index::open(&directory, method.clone(), SPEC, &options).unwrap();
+            }
+            Step::Copy => {
+                directory = temporary.path().join(format!("copy {number}"));
+                index.copy(&directory).unwrap();
+                drop(index);
+                index = Index::open(&directory, method.clone(), SPEC, &options).unwrap();
+            }
+        }
+    }
+    model.assert_same(&index);
+    drop(index);
+    let read_only = Options {
+        read_only: true,
+        ..options
+    };
+    model.assert_same(&Index::open(&directory, method.clone(), SPEC, &read_only).unwrap());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn answers_are_those_of_a_list(steps in steps(), distance in 0u32..8, compact: bool) {
+        let layout = if compact { Layout::Compact } else { Layout::Fast };
+        run(&simhash(64, distance), |seed| sketch(64, seed), layout, &steps);
+    }
+
+    #[test]
+    fn wide_answers_are_those_of_a_list(steps in steps(), distance in 0u32..8) {
+        run(&simhash(128, distance), |seed| sketch(128, seed), Layout::Fast, &steps);
+    }
+}
+
+fn id(number: u64) -> Vec<u8> {
+    format!("http://example.org/{number}").into_bytes()
+}
+
+/// Skewed as real fingerprints are: many bits are nearly constant.
+fn skewed(number: u64) -> u64 {
+    let mix = |n: u64| (n ^ n >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let (a, b) = (mix(mix(number)), mix(mix(number ^ 0x5555)));
+    (a & b & 0xFFFF_FFFF) | (a & 0xFFFF_0000_0000_0000) | (b & 0x0000_FF00_0000_0000)
+}
+
+#[test]
+fn a_built_index_finds_everything_within_the_distance() {
+    let temporary = tempfile::tempdir().unwrap();
+    for (layout, distance) in [(Layout::Fast, 3), (Layout::Compact, 3), (Layout::Fast, 6)] {
+        let method = simhash(64, distance);
+        let directory = temporary.path().join(format!("{layout:?}{distance}"));
+        // So little memory that sorting needs the disk.
+        let options = Options {
+            layout,
+            memory_bytes: 1 << 20,
+            ..Options::default()
+        };
+        let mut build = Build::create(&directory, method, SPEC, &options, 0).unwrap();
+        let count = 100_000;
+        for number in 0..count {
+            let sketch = skewed(number).to_le_bytes();
+            build
+                .push(&Entry {
+                    id: &id(number),
+                    sketch: &sketch,
+                    payload: b"",
+                })
+                .unwrap();
+        }
+        let index = build.finish().unwrap().index;
+        let all: Vec<u64> = (0..count).map(skewed).collect();
+        for number in 0..200 {
+            let query = all[number * 499] ^ (1 << (number % 64)) ^ (7 << (number % 61));
+            let sketch = query.to_le_bytes();
+            let answers = index
+                .seen(
+                    &[Query {
+                        id: None,
+                        sketch: &sketch,
+                    }],
+                    10_000,
+                )
+                .unwrap();
+            let mut expected: Vec<(u32, usize)> = (0..all.len())
+                .map(|other| ((all[other] ^ query).count_ones(), other))
+                .filter(|(bits, _)| *bits <= distance)
+                .collect();
+            expected.sort_unstable();
+            let found: Vec<_> = answers[0]
+                .matches
+                .iter()
+                .map(|m| (m.score, m.id.clone()))
+                .collect();
+            let expected: Vec<_> = expected
+                .into_iter()
+                .map(|(bits, other)| (Score::Distance(bits), id(other as u64)))
+                .collect();
+            assert_eq!(found, expected);
+        }
+    }
+}
+
+#[test]
+fn of_an_id_that_is_built_twice_the_last_counts() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("index");
+    let method = simhash(64, 3);
+    let mut build =
+        Build::create(&directory, method.clone(), SPEC, &Options::default(), 0).unwrap();
+    let mut model = Model::new(method);
+    for number in 0..3000u64 {
+        let (id, sketch) = (id(number % 1000), skewed(number).to_le_bytes());
+        let entry = Entry {
+            id: &id,
+            sketch: &sketch,
+            payload: &number.to_le_bytes(),
+        };
+        build.push(&entry).unwrap();
+        model.add(&entry, 1);
+    }
+    let built = build.finish().unwrap();
+    assert_eq!(built.replaced, 2000);
+    model.assert_same(&built.index);
+    built.index.compact().unwrap();
+    assert_eq!(built.index.info().removed, 0);
+    model.assert_same(&built.index);
+}
+
+#[test]
+fn one_of_two_threads_with_the_same_page_hears_that_it_is_new() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("index");
+    let options = Options {
+        seal_documents: 50,
+        ..Options::default()
+    };
+    let index = Index::create(&directory, simhash(64, 3), SPEC, &options).unwrap();
+    let new = std::sync::atomic::AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for thread in 0..4u64 {
+            let (index, new) = (&index, &new);
+            scope.spawn(move || {
+                for number in 0..100u64 {
+                    // The same pages in every thread, under other names; 4 bits apart.
+                    let sketch = number.wrapping_mul(0x1111_1111_1111_1111).to_le_bytes();
+                    let id = [thread.to_le_bytes(), number.to_le_bytes()].concat();
+                    let entry = Entry {
+                        id: &id,
+                        sketch: &sketch,
+                        payload: b"",
+                    };
+                    let answer = &index.add(&[entry], 1).unwrap()[0];
+                    let is_new = answer.verdict == Verdict::New;
+                    new.fetch_add(is_new.into(), std::sync::atomic::Ordering::Relaxed);
+                    let query = Query {
+                        id: None,
+                        sketch: &sketch,
+                    };
+                    assert_eq!(
+                        index.seen(&[query], 1).unwrap()[0].verdict,
+                        Verdict::Duplicate
+                    );
+                }
+            });
+        }
+    });
+    let expected = {
+        let mut model = Model::new(simhash(64, 3));
+        let add = |number: u64| {
+            let sketch = number.wrapping_mul(0x1111_1111_1111_1111).to_le_bytes();
+            let entry = Entry {
+                id: &number.to_le_bytes(),
+                sketch: &sketch,
+                payload: b"",
+            };
+            model.add(&entry, 1).verdict == Verdict::New
+        };
+        (0..100).map(add).filter(|new| *new).count() as u64
+    };
+    assert_eq!(new.into_inner(), expected);
+    assert_eq!(index.info().documents, 400);
+}
+
+fn message<T>(result: simtool::Result<T>) -> String {
+    result
+        .err()
+        .map(|error| error.to_string())
+        .unwrap_or_default()
+}
+
+#[test]
+fn what_is_no_index_or_another_one_is_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("index");
+    let method = simhash(64, 3);
+    let options = Options::default();
+    let open = |path: &Path, method: Arc<dyn Compare>, spec: &str| {
+        message(Index::open(path, method, spec, &options))
+    };
+    assert!(open(&directory, method.clone(), SPEC).contains("there is no such index"));
+    assert!(open(temporary.path(), method.clone(), SPEC).contains("is no index of simtool"));
+    let index = Index::create(&directory, method.clone(), SPEC, &options).unwrap();
+    let again = message(Index::create(&directory, method.clone(), SPEC, &options));
+    assert!(again.contains("is an index already"), "{again}");
+    assert!(open(&directory, method.clone(), SPEC).contains("another process has this index open"));
+    assert_eq!(frozen(&directory).unwrap().spec, SPEC);
+    drop(index);
+    let other = open(&directory, method.clone(), "another spec");
+    assert!(
+        other.contains(SPEC) && other.contains("another spec"),
+        "{other}"
+    );
+    let other = open(&directory, simhash(64, 4), SPEC);
+    assert!(
+        other.contains("distance 3") && other.contains("distance 4"),
+        "{other}"
+    );
+    let full = temporary.path().join("full");
+    std::fs::create_dir(&full).unwrap();
+    std::fs::write(full.join("file"), "x").unwrap();
+    let refused = message(Index::create(&full, method.clone(), SPEC, &options));
+    assert!(refused.contains("is not empty"), "{refused}");
+    let newer = "{\"simtool_index\":99,\"more\":1}";
+    let sum = xxhash_rust::xxh3::xxh3_64(newer.as_bytes());
+    std::fs::write(
+        directory.join("index.json"),
+        format!("{newer}\n{sum:016x}\n"),
+    )
+    .unwrap();
+    let refused = open(&directory, method, SPEC);
+    assert!(
+        refused.contains("has format 99") && refused.contains("reads format 1"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn wrong_entries_are_refused_and_nothing_is_added() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("index");
+    let index = Index::create(&directory, simhash(64, 3), SPEC, &Options::default()).unwrap();
+    let good = Entry {
+        id: b"good",
+        sketch: &[1; 8],
+        payload: b"",
+    };
+    let long = vec![b'x'; 1 << 16];
+    let payload = vec![0; (1 << 24) + 1];
+    for (bad, what) in [
+        (Entry { id: b"", ..good }, "an id of 0 bytes"),
+        (Entry { id: &long, ..good }, "an id of 65536 bytes"),
+        (
+            Entry {
+                sketch: &[1; 7],
+                ..good
+            },
+            "a fingerprint of 7 bytes: expected 8",
+        ),
+        (
+            Entry {
+                payload: &payload,
+                ..good
+            },
+            "a payload of 16777217 bytes",
+        ),
+    ] {
+        let refused = message(index.add(&[good, bad], 1));
+        assert!(refused.contains(what), "{refused}");
+    }
+    assert!(
+        message(index.seen(
+            &[Query {
+                id: None,
+                sketch: &[1; 9]
+            }],
+            1
+        ))
+        .contains("9 bytes")
+    );
+    assert_eq!(index.info().documents, 0);
+    index.add(&[good], 1).unwrap();
+    drop(index);
+    let options = Options {
+        read_only: true,
+        ..Options::default()
+    };
+    let index = Index::open(&directory, simhash(64, 3), SPEC, &options).unwrap();
+    assert!(message(index.add(&[good], 1)).contains("reading only"));
+    assert!(message(index.remove(&[b"good"])).contains("reading only"));
+    assert!(message(index.compact()).contains("reading only"));
+    assert_eq!(index.document(b"good").unwrap().unwrap().sketch, [1; 8]);
+}
+
+#[test]
+fn what_is_intact_of_a_damaged_index_is_rescued() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("index");
+    let method = simhash(64, 3);
+    let options = Options {
+        seal_documents: 1000,
+        ..Options::default()
+    };
+    let index = Index::create(&directory, method.clone(), SPEC, &options).unwrap();
+    for number in 0..2500u64 {
+        let (id, sketch) = (id(number), skewed(number).to_le_bytes());
+        index
+            .add(
+                &[Entry {
+                    id: &id,
+                    sketch: &sketch,
+                    payload: b"p",
+                }],
+                1,
+            )
+            .unwrap();
+    }
+    index.remove(&[&id(7)]).unwrap();
+    drop(index);
+    // In the middle of the records of the second segment.
+    let segment = directory.join("segments/00000001");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    bytes[20_000] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+    let index = Index::open(&directory, method.clone(), SPEC, &options).unwrap();
+    let problems = index.check().unwrap().problems;
+    assert_eq!(problems[0].file.as_deref(), Some(&*segment), "{problems:?}");
+    assert!(problems[0].message.contains("block 4"), "{problems:?}");
+    drop(index);
+    let saved = temporary.path().join("saved");
+    let rescued = rescue(&directory, &saved, method, SPEC, &options).unwrap();
+    assert_eq!(rescued.saved + rescued.lost, 2499);
+    assert!((1..200).contains(&rescued.lost), "{}", rescued.lost);
+    assert_eq!(rescued.index.check().unwrap().documents, rescued.saved);
+    assert_eq!(rescued.problems.len(), 1);
+    assert!(rescued.index.document(&id(7)).unwrap().is_none());
+    assert!(rescued.index.document(&id(2400)).unwrap().is_some());
+}

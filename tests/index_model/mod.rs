@@ -1,0 +1,119 @@
+//! What an index has to answer: documents in a list, every one compared.
+
+#![allow(dead_code, clippy::unwrap_used)]
+
+use simtool::index::{Answer, Document, Entry, Index, Match, Query, Verdict};
+use simtool::kernel::Level;
+use simtool::sketch::{Compare, hashed};
+use std::sync::Arc;
+
+/// SimHash of `width` bits within `distance`.
+pub fn simhash(width: u32, distance: u32) -> Arc<dyn Compare> {
+    let settings = hashed::Settings {
+        distance,
+        ..hashed::Settings::default()
+    };
+    let method: Box<dyn Compare> = settings.method(width, Level::best()).unwrap();
+    Arc::from(method)
+}
+
+/// Documents, oldest first.
+#[derive(Clone)]
+pub struct Model {
+    pub method: Arc<dyn Compare>,
+    pub documents: Vec<Document>,
+}
+
+impl Model {
+    pub fn new(method: Arc<dyn Compare>) -> Model {
+        Model {
+            method,
+            documents: Vec::new(),
+        }
+    }
+
+    pub fn find(&self, id: &[u8]) -> Option<&Document> {
+        self.documents.iter().find(|document| document.id == id)
+    }
+
+    pub fn seen(&self, query: &Query<'_>, limit: usize) -> Answer {
+        let mut matches: Vec<Match> = Vec::new();
+        for document in &self.documents {
+            let comparable = !document.sketch.is_empty() && !query.sketch.is_empty();
+            if comparable && query.id != Some(&document.id) {
+                let score = self.method.score(query.sketch, &document.sketch);
+                if self.method.accepts(&score) {
+                    matches.push(Match {
+                        id: document.id.clone(),
+                        score,
+                    });
+                }
+            }
+        }
+        matches.sort_by_key(|near| near.score);
+        matches.truncate(limit);
+        let known = query
+            .id
+            .and_then(|id| self.find(id))
+            .map(|known| &known.sketch[..]);
+        let verdict = match known {
+            Some(known) if known == query.sketch => Verdict::Unchanged,
+            Some(known) if known.is_empty() || query.sketch.is_empty() => Verdict::Changed(None),
+            Some(known) => Verdict::Changed(Some(self.method.score(known, query.sketch))),
+            None if query.sketch.is_empty() => Verdict::Empty,
+            None if matches.is_empty() => Verdict::New,
+            None => Verdict::Duplicate,
+        };
+        Answer {
+            verdict,
+            matches,
+            added: false,
+        }
+    }
+
+    pub fn add(&mut self, entry: &Entry<'_>, limit: usize) -> Answer {
+        let mut answer = self.seen(
+            &Query {
+                id: Some(entry.id),
+                sketch: entry.sketch,
+            },
+            limit,
+        );
+        answer.added = answer.verdict != Verdict::Unchanged;
+        if answer.added {
+            self.remove(entry.id);
+            self.documents.push(Document {
+                id: entry.id.to_vec(),
+                sketch: entry.sketch.to_vec(),
+                payload: entry.payload.to_vec(),
+            });
+        }
+        answer
+    }
+
+    pub fn remove(&mut self, id: &[u8]) -> bool {
+        let before = self.documents.len();
+        self.documents.retain(|document| document.id != id);
+        before != self.documents.len()
+    }
+
+    /// Fails unless `index` holds the same documents in the same order, and finds them.
+    pub fn assert_same(&self, index: &Index) {
+        let mut found = Vec::new();
+        index
+            .for_each(|entry| {
+                found.push(Document {
+                    id: entry.id.to_vec(),
+                    sketch: entry.sketch.to_vec(),
+                    payload: entry.payload.to_vec(),
+                });
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(found, self.documents);
+        let check = index.check().unwrap();
+        assert_eq!(check.problems, []);
+        assert_eq!(check.documents, self.documents.len() as u64);
+        assert_eq!(index.info().documents, self.documents.len() as u64);
+    }
+}
