@@ -148,9 +148,9 @@ fn min_hashes() -> (Arc<dyn Compare>, Vec<Vec<u8>>) {
                 .wrapping_mul(0x9E37_79B9_7F4A_7C15)
         };
         let words: Vec<u64> = (0..120).map(word).collect();
-        let words = simtool::sketch::Words {
+        let words = simtool::sketch::View {
             short: &words,
-            long: &[],
+            ..Default::default()
         };
         let mut sketch = Vec::new();
         assert!(method.sketch(words, &mut scratch, &mut sketch));
