@@ -17,8 +17,8 @@ pub(super) const IGNORED: u16 = MAPPED;
 ///
 /// Components of high weight make short prefixes, so few keys. It would be no help to begin with
 /// rare characters: a prefix must have a tenth of a vector's norm, which takes hundreds of them,
-/// and some are in nearly every text. (On 319 Chinese pages at 0.9: 10 keys a page, 71 with the
-/// order of hashes alone, 557 with the rarest first; within 1 % of the same candidates.)
+/// and some are in nearly every text. (On 319 Chinese pages at 0.9: some ten keys a page, a hundred
+/// with the order of hashes alone, five hundred with the rarest first; the same candidates.)
 const FREQUENT: &str = "etaoinsr的，。、一是不了在有";
 /// There are so many UTF-16 units.
 const UNITS: usize = 1 << 16;
