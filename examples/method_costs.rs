@@ -5,6 +5,8 @@
 //! `simtool generate --size 400M` makes them, and takes at most so many of them. Every join of the
 //! smallest collection is compared with that of all pairs.
 
+#![allow(clippy::print_stdout)]
+
 use std::error::Error;
 use std::time::{Duration, Instant};
 

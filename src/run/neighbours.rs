@@ -78,7 +78,7 @@ pub fn neighbours(
     };
     // Units are written one behind another, so later ones wait in memory for the first.
     for unit in samples.units() {
-        samples.pipeline().run(&[unit], &start, &work, |_, event| {
+        samples.pipeline().run(&[unit], start, work, |_, event| {
             let Event::Chunk { result, .. } = event else {
                 return Ok(());
             };

@@ -46,11 +46,12 @@ impl<'a> Sketcher<'a> {
 
     /// No documents yet.
     pub fn nothing(&self) -> Vec<Sketched> {
-        let empty = |method: &Box<dyn Method>| Sketched {
+        let methods = self.methods.iter();
+        let empty = methods.map(|method| Sketched {
             sketches: SketchList::new(&**method),
             ..Sketched::default()
-        };
-        self.methods.iter().map(empty).collect()
+        });
+        empty.collect()
     }
 
     /// Appends the sketches of `text` to those in `out`, a list for each method.
