@@ -116,7 +116,7 @@ impl Fingerprints {
             Fingerprints::Uniform => seed,
             Fingerprints::Skewed => (0..64).fold(0, |bits, bit| {
                 let chance = 5 + bit * 249 / 63;
-                bits | u64::from(mix(seed ^ bit * 0x9E37) & 255 < chance) << bit
+                bits | u64::from(mix(seed ^ (bit * 0x9E37)) & 255 < chance) << bit
             }),
             Fingerprints::Real(values) => {
                 let value = values[number % values.len()];
