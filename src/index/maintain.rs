@@ -27,7 +27,7 @@ impl Index {
     /// on.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`] if the disk is full, [`ErrorKind::Content`] if a segment is damaged;
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the disk is full, [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment is damaged;
     /// the index is then as it was.
     pub fn compact(&self) -> Result<()> {
         let mut writer = self.ready()?;
