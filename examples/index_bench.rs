@@ -201,10 +201,10 @@ fn batches(index: &Index, count: usize, fingerprints: &Fingerprints) {
     let sketches: Vec<[u8; 8]> = (0..total)
         .map(|number| fingerprints.query(number, count).to_le_bytes())
         .collect();
-    for round in ["cold", "warm"] {
+    for (round, size) in [("cold", BATCH), ("warm", BATCH), ("warm", total)] {
         let clock = Clock::start();
         let mut found = 0;
-        for batch in sketches.chunks(BATCH) {
+        for batch in sketches.chunks(size) {
             let queries: Vec<Query<'_>> = batch
                 .iter()
                 .map(|sketch| Query { id: None, sketch })
@@ -216,7 +216,7 @@ fn batches(index: &Index, count: usize, fingerprints: &Fingerprints) {
                 .count();
         }
         let rate = clock.rate(total);
-        println!("batches of {BATCH}, {round}: {rate}, {found} duplicates");
+        println!("batches of {size}, {round}: {rate}, {found} duplicates");
     }
 }
 

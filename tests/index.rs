@@ -242,6 +242,37 @@ fn a_built_index_finds_everything_within_the_distance() {
 }
 
 #[test]
+fn many_queries_at_once_are_answered_as_one_by_one() {
+    let temporary = tempfile::tempdir().unwrap();
+    // So few that the index is searched among the queries, and so many that it may be.
+    for count in [300, 20_000] {
+        let directory = temporary.path().join(count.to_string());
+        let method = simhash(64, 3);
+        let mut build = Build::create(&directory, method, SPEC, &Options::default(), 0).unwrap();
+        for number in 0..count {
+            // Some fingerprints have many documents.
+            let sketch = skewed(number % 15_000 / 3).to_le_bytes();
+            let entry = Entry {
+                id: &id(number),
+                sketch: &sketch,
+                payload: b"",
+            };
+            build.push(&entry).unwrap();
+        }
+        let index = build.finish().unwrap().index;
+        let sketches: Vec<[u8; 8]> = (0..60_000)
+            .map(|number| (skewed(number % 9000) ^ 5 << (number % 60)).to_le_bytes())
+            .collect();
+        let query = |sketch| Query { id: None, sketch };
+        let queries: Vec<Query<'_>> = sketches.iter().map(|sketch| query(&sketch[..])).collect();
+        let together = index.seen(&queries, 4).unwrap();
+        for (queries, answers) in queries.chunks(1000).zip(together.chunks(1000)) {
+            assert_eq!(index.seen(queries, 4).unwrap(), answers);
+        }
+    }
+}
+
+#[test]
 fn of_an_id_that_is_built_twice_the_last_counts() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
@@ -395,7 +426,7 @@ fn wrong_entries_are_refused_and_nothing_is_added() {
                 sketch: &[1; 7],
                 ..good
             },
-            "a fingerprint of 7 bytes: expected 8",
+            "a sketch of 7 bytes: expected 8",
         ),
         (
             Entry {

@@ -9,6 +9,7 @@ use super::nearest::Nearest;
 use super::recent::Recent;
 use super::view::{Place, View};
 use super::{Answer, Entry, Index, Match, Verdict, Writer};
+use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 
 const MOST_ID_BYTES: usize = u16::MAX as usize;
@@ -34,7 +35,7 @@ impl Index {
     pub fn add(&self, entries: &[Entry<'_>], limit: usize) -> Result<Vec<Answer>> {
         entries
             .iter()
-            .try_for_each(|entry| check_entry(self.form, entry))?;
+            .try_for_each(|entry| check_entry(self.form, &*self.method, entry))?;
         let mut writer = self.ready()?;
         let (answers, fresh, removed) = {
             let view = self.view();
@@ -122,7 +123,7 @@ impl Index {
 }
 
 /// Fails unless `entry` may be in an index of `form`.
-pub(super) fn check_entry(form: Form, entry: &Entry<'_>) -> Result<()> {
+pub(super) fn check_entry(form: Form, method: &dyn Compare, entry: &Entry<'_>) -> Result<()> {
     let wrong = |message: String| Err(Error::new(ErrorKind::Parameter, message));
     let (id, payload, sketch) = (entry.id.len(), entry.payload.len(), entry.sketch.len());
     if id == 0 || id > MOST_ID_BYTES {
@@ -143,7 +144,7 @@ pub(super) fn check_entry(form: Form, entry: &Entry<'_>) -> Result<()> {
     if sketch == 0 {
         Ok(())
     } else {
-        form.check(entry.sketch)
+        form.check(entry.sketch, method)
     }
 }
 

@@ -79,7 +79,7 @@ impl Build {
     /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) as [`Index::add`];
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the disk is full.
     pub fn push(&mut self, entry: &Entry<'_>) -> Result<()> {
-        check_entry(self.form, entry)?;
+        check_entry(self.form, &*self.method, entry)?;
         self.segment.push(entry, &*self.method)?;
         Ok(())
     }

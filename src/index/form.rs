@@ -65,17 +65,22 @@ impl Form {
         }
     }
 
-    /// Checks that `sketch` may be one.
+    /// Checks that `sketch` may be one of the method's.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if a fingerprint has another length.
-    pub fn check(self, sketch: &[u8]) -> Result<()> {
-        let bytes = self.bits().0.div_ceil(8) as usize;
-        if self == Form::Keys || sketch.len() == bytes {
-            return Ok(());
+    /// [`ErrorKind::Parameter`] if it has another length.
+    pub fn check(self, sketch: &[u8], method: &dyn Compare) -> Result<()> {
+        let expected = match self {
+            Form::Keys => method.sketch_bytes(),
+            _ => Some(self.bits().0.div_ceil(8) as usize),
+        };
+        match expected.filter(|expected| *expected != sketch.len()) {
+            None => Ok(()),
+            Some(expected) => {
+                let message = format!("a sketch of {} bytes: expected {expected}", sketch.len());
+                Err(Error::new(ErrorKind::Parameter, message))
+            }
         }
-        let message = format!("a fingerprint of {} bytes: expected {bytes}", sketch.len());
-        Err(Error::new(ErrorKind::Parameter, message))
     }
 
     /// Sketches, none of them empty, as a search wants them.

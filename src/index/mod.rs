@@ -286,7 +286,7 @@ impl Index {
         if sketch.is_empty() {
             Ok(())
         } else {
-            self.form.check(sketch)
+            self.form.check(sketch, &*self.method)
         }
     }
 

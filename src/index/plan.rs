@@ -23,9 +23,14 @@ pub const MOST_TABLES: u32 = 12;
 /// Tables of the compact layout.
 const COMPACT_TABLES: u32 = 3;
 
-/// What a bucket costs to be found, and a fingerprint in it to be compared, in nanoseconds.
-const BUCKET: f64 = 14.0;
-const COMPARISON: f64 = 0.25;
+/// Nanoseconds of a search outside the cache.
+pub mod cost {
+    /// To find a bucket.
+    pub const BUCKET: f64 = 14.0;
+    /// To compare a fingerprint in it.
+    pub const COMPARISON: f64 = 0.25;
+}
+
 /// Buckets beyond so many are not worth listing.
 const MOST_BUCKETS: f64 = 4096.0;
 
@@ -95,9 +100,9 @@ fn choose(entropies: &[f64], count: u64, k: u32, tables: u32) -> Choice {
             let entropy: f64 = named.iter().map(|bit| entropies[usize::from(*bit)]).sum();
             let candidates = count as f64 * (-entropy).exp2();
             let buckets = ball(bits, radius);
-            let cost = buckets * (BUCKET + COMPARISON * candidates);
-            if cost < best.1 && buckets <= MOST_BUCKETS {
-                best = (bits, cost);
+            let time = buckets * (cost::BUCKET + cost::COMPARISON * candidates);
+            if time < best.1 && buckets <= MOST_BUCKETS {
+                best = (bits, time);
             }
         }
         let rotation = choice.order.len() as u32;

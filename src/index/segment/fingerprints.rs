@@ -11,6 +11,8 @@ use crate::sketch::Score;
 
 /// Queries that are looked up together: enough cache misses in flight at once.
 const TOGETHER: usize = 64;
+/// Fewer queries are always looked up: finding out what costs less takes some milliseconds.
+const MANY: usize = 1 << 15;
 
 pub struct Fingerprints<F: Value> {
     tables: Tables<F>,
@@ -24,6 +26,8 @@ impl<F: Value> Fingerprints<F> {
         })
     }
 
+    /// Shows every query the documents near it: look-ups, or for many queries one scan of the
+    /// segment against tables of the queries, whichever costs less. The answer is the same.
     pub fn search(
         &self,
         file: &BlockFile,
@@ -32,6 +36,15 @@ impl<F: Value> Fingerprints<F> {
         probes: &mut Probes<F>,
         out: &mut [Nearest],
     ) -> Result<()> {
+        if queries.len() >= MANY
+            && let Some(strategy) = self.tables.cheaper_scan(queries)?
+        {
+            return self
+                .tables
+                .scan(file, queries, strategy, |query, distance, group| {
+                    self.show(file, distance, group, live, &mut out[query as usize])
+                });
+        }
         for (queries, out) in queries.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)) {
             let mut found = std::mem::take(&mut probes.found);
             found.clear();
