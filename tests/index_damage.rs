@@ -160,8 +160,8 @@ const SEGMENT: &str = "segments/00000000";
 fn a_bit_of_a_segment() {
     let mut damage = Damage::new();
     let bytes = damage.bytes(SEGMENT);
-    for place in (0..bytes.len()).step_by(3) {
-        damage.flip(SEGMENT, &bytes, 8 * place + place / 3 % 8);
+    for place in (0..bytes.len()).step_by(29) {
+        damage.flip(SEGMENT, &bytes, 8 * place + place % 8);
     }
     // What is filled up with zeros is never looked at.
     assert!(damage.noticed > 1000, "{}", damage.noticed);
@@ -171,10 +171,10 @@ fn a_bit_of_a_segment() {
 fn a_bit_or_the_end_of_the_manifest() {
     let mut damage = Damage::new();
     let bytes = damage.bytes("index.json");
-    for bit in 0..8 * bytes.len() {
+    for bit in (0..8 * bytes.len()).step_by(5) {
         damage.flip("index.json", &bytes, bit);
     }
-    for length in 0..bytes.len() {
+    for length in (0..bytes.len()).step_by(3) {
         damage.cut("index.json", &bytes, length);
     }
     assert_eq!(damage.noticed as usize, 9 * bytes.len());
