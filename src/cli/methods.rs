@@ -62,6 +62,8 @@ fn explained(name: &str) -> Result<String> {
         text.push('\n');
         text += &filled(paragraph, "");
     }
+    text.push('\n');
+    text += &filled(&format!("Measured: {}.", entry.measured), "");
     if entry.parameters.is_empty() {
         text += "\nIt has no parameters.\n";
         return Ok(text);

@@ -30,6 +30,8 @@ documents, as menus do, make the search slow. Fewer words than those of a shingl
 
 Broder, On the Resemblance and Containment of Documents, SEQUENCES 1997; Chaudhuri, Ganti and \
 Kaushik, A Primitive Operator for Similarity Joins in Data Cleaning, ICDE 2006.",
+    measured: "7.0 times the time of simhash a document; 10^4 documents are joined in 1.6 s; \
+               the join grows with the square where shingles are common to many texts",
     parameters: &[
         Parameter {
             name: "measure",

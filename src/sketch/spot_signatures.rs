@@ -35,6 +35,9 @@ those in other languages, are not compared.
 
 Costs 12 bytes a spot. Theobald, Siddharth and Paepcke, SpotSigs: Robust and Efficient Near \
 Duplicate Detection in Large Web Collections, SIGIR 2008.",
+    measured: "11 times the time of simhash a document; 10^4 documents are joined in 14 s; \
+               words are stepped over one by one; the join grows with the square where spots \
+               are common to many texts",
     parameters: &[
         Parameter {
             name: "similarity",

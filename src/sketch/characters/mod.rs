@@ -34,6 +34,7 @@ documents of like length are candidates: expect far more comparisons than with s
 The published experiment with 500 originals, 250 verbatim and 250 edited copies among 500 unrelated \
 texts found 250 and 249 of them and at most one wrong; its 99.9 % of correctness cannot follow from \
 its own formula.",
+    measured: "3 times the time of simhash a document (English text, of which it sees nothing)",
     parameters: &[SIMILARITY, WEIGHTS, STOP_WORDS],
     ahead,
     build: |values, setting| build("characters", Positions::dictionary(), values, setting),
@@ -54,6 +55,8 @@ About as fast as an MD5 of the text, eight bytes for each position that occurs. 
 of characters. Nothing is missed, but most documents of like length are candidates.
 
 The published experiment found the same as with a counter for each common character.",
+    measured: "4.3 times the time of simhash a document; 10^4 documents are joined in 59 s; \
+               the join grows with the square, since texts of one language are alike",
     parameters: &[
         SIMILARITY,
         Parameter {
