@@ -130,14 +130,14 @@ mod tests {
     fn sections_are_read_back() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("blocks");
-        let long: Vec<u8> = (0..3_000_000u32).map(|i| (i * i >> 7) as u8).collect();
-        let several: [&[&[u8]]; 4] = [
+        let long: Vec<u8> = (0..3_000_000u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+        let cases: [&[&[u8]]; 4] = [
             &[],
             &[b""],
             &[b"abc", b"", &long, b"12345678"],
             &[&long[..4096]],
         ];
-        for sections in several {
+        for sections in cases {
             let identity = write(&path, sections);
             let file = BlockFile::open(&path).unwrap();
             assert_eq!((file.kind(), file.identity()), (7, identity));
