@@ -171,10 +171,10 @@ fn a_bit_of_a_segment() {
 fn a_bit_or_the_end_of_the_manifest() {
     let mut damage = Damage::new();
     let bytes = damage.bytes("index.json");
-    for bit in (0..8 * bytes.len()).step_by(5) {
+    for bit in 0..8 * bytes.len() {
         damage.flip("index.json", &bytes, bit);
     }
-    for length in (0..bytes.len()).step_by(3) {
+    for length in 0..bytes.len() {
         damage.cut("index.json", &bytes, length);
     }
     assert_eq!(damage.noticed as usize, 9 * bytes.len());
