@@ -71,7 +71,7 @@ fn text(number: usize, edit: usize) -> String {
         format!("This is the {} of it. ", words.join(" "))
     };
     let body: String = (0..12).map(sentence).collect();
-    format!("{body}The end number {number} was {edit}.")
+    format!("{body}The end number {number} was zz{edit}.")
 }
 
 fn lines(text: &str) -> Vec<Value> {
