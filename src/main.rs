@@ -25,6 +25,8 @@ fn main() -> ExitCode {
         match flags.command {
             Command::Dedup(args) => return dedup::run(&args),
             Command::Neighbours(args) => return neighbours::run(&args),
+            #[cfg(feature = "index")]
+            Command::Index(args) => return cli::index::run(&args),
             Command::Evaluate(args) => return evaluate::run(&args),
             Command::Methods(args) => methods::run(&args),
             Command::Plain(args) => matching::run(&args),

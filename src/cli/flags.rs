@@ -12,6 +12,8 @@ use super::evaluate::EvaluateArgs;
 use super::explain::ExplainArgs;
 use super::generate::GenerateArgs;
 use super::help::HelpArgs;
+#[cfg(feature = "index")]
+use super::index::IndexArgs;
 use super::man::ManArgs;
 use super::matching::MatchArgs;
 use super::methods::MethodsArgs;
@@ -94,6 +96,8 @@ pub enum Command {
     Dedup(Box<DedupArgs>),
     #[command(name = "match")]
     Neighbours(Box<NeighboursArgs>),
+    #[cfg(feature = "index")]
+    Index(Box<IndexArgs>),
     Evaluate(Box<EvaluateArgs>),
     Methods(MethodsArgs),
     Explain(Box<ExplainArgs>),

@@ -14,6 +14,8 @@ pub mod explain;
 pub mod flags;
 pub mod generate;
 pub mod help;
+#[cfg(feature = "index")]
+pub mod index;
 mod inputs;
 pub mod interrupt;
 mod machine;

@@ -62,7 +62,7 @@ pub use answer::{Answer, Document, Entry, Match, Query, Verdict};
 pub use build::{Build, Built};
 pub use check::{Check, Problem};
 pub use copy::{Rescued, rescue};
-pub use open::{Frozen, frozen};
+pub use open::{BESIDE, Frozen, frozen, vacant};
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};

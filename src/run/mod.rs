@@ -20,6 +20,8 @@ mod pipeline;
 mod progress;
 mod resources;
 mod room;
+#[cfg(feature = "index")]
+pub mod seen;
 pub mod sketcher;
 mod units;
 mod workers;
