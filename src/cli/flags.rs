@@ -19,6 +19,8 @@ use super::matching::MatchArgs;
 use super::methods::MethodsArgs;
 use super::neighbours::NeighboursArgs;
 use super::screen;
+#[cfg(feature = "serve")]
+use super::serve::ServeArgs;
 
 const ABOUT: &str = "Finds near-duplicate texts: which articles are near each sample?";
 
@@ -98,6 +100,8 @@ pub enum Command {
     Neighbours(Box<NeighboursArgs>),
     #[cfg(feature = "index")]
     Index(Box<IndexArgs>),
+    #[cfg(feature = "serve")]
+    Serve(Box<ServeArgs>),
     Evaluate(Box<EvaluateArgs>),
     Methods(MethodsArgs),
     Explain(Box<ExplainArgs>),

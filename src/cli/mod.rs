@@ -32,6 +32,8 @@ mod reading_flags;
 mod resource_flags;
 mod scaling;
 mod screen;
+#[cfg(feature = "serve")]
+pub mod serve;
 mod size;
 mod summary;
 mod timings;
