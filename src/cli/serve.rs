@@ -55,12 +55,22 @@ pub struct ServeArgs {
 
     /// Certificate chain for HTTPS, PEM
     #[cfg(feature = "tls")]
-    #[arg(long, value_name = "FILE", requires = "tls_key", help_heading = "Protection")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "tls_key",
+        help_heading = "Protection"
+    )]
     tls_cert: Option<PathBuf>,
 
     /// Key of the certificate, PEM
     #[cfg(feature = "tls")]
-    #[arg(long, value_name = "FILE", requires = "tls_cert", help_heading = "Protection")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "tls_cert",
+        help_heading = "Protection"
+    )]
     tls_key: Option<PathBuf>,
 
     /// Threads that make sketches and search [default: one for each processor]
@@ -190,7 +200,11 @@ pub fn run(args: &ServeArgs) -> Result<()> {
     let seen = open(args)?;
     let progress = Arc::new(Progress::new());
     let _stoppable = stoppable(&progress);
-    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    let scheme = if config.tls.is_some() {
+        "https"
+    } else {
+        "http"
+    };
     crate::serve::run(seen, config, &progress, |address| {
         screen::print(format!("{scheme}://{address}/\n").as_bytes())
     })
@@ -233,7 +247,10 @@ fn token(path: &Path) -> Result<Vec<u8>> {
     if std::fs::metadata(path).map_err(unreadable)?.len() > MOST_TOKEN_BYTES {
         return Err(wrong("is too long for a token: at most 4096 bytes"));
     }
-    let token = std::fs::read(path).map_err(unreadable)?.trim_ascii().to_vec();
+    let token = std::fs::read(path)
+        .map_err(unreadable)?
+        .trim_ascii()
+        .to_vec();
     match token.iter().all(u8::is_ascii_graphic) && token.len() >= 16 {
         true => Ok(token),
         false => Err(wrong(

@@ -148,7 +148,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn id(text: Option<Cow<'_, str>>, base64: Option<Cow<'_, str>>) -> Result<Option<Vec<u8>>, Problem> {
+fn id(
+    text: Option<Cow<'_, str>>,
+    base64: Option<Cow<'_, str>>,
+) -> Result<Option<Vec<u8>>, Problem> {
     let id = match (text, base64) {
         // Where both stand, the text is what can be shown of the bytes.
         (_, Some(base64)) => {

@@ -104,7 +104,11 @@ async fn read(
             part.push(line);
             if part.len() >= PART_LINES || bytes >= PART_BYTES {
                 bytes = 0;
-                if parts.send(prepare(std::mem::take(&mut part))).await.is_err() {
+                if parts
+                    .send(prepare(std::mem::take(&mut part)))
+                    .await
+                    .is_err()
+                {
                     return;
                 }
             }
@@ -113,7 +117,11 @@ async fn read(
         let waits = parts.capacity() == AHEAD;
         if !part.is_empty() && (ended || waits) {
             bytes = 0;
-            if parts.send(prepare(std::mem::take(&mut part))).await.is_err() {
+            if parts
+                .send(prepare(std::mem::take(&mut part)))
+                .await
+                .is_err()
+            {
                 return;
             }
         }

@@ -47,7 +47,9 @@ impl Service {
     fn refuse_foreign(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Problem> {
         let text = |value: &hyper::header::HeaderValue| value.to_str().unwrap_or("").to_owned();
         let own = uri.authority().map(ToString::to_string);
-        let host = own.or_else(|| headers.get(HOST).map(text)).unwrap_or_default();
+        let host = own
+            .or_else(|| headers.get(HOST).map(text))
+            .unwrap_or_default();
         if let Some(origin) = headers.get(ORIGIN).map(text) {
             let authority = origin.split_once("://").map(|(_, authority)| authority);
             if authority != Some(&host) {
@@ -96,7 +98,14 @@ mod tests {
 
     #[test]
     fn hosts_of_this_machine() {
-        for host in ["localhost", "LOCALHOST:8750", "127.0.0.1:1", "[::1]:8750", "[::1]", ""] {
+        for host in [
+            "localhost",
+            "LOCALHOST:8750",
+            "127.0.0.1:1",
+            "[::1]:8750",
+            "[::1]",
+            "",
+        ] {
             assert!(is_loopback(host), "{host}");
         }
         for host in ["evil.example", "localhost.evil.example:8750", "10.0.0.1:1"] {
@@ -112,7 +121,10 @@ mod tests {
         }
         let mut headers = HeaderMap::new();
         assert_eq!(bearer(&headers), None);
-        headers.insert(AUTHORIZATION, hyper::header::HeaderValue::from_static("bearer  x "));
+        headers.insert(
+            AUTHORIZATION,
+            hyper::header::HeaderValue::from_static("bearer  x "),
+        );
         assert_eq!(bearer(&headers), Some(&b"x"[..]));
     }
 }

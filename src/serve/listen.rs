@@ -39,8 +39,15 @@ pub async fn serve(
         Error::new(ErrorKind::Parameter, message).caused_by(cause)
     };
     #[cfg(feature = "tls")]
-    let acceptor = service.config.tls.as_ref().map(super::tls::acceptor).transpose()?;
-    let listener = TcpListener::bind(service.config.listen).await.map_err(refused)?;
+    let acceptor = service
+        .config
+        .tls
+        .as_ref()
+        .map(super::tls::acceptor)
+        .transpose()?;
+    let listener = TcpListener::bind(service.config.listen)
+        .await
+        .map_err(refused)?;
     ready(listener.local_addr().map_err(refused)?)?;
     let limits = service.config.limits;
     let connections = Arc::new(Semaphore::new(limits.connections));

@@ -29,14 +29,7 @@ pub struct Answered<'a> {
 
 impl Log {
     /// Tells of a request.
-    pub fn answered(
-        self,
-        peer: SocketAddr,
-        method: &str,
-        path: &str,
-        status: u16,
-        took: Duration,
-    ) {
+    pub fn answered(self, peer: SocketAddr, method: &str, path: &str, status: u16, took: Duration) {
         if self == Log::Quiet {
             return;
         }

@@ -90,12 +90,25 @@ impl Metrics {
             line(&mut text, "request_seconds_count", &labels, &times.count);
         }
         for (name, help, said) in [
-            ("verdicts_total", "Verdicts of single questions.", &counts.said),
-            ("batch_lines_total", "Verdicts of lines of batches.", &counts.lines),
+            (
+                "verdicts_total",
+                "Verdicts of single questions.",
+                &counts.said,
+            ),
+            (
+                "batch_lines_total",
+                "Verdicts of lines of batches.",
+                &counts.lines,
+            ),
         ] {
             head(&mut text, name, "counter", help);
             for (verdict, count) in said {
-                line(&mut text, name, &format!("{{verdict=\"{verdict}\"}}"), count);
+                line(
+                    &mut text,
+                    name,
+                    &format!("{{verdict=\"{verdict}\"}}"),
+                    count,
+                );
             }
         }
         drop(counts);
@@ -112,16 +125,36 @@ fn index(text: &mut String, service: &Service) {
     let in_flight = service.config.limits.requests.saturating_sub(free) as u64;
     let load = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
     for (name, kind, help, value) in [
-        ("requests_in_flight", "gauge", "Requests under way.", in_flight),
-        ("documents", "gauge", "Documents in the index.", info.documents),
+        (
+            "requests_in_flight",
+            "gauge",
+            "Requests under way.",
+            in_flight,
+        ),
+        (
+            "documents",
+            "gauge",
+            "Documents in the index.",
+            info.documents,
+        ),
         (
             "documents_removed",
             "gauge",
             "Removed documents that still take space.",
             info.removed,
         ),
-        ("documents_recent", "gauge", "Documents not sealed yet.", info.recent),
-        ("segments", "gauge", "Segments of the index.", info.segments.len() as u64),
+        (
+            "documents_recent",
+            "gauge",
+            "Documents not sealed yet.",
+            info.recent,
+        ),
+        (
+            "segments",
+            "gauge",
+            "Segments of the index.",
+            info.segments.len() as u64,
+        ),
         ("segment_bytes", "gauge", "Bytes of the segments.", bytes),
         (
             "trouble",
@@ -129,15 +162,30 @@ fn index(text: &mut String, service: &Service) {
             "1 if sealing or merging segments failed last.",
             u64::from(info.trouble.is_some()),
         ),
-        ("commits_total", "counter", "Commits of additions.", load(&counts.commits)),
+        (
+            "commits_total",
+            "counter",
+            "Commits of additions.",
+            load(&counts.commits),
+        ),
         (
             "commits_failed_total",
             "counter",
             "Commits that failed, of which nothing is there.",
             load(&counts.failed),
         ),
-        ("added_total", "counter", "Documents added.", load(&counts.documents)),
-        ("removed_total", "counter", "Documents removed.", load(&counts.removed)),
+        (
+            "added_total",
+            "counter",
+            "Documents added.",
+            load(&counts.documents),
+        ),
+        (
+            "removed_total",
+            "counter",
+            "Documents removed.",
+            load(&counts.removed),
+        ),
         (
             "uptime_seconds",
             "gauge",
@@ -152,7 +200,10 @@ fn index(text: &mut String, service: &Service) {
 
 fn head(text: &mut String, name: &str, kind: &str, help: &str) {
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "# HELP simtool_{name} {help}\n# TYPE simtool_{name} {kind}");
+    let _ = writeln!(
+        text,
+        "# HELP simtool_{name} {help}\n# TYPE simtool_{name} {kind}"
+    );
 }
 
 fn line(text: &mut String, name: &str, labels: &str, value: &impl std::fmt::Display) {

@@ -102,9 +102,7 @@ pub fn run(
         .worker_threads(config.threads.clamp(1, 4))
         .enable_all()
         .build()
-        .map_err(|cause| {
-            Error::new(ErrorKind::Memory, "cannot start threads").caused_by(cause)
-        })?;
+        .map_err(|cause| Error::new(ErrorKind::Memory, "cannot start threads").caused_by(cause))?;
     let seen = Arc::new(seen);
     let service = Arc::new(Service {
         pool: Pool::start(&seen, config.threads)?,

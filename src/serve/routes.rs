@@ -35,7 +35,10 @@ pub fn router(service: &Arc<Service>) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/healthz", get(|| async { text("ok\n", "text/plain") }))
-        .route("/openapi.json", get(|| async { text(OPENAPI, "application/json") }))
+        .route(
+            "/openapi.json",
+            get(|| async { text(OPENAPI, "application/json") }),
+        )
         .route("/metrics", get(metrics))
         .route("/v1/stats", get(stats))
         .route("/v1/seen", post(seen))
@@ -71,7 +74,10 @@ async fn page() -> Response {
         CONTENT_SECURITY_POLICY,
         hyper::header::HeaderValue::from_static(POLICY),
     );
-    headers.insert(CACHE_CONTROL, hyper::header::HeaderValue::from_static("no-cache"));
+    headers.insert(
+        CACHE_CONTROL,
+        hyper::header::HeaderValue::from_static("no-cache"),
+    );
     response
 }
 
@@ -174,7 +180,11 @@ async fn remove(State(service): State<Arc<Service>>, request: Request) -> Answer
 /// What `add` of an address says.
 fn asked_to_add(query: Option<&str>) -> Result<Option<bool>, Problem> {
     let mut add = None;
-    for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
+    for pair in query
+        .unwrap_or_default()
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+    {
         add = match pair {
             "add" | "add=true" | "add=1" => Some(true),
             "add=false" | "add=0" => Some(false),

@@ -21,7 +21,8 @@ pub fn acceptor((certificate, key): &(PathBuf, PathBuf)) -> Result<TlsAcceptor> 
     let chain = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>)
         .map_err(|cause| wrong(certificate, cause.to_string()))?;
-    let secret = PrivateKeyDer::from_pem_file(key).map_err(|cause| wrong(key, cause.to_string()))?;
+    let secret =
+        PrivateKeyDer::from_pem_file(key).map_err(|cause| wrong(key, cause.to_string()))?;
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|cause| wrong(certificate, cause.to_string()))?

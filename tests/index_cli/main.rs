@@ -87,15 +87,22 @@ fn an_index_is_built_asked_changed_and_kept() {
     .concat();
     place.write("new.jsonl", &new);
 
-    let built = place.stdout("index build seen old.jsonl --method simhash:distance=6 --payload url");
-    assert!(built.starts_with("50 documents: 50 new, 0 duplicate"), "{built}");
+    let built =
+        place.stdout("index build seen old.jsonl --method simhash:distance=6 --payload url");
+    assert!(
+        built.starts_with("50 documents: 50 new, 0 duplicate"),
+        "{built}"
+    );
 
     let answers = place.query("index query seen new.jsonl");
     let verdicts: Vec<&str> = answers
         .iter()
         .map(|answer| answer["verdict"].as_str().unwrap())
         .collect();
-    assert_eq!(verdicts, ["unchanged", "changed", "duplicate", "new", "empty"]);
+    assert_eq!(
+        verdicts,
+        ["unchanged", "changed", "duplicate", "new", "empty"]
+    );
     assert!(answers[1]["distance"].as_u64().unwrap() > 0);
     assert_eq!(answers[2]["matches"][0]["id"], "d3");
     assert!(answers[2]["matches"][0]["distance"].as_u64().unwrap() <= 6);
@@ -109,7 +116,10 @@ fn an_index_is_built_asked_changed_and_kept() {
     assert!(again.contains(" 5 unchanged,"), "{again}");
 
     let info: Value = serde_json::from_str(&place.stdout("index info seen --json")).unwrap();
-    assert_eq!((&info["documents"], &info["removed"]), (&json!(53), &json!(1)));
+    assert_eq!(
+        (&info["documents"], &info["removed"]),
+        (&json!(53), &json!(1))
+    );
     assert!(info["method"].as_str().unwrap().contains("distance=6"));
     assert!(info["accidental_hits_per_query"].as_f64().unwrap() < 1.0);
     assert!(place.stdout("index info seen").contains("documents   53\n"));
@@ -129,7 +139,10 @@ fn an_index_is_built_asked_changed_and_kept() {
     assert_eq!(answers[0]["verdict"], "new");
     let rescued = place.stdout("index rescue copy saved");
     assert_eq!(rescued, "50 documents saved, 0 lost\n");
-    assert_eq!(place.query("index query saved new.jsonl --limit 1"), answers);
+    assert_eq!(
+        place.query("index query saved new.jsonl --limit 1"),
+        answers
+    );
 }
 
 #[test]
@@ -143,7 +156,11 @@ fn what_is_frozen_needs_no_flags_and_is_kept() {
     );
     let answers = place.query("index query seen old.jsonl");
     assert_eq!(answers.len(), 50);
-    assert!(answers.iter().all(|answer| answer["verdict"] == "unchanged"));
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer["verdict"] == "unchanged")
+    );
     let same = "index query seen old.jsonl --tokenizer unicode --stop-words stop.txt";
     assert_eq!(place.query(same), answers);
     for (flag, shown) in [
@@ -151,7 +168,10 @@ fn what_is_frozen_needs_no_flags_and_is_kept() {
         ("--html main", "html visible, not main"),
         ("--method minhash", "not minhash"),
     ] {
-        place.refuse(&format!("index add seen old.jsonl {flag}"), &[shown, "leave the flag out"]);
+        place.refuse(
+            &format!("index add seen old.jsonl {flag}"),
+            &[shown, "leave the flag out"],
+        );
     }
     place.write("stop.txt", "other words");
     place.refuse(same, &["stop words", "not 2 with hash"]);
@@ -163,11 +183,19 @@ fn any_method_has_an_index() {
     place.write("old.jsonl", corpus());
     let near = words(3, 200) + "more";
     place.write("new.jsonl", line("n", &near));
-    for (number, method) in ["minhash", "shingles", "content-seen:distance=3", "exact", "i-match"]
-        .into_iter()
-        .enumerate()
+    for (number, method) in [
+        "minhash",
+        "shingles",
+        "content-seen:distance=3",
+        "exact",
+        "i-match",
+    ]
+    .into_iter()
+    .enumerate()
     {
-        place.stdout(&format!("index build s{number} old.jsonl --method {method}"));
+        place.stdout(&format!(
+            "index build s{number} old.jsonl --method {method}"
+        ));
         let answers = place.query(&format!("index query s{number} new.jsonl"));
         match method {
             "minhash" | "shingles" => {
@@ -188,7 +216,10 @@ fn any_method_has_an_index() {
 #[test]
 fn inputs_of_every_kind() {
     let place = Place::new();
-    place.write("pages.txt", format!("a\n{}\u{c}b\n{}", words(1, 99), words(2, 99)));
+    place.write(
+        "pages.txt",
+        format!("a\n{}\u{c}b\n{}", words(1, 99), words(2, 99)),
+    );
     place.stdout("index build seen pages.txt --format form-feed");
     place.write("one.txt", words(1, 99));
     let answers = place.query("index query seen one.txt --format whole-file");
@@ -197,7 +228,9 @@ fn inputs_of_every_kind() {
     command.current_dir(place.0.path());
     command.args(["index", "add", "seen", "-", "--format", "jsonl"]);
     let added = command.write_stdin(line("c", &words(2, 99))).assert();
-    added.success().stdout("1 documents: 0 new, 1 duplicate, 0 unchanged, 0 changed, 0 empty; 0 skipped\n");
+    added
+        .success()
+        .stdout("1 documents: 0 new, 1 duplicate, 0 unchanged, 0 changed, 0 empty; 0 skipped\n");
     place.write("bad.jsonl", "{\n");
     place.run("index add seen bad.jsonl").code(3);
 }
@@ -214,7 +247,10 @@ fn what_stands_in_the_way_is_said() {
     place.refuse("index build seen old.jsonl", &["is an index already"]);
     place.refuse("index build other missing.jsonl", &["missing.jsonl"]);
     assert!(!place.path("other/index.json").exists());
-    place.refuse("index build other old.jsonl --method simhush", &["expected one of"]);
+    place.refuse(
+        "index build other old.jsonl --method simhush",
+        &["expected one of"],
+    );
 
     let settings = fs::read_dir(place.path("seen"))
         .unwrap()
@@ -226,5 +262,8 @@ fn what_stands_in_the_way_is_said() {
     fs::write(&settings, bytes).unwrap();
     place.refuse("index query seen old.jsonl", &["settings-", "is damaged"]);
     fs::remove_file(settings).unwrap();
-    place.refuse("index query seen old.jsonl", &["settings-", "cannot be read"]);
+    place.refuse(
+        "index query seen old.jsonl",
+        &["settings-", "cannot be read"],
+    );
 }

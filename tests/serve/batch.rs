@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use crate::client::{Service, read_answer, read_chunk, words};
 
 fn lines(body: &str) -> Vec<Value> {
-    body.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    body.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 #[test]
@@ -20,7 +22,10 @@ fn ten_thousand_lines_in_order() {
     let body: String = (0..10_000).map(line).collect();
     let answer = service.ask("POST", "/v1/seen/batch?add=true", "", body.as_bytes());
     assert_eq!(answer.status, 200);
-    assert_eq!(answer.header("content-type").as_deref(), Some("application/x-ndjson"));
+    assert_eq!(
+        answer.header("content-type").as_deref(),
+        Some("application/x-ndjson")
+    );
     let said = lines(&answer.text());
     assert_eq!(said.len(), 10_000);
     for (number, said) in said.iter().enumerate() {
@@ -29,12 +34,21 @@ fn ten_thousand_lines_in_order() {
         if number % 2 == 1 {
             assert_eq!(said["verdict"], "duplicate");
             let twin = format!("d{}", number - 1);
-            assert!(said["matches"].as_array().unwrap().iter().any(|near| near["id"] == twin));
+            assert!(
+                said["matches"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .any(|near| near["id"] == twin)
+            );
         }
     }
     let again = service.ask("POST", "/v1/seen/batch", "", body.as_bytes());
     let said = lines(&again.text());
-    assert!(said.iter().all(|said| said["verdict"] == "unchanged" && said["added"] == false));
+    assert!(
+        said.iter()
+            .all(|said| said["verdict"] == "unchanged" && said["added"] == false)
+    );
     assert_eq!(service.get("/v1/stats").json()["documents"], 10_000);
 }
 
@@ -61,7 +75,14 @@ fn lines_of_every_kind() {
         .map(|said| said.get("verdict").unwrap_or(&said["code"]))
         .collect();
     let expected = [
-        "new", "duplicate", "bad-json", "too-large", "empty", "duplicate", "missing-id", "duplicate",
+        "new",
+        "duplicate",
+        "bad-json",
+        "too-large",
+        "empty",
+        "duplicate",
+        "missing-id",
+        "duplicate",
     ];
     assert_eq!(verdicts, expected);
     let numbers: Vec<&Value> = said.iter().filter_map(|said| said.get("line")).collect();
@@ -76,7 +97,8 @@ fn lines_of_every_kind() {
 fn answers_come_while_questions_do() {
     let service = Service::start("");
     let mut stream = service.connect();
-    let head = "POST /v1/seen/batch HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let head =
+        "POST /v1/seen/batch HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut send = |text: &str| {
@@ -95,7 +117,10 @@ fn answers_come_while_questions_do() {
         }
         let said: Value = serde_json::from_slice(&read_chunk(&mut reader).unwrap()).unwrap();
         assert_eq!(said["id"], format!("{number}"));
-        assert_eq!(said["verdict"], if number == 0 { "new" } else { "duplicate" });
+        assert_eq!(
+            said["verdict"],
+            if number == 0 { "new" } else { "duplicate" }
+        );
     }
     send("");
     assert!(read_chunk(&mut reader).is_none());

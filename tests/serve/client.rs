@@ -47,7 +47,10 @@ impl Answer {
         let kind = self.header("content-type");
         assert_eq!(kind.as_deref(), Some("application/problem+json"));
         let problem = self.json();
-        assert_eq!((&problem["code"], &problem["status"]), (&json!(code), &json!(status)));
+        assert_eq!(
+            (&problem["code"], &problem["status"]),
+            (&json!(code), &json!(status))
+        );
         assert!(problem["detail"].is_string() && problem["title"].is_string());
     }
 }
@@ -64,7 +67,11 @@ impl Service {
     /// A service of the index in `directory`.
     pub fn of(directory: &Path, flags: &str) -> Service {
         let mut child = Command::new("env")
-            .args(["--default-signal=INT,HUP,TERM", env!("CARGO_BIN_EXE_simtool"), "serve"])
+            .args([
+                "--default-signal=INT,HUP,TERM",
+                env!("CARGO_BIN_EXE_simtool"),
+                "serve",
+            ])
             .arg(directory)
             .args(["--listen", "127.0.0.1:0"])
             .args(flags.split_whitespace())
@@ -78,7 +85,12 @@ impl Service {
         let address = line.trim().split_once("://").map(|(_, rest)| rest);
         let Some(address) = address.map(|rest| rest.trim_end_matches('/').to_owned()) else {
             let mut message = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+            child
+                .stderr
+                .take()
+                .unwrap()
+                .read_to_string(&mut message)
+                .unwrap();
             panic!("no address: {line:?} {message}");
         };
         Service {
@@ -217,7 +229,10 @@ pub fn words(seed: u64, count: u64) -> String {
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "waited for {what}");
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "waited for {what}"
+        );
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -9,7 +9,9 @@ fn conforms(api: &Value, schema: &str, value: &Value) {
     let schema = &api["components"]["schemas"][schema];
     let properties = schema["properties"].as_object().unwrap();
     for (name, value) in value.as_object().unwrap() {
-        let property = properties.get(name).unwrap_or_else(|| panic!("{name} is not said"));
+        let property = properties
+            .get(name)
+            .unwrap_or_else(|| panic!("{name} is not said"));
         if let Some(item) = property["items"]["$ref"].as_str() {
             let item = item.rsplit('/').next().unwrap();
             for value in value.as_array().unwrap() {
@@ -36,7 +38,10 @@ fn conforms(api: &Value, schema: &str, value: &Value) {
         assert!(said, "{name} is {kind}: {property}");
     }
     for name in schema["required"].as_array().unwrap() {
-        assert!(value.get(name.as_str().unwrap()).is_some(), "{name} is missing");
+        assert!(
+            value.get(name.as_str().unwrap()).is_some(),
+            "{name} is missing"
+        );
     }
 }
 
@@ -53,7 +58,12 @@ fn every_route_is_there_and_every_field_is_said() {
         for method in ["get", "post", "delete", "put"] {
             let answer = service.ask(&method.to_uppercase(), &concrete, "", b"");
             let is_said = methods.get(method).is_some();
-            assert_eq!(answer.status != 405, is_said, "{method} {path}: {}", answer.status);
+            assert_eq!(
+                answer.status != 405,
+                is_said,
+                "{method} {path}: {}",
+                answer.status
+            );
             if is_said {
                 let responses = &methods[method]["responses"];
                 let said = responses.get(answer.status.to_string());
@@ -65,29 +75,42 @@ fn every_route_is_there_and_every_field_is_said() {
     let source = include_str!("../../src/serve/routes.rs");
     let routes = source.split(".route(\"").skip(1);
     for route in routes.map(|rest| rest.split('"').next().unwrap()) {
-        assert!(paths.contains_key(&route.replace("{*id}", "{id}")), "{route}");
+        assert!(
+            paths.contains_key(&route.replace("{*id}", "{id}")),
+            "{route}"
+        );
     }
 
     // Every field that is answered is said.
     let text = "the cat sat on the mat.";
-    let added = service.seen(&json!({"text": text, "id": "\u{fffd}", "id_base64": "/w==", "add": true}));
+    let added =
+        service.seen(&json!({"text": text, "id": "\u{fffd}", "id_base64": "/w==", "add": true}));
     conforms(&api, "Answer", &added);
     let found = service.seen(&json!({"text": "the cat sat on a mat."}));
     assert_eq!(found["verdict"], "duplicate");
     conforms(&api, "Answer", &found);
     let body = json!({"text": "the cat sat on a mat.", "id_base64": "/w=="});
     let changed = service.seen(&body);
-    assert_eq!((&changed["verdict"], &changed["distance"]), (&json!("changed"), &json!(7)));
+    assert_eq!(
+        (&changed["verdict"], &changed["distance"]),
+        (&json!("changed"), &json!(7))
+    );
     conforms(&api, "Answer", &changed);
     conforms(&api, "Document", &service.get("/v1/documents/%ff").json());
     conforms(&api, "Stats", &service.get("/v1/stats").json());
-    conforms(&api, "Removed", &service.ask("DELETE", "/v1/documents/%ff", "", b"").json());
+    conforms(
+        &api,
+        "Removed",
+        &service.ask("DELETE", "/v1/documents/%ff", "", b"").json(),
+    );
     conforms(&api, "Problem", &service.get("/v1/nothing").json());
     let batch = service.ask("POST", "/v1/seen/batch", "", b"{\n");
     conforms(&api, "Problem", &batch.json());
 
     // Every field that is said can be asked with, and every other one is refused.
-    let question = api["components"]["schemas"]["Question"]["properties"].as_object().unwrap();
+    let question = api["components"]["schemas"]["Question"]["properties"]
+        .as_object()
+        .unwrap();
     let value = |name: &str| match name {
         "add" => json!(false),
         "limit" => json!(1),

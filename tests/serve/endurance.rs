@@ -25,7 +25,10 @@ fn of_many_callers_one_hears_that_it_is_new() {
                 })
             };
             let callers: Vec<_> = (0..8).map(ask).collect();
-            callers.into_iter().map(|caller| caller.join().unwrap()).collect()
+            callers
+                .into_iter()
+                .map(|caller| caller.join().unwrap())
+                .collect()
         });
         let new = verdicts.iter().filter(|verdict| *verdict == "new").count();
         assert_eq!(new, 1, "{verdicts:?}");
@@ -34,7 +37,12 @@ fn of_many_callers_one_hears_that_it_is_new() {
 }
 
 /// Adds until the service is gone; the ids that were acknowledged.
-fn add_until_gone(service: &Service, caller: u64, stop: &AtomicBool, acknowledged: &Mutex<Vec<String>>) {
+fn add_until_gone(
+    service: &Service,
+    caller: u64,
+    stop: &AtomicBool,
+    acknowledged: &Mutex<Vec<String>>,
+) {
     let mut stream = service.connect();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     for number in 0.. {
@@ -43,7 +51,13 @@ fn add_until_gone(service: &Service, caller: u64, stop: &AtomicBool, acknowledge
         }
         let id = format!("{caller}-{number}");
         let body = json!({"text": words(caller * 1_000_000 + number, 20), "id": id, "add": true});
-        let bytes = request("POST", "/v1/seen", "", body.to_string().as_bytes(), "keep-alive");
+        let bytes = request(
+            "POST",
+            "/v1/seen",
+            "",
+            body.to_string().as_bytes(),
+            "keep-alive",
+        );
         if stream.write_all(&bytes).is_err() {
             return;
         }
@@ -65,9 +79,13 @@ fn acknowledged_survives(end: impl Fn(&mut Service)) {
         thread::scope(|scope| {
             for caller in 0..4 {
                 let (service, stop, acknowledged) = (&service, &stop, &acknowledged);
-                scope.spawn(move || add_until_gone(service, round * 10 + caller, stop, acknowledged));
+                scope.spawn(move || {
+                    add_until_gone(service, round * 10 + caller, stop, acknowledged)
+                });
             }
-            wait_until("some additions", || acknowledged.lock().unwrap().len() > before + 200);
+            wait_until("some additions", || {
+                acknowledged.lock().unwrap().len() > before + 200
+            });
             // Its process, while callers hold the service.
             let id = service.child.id().to_string();
             let killed = Command::new("kill").args(["-KILL", &id]).status().unwrap();
@@ -78,9 +96,15 @@ fn acknowledged_survives(end: impl Fn(&mut Service)) {
     let service = Service::of(&directory, "");
     let acknowledged = acknowledged.into_inner().unwrap();
     for id in &acknowledged {
-        assert_eq!(service.get(&format!("/v1/documents/{id}")).status, 200, "{id}");
+        assert_eq!(
+            service.get(&format!("/v1/documents/{id}")).status,
+            200,
+            "{id}"
+        );
     }
-    let documents = service.get("/v1/stats").json()["documents"].as_u64().unwrap();
+    let documents = service.get("/v1/stats").json()["documents"]
+        .as_u64()
+        .unwrap();
     assert!(documents >= acknowledged.len() as u64);
     drop(service);
     let check = Command::new(env!("CARGO_BIN_EXE_simtool"))
@@ -104,14 +128,21 @@ fn what_was_begun_is_ended_when_asked_to_end() {
     let whole = request("POST", "/v1/seen", "", body.as_bytes(), "keep-alive");
     stream.write_all(&whole[..whole.len() - 1]).unwrap();
     let metrics = "simtool_requests_in_flight 2";
-    wait_until("the request", || service.get("/metrics").text().contains(metrics));
+    wait_until("the request", || {
+        service.get("/metrics").text().contains(metrics)
+    });
     service.signal("-TERM");
     // No new ones.
     let address = service.address.clone();
-    wait_until("a closed door", || std::net::TcpStream::connect(&address).is_err());
+    wait_until("a closed door", || {
+        std::net::TcpStream::connect(&address).is_err()
+    });
     stream.write_all(&whole[whole.len() - 1..]).unwrap();
     let answer = read_answer(&mut BufReader::new(stream)).unwrap();
-    assert_eq!((answer.status, &answer.json()["added"]), (200, &json!(true)));
+    assert_eq!(
+        (answer.status, &answer.json()["added"]),
+        (200, &json!(true))
+    );
     let mut service = service;
     assert_eq!(service.child.wait().unwrap().code(), Some(0));
     let again = Service::of(&service.directory, "");
@@ -150,7 +181,11 @@ fn a_full_disk() {
     assert_eq!(batch.json()["code"], "disk-full");
     service.get("/v1/documents/b").problem(404, "unknown-id");
     let more = Command::new("prlimit")
-        .args(["--pid", &service.child.id().to_string(), "--fsize=unlimited"])
+        .args([
+            "--pid",
+            &service.child.id().to_string(),
+            "--fsize=unlimited",
+        ])
         .status();
     if more.is_ok_and(|more| more.success()) {
         assert_eq!(service.seen(&body)["added"], true);

@@ -9,14 +9,23 @@ fn seen_and_added() {
     let service = Service::start("--method simhash:distance=6");
     let text = words(1, 200);
     let new = service.seen(&json!({"text": text, "id": "a"}));
-    assert_eq!((&new["verdict"], &new["added"]), (&json!("new"), &json!(false)));
+    assert_eq!(
+        (&new["verdict"], &new["added"]),
+        (&json!("new"), &json!(false))
+    );
     assert_eq!(new["matches"], json!([]));
 
     let body = json!({"text": text, "id": "a", "add": true, "payload": "http://a/"});
     let added = service.seen(&body);
-    assert_eq!((&added["verdict"], &added["added"]), (&json!("new"), &json!(true)));
+    assert_eq!(
+        (&added["verdict"], &added["added"]),
+        (&json!("new"), &json!(true))
+    );
     let again = service.seen(&body);
-    assert_eq!((&again["verdict"], &again["added"]), (&json!("unchanged"), &json!(false)));
+    assert_eq!(
+        (&again["verdict"], &again["added"]),
+        (&json!("unchanged"), &json!(false))
+    );
 
     let near = text.clone() + "more";
     let found = service.seen(&json!({"text": near}));
@@ -32,7 +41,10 @@ fn seen_and_added() {
     // A duplicate is added under its own id, by the address as well.
     let answer = service.post("/v1/seen?add=true", &json!({"text": near, "id": "b"}));
     let added = answer.json();
-    assert_eq!((&added["verdict"], &added["added"]), (&json!("duplicate"), &json!(true)));
+    assert_eq!(
+        (&added["verdict"], &added["added"]),
+        (&json!("duplicate"), &json!(true))
+    );
 
     let changed = service.seen(&json!({"text": words(2, 200), "id": "b"}));
     assert_eq!(changed["verdict"], "changed");
@@ -48,8 +60,14 @@ fn empty_documents_match_nothing() {
     let service = Service::start("");
     for id in ["a", "b"] {
         let said = service.seen(&json!({"text": " \n", "id": id, "add": true}));
-        assert_eq!((&said["verdict"], &said["fingerprint"]), (&json!("empty"), &json!("")));
-        assert_eq!((&said["matches"], &said["added"]), (&json!([]), &json!(true)));
+        assert_eq!(
+            (&said["verdict"], &said["fingerprint"]),
+            (&json!("empty"), &json!(""))
+        );
+        assert_eq!(
+            (&said["matches"], &said["added"]),
+            (&json!([]), &json!(true))
+        );
     }
     let page = service.seen(&json!({"html": "<html><script>x()</script></html>"}));
     assert_eq!(page["verdict"], "empty");
@@ -94,7 +112,10 @@ fn documents_have_any_id() {
     let service = Service::start("");
     let text = words(1, 60);
     for (id, address) in [
-        ("http://a.example/?b=c d", "http%3A%2F%2Fa.example%2F%3Fb%3Dc%20d"),
+        (
+            "http://a.example/?b=c d",
+            "http%3A%2F%2Fa.example%2F%3Fb%3Dc%20d",
+        ),
         ("a/b//c", "a/b//c"),
         ("中文", "%E4%B8%AD%E6%96%87"),
         ("..", "%2e%2e"),
@@ -107,12 +128,17 @@ fn documents_have_any_id() {
         let removed = service.ask("DELETE", &path, "", b"");
         assert_eq!(removed.json(), json!({"removed": true}));
         service.get(&path).problem(404, "unknown-id");
-        service.ask("DELETE", &path, "", b"").problem(404, "unknown-id");
+        service
+            .ask("DELETE", &path, "", b"")
+            .problem(404, "unknown-id");
     }
     let body = json!({"text": text, "id": "\u{fffd}", "id_base64": "/w==", "add": true});
     assert_eq!(service.seen(&body)["id_base64"], "/w==");
     let known = service.get("/v1/documents/%FF").json();
-    assert_eq!((&known["id"], &known["id_base64"]), (&json!("\u{fffd}"), &json!("/w==")));
+    assert_eq!(
+        (&known["id"], &known["id_base64"]),
+        (&json!("\u{fffd}"), &json!("/w=="))
+    );
 }
 
 #[test]
@@ -121,8 +147,14 @@ fn what_is_known_of_the_service() {
     service.seen(&json!({"text": words(1, 60), "id": "a", "add": true}));
     assert_eq!(service.get("/healthz").text(), "ok\n");
     let stats = service.get("/v1/stats").json();
-    assert_eq!((&stats["documents"], &stats["tokenizer"]), (&json!(1), &json!("unicode")));
-    assert_eq!((&stats["bits"], &stats["read_only"]), (&json!(64), &json!(false)));
+    assert_eq!(
+        (&stats["documents"], &stats["tokenizer"]),
+        (&json!(1), &json!("unicode"))
+    );
+    assert_eq!(
+        (&stats["bits"], &stats["read_only"]),
+        (&json!(64), &json!(false))
+    );
     let metrics = service.get("/metrics").text();
     for line in [
         "simtool_requests_total{route=\"/v1/seen\",status=\"200\"} 1",
@@ -132,17 +164,27 @@ fn what_is_known_of_the_service() {
         "simtool_commits_total 1",
         "simtool_added_total 1",
     ] {
-        assert!(metrics.lines().any(|found| found == line), "{line} in {metrics}");
+        assert!(
+            metrics.lines().any(|found| found == line),
+            "{line} in {metrics}"
+        );
     }
     let page = service.get("/");
-    assert!(page.header("content-security-policy").unwrap().contains("default-src 'none'"));
+    assert!(
+        page.header("content-security-policy")
+            .unwrap()
+            .contains("default-src 'none'")
+    );
     assert!(page.text().contains("Has this been seen?"));
     let head = service.raw(b"HEAD /healthz HTTP/1.0\r\n\r\n");
     assert_eq!(head.status, 200);
     let (code, log) = service.end();
     assert_eq!(code, Some(0));
     let first: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
-    assert_eq!((&first["path"], &first["status"]), (&json!("/v1/seen"), &json!(200)));
+    assert_eq!(
+        (&first["path"], &first["status"]),
+        (&json!("/v1/seen"), &json!(200))
+    );
     assert!(first["milliseconds"].is_number() && first["peer"].is_string());
 }
 
@@ -166,6 +208,8 @@ fn an_index_that_may_only_be_read() {
         assert_eq!(service.seen(&json!({"text": text}))["verdict"], "duplicate");
         let body = json!({"text": text, "id": "b", "add": true});
         service.post("/v1/seen", &body).problem(403, "read-only");
-        service.ask("DELETE", "/v1/documents/a", "", b"").problem(403, "read-only");
+        service
+            .ask("DELETE", "/v1/documents/a", "", b"")
+            .problem(403, "read-only");
     }
 }

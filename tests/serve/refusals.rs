@@ -33,20 +33,32 @@ fn bodies_that_are_wrong() {
         (json!({"text": "a", "id": ""}), "bad-id"),
         (json!({"text": "a", "id_base64": "?"}), "bad-id"),
         (json!({"fingerprint": "00"}), "bad-fingerprint"),
-        (json!({"fingerprint": "+000000000000001"}), "bad-fingerprint"),
-        (json!({"fingerprint": "000000000000000g"}), "bad-fingerprint"),
+        (
+            json!({"fingerprint": "+000000000000001"}),
+            "bad-fingerprint",
+        ),
+        (
+            json!({"fingerprint": "000000000000000g"}),
+            "bad-fingerprint",
+        ),
     ] {
         service.post("/v1/seen", &body).problem(400, code);
     }
-    let disagreeing = service.post("/v1/seen?add=true", &json!({"text": "a", "id": "a", "add": false}));
+    let disagreeing = service.post(
+        "/v1/seen?add=true",
+        &json!({"text": "a", "id": "a", "add": false}),
+    );
     disagreeing.problem(400, "bad-request");
-    service.post("/v1/seen?ad=true", &json!({"text": "a"})).problem(400, "bad-request");
+    service
+        .post("/v1/seen?ad=true", &json!({"text": "a"}))
+        .problem(400, "bad-request");
     service.get("/v1/documents/%f").problem(400, "bad-id");
 
     let large = json!({"text": words(1, 9000)});
     service.post("/v1/seen", &large).problem(413, "too-large");
     // One that does not say how long it is.
-    let mut chunked = b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+    let mut chunked =
+        b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
     for _ in 0..5 {
         chunked.extend(format!("1000\r\n{}\r\n", "x".repeat(4096)).as_bytes());
     }
@@ -63,8 +75,12 @@ fn routes_and_methods_that_there_are_not() {
     let wrong = service.get("/v1/seen");
     wrong.problem(405, "wrong-method");
     assert_eq!(wrong.header("allow").as_deref(), Some("POST"));
-    service.ask("PUT", "/v1/documents/a", "", b"").problem(405, "wrong-method");
-    service.ask("DELETE", "/v1/stats", "", b"").problem(405, "wrong-method");
+    service
+        .ask("PUT", "/v1/documents/a", "", b"")
+        .problem(405, "wrong-method");
+    service
+        .ask("DELETE", "/v1/stats", "", b"")
+        .problem(405, "wrong-method");
     // What is no HTTP at all.
     let answer = service.raw(b"\x16\x03\x01\x00\xa5\x01\x00\x00\r\n\r\n");
     assert_eq!(answer.status, 400);
@@ -101,8 +117,12 @@ fn pages_of_others_cannot_ask() {
     let service = Service::start("");
     let origin = "Origin: http://evil.example\r\n";
     let body = br#"{"text":"a","id":"a","add":true}"#;
-    service.ask("POST", "/v1/seen", origin, body).problem(403, "foreign-origin");
-    service.ask("POST", "/v1/seen", "Origin: null\r\n", body).problem(403, "foreign-origin");
+    service
+        .ask("POST", "/v1/seen", origin, body)
+        .problem(403, "foreign-origin");
+    service
+        .ask("POST", "/v1/seen", "Origin: null\r\n", body)
+        .problem(403, "foreign-origin");
     let own = "Origin: http://127.0.0.1\r\n";
     assert_eq!(service.ask("POST", "/v1/seen", own, body).status, 200);
     // A name of somebody else that leads here.
@@ -115,7 +135,9 @@ fn who_is_slow() {
     let service = Service::start("--header-timeout 1 --request-timeout 1");
     // A head that never ends.
     let mut stream = service.connect();
-    stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: ").unwrap();
+    stream
+        .write_all(b"GET /healthz HTTP/1.1\r\nHost: ")
+        .unwrap();
     let mut rest = Vec::new();
     let _ = stream.read_to_end(&mut rest);
     assert!(!String::from_utf8_lossy(&rest).contains(" 200 "));
@@ -123,7 +145,9 @@ fn who_is_slow() {
     let mut stream = service.connect();
     let head = b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{";
     stream.write_all(head).unwrap();
-    read_answer(&mut BufReader::new(stream)).unwrap().problem(503, "late");
+    read_answer(&mut BufReader::new(stream))
+        .unwrap()
+        .problem(503, "late");
     // A batch that never ends.
     let mut stream = service.connect();
     let head = b"POST /v1/seen/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999\r\n\r\n{";
@@ -147,7 +171,10 @@ fn too_many_at_once() {
     assert_eq!(refused.header("retry-after").as_deref(), Some("1"));
     assert_eq!(service.get("/healthz").status, 200);
     stream.write_all(&whole[whole.len() - 1..]).unwrap();
-    assert_eq!(read_answer(&mut BufReader::new(stream)).unwrap().status, 200);
+    assert_eq!(
+        read_answer(&mut BufReader::new(stream)).unwrap().status,
+        200
+    );
     crate::client::wait_until("a free place", || service.get("/v1/stats").status == 200);
 }
 
@@ -175,7 +202,10 @@ fn flags_that_are_refused() {
     refuse("--method nothing", "expected one of");
     refuse("--listen nowhere", "--listen");
     let service = Service::of(&place.path().join("seen"), "");
-    refuse("--listen 127.0.0.1:0", "another process has this index open");
+    refuse(
+        "--listen 127.0.0.1:0",
+        "another process has this index open",
+    );
     let taken = format!("--listen {}", service.address);
     let output = Command::new(env!("CARGO_BIN_EXE_simtool"))
         .arg("serve")

@@ -41,7 +41,11 @@ pub fn run(args: &RemoveArgs) -> Result<()> {
     let mut remove = |ids: &mut Vec<Vec<u8>>| -> Result<()> {
         let borrowed: Vec<&[u8]> = ids.iter().map(Vec::as_slice).collect();
         for was_there in seen.index().remove(&borrowed)? {
-            *if was_there { &mut removed } else { &mut unknown } += 1;
+            *if was_there {
+                &mut removed
+            } else {
+                &mut unknown
+            } += 1;
         }
         ids.clear();
         Ok(())

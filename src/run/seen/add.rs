@@ -81,11 +81,13 @@ impl Group {
 
     fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         let starts = std::iter::once(0).chain(self.ends.iter().map(|ends| ends[2]));
-        starts.zip(&self.ends).map(|(start, &[id, sketch, payload])| Entry {
-            id: &self.bytes[start..id],
-            sketch: &self.bytes[id..sketch],
-            payload: &self.bytes[sketch..payload],
-        })
+        starts
+            .zip(&self.ends)
+            .map(|(start, &[id, sketch, payload])| Entry {
+                id: &self.bytes[start..id],
+                sketch: &self.bytes[id..sketch],
+                payload: &self.bytes[sketch..payload],
+            })
     }
 }
 
@@ -208,10 +210,12 @@ fn read<'a>(
     };
     // One behind another, so that the order of what is added is that of the inputs.
     for unit in inputs.units() {
-        inputs.pipeline().run(&[unit], start, work, |_, event| match event {
-            Event::Chunk { result, .. } => take(result),
-            Event::End => Ok(()),
-        })?;
+        inputs
+            .pipeline()
+            .run(&[unit], start, work, |_, event| match event {
+                Event::Chunk { result, .. } => take(result),
+                Event::End => Ok(()),
+            })?;
     }
     inputs.progress.end(inputs.bytes());
     Ok(())
@@ -225,20 +229,25 @@ fn group(
     payload: Payload,
 ) -> Group {
     let mut group = Group::default();
-    parser.for_each(source.format, chunk, &|_| true, &mut |_, parsed| match parsed {
-        Parsed::Document(document) => {
-            let id = name(source, document.id, document.place);
-            match id.len() <= MOST_ID_BYTES {
-                true => {
-                    let sketch = texts.sketch(document.text).unwrap_or_default();
-                    group.push(&id, sketch, payload.of(&document));
+    parser.for_each(
+        source.format,
+        chunk,
+        &|_| true,
+        &mut |_, parsed| match parsed {
+            Parsed::Document(document) => {
+                let id = name(source, document.id, document.place);
+                match id.len() <= MOST_ID_BYTES {
+                    true => {
+                        let sketch = texts.sketch(document.text).unwrap_or_default();
+                        group.push(&id, sketch, payload.of(&document));
+                    }
+                    false => group.skipped += 1,
                 }
-                false => group.skipped += 1,
             }
-        }
-        Parsed::Skipped(_) => group.skipped += 1,
-        Parsed::Unwanted => {}
-    });
+            Parsed::Skipped(_) => group.skipped += 1,
+            Parsed::Unwanted => {}
+        },
+    );
     group
 }
 

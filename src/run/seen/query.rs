@@ -1,6 +1,7 @@
 //! Documents of inputs, asked of an index.
 
 use super::{Seen, Texts};
+use crate::Result;
 use crate::corpus::{Chunk, Parsed, Parser, Place, Source};
 use crate::index::{Answer, Query, Verdict};
 use crate::report::json_lines::At;
@@ -9,7 +10,6 @@ use crate::run::Stage;
 use crate::run::collection::Inputs;
 use crate::run::naming::name;
 use crate::run::pipeline::Event;
-use crate::Result;
 
 /// Counts of what was asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,17 +82,22 @@ impl Seen {
 impl Part {
     fn read(source: &Source, chunk: &Chunk, parser: &mut Parser, texts: &mut Texts<'_>) -> Part {
         let mut part = Part::default();
-        parser.for_each(source.format, chunk, &|_| true, &mut |_, parsed| match parsed {
-            Parsed::Document(document) => {
-                let sketch = texts.sketch(document.text);
-                part.asked.empty += u64::from(sketch.is_none());
-                part.sketches.push(sketch.unwrap_or_default().to_vec());
-                part.ids.push(name(source, document.id, document.place));
-                part.places.push(document.place);
-            }
-            Parsed::Skipped(_) => part.asked.skipped += 1,
-            Parsed::Unwanted => {}
-        });
+        parser.for_each(
+            source.format,
+            chunk,
+            &|_| true,
+            &mut |_, parsed| match parsed {
+                Parsed::Document(document) => {
+                    let sketch = texts.sketch(document.text);
+                    part.asked.empty += u64::from(sketch.is_none());
+                    part.sketches.push(sketch.unwrap_or_default().to_vec());
+                    part.ids.push(name(source, document.id, document.place));
+                    part.places.push(document.place);
+                }
+                Parsed::Skipped(_) => part.asked.skipped += 1,
+                Parsed::Unwanted => {}
+            },
+        );
         part
     }
 

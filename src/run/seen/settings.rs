@@ -96,7 +96,9 @@ impl Settings {
     /// Those of reading and of temporary files.
     pub fn counted(spec: Spec, inputs: Inputs<'_>) -> Result<Settings> {
         let ahead = spec.ahead().into_iter();
-        let frequencies = ahead.map(|count| inputs.count(count)).collect::<Result<_>>()?;
+        let frequencies = ahead
+            .map(|count| inputs.count(count))
+            .collect::<Result<_>>()?;
         Ok(Self::with(spec, inputs.manner, frequencies))
     }
 
@@ -266,7 +268,11 @@ impl Settings {
 impl fmt::Display for Settings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let html = format!("{:?}", self.html).to_lowercase();
-        write!(out, "{}; tokenizer {}; html {html}", self.spec, self.tokenizer)
+        write!(
+            out,
+            "{}; tokenizer {}; html {html}",
+            self.spec, self.tokenizer
+        )
     }
 }
 
@@ -292,7 +298,11 @@ mod tests {
             tokenizer: Choice::Unicode,
             stop_words: WordSet::new([5, u64::MAX, 1]),
         };
-        Settings::with(Spec::parse("simhash:distance=5").unwrap(), &manner, frequencies)
+        Settings::with(
+            Spec::parse("simhash:distance=5").unwrap(),
+            &manner,
+            frequencies,
+        )
     }
 
     #[test]
@@ -318,7 +328,11 @@ mod tests {
         std::fs::write(&path, bytes).unwrap();
         let error = Settings::read(directory.path(), &manifest).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Content);
-        for foreign in ["simhash", "x; settings ../../etc/passwd", "x; settings settings-1"] {
+        for foreign in [
+            "simhash",
+            "x; settings ../../etc/passwd",
+            "x; settings settings-1",
+        ] {
             let error = Settings::read(directory.path(), foreign).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Parameter);
         }
