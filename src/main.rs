@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use cli::exit::Finish;
 use cli::{
     Command, completions, dedup, evaluate, exit, explain, flags, generate, help, interrupt, man,
-    matching, methods, neighbours,
+    matching, methods, neighbours, tune,
 };
 use simtool::io::{guard, output};
 
@@ -32,6 +32,7 @@ fn main() -> ExitCode {
             #[cfg(feature = "serve")]
             Command::Serve(args) => cli::serve::run(&args),
             Command::Evaluate(args) => return evaluate::run(&args),
+            Command::Tune(args) => return tune::run(&args),
             Command::Methods(args) => methods::run(&args),
             Command::Plain(args) => matching::run(&args),
             Command::Explain(args) => explain::run(&args),

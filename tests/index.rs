@@ -7,7 +7,7 @@ mod index_model;
 use index_model::{Model, simhash};
 use proptest::prelude::*;
 use simtool::index::{Build, Entry, Index, Layout, Options, Query, Verdict, frozen, rescue};
-use simtool::sketch::{Compare, Score};
+use simtool::sketch::{Compare, Method as _, Score};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -133,6 +133,43 @@ proptest! {
     #[test]
     fn wide_answers_are_those_of_a_list(steps in steps(), distance in 0u32..8) {
         run(&simhash(128, distance), |seed| sketch(128, seed), Layout::Fast, &steps);
+    }
+}
+
+/// Sketches of MinHash: documents of words, some of them exchanged.
+fn min_hashes() -> (Arc<dyn Compare>, Vec<Vec<u8>>) {
+    let settings = simtool::sketch::minhash::Settings::for_similarity(0.5, 0.95).unwrap();
+    let method = settings.method(simtool::kernel::Level::best()).unwrap();
+    let mut scratch = simtool::sketch::Scratch::default();
+    let sketch = |seed: u64| {
+        let word = |i: u64| {
+            let changed = (i + seed / 6).is_multiple_of(9);
+            (i + if changed { seed * 1000 } else { 0 } + seed % 6 * 100_000)
+                .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        };
+        let words: Vec<u64> = (0..120).map(word).collect();
+        let words = simtool::sketch::View {
+            short: &words,
+            ..Default::default()
+        };
+        let mut sketch = Vec::new();
+        assert!(method.sketch(words, &mut scratch, &mut sketch));
+        sketch
+    };
+    let sketches = (0..64).map(sketch).collect();
+    (Arc::new(method), sketches)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(15))]
+    #[test]
+    fn answers_by_keys_are_those_of_a_list(steps in steps()) {
+        let (method, sketches) = min_hashes();
+        let sketch = |seed: u16| match seed % 23 {
+            0 => Vec::new(),
+            _ => sketches[usize::from(seed) % sketches.len()].clone(),
+        };
+        run(&method, sketch, Layout::Fast, &steps);
     }
 }
 

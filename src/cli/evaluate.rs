@@ -98,7 +98,7 @@ pub struct TruthArgs {
     /// Pairs with labels: a header a, b, label, and a pair a line, tabs between; the labels
     /// unrelated and 0 are not to be found
     #[arg(long, value_name = "FILE", help_heading = "Truth", required_unless_present_any = ["clusters", "planted"])]
-    pairs: Option<PathBuf>,
+    pub pairs: Option<PathBuf>,
 
     /// Clusters: a clusters.jsonl, or id and cluster a line
     #[arg(
@@ -127,11 +127,11 @@ pub struct TruthArgs {
         default_value = "1",
         help_heading = "Truth"
     )]
-    seed: u64,
+    pub seed: u64,
 
     /// Pairs that are not listed are not to be found
     #[arg(long, help_heading = "Truth", conflicts_with = "planted")]
-    closed_world: bool,
+    pub closed_world: bool,
 
     /// Score the listed pairs only, without asking each method for all pairs of the collection: no
     /// clusters, no unlisted false hits
@@ -233,7 +233,11 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
 }
 
 impl TruthArgs {
-    fn source(&self) -> Result<Source> {
+    /// The truth, its file read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`].
+    pub fn source(&self) -> Result<Source> {
         Ok(match (&self.pairs, &self.clusters) {
             (Some(path), _) => Source::Pairs(named(path)?),
             (None, Some(path)) => Source::Clusters(named(path)?),
@@ -321,7 +325,7 @@ fn swept(sweep: &str) -> Result<(String, Vec<String>)> {
 }
 
 /// Parses a share above 0 and at most 1; the message is for clap.
-fn share(text: &str) -> std::result::Result<Share, String> {
+pub fn share(text: &str) -> std::result::Result<Share, String> {
     let number: f64 = text.parse().unwrap_or(f64::NAN);
     match number > 0.0 && number <= 1.0 {
         true => Ok(Share::new((number * 1e6).round() as u64, 1_000_000)),

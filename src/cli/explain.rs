@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use simtool::Result;
 use simtool::run::explain::{Settings, compare};
+use simtool::sketch::registry::{METHODS, Spec};
 use simtool::text::WordSet;
 
 use super::reading_flags::ReadingArgs;
@@ -94,6 +95,11 @@ pub struct ExplainArgs {
     )]
     pub recall: f64,
 
+    /// Ask a further method: NAME or NAME:parameter=value,... (several times), or all; what it
+    /// would have to know of a collection, it does without
+    #[arg(long, value_name = "METHOD", help_heading = "Methods")]
+    pub method: Vec<String>,
+
     /// Columns to write in [default: those of the terminal, or 100]
     #[arg(
         long, value_name = "COLUMNS", value_parser = number::within(40, 1000),
@@ -122,6 +128,8 @@ Examples:
           In a compressed file: the member's offset, and the offset within
   simtool explain --pair out/duplicates.jsonl --id page-17
           Why page-17 goes; from the directory in which dedup ran
+  simtool explain old.txt new.txt --method all
+          The scores of all methods
   simtool explain old.txt new.txt --json
           The verdicts only, for a program
 
@@ -166,6 +174,16 @@ fn terminal_width() -> usize {
     })
 }
 
+/// The methods of these names; all of them for `all`.
+fn further(names: &[String]) -> Result<Vec<Spec>> {
+    let each = |name: &String| match name.as_str() {
+        "all" => METHODS.iter().map(|entry| entry.name.to_owned()).collect(),
+        _ => vec![name.clone()],
+    };
+    let names = names.iter().flat_map(each);
+    names.map(|name| Spec::parse(&name)).collect()
+}
+
 fn settings(args: &ExplainArgs) -> Result<Settings> {
     let tokenizer = args.reading.tokenizer;
     Ok(Settings {
@@ -178,5 +196,6 @@ fn settings(args: &ExplainArgs) -> Result<Settings> {
             false => args.reading.stop_words()?,
         },
         recall: args.recall,
+        methods: further(&args.method)?,
     })
 }

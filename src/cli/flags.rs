@@ -21,6 +21,7 @@ use super::neighbours::NeighboursArgs;
 use super::screen;
 #[cfg(feature = "serve")]
 use super::serve::ServeArgs;
+use super::tune::TuneArgs;
 
 const ABOUT: &str = "Finds near-duplicate texts: which articles are near each sample?";
 
@@ -103,6 +104,7 @@ pub enum Command {
     #[cfg(feature = "serve")]
     Serve(Box<ServeArgs>),
     Evaluate(Box<EvaluateArgs>),
+    Tune(Box<TuneArgs>),
     Methods(MethodsArgs),
     Explain(Box<ExplainArgs>),
     Generate(Box<GenerateArgs>),

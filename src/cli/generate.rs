@@ -13,10 +13,10 @@ use simtool::{Error, ErrorKind, Result};
 use super::size::parse_size;
 use super::{interrupt, message};
 
-/// Write a made-up corpus with planted near-duplicates: article.txt, sample.txt, stopwords.txt,
-/// hashvalue.txt and truth.tsv, which says what was planted.
+/// Write a made-up corpus with planted near-duplicates
 ///
-/// The same flags give the same bytes on any machine.
+/// It is article.txt, sample.txt, stopwords.txt, hashvalue.txt, and truth.tsv, which says what was
+/// planted. The same flags give the same bytes on any machine.
 #[derive(Args, Clone, Debug)]
 pub struct GenerateArgs {
     /// Directory to write the five files into; made if missing

@@ -37,6 +37,7 @@ pub mod serve;
 mod size;
 mod summary;
 mod timings;
+pub mod tune;
 mod visible;
 mod watch;
 

@@ -130,6 +130,10 @@ fn damage_that_only_a_checksum_shows_is_reported_behind_a_long_member() {
         detail.contains("gzip member there is damaged after 30"),
         "{detail}"
     );
+    assert!(
+        detail.contains("documents among them may be garbled"),
+        "{detail}"
+    );
     resumes_anywhere(&file);
 }
 

@@ -3,7 +3,8 @@
 use super::faults::{Faults, Operation};
 use super::{read_error, write_error};
 use crate::Result;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Creates the directory `path`; its parents have to exist. Not an error if it is there.
@@ -70,7 +71,10 @@ pub fn write(path: &Path, bytes: &[u8], faults: &Faults) -> Result<()> {
     let error = |cause| write_error(path, "cannot be written", cause);
     let directory = path.parent().unwrap_or(Path::new("."));
     faults.before(Operation::Create, path).map_err(error)?;
-    let mut file = tempfile::NamedTempFile::new_in(directory).map_err(error)?;
+    let mut file = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(directory)
+        .map_err(error)?;
     faults.before(Operation::Write, path).map_err(error)?;
     file.write_all(bytes).map_err(error)?;
     faults.before(Operation::Sync, path).map_err(error)?;

@@ -1,31 +1,37 @@
 //! Runs of characters as features.
 
-use std::iter::once;
-
-/// The characters of a text but white space, folded to lower case.
+/// The characters of a text but white space, each folded to lower case, in order.
 ///
-/// Bytes that are no UTF-8 are skipped as white space is.
+/// Bytes that are no UTF-8 are skipped as white space is. A character whose lower case is several
+/// characters counts as one, as it is one word of [`Choice::Chars`](crate::text::Choice::Chars).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Characters {
     folded: String,
+    /// Where each character begins, and where the last one ends.
+    borders: Vec<usize>,
 }
 
 impl Characters {
     /// Those of `text` instead of what was there.
     pub(super) fn read(&mut self, text: &[u8]) {
         self.folded.clear();
+        self.borders.clear();
+        self.borders.push(0);
         for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
-            let kept = valid.chars().filter(|character| !character.is_whitespace());
-            self.folded.extend(kept.flat_map(char::to_lowercase));
+            for character in valid.chars().filter(|character| !character.is_whitespace()) {
+                self.folded.extend(character.to_lowercase());
+                self.borders.push(self.folded.len());
+            }
         }
     }
 
-    /// The bytes of each run of `width` characters; of all of them if there are fewer.
+    /// The bytes of each run of `width` characters, at least one; of all of them if there are
+    /// fewer.
     pub(super) fn shingles(&self, width: usize) -> impl Iterator<Item = &[u8]> {
-        let starts = self.folded.char_indices().map(|(start, _)| start);
-        let ends = starts.clone().skip(width).chain(once(self.folded.len()));
-        let runs = starts.zip(ends);
-        runs.map(|(start, end)| &self.folded.as_bytes()[start..end])
+        let count = self.borders.len().saturating_sub(1);
+        let ends = self.borders.iter().skip(width.min(count).max(1));
+        let runs = self.borders.iter().zip(ends);
+        runs.map(|(&start, &end)| &self.folded.as_bytes()[start..end])
     }
 }
 
@@ -49,7 +55,7 @@ mod tests {
         assert_eq!(shingles(b"A b\xffc\nd", 3), ["abc", "bcd"]);
         assert_eq!(
             shingles("中\u{3000}文İ".as_bytes(), 2),
-            ["中文", "文i", "i\u{307}"]
+            ["中文", "文i\u{307}"]
         );
         assert_eq!(shingles(b"ab", 5), ["ab"]);
         assert!(shingles(b" \xff\n", 5).is_empty());
@@ -65,13 +71,14 @@ mod tests {
             ],
             width in 1usize..9,
         ) {
-            let mut folded: Vec<char> = Vec::new();
+            let mut folded: Vec<String> = Vec::new();
             for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
-                folded.extend(valid.split_whitespace().collect::<String>().chars().flat_map(char::to_lowercase));
+                let kept = valid.split_whitespace().flat_map(str::chars);
+                folded.extend(kept.map(|character| character.to_lowercase().collect()));
             }
             let expected: Vec<String> = match folded.len() {
                 0 => Vec::new(),
-                count => folded.windows(width.min(count)).map(String::from_iter).collect(),
+                count => folded.windows(width.min(count)).map(<[String]>::concat).collect(),
             };
             prop_assert_eq!(shingles(&text, width), expected);
         }

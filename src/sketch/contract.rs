@@ -49,15 +49,10 @@ impl Document {
 fn count(wanted: Count, documents: &[Document], stop: &WordSet) -> Frequencies {
     let mut counts = BTreeMap::new();
     for document in documents {
-        let mut words = match wanted.unit {
-            Unit::Words => document.hashes.short.clone(),
-            Unit::Characters => {
-                let mut hashes = WordHashes::default();
-                let mut tokenizer = Tokenizer::new(Choice::Chars, Level::best());
-                tokenizer.hash_words(&document.text, false, &mut hashes);
-                hashes.short
-            }
-        };
+        let mut words = document.hashes.short.clone();
+        if wanted.unit == Unit::Characters {
+            words = characters(&document.text);
+        }
         words.retain(|word| !(wanted.skip_stop_words && stop.contains(*word)));
         let mut features = Vec::new();
         match wanted.shingle {
@@ -76,6 +71,13 @@ fn count(wanted: Count, documents: &[Document], stop: &WordSet) -> Frequencies {
     counts.sort_by_key(|&(feature, count)| (u64::MAX - count, feature));
     counts.truncate(wanted.most);
     Frequencies::new(documents.len() as u64, counts)
+}
+
+/// The words of [`Choice::Chars`].
+fn characters(text: &[u8]) -> Vec<u64> {
+    let mut hashes = WordHashes::default();
+    Tokenizer::new(Choice::Chars, Level::best()).hash_words(text, false, &mut hashes);
+    hashes.short
 }
 
 /// The ends of a domain.
@@ -176,10 +178,10 @@ fn check(spec: &Spec, method: &dyn Method, documents: &[Document]) {
     });
     let sketches: Vec<Vec<u8>> = sketches.collect::<Vec<_>>().into_iter().flatten().collect();
     let keys: Vec<BTreeSet<u64>> = sketches.iter().map(|sketch| keys(method, sketch)).collect();
-    for (a, keys_a) in sketches.iter().zip(&keys) {
+    for (place, (a, keys_a)) in sketches.iter().zip(&keys).enumerate() {
         let itself = method.score(a, a);
         assert!(method.accepts(&itself), "{spec}: {itself} to itself");
-        for (b, keys_b) in sketches.iter().zip(&keys) {
+        for (b, keys_b) in sketches.iter().zip(&keys).skip(place + 1) {
             let score = method.score(a, b);
             assert_eq!(score, method.score(b, a), "{spec}: symmetric");
             assert!(score >= itself, "{spec}: nothing is nearer than itself");
@@ -237,7 +239,7 @@ fn documents() -> impl Strategy<Value = Vec<Document>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
     fn near_documents_share_a_key(documents in documents(), skip in any::<bool>()) {
@@ -260,18 +262,28 @@ proptest! {
     }
 }
 
+/// Every seventeenth of the common ones, the first level of GB2312.
+const HANZI: &str = "\
+    啊安懊霸板蚌暴焙彼避表炳脖猜灿蹭蝉敞彻呈驰踌除窗戳匆淬呆掸蹈瞪第惦迭动独堆垛扼乏贩啡焚逢符\
+    府缚感羔蛤攻苟骨关归国涵壕合亨厚护坏黄蛔昏基棘冀嘉歼拣剑酱脚街界进精炯就巨撅竣砍磕空挎亏廓\
+    阑捞垒李痢敛撩猎铃瘤漏潞滤萝马漫帽寐糜娩悯抹墓氖嫩撵凝虐帕乓陪鹏僻聘粕期齐泣钳抢茄氢求圈确\
+    热荣汝塞僧煽尚舍沈圣识是守书竖谁司讼肃笋踏痰唐套惕贴同徒臀瓦宛危未闻沃午硒汐霞贤限巷孝谐心\
+    姓墟绪血鸦烟演杨摇也颐以义姻萤雍铀榆禹誉员月杂凿怎炸展帐折侦正职至忠帚拄拽赘咨宗纂";
+
 /// Sentences of some hundred words, the same on every run; every tenth of them is `edited`.
 fn text(seed: u64, edited: u64) -> Vec<u8> {
+    let hanzi: Vec<char> = HANZI.chars().collect();
     let mut text = String::new();
     for place in 0..600 {
         let number = xxhash_rust::xxh3::xxh3_64_with_seed(&[place as u8, (place >> 8) as u8], seed);
         let glue = ["the ", "is ", "was ", "and ", "", "", "", ""][number as usize % 8];
         let mark = if place % 12 == 0 { ".\n" } else { "" };
         let change = if place == 299 { edited } else { 0 };
-        text.push_str(&format!(
-            "{glue}w{} {mark}",
-            20 + (number >> 8) % 500 + change
-        ));
+        let word = 20 + (number >> 8) % 500 + change;
+        text.push_str(&format!("{glue}w{word} {mark}"));
+        if place % 3 == 0 {
+            text.push(hanzi[(number >> 20) as usize % hanzi.len()]);
+        }
     }
     text.into_bytes()
 }

@@ -4,7 +4,7 @@
 //! hash is 1. Source: Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC
 //! 2002.
 
-use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128_with_seed};
 
 use super::features::for_each_shingle;
 use super::method::{Scratch, View};
@@ -144,11 +144,6 @@ impl<F: Feature> Fingerprinter<F> {
             Features::Shingles(width) => {
                 let kept = kept_words(rules.stop_words, document.short, &mut scratch.words);
                 F::shingles(kept, width, self.seed, out);
-                if counted.is_some() {
-                    shingles(kept, width, &mut scratch.names);
-                    let mut names = scratch.names.iter();
-                    out.retain(|_| names.next().is_some_and(counts));
-                }
             }
             Features::Characters(width) => {
                 scratch.characters.read(document.text);
@@ -156,6 +151,11 @@ impl<F: Feature> Fingerprinter<F> {
                 out.clear();
                 out.extend(runs.map(|run| F::of_bytes(run, self.seed)));
             }
+        }
+        if counted.is_some() && rules.features != Features::Words {
+            names(rules, document, scratch);
+            let mut names = scratch.names.iter();
+            out.retain(|_| names.next().is_some_and(counts));
         }
     }
 
@@ -232,12 +232,23 @@ fn kept_words<'a>(stop: &WordSet, words: &'a [u64], buffer: &'a mut Vec<u64>) ->
 /// Lists in `scratch.names` the 64-bit hashes by which the features were counted ahead.
 fn names(rules: Rules<'_>, document: View<'_>, scratch: &mut Scratch) {
     let Scratch { words, names, .. } = scratch;
-    let kept = kept_words(rules.stop_words, document.short, words);
-    names.clear();
-    match rules.features {
-        Features::Words => names.extend_from_slice(kept),
-        Features::Shingles(width) => shingles(kept, width, names),
-        Features::Characters(_) => {}
+    let (kept, width) = match rules.features {
+        Features::Words => (kept_words(rules.stop_words, document.short, words), 1),
+        Features::Shingles(width) => (kept_words(rules.stop_words, document.short, words), width),
+        Features::Characters(width) => {
+            scratch.characters.read(document.text);
+            words.clear();
+            words.extend(scratch.characters.shingles(1).map(xxh3_64));
+            (&**words, width)
+        }
+    };
+    // A run of one is counted under the hash of the word itself.
+    match width {
+        1 if rules.features != Features::Shingles(1) => {
+            names.clear();
+            names.extend_from_slice(kept);
+        }
+        width => shingles(kept, width, names),
     }
 }
 

@@ -30,8 +30,8 @@ in common differ in few bits; the search finds every pair within the distance.
 Costs a few nanoseconds a word, and 4 to 32 bytes a document. Blind to the order of words unless \
 features are shingles. Short documents vary much; of texts of one template, fingerprints are near. \
 32 bits are narrow: in large collections, unrelated documents are near by accident. tf-idf weights \
-need the document frequencies of features, which are counted ahead; shingles of characters are not \
-counted, and know no stop words.
+need the document frequencies of features, which are counted ahead. Runs of characters know no stop \
+words.
 
 Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002; Manku, Jain and \
 Das Sarma, Detecting Near-Duplicates for Web Crawling, WWW 2007.",
@@ -114,28 +114,28 @@ const fn parameters(features: &'static str, distance: &'static str) -> [Paramete
 }
 
 fn ahead(values: &Values) -> Ahead {
-    let (most, documents) = match (values.word("unit"), values.word("weights")) {
-        ("words", "top") => (values.integer("top"), false),
-        ("words", "tf-idf") => (values.integer("lexicon"), true),
+    let (most, documents) = match values.word("weights") {
+        "top" => (values.integer("top"), false),
+        "tf-idf" => (values.integer("lexicon"), true),
         _ => return Ahead::Nothing,
     };
+    let unit = match values.word("unit") {
+        "characters" => Unit::Characters,
+        _ => Unit::Words,
+    };
     Ahead::Count(Count {
-        unit: Unit::Words,
+        unit,
         most: most as usize,
         shingle: values.integer("features") as usize,
-        skip_stop_words: values.word("stop-words") == "skip",
+        skip_stop_words: unit == Unit::Words && values.word("stop-words") == "skip",
         documents,
     })
 }
 
 fn build(name: &'static str, values: &Values, setting: &Setting<'_>) -> Result<Box<dyn Method>> {
     let (unit, weights) = (values.word("unit"), values.word("weights"));
-    if unit == "characters" && matches!(weights, "top" | "tf-idf") {
-        let message = format!("method {name}: weights={weights} needs unit=words");
-        return Err(Error::new(ErrorKind::Parameter, message));
-    }
-    let none = Frequencies::default();
-    let frequencies = setting.frequencies.unwrap_or(&none);
+    let nothing = Frequencies::default();
+    let counted = setting.frequencies.unwrap_or(&nothing);
     let settings = Settings {
         features: match (unit, values.integer("features") as usize) {
             ("characters", width) => Features::Characters(width),
@@ -144,9 +144,9 @@ fn build(name: &'static str, values: &Values, setting: &Setting<'_>) -> Result<B
         },
         weights: match weights {
             "log-tf" => Weights::LogTf,
-            "tf-idf" => Weights::TfIdf(Idf::new(frequencies)),
+            "tf-idf" => Weights::TfIdf(Idf::new(counted)),
             "once" => Weights::Once,
-            "top" => Weights::Top(WordSet::new(frequencies.features().iter().copied())),
+            "top" => Weights::Top(WordSet::new(counted.features().iter().copied())),
             _ => Weights::Tf,
         },
         stop_words: setting.stop_words(values.word("stop-words") == "skip"),

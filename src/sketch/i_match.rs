@@ -16,7 +16,7 @@ use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use super::registry::{
     Ahead, Count, Domain, Entry, Parameter, SHARE_DENOMINATOR, Setting, Unit, Values,
 };
-use super::weights::{FRACTION_BITS, log_weight};
+use super::weights::inverse_frequency;
 use crate::vocabulary::{Frequencies, SubLexicons};
 use crate::{Error, ErrorKind, Result};
 
@@ -135,14 +135,13 @@ fn ahead(values: &Values) -> Ahead {
 /// Logarithms are rounded down to 16 fractional bits. In a collection of one document there is no
 /// such frequency, and no lexicon.
 fn lexicon(frequencies: &Frequencies, low: u64, high: u64) -> AHashSet<u64> {
-    let log = |count: u64| u128::from(log_weight(count) - (1 << FRACTION_BITS));
-    let documents = frequencies.documents().max(1);
-    let most = log(documents);
+    let documents = frequencies.documents();
+    let most = u128::from(inverse_frequency(documents, 1));
     let window = u128::from(low) * most..=u128::from(high) * most;
-    let share = u128::from(SHARE_DENOMINATOR);
     let inside = |word: &u64| {
-        let df = frequencies.get(*word).unwrap_or(1).clamp(1, documents);
-        most > 0 && window.contains(&((most - log(df)) * share))
+        let df = frequencies.get(*word).unwrap_or(1);
+        let idf = inverse_frequency(documents, df);
+        most > 0 && window.contains(&(u128::from(idf) * u128::from(SHARE_DENOMINATOR)))
     };
     frequencies
         .features()
@@ -176,16 +175,12 @@ impl IMatch {
         parts: SubLexicons,
     ) -> Result<IMatch> {
         let [low, high] = ["low", "high"].map(|name| values.share(name).0);
-        let refuse = |message: &str| {
-            let message = format!("method {name}: {message}");
-            Err(Error::new(ErrorKind::Parameter, message))
-        };
-        let Some(frequencies) = setting.frequencies else {
-            return refuse("needs the document frequencies of words, which were not counted");
-        };
         if low > high {
-            return refuse(&format!("low {low} above high {high} (in millionths)"));
+            let message = format!("method {name}: low {low} above high {high} (in millionths)");
+            return Err(Error::new(ErrorKind::Parameter, message));
         }
+        let nothing = Frequencies::default();
+        let frequencies = setting.frequencies.unwrap_or(&nothing);
         let mut parameters = values.list();
         parameters.push(("counted", frequencies.to_string()));
         Ok(IMatch {

@@ -17,7 +17,7 @@ pub(super) fn write(hashes: &mut Vec<u64>, out: &mut Vec<u8>) -> usize {
 /// If the bytes are no whole hashes.
 pub(super) fn read(bytes: &[u8]) -> Cow<'_, [u64]> {
     let (hashes, rest) = bytes.as_chunks();
-    assert!(rest.is_empty(), "whole hashes");
+    assert!(rest.is_empty(), "{} bytes of hashes", bytes.len());
     match bytemuck::try_cast_slice(bytes) {
         Ok(aligned) if cfg!(target_endian = "little") => Cow::Borrowed(aligned),
         _ => Cow::Owned(hashes.iter().copied().map(u64::from_le_bytes).collect()),

@@ -10,11 +10,10 @@
 //! |A| − ⌈θ|A|⌉ + 1 of A, and likewise of B. These are the keys. A containment divides by the
 //! smaller set and says nothing of the larger one: there, every element is a key.
 
-use std::borrow::Cow;
-
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use super::registry::{Ahead, Domain, Entry, Parameter};
-use crate::text::shingles::{little_endian, overlap, shingles, sort_to_set};
+use super::sets;
+use crate::text::shingles::{overlap, shingles};
 
 /// Shingle sets, among the methods.
 pub const ENTRY: Entry = Entry {
@@ -85,19 +84,6 @@ struct ShingleSets {
     parameters: Vec<(&'static str, String)>,
 }
 
-/// The hashes of a sketch; without a copy where they lie as the machine wants them.
-fn hashes(sketch: &[u8]) -> Cow<'_, [u64]> {
-    let (hashes, rest) = sketch.as_chunks();
-    assert!(rest.is_empty(), "{} bytes of hashes", sketch.len());
-    match bytemuck::try_cast_slice(sketch) {
-        Ok(hashes) if cfg!(target_endian = "little") => Cow::Borrowed(hashes),
-        _ => hashes
-            .iter()
-            .map(|hash| u64::from_le_bytes(*hash))
-            .collect(),
-    }
-}
-
 impl Compare for ShingleSets {
     fn name(&self) -> &'static str {
         ENTRY.name
@@ -116,7 +102,7 @@ impl Compare for ShingleSets {
     }
 
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
-        let hashes = hashes(sketch);
+        let hashes = sets::read(sketch);
         let keys = match self.measure {
             Measure::Containment => hashes.len(),
             Measure::Resemblance => {
@@ -130,7 +116,7 @@ impl Compare for ShingleSets {
     }
 
     fn score(&self, a: &[u8], b: &[u8]) -> Score {
-        let (a, b) = (hashes(a), hashes(b));
+        let (a, b) = (sets::read(a), sets::read(b));
         let shared = overlap(&a, &b);
         let all = match self.measure {
             Measure::Resemblance => a.len() + b.len() - shared,
@@ -157,9 +143,7 @@ impl Method for ShingleSets {
     fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
         let hashes = &mut scratch.short;
         shingles(document.short, self.shingle, hashes);
-        sort_to_set(hashes);
-        out.extend_from_slice(&little_endian(hashes));
-        !hashes.is_empty()
+        sets::write(hashes, out) > 0
     }
 }
 

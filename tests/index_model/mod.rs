@@ -4,7 +4,7 @@
 
 use simtool::index::{Answer, Document, Entry, Index, Match, Query, Verdict};
 use simtool::kernel::Level;
-use simtool::sketch::{Compare, hashed};
+use simtool::sketch::{Compare, Shape, hashed};
 use std::sync::Arc;
 
 /// SimHash of `width` bits within `distance`.
@@ -36,13 +36,28 @@ impl Model {
         self.documents.iter().find(|document| document.id == id)
     }
 
+    /// Whether a search by keys sees the two; fingerprints are found without.
+    fn shares_a_key(&self, a: &[u8], b: &[u8]) -> bool {
+        if matches!(self.method.shape(), Shape::Bits { .. }) {
+            return true;
+        }
+        let keys = |sketch: &[u8]| {
+            let mut keys = Vec::new();
+            self.method.keys(sketch, &mut |key| keys.push(key));
+            keys
+        };
+        let of_b = keys(b);
+        keys(a).iter().any(|key| of_b.contains(key))
+    }
+
     pub fn seen(&self, query: &Query<'_>, limit: usize) -> Answer {
         let mut matches: Vec<Match> = Vec::new();
         for document in &self.documents {
             let comparable = !document.sketch.is_empty() && !query.sketch.is_empty();
             if comparable && query.id != Some(&document.id) {
                 let score = self.method.score(query.sketch, &document.sketch);
-                if self.method.accepts(&score) {
+                if self.method.accepts(&score) && self.shares_a_key(query.sketch, &document.sketch)
+                {
                     matches.push(Match {
                         id: document.id.clone(),
                         score,

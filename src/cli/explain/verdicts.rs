@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use simtool::report::json_lines::At;
 use simtool::run::explain::{Comparison, Evidence, Found, Outcome, Settings, Verdict};
+use simtool::sketch::Score;
 
 use super::listed::Listed;
 use crate::cli::visible::visible;
@@ -33,7 +34,7 @@ pub fn text(
         .map(|verdict| {
             let [measured, needed] = evidence(verdict.evidence);
             [
-                label(verdict.method).to_owned(),
+                label(&verdict.method).to_owned(),
                 measured,
                 needed,
                 outcome(verdict.outcome),
@@ -184,6 +185,15 @@ fn evidence(evidence: Evidence) -> [String; 2] {
             format!("{equal} of {} bands equal", bands.bands()),
             format!("at least 1 (of {} rows)", bands.rows()),
         ],
+        Evidence::Score(Score::Distance(bits)) => [format!("{bits} bits differ"), String::new()],
+        Evidence::Score(Score::Fraction(part, whole)) => [
+            format!(
+                "{part} of {whole} = {:.3}",
+                (u128::from(part) * 1000 / u128::from(whole.max(1))) as f64 / 1000.0
+            ),
+            String::new(),
+        ],
+        Evidence::Nothing => [String::new(), String::new()],
         Evidence::Share {
             shared,
             all,
@@ -211,7 +221,7 @@ fn outcome(outcome: Outcome) -> String {
 fn verdict_json(verdict: &Verdict) -> Value {
     let mut value = Map::new();
     let mut add = |name: &str, field: Value| drop(value.insert(name.to_owned(), field));
-    add("method", verdict.method.into());
+    add("method", verdict.method.clone().into());
     match verdict.evidence {
         Evidence::Digests([a, b]) => {
             add("a", format!("{a:032x}").into());
@@ -234,6 +244,9 @@ fn verdict_json(verdict: &Verdict) -> Value {
             add("bands", bands.bands().into());
             add("rows", bands.rows().into());
         }
+        Evidence::Score(Score::Distance(bits)) => add("distance", bits.into()),
+        Evidence::Score(Score::Fraction(part, whole)) => add("score", json!([part, whole])),
+        Evidence::Nothing => {}
         Evidence::Share {
             shared,
             all,

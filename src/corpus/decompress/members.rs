@@ -2,8 +2,9 @@
 //!
 //! A member of at most [`HELD_BYTES`] is given out once its checksum was found right, so that a
 //! damaged one costs itself and nothing else. A longer one is given out as it is decompressed;
-//! what comes before the damage cannot be called back. Behind damage, the next member is looked
-//! for by its first bytes and taken if it can be decompressed as far as it is held.
+//! what came out before the damage was noticed cannot be called back, and the report says so.
+//! Behind damage, the next member is looked for by its first bytes and taken if it can be
+//! decompressed as far as it is held.
 
 use super::ahead::Ahead;
 use super::blocks::Blocks;
@@ -237,13 +238,19 @@ impl Members {
     fn damaged(&mut self, member: Member, next: Option<u64>, what: &str, pile: &mut Pile) -> Break {
         self.member = None;
         self.unwanted = 0;
-        if member.given <= HELD_BYTES {
+        let is_held = member.given <= HELD_BYTES;
+        if is_held {
             take_back(member, pile);
         }
         let what = format!(
-            "the {} there is damaged after {} decompressed bytes: {what}",
+            "the {} there is damaged after {} decompressed bytes: {what}{}",
             self.codec.member_name(),
-            member.given
+            member.given,
+            if is_held {
+                ""
+            } else {
+                " (documents among them may be garbled)"
+            }
         );
         Break {
             is_truncated: false,

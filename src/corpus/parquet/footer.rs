@@ -1,9 +1,8 @@
 //! A look at the footer before the decoder allocates what it claims.
 //!
-//! The footer is a Thrift structure in the compact protocol. Every element of a list takes at
-//! least a byte, so a list that claims more elements than bytes are left is a lie; the decoder
-//! would believe it. Source: the Thrift compact protocol specification, Apache Thrift.
+//! A list in it may claim any number of elements, and the decoder would believe it.
 
+use super::thrift::{MOST_DEPTH, Rest};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
@@ -11,8 +10,6 @@ use std::os::unix::fs::FileExt;
 const TAIL_BYTES: u64 = 8;
 /// Wide tables of thousands of row groups have less.
 const MOST_BYTES: u64 = 64 << 20;
-/// Structures within structures: those of Parquet are seven deep.
-const MOST_DEPTH: usize = 32;
 
 /// Whether the footer of a file of `file_bytes` bytes claims only what it may hold. Says nothing
 /// of files that are no Parquet files.
@@ -35,92 +32,9 @@ pub(super) fn check(file: &File, file_bytes: u64) -> Result<(), String> {
     }
     let mut footer = vec![0; length as usize];
     file.read_exact_at(&mut footer, start).map_err(unreadable)?;
-    let mut rest = Rest(&footer);
+    let mut rest = Rest::new(&footer);
     rest.structure(MOST_DEPTH)
         .ok_or_else(|| "the footer claims more than it holds".to_owned())
-}
-
-/// The bytes that are left.
-struct Rest<'a>(&'a [u8]);
-
-impl Rest<'_> {
-    fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*first)
-    }
-
-    fn pass(&mut self, bytes: u64) -> Option<()> {
-        self.0 = self.0.get(usize::try_from(bytes).ok()?..)?;
-        Some(())
-    }
-
-    fn number(&mut self) -> Option<u64> {
-        let mut number = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
-    /// How many elements there are, if so many can be left.
-    fn count(&mut self) -> Option<u64> {
-        let count = self.number()?;
-        (count <= self.0.len() as u64).then_some(count)
-    }
-
-    fn structure(&mut self, depth: usize) -> Option<()> {
-        let depth = depth.checked_sub(1)?;
-        loop {
-            let head = self.byte()?;
-            if head == 0 {
-                return Some(());
-            }
-            if head >> 4 == 0 {
-                self.number()?;
-            }
-            // Of a truth value in a structure, the type is the value.
-            if !matches!(head & 15, 1 | 2) {
-                self.value(head & 15, depth)?;
-            }
-        }
-    }
-
-    fn value(&mut self, kind: u8, depth: usize) -> Option<()> {
-        let depth = depth.checked_sub(1)?;
-        match kind {
-            1..=3 => self.pass(1),
-            4..=6 => self.number().map(drop),
-            7 => self.pass(8),
-            8 => {
-                let length = self.number()?;
-                self.pass(length)
-            }
-            9 | 10 => {
-                let head = self.byte()?;
-                let count = match head >> 4 {
-                    15 => self.count()?,
-                    few => u64::from(few),
-                };
-                (0..count).try_for_each(|_| self.value(head & 15, depth))
-            }
-            11 => {
-                let count = self.count()?;
-                let kinds = if count > 0 { self.byte()? } else { 0 };
-                (0..count).try_for_each(|_| {
-                    self.value(kinds >> 4, depth)?;
-                    self.value(kinds & 15, depth)
-                })
-            }
-            12 => self.structure(depth),
-            13 => self.pass(16),
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]

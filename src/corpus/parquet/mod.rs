@@ -13,7 +13,9 @@ mod contain;
 mod documents;
 mod fields;
 mod footer;
+mod pages;
 mod read;
+mod thrift;
 mod write;
 
 pub(super) use chunks::RowReader;

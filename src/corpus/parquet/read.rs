@@ -13,7 +13,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::RowGroupMetaData;
 
 use super::contain::contain;
-use super::footer;
+use super::{footer, pages};
 use crate::corpus::reading::Reading;
 use crate::{Error, ErrorKind, Result};
 
@@ -217,6 +217,10 @@ impl Batches {
         let file = file.try_clone().map_err(|error| error.to_string())?;
         let rows = usize::try_from(self.table.batch_rows(group)).unwrap_or(1);
         let passed = usize::try_from(passed).map_err(|error| error.to_string())?;
+        let leaves = group.columns().iter().enumerate();
+        for (_, column) in leaves.filter(|(leaf, _)| columns.leaf_included(*leaf)) {
+            pages::check(&file, column)?;
+        }
         contain(|| {
             ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
                 .with_row_groups(vec![number])

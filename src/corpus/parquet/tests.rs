@@ -11,7 +11,7 @@ use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -282,6 +282,113 @@ fn a_damaged_row_group_is_lost_alone() {
         "{}",
         lost[0].detail
     );
+}
+
+/// The number as the compact protocol of Thrift writes it.
+fn varint(number: i32) -> Vec<u8> {
+    let mut left = ((number << 1) ^ (number >> 31)) as u32;
+    let mut bytes = Vec::new();
+    while left > 0x7f {
+        bytes.push(left as u8 | 0x80);
+        left >>= 7;
+    }
+    bytes.push(left as u8);
+    bytes
+}
+
+/// The head of a page, with nothing but a number of values in the structure of this `field`.
+fn head(kind: i32, uncompressed: i32, compressed: i32, field: u8, values: i32) -> Vec<u8> {
+    let numbers =
+        [kind, uncompressed, compressed].map(|number| [&[0x15], &varint(number)[..]].concat());
+    let structure = [&[(field - 3) << 4 | 12, 0x15], &varint(values)[..], &[0, 0]].concat();
+    [numbers.concat(), structure].concat()
+}
+
+#[test]
+fn claims_of_pages_are_checked() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.parquet");
+    let codecs = [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::ZSTD(ZstdLevel::default()),
+    ];
+    for codec in codecs {
+        let texts: StringArray = texts(90).into_iter().collect();
+        write(&path, &batch(Arc::new(texts)), codec, 30);
+        let whole = std::fs::read(&path).unwrap();
+        let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
+        let column = builder.metadata().row_group(1).column(1).clone();
+        let (start, length) = column.byte_range();
+        let region = start as usize..(start + length) as usize;
+        let most = i32::MAX;
+        for (head, complaint) in [
+            (
+                head(0, most, 20, 5, 30),
+                "that claims to be 2147483647 decompressed",
+            ),
+            (
+                head(3, most, 20, 8, 30),
+                "that claims to be 2147483647 decompressed",
+            ),
+            (
+                head(2, 20, 20, 7, most),
+                "a dictionary of 20 bytes that claims 2147483647 values",
+            ),
+            (head(2, 20, 20, 7, -1), "a size of -1"),
+            (
+                head(0, 20, most, 5, 30),
+                "a page of 2147483647 bytes where the column has",
+            ),
+            (head(0, -1, 20, 5, 30), "a size of -1"),
+            (head(0, 20, -1, 5, 30), "a size of -1"),
+            (
+                vec![0x15, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
+                "no head of a page",
+            ),
+        ] {
+            let mut bytes = whole.clone();
+            bytes[region.clone()].fill(0xff);
+            bytes[region.start..][..head.len()].copy_from_slice(&head);
+            std::fs::write(&path, bytes).unwrap();
+            let reading = reading();
+            let (found, lost) = rows(&open(&path, &reading), 0, &reading);
+            assert_eq!(found.len(), 60);
+            let detail = &lost[0].detail;
+            assert!(
+                detail.starts_with("row group 1: column text, byte "),
+                "{detail}"
+            );
+            assert!(detail.contains(complaint), "{detail}");
+        }
+    }
+}
+
+#[test]
+fn long_statistics_and_many_pages_are_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.parquet");
+    let text = |row: usize| Some(format!("{row} {}", "long ".repeat(10_000)));
+    let texts: StringArray = (0..20).map(text).collect();
+    let whole = batch(Arc::new(texts));
+    for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+        let properties = WriterProperties::builder()
+            .set_writer_version(version)
+            .set_compression(Compression::GZIP(Default::default()))
+            .set_statistics_enabled(EnabledStatistics::Page)
+            .set_write_page_header_statistics(true)
+            .set_statistics_truncate_length(None)
+            .set_data_page_row_count_limit(5)
+            .set_write_batch_size(5)
+            .build();
+        let file = File::create(&path).unwrap();
+        let mut writer = ArrowWriter::try_new(file, whole.schema(), Some(properties)).unwrap();
+        writer.write(&whole).unwrap();
+        writer.close().unwrap();
+        let (found, lost) = rows(&open(&path, &reading()), 0, &reading());
+        assert!(lost.is_empty(), "{lost:?}");
+        assert_eq!(found.len(), 20);
+    }
 }
 
 #[test]

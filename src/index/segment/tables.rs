@@ -91,12 +91,13 @@ impl<F: Value> Tables<F> {
             let count = probes.buckets.len();
             for ahead in 0..count + AHEAD {
                 if let Some((_, bucket)) = probes.buckets.get(ahead) {
-                    file.prefetch::<u32>(directory(number), (*bucket).into());
+                    let bucket = u64::from(*bucket);
+                    file.prefetch::<u32>(directory(number), bucket..bucket + 1);
                 }
                 let near = ahead.checked_sub(AHEAD / 2);
                 if let Some((_, bucket)) = near.and_then(|near| probes.buckets.get(near)) {
                     let range = self.range(file, number, *bucket)?;
-                    file.prefetch::<F>(values(number), range.0.into());
+                    file.prefetch::<F>(values(number), range.0.into()..range.1.into());
                     probes.ranges.push(range);
                 }
                 if let Some(now) = ahead.checked_sub(AHEAD) {

@@ -14,6 +14,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
+/// Bytes that a cache brings in at a time.
+const LINE_BYTES: usize = 64;
+/// So many are asked for; the processor foresees the rest of a long range.
+const LINES: usize = 8;
+
 /// Bytes that are copied at a time.
 const COPY_BYTES: u64 = 1 << 20;
 
@@ -147,14 +152,15 @@ impl BlockFile {
         bytemuck::try_cast_slice(&all[start..end]).map_err(|_| self.outside(section, range))
     }
 
-    /// Asks for a value to be brought into the cache.
+    /// Asks for the first values of a range to be brought into the cache.
     #[inline]
-    pub fn prefetch<T: Pod>(&self, section: usize, number: u64) {
+    pub fn prefetch<T: Pod>(&self, section: usize, range: Range<u64>) {
         if let Some((first, length)) = self.header.sections.get(section) {
-            let offset = number * size_of::<T>() as u64;
-            if offset < *length {
-                prefetch(&self.bytes.all()[(first + offset) as usize..]);
-            }
+            let size = size_of::<T>() as u64;
+            let start = range.start.saturating_mul(size).min(*length);
+            let end = range.end.saturating_mul(size).clamp(start, *length);
+            let bytes = &self.bytes.all()[(first + start) as usize..(first + end) as usize];
+            bytes.chunks(LINE_BYTES).take(LINES).for_each(prefetch);
         }
     }
 

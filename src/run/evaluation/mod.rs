@@ -8,6 +8,7 @@
 
 mod join;
 mod planted;
+mod tuning;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ use crate::sketch::registry::Spec;
 use crate::{Error, Result};
 
 pub use planted::Planting;
+pub use tuning::{BitMeans, CANDIDATES, Recommendation, recommend};
 
 /// A file's bytes and its name.
 #[derive(Clone, Debug)]
@@ -74,6 +76,8 @@ pub struct Report {
     pub outcomes: Vec<Outcome>,
     /// What that is worth.
     pub evaluation: Evaluation,
+    /// Of each method, how often the bits of its fingerprints are set.
+    pub bits: Vec<BitMeans>,
     /// The documents of the worst mistakes.
     pub mistaken: BTreeMap<u32, Shown>,
     /// How many documents there are, planted ones too.
@@ -113,7 +117,7 @@ impl Job {
             planted,
             facts,
         } = prepared;
-        let mut outcomes = Vec::new();
+        let (mut outcomes, mut bits) = (Vec::new(), Vec::new());
         for (spec, (method, sketched)) in self
             .methods
             .iter()
@@ -123,6 +127,12 @@ impl Job {
                 true => Some(workers.install(|| join::all_pairs(&**method, sketched, &inputs))?),
                 false => None,
             };
+            let sketches = sketched.sketches.all(&**method).iter();
+            let usable = sketches
+                .zip(&sketched.usable)
+                .filter(|(_, usable)| **usable);
+            let usable = usable.map(|(sketch, _)| sketch);
+            bits.push(BitMeans::of(method.shape(), usable));
             let scored = Scored::new(&**method, sketched, &truth);
             outcomes.push(Outcome {
                 name: spec.name(),
@@ -148,6 +158,7 @@ impl Job {
             ids,
             outcomes,
             evaluation,
+            bits,
             mistaken,
             facts,
         })

@@ -1,15 +1,18 @@
 //! Every method's verdict on two texts.
 
 use crate::kernel::Level;
+use crate::run::methods::{self, Common};
+use crate::run::sketcher::Sketcher;
 use crate::sketch::digest;
-use crate::sketch::{Bands, Method, Scratch, View, hashed, minhash};
+use crate::sketch::registry::Spec;
+use crate::sketch::{Bands, Method, Score, Scratch, View, hashed, minhash};
 use crate::sketch::{Features, MAX_PERMUTATIONS};
 use crate::text::shingles::{overlap, shingles, sort_to_set};
 use crate::text::{Choice, Tokenizer, WordHashes, WordSet};
 use crate::{Error, ErrorKind, Result};
 
 /// What decides the verdicts, as a deduplication has it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// What a word is.
     pub tokenizer: Choice,
@@ -23,6 +26,8 @@ pub struct Settings {
     pub stop_words: WordSet,
     /// The share of pairs of that similarity that MinHash has to propose.
     pub recall: f64,
+    /// Further methods. What they would have to know of a collection, they do without.
+    pub methods: Vec<Spec>,
 }
 
 /// What the methods say of two texts, A and B.
@@ -37,9 +42,9 @@ pub struct Comparison {
 /// What a method says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// Its name: `exact`, `normalized`, `simhash_64`, `simhash_128`, `simhash_64_shingles`,
+    /// Its name, or that of a further method as it was asked for: `exact`, `normalized`, `simhash_64`, `simhash_128`, `simhash_64_shingles`,
     /// `minhash`, `jaccard`, `containment_of_a` or `containment_of_b`.
-    pub method: &'static str,
+    pub method: String,
     /// What it measured.
     pub evidence: Evidence,
     /// What follows from that.
@@ -69,6 +74,10 @@ pub enum Evidence {
         /// All bands, and the rows of each.
         bands: Bands,
     },
+    /// The score of a further method.
+    Score(Score),
+    /// Nothing: a document has nothing that the method looks at.
+    Nothing,
     /// Shared shingles.
     Share {
         /// How many shingles are shared.
@@ -131,9 +140,36 @@ pub fn compare(texts: [&[u8]; 2], settings: &Settings, level: Level) -> Result<C
     }
     verdicts.push(bands(&words, settings, level)?);
     verdicts.extend(shares(&words, settings));
+    for spec in &settings.methods {
+        verdicts.push(score(spec, texts, settings, level)?);
+    }
     Ok(Comparison {
         words: [words[0].short.len(), words[1].short.len()],
         verdicts,
+    })
+}
+
+/// The verdict of any method.
+fn score(spec: &Spec, texts: [&[u8]; 2], settings: &Settings, level: Level) -> Result<Verdict> {
+    let common = Common {
+        tokenizer: settings.tokenizer,
+        stop_words: &settings.stop_words,
+        level,
+    };
+    let methods = [methods::preview(spec, common)?];
+    let mut sketcher = Sketcher::new(&methods, common);
+    let mut made = sketcher.nothing();
+    texts
+        .iter()
+        .for_each(|text| sketcher.sketch(text, &mut made));
+    let method = &*methods[0];
+    let sketches = made[0].sketches.all(method);
+    let has_any = made[0].usable.iter().all(|usable| *usable);
+    let score = has_any.then(|| method.score(sketches.get(0), sketches.get(1)));
+    Ok(Verdict {
+        method: spec.to_string(),
+        evidence: score.map_or(Evidence::Nothing, Evidence::Score),
+        outcome: score.map_or(Outcome::TooShort(1), |score| near(method.accepts(&score))),
     })
 }
 
@@ -144,7 +180,7 @@ fn equality(method: &'static str, digests: [u128; 2], is_empty: bool) -> Verdict
         false => near(digests[0] == digests[1]),
     };
     Verdict {
-        method,
+        method: method.to_owned(),
         evidence: Evidence::Digests(digests),
         outcome,
     }
@@ -178,7 +214,7 @@ fn fingerprint(
     });
     let distance = (bits[0] ^ bits[1]).count_ones();
     Ok(Verdict {
-        method: name,
+        method: name.to_owned(),
         evidence: Evidence::Fingerprints {
             bits,
             width,
@@ -201,7 +237,7 @@ fn bands(words: &[WordHashes; 2], settings: &Settings, level: Level) -> Result<V
     let ((a, _), (b, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let equal = a.iter().zip(b).filter(|(a, b)| a == b).count();
     Ok(Verdict {
-        method: "minhash",
+        method: "minhash".to_owned(),
         evidence: Evidence::Bands {
             equal,
             bands: method.bands(),
@@ -251,8 +287,8 @@ fn shares(words: &[WordHashes; 2], settings: &Settings) -> [Verdict; 3] {
     let shared = overlap(&a, &b) as u64;
     let (of_a, of_b) = (a.len() as u64, b.len() as u64);
     let thousandths = settings.thousandths;
-    let share = |method, all: u64| Verdict {
-        method,
+    let share = |method: &str, all: u64| Verdict {
+        method: method.to_owned(),
         evidence: Evidence::Share {
             shared,
             all,
@@ -292,6 +328,7 @@ mod tests {
             distance: 3,
             stop_words: builtin_stop_words(),
             recall: 0.95,
+            methods: Vec::new(),
         }
     }
 

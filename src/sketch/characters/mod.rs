@@ -28,8 +28,8 @@ characters are ignored. Documents are near if ab / (|a|^2+|b|^2-ab) reaches the 
 published list of 3764 common characters is not to be had; level 1 of GB 2312 stands in for it.
 
 A table lookup a character, eight bytes for each character that occurs. Blind to the order of \
-characters, and to everything but simplified Chinese. Nothing is missed, but documents of like \
-length and topic are many candidates: expect far more comparisons than with shingles.
+characters, and to everything but simplified Chinese. Nothing is missed, but most \
+documents of like length are candidates: expect far more comparisons than with shingles.
 
 The published experiment with 500 originals, 250 verbatim and 250 edited copies among 500 unrelated \
 texts found 250 and 249 of them and at most one wrong; its 99.9 % of correctness cannot follow from \
@@ -51,7 +51,7 @@ similarity. Positions are shared: only the lower 11 bits of a code matter, and t
 of GB 2312 level 1 fall on 752 of them with GBK, 1776 with UTF-16.
 
 About as fast as an MD5 of the text, eight bytes for each position that occurs. Blind to the order \
-of characters. Nothing is missed, but documents of like length and topic are many candidates.
+of characters. Nothing is missed, but most documents of like length are candidates.
 
 The published experiment found the same as with a counter for each common character.",
     parameters: &[

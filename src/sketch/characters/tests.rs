@@ -281,7 +281,9 @@ fn ranks_are_shuffled_positions() {
         assert!((0..=u16::MAX).all(|unit| positions.rank(unit) <= IGNORED));
     }
     // What a sketch holds must never change.
-    assert_eq!(Positions::gbk().rank(0x4e00), 1745);
+    assert_eq!(Positions::gbk().rank(u16::from(b'e')), 0);
+    assert_eq!(Positions::dictionary().rank('的' as u16), 0);
+    assert_eq!(Positions::dictionary().rank('人' as u16), 1942);
 }
 
 /// Parts of a text end between characters, whatever there is.

@@ -359,20 +359,61 @@ fn refused_parameters() {
 }
 
 #[test]
-fn frequencies_are_of_words() {
-    let setting = Setting {
-        level: Level::best(),
-        tokenizer: Default::default(),
-        stop_words: &WordSet::default(),
-        frequencies: None,
-    };
-    for weights in ["top", "tf-idf"] {
-        let spec = format!("simhash:unit=characters,weights={weights}");
-        let spec = crate::sketch::registry::Spec::parse(&spec).unwrap();
-        assert_eq!(spec.ahead(), []);
-        let error = spec.build(&setting, &[]).err().unwrap();
-        assert_eq!(error.kind(), ErrorKind::Parameter);
-        let expected = format!("method simhash: weights={weights} needs unit=words");
-        assert_eq!(error.to_string(), expected);
+fn what_is_counted_ahead() {
+    for (unit, wanted) in [("words", Unit::Words), ("characters", Unit::Characters)] {
+        for (weights, documents) in [("top", false), ("tf-idf", true)] {
+            let text = format!("simhash:unit={unit},features=2,weights={weights}");
+            let spec = crate::sketch::registry::Spec::parse(&text).unwrap();
+            let counts = spec.ahead();
+            let [count] = &counts[..] else {
+                panic!("{spec} counts {counts:?}")
+            };
+            assert_eq!((count.unit, count.documents), (wanted, documents));
+            assert_eq!(count.shingle, 2);
+            assert_eq!(count.skip_stop_words, unit == "words");
+        }
+    }
+}
+
+/// Characters are counted as the tokenizer of characters hashes them.
+#[test]
+fn runs_of_characters_are_found_among_the_counted() {
+    use crate::text::{Choice, Tokenizer, WordHashes};
+    let text = "A bİ中 c".as_bytes();
+    let mut hashes = WordHashes::default();
+    Tokenizer::new(Choice::Chars, Level::best()).hash_words(text, false, &mut hashes);
+    for width in [1, 2, 3] {
+        let mut names = hashes.short.clone();
+        if width > 1 {
+            crate::text::shingles::shingles(&hashes.short, width, &mut names);
+        }
+        let sketch = |weights| {
+            let settings = Settings {
+                features: Features::Characters(width),
+                weights,
+                ..Settings::default()
+            };
+            let method = settings.method(64, Level::best()).unwrap();
+            let document = View {
+                text,
+                ..View::default()
+            };
+            let mut out = Vec::new();
+            let found = method.sketch(document, &mut Scratch::default(), &mut out);
+            found.then_some(out)
+        };
+        let all = WordSet::new(names.iter().copied());
+        assert_eq!(sketch(Weights::Top(all)), sketch(Weights::Tf));
+        assert_eq!(
+            sketch(Weights::Top(WordSet::new(hashes.long.iter().map(|_| 0)))),
+            None
+        );
+        let everywhere = names.iter().map(|name| (*name, 1000));
+        let idf = Idf::new(&Frequencies::new(1000, everywhere));
+        assert_eq!(sketch(Weights::TfIdf(idf)), None);
+        let rest = names.iter().skip(1).map(|name| (*name, 1000));
+        let first = Idf::new(&Frequencies::new(1000, rest));
+        let only = WordSet::new([names[0]]);
+        assert_eq!(sketch(Weights::TfIdf(first)), sketch(Weights::Top(only)));
     }
 }

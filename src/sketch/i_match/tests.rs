@@ -163,14 +163,18 @@ fn a_word_that_a_part_lacks_does_no_harm() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
-    let frequencies = frequencies();
-    let message = |text: &str, frequencies| {
-        let error = build(text, frequencies).err().unwrap();
-        assert_eq!(error.kind(), ErrorKind::Parameter);
-        error.to_string()
-    };
-    assert!(message("i-match", None).contains("not counted"));
-    let text = "i-match-random:low=0.5,high=0.4";
-    assert!(message(text, Some(&frequencies)).contains("low 500000 above high 400000"));
+fn nothing_counted_is_no_lexicon() {
+    for name in ["i-match", "i-match-random"] {
+        let method = build(name, None).unwrap();
+        assert_eq!(sketch(&*method, &(0..80).collect::<Vec<u32>>()), None);
+    }
+}
+
+#[test]
+fn an_empty_window_is_refused() {
+    let error = build("i-match-random:low=0.5,high=0.4", None)
+        .err()
+        .unwrap();
+    assert_eq!(error.kind(), ErrorKind::Parameter);
+    assert!(error.to_string().contains("low 500000 above high 400000"));
 }

@@ -141,7 +141,8 @@ mod tests {
             let spec = Spec::parse(entry.name).unwrap();
             let text = spec.to_string();
             assert_eq!(Spec::parse(&text).unwrap().to_string(), text);
-            let method = spec.build(&setting, &[]).unwrap();
+            let nothing = vec![Frequencies::default(); spec.ahead().len()];
+            let method = spec.build(&setting, &nothing).unwrap();
             assert_eq!(method.name(), entry.name);
             assert!(!entry.summary.ends_with('.') && entry.summary.len() <= 80);
             assert!(entry.description.len() > 100, "{}", entry.name);

@@ -114,6 +114,25 @@ impl Spec {
         list
     }
 
+    /// The same method with another value of a parameter.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for a parameter that there is not or a value outside its bounds;
+    /// for several methods, which have to be set one by one.
+    pub fn with(&self, name: &str, value: &str) -> Result<Spec> {
+        let others = self.first.values.list().into_iter();
+        let others = others.filter(|(known, _)| *known != name);
+        let mut settings = format!("{name}={value}");
+        others.for_each(|(known, value)| settings += &format!(",{known}={value}"));
+        match self.rest.is_empty() {
+            true => Spec::parse(&format!("{}:{settings}", self.first.entry.name)),
+            false => Err(refused(format!(
+                "{}: set {name} of one method",
+                self.name()
+            ))),
+        }
+    }
+
     /// What has to be counted before it can be built; nothing twice.
     pub fn ahead(&self) -> Vec<Count> {
         let mut counts = Vec::new();
@@ -125,11 +144,11 @@ impl Spec {
         counts
     }
 
-    /// Makes the method; `frequencies` are those of [`Spec::ahead`], in its order. Where they are
-    /// missing, the method is as if nothing had been found to count.
+    /// Makes the method; `frequencies` are those of [`Spec::ahead`], in its order.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for parameters that do not go together.
+    /// [`ErrorKind::Parameter`] for parameters that do not go together; from some methods, if what
+    /// they need was not counted.
     pub fn build(
         &self,
         setting: &Setting<'_>,

@@ -7,8 +7,9 @@ use super::escape::{escape, escape_bytes};
 use crate::report::alignment::{Part, align};
 use crate::report::evaluation::number;
 
-/// Bytes of a text that are compared.
+/// Bytes of a text that are compared, and for each byte that is shown.
 const MOST_COMPARED: usize = 1 << 20;
+const COMPARED_FOR_SHOWN: usize = 64;
 /// Equal words that are kept before and behind a difference.
 const CONTEXT: usize = 24;
 
@@ -31,7 +32,8 @@ enum Gap {
 /// Long stretches that are equal are left out. What only the first one has is deleted, what only
 /// the second one has inserted, so that the marks are heard as well as seen.
 pub(super) fn difference(texts: [&[u8]; 2], most: usize) -> [String; 2] {
-    let compared = texts.map(|text| &text[..text.len().min(MOST_COMPARED)]);
+    let compared = most.saturating_mul(COMPARED_FOR_SHOWN).min(MOST_COMPARED);
+    let compared = texts.map(|text| &text[..text.len().min(compared)]);
     let tokens = compared.map(tokens);
     let [a, b] = numbers([&tokens[0], &tokens[1]]);
     let parts = align(&a, &b);

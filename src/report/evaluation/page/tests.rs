@@ -69,7 +69,7 @@ fn sha256(message: &[u8]) -> [u8; 32] {
 }
 
 #[test]
-fn the_policy_lets_the_script_run() {
+fn the_policy_lets_the_style_and_the_script_work() {
     use base64::Engine;
     let base64 = |bytes: [u8; 32]| base64::engine::general_purpose::STANDARD.encode(bytes);
     // The published digest of "abc".
@@ -77,6 +77,7 @@ fn the_policy_lets_the_script_run() {
         base64(sha256(b"abc")),
         "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="
     );
+    assert_eq!(STYLE_HASH, base64(sha256(STYLE.as_bytes())));
     assert_eq!(SCRIPT_HASH, base64(sha256(SCRIPT.as_bytes())));
 }
 

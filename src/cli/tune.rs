@@ -1,0 +1,175 @@
+//! `simtool tune`: which method and threshold suit your documents?
+
+use std::sync::Arc;
+
+use clap::Args;
+use simtool::Result;
+use simtool::evaluate::{Settings, Share};
+use simtool::run::Progress;
+use simtool::run::collection::{Inputs, Manner};
+use simtool::run::evaluation::{CANDIDATES, Job, Recommendation, recommend};
+
+use super::evaluate::{self, TruthArgs, methods};
+use super::exit::Finish;
+use super::reading_flags::{ReadingArgs, files};
+use super::resource_flags::ResourceArgs;
+use super::watch::Watch;
+use super::{interrupt, screen};
+
+/// Recommend a method and a threshold for a wanted precision
+///
+/// Tries methods on your documents, with a truth that you have or with copies of known strength
+/// that are made of them, and says which finds most at the wanted precision, and what that rests
+/// on. Fingerprints are recommended only at distances at which a document has hardly a neighbour
+/// by accident in a collection of this size.
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub struct TuneArgs {
+    /// Files, directories or patterns of the documents
+    #[arg(value_name = "INPUT", required = true)]
+    inputs: Vec<std::path::PathBuf>,
+
+    #[command(flatten)]
+    truth: TruthArgs,
+
+    /// The least share of hits that have to be right
+    #[arg(long, value_name = "SHARE", default_value = "0.99", value_parser = evaluate::share)]
+    precision: Share,
+
+    /// A method to try (several times) [default: thirteen settings of seven methods]
+    #[arg(long, value_name = "METHOD")]
+    method: Vec<String>,
+
+    /// Try these values of a parameter with every method that has it: shingle=3..7
+    #[arg(long, value_name = "NAME=VALUES")]
+    sweep: Vec<String>,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
+
+    #[command(flatten)]
+    resources: ResourceArgs,
+
+    /// No progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  simtool tune crawl/*.wet.gz --planted
+          What finds most copies, lightly and heavily edited, with 99 % of the hits right
+  simtool tune docs.jsonl --pairs pairs.tsv --precision 0.95
+          By a truth of your own
+  simtool tune docs.jsonl --planted --method simhash --sweep features=1..5 --sweep bits=64,128
+          Settings of one method";
+
+/// So many recommendations are shown.
+const SHOWN: usize = 8;
+
+/// Tries, and prints what suits best.
+///
+/// # Errors
+/// Whatever stands in the way.
+pub fn run(args: &TuneArgs) -> Result<Finish> {
+    let asked = match args.method.is_empty() {
+        true => CANDIDATES.map(str::to_owned).to_vec(),
+        false => args.method.clone(),
+    };
+    let specs = methods(&asked, &args.sweep)?;
+    let manner = Manner {
+        reading: args.reading.reading(),
+        tokenizer: args.reading.tokenizer,
+        stop_words: args.reading.stop_words()?,
+    };
+    manner.reading.check()?;
+    let resources = args
+        .resources
+        .resources(args.reading.max_document, std::env::temp_dir())?;
+    let job = Job {
+        methods: specs.clone(),
+        truth: args.truth.source()?,
+        closed_world: args.truth.closed_world,
+        join: args.truth.closed_world,
+        matches: Vec::new(),
+        settings: Settings {
+            draws: 0,
+            seed: args.truth.seed,
+            wanted_precision: Some(args.precision),
+            mistakes: 0,
+        },
+    };
+    let sources = files(&args.inputs, &manner.reading)?;
+    let progress = Arc::new(Progress::new());
+    let stoppable = interrupt::stoppable(&progress);
+    let watch = Watch::start(&progress, args.quiet);
+    let report = job.run(Inputs {
+        sources: &sources,
+        manner: &manner,
+        resources: &resources,
+        progress: &progress,
+    })?;
+    drop((watch, stoppable));
+    let found = recommend(&report, &specs)?;
+
+    let sizes = report
+        .evaluation
+        .classes
+        .iter()
+        .zip(&report.evaluation.class_sizes);
+    let pairs = |is_near| -> u64 {
+        let of = sizes.clone().filter(|(class, _)| class.is_near == is_near);
+        of.map(|(_, size)| size).sum()
+    };
+    let mut text = format!(
+        "Rests on {} pairs to be found and {} not to be found among {} documents.\n",
+        pairs(true),
+        pairs(false),
+        report.documents
+    );
+    for (name, value) in &report.facts {
+        text += &format!("{name}: {value}\n");
+    }
+    text += &table(&found, args.precision);
+    screen::print(text.as_bytes())?;
+    Ok(match report.skipped {
+        0 => Finish::Complete,
+        _ => Finish::Skipped,
+    })
+}
+
+fn table(found: &[Recommendation], precision: Share) -> String {
+    let Some(best) = found.first() else {
+        let wanted = shown(precision);
+        return format!("\nNo method has a threshold at which {wanted} of its hits are right.\n");
+    };
+    let mut text = String::from(
+        "\nrecall  95 % interval  precision  microseconds/document  bytes/document  \
+         accidents/document  method\n",
+    );
+    for one in found.iter().take(SHOWN) {
+        let interval = one.point.recall().interval();
+        text += &format!(
+            "{:>6}  {:>13}  {:>9}  {:>21}  {:>14}  {:>18}  {}\n",
+            shown(one.point.recall()),
+            interval.map_or(String::new(), |at| format!("{:.3}-{:.3}", at.low, at.high)),
+            shown(one.point.precision()),
+            one.cost
+                .seconds_per_document
+                .map_or(String::new(), |seconds| format!("{:.1}", seconds * 1e6)),
+            one.cost
+                .bytes_per_document
+                .map_or(String::new(), |bytes| format!("{bytes:.0}")),
+            one.accidents
+                .map_or(String::new(), |hits| format!("{hits:.4}")),
+            one.spec,
+        );
+    }
+    text + &format!("\nRecommended:\n  --method {}\n", best.spec)
+}
+
+fn shown(share: Share) -> String {
+    share
+        .value()
+        .map_or(String::new(), |value| format!("{value:.3}"))
+}

@@ -1,0 +1,171 @@
+//! A look at the heads of pages before the decoder allocates what they claim.
+//!
+//! A page says how long it is decompressed, and a dictionary how many values it has; the decoder
+//! makes room for as much before it looks at the bytes. Source: parquet.thrift, Apache Parquet.
+
+use super::thrift::{MOST_DEPTH, NUMBER, Rest, STRUCTURE};
+use parquet::basic::Compression;
+use parquet::file::metadata::ColumnChunkMetaData;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+/// The longest page that is read. Pages have about a megabyte, but some writers look only after
+/// a thousand rows whether one is full.
+const MOST_PAGE_BYTES: u64 = 512 << 20;
+
+/// How much is read to find the head of a page, at first and at most: it may hold the least and
+/// the greatest value.
+const HEAD_BYTES: u64 = 1 << 10;
+const MOST_HEAD_BYTES: u64 = 16 << 20;
+
+/// Kinds of pages (`PageType`).
+const DATA: i32 = 0;
+const DICTIONARY: i32 = 2;
+const SECOND_DATA: i32 = 3;
+
+/// What the head of a page says.
+#[derive(Debug, Default)]
+struct Head {
+    kind: i32,
+    uncompressed: i32,
+    compressed: i32,
+    /// How many values there are, for each kind of page.
+    data_values: i32,
+    dictionary_values: i32,
+    second_data_values: i32,
+}
+
+/// Whether the pages of a column claim only what they may hold.
+pub(super) fn check(file: &File, column: &ColumnChunkMetaData) -> Result<(), String> {
+    let (mut start, length) = column.byte_range();
+    let end = start.saturating_add(length);
+    let mut values = 0i64;
+    while start < end {
+        let wrong = |what: &str| {
+            format!(
+                "column {}, byte {start}: {what}",
+                column.column_path().string()
+            )
+        };
+        let head = read(file, start, end)
+            .map_err(|cause| wrong(&format!("the head of a page cannot be read: {cause}")))?;
+        let Some((head, head_bytes)) = head else {
+            // What stands behind the last page is not read.
+            if values >= column.num_values() {
+                break;
+            }
+            return Err(wrong("no head of a page"));
+        };
+        let left = end - start - head_bytes;
+        let body = head
+            .check(left, column.compression())
+            .map_err(|what| wrong(&what))?;
+        start += head_bytes + body;
+        values = values.saturating_add(match head.kind {
+            DATA => head.data_values.into(),
+            SECOND_DATA => head.second_data_values.into(),
+            _ => 0,
+        });
+    }
+    Ok(())
+}
+
+impl Head {
+    /// The bytes of the page behind its head, of which there are `left` in the column; what is
+    /// wrong, if it cannot be what its head says.
+    fn check(&self, left: u64, codec: Compression) -> Result<u64, String> {
+        let size =
+            |claim: i32| u64::try_from(claim).map_err(|_| format!("a page with a size of {claim}"));
+        let compressed = size(self.compressed)?;
+        let uncompressed = size(self.uncompressed)?;
+        if compressed > left {
+            return Err(format!(
+                "a page of {compressed} bytes where the column has {left} left"
+            ));
+        }
+        let most = most_from(compressed, codec).min(MOST_PAGE_BYTES);
+        if uncompressed > most {
+            return Err(format!(
+                "a page of {compressed} bytes that claims to be {uncompressed} decompressed: at \
+                 most {most} can be read"
+            ));
+        }
+        // Every value takes a byte or more.
+        if self.kind == DICTIONARY && size(self.dictionary_values)? > uncompressed {
+            return Err(format!(
+                "a dictionary of {uncompressed} bytes that claims {} values",
+                self.dictionary_values
+            ));
+        }
+        Ok(compressed)
+    }
+}
+
+/// The most bytes that so many `compressed` ones can become.
+fn most_from(compressed: u64, codec: Compression) -> u64 {
+    let factor = match codec {
+        Compression::UNCOMPRESSED => 1,
+        // A copy of 64 bytes takes three.
+        Compression::SNAPPY => 22,
+        // A byte makes a match longer by 255.
+        Compression::LZ4 | Compression::LZ4_RAW => 255,
+        // A match of 258 bytes takes two bits.
+        Compression::GZIP(_) => 1032,
+        _ => return u64::MAX,
+    };
+    // A few bytes may stand for the page of no values.
+    (compressed + 16).saturating_mul(factor)
+}
+
+/// The head of the page at `start` of a column that ends at `end`, and its length.
+fn read(file: &File, start: u64, end: u64) -> io::Result<Option<(Head, u64)>> {
+    let most = MOST_HEAD_BYTES.min(end - start);
+    let mut want = HEAD_BYTES.min(most);
+    loop {
+        let mut bytes = vec![0; want as usize];
+        file.read_exact_at(&mut bytes, start)?;
+        let mut rest = Rest::new(&bytes);
+        if let Some(head) = parse(&mut rest) {
+            return Ok(Some((head, want - rest.len() as u64)));
+        }
+        if want == most {
+            return Ok(None);
+        }
+        want = (16 * want).min(most);
+    }
+}
+
+fn parse(rest: &mut Rest<'_>) -> Option<Head> {
+    let mut head = Head::default();
+    rest.fields(&mut |rest, id, kind| {
+        match (id, kind) {
+            (1, NUMBER) => head.kind = number(rest)?,
+            (2, NUMBER) => head.uncompressed = number(rest)?,
+            (3, NUMBER) => head.compressed = number(rest)?,
+            (5, STRUCTURE) => head.data_values = first_number(rest)?,
+            (7, STRUCTURE) => head.dictionary_values = first_number(rest)?,
+            (8, STRUCTURE) => head.second_data_values = first_number(rest)?,
+            _ => rest.value(kind, MOST_DEPTH)?,
+        }
+        Some(())
+    })?;
+    Some(head)
+}
+
+/// The first field of a structure, which in the heads of pages is the number of values.
+fn first_number(rest: &mut Rest<'_>) -> Option<i32> {
+    let mut first = 0;
+    rest.fields(&mut |rest, id, kind| {
+        match (id, kind) {
+            (1, NUMBER) => first = number(rest)?,
+            _ => rest.value(kind, MOST_DEPTH)?,
+        }
+        Some(())
+    })?;
+    Some(first)
+}
+
+fn number(rest: &mut Rest<'_>) -> Option<i32> {
+    i32::try_from(rest.integer()?).ok()
+}

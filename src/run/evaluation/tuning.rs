@@ -1,0 +1,185 @@
+//! Which method, and which threshold, for a wanted precision?
+
+use std::cmp::Reverse;
+
+use super::Report;
+use crate::Result;
+use crate::evaluate::{Cost, Point};
+use crate::sketch::accidental::Chance;
+use crate::sketch::registry::{SHARE_DENOMINATOR, Spec};
+use crate::sketch::{Score, Shape};
+
+/// With more accidental neighbours of each document than this, a threshold is useless however it
+/// did on a few pairs.
+const MOST_ACCIDENTS: f64 = 1.0;
+
+/// What is tried unless told otherwise: methods whose scores are graded.
+pub const CANDIDATES: [&str; 13] = [
+    "simhash",
+    "simhash:stop-words=keep",
+    "simhash:weights=log-tf",
+    "simhash:bits=128",
+    "simhash:features=2",
+    "shingle-simhash",
+    "lexicon-simhash",
+    "fusion",
+    "shingles:shingle=3",
+    "shingles:shingle=5",
+    "shingles:shingle=9",
+    "spot-signatures",
+    "characters",
+];
+
+/// A method with a threshold that keeps the wanted precision.
+#[derive(Clone, Debug)]
+pub struct Recommendation {
+    /// The method, with that threshold.
+    pub spec: Spec,
+    /// What the threshold gives.
+    pub point: Point,
+    /// What it costs.
+    pub cost: Cost,
+    /// For fingerprints: how many unrelated documents each has within the threshold by accident,
+    /// from the bits of the collection.
+    pub accidents: Option<f64>,
+}
+
+/// The methods of a report that reach the wanted precision, each at its best threshold: the one of
+/// the largest recall first, of equally good ones the fastest. Of fingerprints, only thresholds
+/// count at which a document has hardly an accidental neighbour in a collection of this size.
+///
+/// Times are measured, so the order of equally good methods may differ from run to run.
+///
+/// # Errors
+/// Those of building methods with their new thresholds.
+pub fn recommend(report: &Report, specs: &[Spec]) -> Result<Vec<Recommendation>> {
+    let mut found = Vec::new();
+    for ((spec, measured), shape) in specs
+        .iter()
+        .zip(&report.evaluation.methods)
+        .zip(&report.bits)
+    {
+        let wanted = report.evaluation.settings.wanted_precision;
+        let accidents = |score: Score| shape.accidents(score, report.documents);
+        let points = measured.sweep.points().iter().filter(|point| {
+            let is_precise = wanted.is_none_or(|wanted| point.precision().is_at_least(wanted));
+            is_precise && accidents(point.threshold).is_none_or(|hits| hits <= MOST_ACCIDENTS)
+        });
+        let Some(point) = points.max_by_key(|point| (point.hits, Reverse(point.false_hits))) else {
+            continue;
+        };
+        let with_threshold = with_threshold(spec, point.threshold)?;
+        found.extend(with_threshold.map(|spec| Recommendation {
+            spec,
+            point: *point,
+            cost: measured.cost,
+            accidents: accidents(point.threshold),
+        }));
+    }
+    let seconds = |one: &Recommendation| one.cost.seconds_per_document.unwrap_or(f64::MAX);
+    found.sort_by(|a, b| {
+        let hits = b.point.hits.cmp(&a.point.hits);
+        hits.then(seconds(a).total_cmp(&seconds(b)))
+    });
+    Ok(found)
+}
+
+/// The method with a threshold; none if it has no threshold to set, or not such a one.
+fn with_threshold(spec: &Spec, threshold: Score) -> Result<Option<Spec>> {
+    let (name, value) = match threshold {
+        Score::Distance(bits) => ("distance", bits.to_string()),
+        Score::Fraction(part, whole) => {
+            let denominator = u128::from(SHARE_DENOMINATOR);
+            // Rounded down, so that this score is still accepted.
+            let millionths = u128::from(part) * denominator / u128::from(whole.max(1));
+            let (ones, decimals) = (millionths / denominator, millionths % denominator);
+            ("similarity", format!("{ones}.{decimals:06}"))
+        }
+    };
+    let has_threshold = spec.list().iter().any(|(known, _)| known == name);
+    match has_threshold {
+        true => Ok(spec.with(name, &value).ok()),
+        false => Ok(None),
+    }
+}
+
+/// How often each bit of a method's fingerprints is set in the collection.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BitMeans(Vec<f64>);
+
+impl BitMeans {
+    /// Of these fingerprints; nothing for a method that makes none.
+    pub fn of<'s>(shape: Shape, sketches: impl Iterator<Item = &'s [u8]>) -> BitMeans {
+        let Shape::Bits { width, .. } = shape else {
+            return BitMeans::default();
+        };
+        let (mut ones, mut count) = (vec![0u64; width as usize], 0u64);
+        for sketch in sketches {
+            count += 1;
+            for (bit, ones) in ones.iter_mut().enumerate() {
+                let byte = sketch.get(bit / 8).copied().unwrap_or_default();
+                *ones += u64::from(byte >> (bit % 8) & 1);
+            }
+        }
+        let mean = |ones: u64| ones as f64 / count.max(1) as f64;
+        BitMeans(ones.into_iter().map(mean).collect())
+    }
+
+    /// Accidental neighbours of a document among `documents`.
+    fn accidents(&self, score: Score, documents: u64) -> Option<f64> {
+        match score {
+            Score::Distance(bits) if !self.0.is_empty() => {
+                Some(Chance::with_means(&self.0, bits).hits_per_query(documents))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_become_parameters() {
+        let value = |text: &str, threshold, name: &str| {
+            let spec = Spec::parse(text).unwrap();
+            let spec = with_threshold(&spec, threshold).unwrap()?;
+            let list = spec.list();
+            list.into_iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, value)| value)
+        };
+        let text = "simhash:bits=128,distance=3";
+        let found = value(text, Score::Distance(11), "distance");
+        assert_eq!(found.as_deref(), Some("11"));
+        assert_eq!(
+            value(text, Score::Distance(11), "bits").as_deref(),
+            Some("128")
+        );
+        let found = value("shingles", Score::Fraction(2, 3), "similarity");
+        assert_eq!(found.as_deref(), Some("0.666666"));
+        // No threshold at all, or one that accepts everything.
+        assert_eq!(value("exact", Score::Fraction(1, 1), "similarity"), None);
+        assert_eq!(value("shingles", Score::Fraction(0, 3), "similarity"), None);
+        assert_eq!(value("simhash", Score::Distance(99), "distance"), None);
+    }
+
+    #[test]
+    fn accidents_are_those_of_the_bits() {
+        let shape = Shape::Bits {
+            width: 8,
+            distance: 0,
+        };
+        let even = BitMeans::of(shape, [[0x00], [0xFF]].iter().map(|sketch| &sketch[..]));
+        let hits = even.accidents(Score::Distance(0), 256).unwrap();
+        assert!((hits - 1.0).abs() < 1e-9, "{hits}");
+        let equal = BitMeans::of(shape, [[7u8], [7]].iter().map(|sketch| &sketch[..]));
+        assert_eq!(equal.accidents(Score::Distance(0), 256), Some(256.0));
+        assert_eq!(equal.accidents(Score::Fraction(1, 2), 256), None);
+        assert_eq!(
+            BitMeans::of(Shape::Keys, std::iter::empty()),
+            BitMeans::default()
+        );
+    }
+}
