@@ -115,7 +115,7 @@ pub struct ServeArgs {
     )]
     header_timeout: usize,
 
-    /// Seconds for a request, or between two pieces of a batch
+    /// Seconds for a body, for an answer, and between two pieces of a batch
     #[arg(
         long, value_name = "SECONDS", default_value = "30", value_parser = number::within(1, 3600),
         help_heading = "Limits"

@@ -7,10 +7,14 @@
 //! A few parts are on their way at once, and answers wait in a bounded queue: memory does not grow
 //! with the batch. Lines are taken one after another: what one adds, the next finds.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use axum::body::Body;
 use bytes::Bytes;
+use http_body::{Body as _, Frame};
 use http_body_util::BodyExt;
 use simtool::index::Query;
 use tokio::sync::mpsc;
@@ -64,21 +68,31 @@ async fn read(
     let mut lines = Lines::new(service.config.limits.body_bytes);
     let mut part = Vec::new();
     let mut bytes = 0;
-    let prepare = |part: Vec<Line>| {
-        service.pool.run(move |reader| {
+    // Whether anybody still wants answers.
+    let hand_on = async |part: &mut Vec<Line>, bytes: &mut usize| {
+        let part = std::mem::take(part);
+        *bytes = 0;
+        let read = service.pool.run(move |reader| {
             let read = part.into_iter().map(|line| {
                 let (number, text) = (line.number, line.text);
                 let read = text.and_then(|text| reader.read(&text, add));
-                read.map_err(|problem| Problem {
-                    line: Some(number),
-                    ..problem
-                })
+                read.map_err(|problem| problem.at_line(number))
             });
             read.collect()
-        })
+        });
+        parts.send(read).await.is_ok()
     };
     loop {
-        let frame = timeout(service.config.limits.request, body.frame()).await;
+        let frame = match at_once(&mut body).await {
+            Some(frame) => Ok(frame),
+            None => {
+                // What has arrived is answered, however few lines it is.
+                if !part.is_empty() && !hand_on(&mut part, &mut bytes).await {
+                    return;
+                }
+                timeout(service.config.limits.request, body.frame()).await
+            }
+        };
         let ended = match frame {
             Ok(Some(Ok(frame))) => {
                 if let Ok(data) = frame.into_data() {
@@ -102,33 +116,30 @@ async fn read(
         while let Some(line) = lines.next() {
             bytes += line.text.as_ref().map_or(0, Vec::len);
             part.push(line);
-            if part.len() >= PART_LINES || bytes >= PART_BYTES {
-                bytes = 0;
-                if parts
-                    .send(prepare(std::mem::take(&mut part)))
-                    .await
-                    .is_err()
-                {
-                    return;
-                }
-            }
-        }
-        // What has arrived is answered, however few lines it is.
-        let waits = parts.capacity() == AHEAD;
-        if !part.is_empty() && (ended || waits) {
-            bytes = 0;
-            if parts
-                .send(prepare(std::mem::take(&mut part)))
-                .await
-                .is_err()
-            {
+            let is_full = part.len() >= PART_LINES || bytes >= PART_BYTES;
+            if is_full && !hand_on(&mut part, &mut bytes).await {
                 return;
             }
         }
         if ended {
+            if !part.is_empty() {
+                hand_on(&mut part, &mut bytes).await;
+            }
             return;
         }
     }
+}
+
+/// The next piece of a body, if it is there already.
+async fn at_once(body: &mut Body) -> Option<Option<Result<Frame<Bytes>, axum::Error>>> {
+    poll_fn(|context| {
+        let frame = Pin::new(&mut *body).poll_frame(context);
+        Poll::Ready(match frame {
+            Poll::Ready(frame) => Some(frame),
+            Poll::Pending => None,
+        })
+    })
+    .await
 }
 
 async fn answer_all(

@@ -156,7 +156,9 @@ async fn answer(
         Ok(permit) => {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(permit.clone());
-            match timeout(service.config.limits.request, router.oneshot(request)).await {
+            // Once for a body, and once for the answer.
+            let limit = 2 * service.config.limits.request;
+            match timeout(limit, router.oneshot(request)).await {
                 Ok(Ok(response)) => response,
                 Ok(Err(never)) => match never {},
                 Err(_) => Problem::late().into_response(),

@@ -53,7 +53,7 @@ pub struct Limits {
     pub connections: usize,
     /// Time to send the head of a request.
     pub header: Duration,
-    /// Time for a request, or between two pieces of a batch.
+    /// Time for a body, for an answer, and between two pieces of a batch.
     pub request: Duration,
     /// Time that requests have to end when the service ends.
     pub grace: Duration,

@@ -19,7 +19,7 @@ pub struct Problem {
     detail: String,
     /// The line of a batch.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u64>,
+    line: Option<u64>,
 }
 
 fn number<S: serde::Serializer>(status: &StatusCode, to: S) -> Result<S::Ok, S::Error> {
@@ -88,6 +88,12 @@ impl Problem {
 
     pub fn broken(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
+    }
+
+    /// The same, of a line of a batch.
+    pub fn at_line(self, line: u64) -> Problem {
+        let line = Some(line);
+        Problem { line, ..self }
     }
 
     /// Appends it as a line.

@@ -14,6 +14,8 @@ use hyper::header::{
     CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName,
 };
 use serde::Serialize;
+use simtool::index::{Answer, Query};
+use tokio::time::timeout;
 
 use super::answer::{Known, Said};
 use super::ask::Asked;
@@ -118,12 +120,13 @@ async fn stats(State(service): State<Arc<Service>>) -> Response {
 async fn seen(State(service): State<Arc<Service>>, request: Request) -> Answered {
     let add = asked_to_add(request.uri().query())?;
     let body = body(&service, request.into_body()).await?;
-    let answered = service.pool.run(move |reader| {
+    type Seen = Result<Result<(Asked, Option<Answer>), Asked>, Problem>;
+    let answered = service.pool.run(move |reader| -> Seen {
         let asked = reader.read(&body.bytes, add)?;
         if asked.add {
             return Ok(Err(asked));
         }
-        let query = simtool::index::Query {
+        let query = Query {
             id: asked.id.as_deref(),
             sketch: &asked.sketch,
         };
@@ -131,7 +134,8 @@ async fn seen(State(service): State<Arc<Service>>, request: Request) -> Answered
         let answer = answers.map_err(|error| Problem::from(&error))?.pop();
         Ok(Ok((asked, answer)))
     });
-    let (asked, answer): (Asked, _) = match answered.get().await?? {
+    // Who adds is answered by the writer.
+    let (asked, answer) = match answered.get().await?? {
         Ok(answered) => answered,
         Err(asked) => match service.writer.add(vec![asked]).await?.pop() {
             Some((asked, answer)) => (asked, Some(answer)),
@@ -156,7 +160,7 @@ async fn batch(
 
 async fn document(State(service): State<Arc<Service>>, request: Request) -> Answered {
     let id = id_of(request.uri().path())?;
-    let found = service.pool.run(move |reader| {
+    let found = service.pool.run(move |reader| -> Result<_, Problem> {
         let seen = reader.seen();
         let found = seen.index().document(&id);
         let found = found.map_err(|error| Problem::from(&error))?;
@@ -237,7 +241,11 @@ async fn body(service: &Service, body: Body) -> Result<Lent, Problem> {
     let units = u32::try_from(wanted.div_ceil(MEMORY_UNIT)).unwrap_or(u32::MAX);
     let memory = Arc::clone(&service.memory).acquire_many_owned(units).await;
     let memory = memory.map_err(|_| Problem::busy())?;
-    match Limited::new(body, most).collect().await {
+    let collect = Limited::new(body, most).collect();
+    let Ok(collected) = timeout(service.config.limits.request, collect).await else {
+        return Err(Problem::slow());
+    };
+    match collected {
         Ok(collected) => Ok(Lent {
             bytes: collected.to_bytes(),
             _memory: memory,

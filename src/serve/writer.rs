@@ -131,21 +131,12 @@ fn add(seen: &Seen, group: Vec<(Vec<Asked>, oneshot::Sender<Added>)>, counts: &C
     let all = || group.iter().flat_map(|(asked, _)| asked);
     let limit = all().map(|asked| asked.limit).max().unwrap_or(1);
     let added = contained(|| {
-        let entry = |asked| {
-            let Asked {
-                id,
-                sketch,
-                payload,
-                ..
-            } = asked;
-            let id = id.as_deref().unwrap_or_default();
-            Entry {
-                id,
-                sketch,
-                payload,
-            }
-        };
-        let entries: Vec<Entry<'_>> = all().map(entry).collect();
+        let entries = all().map(|asked| Entry {
+            id: asked.id.as_deref().unwrap_or_default(),
+            sketch: &asked.sketch,
+            payload: &asked.payload,
+        });
+        let entries: Vec<Entry<'_>> = entries.collect();
         let added = seen.index().add(&entries, limit);
         added.map_err(|error| Problem::from(&error))
     });

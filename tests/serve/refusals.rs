@@ -147,7 +147,7 @@ fn who_is_slow() {
     stream.write_all(head).unwrap();
     read_answer(&mut BufReader::new(stream))
         .unwrap()
-        .problem(503, "late");
+        .problem(408, "too-slow");
     // A batch that never ends.
     let mut stream = service.connect();
     let head = b"POST /v1/seen/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999\r\n\r\n{";

@@ -4,7 +4,7 @@ mod add;
 mod build;
 mod care;
 mod info;
-mod query;
+pub mod query;
 mod remove;
 pub mod settings_flags;
 mod working;

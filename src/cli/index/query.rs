@@ -1,16 +1,25 @@
 //! `simtool index query`: ask for documents without adding them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use simtool::Result;
-use simtool::run::seen::Seen;
+use simtool::corpus::{Reading, discover};
+use simtool::run::collection::Inputs;
+use simtool::run::seen::{Seen, Wanted};
+use simtool::run::{Progress, Resources};
 
 use super::settings_flags::{SettingsArgs, manner_of};
 use super::working::{DocumentArgs, finish, read_only};
 use crate::cli::exit::Finish;
+use crate::cli::interrupt::stoppable;
 use crate::cli::output::{Output, Target};
+use crate::cli::watch::Watch;
 use crate::cli::{message, number};
+
+/// The most matches of a document that can be asked for.
+pub const MOST_MATCHES: usize = 10_000;
 
 /// Ask which documents have been seen, without adding them
 ///
@@ -30,7 +39,7 @@ pub struct QueryArgs {
 
     /// At most so many matches of a document
     #[arg(
-        long, value_name = "COUNT", default_value = "10", value_parser = number::within(1, 10_000)
+        long, value_name = "COUNT", default_value = "10", value_parser = number::within(1, MOST_MATCHES)
     )]
     limit: usize,
 
@@ -43,21 +52,59 @@ pub struct QueryArgs {
     summary: bool,
 }
 
+/// Documents that are asked of an index, and what becomes of the answers.
+pub struct Question<'a> {
+    pub index: &'a Path,
+    pub wanted: Wanted,
+    pub inputs: &'a [PathBuf],
+    /// How they are read, but for what the index has frozen.
+    pub reading: Reading,
+    pub resources: Resources,
+    pub limit: usize,
+    pub output: &'a Path,
+    pub summary: bool,
+    pub quiet: bool,
+}
+
 /// Asks and publishes.
 pub fn run(args: &QueryArgs) -> Result<Finish> {
-    let working = args.documents.begin(&args.index)?;
-    let (wanted, level) = (args.settings.wanted()?, working.resources.level);
-    let seen = Seen::open(&args.index, &wanted, level, &read_only())?;
-    let manner = manner_of(seen.settings(), args.documents.reading());
-    let sources = args.documents.once(&manner)?;
-    let target = Target::new(args.output.clone());
+    let documents = &args.documents;
+    ask(Question {
+        index: &args.index,
+        wanted: args.settings.wanted()?,
+        inputs: documents.inputs(),
+        reading: documents.reading(),
+        resources: documents.resources(&args.index)?,
+        limit: args.limit,
+        output: &args.output,
+        summary: args.summary,
+        quiet: documents.quiet(),
+    })
+}
+
+/// Asks and publishes.
+pub fn ask(question: Question<'_>) -> Result<Finish> {
+    let (index, resources) = (question.index, &question.resources);
+    let seen = Seen::open(index, &question.wanted, resources.level, &read_only())?;
+    let manner = manner_of(seen.settings(), question.reading);
+    manner.reading.check()?;
+    let sources = discover(question.inputs, &[], &manner.reading)?;
+    let progress = Arc::new(Progress::new());
+    let stoppable = stoppable(&progress);
+    let watch = Watch::start(&progress, question.quiet);
+    let inputs = Inputs {
+        sources: &sources,
+        manner: &manner,
+        resources,
+        progress: &progress,
+    };
+    let target = Target::new(question.output.to_owned());
     let temporary = target.temporary();
     let mut output = Output::create(&target, &temporary)?;
-    let inputs = working.inputs(&sources, &manner);
-    let asked = seen.query_inputs(inputs, args.limit, &mut |lines| output.write(lines))?;
+    let asked = seen.query_inputs(inputs, question.limit, &mut |lines| output.write(lines))?;
     output.publish(0)?;
-    drop(working);
-    if args.summary {
+    drop((watch, stoppable));
+    if question.summary {
         message::write(&format!(
             "{} documents: {} with a match, {} unchanged, {} changed, {} empty; {} skipped\n",
             asked.documents,

@@ -54,6 +54,16 @@ pub struct Working {
 }
 
 impl DocumentArgs {
+    /// The inputs, as they were named.
+    pub fn inputs(&self) -> &[PathBuf] {
+        &self.inputs
+    }
+
+    /// Whether nobody wants to see progress.
+    pub fn quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// How they are read, but for what an index has frozen.
     pub fn reading(&self) -> Reading {
         self.fields.reading(HtmlText::Main, self.max_document)
@@ -81,16 +91,24 @@ impl DocumentArgs {
         }
     }
 
+    /// What may be used; temporary files go beside the index unless told otherwise.
+    ///
+    /// # Errors
+    /// Those of resources that do not suffice.
+    pub fn resources(&self, index: &Path) -> Result<Resources> {
+        let temporary = match index.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        self.resources.resources(self.max_document, temporary)
+    }
+
     /// Begins the work.
     ///
     /// # Errors
     /// Those of resources that do not suffice.
     pub fn begin(&self, index: &Path) -> Result<Working> {
-        let temporary = match index.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-            _ => PathBuf::from("."),
-        };
-        let resources = self.resources.resources(self.max_document, temporary)?;
+        let resources = self.resources(index)?;
         let progress = Arc::new(Progress::new());
         Ok(Working {
             _stoppable: stoppable(&progress),
