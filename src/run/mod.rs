@@ -23,6 +23,7 @@ mod room;
 #[cfg(feature = "index")]
 pub mod seen;
 pub mod sketcher;
+pub mod streams;
 mod units;
 mod workers;
 

@@ -17,6 +17,7 @@ use simtool::run::Progress;
 use simtool::{Error, ErrorKind, Result};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
@@ -53,6 +54,8 @@ pub async fn serve(
     let connections = Arc::new(Semaphore::new(limits.connections));
     let (end, ended) = watch::channel(false);
     let router = router(service);
+    // Also where the program as a whole was told to ignore signals, as by a shell's `&`.
+    let mut terminated = signal(SignalKind::terminate()).map_err(refused)?;
     loop {
         let take = async {
             let permit = Arc::clone(&connections).acquire_owned().await;
@@ -67,7 +70,7 @@ pub async fn serve(
                     continue;
                 }
             },
-            () = stopped(progress) => break,
+            () = stopped(progress, &mut terminated) => break,
         };
         // Answers are small.
         let _ = stream.set_nodelay(true);
@@ -100,9 +103,15 @@ pub async fn serve(
     Ok(())
 }
 
-async fn stopped(progress: &Progress) {
-    while progress.check().is_ok() {
-        sleep(LOOK).await;
+async fn stopped(progress: &Progress, terminated: &mut Signal) {
+    let asked = async {
+        while progress.check().is_ok() {
+            sleep(LOOK).await;
+        }
+    };
+    tokio::select! {
+        () = asked => {}
+        _ = terminated.recv() => {}
     }
 }
 

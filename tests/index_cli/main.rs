@@ -108,8 +108,15 @@ fn an_index_is_built_asked_changed_and_kept() {
     assert!(answers[2]["matches"][0]["distance"].as_u64().unwrap() <= 6);
     assert_eq!(answers[2]["at"]["file"], "new.jsonl");
     assert_eq!(answers[0]["at"]["offset"], 0);
-    assert_eq!(place.query("match --against seen --samples new.jsonl"), answers);
-    for flags in ["--method minhash", "--articles old.jsonl", "--tokenizer auto"] {
+    assert_eq!(
+        place.query("match --against seen --samples new.jsonl"),
+        answers
+    );
+    for flags in [
+        "--method minhash",
+        "--articles old.jsonl",
+        "--tokenizer auto",
+    ] {
         let line = format!("match --against seen --samples new.jsonl {flags}");
         place.refuse(&line, &["cannot be used with"]);
     }

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+const SIMTOOL: &str = env!("CARGO_BIN_EXE_simtool");
+
 /// A service in a directory of its own; killed when dropped.
 pub struct Service {
     pub child: Child,
@@ -66,12 +68,14 @@ impl Service {
 
     /// A service of the index in `directory`.
     pub fn of(directory: &Path, flags: &str) -> Service {
-        let mut child = Command::new("env")
-            .args([
-                "--default-signal=INT,HUP,TERM",
-                env!("CARGO_BIN_EXE_simtool"),
-                "serve",
-            ])
+        Service::under("unlimited", directory, flags)
+    }
+
+    /// The same, where no file may be larger than so many KiB.
+    pub fn under(file_size: &str, directory: &Path, flags: &str) -> Service {
+        let script = "ulimit -S -f $0; exec env --default-signal=INT,HUP,TERM \"$@\"";
+        let mut child = Command::new("bash")
+            .args(["-c", script, file_size, SIMTOOL, "serve"])
             .arg(directory)
             .args(["--listen", "127.0.0.1:0"])
             .args(flags.split_whitespace())

@@ -38,7 +38,7 @@ pub fn run(args: &AddArgs) -> Result<Finish> {
     let (wanted, level) = (args.settings.wanted()?, working.resources.level);
     let seen = Seen::open(&args.index, &wanted, level, &working.options())?;
     let manner = manner_of(seen.settings(), args.documents.reading());
-    let sources = args.documents.once(&manner)?;
+    let sources = working.sources(&args.documents, &manner.reading)?;
     let added = seen.add_inputs(working.inputs(&sources, &manner), args.payload.into())?;
     drop(working);
     print(&added)

@@ -56,8 +56,8 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
     vacant(&args.index)?;
     let spec = args.settings.spec()?;
     let manner = args.settings.manner(args.documents.reading())?;
-    let sources = args.documents.sources(&spec, &manner)?;
     let working = args.documents.begin(&args.index)?;
+    let sources = working.sources(&args.documents, &manner.reading)?;
     let inputs = working.inputs(&sources, &manner);
     let settings = Settings::counted(spec, inputs)?;
     let options = Options {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use simtool::Result;
-use simtool::corpus::{Reading, discover};
+use simtool::corpus::Reading;
 use simtool::run::collection::Inputs;
 use simtool::run::seen::{Seen, Wanted};
 use simtool::run::{Progress, Resources};
 
 use super::settings_flags::{SettingsArgs, manner_of};
-use super::working::{DocumentArgs, finish, read_only};
+use super::working::{DocumentArgs, Sources, finish, read_only};
 use crate::cli::exit::Finish;
 use crate::cli::interrupt::stoppable;
 use crate::cli::output::{Output, Target};
@@ -87,11 +87,10 @@ pub fn ask(question: Question<'_>) -> Result<Finish> {
     let (index, resources) = (question.index, &question.resources);
     let seen = Seen::open(index, &question.wanted, resources.level, &read_only())?;
     let manner = manner_of(seen.settings(), question.reading);
-    manner.reading.check()?;
-    let sources = discover(question.inputs, &[], &manner.reading)?;
     let progress = Arc::new(Progress::new());
     let stoppable = stoppable(&progress);
     let watch = Watch::start(&progress, question.quiet);
+    let sources = Sources::find(question.inputs, &manner.reading, resources, &progress)?;
     let inputs = Inputs {
         sources: &sources,
         manner: &manner,

@@ -1,20 +1,22 @@
 //! Documents of files, and what a command that reads them may use.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use simtool::Result;
 use simtool::corpus::{HtmlText, Reading, Source, discover};
 use simtool::index::Options;
 use simtool::run::collection::{Inputs, Manner};
 use simtool::run::seen::Added;
+use simtool::run::streams::spool;
 use simtool::run::{Progress, Resources};
-use simtool::sketch::registry::Spec;
+use simtool::{Error, ErrorKind, Result};
+use tempfile::TempDir;
 
 use crate::cli::exit::Finish;
 use crate::cli::interrupt::{Stoppable, stoppable};
-use crate::cli::reading_flags::{FieldArgs, files};
+use crate::cli::reading_flags::FieldArgs;
 use crate::cli::resource_flags::ResourceArgs;
 use crate::cli::size::parse_size;
 use crate::cli::watch::Watch;
@@ -53,6 +55,13 @@ pub struct Working {
     _stoppable: Stoppable,
 }
 
+/// Where documents come from.
+pub struct Sources {
+    sources: Vec<Source>,
+    /// Gone with this.
+    _copies: Option<TempDir>,
+}
+
 impl DocumentArgs {
     /// The inputs, as they were named.
     pub fn inputs(&self) -> &[PathBuf] {
@@ -67,28 +76,6 @@ impl DocumentArgs {
     /// How they are read, but for what an index has frozen.
     pub fn reading(&self) -> Reading {
         self.fields.reading(HtmlText::Main, self.max_document)
-    }
-
-    /// The inputs, to be read once.
-    ///
-    /// # Errors
-    /// Those of finding them.
-    pub fn once(&self, manner: &Manner) -> Result<Vec<Source>> {
-        manner.reading.check()?;
-        discover(&self.inputs, &[], &manner.reading)
-    }
-
-    /// The inputs, to be read as often as the method wants.
-    ///
-    /// # Errors
-    /// Those of finding them; [`ErrorKind::Parameter`](simtool::ErrorKind::Parameter) for streams
-    /// if that is twice.
-    pub fn sources(&self, spec: &Spec, manner: &Manner) -> Result<Vec<Source>> {
-        manner.reading.check()?;
-        match spec.ahead().is_empty() {
-            true => self.once(manner),
-            false => files(&self.inputs, &manner.reading),
-        }
     }
 
     /// What may be used; temporary files go beside the index unless told otherwise.
@@ -119,7 +106,54 @@ impl DocumentArgs {
     }
 }
 
+impl Sources {
+    /// Finds `inputs`; streams are copied into a temporary directory.
+    ///
+    /// # Errors
+    /// Those of finding and of copying them.
+    pub fn find(
+        inputs: &[PathBuf],
+        reading: &Reading,
+        resources: &Resources,
+        progress: &Progress,
+    ) -> Result<Sources> {
+        reading.check()?;
+        let mut sources = discover(inputs, &[], reading)?;
+        let mut copies = None;
+        if sources.iter().any(Source::is_stream) {
+            let unwritable = |cause| {
+                Error::new(ErrorKind::Write, "cannot hold the copy of a stream")
+                    .in_file(&resources.temporary)
+                    .caused_by(cause)
+            };
+            let directory = tempfile::tempdir_in(&resources.temporary).map_err(unwritable)?;
+            spool(&mut sources, reading, directory.path(), progress)?;
+            copies = Some(directory);
+        }
+        Ok(Sources {
+            sources,
+            _copies: copies,
+        })
+    }
+}
+
+impl Deref for Sources {
+    type Target = [Source];
+
+    fn deref(&self) -> &[Source] {
+        &self.sources
+    }
+}
+
 impl Working {
+    /// The inputs of a command.
+    ///
+    /// # Errors
+    /// Those of [`Sources::find`].
+    pub fn sources(&self, documents: &DocumentArgs, reading: &Reading) -> Result<Sources> {
+        Sources::find(&documents.inputs, reading, &self.resources, &self.progress)
+    }
+
     /// Inputs that are read with it.
     pub fn inputs<'a>(&'a self, sources: &'a [Source], manner: &'a Manner) -> Inputs<'a> {
         Inputs {
