@@ -244,7 +244,7 @@ fn inputs_of_every_kind() {
         .success()
         .stdout("1 documents: 0 new, 1 duplicate, 0 unchanged, 0 changed, 0 empty; 0 skipped\n");
     place.write("bad.jsonl", "{\n");
-    place.run("index add seen bad.jsonl").code(3);
+    place.run("index add seen bad.jsonl --format jsonl").code(3);
 }
 
 #[test]
