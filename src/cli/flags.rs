@@ -99,14 +99,14 @@ pub enum Command {
     Dedup(Box<DedupArgs>),
     #[command(name = "match")]
     Neighbours(Box<NeighboursArgs>),
-    #[cfg(feature = "index")]
-    Index(Box<IndexArgs>),
-    #[cfg(feature = "serve")]
-    Serve(Box<ServeArgs>),
     Evaluate(Box<EvaluateArgs>),
     Tune(Box<TuneArgs>),
     Methods(MethodsArgs),
     Explain(Box<ExplainArgs>),
+    #[cfg(feature = "index")]
+    Index(Box<IndexArgs>),
+    #[cfg(feature = "serve")]
+    Serve(Box<ServeArgs>),
     Generate(Box<GenerateArgs>),
     Help(HelpArgs),
     Completions(CompletionsArgs),
