@@ -71,14 +71,16 @@ async fn read(
     // Whether anybody still wants answers.
     let hand_on = async |part: &mut Vec<Line>, bytes: &mut usize| {
         let part = std::mem::take(part);
-        *bytes = 0;
+        let lent = service.lend(std::mem::take(bytes)).await;
         let read = service.pool.run(move |reader| {
             let read = part.into_iter().map(|line| {
                 let (number, text) = (line.number, line.text);
                 let read = text.and_then(|text| reader.read(&text, add));
                 read.map_err(|problem| problem.at_line(number))
             });
-            read.collect()
+            let read = read.collect();
+            drop(lent);
+            read
         });
         parts.send(read).await.is_ok()
     };

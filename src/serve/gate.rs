@@ -42,6 +42,16 @@ impl Service {
         }
     }
 
+    /// Waits for memory for so many bytes of bodies; there is none to be lent only when the service
+    /// ends.
+    pub(super) async fn lend(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let units = bytes.div_ceil(MEMORY_UNIT);
+        let all = self.config.limits.memory_bytes / MEMORY_UNIT;
+        let units = u32::try_from(units.min(all)).unwrap_or(u32::MAX);
+        let memory = Arc::clone(&self.memory);
+        memory.acquire_many_owned(units).await.ok()
+    }
+
     /// A page of another site may make a browser send requests; it may also have a name that leads
     /// to this machine. With a token neither gets anywhere.
     fn refuse_foreign(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Problem> {

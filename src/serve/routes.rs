@@ -15,11 +15,12 @@ use hyper::header::{
 };
 use serde::Serialize;
 use simtool::index::{Answer, Query};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::answer::{Known, Said};
 use super::ask::Asked;
-use super::gate::{MEMORY_UNIT, Permit};
+use super::gate::Permit;
 use super::problem::{Problem, read_only};
 use super::{Service, batch};
 
@@ -226,7 +227,7 @@ fn id_of(path: &str) -> Result<Vec<u8>, Problem> {
 /// A body in memory, which is lent as long as this lives.
 struct Lent {
     bytes: Bytes,
-    _memory: tokio::sync::OwnedSemaphorePermit,
+    _memory: Option<OwnedSemaphorePermit>,
 }
 
 /// Reads a body.
@@ -238,9 +239,7 @@ async fn body(service: &Service, body: Body) -> Result<Lent, Problem> {
     if wanted > most {
         return Err(Problem::large(most));
     }
-    let units = u32::try_from(wanted.div_ceil(MEMORY_UNIT)).unwrap_or(u32::MAX);
-    let memory = Arc::clone(&service.memory).acquire_many_owned(units).await;
-    let memory = memory.map_err(|_| Problem::busy())?;
+    let memory = service.lend(wanted).await;
     let collect = Limited::new(body, most).collect();
     let Ok(collected) = timeout(service.config.limits.request, collect).await else {
         return Err(Problem::slow());
