@@ -70,6 +70,11 @@ impl Error {
         self.0.kind
     }
 
+    /// The operating system's reason, if it gave one.
+    pub fn cause(&self) -> Option<&std::io::Error> {
+        self.0.cause.as_ref()
+    }
+
     /// The file that the error is about, if it is about one.
     pub fn file(&self) -> Option<&Path> {
         self.0.file.as_deref()

@@ -4,6 +4,8 @@
 //! skipped, 130 interrupted.
 
 mod cli;
+#[cfg(feature = "serve")]
+mod serve;
 
 use std::process::ExitCode;
 
@@ -25,6 +27,10 @@ fn main() -> ExitCode {
         match flags.command {
             Command::Dedup(args) => return dedup::run(&args),
             Command::Neighbours(args) => return neighbours::run(&args),
+            #[cfg(feature = "index")]
+            Command::Index(args) => return cli::index::run(&args),
+            #[cfg(feature = "serve")]
+            Command::Serve(args) => cli::serve::run(&args),
             Command::Evaluate(args) => return evaluate::run(&args),
             Command::Tune(args) => return tune::run(&args),
             Command::Methods(args) => methods::run(&args),

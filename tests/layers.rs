@@ -47,7 +47,7 @@ const MAY_KNOW: [(&str, &[&str]); 14] = [
 ];
 
 /// The program: it sees the library from outside, and may print and read its environment.
-const PROGRAM: [&str; 2] = ["cli", "main"];
+const PROGRAM: [&str; 3] = ["cli", "serve", "main"];
 
 /// The pure folders, and the parts of the standard library that they may not touch.
 const PURE: [&str; 7] = [

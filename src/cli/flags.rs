@@ -12,11 +12,15 @@ use super::evaluate::EvaluateArgs;
 use super::explain::ExplainArgs;
 use super::generate::GenerateArgs;
 use super::help::HelpArgs;
+#[cfg(feature = "index")]
+use super::index::IndexArgs;
 use super::man::ManArgs;
 use super::matching::MatchArgs;
 use super::methods::MethodsArgs;
 use super::neighbours::NeighboursArgs;
 use super::screen;
+#[cfg(feature = "serve")]
+use super::serve::ServeArgs;
 use super::tune::TuneArgs;
 
 const ABOUT: &str = "Finds near-duplicate texts: which articles are near each sample?";
@@ -99,6 +103,10 @@ pub enum Command {
     Tune(Box<TuneArgs>),
     Methods(MethodsArgs),
     Explain(Box<ExplainArgs>),
+    #[cfg(feature = "index")]
+    Index(Box<IndexArgs>),
+    #[cfg(feature = "serve")]
+    Serve(Box<ServeArgs>),
     Generate(Box<GenerateArgs>),
     Help(HelpArgs),
     Completions(CompletionsArgs),

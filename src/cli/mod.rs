@@ -14,6 +14,8 @@ pub mod explain;
 pub mod flags;
 pub mod generate;
 pub mod help;
+#[cfg(feature = "index")]
+pub mod index;
 mod inputs;
 pub mod interrupt;
 mod machine;
@@ -30,6 +32,8 @@ mod reading_flags;
 mod resource_flags;
 mod scaling;
 mod screen;
+#[cfg(feature = "serve")]
+pub mod serve;
 mod size;
 mod summary;
 mod timings;

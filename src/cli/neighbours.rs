@@ -13,6 +13,8 @@ use simtool::run::neighbours::{Summary, neighbours};
 use simtool::sketch::registry::Spec;
 
 use super::exit::Finish;
+#[cfg(feature = "index")]
+use super::index::query;
 use super::output::{Output, Target};
 use super::reading_flags::{ReadingArgs, files};
 use super::resource_flags::ResourceArgs;
@@ -28,8 +30,23 @@ use super::{interrupt, message, timings};
 #[command(after_long_help = EXAMPLES)]
 pub struct NeighboursArgs {
     /// Files, directories or patterns of the known documents
-    #[arg(long, value_name = "INPUT", num_args = 1.., required = true)]
+    #[cfg_attr(
+        feature = "index",
+        arg(long, value_name = "INPUT", num_args = 1.., required_unless_present = "against")
+    )]
+    #[cfg_attr(
+        not(feature = "index"),
+        arg(long, value_name = "INPUT", num_args = 1.., required = true)
+    )]
     articles: Vec<PathBuf>,
+
+    /// The known documents are those of this index, by its method; the same as simtool index query
+    #[cfg(feature = "index")]
+    #[arg(
+        long, value_name = "DIR",
+        conflicts_with_all = ["articles", "method", "tokenizer", "stop_words", "html"]
+    )]
+    against: Option<PathBuf>,
 
     /// Files, directories or patterns of the documents to look for
     #[arg(long, value_name = "INPUT", num_args = 1.., required = true)]
@@ -68,6 +85,8 @@ Examples:
           Which crawled pages each new document is near, by SimHash
   simtool match --articles old.jsonl --samples new.jsonl --method shingles:similarity=0.7
           By the exact share of shingles in common
+  simtool match --against seen --samples new.jsonl
+          Those of an index
   simtool match --articles a.txt --samples b.txt --format form-feed --method content-seen -o near.jsonl
 
 Exit codes:
@@ -79,6 +98,10 @@ Exit codes:
 /// # Errors
 /// Whatever stands in the way.
 pub fn run(args: &NeighboursArgs) -> Result<Finish> {
+    #[cfg(feature = "index")]
+    if let Some(index) = &args.against {
+        return against(args, index);
+    }
     let begin = Instant::now();
     let spec = Spec::parse(&args.method)?;
     let manner = Manner {
@@ -118,6 +141,25 @@ pub fn run(args: &NeighboursArgs) -> Result<Finish> {
     Ok(match summary.skipped {
         0 => Finish::Complete,
         _ => Finish::Skipped,
+    })
+}
+
+/// Asks an index.
+#[cfg(feature = "index")]
+fn against(args: &NeighboursArgs, index: &std::path::Path) -> Result<Finish> {
+    let temporary = Target::new(args.output.clone()).temporary();
+    query::ask(query::Question {
+        index,
+        wanted: simtool::run::seen::Wanted::default(),
+        inputs: &args.samples,
+        reading: args.reading.reading(),
+        resources: args
+            .resources
+            .resources(args.reading.max_document, temporary)?,
+        limit: query::MOST_MATCHES,
+        output: &args.output,
+        summary: args.summary,
+        quiet: args.quiet,
     })
 }
 

@@ -1,6 +1,6 @@
 //! How documents are read: the flags of every command that reads them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use simtool::corpus::{Format, HtmlText, Reading, Source, discover};
@@ -10,9 +10,9 @@ use simtool::{Error, ErrorKind, Result};
 use super::method_flags::tokenizer;
 use super::size::parse_size;
 
-/// How documents are read.
+/// Where in an input the parts of a document are.
 #[derive(Args, Clone, Debug)]
-pub struct ReadingArgs {
+pub struct FieldArgs {
     /// Format of all inputs [default: detected from their content]
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub format: Option<FormatName>,
@@ -52,6 +52,13 @@ pub struct ReadingArgs {
         help_heading = "Reading"
     )]
     pub date_field: String,
+}
+
+/// How documents are read.
+#[derive(Args, Clone, Debug)]
+pub struct ReadingArgs {
+    #[command(flatten)]
+    pub fields: FieldArgs,
 
     /// What counts as the text of an HTML page
     #[arg(
@@ -87,9 +94,9 @@ const CHUNK_BYTES: usize = 512 << 10;
 /// Nobody has so many stop words.
 const MOST_STOP_WORD_BYTES: u64 = 64 << 20;
 
-impl ReadingArgs {
+impl FieldArgs {
     /// The reading they ask for.
-    pub fn reading(&self) -> Reading {
+    pub fn reading(&self, html: HtmlText, max_document_bytes: u64) -> Reading {
         Reading {
             format: self.format.map(Format::from),
             text_field: self.text_field.clone(),
@@ -97,10 +104,17 @@ impl ReadingArgs {
             url_field: self.url_field.clone(),
             date_field: self.date_field.clone(),
             keep_field: None,
-            html: self.html.into(),
-            max_document_bytes: self.max_document,
+            html,
+            max_document_bytes,
             chunk_bytes: CHUNK_BYTES,
         }
+    }
+}
+
+impl ReadingArgs {
+    /// The reading they ask for.
+    pub fn reading(&self) -> Reading {
+        self.fields.reading(self.html.into(), self.max_document)
     }
 
     /// The stop words.
@@ -109,21 +123,29 @@ impl ReadingArgs {
     /// [`ErrorKind::Read`] if the file cannot be read, [`ErrorKind::Content`] if it is absurdly
     /// large.
     pub fn stop_words(&self) -> Result<WordSet> {
-        let Some(path) = &self.stop_words else {
-            return Ok(builtin_stop_words());
-        };
-        let unreadable = |cause| {
-            Error::new(ErrorKind::Read, "cannot be read")
-                .in_file(path)
-                .caused_by(cause)
-        };
-        let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
-        if bytes > MOST_STOP_WORD_BYTES {
-            let message = format!("{bytes} bytes of stop words: expected at most 64 MiB");
-            return Err(Error::new(ErrorKind::Content, message).in_file(path));
+        match &self.stop_words {
+            Some(path) => stop_words(path),
+            None => Ok(builtin_stop_words()),
         }
-        Ok(listed_stop_words(&std::fs::read(path).map_err(unreadable)?))
     }
+}
+
+/// The stop words in the file `path`.
+///
+/// # Errors
+/// [`ErrorKind::Read`] if the file cannot be read, [`ErrorKind::Content`] if it is absurdly large.
+pub fn stop_words(path: &Path) -> Result<WordSet> {
+    let unreadable = |cause| {
+        Error::new(ErrorKind::Read, "cannot be read")
+            .in_file(path)
+            .caused_by(cause)
+    };
+    let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
+    if bytes > MOST_STOP_WORD_BYTES {
+        let message = format!("{bytes} bytes of stop words: expected at most 64 MiB");
+        return Err(Error::new(ErrorKind::Content, message).in_file(path));
+    }
+    Ok(listed_stop_words(&std::fs::read(path).map_err(unreadable)?))
 }
 
 /// The files of `inputs`, which may be read more than once.

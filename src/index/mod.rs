@@ -62,7 +62,7 @@ pub use answer::{Answer, Document, Entry, Match, Query, Verdict};
 pub use build::{Build, Built};
 pub use check::{Check, Problem};
 pub use copy::{Rescued, rescue};
-pub use open::{Frozen, frozen};
+pub use open::{BESIDE, Frozen, frozen, vacant};
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
@@ -155,7 +155,7 @@ pub struct Info {
     pub segments: Vec<(u32, u64, u64)>,
     /// Whether additions are possible.
     pub read_only: bool,
-    /// Why sealing or merging failed last, if it did.
+    /// Why sealing or merging failed last, if it did; none while the index is being changed.
     pub trouble: Option<String>,
 }
 
@@ -241,12 +241,11 @@ impl Index {
         self.view().for_each(|entry| visit(entry))
     }
 
-    /// What is known of the index.
+    /// What is known of the index; does not wait for changes.
     pub fn info(&self) -> Info {
-        let (trouble, read_only) = {
-            let writer = self.lock();
-            (writer.trouble.clone(), self.options.read_only)
-        };
+        let writer = self.writer.try_lock().ok();
+        let trouble = writer.and_then(|writer| writer.trouble.clone());
+        let read_only = self.options.read_only;
         let view = self.view();
         let segments = view.parts.iter().map(|part| {
             let segment = &part.segment;

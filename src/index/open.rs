@@ -21,6 +21,8 @@ use crate::{Error, ErrorKind, Result};
 const LOCK: &str = "lock";
 /// The directory of the segments.
 const SEGMENTS: &str = "segments";
+/// Files that begin so stand beside an index: its makers put them there before they make it.
+pub const BESIDE: &str = "settings-";
 
 /// What was frozen when an index was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,13 +235,19 @@ pub(super) fn lock_path(index: &Path) -> PathBuf {
     index.join(LOCK)
 }
 
-/// Makes an empty directory for an index, and locks it.
-pub(super) fn prepare(index: &Path, options: &Options) -> Result<FileLock> {
+/// Fails unless an index can be made in `index`: it does not exist, is empty, or holds an unfinished
+/// index or what belongs [beside](BESIDE) one.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] if there is something else.
+pub fn vacant(index: &Path) -> Result<()> {
     if index.join(manifest::NAME).exists() {
         let message = "is an index already (choose another place, or add to it)";
         return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
     }
-    directory::create(index, &options.faults)?;
+    if !index.exists() {
+        return Ok(());
+    }
     let ours = [LOCK, SEGMENTS, super::database::NAME].map(|name| index.join(name));
     let known = |path: &PathBuf| {
         let name = path
@@ -247,7 +255,7 @@ pub(super) fn prepare(index: &Path, options: &Options) -> Result<FileLock> {
             .and_then(|name| name.to_str())
             .unwrap_or_default();
         // A manifest that was being written when the process ended.
-        ours.contains(path) || name.starts_with(".tmp")
+        ours.contains(path) || name.starts_with(".tmp") || name.starts_with(BESIDE)
     };
     if let Some(other) = directory::list(index)?.iter().find(|path| !known(path)) {
         let message = format!(
@@ -256,6 +264,13 @@ pub(super) fn prepare(index: &Path, options: &Options) -> Result<FileLock> {
         );
         return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
     }
+    Ok(())
+}
+
+/// Makes an empty directory for an index, and locks it.
+pub(super) fn prepare(index: &Path, options: &Options) -> Result<FileLock> {
+    vacant(index)?;
+    directory::create(index, &options.faults)?;
     let lock = FileLock::exclusive(&index.join(LOCK))?.ok_or_else(|| in_use(index))?;
     directory::remove(&index.join(super::database::NAME), &options.faults)?;
     let segments = index.join(SEGMENTS);

@@ -9,3 +9,4 @@ pub mod json_lines;
 #[cfg(feature = "parquet")]
 pub mod parquet_pairs;
 pub mod result_txt;
+pub mod verdicts;

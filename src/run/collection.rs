@@ -134,7 +134,7 @@ impl<'a> Inputs<'a> {
         specs.iter().map(build).collect()
     }
 
-    fn count(&self, count: Count) -> Result<Frequencies> {
+    pub(super) fn count(&self, count: Count) -> Result<Frequencies> {
         self.progress.begin(Stage::Count, self.bytes());
         let common = self.common();
         let counting = Counting {

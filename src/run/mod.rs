@@ -20,7 +20,10 @@ mod pipeline;
 mod progress;
 mod resources;
 mod room;
+#[cfg(feature = "index")]
+pub mod seen;
 pub mod sketcher;
+pub mod streams;
 mod units;
 mod workers;
 

@@ -61,6 +61,11 @@ impl WordSet {
         found & (hash != self.empty)
     }
 
+    /// The hashes, ascending.
+    pub fn hashes(&self) -> &[u64] {
+        &self.sorted
+    }
+
     /// How many hashes there are.
     pub fn len(&self) -> usize {
         self.sorted.len()

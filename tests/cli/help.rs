@@ -49,6 +49,43 @@ fn subcommands_have_their_own_help() {
     Workplace::empty().refuse("man nonsense", &parts);
 }
 
+/// Operations have help of their own, too.
+#[cfg(feature = "index")]
+#[test]
+fn the_index_explains_itself() {
+    let help = stdout("help index");
+    for part in [
+        "build",
+        "rescue",
+        "simtool index query seen new.jsonl",
+        "0 complete",
+    ] {
+        assert!(help.contains(part), "{part} in {help}");
+    }
+    for operation in [
+        "build", "add", "remove", "query", "info", "check", "compact", "copy", "rescue",
+    ] {
+        let help = stdout(&format!("index {operation} --help"));
+        assert!(help.contains("<DIR>"), "{help}");
+    }
+    assert!(stdout("match --help").contains("--against <DIR>"));
+}
+
+#[cfg(feature = "serve")]
+#[test]
+fn the_service_explains_itself() {
+    let help = stdout("help serve");
+    for part in [
+        "127.0.0.1:8750",
+        "--token-file",
+        "--max-body",
+        "--insecure",
+        "curl -d",
+    ] {
+        assert!(help.contains(part), "{part} in {help}");
+    }
+}
+
 #[test]
 fn version_is_that_of_the_package() {
     assert_eq!(

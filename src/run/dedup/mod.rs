@@ -26,7 +26,6 @@ mod row;
 mod segment;
 mod shingle_sets;
 mod sketching;
-mod streams;
 mod summary;
 #[cfg(feature = "parquet")]
 mod table_dump;
@@ -43,6 +42,7 @@ use crate::run::counting::Counting;
 use crate::run::methods;
 use crate::run::pipeline::{Pipeline, Unit};
 use crate::run::room::Room;
+use crate::run::streams::spool;
 use crate::run::units::units;
 use crate::run::{Progress, Resources, Stage, Workers};
 use crate::sketch::{Method, Shape};
@@ -133,7 +133,7 @@ impl Job {
         let work = Work::open(place.out, &identity, place.restart)?;
         if sources.iter().any(Source::is_stream) {
             work.begin_anew(&identity)?;
-            let spooled = streams::spool(&mut sources, &self.reading, &work, progress);
+            let spooled = spool(&mut sources, &self.reading, work.directory(), progress);
             if let Err(error) = spooled.and_then(|()| self.check_dump(&sources[references..])) {
                 // There is nothing to go on from.
                 work.remove()?;

@@ -31,6 +31,11 @@ pub struct Work {
 }
 
 impl Work {
+    /// Where it is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Opens the work directory in `out`, or makes one for `job`; with `restart`, what an earlier
     /// run left is removed first.
     ///

@@ -4,15 +4,13 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use super::Progress;
 use crate::corpus::{Reading, Source};
-use crate::run::Progress;
 use crate::{Error, ErrorKind, Result};
-
-use super::work::Work;
 
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// Copies each stream among `sources` into the work directory, and puts its copy in its place.
+/// Copies each stream among `sources` into `directory`, and puts its copy in its place.
 ///
 /// # Errors
 /// Those of reading and writing; [`ErrorKind::Content`] for a stream that is not read;
@@ -20,12 +18,12 @@ const BLOCK_BYTES: usize = 1 << 20;
 pub fn spool(
     sources: &mut [Source],
     reading: &Reading,
-    work: &Work,
+    directory: &Path,
     progress: &Progress,
 ) -> Result<()> {
     let streams = sources.iter_mut().filter(|source| source.is_stream());
     for (number, source) in streams.enumerate() {
-        let path = work.path(&format!("stream-{number}"));
+        let path = directory.join(format!("stream-{number}"));
         let unreadable = |cause| {
             Error::new(ErrorKind::Read, "cannot be read")
                 .in_file(&source.path)

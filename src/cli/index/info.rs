@@ -1,0 +1,113 @@
+//! `simtool index info`: what is known of an index.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use simtool::Result;
+use simtool::index::{Info, Layout};
+use simtool::run::seen::{Seen, Wanted};
+
+use super::working::read_only;
+use crate::cli::{machine, screen};
+
+/// Say what an index holds, what is frozen in it, and how many accidental hits to expect
+#[derive(Args, Clone, Debug)]
+pub struct InfoArgs {
+    /// The directory of the index
+    #[arg(value_name = "DIR")]
+    index: PathBuf,
+
+    /// One JSON object for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is known, as programs read it.
+#[derive(Serialize)]
+struct Known<'a> {
+    method: String,
+    tokenizer: &'a str,
+    html: simtool::corpus::HtmlText,
+    stop_words: String,
+    layout: Layout,
+    documents: u64,
+    removed: u64,
+    recent: u64,
+    segments: Vec<Segment>,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accidental_hits_per_query: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Segment {
+    documents: u32,
+    distinct: u64,
+    bytes: u64,
+}
+
+/// Prints it.
+pub fn run(args: &InfoArgs) -> Result<()> {
+    let level = machine::level()?;
+    let seen = Seen::open(&args.index, &Wanted::default(), level, &read_only())?;
+    let info = seen.index().info();
+    let known = known(&seen, &info);
+    let text = match args.json {
+        true => serde_json::to_string(&known).unwrap_or_default() + "\n",
+        false => text(&known),
+    };
+    screen::print(text.as_bytes())
+}
+
+fn known<'a>(seen: &'a Seen, info: &Info) -> Known<'a> {
+    let settings = seen.settings();
+    let segment = |&(documents, distinct, bytes): &(u32, u64, u64)| Segment {
+        documents,
+        distinct,
+        bytes,
+    };
+    Known {
+        method: settings.spec.to_string(),
+        tokenizer: settings.tokenizer.name(),
+        html: settings.html,
+        stop_words: settings.stop_words.to_string(),
+        layout: info.layout,
+        documents: info.documents,
+        removed: info.removed,
+        recent: info.recent,
+        segments: info.segments.iter().map(segment).collect(),
+        bytes: info.segments.iter().map(|(_, _, bytes)| bytes).sum(),
+        accidental_hits_per_query: seen.accidental_hits(),
+    }
+}
+
+fn text(known: &Known<'_>) -> String {
+    let mut text = format!(
+        "method      {}\ntokenizer   {}\nhtml        {:?}\nstop words  {}\nlayout      {:?}\n\
+         documents   {}\nremoved     {}\nrecent      {}\nsegments    {}\nbytes       {}\n",
+        known.method,
+        known.tokenizer,
+        known.html,
+        known.stop_words,
+        known.layout,
+        known.documents,
+        known.removed,
+        known.recent,
+        known.segments.len(),
+        known.bytes,
+    );
+    for segment in &known.segments {
+        text += &format!(
+            "            {} documents, {} distinct sketches, {} bytes\n",
+            segment.documents, segment.distinct, segment.bytes
+        );
+    }
+    if let Some(hits) = known.accidental_hits_per_query {
+        text += &format!(
+            "accidents   {hits:.3e} of the known documents are within the distance of a new one by \
+             chance,\n            if bits were fair coins; more of real ones\n"
+        );
+    }
+    text
+}

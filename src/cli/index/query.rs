@@ -1,0 +1,118 @@
+//! `simtool index query`: ask for documents without adding them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use simtool::Result;
+use simtool::corpus::Reading;
+use simtool::run::collection::Inputs;
+use simtool::run::seen::{Seen, Wanted};
+use simtool::run::{Progress, Resources};
+
+use super::settings_flags::{SettingsArgs, manner_of};
+use super::working::{DocumentArgs, Sources, finish, read_only};
+use crate::cli::exit::Finish;
+use crate::cli::interrupt::stoppable;
+use crate::cli::output::{Output, Target};
+use crate::cli::watch::Watch;
+use crate::cli::{message, number};
+
+/// The most matches of a document that can be asked for.
+pub const MOST_MATCHES: usize = 10_000;
+
+/// Ask which documents have been seen, without adding them
+///
+/// Writes a JSON object a line for each, in input order: its id and place, the verdict (new,
+/// duplicate, unchanged, changed or empty), and the known documents near it, nearest first.
+#[derive(Args, Clone, Debug)]
+pub struct QueryArgs {
+    /// The directory of the index
+    #[arg(value_name = "DIR")]
+    index: PathBuf,
+
+    #[command(flatten)]
+    documents: DocumentArgs,
+
+    #[command(flatten)]
+    settings: SettingsArgs,
+
+    /// At most so many matches of a document
+    #[arg(
+        long, value_name = "COUNT", default_value = "10", value_parser = number::within(1, MOST_MATCHES)
+    )]
+    limit: usize,
+
+    /// Where the lines go; - is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+
+    /// Print a summary on standard error
+    #[arg(long, help_heading = "Reports")]
+    summary: bool,
+}
+
+/// Documents that are asked of an index, and what becomes of the answers.
+pub struct Question<'a> {
+    pub index: &'a Path,
+    pub wanted: Wanted,
+    pub inputs: &'a [PathBuf],
+    /// How they are read, but for what the index has frozen.
+    pub reading: Reading,
+    pub resources: Resources,
+    pub limit: usize,
+    pub output: &'a Path,
+    pub summary: bool,
+    pub quiet: bool,
+}
+
+/// Asks and publishes.
+pub fn run(args: &QueryArgs) -> Result<Finish> {
+    let documents = &args.documents;
+    ask(Question {
+        index: &args.index,
+        wanted: args.settings.wanted()?,
+        inputs: documents.inputs(),
+        reading: documents.reading(),
+        resources: documents.resources(&args.index)?,
+        limit: args.limit,
+        output: &args.output,
+        summary: args.summary,
+        quiet: documents.quiet(),
+    })
+}
+
+/// Asks and publishes.
+pub fn ask(question: Question<'_>) -> Result<Finish> {
+    let (index, resources) = (question.index, &question.resources);
+    let seen = Seen::open(index, &question.wanted, resources.level, &read_only())?;
+    let manner = manner_of(seen.settings(), question.reading);
+    let progress = Arc::new(Progress::new());
+    let stoppable = stoppable(&progress);
+    let watch = Watch::start(&progress, question.quiet);
+    let sources = Sources::find(question.inputs, &manner.reading, resources, &progress)?;
+    let inputs = Inputs {
+        sources: &sources,
+        manner: &manner,
+        resources,
+        progress: &progress,
+    };
+    let target = Target::new(question.output.to_owned());
+    let temporary = target.temporary();
+    let mut output = Output::create(&target, &temporary)?;
+    let asked = seen.query_inputs(inputs, question.limit, &mut |lines| output.write(lines))?;
+    output.publish(0)?;
+    drop((watch, stoppable));
+    if question.summary {
+        message::write(&format!(
+            "{} documents: {} with a match, {} unchanged, {} changed, {} empty; {} skipped\n",
+            asked.documents,
+            asked.matched,
+            asked.unchanged,
+            asked.changed,
+            asked.empty,
+            asked.skipped,
+        ));
+    }
+    Ok(finish(asked.skipped))
+}

@@ -1,0 +1,81 @@
+//! `simtool index remove`: forget documents.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use simtool::run::seen::{Seen, Wanted};
+use simtool::{Error, ErrorKind, Result};
+
+use super::working::writable;
+use crate::cli::{machine, screen};
+
+/// So many ids share a commit.
+const GROUP: usize = 1 << 14;
+
+/// Forget documents by their ids
+#[derive(Args, Clone, Debug)]
+pub struct RemoveArgs {
+    /// The directory of the index
+    #[arg(value_name = "DIR")]
+    index: PathBuf,
+
+    /// Ids of documents
+    #[arg(value_name = "ID", required_unless_present = "ids")]
+    id: Vec<String>,
+
+    /// File of ids, one a line; - is standard input
+    #[arg(long, value_name = "FILE")]
+    ids: Option<PathBuf>,
+}
+
+/// Removes, and prints how many were there.
+pub fn run(args: &RemoveArgs) -> Result<()> {
+    let seen = Seen::open(
+        &args.index,
+        &Wanted::default(),
+        machine::level()?,
+        &writable(),
+    )?;
+    let (mut removed, mut unknown) = (0_u64, 0_u64);
+    let mut remove = |ids: &mut Vec<Vec<u8>>| -> Result<()> {
+        let borrowed: Vec<&[u8]> = ids.iter().map(Vec::as_slice).collect();
+        for was_there in seen.index().remove(&borrowed)? {
+            *if was_there {
+                &mut removed
+            } else {
+                &mut unknown
+            } += 1;
+        }
+        ids.clear();
+        Ok(())
+    };
+    let mut group: Vec<Vec<u8>> = args.id.iter().map(|id| id.clone().into_bytes()).collect();
+    if let Some(path) = &args.ids {
+        let unreadable = |cause| {
+            Error::new(ErrorKind::Read, "cannot be read")
+                .in_file(path)
+                .caused_by(cause)
+        };
+        for line in open(path).map_err(unreadable)?.split(b'\n') {
+            let mut line = line.map_err(unreadable)?;
+            line.pop_if(|last| *last == b'\r');
+            if !line.is_empty() {
+                group.push(line);
+            }
+            if group.len() >= GROUP {
+                remove(&mut group)?;
+            }
+        }
+    }
+    remove(&mut group)?;
+    screen::print(format!("{removed} removed, {unknown} were not there\n").as_bytes())
+}
+
+fn open(path: &Path) -> std::io::Result<BufReader<Box<dyn Read>>> {
+    let file: Box<dyn Read> = match path.as_os_str() == "-" {
+        true => Box::new(std::io::stdin()),
+        false => Box::new(std::fs::File::open(path)?),
+    };
+    Ok(BufReader::new(file))
+}

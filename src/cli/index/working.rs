@@ -1,0 +1,217 @@
+//! Documents of files, and what a command that reads them may use.
+
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use simtool::corpus::{HtmlText, Reading, Source, discover};
+use simtool::index::Options;
+use simtool::run::collection::{Inputs, Manner};
+use simtool::run::seen::Added;
+use simtool::run::streams::spool;
+use simtool::run::{Progress, Resources};
+use simtool::{Error, ErrorKind, Result};
+use tempfile::TempDir;
+
+use crate::cli::exit::Finish;
+use crate::cli::interrupt::{Stoppable, stoppable};
+use crate::cli::reading_flags::FieldArgs;
+use crate::cli::resource_flags::ResourceArgs;
+use crate::cli::size::parse_size;
+use crate::cli::watch::Watch;
+use crate::cli::{machine, screen};
+
+/// Documents of files.
+#[derive(Args, Clone, Debug)]
+pub struct DocumentArgs {
+    /// Files, directories or patterns; - is standard input
+    #[arg(value_name = "INPUT", required = true)]
+    inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    fields: FieldArgs,
+
+    /// Documents larger than this are skipped and counted
+    #[arg(
+        long, value_name = "SIZE", default_value = "16M", value_parser = parse_size,
+        help_heading = "Reading"
+    )]
+    max_document: u64,
+
+    #[command(flatten)]
+    resources: ResourceArgs,
+
+    /// No progress
+    #[arg(long, help_heading = "Reports")]
+    quiet: bool,
+}
+
+/// What a command works with.
+pub struct Working {
+    pub resources: Resources,
+    pub progress: Arc<Progress>,
+    _watch: Watch,
+    _stoppable: Stoppable,
+}
+
+/// Where documents come from.
+pub struct Sources {
+    sources: Vec<Source>,
+    /// Gone with this.
+    _copies: Option<TempDir>,
+}
+
+impl DocumentArgs {
+    /// The inputs, as they were named.
+    pub fn inputs(&self) -> &[PathBuf] {
+        &self.inputs
+    }
+
+    /// Whether nobody wants to see progress.
+    pub fn quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// How they are read, but for what an index has frozen.
+    pub fn reading(&self) -> Reading {
+        self.fields.reading(HtmlText::Main, self.max_document)
+    }
+
+    /// What may be used; temporary files go beside the index unless told otherwise.
+    ///
+    /// # Errors
+    /// Those of resources that do not suffice.
+    pub fn resources(&self, index: &Path) -> Result<Resources> {
+        let temporary = match index.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        self.resources.resources(self.max_document, temporary)
+    }
+
+    /// Begins the work.
+    ///
+    /// # Errors
+    /// Those of resources that do not suffice.
+    pub fn begin(&self, index: &Path) -> Result<Working> {
+        let resources = self.resources(index)?;
+        let progress = Arc::new(Progress::new());
+        Ok(Working {
+            _stoppable: stoppable(&progress),
+            _watch: Watch::start(&progress, self.quiet),
+            resources,
+            progress,
+        })
+    }
+}
+
+impl Sources {
+    /// Finds `inputs`; streams are copied into a temporary directory.
+    ///
+    /// # Errors
+    /// Those of finding and of copying them.
+    pub fn find(
+        inputs: &[PathBuf],
+        reading: &Reading,
+        resources: &Resources,
+        progress: &Progress,
+    ) -> Result<Sources> {
+        reading.check()?;
+        let mut sources = discover(inputs, &[], reading)?;
+        let mut copies = None;
+        if sources.iter().any(Source::is_stream) {
+            let unwritable = |cause| {
+                Error::new(ErrorKind::Write, "cannot hold the copy of a stream")
+                    .in_file(&resources.temporary)
+                    .caused_by(cause)
+            };
+            let directory = tempfile::tempdir_in(&resources.temporary).map_err(unwritable)?;
+            spool(&mut sources, reading, directory.path(), progress)?;
+            copies = Some(directory);
+        }
+        Ok(Sources {
+            sources,
+            _copies: copies,
+        })
+    }
+}
+
+impl Deref for Sources {
+    type Target = [Source];
+
+    fn deref(&self) -> &[Source] {
+        &self.sources
+    }
+}
+
+impl Working {
+    /// The inputs of a command.
+    ///
+    /// # Errors
+    /// Those of [`Sources::find`].
+    pub fn sources(&self, documents: &DocumentArgs, reading: &Reading) -> Result<Sources> {
+        Sources::find(&documents.inputs, reading, &self.resources, &self.progress)
+    }
+
+    /// Inputs that are read with it.
+    pub fn inputs<'a>(&'a self, sources: &'a [Source], manner: &'a Manner) -> Inputs<'a> {
+        Inputs {
+            sources,
+            manner,
+            resources: &self.resources,
+            progress: &self.progress,
+        }
+    }
+
+    /// How the index is opened for changes.
+    pub fn options(&self) -> Options {
+        Options {
+            memory_bytes: usize::try_from(self.resources.memory_bytes / 2).unwrap_or(usize::MAX),
+            ..Options::default()
+        }
+    }
+}
+
+/// How an index is opened that is to be read.
+pub fn read_only() -> Options {
+    Options {
+        read_only: true,
+        ..Options::default()
+    }
+}
+
+/// How an index is opened that is to be changed.
+pub fn writable() -> Options {
+    Options {
+        memory_bytes: usize::try_from(machine::half_of_memory().min(4 << 30)).unwrap_or(1 << 30),
+        ..Options::default()
+    }
+}
+
+/// Prints what was added.
+///
+/// # Errors
+/// Those of standard output.
+pub fn print(added: &Added) -> Result<Finish> {
+    let text = format!(
+        "{} documents: {} new, {} duplicate, {} unchanged, {} changed, {} empty; {} skipped\n",
+        added.documents(),
+        added.new,
+        added.duplicate,
+        added.unchanged,
+        added.changed,
+        added.empty,
+        added.skipped,
+    );
+    screen::print(text.as_bytes())?;
+    Ok(finish(added.skipped))
+}
+
+/// How a command ends that skipped so many documents.
+pub fn finish(skipped: u64) -> Finish {
+    match skipped {
+        0 => Finish::Complete,
+        _ => Finish::Skipped,
+    }
+}

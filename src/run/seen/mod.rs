@@ -1,0 +1,202 @@
+//! Documents in and out of an index: has this been seen?
+//!
+//! An [index](crate::index) knows sketches; here are the documents they come from. What decides
+//! sketches is frozen in the index ([`Settings`]), so that opening one needs its directory alone.
+
+mod add;
+mod query;
+mod settings;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::Result;
+use crate::index::{Build, Index, Options, Rescued, frozen, rescue, vacant};
+use crate::io::directory;
+use crate::kernel::Level;
+use crate::run::sketcher::{Sketched, Sketcher};
+use crate::sketch::accidental::Chance;
+use crate::sketch::{Compare, Method, Shape, content_seen};
+
+pub use add::{Added, Payload};
+pub use query::{Asked, changed, near};
+pub use settings::{Settings, Wanted};
+
+/// An open index and what makes its sketches.
+pub struct Seen {
+    index: Index,
+    settings: Settings,
+    /// One; what is built for a sketcher.
+    methods: Vec<Box<dyn Method>>,
+    level: Level,
+}
+
+/// Makes sketches of texts for an index; each thread has its own.
+pub struct Texts<'a> {
+    sketcher: Sketcher<'a>,
+    method: &'a dyn Method,
+    made: Vec<Sketched>,
+}
+
+/// The settings of the index `directory`, without opening it.
+///
+/// # Errors
+/// Those of [`frozen`] and of [`Settings::read`].
+pub fn settings(directory: &Path) -> Result<Settings> {
+    Settings::read(directory, &frozen(directory)?.spec)
+}
+
+impl Seen {
+    /// Makes an empty index in `directory`.
+    ///
+    /// # Errors
+    /// Those of [`Index::create`].
+    pub fn create(
+        directory: &Path,
+        settings: Settings,
+        level: Level,
+        options: &Options,
+    ) -> Result<Seen> {
+        let method = begin(directory, &settings, level, options)?;
+        let index = Index::create(directory, method, &settings.manifest()?, options)?;
+        Self::with(index, settings, level)
+    }
+
+    /// Opens the index `directory`, which has to have what is `wanted`.
+    ///
+    /// # Errors
+    /// Those of [`Index::open`], [`Settings::read`] and [`Settings::expect`].
+    pub fn open(
+        directory: &Path,
+        wanted: &Wanted,
+        level: Level,
+        options: &Options,
+    ) -> Result<Seen> {
+        let manifest = frozen(directory)?.spec;
+        let settings = Settings::read(directory, &manifest)?;
+        settings.expect(directory, wanted)?;
+        let index = Index::open(directory, compare(&settings, level)?, &manifest, options)?;
+        Self::with(index, settings, level)
+    }
+
+    /// Saves what can be saved of the damaged index `directory` into a new one in `to`.
+    ///
+    /// # Errors
+    /// Those of [`rescue`].
+    pub fn rescue(directory: &Path, to: &Path, level: Level, options: &Options) -> Result<Rescued> {
+        let manifest = frozen(directory)?.spec;
+        let settings = Settings::read(directory, &manifest)?;
+        let method = begin(to, &settings, level, options)?;
+        rescue(directory, to, method, &manifest, options)
+    }
+
+    fn with(index: Index, settings: Settings, level: Level) -> Result<Seen> {
+        let methods = vec![settings.method(level)?];
+        Ok(Seen {
+            index,
+            settings,
+            methods,
+            level,
+        })
+    }
+
+    /// The index.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// What was frozen.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The method.
+    pub fn method(&self) -> &dyn Method {
+        &*self.methods[0]
+    }
+
+    /// Whether answers speak of likeness.
+    pub fn has_likeness(&self) -> bool {
+        self.settings.spec.name() == content_seen::ENTRY.name
+    }
+
+    /// The known documents that are near a new one by accident, on average, if fingerprints were
+    /// random; real ones have more. None for sketches that are no fingerprints.
+    pub fn accidental_hits(&self) -> Option<f64> {
+        match self.method().shape() {
+            Shape::Bits { width, distance } => {
+                let documents = self.index.info().documents;
+                Some(Chance::uniform(width, distance).hits_per_query(documents))
+            }
+            Shape::Keys => None,
+        }
+    }
+
+    /// What makes sketches of texts, for one thread.
+    pub fn texts(&self) -> Texts<'_> {
+        let sketcher = Sketcher::new(&self.methods, self.settings.common(self.level));
+        Texts {
+            made: sketcher.nothing(),
+            sketcher,
+            method: self.method(),
+        }
+    }
+
+    /// Copies the index, as it is now, into the directory `to`.
+    ///
+    /// # Errors
+    /// Those of [`Index::copy`].
+    pub fn copy(&self, to: &Path, options: &Options) -> Result<()> {
+        begin(to, &self.settings, self.level, options)?;
+        self.index.copy(to)
+    }
+}
+
+impl Texts<'_> {
+    /// The sketch of `text`; nothing if there is nothing to be compared.
+    pub fn sketch(&mut self, text: &[u8]) -> Option<&[u8]> {
+        let Texts {
+            sketcher,
+            method,
+            made,
+        } = self;
+        for sketched in &mut *made {
+            sketched.sketches.clear();
+            sketched.usable.clear();
+        }
+        sketcher.sketch(text, made);
+        let sketched = &made[0];
+        sketched.usable[0].then(|| sketched.sketches.all(*method).get(0))
+    }
+}
+
+fn compare(settings: &Settings, level: Level) -> Result<Arc<dyn Compare>> {
+    let method: Box<dyn Compare> = settings.method(level)?;
+    Ok(Arc::from(method))
+}
+
+/// Puts the settings where an index is going to be, and makes its method.
+fn begin(
+    directory: &Path,
+    settings: &Settings,
+    level: Level,
+    options: &Options,
+) -> Result<Arc<dyn Compare>> {
+    let method = compare(settings, level)?;
+    vacant(directory)?;
+    directory::create(directory, &options.faults)?;
+    settings.write(directory, &options.faults)?;
+    Ok(method)
+}
+
+/// Starts an index of about `expected` documents.
+fn build(
+    directory: &Path,
+    settings: &Settings,
+    level: Level,
+    options: &Options,
+    expected: u64,
+) -> Result<Build> {
+    let method = begin(directory, settings, level, options)?;
+    Build::create(directory, method, &settings.manifest()?, options, expected)
+}

@@ -1,0 +1,185 @@
+//! Connections: taken, bounded, and ended when the service ends.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use simtool::run::Progress;
+use simtool::{Error, ErrorKind, Result};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{sleep, timeout};
+use tower::ServiceExt;
+
+use super::Service;
+use super::problem::Problem;
+use super::routes::{route_of, router};
+
+/// How often it looks whether it has to end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Takes connections until told to stop, then waits until all requests have ended.
+pub async fn serve(
+    service: &Arc<Service>,
+    progress: &Progress,
+    ready: impl FnOnce(SocketAddr) -> Result<()>,
+) -> Result<()> {
+    let refused = |cause| {
+        let message = format!("cannot listen at {}", service.config.listen);
+        Error::new(ErrorKind::Parameter, message).caused_by(cause)
+    };
+    #[cfg(feature = "tls")]
+    let acceptor = service
+        .config
+        .tls
+        .as_ref()
+        .map(super::tls::acceptor)
+        .transpose()?;
+    let listener = TcpListener::bind(service.config.listen)
+        .await
+        .map_err(refused)?;
+    ready(listener.local_addr().map_err(refused)?)?;
+    let limits = service.config.limits;
+    let connections = Arc::new(Semaphore::new(limits.connections));
+    let (end, ended) = watch::channel(false);
+    let router = router(service);
+    // Also where the program as a whole was told to ignore signals, as by a shell's `&`.
+    let mut terminated = signal(SignalKind::terminate()).map_err(refused)?;
+    loop {
+        let take = async {
+            let permit = Arc::clone(&connections).acquire_owned().await;
+            (permit, listener.accept().await)
+        };
+        let (permit, (stream, peer)) = tokio::select! {
+            taken = take => match taken {
+                (Ok(permit), Ok(stream)) => (permit, stream),
+                // Out of descriptors: some connection is going to end.
+                _ => {
+                    sleep(LOOK).await;
+                    continue;
+                }
+            },
+            () = stopped(progress, &mut terminated) => break,
+        };
+        // Answers are small.
+        let _ = stream.set_nodelay(true);
+        let caller = Caller {
+            service: Arc::clone(service),
+            router: router.clone(),
+            peer,
+            ended: ended.clone(),
+        };
+        #[cfg(feature = "tls")]
+        let acceptor = acceptor.clone();
+        tokio::spawn(async move {
+            #[cfg(feature = "tls")]
+            if let Some(acceptor) = acceptor {
+                if let Ok(Ok(stream)) = timeout(limits.header, acceptor.accept(stream)).await {
+                    caller.serve(stream).await;
+                }
+                drop(permit);
+                return;
+            }
+            let stream: TcpStream = stream;
+            caller.serve(stream).await;
+            drop(permit);
+        });
+    }
+    drop(listener);
+    let _ = end.send(true);
+    let all = connections.acquire_many(limits.connections as u32);
+    let _ = timeout(limits.grace, all).await;
+    Ok(())
+}
+
+async fn stopped(progress: &Progress, terminated: &mut Signal) {
+    let asked = async {
+        while progress.check().is_ok() {
+            sleep(LOOK).await;
+        }
+    };
+    tokio::select! {
+        () = asked => {}
+        _ = terminated.recv() => {}
+    }
+}
+
+/// Who is at the other end.
+struct Caller {
+    service: Arc<Service>,
+    router: Router,
+    peer: SocketAddr,
+    ended: watch::Receiver<bool>,
+}
+
+impl Caller {
+    /// Answers one request after another.
+    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let Caller {
+            service,
+            router,
+            peer,
+            mut ended,
+        } = self;
+        let header = service.config.limits.header;
+        let answer = service_fn(move |request| {
+            let (service, router) = (Arc::clone(&service), router.clone());
+            async move { Ok::<_, Infallible>(answer(service, router, peer, request).await) }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(header)
+            .serve_connection(TokioIo::new(stream), answer);
+        let mut connection = std::pin::pin!(connection);
+        tokio::select! {
+            _ = connection.as_mut() => return,
+            _ = ended.wait_for(|ended| *ended) => {}
+        }
+        connection.as_mut().graceful_shutdown();
+        let _ = connection.await;
+    }
+}
+
+async fn answer(
+    service: Arc<Service>,
+    router: Router,
+    peer: SocketAddr,
+    request: Request<Incoming>,
+) -> Response {
+    let begin = Instant::now();
+    let method = request.method().clone();
+    let path = request.uri().path().to_owned();
+    let response = match service.admit(&request) {
+        Err(problem) => problem.into_response(),
+        Ok(permit) => {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(permit.clone());
+            // Once for a body, and once for the answer.
+            let limit = 2 * service.config.limits.request;
+            match timeout(limit, router.oneshot(request)).await {
+                Ok(Ok(response)) => response,
+                Ok(Err(never)) => match never {},
+                Err(_) => Problem::late().into_response(),
+            }
+        }
+    };
+    let (took, status) = (begin.elapsed(), response.status().as_u16());
+    let route = route_of(&path);
+    service.metrics.answered(route, status, took);
+    service
+        .config
+        .log
+        .answered(peer, method.as_str(), &path, status, took);
+    response
+}

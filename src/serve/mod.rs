@@ -1,0 +1,127 @@
+//! `simtool serve`: has this been seen? Asked over HTTP.
+//!
+//! ```text
+//! connection ─► Gate: token, origin, limits ─► route ─► Pool: text ─► sketch ─► answer
+//!                                                 └──► Writer: many adds, one commit ─► answer
+//! ```
+//!
+//! What waits for the network is asynchronous; what computes or writes is done by threads of their
+//! own. An add is answered when it is durable. Deliberately absent: flags and signals.
+
+mod answer;
+mod ask;
+mod batch;
+mod frames;
+mod gate;
+mod lines;
+mod listen;
+mod log;
+mod metrics;
+mod pool;
+mod problem;
+mod routes;
+#[cfg(feature = "tls")]
+mod tls;
+mod writer;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use simtool::run::Progress;
+use simtool::run::seen::Seen;
+use simtool::{Error, ErrorKind, Result};
+use tokio::sync::Semaphore;
+
+use metrics::Metrics;
+use pool::Pool;
+use writer::Writer;
+
+pub use log::Log;
+
+/// What nobody may exceed.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of a body, or of a line of a batch.
+    pub body_bytes: usize,
+    /// Bytes of all bodies that are in memory at once.
+    pub memory_bytes: usize,
+    /// Requests at once; more are told to come back.
+    pub requests: usize,
+    /// Open connections; more wait.
+    pub connections: usize,
+    /// Time to send the head of a request.
+    pub header: Duration,
+    /// Time for a body, for an answer, and between two pieces of a batch.
+    pub request: Duration,
+    /// Time that requests have to end when the service ends.
+    pub grace: Duration,
+}
+
+/// How the service runs.
+pub struct Config {
+    /// Where it listens; port 0 for any that is free.
+    pub listen: SocketAddr,
+    /// What nobody may exceed.
+    pub limits: Limits,
+    /// What callers have to know.
+    pub token: Option<Vec<u8>>,
+    /// Threads that make sketches and search.
+    pub threads: usize,
+    /// What is told of each request.
+    pub log: Log,
+    /// Certificate and key, for HTTPS.
+    pub tls: Option<(PathBuf, PathBuf)>,
+}
+
+/// All that requests share.
+struct Service {
+    seen: Arc<Seen>,
+    config: Config,
+    pool: Pool,
+    writer: Writer,
+    metrics: Metrics,
+    requests: Arc<Semaphore>,
+    /// In units of [`gate::MEMORY_UNIT`].
+    memory: Arc<Semaphore>,
+    begin: Instant,
+}
+
+/// Serves until `progress` is told to stop; then ends what it has begun. `ready` hears the address.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] if it cannot listen there, or for a certificate that is none.
+pub fn run(
+    seen: Seen,
+    config: Config,
+    progress: &Progress,
+    ready: impl FnOnce(SocketAddr) -> Result<()>,
+) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(config.threads.clamp(1, 4))
+        .enable_all()
+        .build()
+        .map_err(|cause| Error::new(ErrorKind::Memory, "cannot start threads").caused_by(cause))?;
+    let seen = Arc::new(seen);
+    let service = Arc::new(Service {
+        pool: Pool::start(&seen, config.threads)?,
+        writer: Writer::start(&seen)?,
+        metrics: Metrics::default(),
+        requests: Arc::new(Semaphore::new(config.limits.requests)),
+        memory: Arc::new(Semaphore::new(
+            config.limits.memory_bytes / gate::MEMORY_UNIT,
+        )),
+        begin: Instant::now(),
+        config,
+        seen,
+    });
+    let served = runtime.block_on(listen::serve(&service, progress, ready));
+    // Whoever did not end in time is left alone; the writer ends what it has begun.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    if let Some(service) = Arc::into_inner(service) {
+        service.pool.end();
+        service.writer.end();
+    }
+    served
+}

@@ -1,0 +1,158 @@
+//! What went wrong, as `application/problem+json` (RFC 9457).
+
+use std::io;
+
+use axum::response::{IntoResponse, Response};
+use hyper::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::{HeaderMap, StatusCode};
+use serde::Serialize;
+use simtool::{Error, ErrorKind};
+
+/// A request that failed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Problem {
+    #[serde(serialize_with = "number")]
+    status: StatusCode,
+    title: &'static str,
+    /// What programs tell it by.
+    code: &'static str,
+    detail: String,
+    /// The line of a batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+}
+
+fn number<S: serde::Serializer>(status: &StatusCode, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_u16(status.as_u16())
+}
+
+impl Problem {
+    fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Problem {
+        Problem {
+            status,
+            title: status.canonical_reason().unwrap_or("Error"),
+            code,
+            detail: detail.into(),
+            line: None,
+        }
+    }
+
+    /// A request that says something else than it has to.
+    pub fn bad(code: &'static str, detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, code, detail)
+    }
+
+    pub fn unauthorized() -> Problem {
+        let detail = "send the token of this service: Authorization: Bearer TOKEN";
+        Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
+    }
+
+    pub fn foreign(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, "foreign-origin", detail)
+    }
+
+    pub fn unknown_route() -> Problem {
+        let detail = "there is nothing here: /openapi.json lists what there is";
+        Problem::new(StatusCode::NOT_FOUND, "unknown-route", detail)
+    }
+
+    pub fn unknown_id() -> Problem {
+        let detail = "there is no document of this id";
+        Problem::new(StatusCode::NOT_FOUND, "unknown-id", detail)
+    }
+
+    pub fn wrong_method() -> Problem {
+        let detail = "this route has no such method: the header Allow lists those it has";
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "wrong-method", detail)
+    }
+
+    pub fn slow() -> Problem {
+        let detail = "the request was not complete in time";
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "too-slow", detail)
+    }
+
+    pub fn late() -> Problem {
+        let detail = "there was no answer in time; what was to be added may be added still";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "late", detail)
+    }
+
+    pub fn large(most: usize) -> Problem {
+        let detail = format!("at most {most} bytes are taken");
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
+    }
+
+    pub fn busy() -> Problem {
+        let detail = "too many requests at once: come back in a second";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
+    }
+
+    pub fn broken(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
+    }
+
+    /// The same, of a line of a batch.
+    pub fn at_line(self, line: u64) -> Problem {
+        let line = Some(line);
+        Problem { line, ..self }
+    }
+
+    /// Appends it as a line.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        // Writing to memory cannot fail.
+        let _ = serde_json::to_writer(&mut *out, self);
+        out.push(b'\n');
+    }
+}
+
+impl From<&Error> for Problem {
+    fn from(error: &Error) -> Problem {
+        let full = |cause: &io::Error| {
+            let kinds = [
+                io::ErrorKind::StorageFull,
+                io::ErrorKind::QuotaExceeded,
+                io::ErrorKind::FileTooLarge,
+            ];
+            kinds.contains(&cause.kind())
+        };
+        match error.kind() {
+            ErrorKind::Parameter => Problem::bad("bad-document", error.to_string()),
+            ErrorKind::Write if error.cause().is_none_or(full) => {
+                let detail = format!("nothing was changed: {error}");
+                Problem::new(StatusCode::INSUFFICIENT_STORAGE, "disk-full", detail)
+            }
+            _ => Problem::broken(error.to_string()),
+        }
+    }
+}
+
+/// An index that is open for reading only.
+pub fn read_only() -> Problem {
+    let detail = "the index is open for reading only";
+    Problem::new(StatusCode::FORBIDDEN, "read-only", detail)
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut headers = HeaderMap::new();
+        let mut set = |name, value: &'static str| {
+            headers.insert(name, hyper::header::HeaderValue::from_static(value));
+        };
+        set(CONTENT_TYPE, "application/problem+json");
+        match self.code {
+            "unauthorized" => set(WWW_AUTHENTICATE, "Bearer"),
+            "busy" | "late" => set(RETRY_AFTER, "1"),
+            _ => {}
+        }
+        let mut body = Vec::new();
+        self.write(&mut body);
+        let mut response = (self.status, headers, body).into_response();
+        // Whoever sends too much is still sending.
+        if self.code == "too-large" {
+            let close = hyper::header::HeaderValue::from_static("close");
+            response
+                .headers_mut()
+                .insert(hyper::header::CONNECTION, close);
+        }
+        response
+    }
+}

@@ -1,0 +1,303 @@
+//! What can be asked where.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Extension, Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::StatusCode;
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName,
+};
+use serde::Serialize;
+use simtool::index::{Answer, Query};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+
+use super::answer::{Known, Said};
+use super::ask::Asked;
+use super::gate::Permit;
+use super::problem::{Problem, read_only};
+use super::{Service, batch};
+
+const PAGE: &str = include_str!("page.html");
+const OPENAPI: &str = include_str!("openapi.json");
+/// The page loads nothing and talks to its own service alone.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+    connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const DOCUMENTS: &str = "/v1/documents/";
+
+type Answered = Result<Response, Problem>;
+
+/// The routes.
+pub fn router(service: &Arc<Service>) -> Router {
+    Router::new()
+        .route("/", get(page))
+        .route("/healthz", get(|| async { text("ok\n", "text/plain") }))
+        .route(
+            "/openapi.json",
+            get(|| async { text(OPENAPI, "application/json") }),
+        )
+        .route("/metrics", get(metrics))
+        .route("/v1/stats", get(stats))
+        .route("/v1/seen", post(seen))
+        .route("/v1/seen/batch", post(batch))
+        .route("/v1/documents/{*id}", get(document).delete(remove))
+        .fallback(|| async { Problem::unknown_route() })
+        .method_not_allowed_fallback(|| async { Problem::wrong_method() })
+        .with_state(Arc::clone(service))
+}
+
+/// The route that a path belongs to, for counts.
+pub fn route_of(path: &str) -> &'static str {
+    let routes = [
+        "/",
+        "/healthz",
+        "/openapi.json",
+        "/metrics",
+        "/v1/stats",
+        "/v1/seen",
+        "/v1/seen/batch",
+    ];
+    match routes.into_iter().find(|route| *route == path) {
+        Some(route) => route,
+        None if path.starts_with(DOCUMENTS) => "/v1/documents",
+        None => "other",
+    }
+}
+
+async fn page() -> Response {
+    let mut response = text(PAGE, "text/html; charset=utf-8");
+    let headers = response.headers_mut();
+    headers.insert(
+        CONTENT_SECURITY_POLICY,
+        hyper::header::HeaderValue::from_static(POLICY),
+    );
+    headers.insert(
+        CACHE_CONTROL,
+        hyper::header::HeaderValue::from_static("no-cache"),
+    );
+    response
+}
+
+async fn metrics(State(service): State<Arc<Service>>) -> Response {
+    let text = service.metrics.text(&service);
+    typed("text/plain; version=0.0.4", text)
+}
+
+async fn stats(State(service): State<Arc<Service>>) -> Response {
+    let seen = &service.seen;
+    let (info, settings) = (seen.index().info(), seen.settings());
+    let bytes: u64 = info.segments.iter().map(|(_, _, bytes)| bytes).sum();
+    let bits = match seen.method().shape() {
+        simtool::sketch::Shape::Bits { width, distance } => Some((width, distance)),
+        simtool::sketch::Shape::Keys => None,
+    };
+    let known = serde_json::json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "method": settings.spec.to_string(),
+        "tokenizer": settings.tokenizer.name(),
+        "html": settings.html,
+        "stop_words": settings.stop_words.to_string(),
+        "bits": bits.map(|(width, _)| width),
+        "distance": bits.map(|(_, distance)| distance),
+        "documents": info.documents,
+        "removed": info.removed,
+        "recent": info.recent,
+        "segments": info.segments.len(),
+        "bytes": bytes,
+        "read_only": info.read_only,
+        "trouble": info.trouble,
+        "accidental_hits_per_query": seen.accidental_hits(),
+        "uptime_seconds": service.begin.elapsed().as_secs(),
+    });
+    typed("application/json", known.to_string())
+}
+
+async fn seen(State(service): State<Arc<Service>>, request: Request) -> Answered {
+    let add = asked_to_add(request.uri().query())?;
+    let body = body(&service, request.into_body()).await?;
+    type Seen = Result<Result<(Asked, Option<Answer>), Asked>, Problem>;
+    let answered = service.pool.run(move |reader| -> Seen {
+        let asked = reader.read(&body.bytes, add)?;
+        if asked.add {
+            return Ok(Err(asked));
+        }
+        let query = Query {
+            id: asked.id.as_deref(),
+            sketch: &asked.sketch,
+        };
+        let answers = reader.seen().index().seen(&[query], asked.limit);
+        let answer = answers.map_err(|error| Problem::from(&error))?.pop();
+        Ok(Ok((asked, answer)))
+    });
+    // Who adds is answered by the writer.
+    let (asked, answer) = match answered.get().await?? {
+        Ok(answered) => answered,
+        Err(asked) => match service.writer.add(vec![asked]).await?.pop() {
+            Some((asked, answer)) => (asked, Some(answer)),
+            None => return Err(Problem::broken("no answer")),
+        },
+    };
+    let answer = answer.ok_or_else(|| Problem::broken("no answer"))?;
+    let said = Said::new(&service.seen, &asked, answer);
+    service.metrics.said(said.verdict);
+    Ok(json(&said))
+}
+
+async fn batch(
+    State(service): State<Arc<Service>>,
+    Extension(permit): Extension<Option<Permit>>,
+    request: Request,
+) -> Answered {
+    let add = asked_to_add(request.uri().query())?;
+    let body = batch::answers(service, permit, add, request.into_body());
+    Ok(typed("application/x-ndjson", body))
+}
+
+async fn document(State(service): State<Arc<Service>>, request: Request) -> Answered {
+    let id = id_of(request.uri().path())?;
+    let found = service.pool.run(move |reader| -> Result<_, Problem> {
+        let seen = reader.seen();
+        let found = seen.index().document(&id);
+        let found = found.map_err(|error| Problem::from(&error))?;
+        Ok(found.map(|document| Known::new(seen, &document)))
+    });
+    let known = found.get().await??;
+    Ok(json(&known.ok_or_else(Problem::unknown_id)?))
+}
+
+async fn remove(State(service): State<Arc<Service>>, request: Request) -> Answered {
+    let id = id_of(request.uri().path())?;
+    if service.seen.index().info().read_only {
+        return Err(read_only());
+    }
+    match service.writer.remove(id).await? {
+        true => Ok(json(&serde_json::json!({"removed": true}))),
+        false => Err(Problem::unknown_id()),
+    }
+}
+
+/// What `add` of an address says.
+fn asked_to_add(query: Option<&str>) -> Result<Option<bool>, Problem> {
+    let mut add = None;
+    for pair in query
+        .unwrap_or_default()
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+    {
+        add = match pair {
+            "add" | "add=true" | "add=1" => Some(true),
+            "add=false" | "add=0" => Some(false),
+            _ => {
+                let detail = format!("{pair:?} in the address: expected add=true or add=false");
+                return Err(Problem::bad("bad-request", detail));
+            }
+        };
+    }
+    Ok(add)
+}
+
+/// The id in an address: every byte that is not written as `%` and two digits stands for itself.
+fn id_of(path: &str) -> Result<Vec<u8>, Problem> {
+    let text = path.strip_prefix(DOCUMENTS).unwrap_or_default().as_bytes();
+    let mut id = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        if first != b'%' {
+            id.push(first);
+            continue;
+        }
+        let digit = |at: usize| char::from(*after.get(at)?).to_digit(16);
+        let Some((high, low)) = digit(0).zip(digit(1)) else {
+            let detail = "a % in the address without two hexadecimal digits";
+            return Err(Problem::bad("bad-id", detail));
+        };
+        id.push((high * 16 + low) as u8);
+        rest = &after[2..];
+    }
+    Ok(id)
+}
+
+/// A body in memory, which is lent as long as this lives.
+struct Lent {
+    bytes: Bytes,
+    _memory: Option<OwnedSemaphorePermit>,
+}
+
+/// Reads a body.
+async fn body(service: &Service, body: Body) -> Result<Lent, Problem> {
+    use http_body::Body as _;
+    let most = service.config.limits.body_bytes;
+    let claimed = body.size_hint().upper();
+    let wanted = usize::try_from(claimed.unwrap_or(most as u64)).unwrap_or(usize::MAX);
+    if wanted > most {
+        return Err(Problem::large(most));
+    }
+    let memory = service.lend(wanted).await;
+    let collect = Limited::new(body, most).collect();
+    let Ok(collected) = timeout(service.config.limits.request, collect).await else {
+        return Err(Problem::slow());
+    };
+    match collected {
+        Ok(collected) => Ok(Lent {
+            bytes: collected.to_bytes(),
+            _memory: memory,
+        }),
+        Err(error) if error.is::<LengthLimitError>() => Err(Problem::large(most)),
+        Err(error) => Err(Problem::bad("broken-body", error.to_string())),
+    }
+}
+
+fn json(value: &impl Serialize) -> Response {
+    // Writing to memory cannot fail.
+    let text = serde_json::to_vec(value).unwrap_or_default();
+    typed("application/json", text)
+}
+
+fn text(text: &'static str, kind: &'static str) -> Response {
+    let mut response = typed(kind, text);
+    let length = hyper::header::HeaderValue::from(text.len());
+    response.headers_mut().insert(CONTENT_LENGTH, length);
+    response
+}
+
+fn typed(kind: &'static str, body: impl Into<Body>) -> Response {
+    let headers: [(HeaderName, &str); 2] = [
+        (CONTENT_TYPE, kind),
+        (HeaderName::from_static("x-content-type-options"), "nosniff"),
+    ];
+    (StatusCode::OK, headers, body.into()).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_any_bytes() {
+        let id = |path: &str| id_of(path).ok();
+        assert_eq!(id("/v1/documents/a"), Some(b"a".to_vec()));
+        let address = "/v1/documents/http%3A%2F%2Fa%2f%3fb%ff";
+        assert_eq!(id(address), Some(b"http://a/?b\xff".to_vec()));
+        let plain = "/v1/documents/http://a//b";
+        assert_eq!(id(plain), Some(b"http://a//b".to_vec()));
+        for wrong in ["%", "%1", "%1x", "%%%"] {
+            assert_eq!(id(&format!("/v1/documents/{wrong}")), None);
+        }
+    }
+
+    #[test]
+    fn addresses_may_add() {
+        let add = |query| asked_to_add(query).ok();
+        assert_eq!(add(None), Some(None));
+        assert_eq!(add(Some("add=true")), Some(Some(true)));
+        assert_eq!(add(Some("add=0&")), Some(Some(false)));
+        assert_eq!(add(Some("ad=true")), None);
+    }
+}

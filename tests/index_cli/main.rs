@@ -1,0 +1,281 @@
+//! `simtool index` as its users meet it.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::PathBuf;
+
+use assert_cmd::Command;
+use assert_cmd::assert::Assert;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Place {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn run(&self, line: &str) -> Assert {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
+        command.current_dir(self.0.path());
+        command.args(line.split_whitespace()).assert()
+    }
+
+    fn stdout(&self, line: &str) -> String {
+        let assert = self.run(line).success();
+        String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+    }
+
+    fn refuse(&self, line: &str, parts: &[&str]) {
+        let assert = self.run(line).code(2);
+        let message = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        for part in parts {
+            assert!(message.contains(part), "{part:?} in {message:?}");
+        }
+    }
+
+    /// The answers of a query, by id.
+    fn query(&self, line: &str) -> Vec<Value> {
+        let text = self.stdout(line);
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+fn words(seed: u64, count: u64) -> String {
+    let word = |place: u64| {
+        let mixed = (seed * 1_000_003 + place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        format!("w{:x} ", mixed >> 52)
+    };
+    (0..count).map(word).collect()
+}
+
+fn line(id: &str, text: &str) -> String {
+    let url = format!("http://{id}/");
+    json!({"id": id, "text": text, "url": url}).to_string() + "\n"
+}
+
+fn corpus() -> String {
+    (0..50)
+        .map(|number| line(&format!("d{number}"), &words(number, 200)))
+        .collect()
+}
+
+#[test]
+fn an_index_is_built_asked_changed_and_kept() {
+    let place = Place::new();
+    place.write("old.jsonl", corpus());
+    let near = words(3, 200) + "more";
+    let new = [
+        line("d1", &words(1, 200)),
+        line("d2", &words(999, 200)),
+        line("n1", &near),
+        line("n2", &words(1000, 200)),
+        line("n3", ""),
+    ]
+    .concat();
+    place.write("new.jsonl", &new);
+
+    let built =
+        place.stdout("index build seen old.jsonl --method simhash:distance=6 --payload url");
+    assert!(
+        built.starts_with("50 documents: 50 new, 0 duplicate"),
+        "{built}"
+    );
+
+    let answers = place.query("index query seen new.jsonl");
+    let verdicts: Vec<&str> = answers
+        .iter()
+        .map(|answer| answer["verdict"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        verdicts,
+        ["unchanged", "changed", "duplicate", "new", "empty"]
+    );
+    assert!(answers[1]["distance"].as_u64().unwrap() > 0);
+    assert_eq!(answers[2]["matches"][0]["id"], "d3");
+    assert!(answers[2]["matches"][0]["distance"].as_u64().unwrap() <= 6);
+    assert_eq!(answers[2]["at"]["file"], "new.jsonl");
+    assert_eq!(answers[0]["at"]["offset"], 0);
+    assert_eq!(
+        place.query("match --against seen --samples new.jsonl"),
+        answers
+    );
+    for flags in [
+        "--method minhash",
+        "--articles old.jsonl",
+        "--tokenizer auto",
+    ] {
+        let line = format!("match --against seen --samples new.jsonl {flags}");
+        place.refuse(&line, &["cannot be used with"]);
+    }
+
+    let added = place.stdout("index add seen new.jsonl");
+    let expected = "5 documents: 1 new, 1 duplicate, 1 unchanged, 1 changed, 1 empty; 0 skipped\n";
+    assert_eq!(added, expected);
+    let again = place.stdout("index add seen new.jsonl");
+    assert!(again.contains(" 5 unchanged,"), "{again}");
+
+    let info: Value = serde_json::from_str(&place.stdout("index info seen --json")).unwrap();
+    assert_eq!(
+        (&info["documents"], &info["removed"]),
+        (&json!(53), &json!(1))
+    );
+    assert!(info["method"].as_str().unwrap().contains("distance=6"));
+    assert!(info["accidental_hits_per_query"].as_f64().unwrap() < 1.0);
+    assert!(place.stdout("index info seen").contains("documents   53\n"));
+
+    place.write("gone.txt", "n1\r\nnobody\n\nn3");
+    assert_eq!(
+        place.stdout("index remove seen d1 --ids gone.txt"),
+        "3 removed, 1 were not there\n"
+    );
+    place.stdout("index copy seen copy");
+    place.stdout("index compact seen");
+    for index in ["seen", "copy"] {
+        let check = place.stdout(&format!("index check {index}"));
+        assert_eq!(check, "50 documents, all right\n");
+    }
+    let answers = place.query("index query copy new.jsonl --limit 1");
+    assert_eq!(answers[0]["verdict"], "new");
+    let rescued = place.stdout("index rescue copy saved");
+    assert_eq!(rescued, "50 documents saved, 0 lost\n");
+    assert_eq!(
+        place.query("index query saved new.jsonl --limit 1"),
+        answers
+    );
+}
+
+#[test]
+fn what_is_frozen_needs_no_flags_and_is_kept() {
+    let place = Place::new();
+    place.write("old.jsonl", corpus());
+    place.write("stop.txt", "w1 w2 w3");
+    place.stdout(
+        "index build seen old.jsonl --method simhash:weights=tf-idf --tokenizer unicode \
+         --stop-words stop.txt --html visible",
+    );
+    let answers = place.query("index query seen old.jsonl");
+    assert_eq!(answers.len(), 50);
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer["verdict"] == "unchanged")
+    );
+    let same = "index query seen old.jsonl --tokenizer unicode --stop-words stop.txt";
+    assert_eq!(place.query(same), answers);
+    for (flag, shown) in [
+        ("--tokenizer chars", "tokenizer unicode, not chars"),
+        ("--html main", "html visible, not main"),
+        ("--method minhash", "not minhash"),
+    ] {
+        place.refuse(
+            &format!("index add seen old.jsonl {flag}"),
+            &[shown, "leave the flag out"],
+        );
+    }
+    place.write("stop.txt", "other words");
+    place.refuse(same, &["stop words", "not 2 with hash"]);
+}
+
+#[test]
+fn any_method_has_an_index() {
+    let place = Place::new();
+    place.write("old.jsonl", corpus());
+    let near = words(3, 200) + "more";
+    place.write("new.jsonl", line("n", &near));
+    for (number, method) in [
+        "minhash",
+        "shingles",
+        "content-seen:distance=3",
+        "exact",
+        "i-match",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        place.stdout(&format!(
+            "index build s{number} old.jsonl --method {method}"
+        ));
+        let answers = place.query(&format!("index query s{number} new.jsonl"));
+        match method {
+            "minhash" | "shingles" => {
+                assert_eq!(answers[0]["verdict"], "duplicate", "{method}");
+                assert_eq!(answers[0]["matches"][0]["id"], "d3");
+                assert!(answers[0]["matches"][0]["similarity"].is_array());
+            }
+            "exact" => assert_eq!(answers[0]["verdict"], "new"),
+            _ => assert!(answers[0]["verdict"].is_string()),
+        }
+        if method.starts_with("content-seen") && answers[0]["verdict"] == "duplicate" {
+            assert!(answers[0]["matches"][0]["likeness"].is_number());
+        }
+        place.stdout(&format!("index check s{number}"));
+    }
+}
+
+#[test]
+fn inputs_of_every_kind() {
+    let place = Place::new();
+    place.write(
+        "pages.txt",
+        format!("a\n{}\u{c}b\n{}", words(1, 99), words(2, 99)),
+    );
+    place.stdout("index build seen pages.txt --format form-feed");
+    place.write("one.txt", words(1, 99));
+    let answers = place.query("index query seen one.txt --format whole-file");
+    assert_eq!(answers[0]["matches"][0]["id"], "a");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
+    command.current_dir(place.0.path());
+    command.args(["index", "add", "seen", "-", "--format", "jsonl"]);
+    let added = command.write_stdin(line("c", &words(2, 99))).assert();
+    added
+        .success()
+        .stdout("1 documents: 0 new, 1 duplicate, 0 unchanged, 0 changed, 0 empty; 0 skipped\n");
+    place.write("bad.jsonl", "{\n");
+    place.run("index add seen bad.jsonl --format jsonl").code(3);
+}
+
+#[test]
+fn what_stands_in_the_way_is_said() {
+    let place = Place::new();
+    place.write("old.jsonl", corpus());
+    place.refuse("index query seen old.jsonl", &["seen", "no such index"]);
+    fs::create_dir(place.path("full")).unwrap();
+    place.write("full/precious", "data");
+    place.refuse("index build full old.jsonl", &["is not empty", "precious"]);
+    place.stdout("index build seen old.jsonl");
+    place.refuse("index build seen old.jsonl", &["is an index already"]);
+    place.refuse("index build other missing.jsonl", &["missing.jsonl"]);
+    assert!(!place.path("other/index.json").exists());
+    place.refuse(
+        "index build other old.jsonl --method simhush",
+        &["expected one of"],
+    );
+
+    let settings = fs::read_dir(place.path("seen"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.to_string_lossy().contains("settings-"));
+    let settings = settings.unwrap();
+    let mut bytes = fs::read(&settings).unwrap();
+    bytes[20] ^= 1;
+    fs::write(&settings, bytes).unwrap();
+    place.refuse("index query seen old.jsonl", &["settings-", "is damaged"]);
+    fs::remove_file(settings).unwrap();
+    place.refuse(
+        "index query seen old.jsonl",
+        &["settings-", "cannot be read"],
+    );
+}

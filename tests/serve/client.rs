@@ -1,0 +1,242 @@
+//! A service that runs, and who asks it: HTTP/1.1 by hand, so that it can be as odd as needed.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const SIMTOOL: &str = env!("CARGO_BIN_EXE_simtool");
+
+/// A service in a directory of its own; killed when dropped.
+pub struct Service {
+    pub child: Child,
+    pub address: String,
+    pub directory: PathBuf,
+    _temporary: Option<TempDir>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("{:?}", self.text()))
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<String> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        let mut found = lines.filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.next().map(|(_, value)| value.to_owned())
+    }
+
+    /// Checks that it is a problem of that status and code.
+    pub fn problem(&self, status: u16, code: &str) {
+        assert_eq!(self.status, status, "{}", self.text());
+        let kind = self.header("content-type");
+        assert_eq!(kind.as_deref(), Some("application/problem+json"));
+        let problem = self.json();
+        assert_eq!(
+            (&problem["code"], &problem["status"]),
+            (&json!(code), &json!(status))
+        );
+        assert!(problem["detail"].is_string() && problem["title"].is_string());
+    }
+}
+
+impl Service {
+    /// A service of a new index.
+    pub fn start(flags: &str) -> Service {
+        let temporary = tempfile::tempdir().unwrap();
+        let mut service = Service::of(&temporary.path().join("seen"), flags);
+        service._temporary = Some(temporary);
+        service
+    }
+
+    /// A service of the index in `directory`.
+    pub fn of(directory: &Path, flags: &str) -> Service {
+        Service::under("unlimited", directory, flags)
+    }
+
+    /// The same, where no file may be larger than so many KiB.
+    pub fn under(file_size: &str, directory: &Path, flags: &str) -> Service {
+        let script = "ulimit -S -f $0; exec env --default-signal=INT,HUP,TERM \"$@\"";
+        let mut child = Command::new("bash")
+            .args(["-c", script, file_size, SIMTOOL, "serve"])
+            .arg(directory)
+            .args(["--listen", "127.0.0.1:0"])
+            .args(flags.split_whitespace())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut line).unwrap();
+        let address = line.trim().split_once("://").map(|(_, rest)| rest);
+        let Some(address) = address.map(|rest| rest.trim_end_matches('/').to_owned()) else {
+            let mut message = String::new();
+            child
+                .stderr
+                .take()
+                .unwrap()
+                .read_to_string(&mut message)
+                .unwrap();
+            panic!("no address: {line:?} {message}");
+        };
+        Service {
+            child,
+            address,
+            directory: directory.to_owned(),
+            _temporary: None,
+        }
+    }
+
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        let limit = Some(Duration::from_secs(60));
+        stream.set_read_timeout(limit).unwrap();
+        stream.set_write_timeout(limit).unwrap();
+        stream
+    }
+
+    /// Sends bytes as they are; what comes back.
+    pub fn raw(&self, bytes: &[u8]) -> Answer {
+        let mut stream = self.connect();
+        // It may answer, and leave, before it has heard everything.
+        let _ = stream.write_all(bytes);
+        read_answer(&mut BufReader::new(stream)).unwrap()
+    }
+
+    /// A request with headers and a body.
+    pub fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Answer {
+        self.raw(&request(method, path, headers, body, "close"))
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, "", b"")
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
+        self.ask("POST", path, "", body.to_string().as_bytes())
+    }
+
+    /// Asks, and expects an answer.
+    pub fn seen(&self, body: &Value) -> Value {
+        let answer = self.post("/v1/seen", body);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.json()
+    }
+
+    pub fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        let done = Command::new("kill").args([signal, &id]).status().unwrap();
+        assert!(done.success());
+    }
+
+    /// Asks it to end; its exit code and what it wrote to standard error.
+    pub fn end(mut self) -> (Option<i32>, String) {
+        self.signal("-TERM");
+        let mut message = String::new();
+        let mut stderr = self.child.stderr.take().unwrap();
+        stderr.read_to_string(&mut message).unwrap();
+        (self.child.wait().unwrap().code(), message)
+    }
+
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+pub fn request(method: &str, path: &str, headers: &str, body: &[u8], connection: &str) -> Vec<u8> {
+    let length = body.len();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: {connection}\r\n{headers}\
+         Content-Length: {length}\r\n\r\n"
+    );
+    [head.as_bytes(), body].concat()
+}
+
+/// Reads an answer, however its body comes.
+pub fn read_answer(stream: &mut impl BufRead) -> Option<Answer> {
+    let mut head = String::new();
+    loop {
+        let mut line = String::new();
+        if stream.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        if line == "\r\n" {
+            break;
+        }
+        head += &line;
+    }
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    let mut answer = Answer {
+        status,
+        head,
+        body: Vec::new(),
+    };
+    if let Some(length) = answer.header("content-length") {
+        answer.body.resize(length.parse().ok()?, 0);
+        stream.read_exact(&mut answer.body).ok()?;
+    } else if answer.header("transfer-encoding").is_some() {
+        while let Some(chunk) = read_chunk(stream) {
+            answer.body.extend(chunk);
+        }
+    } else {
+        stream.read_to_end(&mut answer.body).ok()?;
+    }
+    Some(answer)
+}
+
+/// The next piece of a chunked body; none at its end.
+pub fn read_chunk(stream: &mut impl BufRead) -> Option<Vec<u8>> {
+    let mut line = String::new();
+    stream.read_line(&mut line).ok()?;
+    let length = usize::from_str_radix(line.trim(), 16).ok()?;
+    let mut chunk = vec![0; length + 2];
+    stream.read_exact(&mut chunk).ok()?;
+    chunk.truncate(length);
+    (length > 0).then_some(chunk)
+}
+
+/// A text of made-up words.
+pub fn words(seed: u64, count: u64) -> String {
+    let word = |place: u64| {
+        let mixed = (seed * 1_000_003 + place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        format!("w{:x} ", mixed >> 50)
+    };
+    (0..count).map(word).collect()
+}
+
+/// Waits until `is_so`, for a minute at most.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "waited for {what}"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

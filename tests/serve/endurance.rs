@@ -1,0 +1,178 @@
+//! Races, and ends of every kind.
+
+use std::io::{BufReader, Write};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use serde_json::json;
+
+use crate::client::{Service, read_answer, request, wait_until, words};
+
+#[test]
+fn of_many_callers_one_hears_that_it_is_new() {
+    let service = Service::start("");
+    for round in 0..20 {
+        let text = words(round, 60);
+        let verdicts: Vec<String> = thread::scope(|scope| {
+            let ask = |caller: u64| {
+                let (service, text) = (&service, &text);
+                scope.spawn(move || {
+                    let id = format!("{round}-{caller}");
+                    let said = service.seen(&json!({"text": text, "id": id, "add": true}));
+                    said["verdict"].as_str().unwrap().to_owned()
+                })
+            };
+            let callers: Vec<_> = (0..8).map(ask).collect();
+            callers
+                .into_iter()
+                .map(|caller| caller.join().unwrap())
+                .collect()
+        });
+        let new = verdicts.iter().filter(|verdict| *verdict == "new").count();
+        assert_eq!(new, 1, "{verdicts:?}");
+    }
+    assert_eq!(service.get("/v1/stats").json()["documents"], 160);
+}
+
+/// Adds until the service is gone; the ids that were acknowledged.
+fn add_until_gone(
+    service: &Service,
+    caller: u64,
+    stop: &AtomicBool,
+    acknowledged: &Mutex<Vec<String>>,
+) {
+    let mut stream = service.connect();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    for number in 0.. {
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let id = format!("{caller}-{number}");
+        let body = json!({"text": words(caller * 1_000_000 + number, 20), "id": id, "add": true});
+        let bytes = request(
+            "POST",
+            "/v1/seen",
+            "",
+            body.to_string().as_bytes(),
+            "keep-alive",
+        );
+        if stream.write_all(&bytes).is_err() {
+            return;
+        }
+        match read_answer(&mut reader) {
+            Some(answer) if answer.status == 200 => acknowledged.lock().unwrap().push(id),
+            _ => return,
+        }
+    }
+}
+
+fn acknowledged_survives(end: impl Fn(&mut Service)) {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("seen");
+    let acknowledged = Mutex::new(Vec::new());
+    let stop = AtomicBool::new(false);
+    for round in 0..3_u64 {
+        let mut service = Service::of(&directory, "");
+        let before = acknowledged.lock().unwrap().len();
+        thread::scope(|scope| {
+            for caller in 0..4 {
+                let (service, stop, acknowledged) = (&service, &stop, &acknowledged);
+                scope.spawn(move || {
+                    add_until_gone(service, round * 10 + caller, stop, acknowledged)
+                });
+            }
+            wait_until("some additions", || {
+                acknowledged.lock().unwrap().len() > before + 200
+            });
+            // Its process, while callers hold the service.
+            let id = service.child.id().to_string();
+            let killed = Command::new("kill").args(["-KILL", &id]).status().unwrap();
+            assert!(killed.success());
+        });
+        end(&mut service);
+    }
+    let service = Service::of(&directory, "");
+    let acknowledged = acknowledged.into_inner().unwrap();
+    for id in &acknowledged {
+        assert_eq!(
+            service.get(&format!("/v1/documents/{id}")).status,
+            200,
+            "{id}"
+        );
+    }
+    let documents = service.get("/v1/stats").json()["documents"]
+        .as_u64()
+        .unwrap();
+    assert!(documents >= acknowledged.len() as u64);
+    drop(service);
+    let check = Command::new(env!("CARGO_BIN_EXE_simtool"))
+        .args(["index", "check"])
+        .arg(&directory)
+        .output()
+        .unwrap();
+    assert!(check.status.success());
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_killed_process() {
+    acknowledged_survives(Service::kill);
+}
+
+#[test]
+fn what_was_begun_is_ended_when_asked_to_end() {
+    let service = Service::start("");
+    let mut stream = service.connect();
+    let body = json!({"text": words(1, 60), "id": "a", "add": true}).to_string();
+    let whole = request("POST", "/v1/seen", "", body.as_bytes(), "keep-alive");
+    stream.write_all(&whole[..whole.len() - 1]).unwrap();
+    let metrics = "simtool_requests_in_flight 2";
+    wait_until("the request", || {
+        service.get("/metrics").text().contains(metrics)
+    });
+    service.signal("-TERM");
+    // No new ones.
+    let address = service.address.clone();
+    wait_until("a closed door", || {
+        std::net::TcpStream::connect(&address).is_err()
+    });
+    stream.write_all(&whole[whole.len() - 1..]).unwrap();
+    let answer = read_answer(&mut BufReader::new(stream)).unwrap();
+    assert_eq!(
+        (answer.status, &answer.json()["added"]),
+        (200, &json!(true))
+    );
+    let mut service = service;
+    assert_eq!(service.child.wait().unwrap().code(), Some(0));
+    let again = Service::of(&service.directory, "");
+    assert_eq!(again.get("/v1/documents/a").status, 200);
+}
+
+/// Where no file may grow any more, additions are refused and questions answered.
+#[test]
+fn a_full_disk() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("seen");
+    let first = Service::of(&directory, "");
+    let text = words(1, 60);
+    first.seen(&json!({"text": text, "id": "a", "add": true}));
+    assert_eq!(first.end().0, Some(0));
+    let entries = std::fs::read_dir(&directory).unwrap();
+    let sizes = entries.filter_map(|entry| entry.unwrap().metadata().ok());
+    let largest = sizes.map(|found| found.len()).max().unwrap();
+    let limit = (largest.div_ceil(1024) + 64).to_string();
+    let service = Service::under(&limit, &directory, "");
+    let payload = "p".repeat(8 << 20);
+    let body = json!({"text": words(2, 60), "id": "b", "payload": payload, "add": true});
+    service.post("/v1/seen", &body).problem(507, "disk-full");
+    assert_eq!(service.seen(&json!({"text": text}))["verdict"], "duplicate");
+    let line = body.to_string() + "\n";
+    let batch = service.ask("POST", "/v1/seen/batch", "", line.as_bytes());
+    assert_eq!(batch.json()["code"], "disk-full");
+    service.get("/v1/documents/b").problem(404, "unknown-id");
+    // When there is space again, additions go on.
+    assert_eq!(service.end().0, Some(0));
+    let service = Service::of(&directory, "");
+    assert_eq!(service.seen(&body)["added"], true);
+}

@@ -1,0 +1,10 @@
+//! `simtool serve` as its callers meet it: the program itself, asked over the network.
+
+#![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
+mod batch;
+mod client;
+mod contract;
+mod endurance;
+mod questions;
+mod refusals;

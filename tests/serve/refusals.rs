@@ -1,0 +1,219 @@
+//! What is refused, and how it is said.
+
+use std::io::{BufReader, Read, Write};
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::client::{Service, read_answer, request, words};
+
+#[test]
+fn bodies_that_are_wrong() {
+    let service = Service::start("--max-body 10000 --max-bodies 20000");
+    let seen = |body: &[u8]| service.ask("POST", "/v1/seen", "", body);
+    for body in [
+        &b""[..],
+        b"{",
+        b"[]",
+        b"null",
+        b"{\"text\":1}",
+        b"{\"txet\":\"a\"}",
+        b"{\"text\":\"\\ud800\"}",
+        b"{\"text\":\"a\"} {}",
+    ] {
+        seen(body).problem(400, "bad-json");
+    }
+    seen(b"{\"text\":\"\xff\"}").problem(400, "not-utf8");
+    for (body, code) in [
+        (json!({}), "bad-request"),
+        (json!({"text": "a", "html": "b"}), "bad-request"),
+        (json!({"text": "a", "limit": 0}), "bad-request"),
+        (json!({"text": "a", "add": true}), "missing-id"),
+        (json!({"text": "a", "id": ""}), "bad-id"),
+        (json!({"text": "a", "id_base64": "?"}), "bad-id"),
+        (json!({"fingerprint": "00"}), "bad-fingerprint"),
+        (
+            json!({"fingerprint": "+000000000000001"}),
+            "bad-fingerprint",
+        ),
+        (
+            json!({"fingerprint": "000000000000000g"}),
+            "bad-fingerprint",
+        ),
+    ] {
+        service.post("/v1/seen", &body).problem(400, code);
+    }
+    let disagreeing = service.post(
+        "/v1/seen?add=true",
+        &json!({"text": "a", "id": "a", "add": false}),
+    );
+    disagreeing.problem(400, "bad-request");
+    service
+        .post("/v1/seen?ad=true", &json!({"text": "a"}))
+        .problem(400, "bad-request");
+    service.get("/v1/documents/%f").problem(400, "bad-id");
+
+    let large = json!({"text": words(1, 9000)});
+    service.post("/v1/seen", &large).problem(413, "too-large");
+    // One that does not say how long it is.
+    let mut chunked =
+        b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+    for _ in 0..5 {
+        chunked.extend(format!("1000\r\n{}\r\n", "x".repeat(4096)).as_bytes());
+    }
+    service.raw(&chunked).problem(413, "too-large");
+    let long = json!({"text": "ship", "id": "i".repeat(9000)});
+    assert_eq!(service.seen(&long)["verdict"], "new");
+}
+
+#[test]
+fn routes_and_methods_that_there_are_not() {
+    let service = Service::start("");
+    service.get("/v2/seen").problem(404, "unknown-route");
+    service.get("/v1/documents/").problem(404, "unknown-route");
+    let wrong = service.get("/v1/seen");
+    wrong.problem(405, "wrong-method");
+    assert_eq!(wrong.header("allow").as_deref(), Some("POST"));
+    service
+        .ask("PUT", "/v1/documents/a", "", b"")
+        .problem(405, "wrong-method");
+    service
+        .ask("DELETE", "/v1/stats", "", b"")
+        .problem(405, "wrong-method");
+    // What is no HTTP at all.
+    let answer = service.raw(b"\x16\x03\x01\x00\xa5\x01\x00\x00\r\n\r\n");
+    assert_eq!(answer.status, 400);
+}
+
+#[test]
+fn tokens() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("token");
+    std::fs::write(&file, "0123456789abcdef\n").unwrap();
+    let service = Service::start(&format!("--token-file {}", file.display()));
+    for headers in [
+        "",
+        "Authorization: Bearer\r\n",
+        "Authorization: Bearer 0123456789abcdee\r\n",
+        "Authorization: Bearer 0123456789abcdef0\r\n",
+        "Authorization: Basic 0123456789abcdef\r\n",
+    ] {
+        for path in ["/v1/stats", "/v1/documents/a", "/metrics", "/v1/nothing"] {
+            let answer = service.ask("GET", path, headers, b"");
+            answer.problem(401, "unauthorized");
+            assert_eq!(answer.header("www-authenticate").as_deref(), Some("Bearer"));
+        }
+        for path in ["/", "/healthz", "/openapi.json"] {
+            assert_eq!(service.ask("GET", path, headers, b"").status, 200);
+        }
+    }
+    let right = "Authorization: bearer 0123456789abcdef\r\n";
+    assert_eq!(service.ask("GET", "/v1/stats", right, b"").status, 200);
+}
+
+#[test]
+fn pages_of_others_cannot_ask() {
+    let service = Service::start("");
+    let origin = "Origin: http://evil.example\r\n";
+    let body = br#"{"text":"a","id":"a","add":true}"#;
+    service
+        .ask("POST", "/v1/seen", origin, body)
+        .problem(403, "foreign-origin");
+    service
+        .ask("POST", "/v1/seen", "Origin: null\r\n", body)
+        .problem(403, "foreign-origin");
+    let own = "Origin: http://127.0.0.1\r\n";
+    assert_eq!(service.ask("POST", "/v1/seen", own, body).status, 200);
+    // A name of somebody else that leads here.
+    let named = b"GET /v1/stats HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+    service.raw(named).problem(403, "foreign-origin");
+}
+
+#[test]
+fn who_is_slow() {
+    let service = Service::start("--header-timeout 1 --request-timeout 1");
+    // A head that never ends.
+    let mut stream = service.connect();
+    stream
+        .write_all(b"GET /healthz HTTP/1.1\r\nHost: ")
+        .unwrap();
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest);
+    assert!(!String::from_utf8_lossy(&rest).contains(" 200 "));
+    // A body that never ends.
+    let mut stream = service.connect();
+    let head = b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{";
+    stream.write_all(head).unwrap();
+    read_answer(&mut BufReader::new(stream))
+        .unwrap()
+        .problem(408, "too-slow");
+    // A batch that never ends.
+    let mut stream = service.connect();
+    let head = b"POST /v1/seen/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999\r\n\r\n{";
+    stream.write_all(head).unwrap();
+    let answer = read_answer(&mut BufReader::new(stream)).unwrap();
+    assert_eq!(answer.json()["code"], "too-slow");
+    assert_eq!(service.get("/healthz").status, 200);
+}
+
+#[test]
+fn too_many_at_once() {
+    let service = Service::start("--max-requests 1");
+    // The only place is taken by a body that is still coming.
+    let mut stream = service.connect();
+    let body = json!({"text": "a"}).to_string();
+    let whole = request("POST", "/v1/seen", "", body.as_bytes(), "close");
+    stream.write_all(&whole[..whole.len() - 1]).unwrap();
+    crate::client::wait_until("a full service", || service.get("/v1/stats").status == 503);
+    let refused = service.get("/v1/stats");
+    refused.problem(503, "busy");
+    assert_eq!(refused.header("retry-after").as_deref(), Some("1"));
+    assert_eq!(service.get("/healthz").status, 200);
+    stream.write_all(&whole[whole.len() - 1..]).unwrap();
+    assert_eq!(
+        read_answer(&mut BufReader::new(stream)).unwrap().status,
+        200
+    );
+    crate::client::wait_until("a free place", || service.get("/v1/stats").status == 200);
+}
+
+#[test]
+fn flags_that_are_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let short = place.path().join("token");
+    std::fs::write(&short, "short").unwrap();
+    let refuse = |flags: &str, part: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_simtool"))
+            .arg("serve")
+            .arg(place.path().join("seen"))
+            .args(flags.split_whitespace())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains(part), "{part} in {message}");
+    };
+    refuse("--listen 0.0.0.0:0", "give a --token-file");
+    refuse("--listen [::]:0", "--insecure");
+    refuse(&format!("--token-file {}", short.display()), "at least 16");
+    refuse("--token-file missing", "cannot be read");
+    refuse("--method simhash:weights=tf-idf", "has to count");
+    refuse("--method nothing", "expected one of");
+    refuse("--listen nowhere", "--listen");
+    let service = Service::of(&place.path().join("seen"), "");
+    refuse(
+        "--listen 127.0.0.1:0",
+        "another process has this index open",
+    );
+    let taken = format!("--listen {}", service.address);
+    let output = Command::new(env!("CARGO_BIN_EXE_simtool"))
+        .arg("serve")
+        .arg(place.path().join("other"))
+        .args(taken.split_whitespace())
+        .output()
+        .unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("cannot listen"), "{message}");
+    drop(service);
+    refuse("--method minhash", "was made with method simhash");
+}
