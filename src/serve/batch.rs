@@ -30,12 +30,12 @@ use super::pool::Later;
 use super::problem::Problem;
 
 /// So many lines, or bytes, make a part.
-const PART_LINES: usize = 256;
-const PART_BYTES: usize = 256 << 10;
+const PART_LINES: usize = 1024;
+const PART_BYTES: usize = 1 << 20;
 /// Parts that are prepared while one is answered.
 const AHEAD: usize = 4;
 /// Answers of so many parts wait for a caller who does not read them yet.
-const WAITING: usize = 256;
+const WAITING: usize = 64;
 
 /// A line: what it asks, or what is wrong with it.
 type Read = Result<Asked, Problem>;
