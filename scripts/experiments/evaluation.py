@@ -1,8 +1,8 @@
 """Running `simtool evaluate` and `simtool match`, and reading what they answer."""
 
 import json
+import os
 import shutil
-from collections import defaultdict
 
 from bench_process import median, run, say
 
@@ -20,30 +20,30 @@ class Runner:
 
     def evaluate(self, documents, pairs, methods, *flags):
         """The parsed evaluation.json: a list of methods in the order asked for, or swept."""
-        out = self.directory / "report"
-        shutil.rmtree(out, ignore_errors=True)
+        out = self.directory / f"report-{os.getpid()}"
         truth = ["--pairs", pairs] if pairs else []
         asked = [word for method in methods for word in ("--method", method)]
         say(f"evaluate {documents.name}: {len(methods)} methods {' '.join(map(str, flags))}")
         run([self.simtool, "evaluate", documents, *truth, *asked, *flags, "--draws", 0,
              "--threads", 1, "--mistakes", 0, "--quiet", "-o", out])
         found = json.loads((out / "evaluation.json").read_text())["methods"]
+        shutil.rmtree(out)
         for method in found:
             check_counts(method)
         return found
 
     def match(self, articles, samples, method):
         """sample -> ids of the articles near it, and the CPU seconds of the process."""
-        out = self.directory / "matches.jsonl"
-        out.unlink(missing_ok=True)
-        times = [
-            run([self.simtool, "match", "--articles", articles, "--samples", samples,
-                 "--method", method, "-o", out])
-            for _ in range(self.runs)
-        ]
+        out = self.directory / f"matches-{os.getpid()}.jsonl"
+        times = []
+        for _ in range(self.runs):
+            out.unlink(missing_ok=True)
+            times.append(run([self.simtool, "match", "--articles", articles, "--samples", samples,
+                              "--method", method, "-o", out]))
         with open(out) as file:
             lines = map(json.loads, file)
             near = {line["id"]: {match["id"] for match in line["matches"]} for line in lines}
+        out.unlink()
         return near, median(time.user + time.system for time in times)
 
 
@@ -70,12 +70,6 @@ def by_class(method):
 def pairs_within(near):
     """The pairs of different documents that a collection matched with itself has."""
     return {frozenset((a, b)) for a, others in near.items() for b in others if a != b}
-
-
-def groups(method, labels):
-    """"found" of each label, or "found / all" where they differ in size."""
-    counts = defaultdict(lambda: (0, 0), by_class(method))
-    return [str(counts[label][0]) for label in labels]
 
 
 def best(method):
