@@ -16,6 +16,7 @@ CHINESE = ["manpages-zh", "debian-reference-zh-cn"]
 ENGLISH = ["manpages", "manpages-dev", "perl-doc", "git-doc"]
 TEMPLATES = ["manpages", "manpages-dev", "git-doc", "python3.11-doc", "sqlite3-doc",
              "debian-reference-en", "manpages-zh", "debian-reference-zh-cn"]
+FOOTER = re.compile(r"\n(?=\[?中文版(?:维护人|最新更新)|跋\n|.{0,3}中国 ?Linux ?论坛)", re.I)
 SHINGLE = 9  # characters
 LONGEST = 200_000
 
@@ -65,14 +66,16 @@ def hanzi(content):
     return len(re.findall("[\u4e00-\u9fff]", content))
 
 
-def chinese(directory):
+def chinese(directory, footers):
     """id -> text: parts of 200 to 1250 characters, 30 % of them hanzi and more, six of a page.
 
-    Parts without a Chinese full stop are lists and examples, no prose, and are left out.
+    Parts without a Chinese full stop are lists and examples, no prose, and are left out. Most
+    manual pages end with the same lines about their translation: the footer.
     """
     found = {}
     for name in CHINESE:
         for page, content in pages(directory, name).items():
+            content = content if footers else FOOTER.split(content)[0]
             kept = [part for part in parts(content, 1000) if prose(part)]
             for number, part in enumerate(kept[:6]):
                 found[f"{page}#{number}"] = part
@@ -140,11 +143,11 @@ def distinct(documents, most):
     """Documents of which no two have more than the share `most` of their shingles in common.
 
     Collections have copies of their own, which would be taken for false hits. Of two alike, the
-    later goes.
+    later goes. Every eighth shingle is looked at, by its hash, which estimates the share well.
     """
     kept, sets, having = {}, {}, defaultdict(list)
     for name, content in documents.items():
-        mine, shared = shingles(content), defaultdict(int)
+        mine, shared = {s for s in shingles(content) if s % 8 == 0}, defaultdict(int)
         for shingle in mine:
             for other in having.get(shingle, ()):
                 shared[other] += 1

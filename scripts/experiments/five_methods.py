@@ -20,9 +20,11 @@ SIZES = [50, 100, 200, 500, 1000]
 
 
 def run(runner):
-    real = documents.distinct(documents.chinese(runner.directory), 0.5)
     print("## Five methods on Chinese documents\n")
-    experiment(runner, "real", "Debian's Chinese documentation", real)
+    for name, footers, title in [("real", False, "without the translators' footer"),
+                                 ("footers", True, "with it, as fetched")]:
+        real = documents.distinct(documents.chinese(runner.directory, footers), 0.5)
+        experiment(runner, name, f"Debian's Chinese documentation, {title}", real)
     made = documents.made(runner.directory, "chinese", 1100, 700)
     experiment(runner, "made", "Generated Chinese", made)
 
@@ -40,7 +42,8 @@ def experiment(runner, name, title, available):
     truth = documents.write_pairs(directory / "pairs.tsv", [*pairs, *unrelated])
 
     labels = [label_of(share) for share in STRENGTHS]
-    rows, by_strength, wrong_sets = [], [], {}
+    costs = runner.costs(both, METHODS)
+    rows, by_strength = [], []
     for found in runner.evaluate(both, truth, METHODS, "--closed-world"):
         method = METHODS[len(rows)]
         near, _ = runner.match(articles, samples, method)
@@ -63,11 +66,10 @@ def experiment(runner, name, title, available):
             f"{100 * (verbatim + edited) / count:.1f}",
             share(verbatim + edited, verbatim + edited + len(wrong)),
             share(found["precision"]["part"], found["precision"]["whole"]),
-            f"{1e6 * found['seconds_per_document']:.1f}",
+            f"{costs[method]:.1f}",
             " / ".join(PUBLISHED[method][:3]), " / ".join(PUBLISHED[method][3:]),
         ])
         by_strength.append([f"`{method}`", *(f"{hits[x]} / {counted[x][1]}" for x in labels)])
-        wrong_sets[method] = wrong
     print(f"### {title}: {count} originals, {count} copies, {count} unrelated\n")
     print_table(["", "verbatim", "edited", "wrong", "correctness, %", "recall, %",
                  "precision, %", "of all pairs, %", "µs a document",

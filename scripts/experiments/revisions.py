@@ -11,6 +11,7 @@ def run(runner):
     for name, directory in runner.revisions():
         found = runner.evaluate(directory / "docs.jsonl.gz", directory / "pairs.tsv",
                                 runner.methods())
+        costs = runner.costs(directory / "docs.jsonl.gz", runner.methods())
         sizes = by_class(found[0])
         rows = []
         for method in found:
@@ -22,7 +23,7 @@ def run(runner):
             rows.append([f"`{method['name']}`", *(str(counts[label][0]) for label in CLASSES),
                          f"{method['f1']['value'] or 0:.3f}", f"{score:.3f}", threshold,
                          str(method["without_score"]),
-                         f"{1e6 * method['seconds_per_document']:.0f}",
+                         f"{costs[method['name']]:.0f}",
                          f"{method['bytes_per_document']:.0f}"])
         print(f"### {name}\n")
         print_table(["", *(f"{label} ({sizes[label][1]})" for label in CLASSES), "F1",

@@ -30,12 +30,11 @@ def planted_table(evaluated, labels):
         counts = by_class(found)
         check(list(counts) == labels, f"{found['name']}: other classes")
         rows.append([f"`{found['name']}`", *(f"{counts[label][0]}" for label in labels),
-                     f"{1e6 * found['seconds_per_document']:.0f}",
                      f"{found['bytes_per_document']:.0f}"])
     sizes = by_class(evaluated[0])
     print("Planted copies found, by kind and strength:\n")
     print_table(["", *(f"{label} ({sizes[label][1]})" for label in labels),
-                 "µs a document", "bytes"], rows)
+                 "bytes a document"], rows)
 
 
 def false_hits(runner, path, available, methods):
