@@ -37,11 +37,11 @@ class Runner:
             check_counts(method)
         return found
 
-    def match(self, articles, samples, method):
+    def match(self, articles, samples, method, runs=1):
         """sample -> ids of the articles near it, and the CPU seconds of the process."""
         out = self.directory / f"matches-{os.getpid()}.jsonl"
         times = []
-        for _ in range(self.runs):
+        for _ in range(runs):
             out.unlink(missing_ok=True)
             times.append(run([self.simtool, "match", "--articles", articles, "--samples", samples,
                               "--method", method, "-o", out]))

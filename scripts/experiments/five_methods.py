@@ -86,7 +86,7 @@ def times(runner, directory, available):
         some = documents.sample(available, size, 3)
         path = documents.write(directory / f"some-{size}.jsonl", some)
         for method in METHODS:
-            near, seconds = runner.match(path, path, method)
+            near, seconds = runner.match(path, path, method, runner.runs)
             if method.startswith("exact"):
                 check(all(name in near[name] for name in some), "exact: not equal to itself")
             rows[method].append(f"{1000 * seconds:.0f}")
