@@ -14,9 +14,13 @@ from experiments import text
 
 CHINESE = ["manpages-zh", "debian-reference-zh-cn"]
 ENGLISH = ["manpages", "manpages-dev", "perl-doc", "git-doc"]
-TEMPLATES = ["manpages", "manpages-dev", "git-doc", "python3.11-doc", "sqlite3-doc",
-             "debian-reference-en", "manpages-zh", "debian-reference-zh-cn"]
-FOOTER = re.compile(r"\n(?=\[?中文版(?:维护人|最新更新)|跋\n|.{0,3}中国 ?Linux ?论坛)", re.I)
+TEMPLATES = [
+    "manpages", "manpages-dev", "git-doc", "python3.11-doc", "sqlite3-doc",
+    "debian-reference-en", "manpages-zh", "debian-reference-zh-cn",
+]
+FOOTER = re.compile(
+    r"\n(?=\[?中文版(?:维护人|最新更新)|跋\n|.{0,3}中国 ?Linux ?论坛)", re.I
+)
 SHINGLE = 9  # characters
 LONGEST = 200_000
 

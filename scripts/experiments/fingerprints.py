@@ -26,7 +26,7 @@ def run(runner):
     print("## SimHash, shingles, lexicons, fusion: best F\n")
     english = documents.english(runner.directory)
     path, truth = frames(runner.directory / "frames", english)
-    one_set(runner, "Frames: heavy edits; neighbours and texts in one frame are unlike", path, truth)
+    one_set(runner, "Frames: heavy edits; neighbours and framed texts are unlike", path, truth)
     path, truth = chapters(runner.directory / "chapters", english)
     one_set(runner, "Chapters: heavy edits; two passages of one text are unlike", path, truth)
     for name, directory in runner.revisions():

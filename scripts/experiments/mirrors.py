@@ -29,7 +29,7 @@ def run(runner):
     names, draw = list(originals), random.Random(13)
     unrelated = [(*draw.sample(names, 2), "unrelated") for _ in range(COUNT)]
     stop_words = most_common(available)
-    (directory).mkdir(parents=True, exist_ok=True)
+    directory.mkdir(parents=True, exist_ok=True)
     (directory / "stop-words.txt").write_text("\n".join(sorted(stop_words)))
     path = documents.write(directory / "docs.jsonl", texts)
     truth = documents.write_pairs(directory / "pairs.tsv", [*pairs, *unrelated])
@@ -134,8 +134,9 @@ def parted(pairs, ranked, labels):
             swapped = sum(set(a[: size + 1]) == set(b[: size + 1]) for a, b in apart)
             row.append(f"{100 * len(apart) / len(some):.1f} / {100 * swapped / len(some):.1f}")
         rows.append(row)
-    print("Percent of the copies that are parted because their sets of N keywords differ / of them "
-          "only because the N-th and the next keyword changed places (the sets of N + 1 are equal):\n")
+    print("Percent of the copies that are parted because their sets of N keywords differ / that "
+          "are parted though the sets of N + 1 are equal, so that only the N-th and the next "
+          "changed places:\n")
     print_table(["N", *labels[1:]], rows)
 
 
@@ -148,5 +149,6 @@ def accidents(runner, path):
             name = f"{method}:keywords={size}" if size else method
             near, _ = runner.match(path, path, name)
             rows.append([f"`{name}`", str(len(pairs_within(near)))])
-    print(f"Pairs among the {COUNT * (COUNT - 1) // 2} of different originals that are called mirrors:\n")
+    every = COUNT * (COUNT - 1) // 2
+    print(f"Pairs among the {every} of different originals that are called mirrors:\n")
     print_table(["", "pairs"], rows)

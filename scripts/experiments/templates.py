@@ -38,8 +38,8 @@ def planted_table(evaluated, labels):
         cells = (" ".join(str(counts[label][0]) for label, _ in group) for group in kinds.values())
         rows.append([f"`{found['name']}`", *cells, f"{found['bytes_per_document']:.0f}"])
     strengths = " ".join(strength for _, strength in next(iter(kinds.values())))
-    print(f"Found of {PLANTED} planted copies of each kind and strength ({strengths} percent of the "
-          f"words), and of {PLANTED} unrelated pairs:\n")
+    print(f"Found of {PLANTED} planted copies of each kind and strength ({strengths} percent of "
+          f"the words), and of {PLANTED} unrelated pairs:\n")
     print_table(["", *kinds, "bytes a document"], rows)
 
 
@@ -69,6 +69,7 @@ def false_hits(runner, path, available, methods):
         rows.append([f"`{method}`", str(len(pairs)),
                      *(f"{about if count else ''}{count * scale:.0f}" for count in counts),
                      f"{seconds:.1f}"])
-    print(f"Pairs found among the {len(available)} documents without the planted ones, by the share "
-          "of runs of nine characters that they have in common:\n")
-    print_table(["", "pairs", "≥ 0.8", "0.5 to 0.8", "0.2 to 0.5", "below 0.2", "CPU seconds"], rows)
+    print(f"Pairs found among the {len(available)} documents without the planted ones, by the "
+          "share of runs of nine characters that they have in common:\n")
+    shares = ["≥ 0.8", "0.5 to 0.8", "0.2 to 0.5", "below 0.2"]
+    print_table(["", "pairs", *shares, "CPU seconds"], rows)
