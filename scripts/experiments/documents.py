@@ -25,17 +25,26 @@ SHINGLE = 9  # characters
 LONGEST = 200_000
 
 
+class Unavailable(Exception):
+    """Documents that could not be fetched."""
+
+
 def package(directory, name):
     """The unpacked Debian package, fetched unless it is there."""
     unpacked = directory / name
-    if not unpacked.exists():
-        say(f"fetching {name}")
-        fetched = directory / "debs"
-        fetched.mkdir(parents=True, exist_ok=True)
+    if unpacked.exists():
+        return unpacked
+    say(f"fetching {name}")
+    fetched = directory / "debs"
+    fetched.mkdir(parents=True, exist_ok=True)
+    half = directory / f"{name}.part"
+    try:
         subprocess.run(["apt-get", "download", "-q", name], cwd=fetched, check=True)
-        (archive,) = fetched.glob(f"{name}_*.deb")
-        subprocess.run(["dpkg-deb", "-x", archive, unpacked], check=True)
-    return unpacked
+        archive = max(fetched.glob(f"{name}_*.deb"), key=lambda path: path.stat().st_mtime)
+        subprocess.run(["dpkg-deb", "-x", archive, half], check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Unavailable(f"the package {name} cannot be fetched: {error}") from error
+    return half.rename(unpacked)
 
 
 def pages(directory, name):

@@ -3,7 +3,7 @@
 import random
 import re
 
-from bench_process import print_table
+from bench_process import print_table, say
 from experiments import documents, edits
 from experiments.evaluation import by_class, check
 
@@ -24,13 +24,19 @@ PASSAGE = 300  # words
 
 def run(runner):
     print("## SimHash, shingles, lexicons, fusion: best F\n")
-    english = documents.english(runner.directory)
+    try:
+        hard_sets(runner, documents.english(runner.directory))
+    except documents.Unavailable as error:
+        say(error)
+    for name, directory in runner.revisions():
+        one_set(runner, name, directory / "docs.jsonl.gz", directory / "pairs.tsv")
+
+
+def hard_sets(runner, english):
     path, truth = frames(runner.directory / "frames", english)
     one_set(runner, "Frames: heavy edits; neighbours and framed texts are unlike", path, truth)
     path, truth = chapters(runner.directory / "chapters", english)
     one_set(runner, "Chapters: heavy edits; two passages of one text are unlike", path, truth)
-    for name, directory in runner.revisions():
-        one_set(runner, name, directory / "docs.jsonl.gz", directory / "pairs.tsv")
 
 
 def chapters(directory, available):

@@ -2,7 +2,7 @@
 
 import random
 
-from bench_process import print_table
+from bench_process import print_table, say
 from experiments import documents, edits
 from experiments.evaluation import by_class, check
 
@@ -23,7 +23,11 @@ def run(runner):
     print("## Five methods on Chinese documents\n")
     for name, footers, title in [("real", False, "without the translators' footer"),
                                  ("footers", True, "with it, as fetched")]:
-        real = documents.distinct(documents.chinese(runner.directory, footers), 0.5)
+        try:
+            real = documents.distinct(documents.chinese(runner.directory, footers), 0.5)
+        except documents.Unavailable as error:
+            say(error)
+            continue
         experiment(runner, name, f"Debian's Chinese documentation, {title}", real)
     made = documents.made(runner.directory, "chinese", 1100, 700)
     experiment(runner, "made", "Generated Chinese", made)
