@@ -1,9 +1,9 @@
 //! What does each method cost? Prints a Markdown table: sketching on one thread, bytes a document,
 //! and the time of a join of a collection with itself, as the collection grows tenfold.
 //!
-//! `method_costs PAGES [DOCUMENTS]` reads pages separated by form feeds, such as
-//! `simtool generate --size 400M` makes them, and takes at most so many of them. Every join of the
-//! smallest collection is compared with that of all pairs.
+//! `method_costs PAGES [DOCUMENTS [METHOD...]]` reads pages separated by form feeds, such as
+//! `simtool generate --size 400M` makes them, and takes at most so many of them; all methods unless
+//! some are named. Every join of the smallest collection is compared with that of all pairs.
 
 #![allow(clippy::print_stdout)]
 
@@ -22,7 +22,7 @@ use simtool::text::{Choice, Tokenizer, WordHashes, builtin_stop_words};
 use simtool::vocabulary::Frequencies;
 
 /// The collections are so large.
-const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
+const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 /// A join that would take longer than this is left out.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Queries that are asked at a time.
@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = arguments.next().ok_or("expected a file of pages")?;
     let most = arguments.next().map_or(Ok(SIZES[2]), |text| text.parse())?;
+    let wanted: Vec<String> = arguments.collect();
     let bytes = std::fs::read(path)?;
     let texts: Vec<&[u8]> = pages(&bytes).map(|page| page.text).take(most).collect();
     let sizes: Vec<usize> = SIZES
@@ -54,7 +55,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         level: Level::best(),
     };
     let mut reference = None;
-    for entry in METHODS {
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|one| one == name);
+    for entry in METHODS.iter().filter(|entry| is_wanted(entry.name)) {
         let spec = Spec::parse(entry.name)?;
         let frequencies: Vec<_> = spec
             .ahead()

@@ -130,7 +130,9 @@ mod tests {
     fn sections_are_read_back() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("blocks");
-        let long: Vec<u8> = (0..3_000_000u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+        let long: Vec<u8> = (0..3_000_000u32)
+            .map(|i| (i.wrapping_mul(i) >> 7) as u8)
+            .collect();
         let cases: [&[&[u8]]; 4] = [
             &[],
             &[b""],
