@@ -27,8 +27,7 @@ use super::{Service, batch};
 const PAGE: &str = include_str!("page.html");
 const OPENAPI: &str = include_str!("openapi.json");
 /// The page loads nothing and talks to its own service alone.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
-    connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str = include_str!("page-policy.txt").trim_ascii();
 const DOCUMENTS: &str = "/v1/documents/";
 
 type Answered = Result<Response, Problem>;
