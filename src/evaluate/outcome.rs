@@ -8,7 +8,7 @@ use crate::{Error, ErrorKind, Result};
 /// What a method costs; what was not measured is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
-    /// Seconds for a document.
+    /// Seconds of processor time for a document.
     pub seconds_per_document: Option<f64>,
     /// Bytes that are kept of a document.
     pub bytes_per_document: Option<f64>,

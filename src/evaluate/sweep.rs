@@ -35,7 +35,8 @@ impl Point {
 
 /// The precision-recall curve of a method: a point for each different score, nearest first.
 ///
-/// A pair without a score is accepted by no threshold.
+/// A pair without a score, or with nothing in common, is accepted by no threshold: "at least
+/// nothing" is no rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sweep {
     points: Vec<Point>,
@@ -48,6 +49,7 @@ impl Sweep {
         let mut scored: Vec<(Score, bool)> = Vec::new();
         for (score, is_near) in pairs {
             near += u64::from(is_near);
+            let score = score.filter(|score| !matches!(score, Score::Fraction(0, _)));
             scored.extend(score.map(|score| (canonical(score), is_near)));
         }
         scored.sort_unstable();
@@ -162,6 +164,8 @@ mod tests {
         fn a_sweep_is_every_threshold_by_itself(pairs in scores(), wanted in 0u64..=4) {
             let sweep = Sweep::new(pairs.iter().copied());
             let mut thresholds: Vec<Score> = pairs.iter().filter_map(|pair| pair.0).collect();
+            // At least nothing is no threshold.
+            thresholds.retain(|score| !matches!(score, Score::Fraction(0, _)));
             thresholds.sort();
             thresholds.dedup();
             let naive: Vec<Point> = thresholds.iter().map(|&at| naive(&pairs, at)).collect();

@@ -1,8 +1,9 @@
 //! From a text to its sketches by several methods: what one worker has.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::methods::Common;
+use crate::io::usage::thread_time;
 use crate::sketch::{Method, Needs, Scratch, SketchList, View};
 use crate::text::{Spelling, Tokenizer, WordHashes};
 
@@ -26,7 +27,7 @@ pub struct Sketched {
     pub sketches: SketchList,
     /// Whether there was anything to sketch; what has nothing is never matched.
     pub usable: Vec<bool>,
-    /// What making them took, without reading and cutting into words.
+    /// The processor time that making them took, without reading and cutting into words.
     pub time: Duration,
 }
 
@@ -70,13 +71,13 @@ impl<'a> Sketcher<'a> {
             spelled: self.spelling.all(),
         };
         for (method, made) in self.methods.iter().zip(out) {
-            let begin = Instant::now();
+            let begin = thread_time();
             let scratch = &mut self.scratch;
             let usable = made
                 .sketches
                 .push_with(|bytes| method.sketch(view, scratch, bytes));
             made.usable.push(usable);
-            made.time += begin.elapsed();
+            made.time += thread_time().saturating_sub(begin);
         }
         if self.words.short.capacity() > KEPT_CAPACITY {
             (self.words, self.spelling, self.scratch) = Default::default();
