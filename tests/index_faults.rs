@@ -202,7 +202,7 @@ fn with_failing(first: u64, last: u64) -> u64 {
 fn an_operation_fails_once_or_from_then_on() {
     let operations = with_failing(u64::MAX, u64::MAX);
     assert!(operations > 200, "{operations}");
-    for number in (0..operations).step_by(7) {
+    for number in (0..operations).step_by(19) {
         with_failing(number, number);
         with_failing(number + 3, u64::MAX - 1);
     }
@@ -233,7 +233,7 @@ fn building_fails_at_every_operation_and_leaves_nothing_that_opens() {
     let disk = Disk::default();
     disk.fail(u64::MAX, u64::MAX);
     let whole = make(&temporary.path().join("whole"), &disk.options()).unwrap();
-    for number in (0..disk.operations()).step_by(3) {
+    for number in (0..disk.operations()).step_by(7) {
         let directory = temporary.path().join(number.to_string());
         for last in [number, u64::MAX - 1] {
             disk.fail(number, last);
