@@ -108,13 +108,19 @@ impl<'c> Walk<'c, '_, '_> {
         self.ordinal += 1;
     }
 
+    /// Whether a record is no larger than a document may be. What is not was perhaps cut off before
+    /// anybody could see what it is, so its content decides nothing.
+    fn fits(&self, record: &Range<usize>) -> bool {
+        record.len() as u64 <= self.most
+    }
+
     /// Whether the next record is to be decoded; it is dealt with otherwise.
     pub(super) fn wants(&mut self, record: &Range<usize>, id: &[u8]) -> bool {
         if !(self.wanted)(self.ordinal) {
             self.give(Parsed::Unwanted);
             return false;
         }
-        if record.len() as u64 > self.most {
+        if !self.fits(record) {
             let detail = too_large(record.len() as u64, self.most);
             self.skip(record, id, Reason::TooLarge, detail);
             return false;
@@ -175,11 +181,15 @@ fn pages(walk: &mut Walk<'_, '_, '_>) {
     let bytes = walk.chunk.bytes();
     for record in walk.records(b'\x0c') {
         let raw = &bytes[record.clone()];
-        let Some(page) = form_feed::pages(raw).next() else {
+        let page = form_feed::pages(raw).next();
+        if page.is_none() && walk.fits(&record) {
             walk.others += 1;
             continue;
-        };
-        if walk.wants(&record, page.id) {
+        }
+        let id = page.as_ref().map_or(&[][..], |page| page.id);
+        if walk.wants(&record, id)
+            && let Some(page) = page
+        {
             let place = walk.place(&record);
             walk.give(Parsed::Document(plain(place, raw, page.id, page.text)));
         }
@@ -216,7 +226,7 @@ impl Lines {
         let bytes = walk.chunk.bytes();
         for record in walk.records(b'\n') {
             let line = &bytes[record.clone()];
-            if line.trim_ascii().is_empty() {
+            if line.trim_ascii().is_empty() && walk.fits(&record) {
                 walk.others += 1;
                 continue;
             }

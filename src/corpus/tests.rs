@@ -247,6 +247,22 @@ fn a_document_that_is_too_large_is_passed_over() {
     }
 }
 
+/// Nobody sees what is in a record that is cut off for its length, so a blank one is no exception.
+#[test]
+fn blank_records_that_are_too_large_are_passed_over() {
+    let blank = " ".repeat(40);
+    let lines = [&lines(0..2)[..], blank.as_bytes(), b"\n \n", &lines(2..3)].concat();
+    let pages = format!("a\ntext 0\x0cb\ntext 1\x0c{blank}\x0c \x0cc\ntext 2").into_bytes();
+    for (format, content) in [(Format::Jsonl, lines), (Format::FormFeed, pages)] {
+        for chunk_bytes in [1, 30, 1000] {
+            let file = TestFile::new(&content, reading(format, chunk_bytes, 35));
+            let expected = ["text 0", "text 1", "too_large", "text 2"];
+            assert_eq!(summary(&file.read()), expected, "{format:?} {chunk_bytes}");
+            resumes_anywhere(&file);
+        }
+    }
+}
+
 #[test]
 fn a_damaged_whole_file_is_no_document() {
     let mut content = gzip(noise(5000).as_bytes());
