@@ -17,6 +17,8 @@
 //! | [`sketch`] | What is a document's essence? |
 //! | [`search`] | Who is near whom? |
 //! | [`dedup`] | Which copy stays? |
+//! | `index` | Has this been seen? |
+//! | [`evaluate`] | How good is it? |
 //! | [`evaluate`] | How good is it? |
 //! | [`report`] | What do people see? |
 //! | [`run`] | How does the work run? |

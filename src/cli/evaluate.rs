@@ -11,7 +11,7 @@ use simtool::evaluate::{Settings, Share};
 use simtool::io::AtomicFile;
 use simtool::report::evaluation::{self, Page};
 use simtool::run::Progress;
-use simtool::run::collection::{Inputs, Manner};
+use simtool::run::collection::Inputs;
 use simtool::run::evaluation::{Job, Named, Planting, Report, Source};
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
@@ -172,15 +172,6 @@ const LONGEST_TEXT: usize = 4000;
 pub fn run(args: &EvaluateArgs) -> Result<Finish> {
     let begin = Instant::now();
     let methods = methods(&args.method, &args.sweep)?;
-    let manner = Manner {
-        reading: args.reading.reading(),
-        tokenizer: args.reading.tokenizer,
-        stop_words: args.reading.stop_words()?,
-    };
-    manner.reading.check()?;
-    let resources = args
-        .resources
-        .resources(args.reading.max_document, std::env::temp_dir())?;
     let job = Job {
         methods,
         truth: args.truth.source()?,
@@ -198,17 +189,13 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
             mistakes: args.mistakes,
         },
     };
-    let sources = files(&args.inputs, &manner.reading)?;
-    let progress = Arc::new(Progress::new());
-    let stoppable = interrupt::stoppable(&progress);
-    let watch = Watch::start(&progress, args.quiet);
-    let report = job.run(Inputs {
-        sources: &sources,
-        manner: &manner,
-        resources: &resources,
-        progress: &progress,
-    })?;
-    drop((watch, stoppable));
+    let (report, progress) = report(
+        &job,
+        &args.inputs,
+        &args.reading,
+        &args.resources,
+        args.quiet,
+    )?;
     if let Some(directory) = &args.output {
         publish(&report, args, directory)?;
     }
@@ -230,6 +217,32 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
         0 => Finish::Complete,
         _ => Finish::Skipped,
     })
+}
+
+/// Runs a job over the inputs, watched and stoppable.
+///
+/// # Errors
+/// Those of the flags, of finding the inputs, and of the job.
+pub fn report(
+    job: &Job,
+    inputs: &[PathBuf],
+    reading: &ReadingArgs,
+    resources: &ResourceArgs,
+    quiet: bool,
+) -> Result<(Report, Arc<Progress>)> {
+    let manner = reading.manner()?;
+    let resources = resources.resources(reading.max_document, std::env::temp_dir())?;
+    let sources = files(inputs, &manner.reading)?;
+    let progress = Arc::new(Progress::new());
+    let _stoppable = interrupt::stoppable(&progress);
+    let _watch = Watch::start(&progress, quiet);
+    let report = job.run(Inputs {
+        sources: &sources,
+        manner: &manner,
+        resources: &resources,
+        progress: &progress,
+    })?;
+    Ok((report, progress))
 }
 
 impl TruthArgs {

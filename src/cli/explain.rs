@@ -20,7 +20,6 @@ mod find;
 mod listed;
 mod marks;
 mod sheet;
-mod tokens;
 mod verdicts;
 
 /// The flags of `simtool explain`.

@@ -8,7 +8,7 @@ use clap::Args;
 
 use simtool::Result;
 use simtool::run::Progress;
-use simtool::run::collection::{Inputs, Manner};
+use simtool::run::collection::Inputs;
 use simtool::run::neighbours::{Summary, neighbours};
 use simtool::sketch::registry::Spec;
 
@@ -104,12 +104,7 @@ pub fn run(args: &NeighboursArgs) -> Result<Finish> {
     }
     let begin = Instant::now();
     let spec = Spec::parse(&args.method)?;
-    let manner = Manner {
-        reading: args.reading.reading(),
-        tokenizer: args.reading.tokenizer,
-        stop_words: args.reading.stop_words()?,
-    };
-    manner.reading.check()?;
+    let manner = args.reading.manner()?;
     let target = Target::new(args.output.clone());
     let resources = args
         .resources

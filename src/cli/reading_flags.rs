@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use simtool::corpus::{Format, HtmlText, Reading, Source, discover};
+use simtool::run::collection::Manner;
 use simtool::text::{Choice, WordSet, builtin_stop_words, listed_stop_words};
 use simtool::{Error, ErrorKind, Result};
 
@@ -112,6 +113,20 @@ impl FieldArgs {
 }
 
 impl ReadingArgs {
+    /// How documents are read and cut into words.
+    ///
+    /// # Errors
+    /// Those of [`Reading::check`] and of [`stop_words`](Self::stop_words).
+    pub fn manner(&self) -> Result<Manner> {
+        let reading = self.reading();
+        reading.check()?;
+        Ok(Manner {
+            reading,
+            tokenizer: self.tokenizer,
+            stop_words: self.stop_words()?,
+        })
+    }
+
     /// The reading they ask for.
     pub fn reading(&self) -> Reading {
         self.fields.reading(self.html.into(), self.max_document)

@@ -1,20 +1,15 @@
 //! `simtool tune`: which method and threshold suit your documents?
 
-use std::sync::Arc;
-
 use clap::Args;
 use simtool::Result;
 use simtool::evaluate::{Settings, Share};
-use simtool::run::Progress;
-use simtool::run::collection::{Inputs, Manner};
 use simtool::run::evaluation::{CANDIDATES, Job, Recommendation, recommend};
 
 use super::evaluate::{self, TruthArgs, methods};
 use super::exit::Finish;
-use super::reading_flags::{ReadingArgs, files};
+use super::reading_flags::ReadingArgs;
 use super::resource_flags::ResourceArgs;
-use super::watch::Watch;
-use super::{interrupt, screen};
+use super::screen;
 
 /// Recommend a method and a threshold for a wanted precision
 ///
@@ -77,15 +72,6 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
         false => args.method.clone(),
     };
     let specs = methods(&asked, &args.sweep)?;
-    let manner = Manner {
-        reading: args.reading.reading(),
-        tokenizer: args.reading.tokenizer,
-        stop_words: args.reading.stop_words()?,
-    };
-    manner.reading.check()?;
-    let resources = args
-        .resources
-        .resources(args.reading.max_document, std::env::temp_dir())?;
     let job = Job {
         methods: specs.clone(),
         truth: args.truth.source()?,
@@ -99,17 +85,13 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
             mistakes: 0,
         },
     };
-    let sources = files(&args.inputs, &manner.reading)?;
-    let progress = Arc::new(Progress::new());
-    let stoppable = interrupt::stoppable(&progress);
-    let watch = Watch::start(&progress, args.quiet);
-    let report = job.run(Inputs {
-        sources: &sources,
-        manner: &manner,
-        resources: &resources,
-        progress: &progress,
-    })?;
-    drop((watch, stoppable));
+    let (report, _) = evaluate::report(
+        &job,
+        &args.inputs,
+        &args.reading,
+        &args.resources,
+        args.quiet,
+    )?;
     let found = recommend(&report, &specs)?;
 
     let sizes = report

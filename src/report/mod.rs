@@ -9,4 +9,5 @@ pub mod json_lines;
 #[cfg(feature = "parquet")]
 pub mod parquet_pairs;
 pub mod result_txt;
+pub mod tokens;
 pub mod verdicts;

@@ -12,6 +12,7 @@ use ahash::AHashSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::digest::Algorithm;
+use super::lexicon_simhash::DROP;
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use super::registry::{
     Ahead, Count, Domain, Entry, Parameter, SHARE_DENOMINATOR, Setting, Unit, Values,
@@ -73,12 +74,7 @@ Lexicon Randomization, KDD 2004.",
             default: "10",
             domain: Domain::Integer(1, 64),
         },
-        Parameter {
-            name: "drop",
-            meaning: "share of the words that each of them lacks",
-            default: "0.333333",
-            domain: Domain::Share,
-        },
+        DROP,
     ],
     ahead,
     build: |values, setting| {

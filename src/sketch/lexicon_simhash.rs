@@ -87,7 +87,7 @@ const LEXICONS: Parameter = Parameter {
     domain: Domain::Integer(1, 64),
 };
 
-const DROP: Parameter = Parameter {
+pub(super) const DROP: Parameter = Parameter {
     name: "drop",
     meaning: "share of the words that each of them lacks",
     default: "0.333333",

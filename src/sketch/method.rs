@@ -37,6 +37,12 @@ pub enum Score {
 }
 
 impl Score {
+    /// Whether it is a share of at least numerator / denominator.
+    pub(super) fn reaches(&self, (numerator, denominator): (u64, u64)) -> bool {
+        // The nearest comes first.
+        matches!(self, Score::Fraction(..)) && *self <= Score::Fraction(numerator, denominator)
+    }
+
     /// The share `part` of `whole`, which is no smaller; zero of zero is nothing.
     ///
     /// Exact where the numbers fit into 64 bits; else smaller than it is by less than 2^-62 of it

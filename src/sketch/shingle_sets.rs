@@ -128,8 +128,7 @@ impl Compare for ShingleSets {
     }
 
     fn accepts(&self, score: &Score) -> bool {
-        let (n, d) = self.least;
-        *score <= Score::Fraction(n, d)
+        score.reaches(self.least)
     }
 }
 

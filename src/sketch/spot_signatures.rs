@@ -232,8 +232,7 @@ impl Compare for SpotSignatures {
     }
 
     fn accepts(&self, score: &Score) -> bool {
-        let (n, d) = self.least;
-        *score <= Score::Fraction(n, d)
+        score.reaches(self.least)
     }
 }
 

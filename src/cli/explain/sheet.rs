@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use simtool::report::alignment::{Part, align};
+use simtool::report::tokens::{Gap, Token, numbers, tokens};
 
 use super::columns::{Columns, Piece};
 use super::marks::{Marks, Side, Style};
-use super::tokens::{Gap, Token, numbers, tokens};
 use crate::cli::visible::visible;
 
 /// Tokens that are shown on each side of a fold.

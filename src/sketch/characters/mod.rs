@@ -248,9 +248,7 @@ impl Compare for Characters {
     }
 
     fn accepts(&self, score: &Score) -> bool {
-        let (least, of) = self.similarity;
-        // The nearest comes first.
-        matches!(score, Score::Fraction(..)) && *score <= Score::Fraction(least, of)
+        score.reaches(self.similarity)
     }
 }
 

@@ -2,8 +2,6 @@
 
 mod codes;
 
-use std::cmp::Ordering;
-
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use super::registry::{Ahead, Domain, Entry, Parameter};
 use super::sets;
@@ -88,10 +86,7 @@ impl Compare for FeatureCode {
     }
 
     fn accepts(&self, score: &Score) -> bool {
-        let (least, of) = self.similarity;
-        // The nearest comes first.
-        matches!(score, Score::Fraction(..))
-            && score.cmp(&Score::Fraction(least, of)) != Ordering::Greater
+        score.reaches(self.similarity)
     }
 }
 

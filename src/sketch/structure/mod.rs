@@ -5,8 +5,6 @@
 
 mod blocks;
 
-use std::cmp::Ordering;
-
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
@@ -195,10 +193,7 @@ impl Compare for Structure {
     }
 
     fn accepts(&self, score: &Score) -> bool {
-        let (least, of) = self.similarity;
-        // The nearest comes first.
-        matches!(score, Score::Fraction(..))
-            && score.cmp(&Score::Fraction(least, of)) != Ordering::Greater
+        score.reaches(self.similarity)
     }
 }
 

@@ -1,31 +1,15 @@
 //! Two texts side by side, with what only one of them has marked.
 
-use ahash::AHashMap;
-use unicode_segmentation::UnicodeSegmentation;
-
 use super::escape::{escape, escape_bytes};
 use crate::report::alignment::{Part, align};
 use crate::report::evaluation::number;
+use crate::report::tokens::{Gap, Token, numbers, tokens};
 
 /// Bytes of a text that are compared, and for each byte that is shown.
 const MOST_COMPARED: usize = 1 << 20;
 const COMPARED_FOR_SHOWN: usize = 64;
 /// Equal words that are kept before and behind a difference.
 const CONTEXT: usize = 24;
-
-/// A word, sign, or run of bytes that are no text, and whether white space stands before it.
-#[derive(Clone, Copy)]
-struct Token<'t> {
-    bytes: &'t [u8],
-    gap: Gap,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Gap {
-    None,
-    Space,
-    Line,
-}
 
 /// Both texts as HTML; about `most` bytes of each are shown.
 ///
@@ -129,48 +113,6 @@ impl<'t> Shower<'t> {
             None => inner,
         };
     }
-}
-
-/// Cuts a text at the word boundaries of Unicode Standard Annex #29, without white space.
-fn tokens(text: &[u8]) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
-    let mut gap = Gap::None;
-    for chunk in text.utf8_chunks() {
-        for piece in chunk.valid().split_word_bounds() {
-            if piece.contains('\n') {
-                gap = Gap::Line;
-            } else if piece.chars().all(char::is_whitespace) {
-                gap = if gap == Gap::Line { gap } else { Gap::Space };
-            } else {
-                tokens.push(Token {
-                    bytes: piece.as_bytes(),
-                    gap,
-                });
-                gap = Gap::None;
-            }
-        }
-        if !chunk.invalid().is_empty() {
-            tokens.push(Token {
-                bytes: chunk.invalid(),
-                gap,
-            });
-            gap = Gap::None;
-        }
-    }
-    tokens
-}
-
-/// The same number for the same bytes in both texts.
-fn numbers(texts: [&[Token<'_>]; 2]) -> [Vec<u32>; 2] {
-    let mut known: AHashMap<&[u8], u32> = AHashMap::new();
-    texts.map(|tokens| {
-        let mut numbers = Vec::with_capacity(tokens.len());
-        for token in tokens {
-            let next = known.len() as u32;
-            numbers.push(*known.entry(token.bytes).or_insert(next));
-        }
-        numbers
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! The words, numbers and signs of two texts.
+//! The words, numbers and signs of two texts, to be [aligned](super::alignment).
 
-use std::collections::HashMap;
+use ahash::AHashMap;
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -64,7 +64,7 @@ pub fn tokens(text: &[u8]) -> Vec<Token<'_>> {
 
 /// The same number for the same bytes, in both texts.
 pub fn numbers(texts: [&[Token<'_>]; 2]) -> [Vec<u32>; 2] {
-    let mut known: HashMap<&[u8], u32> = HashMap::new();
+    let mut known: AHashMap<&[u8], u32> = AHashMap::new();
     texts.map(|tokens| {
         let mut numbers = Vec::with_capacity(tokens.len());
         for token in tokens {
