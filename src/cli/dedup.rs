@@ -8,11 +8,15 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use simtool::corpus::{Reading, Source, discover};
 use simtool::dedup::keep::Policy;
-use simtool::run::dedup::{ClusterRule, Job, PairForms, Place, Summary, Verification, WriteMode};
+use simtool::run::dedup::{
+    Against, ClusterRule, Job, KnownDocuments, PairForms, Place, Summary, Verification, WriteMode,
+};
 use simtool::run::{Progress, Resources};
 use simtool::{Error, ErrorKind, Result};
 
 use super::exit::Finish;
+#[cfg(feature = "index")]
+use super::index;
 use super::matching::{PATIENCE, SummaryForm};
 use super::method_flags::MethodArgs;
 use super::reading_flags::ReadingArgs;
@@ -44,7 +48,7 @@ pub struct DedupArgs {
     #[arg(long, value_name = "LIST", help_heading = "Input")]
     pub files_from: Vec<PathBuf>,
 
-    /// Remove only what repeats a document of these inputs
+    /// Remove only what repeats a document of these inputs, or of this index
     #[arg(long, value_name = "INPUT", num_args = 1.., help_heading = "Input")]
     pub against: Vec<PathBuf>,
 
@@ -133,6 +137,8 @@ Examples:
           All files of a directory; pairs that share seven tenths of their shingles
   simtool dedup new.jsonl --against old.jsonl -o out --write kept
           What is new
+  simtool dedup new.jsonl --against seen -o out --write kept
+          What an index does not know (simtool index), by its method
   simtool dedup dump.parquet --text-field body.text --id-field doc_id --keep newest -o out
 
 Exit codes:
@@ -194,17 +200,33 @@ fn policy(text: &str) -> std::result::Result<Policy, String> {
 pub fn run(args: &DedupArgs) -> Result<Finish> {
     let begin = Instant::now();
     let job = job(args)?;
+    #[cfg(feature = "index")]
+    let seen = index::against::known(args)?;
+    #[cfg(feature = "index")]
+    let (job, known) = match &seen {
+        Some(seen) => (
+            index::against::job(job, seen),
+            Some(seen as &dyn KnownDocuments),
+        ),
+        None => (job, None),
+    };
+    #[cfg(not(feature = "index"))]
+    let known: Option<&dyn KnownDocuments> = None;
     job.check()?;
     let sources = discover(&args.inputs, &args.files_from, &job.reading)?;
-    let references = match args.against.as_slice() {
-        [] => Vec::new(),
-        paths => discover(paths, &[], &job.reading)?,
+    let references = match (known, args.against.as_slice()) {
+        (Some(_), _) | (None, []) => Vec::new(),
+        (None, paths) => discover(paths, &[], &job.reading)?,
     };
     let resources = args
         .resources
         .resources(args.reading.max_document, args.output.join(".simtool"))?;
     let place = Place {
-        references: &references,
+        against: match &known {
+            Some(known) => Against::Known(*known),
+            None if references.is_empty() => Against::Itself,
+            None => Against::Documents(&references),
+        },
         sources: &sources,
         out: &args.output,
         restart: args.restart,
@@ -250,7 +272,7 @@ fn finish(skipped: u64) -> Finish {
 }
 
 fn job(args: &DedupArgs) -> Result<Job> {
-    let tokenizer = args.reading.tokenizer;
+    let tokenizer = args.reading.tokenizer();
     let keep_field = match &args.keep {
         Policy::Field(name) => Some(name.clone()),
         _ => None,
@@ -261,7 +283,7 @@ fn job(args: &DedupArgs) -> Result<Job> {
         stop_words: args.reading.stop_words()?,
         verification: Verification {
             shingle: args.method.verified_shingle(tokenizer),
-            thousandths: args.method.similarity,
+            thousandths: args.method.similarity(),
         },
         clusters: match args.cluster {
             Rule::Star => ClusterRule::Star,
@@ -306,11 +328,14 @@ fn plan(job: &Job, place: &Place<'_>, resources: &Resources) -> Result<String> {
     };
     let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
     let estimate = job.estimate(place, resources)?;
-    let mut text = format!("method    {}\n", job.describe());
+    let mut text = match place.against {
+        Against::Known(_) => format!("method    {}\n", job.method.summary()),
+        _ => format!("method    {}\n", job.describe()),
+    };
     text += &format!(
         "input     {} files, {}; about {} documents, {} of text\n",
-        place.sources.len() + place.references.len(),
-        megabytes(bytes(place.sources) + bytes(place.references)),
+        place.sources.len() + place.against.documents().len(),
+        megabytes(bytes(place.sources) + bytes(place.against.documents())),
         estimate.documents,
         megabytes(estimate.text_bytes),
     );

@@ -356,7 +356,7 @@ fn publish(report: &Report, args: &EvaluateArgs, directory: &Path) -> Result<()>
     let mut facts = vec![
         ("documents".to_owned(), report.documents.to_string()),
         ("could not be read".to_owned(), report.skipped.to_string()),
-        ("words".to_owned(), args.reading.tokenizer.to_string()),
+        ("words".to_owned(), args.reading.tokenizer().to_string()),
     ];
     facts.extend(report.facts.iter().cloned());
     facts.push(("simtool".to_owned(), env!("CARGO_PKG_VERSION").to_owned()));

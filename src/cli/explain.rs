@@ -184,7 +184,7 @@ fn further(names: &[String]) -> Result<Vec<Spec>> {
 }
 
 fn settings(args: &ExplainArgs) -> Result<Settings> {
-    let tokenizer = args.reading.tokenizer;
+    let tokenizer = args.reading.tokenizer();
     Ok(Settings {
         tokenizer,
         shingle: args.shingle.unwrap_or_else(|| tokenizer.usual_width()),

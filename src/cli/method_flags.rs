@@ -7,24 +7,24 @@ use simtool::{Error, ErrorKind, Result};
 
 use super::number;
 
+/// The method of those who name none, and the least similarity, in thousandths.
+pub const USUAL_METHOD: &str = "simhash";
+const USUAL_SIMILARITY: u32 = 800;
+
 /// How candidates are found and verified.
 #[derive(Args, Clone, Debug)]
 pub struct MethodArgs {
     /// How candidates are found: NAME or NAME:parameter=value,...; simtool methods lists them
-    #[arg(
-        long,
-        value_name = "METHOD",
-        default_value = "simhash",
-        help_heading = "Method"
-    )]
-    pub method: String,
+    /// [default: simhash, or that of the index]
+    #[arg(long, value_name = "METHOD", help_heading = "Method")]
+    pub method: Option<String>,
 
     /// Least similarity of duplicates: the share of shingles in common, |A ∩ B| / |A ∪ B|
+    /// [default: 0.8]
     #[arg(
-        long, value_name = "SHARE", default_value = "0.8", value_parser = thousandths,
-        help_heading = "Method"
+        long, value_name = "SHARE", value_parser = thousandths, help_heading = "Method"
     )]
-    pub similarity: u32,
+    pub similarity: Option<u32>,
 
     /// Words in the shingles that are compared [default: 5, or 9 characters]
     #[arg(
@@ -67,7 +67,8 @@ impl MethodArgs {
     /// [`ErrorKind::Parameter`] for a method, parameter or value that there is not, and for flags
     /// of another method.
     pub fn spec(&self, tokenizer: Choice) -> Result<Spec> {
-        let mut text = self.method.clone();
+        let method = self.method.as_deref().unwrap_or(USUAL_METHOD);
+        let mut text = method.to_owned();
         let name = Spec::parse(&text)?.name();
         let mut add = |parameter: &str, value: &str| {
             text.push(if text.contains(':') { ',' } else { ':' });
@@ -81,14 +82,40 @@ impl MethodArgs {
             add(&parameter, &value);
         }
         if name == "minhash" {
-            if !self.method.contains("similarity=") {
-                add("similarity", &decimal(self.similarity));
+            if !method.contains("similarity=") {
+                add("similarity", &decimal(self.similarity()));
             }
-            if !self.method.contains("shingle=") {
+            if !method.contains("shingle=") {
                 add("shingle", &self.verified_shingle(tokenizer).to_string());
             }
         }
         Spec::parse(&text)
+    }
+
+    /// The method that an index has to have: none, if no flag asks for one.
+    ///
+    /// # Errors
+    /// Those of [`spec`](Self::spec); [`ErrorKind::Parameter`] for flags of verification, as an
+    /// index keeps no texts.
+    pub fn wanted(&self, tokenizer: Choice) -> Result<Option<Spec>> {
+        let of_texts = [
+            ("--similarity", self.similarity.is_some()),
+            ("--shingle", self.shingle.is_some()),
+        ];
+        if let Some((flag, _)) = of_texts.iter().find(|(_, is_given)| *is_given) {
+            let message = format!(
+                "{flag}: an index keeps no texts to compare; how near a document has to be, its \
+                 method says"
+            );
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
+        let is_asked = self.method.is_some() || !self.shorthands().is_empty();
+        is_asked.then(|| self.spec(tokenizer)).transpose()
+    }
+
+    /// Least similarity of duplicates, in thousandths.
+    pub fn similarity(&self) -> u32 {
+        self.similarity.unwrap_or(USUAL_SIMILARITY)
     }
 
     /// Words in the shingles that are compared.

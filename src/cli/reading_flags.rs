@@ -61,14 +61,9 @@ pub struct ReadingArgs {
     #[command(flatten)]
     pub fields: FieldArgs,
 
-    /// What counts as the text of an HTML page
-    #[arg(
-        long,
-        value_name = "PART",
-        default_value = "main",
-        help_heading = "Reading"
-    )]
-    pub html: HtmlPart,
+    /// What counts as the text of an HTML page [default: main]
+    #[arg(long, value_name = "PART", help_heading = "Reading")]
+    pub html: Option<HtmlPart>,
 
     /// Documents larger than this are skipped and listed
     #[arg(
@@ -77,12 +72,9 @@ pub struct ReadingArgs {
     )]
     pub max_document: u64,
 
-    /// What is taken for a word: auto, ascii, unicode, chinese or chars
-    #[arg(
-        long, value_name = "KIND", default_value = "auto", value_parser = tokenizer,
-        help_heading = "Reading"
-    )]
-    pub tokenizer: Choice,
+    /// What is taken for a word: auto, ascii, unicode, chinese or chars [default: auto]
+    #[arg(long, value_name = "KIND", value_parser = tokenizer, help_heading = "Reading")]
+    pub tokenizer: Option<Choice>,
 
     /// File of the words, between white space, that methods leave out as stop words [default: the
     /// common words of nine languages]
@@ -122,14 +114,20 @@ impl ReadingArgs {
         reading.check()?;
         Ok(Manner {
             reading,
-            tokenizer: self.tokenizer,
+            tokenizer: self.tokenizer(),
             stop_words: self.stop_words()?,
         })
     }
 
     /// The reading they ask for.
     pub fn reading(&self) -> Reading {
-        self.fields.reading(self.html.into(), self.max_document)
+        let html = self.html.map_or(HtmlText::Main, HtmlText::from);
+        self.fields.reading(html, self.max_document)
+    }
+
+    /// What is taken for a word.
+    pub fn tokenizer(&self) -> Choice {
+        self.tokenizer.unwrap_or_default()
     }
 
     /// The stop words.

@@ -62,6 +62,8 @@ pub use answer::{Answer, Document, Entry, Match, Query, Verdict};
 pub use build::{Build, Built};
 pub use check::{Check, Problem};
 pub use copy::{Rescued, rescue};
+pub use database::NAME as DATABASE;
+pub use manifest::NAME as MANIFEST;
 pub use open::{BESIDE, Frozen, frozen, vacant};
 
 use std::path::{Path, PathBuf};

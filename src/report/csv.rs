@@ -25,10 +25,15 @@ pub fn pair(pair: &Pair<'_>, out: &mut Vec<u8>) {
             out.extend_from_slice(format!(",{share}/{of},").as_bytes());
         }
     }
-    number(pair.verified[0].into(), out);
-    number(pair.verified[1].into(), out);
+    match pair.verified {
+        Some([shared, all]) => out.extend_from_slice(format!("{shared},{all},").as_bytes()),
+        None => out.extend_from_slice(b",,"),
+    }
     place(&pair.at, out);
-    place(&pair.kept_at, out);
+    match &pair.kept_at {
+        Some(at) => place(at, out),
+        None => out.extend_from_slice(b",,,,"),
+    }
     out.pop();
     out.extend_from_slice(b"\r\n");
 }
@@ -79,9 +84,9 @@ mod tests {
             cluster: 7,
             method: "simhash",
             nearness: Nearness::Distance(2),
-            verified: [9, 10],
+            verified: Some([9, 10]),
             at: At::new("in.jsonl", Place::new(0, NO_MEMBER, 5, 6)),
-            kept_at: At::new("in.gz", Place::new(1, 70, 8, 9)),
+            kept_at: Some(At::new("in.gz", Place::new(1, 70, 8, 9))),
         };
         pair(&written, &mut line);
         assert_eq!(
@@ -103,6 +108,21 @@ mod tests {
             "{line}"
         );
         let columns = HEADER.iter().filter(|&&byte| byte == b',').count();
+        assert_eq!(line.matches(',').count(), columns);
+        let mut line = Vec::new();
+        let known = Pair {
+            id: b"x",
+            kept: Some(b"y"),
+            verified: None,
+            kept_at: None,
+            ..written
+        };
+        pair(&known, &mut line);
+        let line = String::from_utf8(line).unwrap();
+        assert_eq!(
+            line,
+            "\"x\",\"y\",7,\"simhash\",2,,,,\"in.jsonl\",5,6,,,,,\r\n"
+        );
         assert_eq!(line.matches(',').count(), columns);
     }
 }

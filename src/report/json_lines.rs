@@ -52,12 +52,12 @@ pub struct Pair<'a> {
     pub method: &'a str,
     /// How near they are.
     pub nearness: Nearness,
-    /// Shared and all shingles.
-    pub verified: [u32; 2],
+    /// Shared and all shingles; none if the texts were not compared.
+    pub verified: Option<[u32; 2]>,
     /// Where the document stands.
     pub at: At<'a>,
-    /// Where the one stands that stays.
-    pub kept_at: At<'a>,
+    /// Where the one stands that stays; nowhere if it is only known to an index.
+    pub kept_at: Option<At<'a>>,
 }
 
 /// A document that was not read.
@@ -99,9 +99,9 @@ struct PairLine<'a> {
     method: &'a str,
     #[serde(flatten)]
     nearness: Nearness,
-    verified: [u32; 2],
+    verified: Option<[u32; 2]>,
     at: At<'a>,
-    kept_at: At<'a>,
+    kept_at: Option<At<'a>>,
 }
 
 #[derive(Serialize)]
@@ -287,9 +287,9 @@ mod tests {
             cluster: 4,
             method: "simhash",
             nearness,
-            verified: [9, 10],
+            verified: Some([9, 10]),
             at,
-            kept_at,
+            kept_at: Some(kept_at),
         };
         pair(&with(Nearness::Distance(3), b"one"), &mut line);
         let expected = json!({
@@ -305,6 +305,18 @@ mod tests {
         assert_eq!(
             (&value["id"], &value["id_base64"]),
             (&json!("\u{fffd}"), &json!("/w=="))
+        );
+        line.clear();
+        let known = Pair {
+            verified: None,
+            kept_at: None,
+            ..with(Nearness::Distance(3), b"one")
+        };
+        pair(&known, &mut line);
+        let value = parsed(&line);
+        assert_eq!(
+            (&value["verified"], &value["kept_at"]),
+            (&json!(null), &json!(null))
         );
     }
 

@@ -115,10 +115,10 @@ impl Columns {
         self.distance.append_option(distance);
         for part in 0..2 {
             self.similarity[part].append_option(similarity.map(|share| share[part]));
-            self.verified[part].append_value(pair.verified[part]);
+            self.verified[part].append_option(pair.verified.map(|shingles| shingles[part]));
         }
-        self.at.add(&pair.at);
-        self.kept_at.add(&pair.kept_at);
+        self.at.add(Some(&pair.at));
+        self.kept_at.add(pair.kept_at.as_ref());
     }
 
     fn take(&mut self) -> arrow::error::Result<RecordBatch> {
@@ -132,30 +132,35 @@ impl Columns {
             ("distance", Arc::new(self.distance.finish()), true),
             ("similarity", Arc::new(similarity.finish()), true),
             ("similarity_of", Arc::new(similarity_of.finish()), true),
-            ("verified_shared", Arc::new(shared.finish()), false),
-            ("verified_shingles", Arc::new(shingles.finish()), false),
+            ("verified_shared", Arc::new(shared.finish()), true),
+            ("verified_shingles", Arc::new(shingles.finish()), true),
         ];
-        columns.extend(self.at.take(["file", "offset", "length", "member"]));
+        columns.extend(self.at.take(["file", "offset", "length", "member"], false));
         let kept = ["kept_file", "kept_offset", "kept_length", "kept_member"];
-        columns.extend(self.kept_at.take(kept));
+        columns.extend(self.kept_at.take(kept, true));
         RecordBatch::try_from_iter_with_nullable(columns)
     }
 }
 
 impl Places {
-    fn add(&mut self, at: &At<'_>) {
-        self.file.append_value(at.file);
-        self.offset.append_value(at.offset);
-        self.length.append_value(at.length);
-        self.member.append_option(at.member);
+    fn add(&mut self, at: Option<&At<'_>>) {
+        self.file.append_option(at.map(|at| at.file));
+        self.offset.append_option(at.map(|at| at.offset));
+        self.length.append_option(at.map(|at| at.length));
+        self.member.append_option(at.and_then(|at| at.member));
     }
 
-    fn take(&mut self, names: [&'static str; 4]) -> [(&'static str, ArrayRef, bool); 4] {
+    /// The columns and whether they may have gaps: places are known, unless `may_lack` them.
+    fn take(
+        &mut self,
+        names: [&'static str; 4],
+        may_lack: bool,
+    ) -> [(&'static str, ArrayRef, bool); 4] {
         let [file, offset, length, member] = names;
         [
-            (file, Arc::new(self.file.finish()), false),
-            (offset, Arc::new(self.offset.finish()), false),
-            (length, Arc::new(self.length.finish()), false),
+            (file, Arc::new(self.file.finish()), may_lack),
+            (offset, Arc::new(self.offset.finish()), may_lack),
+            (length, Arc::new(self.length.finish()), may_lack),
             (member, Arc::new(self.member.finish()), true),
         ]
     }
@@ -192,9 +197,9 @@ mod tests {
                         cluster: number as u64,
                         method: "minhash",
                         nearness: Nearness::Similarity([1, 2]),
-                        verified: [3, 4],
+                        verified: (number % 2 == 0).then_some([3, 4]),
                         at: At::new("a", Place::new(0, NO_MEMBER, 5, 6)),
-                        kept_at: At::new("b", Place::new(0, 7, 8, 9)),
+                        kept_at: (number % 2 == 0).then(|| At::new("b", Place::new(0, 7, 8, 9))),
                     })
                     .unwrap();
             }

@@ -9,7 +9,8 @@ use simtool::corpus::{Reading, discover};
 use simtool::dedup::keep::Policy;
 use simtool::kernel::Level;
 use simtool::run::dedup::{
-    ClusterRule, Job, PairForms, Place, Summary, Verification, WriteMode, least_memory_bytes,
+    Against, ClusterRule, Job, PairForms, Place, Summary, Verification, WriteMode,
+    least_memory_bytes,
 };
 use simtool::run::{Progress, Resources};
 use simtool::sketch::registry::Spec;
@@ -112,7 +113,10 @@ pub fn run(
         _ => discover(against, &[], &job.reading)?,
     };
     let place = Place {
-        references: &references,
+        against: match &references[..] {
+            [] => Against::Itself,
+            documents => Against::Documents(documents),
+        },
         sources: &discover(inputs, &[], &job.reading)?,
         out,
         restart: false,

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod against;
+
 use std::fs;
 use std::path::PathBuf;
 

@@ -17,10 +17,8 @@ const LINES: u64 = 4096;
 const MOST_LISTED: usize = 8;
 
 /// What a deduplication said of two documents.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Listed {
-    id: String,
-    id_base64: Option<String>,
     /// What found them.
     pub method: String,
     /// Bits that differ.
@@ -33,6 +31,19 @@ pub struct Listed {
     pub at: At,
     /// Where the one stands that stays.
     pub kept_at: At,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Line {
+    id: String,
+    id_base64: Option<String>,
+    method: String,
+    distance: Option<u32>,
+    similarity: Option<[u32; 2]>,
+    /// Nothing, if only an index knows the one that stays.
+    verified: Option<[u32; 2]>,
+    at: At,
+    kept_at: Option<At>,
 }
 
 /// Where a document stands.
@@ -57,12 +68,21 @@ impl At {
     }
 }
 
-impl Listed {
+impl Line {
     fn is_of(&self, id: &[u8]) -> bool {
         match &self.id_base64 {
             Some(encoded) => STANDARD.decode(encoded).is_ok_and(|bytes| bytes == id),
             None => self.id.as_bytes() == id,
         }
+    }
+
+    fn shown(&self) -> String {
+        let kept_at = self.kept_at.as_ref();
+        format!(
+            "{} {}",
+            self.at.shown(),
+            kept_at.map_or_else(String::new, At::shown)
+        )
     }
 }
 
@@ -88,7 +108,7 @@ pub fn listed(list: &Path, id: &[u8], check: &dyn Fn() -> Result<()>) -> Result<
         if next.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
             return only(found, list, id);
         }
-        let read: Listed = serde_json::from_slice(&line).map_err(|error| {
+        let read: Line = serde_json::from_slice(&line).map_err(|error| {
             let message = format!("line {number} is none of duplicates.jsonl: {error}");
             Error::new(ErrorKind::Content, message).in_file(list)
         })?;
@@ -98,7 +118,7 @@ pub fn listed(list: &Path, id: &[u8], check: &dyn Fn() -> Result<()>) -> Result<
     }
 }
 
-fn only(mut found: Vec<Listed>, list: &Path, id: &[u8]) -> Result<Listed> {
+fn only(mut found: Vec<Line>, list: &Path, id: &[u8]) -> Result<Listed> {
     let shown = String::from_utf8_lossy(id);
     let refuse = |message: String| {
         let message = format!("id {shown}: {message}");
@@ -108,14 +128,23 @@ fn only(mut found: Vec<Listed>, list: &Path, id: &[u8]) -> Result<Listed> {
         return refuse("no line is about it (it stays, or is not in the input)".to_owned());
     };
     if found.is_empty() {
-        return match line.at == line.kept_at {
-            false => Ok(line),
-            true => refuse("no copy of it stays: name the two documents by their ids".to_owned()),
+        let (Some(kept_at), Some(verified)) = (line.kept_at, line.verified) else {
+            return refuse("it repeats a document of an index, which keeps no texts".to_owned());
         };
+        if line.at == kept_at {
+            return refuse("no copy of it stays: name the two documents by their ids".to_owned());
+        }
+        return Ok(Listed {
+            method: line.method,
+            distance: line.distance,
+            similarity: line.similarity,
+            verified,
+            at: line.at,
+            kept_at,
+        });
     }
     found.push(line);
-    let pair = |line: &Listed| format!("{} {}", line.at.shown(), line.kept_at.shown());
-    let mut pairs: Vec<String> = found.iter().take(MOST_LISTED).map(pair).collect();
+    let mut pairs: Vec<String> = found.iter().take(MOST_LISTED).map(Line::shown).collect();
     if found.len() > MOST_LISTED {
         pairs.push("...".to_owned());
     }

@@ -1,6 +1,7 @@
 //! `simtool index`: has this been seen? One file per operation.
 
 mod add;
+pub mod against;
 mod build;
 mod care;
 mod info;

@@ -10,11 +10,8 @@ use simtool::run::seen::{Settings, Wanted};
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, builtin_stop_words};
 
-use crate::cli::method_flags::tokenizer;
+use crate::cli::method_flags::{USUAL_METHOD, tokenizer};
 use crate::cli::reading_flags::{HtmlPart, stop_words};
-
-/// The method of an index that is made without one.
-const USUAL_METHOD: &str = "simhash";
 
 /// What is frozen in an index.
 #[derive(Args, Clone, Debug)]

@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::sketch::Score;
+
 /// A document that goes, the one that stays, and why.
 ///
 /// Records sort by the document that goes.
@@ -16,7 +18,7 @@ pub struct Decision {
     pub evidence: u32,
     /// What the method says of the two: a distance over zero, or a fraction.
     pub score: [u32; 2],
-    /// Shared and all shingles of the two.
+    /// Shared and all shingles of the two; zeros if an index has the one that stays.
     pub verified: [u32; 2],
 }
 
@@ -27,6 +29,21 @@ impl Decision {
     pub const SAME_WORDS: u32 = 1;
     /// The method found them, and verification agreed (or did not, among the refused).
     pub const NEAR: u32 = 2;
+    /// An index has a document near it, whose text nobody has.
+    pub const KNOWN: u32 = 3;
+
+    /// A score, as a decision has it.
+    pub fn score(score: Score) -> [u32; 2] {
+        match score {
+            Score::Distance(bits) => [bits, 0],
+            Score::Fraction(share, of) => [narrow(share), narrow(of)],
+        }
+    }
+}
+
+/// A count that is never so large.
+pub fn narrow(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// A document that shares its fate with another one, as both have the same digest.

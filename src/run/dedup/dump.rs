@@ -13,6 +13,7 @@ use crate::{Error, ErrorKind, Result};
 
 use super::bits::Bits;
 use super::gathered::Gathered;
+use super::known::KnownIds;
 use super::numbering::Numbering;
 use super::shingle_sets::changed;
 use super::sketching::{Inputs, source_of};
@@ -40,6 +41,8 @@ pub struct Dump<'a> {
     pub numbering: &'a Numbering<'a>,
     /// Their labels.
     pub gathered: &'a Gathered,
+    /// Known documents, if the input was compared with such.
+    pub known: Option<&'a KnownIds>,
     /// Documents that go, and those that could not be read.
     pub dropped: &'a Bits,
     /// What is done to them.
@@ -176,7 +179,11 @@ impl Dump<'_> {
         let Ok(place) = kept.binary_search_by_key(&document, |&(document, _)| document) else {
             return Ok(None);
         };
-        let row = self.gathered.rows.get(kept[place].1.into())?;
+        let kept = kept[place].1;
+        if let Some(id) = self.known.map_or(Ok(None), |known| known.get(kept))? {
+            return Ok(Some(id));
+        }
+        let row = self.gathered.rows.get(kept.into())?;
         Ok(Some(self.gathered.label(&row)?.id))
     }
 }

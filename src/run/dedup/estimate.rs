@@ -9,11 +9,11 @@ use crate::run::{Resources, methods};
 use crate::sketch::accidental::Chance;
 use crate::sketch::{Method, Shape};
 
-use super::Place;
 use super::job::Job;
 use super::row::Row;
 use super::segment::Segment;
 use super::sketching::{Inputs, Sketcher};
+use super::{Against, Place};
 
 /// At most so many sources are looked into, at the start of each.
 const SOURCES: usize = 12;
@@ -48,20 +48,17 @@ impl Job {
     /// Those of reading and of a job that cannot be done.
     pub fn estimate(&self, place: &Place<'_>, resources: &Resources) -> Result<Estimate> {
         self.check()?;
-        let sources: Vec<_> = place
-            .references
-            .iter()
-            .chain(place.sources)
-            .cloned()
-            .collect();
+        let references = place.against.documents();
+        let sources = [references, place.sources].concat();
         let inputs = Inputs {
             sources: &sources,
-            references: place.references.len() as u32,
+            references: references.len() as u32,
         };
-        // What is counted ahead is not known before everything was read.
-        let method = match self.is_by_equality() {
-            true => None,
-            false => {
+        let method = match (place.against, self.is_by_equality()) {
+            (Against::Known(known), _) => Some(known.method()?),
+            (_, true) => None,
+            // What is counted ahead is not known before everything was read.
+            (_, false) => {
                 let common = self.common(resources.level);
                 Some(methods::preview(&self.method, common)?)
             }

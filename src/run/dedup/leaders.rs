@@ -320,7 +320,7 @@ impl<'a> Writer<'a> {
 }
 
 /// Reads sketches by number, fast if the numbers are mostly ascending.
-struct Nearby<'a> {
+pub(super) struct Nearby<'a> {
     file: &'a RecordFile<u8>,
     /// Where each sketch ends, if each has its own length.
     ends: &'a RecordFile<u64>,
@@ -330,7 +330,8 @@ struct Nearby<'a> {
 }
 
 impl<'a> Nearby<'a> {
-    fn new(gathered: &'a Gathered, method: &dyn Compare) -> Nearby<'a> {
+    /// All sketches, which are of `method`.
+    pub fn new(gathered: &'a Gathered, method: &dyn Compare) -> Nearby<'a> {
         Nearby {
             file: &gathered.sketches,
             ends: &gathered.sketch_ends,
@@ -351,7 +352,11 @@ impl<'a> Nearby<'a> {
         Ok(begin..self.ends.get(number)?.max(begin))
     }
 
-    fn get(&mut self, number: u64) -> Result<&[u8]> {
+    /// The sketch of document `number`; cheap if it is near the one before.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn get(&mut self, number: u64) -> Result<&[u8]> {
         let wanted = self.extent(number)?;
         let held = self.first..self.first + self.bytes.len() as u64;
         let length = (wanted.end - wanted.start) as usize;

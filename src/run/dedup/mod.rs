@@ -16,6 +16,7 @@ mod estimate;
 mod gathered;
 mod groups;
 mod job;
+mod known;
 mod leaders;
 mod near;
 mod numbering;
@@ -53,6 +54,7 @@ use bits::Bits;
 use decision::Decision;
 use dump::{Change, Dump};
 use gathered::Gathered;
+use known::KnownIds;
 use near::Stages;
 use numbering::Numbering;
 use reports::Reports;
@@ -62,13 +64,26 @@ use work::Work;
 
 pub use estimate::Estimate;
 pub use job::{ClusterRule, Job, PairForms, Verification, WriteMode};
+pub use known::{KnownDocuments, Nearest};
 pub use summary::Summary;
 
+/// What the input is compared with.
+#[derive(Clone, Copy)]
+pub enum Against<'a> {
+    /// Itself.
+    Itself,
+    /// Another collection: only what repeats one of its documents goes.
+    Documents(&'a [Source]),
+    /// Documents of which only sketches are known: what the method finds near one of them goes,
+    /// without a look at the texts.
+    Known(&'a dyn KnownDocuments),
+}
+
 /// What a run reads, and where it writes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy)]
 pub struct Place<'a> {
-    /// The collection that the input is compared with; empty to compare the input with itself.
-    pub references: &'a [Source],
+    /// What the input is compared with.
+    pub against: Against<'a>,
     /// The input.
     pub sources: &'a [Source],
     /// The directory of the output.
@@ -126,8 +141,12 @@ impl Job {
             return Err(Error::new(ErrorKind::Memory, message));
         }
         pair_tables::check(self.pairs)?;
-        let mut sources = [place.references, place.sources].concat();
-        let references = place.references.len();
+        if let Against::Known(known) = place.against {
+            self.check_known(known)?;
+        }
+        let references = place.against.documents();
+        let mut sources = [references, place.sources].concat();
+        let references = references.len();
         self.check_dump(&sources[references..])?;
         let identity = self.identity(place)?;
         let work = Work::open(place.out, &identity, place.restart)?;
@@ -148,6 +167,10 @@ impl Job {
         let run = Run {
             job: self,
             inputs,
+            known: match place.against {
+                Against::Known(known) => Some(known),
+                Against::Itself | Against::Documents(_) => None,
+            },
             out: place.out,
             work: &work,
             resources,
@@ -214,15 +237,54 @@ impl Job {
             "version": env!("CARGO_PKG_VERSION"),
             "settings": self.settings(),
             "inputs": all(place.sources)?,
-            "against": all(place.references)?,
+            "against": match place.against {
+                Against::Known(known) => known.state()?,
+                against => all(against.documents())?.into(),
+            },
         }))
     }
+
+    /// Refuses what goes by texts or parts, of which nothing is known.
+    fn check_known(&self, known: &dyn KnownDocuments) -> Result<()> {
+        let refused = [
+            (self.keep_per_site, "a copy for every site is kept"),
+            (
+                self.clusters == ClusterRule::Components,
+                "components are formed",
+            ),
+            (self.drop_all, "no copy is kept"),
+        ];
+        if let Some((_, what)) = refused.iter().find(|(is_asked, _)| *is_asked) {
+            let message = format!("{what} only where all texts can be read, not against an index");
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
+        known.expect(self)
+    }
+}
+
+impl<'a> Against<'a> {
+    /// The other collection, if it is one.
+    pub fn documents(&self) -> &'a [Source] {
+        match self {
+            Against::Documents(sources) => sources,
+            Against::Itself | Against::Known(_) => &[],
+        }
+    }
+}
+
+/// What was decided.
+struct Decided {
+    decisions: Sorted<Decision>,
+    refused: Sorted<Decision>,
+    /// Known documents for which others go.
+    known: Option<KnownIds>,
 }
 
 /// A run under way.
 struct Run<'a> {
     job: &'a Job,
     inputs: Inputs<'a>,
+    known: Option<&'a dyn KnownDocuments>,
     out: &'a Path,
     work: &'a Work,
     resources: &'a Resources,
@@ -259,40 +321,18 @@ impl Run<'_> {
         let counts = gathered.counts()?;
         let numbering = Numbering::new(&gathered.chunks, self.inputs.sources.len(), &units)?;
         let room = self.room();
-        let groups = groups::group(self.job, &gathered, &room)?;
         self.progress.end(0);
-
-        let found = match method {
-            Some(method) => {
-                let stages = Stages {
-                    job: self.job,
-                    method,
-                    inputs: self.inputs,
-                    gathered: &gathered,
-                    numbering: &numbering,
-                    room,
-                    pipeline: self.pipeline(),
-                    resources: self.resources,
-                    progress: self.progress,
-                };
-                stages.decide(groups.leaders)?
-            }
-            None => near::Found::nothing(&room)?,
-        };
-        let references = numbering.documents_before(self.inputs.references);
-        let against = (self.inputs.references > 0).then_some(references);
-        let decisions = resolve::resolve(
-            found.decisions,
-            groups.followers,
-            against,
-            self.job.drop_all,
-            &room,
-        )?;
+        let Decided {
+            decisions,
+            refused,
+            known,
+        } = self.decide(method, &gathered, &numbering)?;
 
         self.progress.begin(Stage::Report, 0);
         let reports = Reports {
             job: self.job,
             gathered: &gathered,
+            known: known.as_ref(),
             sources: self.inputs.sources,
             has_distances: method
                 .is_some_and(|method| matches!(method.shape(), Shape::Bits { .. })),
@@ -306,13 +346,20 @@ impl Run<'_> {
         let (mut totals, members) =
             reports.duplicates(decisions, &duplicates, &room, &mut dropped, marks)?;
         reports.clusters(members, &path("clusters.jsonl"), &mut totals)?;
-        let [refused, refused_listed] = reports.refused(found.refused, &path("refused.jsonl"))?;
+        let [refused, refused_listed] = reports.refused(refused, &path("refused.jsonl"))?;
         reports.skipped(&path("skipped.jsonl"))?;
         if self.job.write == WriteMode::Ids {
             reports.kept_ids(&dropped, &path("kept.jsonl"))?;
         }
         self.progress.end(0);
-        self.dump(&gathered, &numbering, &units, dropped, &kept)?;
+        self.dump(
+            &gathered,
+            known.as_ref(),
+            &numbering,
+            &units,
+            dropped,
+            &kept,
+        )?;
 
         let summary = Summary {
             counts,
@@ -321,8 +368,13 @@ impl Run<'_> {
             refused_listed,
         };
         let digests = summary::digests(&gathered.chunks, self.inputs.sources.len());
-        let against = self.inputs.references as usize;
-        let text = summary.json(self.job, method, self.inputs.sources, against, &digests);
+        let inputs = summary::Inputs {
+            sources: self.inputs.sources,
+            references: self.inputs.references as usize,
+            known: self.known.map(|known| known.describe()),
+            digests: &digests,
+        };
+        let text = summary.json(self.job, method, inputs);
         let (threads, time) = (self.resources.threads, self.begin.elapsed());
         let timings = summary::timings(&self.progress.finished(), threads, time);
         summary::publish(&path("timings.json"), timings.as_bytes())?;
@@ -330,9 +382,65 @@ impl Run<'_> {
         Ok(summary)
     }
 
+    /// Who goes, and for whom.
+    fn decide(
+        &self,
+        method: Option<&dyn Method>,
+        gathered: &Gathered,
+        numbering: &Numbering<'_>,
+    ) -> Result<Decided> {
+        let room = self.room();
+        let none: Sorter<Decision> = room.sorter(64);
+        if let (Some(known), Some(method)) = (self.known, method) {
+            self.progress.begin(Stage::Search, gathered.rows.len());
+            let (decisions, ids) = known::ask(known, method, gathered, &room, self.progress)?;
+            self.progress.end(0);
+            return Ok(Decided {
+                decisions,
+                refused: none.finish()?,
+                known: Some(ids),
+            });
+        }
+        self.progress.begin(Stage::Group, 0);
+        let groups = groups::group(self.job, gathered, &room)?;
+        self.progress.end(0);
+        let found = match method {
+            Some(method) => {
+                let stages = Stages {
+                    job: self.job,
+                    method,
+                    inputs: self.inputs,
+                    gathered,
+                    numbering,
+                    room,
+                    pipeline: self.pipeline(),
+                    resources: self.resources,
+                    progress: self.progress,
+                };
+                stages.decide(groups.leaders)?
+            }
+            None => near::Found {
+                decisions: none.finish()?,
+                refused: room.sorter(64).finish()?,
+            },
+        };
+        let references = numbering.documents_before(self.inputs.references);
+        let against = (self.inputs.references > 0).then_some(references);
+        let (followers, drop_all) = (groups.followers, self.job.drop_all);
+        let decisions = resolve::resolve(found.decisions, followers, against, drop_all, &room)?;
+        Ok(Decided {
+            decisions,
+            refused: found.refused,
+            known: None,
+        })
+    }
+
     /// The method that makes sketches, if the job has one, with what it has to know ahead; counted
     /// unless an earlier run did so.
     fn method(&self, total: u64) -> Result<Option<Box<dyn Method>>> {
+        if let Some(known) = self.known {
+            return known.method().map(Some);
+        }
         if self.job.is_by_equality() {
             return Ok(None);
         }
@@ -373,6 +481,7 @@ impl Run<'_> {
     fn dump(
         &self,
         gathered: &Gathered,
+        known: Option<&KnownIds>,
         numbering: &Numbering<'_>,
         units: &[std::ops::Range<u32>],
         mut dropped: Bits,
@@ -409,6 +518,7 @@ impl Run<'_> {
             reading: &self.job.reading,
             numbering,
             gathered,
+            known,
             dropped: &dropped,
             change: match self.job.write {
                 WriteMode::Annotated => Change::Mark(kept),
@@ -445,19 +555,5 @@ impl Run<'_> {
             directory: &self.resources.temporary,
             memory_bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
         }
-    }
-}
-
-impl near::Found {
-    /// Of a job without a method.
-    fn nothing(room: &Room<'_>) -> Result<near::Found> {
-        let empty = || -> Result<Sorted<Decision>> {
-            let sorter: Sorter<Decision> = room.sorter(64);
-            sorter.finish()
-        };
-        Ok(near::Found {
-            decisions: empty()?,
-            refused: empty()?,
-        })
     }
 }

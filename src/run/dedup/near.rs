@@ -21,10 +21,10 @@ use crate::io::{Sorted, Sorter};
 use crate::run::pipeline::Pipeline;
 use crate::run::{Progress, Resources, Stage};
 use crate::search::join::{Any, Scratch, SketchIndex};
-use crate::sketch::{Method, Score, SketchList};
+use crate::sketch::{Method, SketchList};
 
 use super::bits::Bits;
-use super::decision::{Decision, Leader};
+use super::decision::{Decision, Leader, narrow};
 use super::gathered::Gathered;
 use super::job::{ClusterRule, Job};
 use super::leaders::{Block, Leaders};
@@ -369,14 +369,7 @@ fn record(event: &Event) -> Decision {
         document: narrow(event.member),
         kept: narrow(event.centre),
         evidence: Decision::NEAR,
-        score: match event.score {
-            Score::Distance(bits) => [bits, 0],
-            Score::Fraction(share, of) => [narrow(share), narrow(of)],
-        },
+        score: Decision::score(event.score),
         verified: [narrow(event.verified.0), narrow(event.verified.1)],
     }
-}
-
-fn narrow(number: u64) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -16,6 +16,7 @@ use super::bits::Bits;
 use super::decision::Decision;
 use super::gathered::Gathered;
 use super::job::{EXACT, Job, NORMALIZED};
+use super::known::KnownIds;
 use super::pair_tables::PairTables;
 use super::row::{Flags, Label, Row};
 use super::sketching::source_of;
@@ -34,6 +35,8 @@ pub struct Reports<'a> {
     pub job: &'a Job,
     /// All documents.
     pub gathered: &'a Gathered,
+    /// Known documents, if the input was compared with such.
+    pub known: Option<&'a KnownIds>,
     /// All sources.
     pub sources: &'a [Source],
     /// Whether the method measures distances.
@@ -266,18 +269,24 @@ impl Reports<'_> {
     /// Hands the pair of a decision to `take`.
     fn with_pair<R>(&self, decision: &Decision, take: impl FnOnce(&Pair<'_>) -> R) -> Result<R> {
         let (row, label) = self.document(decision.document)?;
-        let (kept_row, kept_label) = self.document(decision.kept)?;
-        let is_distance = match decision.evidence {
-            Decision::NEAR => decision.score[1] == 0,
-            _ => self.has_distances,
+        let file = self.file_name(&row)?;
+        let near = [Decision::NEAR, Decision::KNOWN].contains(&decision.evidence);
+        let is_distance = match near {
+            true => decision.score[1] == 0,
+            false => self.has_distances,
         };
         let name = self.job.method.name();
-        let near = decision.evidence == Decision::NEAR;
-        let (file, kept_file) = (self.file_name(&row)?, self.file_name(&kept_row)?);
+        let (kept_id, kept) = match self.known_id(decision.kept)? {
+            Some(id) => (id, None),
+            None => {
+                let (row, label) = self.document(decision.kept)?;
+                (label.id, Some((self.file_name(&row)?, row.place)))
+            }
+        };
         let pair = Pair {
             id: &label.id,
             url: &label.url,
-            kept: (decision.kept != decision.document).then_some(&kept_label.id),
+            kept: (decision.kept != decision.document).then_some(&kept_id),
             cluster: decision.kept.into(),
             method: match decision.evidence {
                 Decision::SAME_TEXT => EXACT,
@@ -289,9 +298,9 @@ impl Reports<'_> {
                 (false, true) => Nearness::Similarity(decision.score),
                 (false, false) => Nearness::Similarity([1, 1]),
             },
-            verified: decision.verified,
+            verified: kept.is_some().then_some(decision.verified),
             at: At::new(&file, row.place),
-            kept_at: At::new(&kept_file, kept_row.place),
+            kept_at: kept.as_ref().map(|(file, place)| At::new(file, *place)),
         };
         Ok(take(&pair))
     }
@@ -301,23 +310,34 @@ impl Reports<'_> {
         let size = members.len() as u64;
         totals.clusters += 1;
         totals.largest_cluster = totals.largest_cluster.max(size);
-        let (_, kept) = self.document(members[0])?;
+        let kept = self.id(members[0])?;
         let mut text = Vec::new();
-        json_lines::begin_cluster(members[0].into(), &kept.id, size, &mut text);
+        json_lines::begin_cluster(members[0].into(), &kept, size, &mut text);
         for batch in members.chunks(BATCH).enumerate() {
             let (number, batch) = batch;
-            let labels: Vec<Result<Label>> = batch
+            let ids: Vec<Result<Vec<u8>>> = batch
                 .par_iter()
-                .map(|&document| self.document(document).map(|(_, label)| label))
+                .map(|&document| self.id(document))
                 .collect();
-            for (place, label) in labels.into_iter().enumerate() {
-                json_lines::member(&label?.id, number == 0 && place == 0, &mut text);
+            for (place, id) in ids.into_iter().enumerate() {
+                json_lines::member(&id?, number == 0 && place == 0, &mut text);
             }
             write(file, &text)?;
             text.clear();
         }
         json_lines::end_cluster(&mut text);
         write(file, &text)
+    }
+
+    fn known_id(&self, number: u32) -> Result<Option<Vec<u8>>> {
+        self.known.map_or(Ok(None), |known| known.get(number))
+    }
+
+    fn id(&self, number: u32) -> Result<Vec<u8>> {
+        match self.known_id(number)? {
+            Some(id) => Ok(id),
+            None => Ok(self.document(number)?.1.id),
+        }
     }
 
     fn document(&self, number: u32) -> Result<(Row, Label)> {

@@ -32,6 +32,18 @@ pub struct Summary {
     pub refused_listed: u64,
 }
 
+/// What was read, and compared with.
+pub(super) struct Inputs<'a> {
+    /// All sources, those of the reference first.
+    pub sources: &'a [Source],
+    /// How many of them are the reference.
+    pub references: usize,
+    /// Known documents in its place.
+    pub known: Option<Value>,
+    /// A digest of each source.
+    pub digests: &'a [u128],
+}
+
 impl Summary {
     /// Documents of the input, skipped ones too.
     pub fn seen(&self) -> u64 {
@@ -68,9 +80,7 @@ impl Summary {
         &self,
         job: &Job,
         method: Option<&dyn Method>,
-        sources: &[Source],
-        references: usize,
-        digests: &[u128],
+        inputs: Inputs<'_>,
     ) -> String {
         let describe = |(source, digest): (&Source, &u128)| {
             json!({
@@ -81,8 +91,16 @@ impl Summary {
                 "xxh3_128": format!("{digest:032x}"),
             })
         };
+        let Inputs {
+            sources,
+            references,
+            known,
+            digests,
+        } = inputs;
         let described: Vec<Value> = sources.iter().zip(digests).map(describe).collect();
         let (against, inputs) = described.split_at(references.min(described.len()));
+        let against = known
+            .unwrap_or_else(|| json!({"documents": self.counts.references, "inputs": against}));
         let mut settings = job.settings();
         if let Some(method) = method {
             let chosen: serde_json::Map<String, Value> = method
@@ -112,7 +130,7 @@ impl Summary {
             "clusters": self.totals.clusters,
             "largest_cluster": self.totals.largest_cluster,
             "text_bytes": self.counts.text_bytes,
-            "against": {"documents": self.counts.references, "inputs": against},
+            "against": against,
             "settings": settings,
             "inputs": inputs,
             "version": env!("CARGO_PKG_VERSION"),

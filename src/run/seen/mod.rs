@@ -4,6 +4,7 @@
 //! sketches is frozen in the index ([`Settings`]), so that opening one needs its directory alone.
 
 mod add;
+mod known;
 mod query;
 mod settings;
 

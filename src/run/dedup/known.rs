@@ -1,0 +1,257 @@
+//! Documents that somebody else knows, such as an index: the input is compared with these alone.
+
+use ahash::AHashMap;
+use bytemuck::{Pod, Zeroable};
+use rayon::iter::ParallelIterator;
+use rayon::slice::ParallelSlice;
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::io::{Sorted, Spool, Spooled};
+use crate::run::Progress;
+use crate::run::room::Room;
+use crate::sketch::{Method, Score};
+use crate::{Error, ErrorKind, Result};
+
+use super::decision::Decision;
+use super::gathered::Gathered;
+use super::job::Job;
+use super::leaders::Nearby;
+use super::row::Flags;
+
+/// Rows are read so many at a time.
+const ROWS: usize = 8192;
+/// Sketches that are asked at a time: so many, or so many bytes.
+const ASKED: usize = 1 << 14;
+const ASKED_BYTES: usize = 8 << 20;
+/// Sketches that a thread asks at a time.
+const PIECE: usize = 256;
+
+/// Documents of which only ids and sketches are there.
+pub trait KnownDocuments: Sync {
+    /// What made their sketches.
+    ///
+    /// # Errors
+    /// Those of making it.
+    fn method(&self) -> Result<Box<dyn Method>>;
+
+    /// Fails unless `job` makes sketches in the same way.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`], showing both ways.
+    fn expect(&self, job: &Job) -> Result<()>;
+
+    /// Of each sketch, the nearest document that the method accepts, if there is any: the first
+    /// one that was known, among equals. Sketches are not empty.
+    ///
+    /// # Errors
+    /// Those of reading.
+    fn nearest(&self, sketches: &[&[u8]]) -> Result<Vec<Option<Nearest>>>;
+
+    /// What they are, for the summary.
+    fn describe(&self) -> Value;
+
+    /// What a run that goes on has to find as it was.
+    ///
+    /// # Errors
+    /// Those of reading.
+    fn state(&self) -> Result<Value>;
+}
+
+/// A known document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nearest {
+    /// Its id.
+    pub id: Vec<u8>,
+    /// How near it is.
+    pub score: Score,
+}
+
+/// The ids of the known documents for which others go.
+///
+/// Their numbers are behind those of all documents of the input.
+pub struct KnownIds {
+    first: u32,
+    ids: Spooled,
+    /// Where each id ends, eight bytes each.
+    ends: Spooled,
+}
+
+/// A document of the input, and the known one near it; sorts by the known one, and in input order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct Hit {
+    id_hash: u128,
+    document: u32,
+    /// Which of the ids that were put aside is the known one's.
+    id: u32,
+    score: [u32; 2],
+}
+
+/// Asks for all documents that have a sketch; those that have a known one near them go.
+///
+/// What is held in memory is `room`'s; a known document has the number of the first hit that named
+/// it, so that all which go for it are one cluster.
+///
+/// # Errors
+/// Those of asking, of reading and of temporary files; interruption.
+pub fn ask(
+    known: &dyn KnownDocuments,
+    method: &dyn Method,
+    gathered: &Gathered,
+    room: &Room<'_>,
+    progress: &Progress,
+) -> Result<(Sorted<Decision>, KnownIds)> {
+    let first = u32::try_from(gathered.rows.len()).map_err(|_| too_many())?;
+    let mut hits = Hits {
+        known,
+        sorter: room.sorter(4),
+        ids: room.spool()?,
+        ends: room.spool()?,
+        id_bytes: 0,
+        count: 0,
+    };
+    let mut sketches = Nearby::new(gathered, method);
+    let mut batch: Vec<(u32, Vec<u8>)> = Vec::new();
+    let mut bytes = 0;
+    gathered.rows.for_each_block(ROWS, |number, rows| {
+        for (number, row) in (number as u32..).zip(rows) {
+            let without = [Flags::SKIPPED, Flags::EMPTY, Flags::SHORT];
+            if without.iter().any(|flag| row.flags.has(*flag)) {
+                continue;
+            }
+            let sketch = sketches.get(number.into())?;
+            bytes += sketch.len();
+            batch.push((number, sketch.to_vec()));
+            if batch.len() >= ASKED || bytes >= ASKED_BYTES {
+                progress.check()?;
+                hits.ask(&batch)?;
+                batch.clear();
+                bytes = 0;
+            }
+        }
+        progress.advance(rows.len() as u64);
+        Ok(())
+    })?;
+    hits.ask(&batch)?;
+    hits.finish(first, room)
+}
+
+/// What was found so far.
+struct Hits<'a> {
+    known: &'a dyn KnownDocuments,
+    sorter: crate::io::Sorter<Hit>,
+    ids: Spool,
+    ends: Spool,
+    id_bytes: u64,
+    count: u32,
+}
+
+impl Hits<'_> {
+    fn ask(&mut self, batch: &[(u32, Vec<u8>)]) -> Result<()> {
+        let pieces: Vec<Result<Vec<Option<Nearest>>>> = batch
+            .par_chunks(PIECE)
+            .map(|piece| {
+                let sketches: Vec<&[u8]> = piece.iter().map(|(_, sketch)| &sketch[..]).collect();
+                self.known.nearest(&sketches)
+            })
+            .collect();
+        // An id that many repeat is put aside once a batch.
+        let mut aside: AHashMap<Vec<u8>, u32> = AHashMap::new();
+        for (piece, asked) in pieces.into_iter().zip(batch.chunks(PIECE)) {
+            for (nearest, (document, _)) in piece?.into_iter().zip(asked) {
+                let Some(Nearest { id, score }) = nearest else {
+                    continue;
+                };
+                let hash = xxh3_128(&id);
+                let number = match aside.get(&id) {
+                    Some(number) => *number,
+                    None => {
+                        let number = self.put_aside(&id)?;
+                        aside.insert(id, number);
+                        number
+                    }
+                };
+                self.sorter.push(Hit {
+                    id_hash: hash,
+                    document: *document,
+                    id: number,
+                    score: Decision::score(score),
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_aside(&mut self, id: &[u8]) -> Result<u32> {
+        self.ids.append(id)?;
+        self.id_bytes += id.len() as u64;
+        self.ends.append(&self.id_bytes.to_le_bytes())?;
+        let number = self.count;
+        self.count = number.checked_add(1).ok_or_else(too_many)?;
+        Ok(number)
+    }
+
+    fn finish(self, first: u32, room: &Room<'_>) -> Result<(Sorted<Decision>, KnownIds)> {
+        if first.checked_add(self.count).is_none() {
+            return Err(too_many());
+        }
+        let mut decisions = room.sorter(4);
+        let mut known: Option<Hit> = None;
+        for hit in self.sorter.finish()? {
+            let hit = hit?;
+            let of = match known {
+                Some(earlier) if earlier.id_hash == hit.id_hash => earlier,
+                _ => hit,
+            };
+            known = Some(of);
+            decisions.push(Decision {
+                document: hit.document,
+                kept: first + of.id,
+                evidence: Decision::KNOWN,
+                score: hit.score,
+                verified: [0, 0],
+            })?;
+        }
+        let ids = KnownIds {
+            first,
+            ids: self.ids.finish()?,
+            ends: self.ends.finish()?,
+        };
+        Ok((decisions.finish()?, ids))
+    }
+}
+
+impl KnownIds {
+    /// The id of the document that has this number; `None` for one of the input.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn get(&self, number: u32) -> Result<Option<Vec<u8>>> {
+        let Some(place) = number.checked_sub(self.first) else {
+            return Ok(None);
+        };
+        let end = |place: u32| -> Result<u64> {
+            let mut end = 0u64;
+            let bytes = bytemuck::bytes_of_mut(&mut end);
+            self.ends.fill_at(8 * u64::from(place), bytes)?;
+            Ok(u64::from_le(end))
+        };
+        let begin = match place.checked_sub(1) {
+            Some(before) => end(before)?,
+            None => 0,
+        };
+        let mut id = Vec::new();
+        let length = end(place)?.saturating_sub(begin) as usize;
+        self.ids.read_at(begin, length, &mut id)?;
+        Ok(Some(id))
+    }
+}
+
+fn too_many() -> Error {
+    let message = format!(
+        "more than {} documents, with those that repeat known ones counted twice: split the input",
+        u32::MAX
+    );
+    Error::new(ErrorKind::Content, message)
+}

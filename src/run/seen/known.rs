@@ -1,0 +1,71 @@
+//! An index, as deduplication compares its input with it.
+
+use serde_json::{Value, json};
+
+use super::{Seen, Wanted};
+use crate::index::{DATABASE, Query};
+use crate::run::dedup::{Job, KnownDocuments, Nearest};
+use crate::sketch::Method;
+use crate::{Error, ErrorKind, Result};
+
+impl KnownDocuments for Seen {
+    fn method(&self) -> Result<Box<dyn Method>> {
+        self.settings.method(self.level)
+    }
+
+    fn expect(&self, job: &Job) -> Result<()> {
+        let wanted = Wanted {
+            spec: Some(job.method.clone()),
+            tokenizer: Some(job.tokenizer),
+            html: Some(job.reading.html),
+            stop_words: Some(job.stop_words.clone()),
+        };
+        self.settings.expect(self.index.directory(), &wanted)
+    }
+
+    fn nearest(&self, sketches: &[&[u8]]) -> Result<Vec<Option<Nearest>>> {
+        let queries: Vec<Query<'_>> = sketches
+            .iter()
+            .map(|sketch| Query { id: None, sketch })
+            .collect();
+        let answers = self.index.seen(&queries, 1)?.into_iter();
+        let nearest = answers.map(|answer| {
+            let found = answer.matches.into_iter().next()?;
+            Some(Nearest {
+                id: found.id,
+                score: found.score,
+            })
+        });
+        Ok(nearest.collect())
+    }
+
+    fn describe(&self) -> Value {
+        json!({
+            "documents": self.index.info().documents,
+            "index": self.index.directory().to_string_lossy(),
+            "made_for": self.settings.to_string(),
+        })
+    }
+
+    fn state(&self) -> Result<Value> {
+        let path = self.index.directory().join(DATABASE);
+        let modified = std::fs::metadata(&path)
+            .and_then(|data| data.modified())
+            .map_err(|cause| {
+                Error::new(ErrorKind::Read, "cannot be read")
+                    .in_file(&path)
+                    .caused_by(cause)
+            })?;
+        let info = self.index.info();
+        let since = modified
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default();
+        Ok(json!({
+            "index": self.describe(),
+            "removed": info.removed,
+            "recent": info.recent,
+            "segments": info.segments,
+            "modified": format!("{}.{:09}", since.as_secs(), since.subsec_nanos()),
+        }))
+    }
+}

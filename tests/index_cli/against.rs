@@ -1,0 +1,180 @@
+//! `simtool dedup --against INDEX`: what goes is what `index query` has a match for.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{Place, corpus, line, words};
+
+fn lines(place: &Place, name: &str) -> Vec<Value> {
+    let text = fs::read_to_string(place.path(name)).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Copies, edited copies, new documents, short and empty ones; every copy twice.
+fn dump() -> String {
+    let mut all = String::new();
+    for number in 0..20 {
+        let copy = words(number, 200);
+        all += &line(&format!("a{number}"), &copy);
+        all += &line(&format!("b{number}"), &(copy.clone() + "more words"));
+        all += &line(&format!("c{number}"), &words(5000 + number, 200));
+        all += &line(&format!("e{number}"), &words(number, 150));
+    }
+    all + &line("short", "w1") + &line("empty", "") + "{broken\n"
+}
+
+#[test]
+fn what_goes_is_what_a_query_has_a_match_for() {
+    let place = Place::new();
+    place.write("old.jsonl", corpus());
+    place.write("new.jsonl", dump());
+    for (number, method) in [
+        "simhash:distance=6",
+        "simhash:distance=6,weights=top,top=300",
+        "minhash:similarity=0.7",
+        "shingles:similarity=0.6",
+        "exact",
+        "content-seen",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (index, out) = (format!("seen{number}"), format!("out{number}"));
+        place.stdout(&format!("index build {index} old.jsonl --method {method}"));
+        let query = format!("index query {index} new.jsonl --limit 1 -o asked{number}");
+        place.run(&query).code(3);
+        let expected: Vec<Value> = lines(&place, &format!("asked{number}"))
+            .iter()
+            // Too short for a method of single documents to be trusted.
+            .filter(|answer| answer["matches"] != json!([]) && answer["id"] != "short")
+            .map(|answer| {
+                let near = &answer["matches"][0];
+                let nearness = ["distance", "similarity", "likeness"]
+                    .map(|kind| near.get(kind).cloned())
+                    .into_iter()
+                    .flatten()
+                    .next();
+                json!([answer["id"], near["id"], nearness])
+            })
+            .collect();
+        assert!(expected.len() >= 20, "{method}: {}", expected.len());
+        for threads in [1, 2] {
+            let out = format!("{out}-{threads}");
+            place
+                .run(&format!(
+                    "dedup new.jsonl --against {index} -o {out} --write kept --pairs csv \
+                     --threads {threads} --memory 512M"
+                ))
+                .code(3);
+            let found: Vec<Value> = lines(&place, &format!("{out}/duplicates.jsonl"))
+                .iter()
+                .map(|line| {
+                    assert_eq!(
+                        (&line["verified"], &line["kept_at"]),
+                        (&Value::Null, &Value::Null)
+                    );
+                    assert_eq!(line["at"]["file"], "new.jsonl");
+                    let nearness = line.get("distance").or(line.get("similarity"));
+                    json!([line["id"], line["kept"], nearness])
+                })
+                .collect();
+            assert_eq!(ids(&found), ids(&expected), "{method}");
+            if !method.starts_with("content") {
+                assert_eq!(found, expected, "{method}");
+            }
+
+            let summary: Value = serde_json::from_slice(
+                &fs::read(place.path(&format!("{out}/summary.json"))).unwrap(),
+            )
+            .unwrap();
+            let count = |name: &str| summary[name].as_u64().unwrap();
+            assert_eq!((count("seen"), count("skipped")), (83, 1));
+            assert_eq!(count("dropped"), expected.len() as u64);
+            assert_eq!(count("kept"), 82 - expected.len() as u64);
+            assert_eq!(summary["against"]["documents"], 50);
+            let kept = lines(&place, &format!("{out}/kept/new.jsonl"));
+            assert_eq!(kept.len() as u64, count("kept"));
+        }
+        for name in [
+            "duplicates.jsonl",
+            "clusters.jsonl",
+            "duplicates.csv",
+            "summary.json",
+        ] {
+            let one = fs::read(place.path(&format!("{out}-1/{name}"))).unwrap();
+            let two = fs::read(place.path(&format!("{out}-2/{name}"))).unwrap();
+            assert!(one == two, "{method}: {name}");
+        }
+    }
+}
+
+fn ids(pairs: &[Value]) -> Vec<[&Value; 2]> {
+    pairs.iter().map(|pair| [&pair[0], &pair[1]]).collect()
+}
+
+#[test]
+fn those_that_repeat_one_known_document_are_one_cluster() {
+    let place = Place::new();
+    place.write("old.jsonl", corpus());
+    place.write("new.jsonl", dump());
+    place.stdout("index build seen old.jsonl --method simhash:distance=6");
+    let command = "dedup new.jsonl --against seen -o out --write annotated";
+    place.run(command).code(3);
+    let pairs = lines(&place, "out/duplicates.jsonl");
+    let clusters = lines(&place, "out/clusters.jsonl");
+    assert!(clusters.len() >= 20);
+    for cluster in &clusters {
+        let members = cluster["members"].as_array().unwrap();
+        assert_eq!(members[0], cluster["kept"]);
+        assert_eq!(cluster["size"], members.len());
+        let of_cluster = pairs.iter().filter(|pair| pair["kept"] == cluster["kept"]);
+        let of_cluster: Vec<&Value> = of_cluster.map(|pair| &pair["id"]).collect();
+        assert_eq!(of_cluster, members[1..].iter().collect::<Vec<_>>());
+        let numbered = pairs
+            .iter()
+            .filter(|pair| pair["cluster"] == cluster["cluster"]);
+        assert_eq!(numbered.count(), of_cluster.len());
+    }
+    let annotated = lines(&place, "out/annotated/new.jsonl");
+    assert_eq!(annotated.len(), 82);
+    let marks = annotated.iter().filter_map(|line| line.get("duplicate_of"));
+    let kept: Vec<&Value> = pairs.iter().map(|pair| &pair["kept"]).collect();
+    assert_eq!(marks.collect::<Vec<_>>(), kept);
+    // It says what it can.
+    place.refuse(
+        "explain --pair out/duplicates.jsonl --id a3",
+        &["a3", "index, which keeps no texts"],
+    );
+    place.refuse(command, &["holds the output of a finished run"]);
+}
+
+#[test]
+fn what_an_index_cannot_do_is_refused() {
+    let place = Place::new();
+    place.write("old.jsonl", corpus());
+    place.write("new.jsonl", dump());
+    place.stdout("index build seen old.jsonl --method simhash:distance=6");
+    for (flags, parts) in [
+        (
+            "--method minhash",
+            ["was made with method simhash", "not minhash"],
+        ),
+        ("--distance 3", ["distance=6", "distance=3"]),
+        ("--tokenizer ascii", ["tokenizer auto", "not ascii"]),
+        ("--html visible", ["html main", "not visible"]),
+        ("--similarity 0.7", ["--similarity", "keeps no texts"]),
+        ("--keep-per site", ["every site", "index"]),
+        ("--cluster components", ["components", "index"]),
+    ] {
+        let line = format!("dedup new.jsonl --against seen -o out {flags}");
+        place.refuse(&line, &parts);
+        assert!(!place.path("out/summary.json").exists());
+    }
+    place.refuse(
+        "dedup new.jsonl --against old.jsonl seen -o out",
+        &["seen", "takes alone"],
+    );
+}
