@@ -340,9 +340,13 @@ fn plan(job: &Job, place: &Place<'_>, resources: &Resources) -> Result<String> {
         megabytes(estimate.text_bytes),
     );
     if let Some((fair, measured)) = estimate.accidental {
+        let then = match place.against {
+            Against::Known(_) => "what is near by accident goes",
+            _ => "verification sorts them out",
+        };
         text += &format!(
             "accidents {measured:.2} documents within the distance of each by accident \
-             ({fair:.1e} if bits were fair); verification sorts them out\n"
+             ({fair:.1e} if bits were fair); {then}\n"
         );
     }
     text += &format!(

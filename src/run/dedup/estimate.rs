@@ -89,7 +89,18 @@ impl Job {
         let time = begin.elapsed();
         let total: u64 = sources.iter().filter_map(|source| source.bytes).sum();
         let scale = total as f64 / covered.max(1) as f64;
-        Ok(self.extrapolate(&seen, scale, time, resources, method.as_deref()))
+        let known = match place.against {
+            Against::Known(known) => Some(known.documents()),
+            Against::Itself | Against::Documents(_) => None,
+        };
+        let mut estimate = self.extrapolate(&seen, scale, time, resources, method.as_deref());
+        estimate.accidental = Self::accidental(
+            &seen,
+            known.unwrap_or(estimate.documents),
+            method.as_deref(),
+            resources,
+        );
+        Ok(estimate)
     }
 
     fn extrapolate(
@@ -109,11 +120,28 @@ impl Job {
         let again = if method.is_some() { MARKED } else { 0.0 };
         let shingles = (text_bytes as f64 * again * SHINGLES_OF_TEXT) as u64;
         let seconds = time.as_secs_f64() * scale * (1.0 + again) / resources.threads as f64;
-        let accidental = match method.map(|method| method.shape()) {
-            Some(Shape::Bits {
+        Estimate {
+            documents,
+            text_bytes,
+            // Segments and what they are gathered into exist side by side for a while.
+            temporary_bytes: 2 * documents * stored + shingles,
+            time: Duration::from_secs_f64(seconds.min(1e9)),
+            accidental: None,
+        }
+    }
+
+    /// How many of so many documents each document is near by accident.
+    fn accidental(
+        seen: &Segment,
+        documents: u64,
+        method: Option<&dyn Method>,
+        resources: &Resources,
+    ) -> Option<(f64, f64)> {
+        match method?.shape() {
+            Shape::Bits {
                 width: 64,
                 distance,
-            }) => {
+            } => {
                 let columns = Columns::<u64>::new(resources.level);
                 let prints: Vec<u64> = bytemuck::pod_collect_to_vec(&seen.sketches.bytes);
                 let counts = columns.count(&prints);
@@ -125,14 +153,6 @@ impl Job {
                 ))
             }
             _ => None,
-        };
-        Estimate {
-            documents,
-            text_bytes,
-            // Segments and what they are gathered into exist side by side for a while.
-            temporary_bytes: 2 * documents * stored + shingles,
-            time: Duration::from_secs_f64(seconds.min(1e9)),
-            accidental,
         }
     }
 }

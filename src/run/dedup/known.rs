@@ -29,6 +29,9 @@ const PIECE: usize = 256;
 
 /// Documents of which only ids and sketches are there.
 pub trait KnownDocuments: Sync {
+    /// How many they are.
+    fn documents(&self) -> u64;
+
     /// What made their sketches.
     ///
     /// # Errors

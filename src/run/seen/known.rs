@@ -9,6 +9,10 @@ use crate::sketch::Method;
 use crate::{Error, ErrorKind, Result};
 
 impl KnownDocuments for Seen {
+    fn documents(&self) -> u64 {
+        self.index.info().documents
+    }
+
     fn method(&self) -> Result<Box<dyn Method>> {
         self.settings.method(self.level)
     }
@@ -41,7 +45,7 @@ impl KnownDocuments for Seen {
 
     fn describe(&self) -> Value {
         json!({
-            "documents": self.index.info().documents,
+            "documents": self.documents(),
             "index": self.index.directory().to_string_lossy(),
             "made_for": self.settings.to_string(),
         })
