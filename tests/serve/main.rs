@@ -6,5 +6,7 @@ mod batch;
 mod client;
 mod contract;
 mod endurance;
+#[cfg(feature = "tls")]
+mod https;
 mod questions;
 mod refusals;
