@@ -10,10 +10,6 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// The longest page that is read. Pages have about a megabyte, but some writers look only after
-/// a thousand rows whether one is full.
-const MOST_PAGE_BYTES: u64 = 512 << 20;
-
 /// How much is read to find the head of a page, at first and at most: it may hold the least and
 /// the greatest value.
 const HEAD_BYTES: u64 = 1 << 10;
@@ -23,6 +19,19 @@ const MOST_HEAD_BYTES: u64 = 16 << 20;
 const DATA: i32 = 0;
 const DICTIONARY: i32 = 2;
 const SECOND_DATA: i32 = 3;
+
+/// Values that repeat the beginning of the one before (`Encoding`: DELTA_BYTE_ARRAY).
+const BY_THE_ONE_BEFORE: i32 = 7;
+
+/// What the heads of a column's pages say of its values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Weight {
+    /// Bytes of a value: the mean of the page in which values are longest.
+    pub mean: u64,
+    /// The most bytes that a value repeats from elsewhere, a dictionary or the value before, so
+    /// that they do not count in the mean.
+    pub repeated: u64,
+}
 
 /// What the head of a page says.
 #[derive(Debug, Default)]
@@ -34,10 +43,18 @@ struct Head {
     data_values: i32,
     dictionary_values: i32,
     second_data_values: i32,
+    /// How values are written, for both kinds of data pages.
+    encoding: i32,
+    second_encoding: i32,
 }
 
-/// Whether the pages of a column claim only what they may hold.
-pub(super) fn check(file: &File, column: &ColumnChunkMetaData) -> Result<(), String> {
+/// Whether the pages of a column claim only what they may hold, and at most `most` bytes each.
+pub(super) fn check(
+    file: &File,
+    column: &ColumnChunkMetaData,
+    most: u64,
+) -> Result<Weight, String> {
+    let mut weight = Weight::default();
     let (mut start, length) = column.byte_range();
     let end = start.saturating_add(length);
     let mut values = 0i64;
@@ -59,22 +76,43 @@ pub(super) fn check(file: &File, column: &ColumnChunkMetaData) -> Result<(), Str
         };
         let left = end - start - head_bytes;
         let body = head
-            .check(left, column.compression())
+            .check(left, column.compression(), most)
             .map_err(|what| wrong(&what))?;
         start += head_bytes + body;
-        values = values.saturating_add(match head.kind {
-            DATA => head.data_values.into(),
-            SECOND_DATA => head.second_data_values.into(),
-            _ => 0,
-        });
+        values = values.saturating_add(head.values().into());
+        weight.add(&head);
     }
-    Ok(())
+    Ok(weight)
+}
+
+impl Weight {
+    fn add(&mut self, head: &Head) {
+        let bytes = u64::try_from(head.uncompressed).unwrap_or(0);
+        let values = u64::try_from(head.values()).unwrap_or(0);
+        let encoding = match head.kind {
+            SECOND_DATA => head.second_encoding,
+            _ => head.encoding,
+        };
+        self.mean = self.mean.max(bytes.checked_div(values).unwrap_or(0));
+        if head.kind == DICTIONARY || encoding == BY_THE_ONE_BEFORE {
+            self.repeated = self.repeated.max(bytes);
+        }
+    }
 }
 
 impl Head {
+    /// The values of a data page.
+    fn values(&self) -> i32 {
+        match self.kind {
+            DATA => self.data_values,
+            SECOND_DATA => self.second_data_values,
+            _ => 0,
+        }
+    }
+
     /// The bytes of the page behind its head, of which there are `left` in the column; what is
     /// wrong, if it cannot be what its head says.
-    fn check(&self, left: u64, codec: Compression) -> Result<u64, String> {
+    fn check(&self, left: u64, codec: Compression, most: u64) -> Result<u64, String> {
         let size =
             |claim: i32| u64::try_from(claim).map_err(|_| format!("a page with a size of {claim}"));
         let compressed = size(self.compressed)?;
@@ -84,7 +122,7 @@ impl Head {
                 "a page of {compressed} bytes where the column has {left} left"
             ));
         }
-        let most = most_from(compressed, codec).min(MOST_PAGE_BYTES);
+        let most = most_from(compressed, codec).min(most);
         if uncompressed > most {
             return Err(format!(
                 "a page of {compressed} bytes that claims to be {uncompressed} decompressed: at \
@@ -143,9 +181,11 @@ fn parse(rest: &mut Rest<'_>) -> Option<Head> {
             (1, NUMBER) => head.kind = number(rest)?,
             (2, NUMBER) => head.uncompressed = number(rest)?,
             (3, NUMBER) => head.compressed = number(rest)?,
-            (5, STRUCTURE) => head.data_values = first_number(rest)?,
-            (7, STRUCTURE) => head.dictionary_values = first_number(rest)?,
-            (8, STRUCTURE) => head.second_data_values = first_number(rest)?,
+            (5, STRUCTURE) => [head.data_values, head.encoding] = numbers(rest, [1, 2])?,
+            (7, STRUCTURE) => [head.dictionary_values] = numbers(rest, [1])?,
+            (8, STRUCTURE) => {
+                [head.second_data_values, head.second_encoding] = numbers(rest, [1, 4])?;
+            }
             _ => rest.value(kind, MOST_DEPTH)?,
         }
         Some(())
@@ -153,17 +193,20 @@ fn parse(rest: &mut Rest<'_>) -> Option<Head> {
     Some(head)
 }
 
-/// The first field of a structure, which in the heads of pages is the number of values.
-fn first_number(rest: &mut Rest<'_>) -> Option<i32> {
-    let mut first = 0;
+/// The numbers that are the fields `ids` of a structure; those that are not there are 0.
+fn numbers<const N: usize>(rest: &mut Rest<'_>, ids: [i64; N]) -> Option<[i32; N]> {
+    let mut found = [0; N];
     rest.fields(&mut |rest, id, kind| {
-        match (id, kind) {
-            (1, NUMBER) => first = number(rest)?,
-            _ => rest.value(kind, MOST_DEPTH)?,
+        match ids
+            .iter()
+            .position(|&wanted| wanted == id && kind == NUMBER)
+        {
+            Some(place) => found[place] = number(rest)?,
+            None => rest.value(kind, MOST_DEPTH)?,
         }
         Some(())
     })?;
-    Some(first)
+    Some(found)
 }
 
 fn number(rest: &mut Rest<'_>) -> Option<i32> {

@@ -19,6 +19,14 @@ use crate::{Error, ErrorKind, Result};
 
 /// The most rows of a batch.
 const MOST_ROWS: u64 = 8192;
+/// The most bytes that the values of a batch may repeat from elsewhere.
+const MOST_REPEATED_BYTES: u64 = 16 << 20;
+/// The longest page that is read, in the longest documents, which take as much while they are
+/// worked on; and the bounds of that. Pages have about a megabyte, but some writers look only
+/// after a thousand rows whether one is full.
+const PAGE_OF_DOCUMENTS: u64 = 8;
+const LEAST_PAGE_BYTES: u64 = 64 << 20;
+const MOST_PAGE_BYTES: u64 = 512 << 20;
 
 /// A Parquet file and the columns of it that are read.
 #[derive(Clone, Debug)]
@@ -27,6 +35,7 @@ pub struct Table {
     metadata: ArrowReaderMetadata,
     columns: ProjectionMask,
     batch_bytes: u64,
+    most_page_bytes: u64,
 }
 
 /// Rows that cannot be read.
@@ -88,11 +97,16 @@ impl Table {
         let wanted = columns.iter().enumerate().filter(|(_, wanted)| **wanted);
         let columns = ProjectionMask::leaves(schema, wanted.map(|(leaf, _)| leaf));
         let batch_bytes = (reading.chunk_bytes as u64).max(1);
+        let most_page_bytes = reading
+            .max_document_bytes
+            .saturating_mul(PAGE_OF_DOCUMENTS)
+            .clamp(LEAST_PAGE_BYTES, MOST_PAGE_BYTES);
         Ok(Ok(Table {
             file: Arc::new(file),
             metadata,
             columns,
             batch_bytes,
+            most_page_bytes,
         }))
     }
 
@@ -120,15 +134,21 @@ impl Table {
         }
     }
 
-    /// How many rows of `group` make a batch: as many as are believed to fit.
-    fn batch_rows(&self, group: &RowGroupMetaData) -> u64 {
-        let columns = group.columns().iter().enumerate();
-        let read = columns.filter(|(leaf, _)| self.columns.leaf_included(*leaf));
-        let bytes: u64 = read
-            .map(|(_, column)| claim(column.uncompressed_size()))
-            .sum();
-        let row_bytes = bytes / rows_of(group).max(1);
-        (self.batch_bytes / row_bytes.max(1)).clamp(1, MOST_ROWS)
+    /// How many rows of `group` make a batch: as many as fit wherever they are in it; what is
+    /// wrong, if its pages cannot be what they claim to be.
+    fn batch_rows(&self, group: &RowGroupMetaData) -> std::result::Result<usize, String> {
+        let (mut row_bytes, mut repeated) = (0, 0);
+        for (leaf, column) in group.columns().iter().enumerate() {
+            if self.columns.leaf_included(leaf) {
+                let weight = pages::check(&self.file, column, self.most_page_bytes)?;
+                // With its dictionary.
+                let mean = claim(column.uncompressed_size()) / rows_of(group).max(1);
+                row_bytes += weight.mean.max(mean);
+                repeated += weight.repeated;
+            }
+        }
+        let rows = (self.batch_bytes / row_bytes.max(1)).min(MOST_REPEATED_BYTES / repeated.max(1));
+        Ok(rows.clamp(1, MOST_ROWS) as usize)
     }
 }
 
@@ -215,12 +235,8 @@ impl Batches {
             ..
         } = &self.table;
         let file = file.try_clone().map_err(|error| error.to_string())?;
-        let rows = usize::try_from(self.table.batch_rows(group)).unwrap_or(1);
+        let rows = self.table.batch_rows(group)?;
         let passed = usize::try_from(passed).map_err(|error| error.to_string())?;
-        let leaves = group.columns().iter().enumerate();
-        for (_, column) in leaves.filter(|(leaf, _)| columns.leaf_included(*leaf)) {
-            pages::check(&file, column)?;
-        }
         contain(|| {
             ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
                 .with_row_groups(vec![number])

@@ -452,3 +452,56 @@ fn no_panic_escapes_wherever_the_file_ends() {
         assert!(Table::open(&path, &reading()).unwrap().is_err(), "{end}");
     }
 }
+
+/// The rows of each batch of a file of `texts`, written with such properties.
+fn batch_sizes(texts: StringArray, properties: WriterProperties) -> Vec<usize> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.parquet");
+    let whole = batch(Arc::new(texts));
+    let file = File::create(&path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, whole.schema(), Some(properties)).unwrap();
+    writer.write(&whole).unwrap();
+    writer.close().unwrap();
+    let reading = Reading {
+        chunk_bytes: 1 << 16,
+        ..reading()
+    };
+    let table = open(&path, &reading);
+    let sizes: Vec<usize> = table
+        .batches(0)
+        .map(|found| found.unwrap().1.num_rows())
+        .collect();
+    assert_eq!(sizes.iter().sum::<usize>(), whole.num_rows());
+    sizes
+}
+
+#[test]
+fn values_that_stand_once_and_are_repeated_do_not_fill_the_memory() {
+    // A dictionary of one text of 60 KB, which 300 rows have; on average it takes nothing.
+    let giant = "giant ".repeat(10_000);
+    let same = StringArray::from_iter((0..300).map(|_| Some(&giant)));
+    let dictionary = WriterProperties::builder()
+        .set_dictionary_page_size_limit(2 << 20)
+        .build();
+    let sizes = batch_sizes(same.clone(), dictionary);
+    assert!(sizes.iter().all(|&rows| rows <= 280), "{sizes:?}");
+
+    // The same by repeating the value before.
+    let prefixes = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_column_encoding("text".into(), parquet::basic::Encoding::DELTA_BYTE_ARRAY)
+        .set_writer_version(WriterVersion::PARQUET_2_0)
+        .build();
+    let sizes = batch_sizes(same, prefixes);
+    assert!(sizes.iter().all(|&rows| rows <= 280), "{sizes:?}");
+
+    // All long texts stand in a few pages among many of empty ones.
+    let uneven = (0..60_000).map(|row| Some(if row < 2000 { &giant[..3000] } else { "" }));
+    let plain = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_data_page_row_count_limit(500)
+        .set_write_batch_size(100)
+        .build();
+    let sizes = batch_sizes(uneven.collect(), plain);
+    assert!(sizes.iter().all(|&rows| rows <= 22), "{sizes:?}");
+}
