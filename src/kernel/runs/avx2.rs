@@ -2,24 +2,36 @@
 
 use std::arch::x86_64::*;
 
-use super::{Class, HEAD, Runs, scalar};
+use super::{Class, HEAD, Runs, joined, scalar};
 
 /// # Safety
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) unsafe fn find(runs: &mut Runs) {
-    let (mut starts, mut ends, mut carry) = (0, 0, 0);
+    let (mut starts, mut ends, mut carry, mut alone_before) = (0, 0, 0, 0);
     let others = match runs.class {
         Class::Letters => 0,
-        Class::LettersDigitsAndBeyond => -1,
+        Class::LettersDigitsAndBeyond | Class::Joined => -1,
     };
     // One block more than the text: a run may end where the text does.
     for base in (0..=runs.text_len).step_by(64) {
         // SAFETY: `base + 64` is at most the window and its padding.
-        let inside = unsafe {
+        let mut inside = unsafe {
             let block = runs.padded.as_mut_ptr().add(HEAD + base);
             fold(block, others) | fold(block.add(32), others) << 32
         };
+        if runs.class == Class::Joined {
+            // SAFETY: as above.
+            let (low_lines, joints) = unsafe {
+                let block = runs.padded.as_ptr().add(HEAD + base);
+                let (low, high) = (marks(block), marks(block.add(32)));
+                (low.0 | high.0 << 32, low.1 | high.1 << 32)
+            };
+            let alone = inside | low_lines;
+            let next = runs.class.stands_alone(runs.padded[HEAD + base + 64]);
+            inside = joined(alone, joints, alone_before, next);
+            alone_before = alone >> 63;
+        }
         let before = inside << 1 | carry;
         carry = inside >> 63;
         starts = positions(inside & !before, base, &mut runs.starts, starts);
@@ -47,6 +59,23 @@ unsafe fn fold(block: *mut u8, others: i8) -> u64 {
     let others = _mm256_and_si256(beyond, _mm256_set1_epi8(others));
     let inside = _mm256_or_si256(below(folded, b'a', 26), others);
     u64::from(_mm256_movemask_epi8(inside) as u32)
+}
+
+/// Of 32 bytes, which are underscores, and which may join two runs?
+///
+/// # Safety
+/// `block` must be valid for reading 32 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn marks(block: *const u8) -> (u64, u64) {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { _mm256_loadu_si256(block.cast()) };
+    let is = |byte: u8| {
+        let equal = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
+        u64::from(_mm256_movemask_epi8(equal) as u32)
+    };
+    let joints = is(b'\'') | is(b'"') | is(b'.') | is(b',') | is(b':') | is(b';');
+    (is(b'_'), joints)
 }
 
 /// Which bytes are among the `count` from `first` on.

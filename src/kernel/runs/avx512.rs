@@ -2,21 +2,29 @@
 
 use std::arch::x86_64::*;
 
-use super::{Class, HASHED_BYTES, HEAD, Runs};
+use super::{Class, HASHED_BYTES, HEAD, Runs, joined};
 
 /// # Safety
 /// The processor must have [`Level::Avx512`](crate::kernel::Level::Avx512).
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt")]
 pub(super) unsafe fn find(runs: &mut Runs) {
-    let (mut starts, mut ends, mut carry) = (0, 0, 0);
+    let (mut starts, mut ends, mut carry, mut alone_before) = (0, 0, 0, 0);
     let others = match runs.class {
         Class::Letters => 0,
-        Class::LettersDigitsAndBeyond => !0,
+        Class::LettersDigitsAndBeyond | Class::Joined => !0,
     };
     // One block more than the text: a run may end where the text does.
     for base in (0..=runs.text_len).step_by(64) {
         // SAFETY: `base + 64` is at most the window and its padding.
-        let inside = unsafe { fold(runs.padded.as_mut_ptr().add(HEAD + base), others) };
+        let mut inside = unsafe { fold(runs.padded.as_mut_ptr().add(HEAD + base), others) };
+        if runs.class == Class::Joined {
+            // SAFETY: as above.
+            let (low_lines, joints) = unsafe { marks(runs.padded.as_ptr().add(HEAD + base)) };
+            let alone = inside | low_lines;
+            let next = runs.class.stands_alone(runs.padded[HEAD + base + 64]);
+            inside = joined(alone, joints, alone_before, next);
+            alone_before = alone >> 63;
+        }
         let before = inside << 1 | carry;
         carry = inside >> 63;
         // SAFETY: a window's runs, and 32 places more, fit each array.
@@ -42,16 +50,34 @@ pub(super) unsafe fn find(runs: &mut Runs) {
 unsafe fn fold(block: *mut u8, others: u64) -> u64 {
     // SAFETY: the caller's promise.
     let bytes = unsafe { _mm512_loadu_si512(block.cast()) };
-    let below = |bytes, first: u8, count: i8| {
-        let moved = _mm512_sub_epi8(bytes, _mm512_set1_epi8(first as i8));
-        _mm512_cmplt_epu8_mask(moved, _mm512_set1_epi8(count))
-    };
     let capitals = below(bytes, b'A', 26);
     let folded = _mm512_mask_add_epi8(bytes, capitals, bytes, _mm512_set1_epi8(0x20));
     // SAFETY: the caller's promise.
     unsafe { _mm512_storeu_si512(block.cast(), folded) };
     let beyond = below(bytes, b'0', 10) | _mm512_movepi8_mask(bytes);
     below(folded, b'a', 26) | beyond & others
+}
+
+/// Which bytes are among the `count` from `first` on.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn below(bytes: __m512i, first: u8, count: i8) -> u64 {
+    let moved = _mm512_sub_epi8(bytes, _mm512_set1_epi8(first as i8));
+    _mm512_cmplt_epu8_mask(moved, _mm512_set1_epi8(count))
+}
+
+/// Of 64 bytes, which are underscores, and which may join two runs?
+///
+/// # Safety
+/// `block` must be valid for reading 64 bytes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn marks(block: *const u8) -> (u64, u64) {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { _mm512_loadu_si512(block.cast()) };
+    let is = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
+    let joints = is(b'\'') | is(b'"') | is(b'.') | is(b',') | is(b':') | is(b';');
+    (is(b'_'), joints)
 }
 
 /// Stores the places of the bits of `mask`, at most 32 as no two borders of a kind are
@@ -117,12 +143,24 @@ unsafe fn hash(runs: &mut Runs, first: usize) {
     // The bytes of `low` that belong to the run, moved up.
     let surplus = _mm512_sub_epi64(_mm512_set1_epi64(64), _mm512_slli_epi64::<3>(lengths));
     let own = _mm512_sllv_epi64(low, _mm512_max_epi64(surplus, _mm512_setzero_si512()));
+    let (own, high) = match runs.class {
+        Class::Joined => (others(own), others(high)),
+        _ => (own, high),
+    };
     let apart = _mm512_test_epi64_mask(own, signs)
         | _mm512_mask_test_epi64_mask(over_eight, high, signs)
         | _mm512_cmpgt_epi64_mask(lengths, _mm512_set1_epi64(HASHED_BYTES as i64));
     if apart != 0 {
         list_apart(runs, first, apart);
     }
+}
+
+/// Sets all bits of each byte that is neither a small letter nor a digit nor zero, clears others.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+fn others(bytes: __m512i) -> __m512i {
+    let plain = below(bytes, b'a', 26) | below(bytes, b'0', 10);
+    _mm512_movm_epi8(!plain & _mm512_test_epi8_mask(bytes, bytes))
 }
 
 /// Lists those runs from `first` on whose bit is set in `apart`, but none behind the last run.

@@ -2,8 +2,8 @@
 //!
 //! A *run* is a maximal run of the bytes of a [`Class`], with ASCII letters folded to lower case.
 //! The hash of a run is the XXH3-64 of its bytes. A run of more than [`HASHED_BYTES`] bytes, or one
-//! with a byte that is not ASCII, is *apart*: it is listed and its hash is left to the caller, who
-//! may want to cut it further.
+//! with a byte that is no ASCII letter or digit, is *apart*: it is listed and its hash is left to
+//! the caller, who may want to cut it further.
 //!
 //! Source of the hash: Collet, the XXH3 section of the xxHash specification, inputs of up to 16
 //! bytes. Source of the block step: see [`words`](super::words).
@@ -37,15 +37,41 @@ pub enum Class {
     Letters,
     /// ASCII letters and digits, and every byte from 0x80 on, of which the caller knows better.
     LettersDigitsAndBeyond,
+    /// Those, the underscore, and each of `' " . , : ;` that stands between two of all these: what
+    /// may hold the words of Unicode Standard Annex #29 together.
+    Joined,
 }
 
 impl Class {
-    /// Whether `byte` belongs to the class.
+    /// Whether `byte` may stand in a run.
     #[inline]
     pub fn contains(self, byte: u8) -> bool {
+        self.stands_alone(byte) || self.joins(byte)
+    }
+
+    /// Whether `byte` stands in a run whatever its neighbours.
+    #[inline]
+    fn stands_alone(self, byte: u8) -> bool {
         match self {
             Class::Letters => byte.is_ascii_alphabetic(),
             Class::LettersDigitsAndBeyond => byte.is_ascii_alphanumeric() || !byte.is_ascii(),
+            Class::Joined => byte.is_ascii_alphanumeric() || !byte.is_ascii() || byte == b'_',
+        }
+    }
+
+    /// Whether `byte` stands in a run if both neighbours do by themselves.
+    #[inline]
+    fn joins(self, byte: u8) -> bool {
+        self == Class::Joined && matches!(byte, b'\'' | b'"' | b'.' | b',' | b':' | b';')
+    }
+
+    /// Whether all bytes of a run are ASCII letters and digits.
+    #[inline]
+    fn is_plain(self, run: &[u8]) -> bool {
+        match self {
+            Class::Letters => true,
+            Class::LettersDigitsAndBeyond => run.is_ascii(),
+            Class::Joined => run.iter().all(u8::is_ascii_alphanumeric),
         }
     }
 }
@@ -143,6 +169,16 @@ impl Runs {
     }
 }
 
+/// Which of 64 bytes belong to runs: those of `alone`, and those of `joints` between two such.
+/// `before` is 1 if the byte in front of the 64 stands alone, `behind` says so of the next one.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn joined(alone: u64, joints: u64, before: u64, behind: bool) -> u64 {
+    let left = alone << 1 | before;
+    let right = alone >> 1 | u64::from(behind) << 63;
+    alone | joints & left & right
+}
+
 fn select(level: Level) -> fn(&mut Runs) {
     match level {
         #[cfg(target_arch = "x86_64")]
@@ -161,21 +197,31 @@ mod tests {
     use proptest::prelude::*;
     use xxhash_rust::xxh3::xxh3_64;
 
-    const CLASSES: [Class; 2] = [Class::Letters, Class::LettersDigitsAndBeyond];
+    const CLASSES: [Class; 3] = [Class::Letters, Class::LettersDigitsAndBeyond, Class::Joined];
 
     /// The definition, by the standard library.
     fn definition(class: Class, text: &[u8]) -> Vec<Vec<u8>> {
-        let runs = text.split(|&byte| !class.contains(byte));
+        let stands = |place: Option<usize>| {
+            let byte = place.and_then(|place| text.get(place));
+            byte.is_some_and(|&byte| class.stands_alone(byte))
+        };
+        let joins = |place: usize| {
+            class.joins(text[place]) && stands(place.checked_sub(1)) && stands(Some(place + 1))
+        };
+        let places: Vec<usize> = (0..text.len()).collect();
+        let runs = places.split(|&place| !stands(Some(place)) && !joins(place));
         runs.filter(|run| !run.is_empty())
-            .map(<[u8]>::to_ascii_lowercase)
+            .map(|run| text[run[0]..run[0] + run.len()].to_ascii_lowercase())
             .collect()
     }
 
     fn check(text: &[u8]) {
         for class in CLASSES {
             let expected = definition(class, text);
-            let apart =
-                |&ordinal: &usize| expected[ordinal].len() > 16 || !expected[ordinal].is_ascii();
+            let apart = |&ordinal: &usize| {
+                let run = &expected[ordinal];
+                run.len() > 16 || !run.iter().all(u8::is_ascii_alphanumeric)
+            };
             let expected_apart: Vec<usize> = (0..expected.len()).filter(apart).collect();
             for level in Level::available() {
                 let mut runs = Runs::new(class, level);
@@ -202,7 +248,7 @@ mod tests {
         }
 
         #[test]
-        fn words(text in "[a-zA-Z0-9 '/:@\\[`{\\x00\\x7fé]{0,300}") {
+        fn words(text in "[a-zA-Z0-9 \"'+,./:;<@^_\\[`{\\x00\\x7fé]{0,300}") {
             check(text.as_bytes());
         }
 
@@ -240,6 +286,19 @@ mod tests {
                 let text = [vec![b'-'; padding], vec![b'X'; letters]].concat();
                 check(&text);
                 check(&[&text, &b" y"[..]].concat());
+            }
+        }
+    }
+
+    #[test]
+    fn a_joint_at_every_place() {
+        for padding in 0..70 {
+            for joint in [&b"'"[..], b"_", b"..", b",", b":x", b"\"", b"; ", b"'\xff"] {
+                for (before, behind) in [("", "b"), ("a", ""), ("a", "b"), ("a_", "\u{e9}")] {
+                    let text = [before.as_bytes(), joint, behind.as_bytes()].concat();
+                    check(&[vec![b'-'; padding], text.clone()].concat());
+                    check(&[vec![b'x'; padding], text.clone(), b" y".to_vec()].concat());
+                }
             }
         }
     }

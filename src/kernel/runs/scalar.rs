@@ -9,10 +9,8 @@ pub(super) fn find(runs: &mut Runs) {
     runs.len = 0;
     let mut place = 0;
     while place < runs.text_len {
-        let rest = &runs.padded[HEAD + place..HEAD + runs.text_len];
-        let bytes = rest
-            .iter()
-            .take_while(|&&byte| runs.class.contains(byte))
+        let bytes = (place..runs.text_len)
+            .take_while(|&place| belongs(runs, place))
             .count();
         if bytes > 0 {
             runs.starts[runs.len] = place as u16;
@@ -24,6 +22,16 @@ pub(super) fn find(runs: &mut Runs) {
     hash(runs);
 }
 
+/// Whether the byte at `place` belongs to a run. The bytes around the text belong to none.
+fn belongs(runs: &Runs, place: usize) -> bool {
+    let stands_alone = |index: usize| runs.class.stands_alone(runs.padded[index]);
+    let index = HEAD + place;
+    stands_alone(index)
+        || runs.class.joins(runs.padded[index])
+            && stands_alone(index - 1)
+            && stands_alone(index + 1)
+}
+
 /// Hashes the runs that have been found, or sets them apart.
 #[inline]
 pub(super) fn hash(runs: &mut Runs) {
@@ -31,7 +39,7 @@ pub(super) fn hash(runs: &mut Runs) {
     for ordinal in 0..runs.len {
         let range = usize::from(runs.starts[ordinal])..usize::from(runs.ends[ordinal]);
         let run = &runs.padded[HEAD + range.start..HEAD + range.end];
-        if run.len() > HASHED_BYTES || !run.is_ascii() {
+        if run.len() > HASHED_BYTES || !runs.class.is_plain(run) {
             runs.apart[runs.apart_len] = ordinal as u16;
             runs.apart_len += 1;
         } else {

@@ -3,11 +3,14 @@
 //! What a word is depends on the [`Choice`]; in every case words are folded to lower case
 //! character by character, keep the order of the text, and bytes that are no UTF-8 separate them.
 
+mod break_class;
 mod choice;
 mod dictionary;
 pub(super) mod fold;
 mod mixed;
+mod per_character;
 mod script;
+mod segments;
 mod sink;
 mod spelled;
 
@@ -15,7 +18,7 @@ use crate::kernel::Level;
 use crate::kernel::runs::{Class, Runs, WINDOW_BYTES};
 use mixed::Mixed;
 use sink::{Sink, Take};
-use unicode_segmentation::UnicodeSegmentation;
+use std::ops::Range;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 pub use choice::Choice;
@@ -52,6 +55,7 @@ impl Tokenizer {
     pub fn new(choice: Choice, level: Level) -> Tokenizer {
         let class = match choice {
             Choice::Ascii => Class::Letters,
+            Choice::Unicode => Class::Joined,
             _ => Class::LettersDigitsAndBeyond,
         };
         Tokenizer {
@@ -112,10 +116,13 @@ impl Tokenizer {
         } = self;
         let sink = &mut Sink::new(take, buffer);
         match choice {
-            Choice::Ascii => for_each_run(runs, text, sink, |run, sink| sink.ascii_word(run)),
+            Choice::Ascii => {
+                for_each_run(runs, text, sink, |run, sink| sink.ascii_word(&text[run]))
+            }
             Choice::Auto | Choice::Chinese => {
                 mixed.begin(*choice);
                 for_each_run(runs, text, sink, |run, sink| {
+                    let run = &text[run];
                     if run.is_ascii() {
                         sink.ascii_word(run);
                     } else {
@@ -124,14 +131,14 @@ impl Tokenizer {
                 });
             }
             Choice::Unicode => {
-                for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
-                    valid
-                        .unicode_words()
-                        .for_each(|word| sink.folded_word(word));
+                for valid in valid_parts(text) {
+                    for_each_run(runs, valid.as_bytes(), sink, |run, sink| {
+                        segments::words(valid, run, sink);
+                    });
                 }
             }
             Choice::Chars => {
-                for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
+                for valid in valid_parts(text) {
                     let characters = valid.chars().filter(|character| !character.is_whitespace());
                     characters.for_each(|character| sink.folded_character(character));
                 }
@@ -140,30 +147,39 @@ impl Tokenizer {
     }
 }
 
+/// The parts of `text` that are UTF-8.
+fn valid_parts(text: &[u8]) -> impl Iterator<Item = &str> {
+    // Nearly every text is valid, and to see that takes less time than to look for parts.
+    let whole = std::str::from_utf8(text).ok();
+    let parts = if whole.is_some() { &[] } else { text };
+    let parts = parts.utf8_chunks().map(|chunk| chunk.valid());
+    whole.into_iter().chain(parts)
+}
+
 /// Hands the runs of `text` to `sink`, window by window; those that the kernel sets apart, and
-/// those longer than a window, by way of `apart`.
+/// those longer than a window, by way of `apart`, as places in `text`.
 fn for_each_run<'a>(
     runs: &mut Runs,
     text: &[u8],
     sink: &mut Sink<'a>,
-    mut apart: impl FnMut(&[u8], &mut Sink<'a>),
+    mut apart: impl FnMut(Range<usize>, &mut Sink<'a>),
 ) {
-    let mut rest = text;
-    while !rest.is_empty() {
-        let bytes = whole_runs(rest, runs.class());
+    let mut start = 0;
+    while start < text.len() {
+        let rest = &text[start..];
+        let mut bytes = whole_runs(rest, runs.class());
         if bytes > 0 {
             runs.fill(&rest[..bytes]);
-            sink.runs(runs, &mut apart);
-            rest = &rest[bytes..];
+            sink.runs(runs, &mut |run, sink| {
+                apart(start + run.start..start + run.end, sink);
+            });
         } else {
             let class = runs.class();
-            let giant = rest
-                .iter()
-                .take_while(|&&byte| class.contains(byte))
-                .count();
-            apart(&rest[..giant], sink);
-            rest = &rest[giant..];
+            let belongs = |byte: &&u8| class.contains(**byte);
+            bytes = rest.iter().take_while(belongs).count();
+            apart(start..start + bytes, sink);
         }
+        start += bytes;
     }
 }
 

@@ -1,5 +1,7 @@
 //! Where words go: to their hashes, or to a visitor.
 
+use std::ops::Range;
+
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
 use super::WordHashes;
@@ -34,8 +36,12 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Takes all runs of a window; those that are apart by way of `apart`.
-    pub(super) fn runs(&mut self, runs: &Runs, apart: &mut impl FnMut(&[u8], &mut Sink<'a>)) {
+    /// Takes all runs of a window; those that are apart by way of `apart`, as places in the window.
+    pub(super) fn runs(
+        &mut self,
+        runs: &Runs,
+        apart: &mut impl FnMut(Range<usize>, &mut Sink<'a>),
+    ) {
         if let Take::Hashes { out, wide: false } = &mut self.take {
             let hashes = runs.hashes();
             let mut next = 0;
@@ -49,7 +55,7 @@ impl<'a> Sink<'a> {
                 if let Take::Hashes { out, .. } = &mut self.take {
                     out.short.extend_from_slice(&hashes[next..ordinal]);
                 }
-                apart(runs.bytes(ordinal), self);
+                apart(runs.range(ordinal), self);
                 next = ordinal + 1;
             }
             if let Take::Hashes { out, .. } = &mut self.take {
@@ -59,7 +65,7 @@ impl<'a> Sink<'a> {
             let mut listed = runs.apart().iter().copied().map(usize::from).peekable();
             for ordinal in 0..runs.len() {
                 if listed.next_if_eq(&ordinal).is_some() {
-                    apart(runs.bytes(ordinal), self);
+                    apart(runs.range(ordinal), self);
                 } else {
                     self.word(runs.bytes(ordinal));
                 }

@@ -1,0 +1,230 @@
+//! Words of Unicode Standard Annex #29.
+//!
+//! The rules are those of the crate `unicode-segmentation`, which walks over a text character by
+//! character. Here it is asked for the rare segments only. All others are found by table: runs of
+//! letters, digits and underscores with the marks on them, held together by what may stand between
+//! two letters or two digits; characters that are words by themselves; and what separates them.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::break_class::{BREAKS, Breaks, Class};
+use super::sink::Sink;
+
+/// Hands the words in `range` of `text` to `sink`.
+///
+/// The range must be a run of [`Joined`](crate::kernel::runs::Class::Joined) bytes: neither end is
+/// within a word but for marks at the start, which belong to what stands in front of them, and for
+/// an apostrophe behind a Hebrew letter.
+pub(super) fn words(text: &str, range: Range<usize>, sink: &mut Sink<'_>) {
+    let start = with_carrier(text, &range);
+    let behind = text.as_bytes().get(range.end) == Some(&b'\'');
+    let mut rest = &text[start..range.end + usize::from(behind)];
+    while let Some(segment) = Segment::first(rest) {
+        let (word, behind) = rest.split_at(segment.bytes);
+        match segment {
+            Segment { counts: false, .. } => {}
+            Segment { folds: false, .. } => sink.word(word.as_bytes()),
+            Segment { folds: true, .. } => sink.folded_word(word),
+        }
+        rest = behind;
+    }
+}
+
+/// Where the first segment begins of a run behind a byte that is in no run.
+///
+/// Spaces may be on both sides of that border, and only marks behind them make them a segment that
+/// matters.
+fn with_carrier(text: &str, run: &Range<usize>) -> usize {
+    let is_space = |character| BREAKS.of(character).class == Class::Space;
+    let behind = text[run.clone()].trim_start_matches(is_space);
+    let first = behind.chars().next();
+    if first.is_none_or(|first| BREAKS.of(first).class.is_apart()) {
+        return run.start;
+    }
+    let before = &text[..run.end - behind.len()];
+    let spaces = before.len() - before.trim_end_matches(is_space).len();
+    let carrier = before.chars().next_back().map_or(0, char::len_utf8);
+    before.len() - spaces.max(carrier)
+}
+
+/// A piece of text that is not cut.
+#[derive(Default)]
+struct Segment {
+    bytes: usize,
+    /// Whether folding changes it.
+    folds: bool,
+    /// Whether it is a word: it has a letter or a digit.
+    counts: bool,
+}
+
+impl Segment {
+    /// The segment with which `text` begins.
+    #[inline]
+    fn first(text: &str) -> Option<Segment> {
+        let breaks = BREAKS.of(text.chars().next()?);
+        let simple = match breaks.class {
+            Class::Letter | Class::Numeric | Class::Connector | Class::Katakana | Class::Hebrew => {
+                Segment::run(text)
+            }
+            Class::Space | Class::Opener | Class::Extend | Class::Joiner | Class::Rare => None,
+            _ => Segment::single(text),
+        };
+        simple.or_else(|| Segment::by_the_rules(text))
+    }
+
+    /// A run of letters, digits and connectors, or of Katakana, with the marks on them; `None` if
+    /// it takes more rules.
+    #[inline]
+    fn run(text: &str) -> Option<Segment> {
+        let mut segment = Segment::default();
+        let mut characters = text.chars();
+        let mut last = None;
+        while let Some(character) = characters.next() {
+            let breaks = BREAKS.of(character);
+            match breaks.class {
+                Class::Extend => {}
+                Class::Letter | Class::Numeric | Class::Hebrew => {
+                    if last == Some(Class::Katakana) {
+                        break;
+                    }
+                    last = Some(breaks.class);
+                }
+                Class::Katakana => {
+                    match last {
+                        None | Some(Class::Katakana) => {}
+                        Some(Class::Connector) => return None,
+                        _ => break,
+                    }
+                    last = Some(breaks.class);
+                }
+                Class::MidLetter | Class::MidNumber | Class::MidAny => {
+                    let next = characters.clone().next();
+                    let next = next.map(|next| BREAKS.of(next).class);
+                    match joins(breaks.class, last, next) {
+                        Some(true) => {}
+                        Some(false) => break,
+                        None => return None,
+                    }
+                }
+                Class::Connector if last == Some(Class::Katakana) => return None,
+                Class::Connector => last = Some(breaks.class),
+                Class::Quote if last == Some(Class::Hebrew) => return None,
+                Class::Joiner | Class::Rare => return None,
+                Class::Quote | Class::Single | Class::Separator | Class::Space | Class::Opener => {
+                    break;
+                }
+            }
+            segment.add(character, breaks);
+        }
+        Some(segment)
+    }
+
+    /// A character by itself, with the marks on it; `None` if it takes more rules.
+    #[inline]
+    fn single(text: &str) -> Option<Segment> {
+        let mut segment = Segment::default();
+        for character in text.chars() {
+            let breaks = BREAKS.of(character);
+            match breaks.class {
+                Class::Joiner | Class::Rare if segment.bytes > 0 => return None,
+                class if segment.bytes > 0 && class != Class::Extend => break,
+                _ => segment.add(character, breaks),
+            }
+        }
+        Some(segment)
+    }
+
+    #[cold]
+    fn by_the_rules(text: &str) -> Option<Segment> {
+        let mut segment = Segment::default();
+        let characters = text.split_word_bounds().next()?.chars();
+        characters.for_each(|character| segment.add(character, BREAKS.of(character)));
+        Some(segment)
+    }
+
+    #[inline]
+    fn add(&mut self, character: char, breaks: Breaks) {
+        self.bytes += character.len_utf8();
+        self.folds |= breaks.folds;
+        self.counts |= breaks.counts;
+    }
+}
+
+/// Whether a `joint` holds together what stands on both sides; `None` if it takes more rules.
+#[inline]
+fn joins(joint: Class, last: Option<Class>, next: Option<Class>) -> Option<bool> {
+    match (last, next) {
+        (Some(Class::Hebrew), _) | (_, Some(Class::Hebrew)) => None,
+        (_, Some(next)) if !next.is_apart() => None,
+        (Some(Class::Letter), Some(Class::Letter)) => Some(joint != Class::MidNumber),
+        (Some(Class::Numeric), Some(Class::Numeric)) => Some(joint != Class::MidLetter),
+        _ => Some(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Level;
+    use crate::text::{Choice, Tokenizer};
+    use proptest::prelude::*;
+
+    /// What the tokenizer finds is what the library finds, in lower case.
+    fn check(tokenizer: &mut Tokenizer, text: &str) {
+        let mut found = Vec::new();
+        tokenizer.for_each_word(text.as_bytes(), &mut |word| {
+            found.push(String::from_utf8(word.to_vec()).unwrap());
+        });
+        let lower = |word: &str| word.chars().flat_map(char::to_lowercase).collect();
+        let expected: Vec<String> = text.unicode_words().map(lower).collect();
+        assert_eq!(found, expected, "{text:?}");
+    }
+
+    /// Of every class, and such as have an oddity of their own.
+    fn odd() -> Vec<char> {
+        "aZéßİΣ1٣_‿カｶ〱א'\"’.․,;:·\u{300}\u{ad}\u{93e}\u{200d}\u{200c}字ひก%-“😀Ⓜℹ🇦🇧\u{1f3fd} \
+         \u{3000}\r\n\u{b}\u{85}\u{2028}˂\u{6dd}ᄀ각"
+            .chars()
+            .collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+        #[test]
+        fn odd_characters_in_any_order(odd in prop::collection::vec(prop::sample::select(odd()), 0..40)) {
+            let text = String::from_iter(odd);
+            check(&mut Tokenizer::new(Choice::Unicode, Level::best()), &text);
+        }
+
+        #[test]
+        fn any_characters_in_any_order(text in "\\PC{0,20}|[\\x00-\\x7f]{0,60}|\\p{L}{0,20}|[\\p{M}\\p{P}\\p{N}a]{0,30}") {
+            check(&mut Tokenizer::new(Choice::Unicode, Level::best()), &text);
+        }
+    }
+
+    #[test]
+    fn every_three_odd_characters() {
+        let mut tokenizer = Tokenizer::new(Choice::Unicode, Level::best());
+        let odd = odd();
+        for (first, second) in odd.iter().flat_map(|a| odd.iter().map(move |b| (a, b))) {
+            for third in &odd {
+                check(&mut tokenizer, &format!("{first}{second}{third}"));
+            }
+        }
+    }
+
+    #[test]
+    fn every_character_among_others() {
+        let mut tokenizer = Tokenizer::new(Choice::Unicode, Level::best());
+        let others = '\u{e0000}'..='\u{e0200}';
+        for character in ('\0'..='\u{20100}').chain(others) {
+            let c = character;
+            check(
+                &mut tokenizer,
+                &format!("a{c}a1{c}1 {c}a:{c},{c}'{c}\u{301}{c}{c}カ{c}א{c}א%{c}\u{200d}{c}字{c}"),
+            );
+        }
+    }
+}
