@@ -1,5 +1,16 @@
 //! Lower case, character by character.
 
+use super::per_character::PerCharacter;
+
+/// The lower case of each character that has one of one character; NUL for the others.
+static LOWER: PerCharacter<char> = PerCharacter::new(|character| {
+    let mut lower = character.to_lowercase();
+    match (lower.next(), lower.next()) {
+        (Some(only), None) => only,
+        _ => '\0',
+    }
+});
+
 /// Appends the lower case of `character`, which may be several characters.
 ///
 /// The simple mapping knows no context: a capital sigma becomes σ at the end of a word too.
@@ -7,13 +18,23 @@
 pub(in crate::text) fn push_folded(character: char, out: &mut Vec<u8>) {
     if character.is_ascii() {
         out.push(character.to_ascii_lowercase() as u8);
-    } else {
-        character.to_lowercase().for_each(|lower| push(lower, out));
+        return;
+    }
+    match LOWER.of(character) {
+        '\0' => character.to_lowercase().for_each(|lower| push(lower, out)),
+        lower => push(lower, out),
     }
 }
 
 /// Appends `character` as it is.
 #[inline]
 pub(super) fn push(character: char, out: &mut Vec<u8>) {
-    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+    let mut bytes = [0; 4];
+    // Lengths that the compiler knows are copied without a call.
+    match character.encode_utf8(&mut bytes).len() {
+        1 => out.push(bytes[0]),
+        2 => out.extend_from_slice(&bytes[..2]),
+        3 => out.extend_from_slice(&bytes[..3]),
+        _ => out.extend_from_slice(&bytes),
+    }
 }

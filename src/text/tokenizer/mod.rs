@@ -18,6 +18,7 @@ use crate::kernel::Level;
 use crate::kernel::runs::{Class, Runs, WINDOW_BYTES};
 use mixed::Mixed;
 use sink::{Sink, Take};
+use std::borrow::Cow;
 use std::ops::Range;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -149,11 +150,22 @@ impl Tokenizer {
 
 /// The parts of `text` that are UTF-8.
 fn valid_parts(text: &[u8]) -> impl Iterator<Item = &str> {
-    // Nearly every text is valid, and to see that takes less time than to look for parts.
-    let whole = std::str::from_utf8(text).ok();
+    let whole = valid_whole(text);
     let parts = if whole.is_some() { &[] } else { text };
     let parts = parts.utf8_chunks().map(|chunk| chunk.valid());
     whole.into_iter().chain(parts)
+}
+
+/// `text`, if it is UTF-8.
+///
+/// Nearly every text is, and this sees it an order of magnitude faster than the standard library
+/// where the text is not ASCII.
+fn valid_whole(text: &[u8]) -> Option<&str> {
+    match encoding_rs::UTF_8.decode_without_bom_handling_and_without_replacement(text)? {
+        Cow::Borrowed(valid) => Some(valid),
+        // Of UTF-8, nothing is copied.
+        Cow::Owned(_) => None,
+    }
 }
 
 /// Hands the runs of `text` to `sink`, window by window; those that the kernel sets apart, and

@@ -65,9 +65,11 @@ impl Segment {
     fn first(text: &str) -> Option<Segment> {
         let breaks = BREAKS.of(text.chars().next()?);
         let simple = match breaks.class {
-            Class::Letter | Class::Numeric | Class::Connector | Class::Katakana | Class::Hebrew => {
-                Segment::run(text)
-            }
+            Class::Letter
+            | Class::Numeric
+            | Class::Connector
+            | Class::Katakana
+            | Class::Hebrew => Segment::run(text),
             Class::Space | Class::Opener | Class::Extend | Class::Joiner | Class::Rare => None,
             _ => Segment::single(text),
         };
@@ -84,6 +86,7 @@ impl Segment {
         while let Some(character) = characters.next() {
             let breaks = BREAKS.of(character);
             match breaks.class {
+                Class::Letter if last == Some(Class::Letter) => {}
                 Class::Extend => {}
                 Class::Letter | Class::Numeric | Class::Hebrew => {
                     if last == Some(Class::Katakana) {
