@@ -4,6 +4,7 @@ use super::Choice;
 use super::dictionary::Dictionary;
 use super::script::{Role, Roles};
 use super::sink::Sink;
+use super::valid_parts;
 
 /// How much of a document shows whether it is Chinese.
 const SHOWN_BYTES: usize = 16 << 10;
@@ -20,12 +21,10 @@ pub(super) struct Mixed {
     chinese: Option<bool>,
 }
 
-/// What a run has been cut into, but for its end.
+/// A stretch without spaces, but for its end.
 enum Open {
     Nothing,
-    /// The sink has the beginning of a word.
-    Word,
-    /// The last character of a stretch without spaces, and whether it is the only one.
+    /// The last character of a stretch that becomes pairs, and whether it is the only one.
     Pairs {
         last: char,
         alone: bool,
@@ -48,36 +47,56 @@ impl Mixed {
         self.chinese = (choice == Choice::Chinese).then_some(true);
     }
 
-    /// Cuts a run of `document`.
-    pub(super) fn cut(&mut self, run: &[u8], document: &[u8], sink: &mut Sink<'_>) {
+    /// Cuts a run of `document`, or a part of one.
+    pub(super) fn cut(&mut self, run: &str, document: &[u8], sink: &mut Sink<'_>) {
         let mut open = Open::Nothing;
-        for chunk in run.utf8_chunks() {
-            for character in chunk.valid().chars() {
-                open = self.step(open, character, document, sink);
-            }
-            if !chunk.invalid().is_empty() {
+        let mut rest = run;
+        while let Some(character) = rest.chars().next() {
+            let role = self.roles.of(character);
+            let mut bytes = character.len_utf8();
+            if matches!(role, Role::Letter | Role::Capital) {
                 open = self.close(open, sink);
+                bytes = self.word(rest, sink);
+            } else {
+                open = self.step(open, role, character, document, sink);
             }
+            rest = &rest[bytes..];
         }
         self.close(open, sink);
     }
 
+    /// Takes the letters, digits and marks with which `text` begins; how many bytes they are.
     #[inline]
-    fn step(&mut self, open: Open, character: char, document: &[u8], sink: &mut Sink<'_>) -> Open {
-        match (self.roles.of(character), open) {
-            (Role::Letter | Role::Mark, Open::Word) => {
-                sink.push(character);
-                Open::Word
+    fn word(&self, text: &str, sink: &mut Sink<'_>) -> usize {
+        let mut folds = false;
+        let mut characters = text.chars();
+        let mut bytes = 0;
+        while let Some(character) = characters.next() {
+            match self.roles.of(character) {
+                Role::Letter | Role::Mark => {}
+                Role::Capital => folds = true,
+                _ => break,
             }
-            (Role::Capital, Open::Word) => {
-                sink.push_folded(character);
-                Open::Word
-            }
-            (Role::Letter | Role::Capital, open) => {
-                self.close(open, sink);
-                sink.push_folded(character);
-                Open::Word
-            }
+            bytes = text.len() - characters.as_str().len();
+        }
+        match folds {
+            true => sink.folded_word(&text[..bytes]),
+            false => sink.word(&text.as_bytes()[..bytes]),
+        }
+        bytes
+    }
+
+    /// Takes a character that is in no such word.
+    #[inline]
+    fn step(
+        &mut self,
+        open: Open,
+        role: Role,
+        character: char,
+        document: &[u8],
+        sink: &mut Sink<'_>,
+    ) -> Open {
+        match (role, open) {
             // Behind a character of a script without spaces: it chooses a variant, which is not
             // worth a word.
             (Role::Mark, open) => open,
@@ -113,7 +132,6 @@ impl Mixed {
     fn close(&mut self, open: Open, sink: &mut Sink<'_>) -> Open {
         match open {
             Open::Nothing | Open::Pairs { alone: false, .. } => {}
-            Open::Word => sink.end(),
             Open::Pairs { last, alone: true } => {
                 sink.push(last);
                 sink.end();
@@ -134,15 +152,13 @@ impl Mixed {
 
 /// Whether Han makes up most of a text that is not Japanese.
 fn is_chinese(roles: Roles, text: &[u8]) -> bool {
-    let (mut han, mut kana, mut letters) = (0, 0, 0);
-    for character in text.utf8_chunks().flat_map(|chunk| chunk.valid().chars()) {
-        match roles.of(character) {
-            Role::Han => han += 1,
-            Role::Kana => kana += 1,
-            Role::Letter | Role::Capital | Role::Spaceless => letters += 1,
-            Role::Separator | Role::Mark => {}
-        }
+    let mut counts = [0usize; Role::COUNT];
+    for character in valid_parts(text).flat_map(str::chars) {
+        counts[roles.of(character) as usize] += 1;
     }
+    let count = |role: Role| counts[role as usize];
+    let letters = count(Role::Letter) + count(Role::Capital) + count(Role::Spaceless);
+    let (han, kana) = (count(Role::Han), count(Role::Kana));
     han * LETTERS_A_HAN > letters && han > kana * HAN_A_KANA
 }
 

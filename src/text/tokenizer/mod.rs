@@ -122,12 +122,16 @@ impl Tokenizer {
             }
             Choice::Auto | Choice::Chinese => {
                 mixed.begin(*choice);
+                let mut whole = None;
                 for_each_run(runs, text, sink, |run, sink| {
-                    let run = &text[run];
-                    if run.is_ascii() {
-                        sink.ascii_word(run);
-                    } else {
-                        mixed.cut(run, text, sink);
+                    if text[run.clone()].is_ascii() {
+                        return sink.ascii_word(&text[run]);
+                    }
+                    match whole.get_or_insert_with(|| valid_whole(text)) {
+                        Some(whole) => mixed.cut(&whole[run], text, sink),
+                        None => {
+                            valid_parts(&text[run]).for_each(|part| mixed.cut(part, text, sink))
+                        }
                     }
                 });
             }

@@ -23,6 +23,11 @@ pub(super) enum Role {
     Spaceless,
 }
 
+impl Role {
+    /// How many there are.
+    pub(super) const COUNT: usize = Role::Spaceless as usize + 1;
+}
+
 /// Letters and marks here stand in scripts without spaces: Thai and Lao, Burmese, Khmer, Tai Le
 /// with its kin, Tai Tham, Tai Viet. Source: the line breaking class SA of Unicode Standard
 /// Annex #14, by blocks.

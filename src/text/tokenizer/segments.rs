@@ -65,11 +65,9 @@ impl Segment {
     fn first(text: &str) -> Option<Segment> {
         let breaks = BREAKS.of(text.chars().next()?);
         let simple = match breaks.class {
-            Class::Letter
-            | Class::Numeric
-            | Class::Connector
-            | Class::Katakana
-            | Class::Hebrew => Segment::run(text),
+            Class::Letter | Class::Numeric | Class::Connector | Class::Katakana | Class::Hebrew => {
+                Segment::run(text)
+            }
             Class::Space | Class::Opener | Class::Extend | Class::Joiner | Class::Rare => None,
             _ => Segment::single(text),
         };

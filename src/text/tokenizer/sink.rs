@@ -109,7 +109,7 @@ impl<'a> Sink<'a> {
 
     /// Adds a character, which is not folded yet, to the word that is being put together.
     #[inline]
-    pub(super) fn push_folded(&mut self, character: char) {
+    fn push_folded(&mut self, character: char) {
         push_folded(character, self.word);
         self.relieve();
     }
