@@ -10,6 +10,7 @@ use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use simtool::kernel::Level;
 use simtool::text::{Choice, Tokenizer, WordHashes, builtin_stop_words, shingles};
+use unicode_segmentation::UnicodeSegmentation;
 use xxhash_rust::xxh3::xxh3_64;
 
 fn main() {
@@ -17,29 +18,100 @@ fn main() {
 }
 
 /// Generated English, in every instruction set.
-#[divan::bench(args = Level::available(), consts = [0, 1], sample_count = 20)]
+#[divan::bench(args = Level::available(), consts = [0, 1, 2], sample_count = 20)]
 fn ascii_text<const CHOICE: usize>(bencher: Bencher, level: Level) {
     let pages: Vec<&[u8]> = CORPUS.pages().iter().map(|page| page.text).collect();
     hash(
         bencher,
-        [Choice::Auto, Choice::Ascii][CHOICE],
+        [Choice::Auto, Choice::Ascii, Choice::Unicode][CHOICE],
         level,
         &pages,
     );
 }
 
-/// A document of each script for each page, all tokenizers.
-#[divan::bench(args = Choice::ALL, consts = [0, 1, 2, 3], sample_count = 5)]
+/// Generated English with a curly apostrophe or an accent in every fiftieth word.
+#[divan::bench(args = [Choice::Auto, Choice::Unicode], sample_count = 20)]
+fn nearly_ascii(bencher: Bencher, choice: Choice) {
+    let mark = |page: &[u8]| {
+        let words = page.split(|byte| *byte == b' ').zip(1..);
+        let marked = words.map(|(word, number)| match number % 100 {
+            0 => [word, "’s".as_bytes()].concat(),
+            50 => [word, "é".as_bytes()].concat(),
+            _ => word.to_vec(),
+        });
+        marked.collect::<Vec<_>>().join(&b' ')
+    };
+    let pages = CORPUS.pages();
+    let marked: Vec<Vec<u8>> = pages.iter().map(|page| mark(page.text)).collect();
+    let marked: Vec<&[u8]> = marked.iter().map(Vec::as_slice).collect();
+    hash(bencher, choice, Level::best(), &marked);
+}
+
+/// Documents of each script, all tokenizers.
+#[divan::bench(args = Choice::ALL, consts = [0, 1, 2, 3], sample_count = 20)]
 fn script<const SCRIPT: usize>(bencher: Bencher, choice: Choice) {
-    let text = [LATIN, CYRILLIC, CHINESE, JAPANESE][SCRIPT].repeat(40);
-    let pages = vec![text.as_bytes(); 50];
+    let pages = documents(SCRIPT);
+    let pages: Vec<&[u8]> = pages.iter().map(String::as_bytes).collect();
     hash(bencher, choice, Level::best(), &pages);
 }
 
-const LATIN: &str = "“Don’t worry,” she said — it’s only the café’s old menu, naïve as it reads. ";
-const CYRILLIC: &str = "Все счастливые семьи похожи друг на друга, каждая несчастлива по-своему. ";
-const CHINESE: &str = "我们今天来到北京清华大学，讨论全文检索和近似重复文档的发现。";
-const JAPANESE: &str = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。";
+/// The same documents, cut by the library that defines Unicode words and by nothing else.
+#[divan::bench(consts = [0, 1, 2, 3], sample_count = 5)]
+fn unicode_segmentation<const SCRIPT: usize>(bencher: Bencher) {
+    let pages = documents(SCRIPT);
+    let count = |page: &String| page.unicode_words().count();
+    cut(bencher, &pages, &count);
+}
+
+/// The same Chinese, cut by the segmenter and by nothing else.
+#[cfg(feature = "zh")]
+#[divan::bench(sample_count = 20)]
+fn jieba(bencher: Bencher) {
+    let jieba = jieba_rs::Jieba::new();
+    let pages = documents(2);
+    let count = |page: &String| jieba.cut(page, false).len();
+    cut(bencher, &pages, &count);
+}
+
+fn cut(bencher: Bencher, pages: &[String], count: &dyn Fn(&String) -> usize) {
+    let bytes: usize = pages.iter().map(String::len).sum();
+    let expected: usize = pages.iter().map(count).sum();
+    assert!(expected > 0);
+    bencher.counter(BytesCount::new(bytes)).bench_local(|| {
+        let found: usize = pages.iter().map(count).sum();
+        assert_eq!(found, expected);
+    });
+}
+
+/// Some 50 documents of 5 KB: the phrases of a script in random order, the same ones each time.
+fn documents(script: usize) -> Vec<String> {
+    let phrases: Vec<&str> = SCRIPTS[script].split_inclusive(['|', ' ']).collect();
+    let mut state = 1u64;
+    let mut phrase = || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        phrases[(state >> 33) as usize % phrases.len()].trim_end_matches('|')
+    };
+    let document = |_| {
+        let mut text = String::new();
+        while text.len() < 5000 {
+            text.push_str(phrase());
+        }
+        text
+    };
+    (0..50).map(document).collect()
+}
+
+const SCRIPTS: [&str; 4] = [
+    "“Don’t worry,” she said — it’s only the café’s old menu, naïve as it reads. Über den Dächern \
+     wächst große Stille; niemand weiß, wofür 3,14 Meter genügen. À l’été, les élèves “rêvent” déjà \
+     d’être ailleurs : où ? ",
+    "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему. \
+     Всё смешалось в доме — Облонских… У 1877 році з’явилося перше видання; тираж 5000 примірників. ",
+    "我们今天来到|北京清华大学，|讨论|全文检索|和近似重复文档的|发现。|使用|Rust|语言编写的|程序|在|2|\
+     个处理器上|运行，|速度|与|分词器|本身|相当。|因为|词典|很大，|所以|内存|也|不小；|",
+    "吾輩は|猫である。|名前は|まだ無い。|どこで|生れたか|とんと|見当が|つかぬ。|コンピュータで|\
+     テキストを|比較する|プログラム、|Rust|で|書かれた。|",
+];
 
 fn hash(bencher: Bencher, choice: Choice, level: Level, pages: &[&[u8]]) {
     let (mut tokenizer, mut words) = (Tokenizer::new(choice, level), WordHashes::default());
@@ -49,6 +121,18 @@ fn hash(bencher: Bencher, choice: Choice, level: Level, pages: &[&[u8]]) {
         tokenizer.hash_words(page, false, &mut words);
         assert_eq!(words.short, expected);
         assert!(!matches!(choice, Choice::Auto) || !expected.is_empty());
+        if choice == Choice::Unicode {
+            let text = std::str::from_utf8(page).unwrap();
+            let lower = |word: &str| {
+                word.chars()
+                    .flat_map(char::to_lowercase)
+                    .collect::<String>()
+            };
+            let defined = text
+                .unicode_words()
+                .map(|word| xxh3_64(lower(word).as_bytes()));
+            assert!(defined.eq(expected));
+        }
     }
     let bytes: usize = pages.iter().map(|page| page.len()).sum();
     bencher.counter(BytesCount::new(bytes)).bench_local(|| {
