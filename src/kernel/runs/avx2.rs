@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Class, HEAD, Runs, joined, scalar};
+use super::{Class, HEAD, Runs, WINDOW_BYTES, joined, scalar};
 
 /// # Safety
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).
@@ -13,12 +13,15 @@ pub(super) unsafe fn find(runs: &mut Runs) {
         Class::Letters => 0,
         Class::LettersDigitsAndBeyond | Class::Joined => -1,
     };
+    // Which bytes set a run apart: one bit each.
+    let mut odd = [0u64; WINDOW_BYTES / 64 + 2];
     // One block more than the text: a run may end where the text does.
     for base in (0..=runs.text_len).step_by(64) {
         // SAFETY: `base + 64` is at most the window and its padding.
-        let mut inside = unsafe {
+        let (mut inside, mut marked) = unsafe {
             let block = runs.padded.as_mut_ptr().add(HEAD + base);
-            fold(block, others) | fold(block.add(32), others) << 32
+            let (low, high) = (fold(block, others), fold(block.add(32), others));
+            (low.0 | high.0 << 32, low.1 | high.1 << 32)
         };
         if runs.class == Class::Joined {
             // SAFETY: as above.
@@ -31,23 +34,29 @@ pub(super) unsafe fn find(runs: &mut Runs) {
             let next = runs.class.stands_alone(runs.padded[HEAD + base + 64]);
             inside = joined(alone, joints, alone_before, next);
             alone_before = alone >> 63;
+            marked |= low_lines | joints;
         }
+        odd[base / 64] = inside & marked;
         let before = inside << 1 | carry;
         carry = inside >> 63;
         starts = positions(inside & !before, base, &mut runs.starts, starts);
         ends = positions(!inside & before, base, &mut runs.ends, ends);
     }
     runs.len = starts;
-    scalar::hash(runs);
+    scalar::hash(runs, |places, _| {
+        let (block, shift) = (places.start / 64, places.start % 64);
+        let bits = odd[block] >> shift | odd[block + 1] << 1 << (63 - shift);
+        bits & ((1 << places.len()) - 1) == 0
+    });
 }
 
-/// Folds 32 bytes in place; one bit for each: does it belong to the class?
+/// Folds 32 bytes in place; two bits for each: does it belong to the class, and is it not ASCII?
 ///
 /// # Safety
 /// `block` must be valid for reading and writing 32 bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn fold(block: *mut u8, others: i8) -> u64 {
+unsafe fn fold(block: *mut u8, others: i8) -> (u64, u64) {
     // SAFETY: the caller's promise.
     let bytes = unsafe { _mm256_loadu_si256(block.cast()) };
     let capitals = below(bytes, b'A', 26);
@@ -58,7 +67,8 @@ unsafe fn fold(block: *mut u8, others: i8) -> u64 {
     let beyond = _mm256_or_si256(bytes, below(bytes, b'0', 10));
     let others = _mm256_and_si256(beyond, _mm256_set1_epi8(others));
     let inside = _mm256_or_si256(below(folded, b'a', 26), others);
-    u64::from(_mm256_movemask_epi8(inside) as u32)
+    let bits = |bytes| u64::from(_mm256_movemask_epi8(bytes) as u32);
+    (bits(inside), bits(bytes))
 }
 
 /// Of 32 bytes, which are underscores, and which may join two runs?

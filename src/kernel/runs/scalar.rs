@@ -1,5 +1,7 @@
 //! The definition, byte by byte.
 
+use std::ops::Range;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{HASHED_BYTES, HEAD, Runs};
@@ -19,7 +21,8 @@ pub(super) fn find(runs: &mut Runs) {
         }
         place += bytes + 1;
     }
-    hash(runs);
+    let class = runs.class;
+    hash(runs, |_, run| class.is_plain(run));
 }
 
 /// Whether the byte at `place` belongs to a run. The bytes around the text belong to none.
@@ -32,14 +35,15 @@ fn belongs(runs: &Runs, place: usize) -> bool {
             && stands_alone(index + 1)
 }
 
-/// Hashes the runs that have been found, or sets them apart.
+/// Hashes the runs that have been found, or sets them apart if they are long or not plain, of which
+/// `is_plain` is told the places and the bytes.
 #[inline]
-pub(super) fn hash(runs: &mut Runs) {
+pub(super) fn hash(runs: &mut Runs, is_plain: impl Fn(Range<usize>, &[u8]) -> bool) {
     runs.apart_len = 0;
     for ordinal in 0..runs.len {
         let range = usize::from(runs.starts[ordinal])..usize::from(runs.ends[ordinal]);
-        let run = &runs.padded[HEAD + range.start..HEAD + range.end];
-        if run.len() > HASHED_BYTES || !runs.class.is_plain(run) {
+        let run = &runs.padded[HEAD + range.start..][..range.len()];
+        if run.len() > HASHED_BYTES || !is_plain(range, run) {
             runs.apart[runs.apart_len] = ordinal as u16;
             runs.apart_len += 1;
         } else {
