@@ -162,6 +162,11 @@ impl<'c> Walk<'c, '_, '_> {
     }
 }
 
+/// Several times as fast as the standard library where the text is not ASCII.
+fn is_utf8(text: &[u8]) -> bool {
+    encoding_rs::Encoding::utf8_valid_up_to(text) == text.len()
+}
+
 /// A document that consists of text and maybe an id. The text is given as it is: what is not
 /// UTF-8 in it is left to the tokenizer.
 fn plain<'a>(place: Place, raw: &'a [u8], id: &'a [u8], text: &'a [u8]) -> Document<'a> {
@@ -173,7 +178,7 @@ fn plain<'a>(place: Place, raw: &'a [u8], id: &'a [u8], text: &'a [u8]) -> Docum
         date: &[],
         keep_field: None,
         text,
-        broken_text: std::str::from_utf8(text).is_err(),
+        broken_text: !is_utf8(text),
     }
 }
 
@@ -272,10 +277,7 @@ impl Lines {
                 return walk.skip(record, id, Reason::NoText, detail.clone());
             }
         };
-        let mended = match std::str::from_utf8(text) {
-            Ok(_) => None,
-            Err(_) => Some(String::from_utf8_lossy(text)),
-        };
+        let mended = (!is_utf8(text)).then(|| String::from_utf8_lossy(text));
         let keep_field = match fields.number(KEEP) {
             Some(number) => Some(FieldValue::Number(number)),
             None if fields.is_string(KEEP) => Some(FieldValue::Text(&self.labels[keep..])),
