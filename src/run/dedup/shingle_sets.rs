@@ -3,8 +3,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::{Pod, Zeroable};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use rayon::slice::ParallelSliceMut;
 
 use crate::corpus::{Chunk, Parsed, Parser};
+use crate::dedup::Signatures;
 use crate::io::{Sorted, Spooled};
 use crate::kernel::Level;
 use crate::run::pipeline::{Event, Pipeline};
@@ -138,6 +141,33 @@ impl ShingleSets {
             }
         }
         Ok(jaccard(&first.set, &second.set))
+    }
+
+    /// How many words the bitmaps of [`signatures`](Self::signatures) have in `memory_bytes`;
+    /// `None` if they do not fit.
+    pub fn signature_words(&self, memory_bytes: usize) -> Option<usize> {
+        let count = self.extents.bytes() / size_of::<Extent>() as u64;
+        let shingles = self.file.bytes() / size_of::<u64>() as u64;
+        Signatures::words(count, shingles.div_ceil(count.max(1)), memory_bytes)
+    }
+
+    /// The signatures of all sets, by rank; reads them all, in parallel.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn signatures(&self, words: usize, level: Level) -> Result<Signatures> {
+        let count = (self.extents.bytes() / size_of::<Extent>() as u64) as usize;
+        let (mut bitmaps, mut sizes) = (vec![0; words * count], vec![0; count]);
+        bitmaps
+            .par_chunks_mut(words)
+            .zip(sizes.par_iter_mut())
+            .enumerate()
+            .try_for_each_init(Vec::new, |set, (rank, (bitmap, size))| {
+                self.read(rank as u64, set)?;
+                *size = Signatures::draw(set, bitmap);
+                Ok(())
+            })?;
+        Ok(Signatures::new(words, bitmaps, sizes, level))
     }
 
     /// Bytes of temporary space.
