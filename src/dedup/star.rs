@@ -206,7 +206,9 @@ impl<'a> Star<'a> {
         let found = self.gatherer.gather(
             self.index,
             &asking.documents,
-            numbers.iter().map(|number| (*number, start(*number)..count)),
+            numbers
+                .iter()
+                .map(|number| (*number, start(*number)..count)),
             (self.pairs / numbers.len().max(1)).max(1),
             |pair| is_wanted(states, block, &asking.documents, pair),
             parallel,

@@ -28,7 +28,9 @@ pub fn distances(level: Level) -> Distances {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 if level.is_available() => {
             // SAFETY: the guard has just found the instructions on this processor.
-            |bitmap, bitmaps, numbers, out| unsafe { avx2::distances(bitmap, bitmaps, numbers, out) }
+            |bitmap, bitmaps, numbers, out| unsafe {
+                avx2::distances(bitmap, bitmaps, numbers, out)
+            }
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if level.is_available() => {

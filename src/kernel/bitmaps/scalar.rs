@@ -21,7 +21,10 @@ fn each<const WORDS: usize>(
     distances: &mut [u32],
 ) {
     assert_eq!(numbers.len(), distances.len());
-    let (bitmap, (bitmaps, _)) = (&bitmap.as_chunks::<WORDS>().0[0], bitmaps.as_chunks::<WORDS>());
+    let (bitmap, (bitmaps, _)) = (
+        &bitmap.as_chunks::<WORDS>().0[0],
+        bitmaps.as_chunks::<WORDS>(),
+    );
     for (number, distance) in numbers.iter().zip(distances) {
         let other = &bitmaps[*number as usize];
         let mut differing = 0;

@@ -118,7 +118,9 @@ impl<'a> Leaders<'a> {
         let mut numbers = vec![0u32; self.count as usize];
         self.documents
             .fill_at(0, bytemuck::cast_slice_mut(&mut numbers))?;
-        numbers.iter_mut().for_each(|number| *number = u32::from_le(*number));
+        numbers
+            .iter_mut()
+            .for_each(|number| *number = u32::from_le(*number));
         Ok(numbers)
     }
 

@@ -354,7 +354,9 @@ impl Stages<'_> {
             }
             let compare = |pair: &Listed| trial.refusal(pair);
             let compared: Vec<Result<Decision>> = batch.par_iter().map(compare).collect();
-            compared.into_iter().try_for_each(|pair| listed.push(pair?))?;
+            compared
+                .into_iter()
+                .try_for_each(|pair| listed.push(pair?))?;
         }
         Ok(Refused {
             listed: listed.finish()?,
@@ -380,13 +382,13 @@ struct Trial<'t> {
 
 impl Judge for Trial<'_> {
     fn verify(&self, earlier: u64, later: u64) -> Result<Verdict> {
-        let (shared, of) = self.similarity(earlier, later)?;
-        let least = u128::from(self.thousandths);
-        let is_same = u128::from(shared) * 1000 >= u128::from(of) * least && of > 0;
-        Ok(match is_same {
-            true => Verdict::Same((shared, of)),
-            false => Verdict::Refused,
-        })
+        let pair = (earlier, later);
+        let reached = SETS.with(|buffers| {
+            let buffers = &mut buffers.borrow_mut();
+            self.sets
+                .similarity_of_at_least(self.thousandths, pair, buffers)
+        })?;
+        Ok(reached.map_or(Verdict::Refused, Verdict::Same))
     }
 
     fn prepare(&self) -> Result<()> {

@@ -127,7 +127,9 @@ impl<'b> Refusals<'b> {
         }
         self.held.truncate(kept);
         if 2 * kept > self.limit {
-            self.held.drain(..).try_for_each(|pair| self.set_aside.push(pair))?;
+            self.held
+                .drain(..)
+                .try_for_each(|pair| self.set_aside.push(pair))?;
         }
         self.most = (2 * kept).max(HELD).min(self.limit);
         Ok(())
@@ -139,7 +141,9 @@ impl<'b> Refusals<'b> {
     /// Those of temporary files.
     pub fn finish(mut self) -> Result<impl Iterator<Item = Result<Listed>>> {
         self.thin_out()?;
-        self.held.drain(..).try_for_each(|pair| self.set_aside.push(pair))?;
+        self.held
+            .drain(..)
+            .try_for_each(|pair| self.set_aside.push(pair))?;
         let (mut current, mut count) = (None, 0);
         Ok(self.set_aside.finish()?.filter(move |pair| {
             let Ok(pair) = pair else { return true };
