@@ -85,7 +85,7 @@ pub struct Refusals<'b> {
 impl<'b> Refusals<'b> {
     /// None so far; takes a sixteenth of the room.
     pub fn new(bounds: &'b Bounds, room: &Room<'_>) -> Refusals<'b> {
-        let limit = room.memory_bytes / 32 / size_of::<Listed>();
+        let limit = (room.memory_bytes / 32 / size_of::<Listed>()).max(1);
         Refusals {
             bounds,
             held: Vec::new(),
@@ -153,5 +153,54 @@ impl<'b> Refusals<'b> {
             count += 1;
             count <= LISTED
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn the_first_of_each_document_are_listed(
+            pairs in prop::collection::btree_set((0..9u32, 0..1000u32), 0..1500),
+            order in any::<u64>(),
+            memory in 0..3usize,
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let room = Room {
+                directory: directory.path(),
+                memory_bytes: [1 << 12, 1 << 16, 1 << 24][memory],
+            };
+            // Ranks run against the numbers.
+            let pair = |&(document, kept): &(u32, u32)| Listed {
+                document,
+                kept,
+                ranks: [8 - document, kept],
+                score: [kept % 7, 0],
+            };
+            let all: Vec<Listed> = pairs.iter().map(pair).collect();
+            let mut expected = Vec::new();
+            for run in all.chunk_by(|a, b| a.document == b.document) {
+                expected.extend(run.iter().take(LISTED));
+            }
+            let mut shuffled = all;
+            shuffled.sort_by_key(|pair| {
+                let number = u64::from(pair.document) << 32 | u64::from(pair.kept);
+                (number ^ order).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            });
+            let bounds = Bounds::new(9);
+            let mut refusals = Refusals::new(&bounds, &room);
+            refusals.most = refusals.most.min(200);
+            for pair in shuffled {
+                if bounds.admits(pair.ranks[0].into(), pair.kept) {
+                    refusals.push(pair).unwrap();
+                }
+            }
+            let found: Vec<Listed> = refusals.finish().unwrap().map(Result::unwrap).collect();
+            prop_assert_eq!(found, expected);
+        }
     }
 }

@@ -19,6 +19,12 @@ impl Lists {
     ) {
         let part = &positions[list.clone()];
         // Most lists have one position: no search there.
+        if let [position] = part {
+            if within.contains(position) {
+                self.0.push((list, distance));
+            }
+            return;
+        }
         let start = list.start + part.partition_point(|position| *position < within.start);
         let end = list.start + part.partition_point(|position| *position < within.end);
         if start < end {
