@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rayon::prelude::*;
 use simtool::dedup::components::Components;
 use simtool::dedup::star::Star;
-use simtool::dedup::{Documents, Event, OneThread, Outcome, Parallel, Verdict, naive};
+use simtool::dedup::{Documents, Event, Judge, OneThread, Parallel, Verdict, naive};
 use simtool::kernel::Level;
 use simtool::search::join::{Any, Near, Scratch, SketchIndex};
 use simtool::sketch::{Compare, Score, Shape, SketchList, Sketches};
@@ -207,7 +207,7 @@ impl Case {
     fn verdict(&self, a: u64, b: u64) -> Verdict {
         assert!(a < b);
         match scramble(a << 32 | b) % self.one_in {
-            0 => Verdict::Refused((a, b + 1)),
+            0 => Verdict::Refused,
             _ => Verdict::Same((b, b + 1)),
         }
     }
@@ -234,20 +234,19 @@ impl Case {
         }
     }
 
-    /// The events of blocks that end at `borders`, sorted, with the centres.
+    /// The events of blocks that end at `borders`, sorted, with the centres and the number of
+    /// refusals.
     fn star(
         &self,
         borders: &[u64],
         (batch, pairs): (usize, usize),
         parallel: &impl Parallel,
-    ) -> (Vec<Event>, Vec<u64>) {
+        (sifts, tells_few): (bool, bool),
+    ) -> (Vec<Event>, Vec<u64>, u64) {
         let mut events = Vec::new();
         let mut centres: Vec<u64> = Vec::new();
-        let asked = Mutex::new(Vec::new());
-        let verify = |a, b| {
-            asked.lock().unwrap().push((a, b));
-            Ok(self.verdict(a, b))
-        };
+        let mut refused = 0;
+        let trial = Trial::new(self, (sifts, tells_few));
         let mut sink = |event| {
             events.push(event);
             Ok(())
@@ -260,20 +259,24 @@ impl Case {
             for ranks in centres.chunks(7) {
                 let (sketches, partitions) = self.gathered(ranks);
                 let passing = Documents::listed(sketches.all(&self.method), ranks, &partitions);
-                star.remove_near(&passing, parallel, &verify, &mut sink)
+                star.remove_near(&passing, parallel, &trial, &mut sink)
                     .unwrap();
             }
-            while star.step(parallel, &verify, &mut sink).unwrap() {}
+            while star.step(parallel, &trial, &mut sink).unwrap() {}
             assert_eq!(u64::from(star.decided()), to - from);
             centres.extend(star.centres().map(|position| from + u64::from(position)));
+            refused += star.refused();
             from = to;
         }
         events.sort_by_key(|event: &Event| (event.centre, event.member));
-        let mut asked = asked.into_inner().unwrap();
-        asked.sort();
-        let told = events.iter().map(|event| (event.centre, event.member));
-        assert!(asked.into_iter().eq(told), "compared is what is told, once");
-        (events, centres)
+        if !sifts && !tells_few {
+            let told = events.iter().map(|event| (event.centre, event.member));
+            assert!(
+                trial.compared().into_iter().eq(told),
+                "compared is what is told, once"
+            );
+        }
+        (events, centres, refused)
     }
 
     /// Sketches and partitions of some documents.
@@ -288,41 +291,58 @@ impl Case {
         (sketches, partitions.copied().collect())
     }
 
+    /// The first of each component, what is told, sorted, and the number of refusals.
     fn components(
         &self,
         borders: &[u64],
         (batch, pairs): (usize, usize),
         parallel: &impl Parallel,
-    ) -> (Vec<u64>, Vec<Event>) {
+        flags: (bool, bool),
+    ) -> (Vec<u64>, Vec<Event>, u64) {
         let components = Components::new(self.count()).unwrap();
         let mut components = components.with_batches(batch, pairs);
-        let mut refused = Vec::new();
-        let verify = |a, b| Ok(self.verdict(a, b));
+        let trial = Trial::new(self, flags);
+        let (mut refused, mut told) = (0, Vec::new());
         let mut sink = |event| {
-            refused.push(event);
+            told.push(event);
             Ok(())
         };
         let block = |from: u64, to: u64| {
             Documents::block(self.all(from, to), from, self.partitions(from, to))
         };
-        let mut from = 0;
-        for &to in borders {
-            let index = self.index(from, to, 1 << 30);
-            let block_and_index = (&index, &block(from, to));
-            let earlier = block(0, from);
-            components
-                .join_with(block_and_index, &earlier, parallel, &verify, &mut sink)
-                .unwrap();
-            let mut at = 0;
-            while u64::from(at) < to - from {
-                at = components
-                    .step(block_and_index, at, parallel, &verify, &mut sink)
-                    .unwrap();
+        for is_second in [false, true] {
+            let mut from = 0;
+            for &to in borders {
+                let index = self.index(from, to, 1 << 30);
+                let pair = (&index, &block(from, to));
+                let earlier = block(0, from);
+                let mut at = 0;
+                if is_second {
+                    let asked = components.tell_with(pair, &earlier, parallel, &trial, &mut sink);
+                    refused += asked.unwrap();
+                } else {
+                    let joined = components.join_with(pair, &earlier, parallel, &trial);
+                    joined.unwrap();
+                }
+                while u64::from(at) < to - from {
+                    if is_second {
+                        let asked = components.tell(pair, at, parallel, &trial, &mut sink);
+                        let (next, count) = asked.unwrap();
+                        (at, refused) = (next, refused + count);
+                    } else {
+                        at = components.step(pair, at, parallel, &trial).unwrap();
+                    }
+                }
+                from = to;
             }
-            from = to;
         }
-        refused.retain(|event| !components.are_joined(event.centre, event.member));
-        refused.sort_by_key(|event| (event.centre, event.member));
+        assert!(refused == 0 || components.has_refused());
+        let compared = trial.compared();
+        assert!(
+            compared.is_sorted_by(|a, b| a < b),
+            "nothing is compared twice"
+        );
+        told.sort_by_key(|event: &Event| (event.centre, event.member));
         let firsts: Vec<u64> = (0..self.count())
             .map(|rank| components.first(rank))
             .collect();
@@ -330,7 +350,68 @@ impl Case {
             let members = firsts.iter().filter(|first| **first == component.first);
             assert_eq!(members.count() as u64, component.size);
         }
-        (firsts, refused)
+        (firsts, told, refused)
+    }
+}
+
+/// Judges a case, notes what is compared, and may know some refusals beforehand.
+struct Trial<'c> {
+    case: &'c Case,
+    compared: Mutex<Vec<(u64, u64)>>,
+    /// Whether half of the refused pairs are left out by the sieve.
+    sifts: bool,
+    /// Whether one refusal in three is to be told.
+    tells_few: bool,
+}
+
+impl<'c> Trial<'c> {
+    fn new(case: &'c Case, (sifts, tells_few): (bool, bool)) -> Trial<'c> {
+        Trial {
+            case,
+            compared: Mutex::default(),
+            sifts,
+            tells_few,
+        }
+    }
+
+    fn is_sifted(&self, a: u64, b: u64) -> bool {
+        let is_refused = self.case.verdict(a, b) == Verdict::Refused;
+        self.sifts && is_refused && scramble(a ^ b << 20).is_multiple_of(2)
+    }
+
+    /// What was compared, sorted.
+    fn compared(self) -> Vec<(u64, u64)> {
+        let mut compared = self.compared.into_inner().unwrap();
+        compared.sort();
+        compared
+    }
+}
+
+impl Judge for Trial<'_> {
+    fn verify(&self, earlier: u64, later: u64) -> Result<Verdict> {
+        self.compared.lock().unwrap().push((earlier, later));
+        Ok(self.case.verdict(earlier, later))
+    }
+
+    fn sift(&self, earlier: u64, later: &[u64], possible: &mut Vec<u64>) {
+        possible.extend(
+            later
+                .iter()
+                .filter(|later| !self.is_sifted(earlier, **later)),
+        );
+    }
+
+    fn is_told(&self, earlier: u64, later: u64) -> bool {
+        !self.tells_few || scramble(earlier << 9 ^ later).is_multiple_of(3)
+    }
+}
+
+/// A judge who only compares, as a function does.
+struct Comparison<F>(F);
+
+impl<F: Fn(u64, u64) -> Result<Verdict> + Sync> Judge for Comparison<F> {
+    fn verify(&self, earlier: u64, later: u64) -> Result<Verdict> {
+        (self.0)(earlier, later)
     }
 }
 
@@ -370,20 +451,29 @@ proptest! {
         cuts in prop::collection::vec(any::<u64>(), 0..4),
         batch in 1usize..40,
         pairs in 1usize..300,
+        flags in any::<(bool, bool)>(),
     ) {
         let near = |a, b| case.near(a, b);
-        let expected = naive::star(case.count(), near, |a, b| case.verdict(a, b));
-        let removed: Vec<u64> = expected
+        let events = naive::star(case.count(), near, |a, b| case.verdict(a, b));
+        let is_refused = |event: &&Event| event.verdict == Verdict::Refused;
+        let refused = events.iter().filter(is_refused).count() as u64;
+        let removed: Vec<u64> = events
             .iter()
-            .filter(|event| event.outcome == Outcome::Verified)
+            .filter(|event| !is_refused(event))
             .map(|event| event.member)
             .collect();
         let centres: Vec<u64> = (0..case.count()).filter(|rank| !removed.contains(rank)).collect();
-        let expected = (expected, centres);
+        let trial = Trial::new(&case, flags);
+        let told = events.iter().filter(|event| {
+            !is_refused(event) || trial.is_told(event.centre, event.member)
+        });
+        let expected = (told.copied().collect(), centres, refused);
         let borders = borders(case.count(), &cuts);
-        prop_assert_eq!(&case.star(&borders, (batch, pairs), &OneThread), &expected);
-        prop_assert_eq!(&case.star(&borders, (batch, pairs), &Rayon::new(3)), &expected);
-        prop_assert_eq!(&case.star(&[case.count()], (1024, 1 << 18), &OneThread), &expected);
+        let cut = (batch, pairs);
+        prop_assert_eq!(&case.star(&borders, cut, &OneThread, flags), &expected);
+        prop_assert_eq!(&case.star(&borders, cut, &Rayon::new(3), flags), &expected);
+        let whole = (1024, 1 << 18);
+        prop_assert_eq!(&case.star(&[case.count()], whole, &OneThread, flags), &expected);
     }
 
     #[test]
@@ -392,25 +482,32 @@ proptest! {
         cuts in prop::collection::vec(any::<u64>(), 0..4),
         batch in 1usize..40,
         pairs in 1usize..300,
+        flags in any::<(bool, bool)>(),
     ) {
         let is_copy = |a, b| {
             case.near(a, b).is_some() && matches!(case.verdict(a, b), Verdict::Same(_))
         };
         let firsts = naive::components(case.count(), is_copy);
-        let mut refused = Vec::new();
+        let trial = Trial::new(&case, flags);
+        let (mut refused, mut told) = (0, Vec::new());
         for a in 0..case.count() {
             for b in a + 1..case.count() {
-                if case.near(a, b).is_some() && firsts[a as usize] != firsts[b as usize] {
-                    refused.push((a, b));
+                let Some(score) = case.near(a, b) else { continue };
+                if firsts[a as usize] == firsts[b as usize] {
+                    continue;
+                }
+                refused += 1;
+                if trial.is_told(a, b) {
+                    told.push(Event { member: b, centre: a, score, verdict: Verdict::Refused });
                 }
             }
         }
         let borders = borders(case.count(), &cuts);
         for threads in [1, 3] {
-            let found = case.components(&borders, (batch, pairs), &Rayon::new(threads));
+            let found = case.components(&borders, (batch, pairs), &Rayon::new(threads), flags);
             prop_assert_eq!(&found.0, &firsts);
-            let told: Vec<_> = found.1.iter().map(|event| (event.centre, event.member)).collect();
-            prop_assert_eq!(&told, &refused);
+            prop_assert_eq!(&found.1, &told);
+            prop_assert_eq!(found.2, refused);
         }
     }
 
@@ -484,9 +581,10 @@ fn large_blocks_find_what_small_ones_find() {
             one_in: 3,
         };
         let count = count as u64;
-        let whole = case.star(&[count], (1024, 1 << 18), &OneThread);
+        let all = (false, false);
+        let whole = case.star(&[count], (1024, 1 << 18), &OneThread, all);
         assert!(whole.0.len() >= count as usize / 5);
-        assert!(case.star(&[1700, 1701, count], (500, 1 << 10), &Rayon::new(2)) == whole);
+        assert!(case.star(&[1700, 1701, count], (500, 1 << 10), &Rayon::new(2), all) == whole);
 
         let tables = case.index(0, count, 1 << 30);
         let sketches = (0..count).map(|rank| SketchIndex::bytes_for(&method, case.sketch(rank)));
@@ -523,15 +621,15 @@ fn references_remove_and_are_not_compared() {
     let mut star = Star::new(&index, 120, &[]);
     let mut events = Vec::new();
     let passing = Documents::block(case.all(0, 120), 0, &[]);
-    let verify = |a, b| {
+    let judge = Comparison(|a, b| {
         assert!(a < 120 && b >= 120);
         Ok(case.verdict(a, b))
-    };
+    });
     let mut sink = |event| {
         events.push(event);
         Ok(())
     };
-    star.remove_near(&passing, &OneThread, &verify, &mut sink)
+    star.remove_near(&passing, &OneThread, &judge, &mut sink)
         .unwrap();
     for position in 0..80 {
         let rank = 120 + u64::from(position);
@@ -541,11 +639,7 @@ fn references_remove_and_are_not_compared() {
         });
         assert_eq!(star.is_removed(position), copies.next().is_some());
     }
-    assert!(
-        events
-            .iter()
-            .any(|event| event.outcome == Outcome::Verified)
-    );
+    assert!(events.iter().any(|event| event.verdict != Verdict::Refused));
 }
 
 #[test]
@@ -558,20 +652,26 @@ fn errors_of_the_caller_come_back() {
         one_in: 2,
     };
     let index = case.index(0, 50, 1 << 30);
-    let fail = |_, _| -> Result<Verdict> { Err(Error::new(ErrorKind::Read, "gone")) };
-    let mut quiet = |_| Ok(());
-    let mut star = Star::new(&index, 0, &[]);
-    let error = star.step(&OneThread, &fail, &mut quiet).unwrap_err();
-    assert_eq!(error.to_string(), "gone");
-    let verify = |a, b| Ok(case.verdict(a, b));
-    let mut full = |_| Err(Error::new(ErrorKind::Write, "full"));
-    let mut star = Star::new(&index, 0, &[]);
-    let error = star.step(&OneThread, &verify, &mut full).unwrap_err();
-    assert_eq!(error.to_string(), "full");
-    let block = Documents::block(case.all(0, 50), 0, &[]);
-    let mut components = Components::new(50).unwrap();
-    let error = components.step((&index, &block), 0, &OneThread, &fail, &mut quiet);
-    assert_eq!(error.unwrap_err().to_string(), "gone");
+    let fail = Comparison(|_, _| Err(Error::new(ErrorKind::Read, "gone")));
+    let verify = Comparison(|a, b| Ok(case.verdict(a, b)));
+    // Many neighbours have a way of their own.
+    for (batch, pairs) in [(1024, 1 << 18), (8, 8)] {
+        let mut quiet = |_| Ok(());
+        let mut star = Star::new(&index, 0, &[]).with_batches(batch, pairs);
+        let error = star.step(&OneThread, &fail, &mut quiet).unwrap_err();
+        assert_eq!(error.to_string(), "gone");
+        let mut full = |_| Err(Error::new(ErrorKind::Write, "full"));
+        let mut star = Star::new(&index, 0, &[]).with_batches(batch, pairs);
+        let error = star.step(&OneThread, &verify, &mut full).unwrap_err();
+        assert_eq!(error.to_string(), "full");
+        let block = Documents::block(case.all(0, 50), 0, &[]);
+        let pair = (&index, &block);
+        let mut components = Components::new(50).unwrap().with_batches(batch, pairs);
+        let error = components.step(pair, 0, &OneThread, &fail).unwrap_err();
+        assert_eq!(error.to_string(), "gone");
+        let error = components.tell(pair, 0, &OneThread, &verify, &mut full);
+        assert_eq!(error.unwrap_err().to_string(), "full");
+    }
     assert_eq!(
         Components::new(1 << 32).err().unwrap().kind(),
         ErrorKind::Parameter

@@ -6,6 +6,9 @@ use crate::search::join::{Near, Scratch, SketchIndex};
 /// Queries that a thread takes at a time: as many as the tables of fingerprints like.
 const QUERIES: usize = 32;
 
+/// So few documents ask at a time if each has very many neighbours.
+pub(super) const FEW: usize = 32;
+
 /// A document of a block, and one before it whose sketch is near.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pair {
@@ -19,22 +22,30 @@ pub(super) struct Pair {
 #[derive(Default)]
 pub(super) struct Gatherer {
     tasks: Vec<Task>,
-    pairs: Vec<Pair>,
 }
 
 #[derive(Default)]
 struct Task {
     queries: Vec<(u32, Range<u32>)>,
     scratch: Scratch,
-    pairs: Vec<Pair>,
+    /// The members near each query, one list behind another, and where each list ends.
+    members: Vec<u32>,
+    ends: Vec<usize>,
     next: u32,
 }
 
+/// What is near each of those who asked.
+pub(super) struct Gathered<'g> {
+    tasks: &'g [Task],
+    /// Everything before this position is there.
+    pub end: u32,
+}
+
 impl Gatherer {
-    /// The pairs of `asking` with what is near in the range that each `(number, range)` of
-    /// `queries` names, all with one end, as far as `wanted`: by member, then by centre.
+    /// What is near each number of `queries` in the range that comes with it, all with one end, as
+    /// far as `wanted`.
     ///
-    /// Complete for members before the returned position: no query gives more candidates than
+    /// Complete for members before the end of the answer: no query gives more candidates than
     /// `limit` at once.
     pub(super) fn gather(
         &mut self,
@@ -44,18 +55,40 @@ impl Gatherer {
         limit: usize,
         wanted: impl Fn(Pair) -> bool + Sync + Send,
         parallel: &impl Parallel,
-    ) -> (u32, &[Pair]) {
+    ) -> Gathered<'_> {
         let tasks = deal(&mut self.tasks, queries);
         parallel.for_each(tasks, |task| task.work(index, asking, limit, &wanted));
         let end = tasks.iter().map(|task| task.next).min();
-        let end = end.unwrap_or(u32::MAX);
-        self.pairs.clear();
-        for task in tasks {
-            let complete = task.pairs.iter().filter(|pair| pair.member < end);
-            self.pairs.extend(complete);
+        Gathered {
+            end: end.unwrap_or(u32::MAX),
+            tasks,
         }
-        self.pairs.sort_unstable();
-        (end, &self.pairs)
+    }
+}
+
+impl Gathered<'_> {
+    /// Those who asked, in order, with the members near them, ascending.
+    pub(super) fn lists(&self) -> impl Iterator<Item = (u32, &[u32])> {
+        self.tasks.iter().flat_map(|task| {
+            let starts = [0].into_iter().chain(task.ends.iter().copied());
+            let ranges = starts.zip(&task.ends);
+            ranges.zip(&task.queries).map(|((start, end), query)| {
+                let list = &task.members[start..*end];
+                let complete = list.partition_point(|member| *member < self.end);
+                (query.0, &list[..complete])
+            })
+        })
+    }
+
+    /// All pairs, by member, then by centre.
+    pub(super) fn pairs(&self) -> Vec<Pair> {
+        let of_list = |(centre, members): (u32, _)| {
+            let members: &[u32] = members;
+            members.iter().map(move |&member| Pair { member, centre })
+        };
+        let mut pairs: Vec<Pair> = self.lists().flat_map(of_list).collect();
+        pairs.sort_unstable();
+        pairs
     }
 }
 
@@ -64,7 +97,8 @@ fn deal(
     tasks: &mut Vec<Task>,
     queries: impl ExactSizeIterator<Item = (u32, Range<u32>)>,
 ) -> &mut [Task] {
-    let count = queries.len().div_ceil(QUERIES);
+    let each = if queries.len() <= FEW { 1 } else { QUERIES };
+    let count = queries.len().div_ceil(each);
     if tasks.len() < count {
         tasks.resize_with(count, Task::default);
     }
@@ -73,7 +107,7 @@ fn deal(
         task.queries.clear();
     }
     for (number, query) in queries.enumerate() {
-        tasks[number / QUERIES].queries.push(query);
+        tasks[number / each].queries.push(query);
     }
     tasks
 }
@@ -92,13 +126,20 @@ impl Task {
             limit,
         };
         let queries: Vec<Near<'_>> = self.queries.iter().map(query).collect();
-        self.pairs.clear();
+        self.members.clear();
+        self.ends.clear();
         self.next = u32::MAX;
-        let pairs = &mut self.pairs;
-        index.near_batch(&queries, &mut self.scratch, |query, near, next| {
+        index.near_positions_batch(&queries, &mut self.scratch, |query, near, next| {
             let centre = self.queries[query].0;
-            let proposed = near.iter().map(|&(member, _)| Pair { member, centre });
-            pairs.extend(proposed.filter(|pair| wanted(*pair)));
+            let is_wanted = |member: &u32| {
+                wanted(Pair {
+                    member: *member,
+                    centre,
+                })
+            };
+            self.members
+                .extend(near.iter().copied().filter(|member| is_wanted(member)));
+            self.ends.push(self.members.len());
             self.next = self.next.min(next);
         });
     }

@@ -14,14 +14,19 @@
 pub mod components;
 mod documents;
 mod gather;
+mod judge;
 pub mod keep;
 pub mod naive;
 mod parallel;
 mod settle;
+mod signature;
 pub mod star;
+mod sweep;
 mod union_find;
 mod verdict;
 
 pub use documents::Documents;
+pub use judge::Judge;
 pub use parallel::{OneThread, Parallel};
-pub use verdict::{Event, Fraction, Outcome, Verdict};
+pub use signature::Signatures;
+pub use verdict::{Event, Fraction, Verdict};

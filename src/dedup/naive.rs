@@ -1,7 +1,7 @@
 //! All pairs, in order: the definition of star clusters and components, and the oracle of their
 //! tests.
 
-use super::{Event, Outcome, Verdict};
+use super::{Event, Verdict};
 use crate::sketch::Score;
 
 /// The events of the star rule over documents 0 to `count`, centre by centre.
@@ -23,9 +23,14 @@ pub fn star(
                 continue;
             }
             if let Some(score) = near(centre, member) {
-                let event = Event::new(centre, member, score, verify(centre, member));
-                removed[member as usize] = event.outcome == Outcome::Verified;
-                events.push(event);
+                let verdict = verify(centre, member);
+                removed[member as usize] = verdict != Verdict::Refused;
+                events.push(Event {
+                    member,
+                    centre,
+                    score,
+                    verdict,
+                });
             }
         }
     }

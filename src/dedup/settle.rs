@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::gather::Pair;
-use super::{Documents, Event, Outcome, Parallel, Verdict};
+use super::{Documents, Event, Judge, Parallel, Verdict};
 use crate::search::join::SketchIndex;
 use crate::{Error, Result};
 
@@ -35,11 +35,13 @@ struct Member {
 struct Task {
     members: Vec<Member>,
     events: Vec<Event>,
+    refused: u64,
+    possible: Vec<u64>,
     error: Option<Error>,
 }
 
 /// Decides the members of `pairs`, which come by member, then by centre, as if centre after centre
-/// had its turn.
+/// had its turn; returns how many pairs were refused.
 ///
 /// A member goes through its centres in order, up to the first that verifies, and waits where it
 /// is unknown whether one is a centre at all: no comparison is made that the turns would not make,
@@ -50,14 +52,15 @@ pub(super) fn settle(
     pairs: &[Pair],
     states: &mut [State],
     parallel: &impl Parallel,
-    verify: &(impl Fn(u64, u64) -> Result<Verdict> + Sync),
+    judge: &impl Judge,
     sink: &mut dyn FnMut(Event) -> Result<()>,
-) -> Result<()> {
+) -> Result<u64> {
     let mut tasks = deal(pairs);
+    let mut refused = 0;
     while !tasks.is_empty() {
         let known: &[State] = states;
         parallel.for_each(&mut tasks, |task| {
-            let done = task.advance(block, asking, pairs, known, verify);
+            let done = task.advance(block, asking, pairs, known, judge);
             task.error = done.err();
         });
         for task in &mut tasks {
@@ -65,6 +68,7 @@ pub(super) fn settle(
                 return Err(error);
             }
             task.events.drain(..).try_for_each(&mut *sink)?;
+            refused += std::mem::take(&mut task.refused);
             task.members.retain(|member| {
                 let state = &mut states[member.position as usize];
                 let at_end = member.pairs.is_empty();
@@ -79,7 +83,7 @@ pub(super) fn settle(
         }
         tasks.retain(|task| !task.members.is_empty());
     }
-    Ok(())
+    Ok(refused)
 }
 
 /// The members of `pairs`, in order, a few to a task.
@@ -112,7 +116,7 @@ impl Task {
         asking: &Asking<'_>,
         pairs: &[Pair],
         states: &[State],
-        verify: &impl Fn(u64, u64) -> Result<Verdict>,
+        judge: &impl Judge,
     ) -> Result<()> {
         for member in &mut self.members {
             while !member.pairs.is_empty() {
@@ -126,16 +130,27 @@ impl Task {
                     Some(State::Centre) | None => {}
                 }
                 let ranks = (asking.documents.rank(centre), block.rank(member.position));
-                let verdict = verify(ranks.0, ranks.1)?;
-                let sketch = block.sketch(member.position);
-                let score = index
-                    .method()
-                    .score(asking.documents.sketch(centre), sketch);
-                let event = Event::new(ranks.0, ranks.1, score, verdict);
-                self.events.push(event);
+                self.possible.clear();
+                judge.sift(ranks.0, &[ranks.1], &mut self.possible);
+                let verdict = match self.possible.is_empty() {
+                    true => Verdict::Refused,
+                    false => judge.verify(ranks.0, ranks.1)?,
+                };
                 member.pairs.start += 1;
-                if event.outcome == Outcome::Verified {
-                    member.removed = true;
+                member.removed = verdict != Verdict::Refused;
+                self.refused += u64::from(!member.removed);
+                if member.removed || judge.is_told(ranks.0, ranks.1) {
+                    let sketch = block.sketch(member.position);
+                    self.events.push(Event {
+                        member: ranks.1,
+                        centre: ranks.0,
+                        score: index
+                            .method()
+                            .score(asking.documents.sketch(centre), sketch),
+                        verdict,
+                    });
+                }
+                if member.removed {
                     break;
                 }
             }

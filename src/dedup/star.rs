@@ -19,16 +19,21 @@
 //! of the older collection pass by [`remove_near`](Star::remove_near) as centres, and take no
 //! [`step`](Star::step).
 
-use super::gather::{Gatherer, Pair};
+use super::gather::{FEW, Gatherer, Pair};
 use super::settle::{Asking, State, settle};
-use super::{Documents, Event, Parallel, Verdict};
+use super::sweep::sweep;
+use super::{Documents, Event, Judge, Parallel};
 use crate::Result;
 use crate::search::join::SketchIndex;
 
 /// Documents that are visited at a time.
 const BATCH: usize = 1024;
+/// The same where they have very many neighbours: all pairs of a batch are compared.
+const DENSE_BATCH: usize = 256;
 /// Pairs that are held at a time.
 const PAIRS: usize = 1 << 18;
+/// Neighbours that a few centres may have, for each pair: a pair takes more work and memory.
+const NEIGHBOURS: usize = 16;
 
 /// The star rule over a block of documents.
 pub struct Star<'a> {
@@ -37,6 +42,9 @@ pub struct Star<'a> {
     states: Vec<State>,
     /// Everything before is decided.
     decided: u32,
+    /// Whether those who asked last had very many neighbours.
+    is_dense: bool,
+    refused: u64,
     gatherer: Gatherer,
     batch: usize,
     pairs: usize,
@@ -60,6 +68,8 @@ impl<'a> Star<'a> {
             block: Documents::block(index.sketches(), first, partitions),
             states: vec![State::Undecided; index.count() as usize],
             decided: 0,
+            is_dense: false,
+            refused: 0,
             gatherer: Gatherer::default(),
             batch: BATCH,
             pairs: PAIRS,
@@ -82,17 +92,18 @@ impl<'a> Star<'a> {
     /// Lets `centres`, all of earlier ranks, remove what they verify.
     ///
     /// Batches of centres have to come in keep order, before the first [`step`](Self::step).
-    /// `verify(centre, member)` is called with ranks, once at most for each pair, and only while
-    /// the member is undecided. `sink` gets each verdict; the set of events is always the same,
-    /// their order depends on nothing but the batches.
+    /// `judge` is asked with the ranks of centre and member, once at most for each pair, and only
+    /// while the member is undecided. `sink` gets each removal, and each refusal that the judge
+    /// wants to be told of; the set of events is always the same, their order depends on nothing
+    /// but the batches.
     ///
     /// # Errors
-    /// The first of `verify` or `sink`.
+    /// The first of `judge` or `sink`.
     pub fn remove_near(
         &mut self,
         centres: &Documents<'_>,
         parallel: &impl Parallel,
-        verify: &(impl Fn(u64, u64) -> Result<Verdict> + Sync),
+        judge: &impl Judge,
         sink: &mut dyn FnMut(Event) -> Result<()>,
     ) -> Result<()> {
         let asking = Asking {
@@ -101,21 +112,21 @@ impl<'a> Star<'a> {
         };
         let numbers: Vec<u32> = centres.numbers().collect();
         for numbers in numbers.chunks(self.batch) {
-            self.remove_from(0, &asking, numbers, parallel, verify, sink)?;
+            self.remove_from(0, &asking, numbers, parallel, judge, sink)?;
         }
         Ok(())
     }
 
     /// Visits the next batch of undecided documents; `false` if there was none.
     ///
-    /// `verify` and `sink` are those of [`remove_near`](Self::remove_near).
+    /// `judge` and `sink` are those of [`remove_near`](Self::remove_near).
     ///
     /// # Errors
-    /// The first of `verify` or `sink`.
+    /// The first of `judge` or `sink`.
     pub fn step(
         &mut self,
         parallel: &impl Parallel,
-        verify: &(impl Fn(u64, u64) -> Result<Verdict> + Sync),
+        judge: &impl Judge,
         sink: &mut dyn FnMut(Event) -> Result<()>,
     ) -> Result<bool> {
         let batch = self.next_batch();
@@ -123,23 +134,36 @@ impl<'a> Star<'a> {
             self.decided = self.block.count();
             return Ok(false);
         };
-        let (behind, count) = (last + 1, self.block.count());
+        let behind = last + 1;
         let asking = Asking {
             documents: self.block,
             own: Some(first..behind),
         };
-        // Nearly always one question each is enough; where that gives too many pairs, the batch
-        // is settled first, and then its centres ask again.
-        let limit = (self.pairs / batch.len()).max(1);
-        let whole = self.settle_batch(&asking, &batch, count, limit, parallel, verify, sink)?;
-        if !whole {
-            self.settle_batch(&asking, &batch, behind, usize::MAX, parallel, verify, sink)?;
-            let is_centre = |position: &u32| self.states[*position as usize] == State::Centre;
-            let centres: Vec<u32> = batch.iter().copied().filter(is_centre).collect();
-            self.remove_from(behind, &asking, &centres, parallel, verify, sink)?;
+        // Mostly one question each is enough; where that gives too many pairs, the batch is
+        // settled first, and then its centres ask.
+        let mut pairs = None;
+        if !self.is_dense {
+            pairs = self.near(&asking, &batch, |position| position + 1, parallel);
+            self.is_dense = pairs.is_none();
+        }
+        match pairs {
+            Some(pairs) => self.settle(&asking, &batch, &pairs, parallel, judge, sink)?,
+            None => {
+                judge.prepare()?;
+                let pairs = self.pairs_of(&batch, parallel);
+                self.settle(&asking, &batch, &pairs, parallel, judge, sink)?;
+                let is_centre = |position: &u32| self.states[*position as usize] == State::Centre;
+                let centres: Vec<u32> = batch.iter().copied().filter(is_centre).collect();
+                self.remove_from(behind, &asking, &centres, parallel, judge, sink)?;
+            }
         }
         self.decided = behind;
         Ok(true)
+    }
+
+    /// How many pairs were refused, told or not.
+    pub fn refused(&self) -> u64 {
+        self.refused
     }
 
     /// Everything before this position is decided.
@@ -162,35 +186,63 @@ impl<'a> Star<'a> {
     fn next_batch(&self) -> Vec<u32> {
         let rest = self.decided..self.block.count();
         let undecided = rest.filter(|position| !self.is_removed(*position));
-        undecided.take(self.batch).collect()
+        let most = match self.is_dense {
+            true => self.batch.min(DENSE_BATCH),
+            false => self.batch,
+        };
+        undecided.take(most).collect()
     }
 
-    /// Settles the members of `batch` with all that is near before `end`, unless somebody has more
-    /// candidates than `limit`: then nothing is done.
-    #[allow(clippy::too_many_arguments)]
-    fn settle_batch(
+    /// What is near those that `asking` has under `numbers`, from the position that `start` gives
+    /// for each; nothing if somebody has too many candidates.
+    fn near(
         &mut self,
         asking: &Asking<'_>,
-        batch: &[u32],
-        end: u32,
-        limit: usize,
+        numbers: &[u32],
+        start: impl Fn(u32) -> u32,
         parallel: &impl Parallel,
-        verify: &(impl Fn(u64, u64) -> Result<Verdict> + Sync),
-        sink: &mut dyn FnMut(Event) -> Result<()>,
-    ) -> Result<bool> {
-        let (states, block) = (&self.states, &self.block);
-        let queries = batch.iter().map(|position| (*position, position + 1..end));
-        let (complete, pairs) = self.gatherer.gather(
+    ) -> Option<Vec<Pair>> {
+        let (states, block, count) = (&self.states, &self.block, self.block.count());
+        let found = self.gatherer.gather(
             self.index,
             &asking.documents,
-            queries,
-            limit,
+            numbers
+                .iter()
+                .map(|number| (*number, start(*number)..count)),
+            (self.pairs / numbers.len().max(1)).max(1),
             |pair| is_wanted(states, block, &asking.documents, pair),
             parallel,
         );
-        if complete < end {
-            return Ok(false);
-        }
+        (found.end >= count).then(|| found.pairs())
+    }
+
+    /// The pairs of near documents of a batch, by comparing all of it.
+    fn pairs_of(&self, batch: &[u32], parallel: &impl Parallel) -> Vec<Pair> {
+        let (method, block) = (self.index.method(), &self.block);
+        let mut rows: Vec<(usize, Vec<Pair>)> = (0..batch.len()).map(|n| (n, vec![])).collect();
+        parallel.for_each(&mut rows, |(number, pairs)| {
+            let member = batch[*number];
+            let sketch = block.sketch(member);
+            let near = batch[..*number].iter().filter(|&&centre| {
+                block.partition(member) == block.partition(centre)
+                    && method.accepts(&method.score(block.sketch(centre), sketch))
+            });
+            pairs.extend(near.map(|&centre| Pair { member, centre }));
+        });
+        rows.into_iter().flat_map(|(_, pairs)| pairs).collect()
+    }
+
+    /// Settles the pairs of a batch with one another, and with what is behind it as far as there
+    /// are such pairs.
+    fn settle(
+        &mut self,
+        asking: &Asking<'_>,
+        batch: &[u32],
+        pairs: &[Pair],
+        parallel: &impl Parallel,
+        judge: &impl Judge,
+        sink: &mut dyn FnMut(Event) -> Result<()>,
+    ) -> Result<()> {
         // Nobody is near before them: they are centres.
         let mut rest = pairs.iter().map(|pair| pair.member).peekable();
         for position in batch {
@@ -199,17 +251,9 @@ impl<'a> Star<'a> {
                 self.states[*position as usize] = State::Centre;
             }
         }
-        let block = (self.index, &self.block);
-        settle(
-            block,
-            asking,
-            pairs,
-            &mut self.states,
-            parallel,
-            verify,
-            sink,
-        )?;
-        Ok(true)
+        let (block, states) = ((self.index, &self.block), &mut self.states);
+        self.refused += settle(block, asking, pairs, states, parallel, judge, sink)?;
+        Ok(())
     }
 
     /// Lets the centres that `asking` has under `numbers` remove what is near from `start` on.
@@ -219,35 +263,57 @@ impl<'a> Star<'a> {
         asking: &Asking<'_>,
         numbers: &[u32],
         parallel: &impl Parallel,
-        verify: &(impl Fn(u64, u64) -> Result<Verdict> + Sync),
+        judge: &impl Judge,
         sink: &mut dyn FnMut(Event) -> Result<()>,
     ) -> Result<()> {
+        if !self.is_dense {
+            if let Some(pairs) = self.near(asking, numbers, |_| start, parallel) {
+                let (block, states) = ((self.index, &self.block), &mut self.states);
+                self.refused += settle(block, asking, &pairs, states, parallel, judge, sink)?;
+                return Ok(());
+            }
+            judge.prepare()?;
+        }
+        let mut most = 0;
+        for few in numbers.chunks(FEW) {
+            most = most.max(self.sweep(start, asking, few, parallel, judge, sink)?);
+        }
+        self.is_dense = most > self.pairs / self.batch;
+        Ok(())
+    }
+
+    /// The same for a few centres with very many neighbours; returns how many one has at most.
+    fn sweep(
+        &mut self,
+        start: u32,
+        asking: &Asking<'_>,
+        few: &[u32],
+        parallel: &impl Parallel,
+        judge: &impl Judge,
+        sink: &mut dyn FnMut(Event) -> Result<()>,
+    ) -> Result<usize> {
         let (mut from, count) = (start, self.block.count());
-        let limit = (self.pairs / numbers.len().max(1)).max(1);
-        while from < count && !numbers.is_empty() {
+        let limit = (NEIGHBOURS * self.pairs / few.len().max(1)).max(1);
+        let mut most = 0;
+        while from < count {
             let (states, block) = (&self.states, &self.block);
-            let queries = numbers.iter().map(|number| (*number, from..count));
-            let (next, pairs) = self.gatherer.gather(
+            let found = self.gatherer.gather(
                 self.index,
                 &asking.documents,
-                queries,
+                few.iter().map(|number| (*number, from..count)),
                 limit,
                 |pair| is_wanted(states, block, &asking.documents, pair),
                 parallel,
             );
-            let block = (self.index, &self.block);
-            settle(
-                block,
-                asking,
-                pairs,
-                &mut self.states,
-                parallel,
-                verify,
-                sink,
-            )?;
-            from = next;
+            let lists: Vec<(u32, &[u32])> = found.lists().collect();
+            let lengths = lists.iter().map(|(_, list)| list.len());
+            most = most.max(lengths.max().unwrap_or_default());
+            let (block, states) = ((self.index, block), &mut self.states);
+            let centres = &asking.documents;
+            self.refused += sweep(block, centres, &lists, states, parallel, judge, sink)?;
+            from = found.end;
         }
-        Ok(())
+        Ok(most)
     }
 }
 

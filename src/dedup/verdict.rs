@@ -6,22 +6,13 @@ pub type Fraction = (u64, u64);
 /// What an exact comparison of two documents says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// They are copies of one another.
+    /// They are copies of one another, as alike as this.
     Same(Fraction),
     /// They are not, whatever their sketches say.
-    Refused(Fraction),
-}
-
-/// What became of a pair that sketches proposed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The later document is a verified copy of the earlier one.
-    Verified,
-    /// It is not.
     Refused,
 }
 
-/// A pair that sketches proposed and an exact comparison has judged.
+/// A pair that sketches proposed and that was judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The rank of the later document.
@@ -30,24 +21,6 @@ pub struct Event {
     pub centre: u64,
     /// How near their sketches are.
     pub score: Score,
-    /// What the exact comparison gave.
-    pub verified: Fraction,
-    /// And what that means.
-    pub outcome: Outcome,
-}
-
-impl Event {
-    pub(super) fn new(centre: u64, member: u64, score: Score, verdict: Verdict) -> Event {
-        let (outcome, verified) = match verdict {
-            Verdict::Same(fraction) => (Outcome::Verified, fraction),
-            Verdict::Refused(fraction) => (Outcome::Refused, fraction),
-        };
-        Event {
-            member,
-            centre,
-            score,
-            verified,
-            outcome,
-        }
-    }
+    /// What was judged.
+    pub verdict: Verdict,
 }

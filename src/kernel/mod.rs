@@ -5,6 +5,7 @@
 //! its cost does not show.
 
 pub mod accumulate;
+pub mod bitmaps;
 pub mod columns;
 pub mod hamming;
 mod level;

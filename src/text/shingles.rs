@@ -52,10 +52,41 @@ pub fn sort_to_set(hashes: &mut Vec<u64>) {
 }
 
 /// How many elements two sets share; O(sum of the lengths).
+pub fn overlap(a: &[u64], b: &[u64]) -> usize {
+    // Nothing is too little.
+    overlap_of_at_least(a, b, 0).unwrap_or_default()
+}
+
+/// How many elements two sets share, if these are at least so many; stops when what is left of
+/// them is too little.
 ///
 /// A merge waits at each step for the one before. Hashes are spread evenly, so the sets are cut
 /// at the same values into four parts of about the same size, which are merged side by side.
-pub fn overlap(a: &[u64], b: &[u64]) -> usize {
+pub fn overlap_of_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
+    let mut merges = side_by_side(a, b);
+    loop {
+        let most: usize = merges.iter().map(Merge::most).sum();
+        if most < least {
+            return None;
+        }
+        let steps = merges.iter().map(Merge::sure_steps).min().unwrap_or(0);
+        if steps == 0 {
+            break;
+        }
+        for _ in 0..steps.min(STEPS) {
+            merges.iter_mut().for_each(Merge::step);
+        }
+    }
+    for merge in &mut merges {
+        while merge.sure_steps() > 0 {
+            merge.step();
+        }
+    }
+    let shared = merges.iter().map(|merge| merge.shared).sum();
+    (shared >= least).then_some(shared)
+}
+
+fn side_by_side<'s>(a: &'s [u64], b: &'s [u64]) -> [Merge<'s>; PARTS] {
     let cut = |part: usize| part * a.len() / PARTS;
     let mut merges = [(); PARTS].map(|()| Merge::default());
     let mut begin = 0;
@@ -67,25 +98,13 @@ pub fn overlap(a: &[u64], b: &[u64]) -> usize {
         (merge.a, merge.b) = (&a[cut(part)..cut(part + 1)], &b[begin..end]);
         begin = end;
     }
-    loop {
-        let steps = merges.iter().map(Merge::sure_steps).min().unwrap_or(0);
-        if steps == 0 {
-            break;
-        }
-        for _ in 0..steps {
-            merges.iter_mut().for_each(Merge::step);
-        }
-    }
-    for merge in &mut merges {
-        while merge.sure_steps() > 0 {
-            merge.step();
-        }
-    }
-    merges.iter().map(|merge| merge.shared).sum()
+    merges
 }
 
 /// Merges that go on side by side.
 const PARTS: usize = 4;
+/// Steps of each between two looks at what is left.
+const STEPS: usize = 32;
 
 /// Two sorted lists, as far as they were compared.
 #[derive(Default)]
@@ -101,6 +120,11 @@ impl Merge<'_> {
     /// So many steps can be taken before either list ends.
     fn sure_steps(&self) -> usize {
         (self.a.len() - self.i).min(self.b.len() - self.j)
+    }
+
+    /// So many elements are shared at most.
+    fn most(&self) -> usize {
+        self.shared + self.sure_steps()
     }
 
     #[inline]
@@ -165,6 +189,27 @@ mod tests {
             let (a, b) = (set(&a), set(&b));
             prop_assert_eq!(overlap(&a, &b) as u64, shared);
             prop_assert_eq!(jaccard(&a, &b), (shared, union));
+            for least in 0..=a.len().max(b.len()) + 1 {
+                let expected = (shared >= least as u64).then_some(shared as usize);
+                prop_assert_eq!(overlap_of_at_least(&a, &b, least), expected);
+            }
+        }
+
+        #[test]
+        fn merges_stop_where_too_little_is_left(
+            common in prop::collection::vec(any::<u64>(), 0..400),
+            own in prop::collection::vec(any::<(u64, u8)>(), 0..400),
+            around in 0..7usize,
+        ) {
+            // Pages of a template.
+            let of = |page: u8| own.iter().filter(move |own| own.1 % 3 == page).map(|own| own.0);
+            let page = |page| set(&common.iter().copied().chain(of(page)).collect::<Vec<_>>());
+            let (a, b) = (page(0), page(1));
+            let shared = oracle(&a, &b).0 as usize;
+            let least = (shared + around).saturating_sub(3);
+            let expected = (shared >= least).then_some(shared);
+            prop_assert_eq!(overlap_of_at_least(&a, &b, least), expected);
+            prop_assert_eq!(overlap_of_at_least(&b, &a, least), expected);
         }
 
         #[test]

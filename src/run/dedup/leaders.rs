@@ -110,6 +110,20 @@ impl<'a> Leaders<'a> {
         Ok(u32::from_le(number))
     }
 
+    /// The numbers of all documents, by rank: four bytes each.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn documents(&self) -> Result<Vec<u32>> {
+        let mut numbers = vec![0u32; self.count as usize];
+        self.documents
+            .fill_at(0, bytemuck::cast_slice_mut(&mut numbers))?;
+        numbers
+            .iter_mut()
+            .for_each(|number| *number = u32::from_le(*number));
+        Ok(numbers)
+    }
+
     /// Reads the leaders of consecutive ranks.
     ///
     /// # Errors

@@ -21,6 +21,7 @@ mod leaders;
 mod near;
 mod numbering;
 mod pair_tables;
+mod refused;
 mod reports;
 mod resolve;
 mod row;
@@ -57,6 +58,7 @@ use gathered::Gathered;
 use known::KnownIds;
 use near::Stages;
 use numbering::Numbering;
+use refused::Refused;
 use reports::Reports;
 use row::{Flags, Row};
 use sketching::Inputs;
@@ -275,7 +277,7 @@ impl<'a> Against<'a> {
 /// What was decided.
 struct Decided {
     decisions: Sorted<Decision>,
-    refused: Sorted<Decision>,
+    refused: Refused,
     /// Known documents for which others go.
     known: Option<KnownIds>,
 }
@@ -397,7 +399,7 @@ impl Run<'_> {
             self.progress.end(0);
             return Ok(Decided {
                 decisions,
-                refused: none.finish()?,
+                refused: Refused::nothing(&room)?,
                 known: Some(ids),
             });
         }
@@ -421,7 +423,7 @@ impl Run<'_> {
             }
             None => near::Found {
                 decisions: none.finish()?,
-                refused: room.sorter(64).finish()?,
+                refused: Refused::nothing(&room)?,
             },
         };
         let references = numbering.documents_before(self.inputs.references);

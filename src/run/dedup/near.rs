@@ -10,14 +10,18 @@
 
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::OnceLock;
 
-use rayon::iter::{IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use rayon::iter::{
+    IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator,
+};
 
 use crate::Result;
 use crate::dedup::components::Components;
 use crate::dedup::star::Star;
-use crate::dedup::{Documents, Event, Outcome, Parallel, Verdict};
+use crate::dedup::{Documents, Event, Fraction, Judge, Parallel, Signatures, Verdict};
 use crate::io::{Sorted, Sorter};
+use crate::kernel::Level;
 use crate::run::pipeline::Pipeline;
 use crate::run::{Progress, Resources, Stage};
 use crate::search::join::{Any, Scratch, SketchIndex};
@@ -29,12 +33,15 @@ use super::gathered::Gathered;
 use super::job::{ClusterRule, Job};
 use super::leaders::{Block, Leaders};
 use super::numbering::Numbering;
+use super::refused::{Bounds, Listed, Refusals, Refused};
 use super::shingle_sets::{SetBuffers, ShingleSets};
 use super::sketching::Inputs;
 use crate::run::room::Room;
 
 /// Queries that a thread asks at a time while it marks.
 const QUERIES: usize = 1024;
+/// Refused pairs that are compared at a time to be listed.
+const LISTED: usize = 1 << 14;
 
 /// What the stage works with.
 pub struct Stages<'a> {
@@ -63,7 +70,7 @@ pub struct Found {
     /// Leaders that go.
     pub decisions: Sorted<Decision>,
     /// Pairs that verification did not confirm.
-    pub refused: Sorted<Decision>,
+    pub refused: Refused,
 }
 
 /// Rayon's threads, for the layers that must not know of them.
@@ -102,12 +109,13 @@ impl Stages<'_> {
         self.progress.end(sets.bytes());
 
         self.progress.begin(Stage::Cluster, marked.count);
-        let (decisions, refused) = match self.job.clusters {
-            ClusterRule::Star => self.stars(&marked, &sets)?,
-            ClusterRule::Components => self.components(&marked, &sets)?,
+        let trial = self.trial(&marked, &sets)?;
+        let found = match self.job.clusters {
+            ClusterRule::Star => self.stars(&marked, &trial)?,
+            ClusterRule::Components => self.components(&marked, &trial)?,
         };
         self.progress.end(0);
-        Ok(Found { decisions, refused })
+        Ok(found)
     }
 
     /// Bytes that the second reading goes through, at most.
@@ -198,34 +206,31 @@ impl Stages<'_> {
         found.concat()
     }
 
-    fn verdict(&self, sets: &ShingleSets, centre: u64, member: u64) -> Result<Verdict> {
-        let (shared, of) =
-            SETS.with(|buffers| sets.similarity(centre, member, &mut buffers.borrow_mut()))?;
-        let least = u128::from(self.job.verification.thousandths);
-        let is_same = u128::from(shared) * 1000 >= u128::from(of) * least && of > 0;
-        Ok(match is_same {
-            true => Verdict::Same((shared, of)),
-            false => Verdict::Refused((shared, of)),
+    /// What the marked leaders are judged with.
+    fn trial<'t>(&'t self, marked: &Leaders<'_>, sets: &'t ShingleSets) -> Result<Trial<'t>> {
+        Ok(Trial {
+            sets,
+            thousandths: self.job.verification.thousandths,
+            level: self.resources.level,
+            numbers: marked.documents()?,
+            bounds: Bounds::new(marked.count),
+            words: sets.signature_words(self.room.memory_bytes / 8),
+            signatures: OnceLock::new(),
         })
     }
 
     /// The star rule over the marked leaders.
-    fn stars(
-        &self,
-        marked: &Leaders<'_>,
-        sets: &ShingleSets,
-    ) -> Result<(Sorted<Decision>, Sorted<Decision>)> {
-        let (mut decisions, mut refused) = (self.room.sorter(16), self.room.sorter(16));
-        let mut sink = |event: Event| {
-            let decision = decision(&event, marked)?;
-            match event.outcome {
-                Outcome::Verified => decisions.push(decision),
-                Outcome::Refused => refused.push(decision),
-            }
+    fn stars(&self, marked: &Leaders<'_>, trial: &Trial<'_>) -> Result<Found> {
+        let mut decisions = self.room.sorter(16);
+        let mut refusals = Refusals::new(&trial.bounds, &self.room);
+        let mut sink = |event: Event| match event.verdict {
+            Verdict::Same(verified) => decisions.push(trial.decision(&event, verified)),
+            Verdict::Refused => refusals.push(trial.listed(&event)),
         };
-        let verify = |centre, member| self.verdict(sets, centre, member);
+        let mut count = 0;
         let per_document = Star::bytes_per_document();
-        let blocks = |ranks| self.blocks(marked, ranks, per_document, Star::WORKING_BYTES);
+        let working = Star::WORKING_BYTES + trial.bytes();
+        let blocks = |ranks| self.blocks(marked, ranks, per_document, working);
         // Documents of the reference are all centres, and form blocks of their own.
         let mut centres = Centres(Bits::none_of(marked.count));
         let mut block = Block::default();
@@ -237,34 +242,90 @@ impl Stages<'_> {
             let mut star = Star::new(&index, start, &block.parts);
             centres.for_each(marked, |earlier| {
                 self.progress.check()?;
-                star.remove_near(earlier, &Pool, &verify, &mut sink)
+                star.remove_near(earlier, &Pool, trial, &mut sink)
             })?;
             if self.inputs.references == 0 {
-                while star.step(&Pool, &verify, &mut sink)? {
+                while star.step(&Pool, trial, &mut sink)? {
                     self.progress.check()?;
                     self.progress.advance_to(start + u64::from(star.decided()));
                 }
                 let own = star.centres().map(|position| start + u64::from(position));
                 own.for_each(|rank| centres.0.insert(rank as u32));
             }
+            count += star.refused();
         }
-        Ok((decisions.finish()?, refused.finish()?))
+        Ok(Found {
+            decisions: decisions.finish()?,
+            refused: self.refused(refusals, count, trial)?,
+        })
     }
 
     /// Connected components of the marked leaders.
-    fn components(
+    fn components(&self, marked: &Leaders<'_>, trial: &Trial<'_>) -> Result<Found> {
+        let mut components = Components::new(marked.count)?;
+        self.for_each_block(marked, trial, |index, own, earlier| match earlier {
+            Some(earlier) => components.join_with((index, own), earlier, &Pool, trial),
+            None => {
+                let mut from = 0;
+                while from < own.count() {
+                    self.progress.check()?;
+                    from = components.step((index, own), from, &Pool, trial)?;
+                }
+                Ok(())
+            }
+        })?;
+        let (mut refusals, mut count) = (Refusals::new(&trial.bounds, &self.room), 0);
+        let mut sink = |event: Event| refusals.push(trial.listed(&event));
+        if components.has_refused() {
+            self.for_each_block(marked, trial, |index, own, earlier| {
+                let block = (index, own);
+                if let Some(earlier) = earlier {
+                    count += components.tell_with(block, earlier, &Pool, trial, &mut sink)?;
+                    return Ok(());
+                }
+                let mut from = 0;
+                while from < own.count() {
+                    self.progress.check()?;
+                    let (next, told) = components.tell(block, from, &Pool, trial, &mut sink)?;
+                    (from, count) = (next, count + told);
+                }
+                Ok(())
+            })?;
+        }
+        let mut decisions: Sorter<Decision> = self.room.sorter(16);
+        let (mut a, mut b) = (Block::default(), Block::default());
+        for rank in 0..marked.count {
+            let first = components.first(rank);
+            if first != rank {
+                marked.read(first..first + 1, &mut a)?;
+                marked.read(rank..rank + 1, &mut b)?;
+                let verified = trial.similarity(first, rank)?;
+                let event = Event {
+                    member: rank,
+                    centre: first,
+                    score: self.method.score(&a.sketches.bytes, &b.sketches.bytes),
+                    verdict: Verdict::Same(verified),
+                };
+                decisions.push(trial.decision(&event, verified))?;
+            }
+        }
+        Ok(Found {
+            decisions: decisions.finish()?,
+            refused: self.refused(refusals, count, trial)?,
+        })
+    }
+
+    /// Calls `visit` for every block with its index: with each batch of earlier leaders, and once
+    /// without.
+    fn for_each_block(
         &self,
         marked: &Leaders<'_>,
-        sets: &ShingleSets,
-    ) -> Result<(Sorted<Decision>, Sorted<Decision>)> {
-        // By rank, until it is known who is joined to whom.
-        let mut refusals: Sorter<Decision> = self.room.sorter(16);
-        let mut sink = |event: Event| refusals.push(record(&event));
-        let verify = |earlier, later| self.verdict(sets, earlier, later);
-        let joined = Star::WORKING_BYTES + 8 * marked.count as usize;
-        let mut components = Components::new(marked.count)?;
+        trial: &Trial<'_>,
+        mut visit: impl FnMut(&SketchIndex<'_>, &Documents<'_>, Option<&Documents<'_>>) -> Result<()>,
+    ) -> Result<()> {
+        let working = Star::WORKING_BYTES + 8 * marked.count as usize + trial.bytes();
         let (mut block, mut earlier) = (Block::default(), Block::default());
-        for ranks in self.blocks(marked, 0..marked.count, 0, joined)? {
+        for ranks in self.blocks(marked, 0..marked.count, 0, working)? {
             let start = ranks.start;
             marked.read(ranks, &mut block)?;
             let index = self.index(&block)?;
@@ -274,45 +335,125 @@ impl Stages<'_> {
                 marked.read(batch, &mut earlier)?;
                 let (sketches, first) = (earlier.all(self.method), earlier.first);
                 let before = Documents::block(sketches, first, &earlier.parts);
-                components.join_with((&index, &own), &before, &Pool, &verify, &mut sink)?;
+                visit(&index, &own, Some(&before))?;
             }
-            let mut from = 0;
-            while from < own.count() {
-                self.progress.check()?;
-                from = components.step((&index, &own), from, &Pool, &verify, &mut sink)?;
-            }
+            visit(&index, &own, None)?;
         }
-        let mut decisions: Sorter<Decision> = self.room.sorter(16);
-        let (mut a, mut b) = (Block::default(), Block::default());
-        for rank in 0..marked.count {
-            let first = components.first(rank);
-            if first != rank {
-                marked.read(first..first + 1, &mut a)?;
-                marked.read(rank..rank + 1, &mut b)?;
-                let (Verdict::Same(verified) | Verdict::Refused(verified)) =
-                    self.verdict(sets, first, rank)?;
-                let event = Event {
-                    member: rank,
-                    centre: first,
-                    score: self.method.score(&a.sketches.bytes, &b.sketches.bytes),
-                    verified,
-                    outcome: Outcome::Verified,
-                };
-                decisions.push(decision(&event, marked)?)?;
+        Ok(())
+    }
+
+    /// The refused pairs that are listed, compared exactly now, of `count` in all.
+    fn refused(&self, refusals: Refusals<'_>, count: u64, trial: &Trial<'_>) -> Result<Refused> {
+        let mut listed = self.room.sorter(16);
+        let mut pairs = refusals.finish()?;
+        loop {
+            self.progress.check()?;
+            let batch: Vec<Listed> = pairs.by_ref().take(LISTED).collect::<Result<_>>()?;
+            if batch.is_empty() {
+                break;
             }
+            let compare = |pair: &Listed| trial.refusal(pair);
+            let compared: Vec<Result<Decision>> = batch.par_iter().map(compare).collect();
+            compared
+                .into_iter()
+                .try_for_each(|pair| listed.push(pair?))?;
         }
-        let mut refused = self.room.sorter(16);
-        for pair in refusals.finish()? {
-            let pair = pair?;
-            if !components.are_joined(pair.kept.into(), pair.document.into()) {
-                refused.push(Decision {
-                    document: marked.document(pair.document.into())?,
-                    kept: marked.document(pair.kept.into())?,
-                    ..pair
-                })?;
-            }
+        Ok(Refused {
+            listed: listed.finish()?,
+            count,
+        })
+    }
+}
+
+/// Judges by shingles.
+struct Trial<'t> {
+    sets: &'t ShingleSets,
+    thousandths: u32,
+    level: Level,
+    /// The number of each rank's document.
+    numbers: Vec<u32>,
+    /// Which refusals may be listed.
+    bounds: Bounds,
+    /// The size of signatures, if there is room for them.
+    words: Option<usize>,
+    /// Made when very many pairs are to be judged.
+    signatures: OnceLock<Signatures>,
+}
+
+impl Judge for Trial<'_> {
+    fn verify(&self, earlier: u64, later: u64) -> Result<Verdict> {
+        let pair = (earlier, later);
+        let reached = SETS.with(|buffers| {
+            let buffers = &mut buffers.borrow_mut();
+            self.sets
+                .similarity_of_at_least(self.thousandths, pair, buffers)
+        })?;
+        Ok(reached.map_or(Verdict::Refused, Verdict::Same))
+    }
+
+    fn prepare(&self) -> Result<()> {
+        if let (Some(words), None) = (self.words, self.signatures.get()) {
+            let signatures = self.sets.signatures(words, self.level)?;
+            self.signatures.get_or_init(|| signatures);
         }
-        Ok((decisions.finish()?, refused.finish()?))
+        Ok(())
+    }
+
+    fn sift(&self, earlier: u64, later: &[u64], possible: &mut Vec<u64>) {
+        match self.signatures.get() {
+            Some(signatures) => signatures.sift(earlier, later, self.thousandths, possible),
+            None => possible.extend_from_slice(later),
+        }
+    }
+
+    fn is_told(&self, earlier: u64, later: u64) -> bool {
+        self.bounds.admits(later, self.numbers[earlier as usize])
+    }
+}
+
+impl Trial<'_> {
+    /// The memory that this takes when it is prepared.
+    fn bytes(&self) -> usize {
+        let signature = self.words.map_or(0, Signatures::bytes_per_set);
+        self.numbers.len() * (2 * size_of::<u32>() + signature)
+    }
+
+    fn similarity(&self, a: u64, b: u64) -> Result<Fraction> {
+        SETS.with(|buffers| self.sets.similarity(a, b, &mut buffers.borrow_mut()))
+    }
+
+    /// What an event says of two documents that were compared.
+    fn decision(&self, event: &Event, verified: Fraction) -> Decision {
+        Decision {
+            document: self.numbers[event.member as usize],
+            kept: self.numbers[event.centre as usize],
+            evidence: Decision::NEAR,
+            score: Decision::score(event.score),
+            verified: [narrow(verified.0), narrow(verified.1)],
+        }
+    }
+
+    /// What may have to be listed.
+    fn listed(&self, event: &Event) -> Listed {
+        Listed {
+            document: self.numbers[event.member as usize],
+            kept: self.numbers[event.centre as usize],
+            ranks: [narrow(event.member), narrow(event.centre)],
+            score: Decision::score(event.score),
+        }
+    }
+
+    /// What is listed, with what the exact comparison gives.
+    fn refusal(&self, pair: &Listed) -> Result<Decision> {
+        let [member, centre] = pair.ranks.map(u64::from);
+        let verified = self.similarity(centre, member)?;
+        Ok(Decision {
+            document: pair.document,
+            kept: pair.kept,
+            evidence: Decision::NEAR,
+            score: pair.score,
+            verified: [narrow(verified.0), narrow(verified.1)],
+        })
     }
 }
 
@@ -347,29 +488,5 @@ impl Centres {
             visit(&Documents::listed(sketches.all(method), &ranks, &parts))?;
         }
         Ok(())
-    }
-}
-
-/// What an event says of two documents.
-fn decision(event: &Event, marked: &Leaders<'_>) -> Result<Decision> {
-    let (document, kept) = (
-        marked.document(event.member)?,
-        marked.document(event.centre)?,
-    );
-    Ok(Decision {
-        document,
-        kept,
-        ..record(event)
-    })
-}
-
-/// What an event says of two ranks.
-fn record(event: &Event) -> Decision {
-    Decision {
-        document: narrow(event.member),
-        kept: narrow(event.centre),
-        evidence: Decision::NEAR,
-        score: Decision::score(event.score),
-        verified: [narrow(event.verified.0), narrow(event.verified.1)],
     }
 }

@@ -18,6 +18,7 @@ use super::gathered::Gathered;
 use super::job::{EXACT, Job, NORMALIZED};
 use super::known::KnownIds;
 use super::pair_tables::PairTables;
+use super::refused::Refused;
 use super::row::{Flags, Label, Row};
 use super::sketching::source_of;
 use crate::run::room::Room;
@@ -25,9 +26,6 @@ use crate::run::room::Room;
 /// Lines are made so many at a time, and a thread makes so many of them.
 const BATCH: usize = 1 << 14;
 const PIECE: usize = 512;
-
-/// Refused pairs of a document that are listed: pages of one template are all near one another.
-const MOST_REFUSED: u64 = 20;
 
 /// Makes the lines.
 pub struct Reports<'a> {
@@ -106,29 +104,19 @@ impl Reports<'_> {
 
     /// Writes `refused.jsonl`: pairs that the method proposed and verification did not confirm.
     ///
-    /// Of a document's pairs the first are listed, by the number of the other document; returns
-    /// how many there are, and how many are listed.
+    /// Returns how many there are, and how many are listed.
     ///
     /// # Errors
     /// Those of reading and writing; interruption.
-    pub fn refused(&self, refused: Sorted<Decision>, path: &Path) -> Result<[u64; 2]> {
+    pub fn refused(&self, refused: Refused, path: &Path) -> Result<[u64; 2]> {
         let mut file = AtomicFile::create(path)?;
-        let (mut count, mut listed, mut current, mut of_current) = (0, 0, None, 0);
-        let few = refused.filter(|pair| {
-            let Ok(pair) = pair else { return true };
-            if current != Some(pair.document) {
-                (current, of_current) = (Some(pair.document), 0);
-            }
-            count += 1;
-            of_current += 1;
-            of_current <= MOST_REFUSED
-        });
-        self.lines(few, &mut file, |_| {
+        let mut listed = 0;
+        self.lines(refused.listed, &mut file, |_| {
             listed += 1;
             Ok(())
         })?;
         file.publish()?;
-        Ok([count, listed])
+        Ok([refused.count, listed])
     }
 
     /// Writes `clusters.jsonl`, by the number of the document that stays.

@@ -3,12 +3,15 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::{Pod, Zeroable};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use rayon::slice::ParallelSliceMut;
 
 use crate::corpus::{Chunk, Parsed, Parser};
+use crate::dedup::Signatures;
 use crate::io::{Sorted, Spooled};
 use crate::kernel::Level;
 use crate::run::pipeline::{Event, Pipeline};
-use crate::text::shingles::{jaccard, shingles, sort_to_set};
+use crate::text::shingles::{jaccard, overlap_of_at_least, shingles, sort_to_set};
 use crate::text::{Tokenizer, WordHashes};
 use crate::{Error, ErrorKind, Result};
 
@@ -125,6 +128,34 @@ impl ShingleSets {
     /// # Errors
     /// Those of temporary files.
     pub fn similarity(&self, a: u64, b: u64, buffers: &mut SetBuffers) -> Result<(u64, u64)> {
+        let (a, b) = self.pair(a, b, buffers)?;
+        Ok(jaccard(a, b))
+    }
+
+    /// The same, if it reaches `thousandths`; stops where it cannot.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn similarity_of_at_least(
+        &self,
+        thousandths: u32,
+        (a, b): (u64, u64),
+        buffers: &mut SetBuffers,
+    ) -> Result<Option<(u64, u64)>> {
+        let (a, b) = self.pair(a, b, buffers)?;
+        let (total, share) = (a.len() + b.len(), thousandths as usize);
+        // Shared * 1000 >= (total - shared) * share.
+        let least = (total * share).div_ceil(1000 + share);
+        let shared = overlap_of_at_least(a, b, least).filter(|_| total > 0);
+        Ok(shared.map(|shared| (shared as u64, (total - shared) as u64)))
+    }
+
+    fn pair<'b>(
+        &self,
+        a: u64,
+        b: u64,
+        buffers: &'b mut SetBuffers,
+    ) -> Result<(&'b [u64], &'b [u64])> {
         let [first, second] = &mut buffers.0;
         let key = |rank| (self.number, rank);
         if second.key == key(a) || first.key == key(b) {
@@ -137,7 +168,34 @@ impl ShingleSets {
                 held.key = key(rank);
             }
         }
-        Ok(jaccard(&first.set, &second.set))
+        Ok((&first.set, &second.set))
+    }
+
+    /// How many words the bitmaps of [`signatures`](Self::signatures) have in `memory_bytes`;
+    /// `None` if they do not fit.
+    pub fn signature_words(&self, memory_bytes: usize) -> Option<usize> {
+        let count = self.extents.bytes() / size_of::<Extent>() as u64;
+        let shingles = self.file.bytes() / size_of::<u64>() as u64;
+        Signatures::words(count, shingles.div_ceil(count.max(1)), memory_bytes)
+    }
+
+    /// The signatures of all sets, by rank; reads them all, in parallel.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn signatures(&self, words: usize, level: Level) -> Result<Signatures> {
+        let count = (self.extents.bytes() / size_of::<Extent>() as u64) as usize;
+        let (mut bitmaps, mut sizes) = (vec![0; words * count], vec![0; count]);
+        bitmaps
+            .par_chunks_mut(words)
+            .zip(sizes.par_iter_mut())
+            .enumerate()
+            .try_for_each_init(Vec::new, |set, (rank, (bitmap, size))| {
+                self.read(rank as u64, set)?;
+                *size = Signatures::draw(set, bitmap);
+                Ok(())
+            })?;
+        Ok(Signatures::new(words, bitmaps, sizes, level))
     }
 
     /// Bytes of temporary space.

@@ -10,6 +10,9 @@ use std::ops::Range;
 /// Fingerprints compared at a time by a brute-force search that may stop.
 const PIECE: usize = 2048;
 
+/// Who would be compared with one in so many fingerprints by tables is compared with all, each once.
+const LARGE_PART: usize = 4;
+
 /// Finds groups of equal fingerprints within a distance of a query.
 ///
 /// What [`Index`](super::Index) lists position by position is left folded here, so that a million
@@ -76,7 +79,13 @@ impl<F: Fingerprint> GroupedIndex<F> {
             let lists = match &self.tables {
                 Some(tables) => {
                     let lists = &mut scratch.chunk[..];
-                    tables.search(queries, self.near, self.kernels, lists);
+                    // Pages of one template fill the same bucket in every table.
+                    let values = &self.groups.values;
+                    let (near, kernels) = (self.near, self.kernels);
+                    let most = values.len() / LARGE_PART;
+                    tables.search(queries, near, kernels, most, lists, |query, hits| {
+                        (kernels.scan)(values, queries[query], near, 0, hits);
+                    });
                     lists
                 }
                 None => {

@@ -114,7 +114,14 @@ impl<'a, F: Fingerprint> Index<'a, F> {
                 .chunks(tables::CHUNK)
                 .zip((0..).step_by(tables::CHUNK))
             {
-                tables.search(queries, self.near, self.kernels, chunk);
+                tables.search(
+                    queries,
+                    self.near,
+                    self.kernels,
+                    usize::MAX,
+                    chunk,
+                    |_, _| {},
+                );
                 for (hits, query) in chunk.iter_mut().zip(first..first + queries.len()) {
                     hits.sort_unstable();
                     sink(query, self.expand(hits, finish));

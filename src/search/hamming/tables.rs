@@ -43,25 +43,36 @@ impl<F: Fingerprint> Tables<F> {
 
     /// Appends to each list the hits of one of at most [`CHUNK`] queries, each hit once, in
     /// no particular order.
+    ///
+    /// Gives up on a query that would be compared with more than `most` fingerprints, and calls
+    /// `beyond` with its number instead; its list is empty then.
     pub(super) fn search(
         &self,
         queries: &[F],
         near: Near<F>,
         kernels: &Kernels<F>,
+        most: usize,
         lists: &mut [Vec<Hit>],
+        mut beyond: impl FnMut(usize, &mut Vec<Hit>),
     ) {
+        let mut compared = [0; CHUNK];
         // The buckets of the next table are on their way while those of one are compared.
         let mut next = self
             .tables
             .first()
             .map(|table| table.locate(queries, kernels));
         for (number, table) in self.tables.iter().enumerate() {
-            let Some(ranges) = next.take() else { return };
+            let Some(ranges) = next.take() else { break };
             next = self
                 .tables
                 .get(number + 1)
                 .map(|table| table.locate(queries, kernels));
-            for ((query, (start, end)), hits) in queries.iter().zip(ranges).zip(lists.iter_mut()) {
+            let all = queries.iter().zip(ranges).zip(lists.iter_mut());
+            for (((query, (start, end)), hits), compared) in all.zip(&mut compared) {
+                *compared += (end - start) as usize;
+                if *compared > most {
+                    continue;
+                }
                 let known = hits.len();
                 let bucket = &table.fingerprints[start as usize..end as usize];
                 (kernels.scan)(bucket, *query, near, start, hits);
@@ -69,6 +80,11 @@ impl<F: Fingerprint> Tables<F> {
                     self.keep_new(number, *query, known, hits);
                 }
             }
+        }
+        let all = compared.iter().zip(lists).enumerate().take(queries.len());
+        for (query, (_, hits)) in all.filter(|(_, (compared, _))| **compared > most) {
+            hits.clear();
+            beyond(query, hits);
         }
     }
 

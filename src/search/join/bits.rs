@@ -1,9 +1,9 @@
 use std::borrow::Cow;
 
-use super::{Any, Near, Scratch};
+use super::{Any, Lists, Near, Scratch};
 use crate::Result;
 use crate::kernel::Level;
-use crate::search::hamming::{Fingerprint, GroupedIndex, Strategy, plan};
+use crate::search::hamming::{self, Fingerprint, GroupedIndex, Strategy, plan};
 use crate::sketch::{Score, Sketches};
 
 /// Sketches that are fingerprints, the equal ones folded.
@@ -74,18 +74,58 @@ impl<F: Fingerprint> Bits<F> {
         scratch: &mut Scratch,
         mut sink: impl FnMut(usize, &[(u32, Score)], u32),
     ) {
-        let sketches: Vec<F> = queries
-            .iter()
-            .map(|query| fingerprint(query.sketch))
-            .collect();
-        let positions = self.index.positions();
         let Scratch {
             hamming,
             lists,
             found,
             ..
         } = scratch;
-        self.index.search_batch(&sketches, hamming, |number, hits| {
+        let positions = self.index.positions();
+        self.lists(queries, hamming, lists, |number, lists, next| {
+            found.clear();
+            let score = |(position, distance)| (position, Score::Distance(distance));
+            found.extend(lists.each(positions).map(score));
+            found.sort_unstable_by_key(|near| near.0);
+            sink(number, found, next);
+        });
+    }
+
+    pub(super) fn positions(
+        &self,
+        queries: &[Near<'_>],
+        scratch: &mut Scratch,
+        mut sink: impl FnMut(usize, &[u32], u32),
+    ) {
+        let Scratch {
+            hamming,
+            lists,
+            candidates,
+            marks,
+            ..
+        } = scratch;
+        let positions = self.index.positions();
+        self.lists(queries, hamming, lists, |number, lists, next| {
+            let within = queries[number].within.start..next;
+            lists.ascending(positions, &within, marks, candidates);
+            sink(number, candidates, next);
+        });
+    }
+
+    /// Calls `sink` for every query, in order, with the lists of what is near, cut to the limit,
+    /// and where the next portion begins.
+    fn lists(
+        &self,
+        queries: &[Near<'_>],
+        scratch: &mut hamming::Scratch,
+        lists: &mut Lists,
+        mut sink: impl FnMut(usize, &Lists, u32),
+    ) {
+        let sketches: Vec<F> = queries
+            .iter()
+            .map(|query| fingerprint(query.sketch))
+            .collect();
+        let positions = self.index.positions();
+        self.index.search_batch(&sketches, scratch, |number, hits| {
             let Near { within, limit, .. } = &queries[number];
             lists.clear();
             for hit in hits {
@@ -93,11 +133,7 @@ impl<F: Fingerprint> Bits<F> {
                 lists.add(positions, group, within, hit.distance);
             }
             let next = lists.cut(positions, within, *limit);
-            found.clear();
-            let score = |(position, distance)| (position, Score::Distance(distance));
-            found.extend(lists.each(positions).map(score));
-            found.sort_unstable_by_key(|near| near.0);
-            sink(number, found, next);
+            sink(number, lists, next);
         });
     }
 

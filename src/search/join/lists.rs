@@ -19,6 +19,12 @@ impl Lists {
     ) {
         let part = &positions[list.clone()];
         // Most lists have one position: no search there.
+        if let [position] = part {
+            if within.contains(position) {
+                self.0.push((list, distance));
+            }
+            return;
+        }
         let start = list.start + part.partition_point(|position| *position < within.start);
         let end = list.start + part.partition_point(|position| *position < within.end);
         if start < end {
@@ -57,6 +63,44 @@ impl Lists {
         low
     }
 
+    /// Replaces the contents of `out` by every position, ascending: the lists are what `within`
+    /// has of them, and no position is in two. `marks` is all zero before and after.
+    ///
+    /// Linear where there are many: then they are marked in a bitmap and read back in order, which
+    /// costs a look at every 64 positions.
+    pub(super) fn ascending(
+        &self,
+        positions: &[u32],
+        within: &Range<u32>,
+        marks: &mut Vec<u64>,
+        out: &mut Vec<u32>,
+    ) {
+        out.clear();
+        let total: usize = self.0.iter().map(|(list, _)| list.len()).sum();
+        let words = within.len().div_ceil(64);
+        let all = self.0.iter().flat_map(|(list, _)| &positions[list.clone()]);
+        if self.0.len() <= 1 || total * 8 < words {
+            out.extend(all);
+            out.sort_unstable();
+            return;
+        }
+        if marks.len() < words {
+            marks.resize(words, 0);
+        }
+        for position in all {
+            let place = position - within.start;
+            marks[place as usize / 64] |= 1 << (place % 64);
+        }
+        out.reserve(total);
+        for (word, first) in marks[..words].iter_mut().zip((within.start..).step_by(64)) {
+            let mut bits = std::mem::take(word);
+            while bits != 0 {
+                out.push(first + bits.trailing_zeros());
+                bits &= bits - 1;
+            }
+        }
+    }
+
     /// Every position with the distance of its list, list after list.
     pub(super) fn each<'l>(
         &'l self,
@@ -74,6 +118,34 @@ impl Lists {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn positions_ascend(
+            of in prop::collection::vec(0..9usize, 0..600),
+            within in (0..600u32, 0..600u32),
+            wide in any::<bool>(),
+        ) {
+            // Position i is in list of[i], if that is below 8; far apart, marks do not pay.
+            let spread = if wide { 1000 } else { 1 };
+            let within = within.0.min(within.1) * spread..within.0.max(within.1) * spread;
+            let mut positions = Vec::new();
+            let (mut lists, mut marks) = (Lists::default(), Vec::new());
+            for list in 0..8 {
+                let start = positions.len();
+                let own = of.iter().zip(0..).filter(|(of, _)| **of == list);
+                positions.extend(own.map(|(_, position): (_, u32)| position * spread));
+                lists.add(&positions, start..positions.len(), &within, 0);
+            }
+            let mut expected: Vec<u32> = lists.each(&positions).map(|each| each.0).collect();
+            expected.sort();
+            let mut found = vec![1, 2];
+            lists.ascending(&positions, &within, &mut marks, &mut found);
+            prop_assert_eq!(found, expected);
+            prop_assert!(marks.iter().all(|word| *word == 0));
+        }
+    }
 
     #[test]
     fn portions_cover_every_position_once() {

@@ -67,6 +67,7 @@ pub struct Scratch {
     any: Vec<bool>,
     lists: Lists,
     candidates: Vec<u32>,
+    marks: Vec<u64>,
     found: Vec<(u32, Score)>,
 }
 
@@ -222,6 +223,28 @@ impl<'a> SketchIndex<'a> {
             Finder::Narrow(bits) => bits.near(queries, scratch, sink),
             Finder::Wide(bits) => bits.near(queries, scratch, sink),
             Finder::Keys(keys) => keys.near(self.method, self.sketches, queries, scratch, sink),
+        }
+    }
+
+    /// Calls `sink(i, positions, next)` as [`near_batch`](Self::near_batch) does, without scores:
+    /// many times as fast where very many are near.
+    pub fn near_positions_batch(
+        &self,
+        queries: &[Near<'_>],
+        scratch: &mut Scratch,
+        mut sink: impl FnMut(usize, &[u32], u32),
+    ) {
+        match &self.finder {
+            Finder::Narrow(bits) => bits.positions(queries, scratch, sink),
+            Finder::Wide(bits) => bits.positions(queries, scratch, sink),
+            Finder::Keys(_) => {
+                let mut positions = Vec::new();
+                self.near_batch(queries, scratch, |number, near, next| {
+                    positions.clear();
+                    positions.extend(near.iter().map(|near| near.0));
+                    sink(number, &positions, next);
+                });
+            }
         }
     }
 

@@ -1,0 +1,212 @@
+//! Which sets cannot be similar? Seen from a few words each.
+//!
+//! The signature of a set is its size and a bitmap in which each element has turned one bit. Every
+//! bit in which two bitmaps differ was turned by at least one element that only one of the sets
+//! has; so from the sizes and that number comes a bound on what the sets share that is never too
+//! low. Source: Sandes, Teodoro, Melo, "Bitmap filter: Speeding up exact set similarity joins with
+//! bitwise operations", Information Systems 88, 2020.
+
+use crate::kernel::Level;
+use crate::kernel::bitmaps::{Distances, MOST_WORDS, distances};
+
+/// Distances that are looked at together.
+const TOGETHER: usize = 256;
+
+/// The signatures of sets 0, 1, …
+pub struct Signatures {
+    words: usize,
+    bitmaps: Vec<u64>,
+    sizes: Vec<u32>,
+    distances: Distances,
+}
+
+impl Signatures {
+    /// How many words the bitmaps of `count` sets have, of `mean` elements each, if all signatures
+    /// together take at most `memory_bytes`: two bits for each element do; `None` if even one word
+    /// is too much.
+    pub fn words(count: u64, mean: u64, memory_bytes: usize) -> Option<usize> {
+        let wanted = (2 * mean).div_ceil(64).clamp(1, MOST_WORDS as u64);
+        let mut words = wanted.next_power_of_two() as usize;
+        let bytes = |words| count as u128 * Signatures::bytes_per_set(words) as u128;
+        while bytes(words) > memory_bytes as u128 {
+            if words == 1 {
+                return None;
+            }
+            words /= 2;
+        }
+        Some(words)
+    }
+
+    /// The memory of a signature whose bitmap has so many words.
+    pub const fn bytes_per_set(words: usize) -> usize {
+        words * size_of::<u64>() + size_of::<u32>()
+    }
+
+    /// What was [drawn](Self::draw): `words` words for each of the sets whose sizes these are.
+    ///
+    /// # Panics
+    /// If there are more or fewer, or `words` is no power of two up to 32.
+    pub fn new(words: usize, bitmaps: Vec<u64>, sizes: Vec<u32>, level: Level) -> Signatures {
+        assert!(words.is_power_of_two() && words <= MOST_WORDS);
+        assert_eq!(bitmaps.len(), words * sizes.len());
+        Signatures {
+            words,
+            bitmaps,
+            sizes,
+            distances: distances(level),
+        }
+    }
+
+    /// Turns the bits of a set of hashes in its bitmap, which is zero, and returns its size.
+    pub fn draw(set: &[u64], bitmap: &mut [u64]) -> u32 {
+        let mask = 64 * bitmap.len() as u64 - 1;
+        for hash in set {
+            let bit = hash & mask;
+            bitmap[(bit / 64) as usize] ^= 1 << (bit % 64);
+        }
+        u32::try_from(set.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Appends those of `others` whose Jaccard similarity to a set may reach `thousandths`, in
+    /// their order; never leaves out one that does.
+    pub fn sift(&self, set: u64, others: &[u64], thousandths: u32, possible: &mut Vec<u64>) {
+        let bitmap = &self.bitmaps[set as usize * self.words..][..self.words];
+        let size = self.sizes[set as usize];
+        let mut distances = [0; TOGETHER];
+        for others in others.chunks(TOGETHER) {
+            let distances = &mut distances[..others.len()];
+            (self.distances)(bitmap, &self.bitmaps, others, distances);
+            for (other, distance) in others.iter().zip(distances) {
+                let sizes = (size, self.sizes[*other as usize]);
+                if may_reach(sizes, *distance, thousandths) {
+                    possible.push(*other);
+                }
+            }
+        }
+    }
+}
+
+/// Whether two sets of these sizes, of which at least `apart` elements are in one only, may have
+/// this share of all their elements in common.
+fn may_reach((a, b): (u32, u32), apart: u32, thousandths: u32) -> bool {
+    if a == u32::MAX || b == u32::MAX {
+        // So large that nobody counted.
+        return true;
+    }
+    let total = u64::from(a) + u64::from(b);
+    let apart = u64::from(apart.max(a.abs_diff(b)));
+    let shared = (total - apart) / 2;
+    shared * 1000 >= (total - shared) * u64::from(thousandths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::shingles::{jaccard, sort_to_set};
+    use proptest::prelude::*;
+    use xxhash_rust::xxh3::xxh3_64;
+
+    /// Sets of a common part and parts of their own, with hashes that fall on few bits or many.
+    fn sets() -> impl Strategy<Value = Vec<Vec<u64>>> {
+        let hash = prop_oneof![
+            any::<u64>(),
+            0..300u64,
+            (0..300u64).prop_map(|hash| hash << 40)
+        ];
+        let hashes = move |most: usize| prop::collection::vec(hash.clone(), 0..most);
+        let own = prop::collection::vec((hashes(60), 0..50usize), 1..12);
+        (hashes(300), own).prop_map(|(common, own)| {
+            let set = |(own, removed): (Vec<u64>, usize)| {
+                let mut set = [&common[removed.min(common.len())..], &own].concat();
+                sort_to_set(&mut set);
+                set
+            };
+            own.into_iter().map(set).collect()
+        })
+    }
+
+    fn signatures(sets: &[Vec<u64>], words: usize, level: Level) -> Signatures {
+        let mut bitmaps = vec![0; words * sets.len()];
+        let drawn = sets.iter().zip(bitmaps.chunks_mut(words));
+        let sizes = drawn
+            .map(|(set, bitmap)| Signatures::draw(set, bitmap))
+            .collect();
+        Signatures::new(words, bitmaps, sizes, level)
+    }
+
+    proptest! {
+        #[test]
+        fn similar_sets_stay(sets in sets(), words in 0..6u32, thousandths in 1..=1000u32) {
+            let all: Vec<u64> = (0..sets.len() as u64).collect();
+            for level in Level::available() {
+                let signatures = signatures(&sets, 1 << words, level);
+                for (number, set) in (0..).zip(&sets) {
+                    // Thresholds that pairs reach exactly, and just do not.
+                    let exact = sets.iter().filter_map(|other| {
+                        let (shared, of) = jaccard(set, other);
+                        (of > 0).then(|| (1000 * shared / of) as u32)
+                    });
+                    let around = exact.flat_map(|exact| [exact.saturating_sub(1), exact, exact + 1]);
+                    for least in around.chain([thousandths]).map(|least| least.clamp(1, 1000)) {
+                        let mut possible = Vec::new();
+                        signatures.sift(number, &all, least, &mut possible);
+                        prop_assert!(possible.is_sorted());
+                        for (other, of_other) in all.iter().zip(&sets) {
+                            let (shared, of) = jaccard(set, of_other);
+                            let reaches = of > 0 && shared * 1000 >= of * u64::from(least);
+                            prop_assert!(!reaches || possible.contains(other));
+                        }
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn bounds_are_sound(shared in 0..2000u32, a in 0..2000u32, b in 0..2000u32, part in 0..=100u32) {
+            let apart = (a + b) * part / 100;
+            let of = shared + a + b;
+            for least in [1, 500, 666, 667, 750, 799, 800, 801, 1000] {
+                let reaches = of > 0 && 1000 * shared >= least * of;
+                prop_assert!(!reaches || may_reach((shared + a, shared + b), apart, least));
+                // And as good as the bits can say.
+                if apart == a + b {
+                    prop_assert!(reaches || of == 0 || !may_reach((shared + a, shared + b), apart, least));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pages_of_a_template_are_left_out() {
+        // 150 shingles in common, 60 of each page's own: 0.56 of all.
+        let set = |page: u64| {
+            let hash = |number: u64| xxh3_64(&number.to_le_bytes());
+            let common = (1..=150).map(hash);
+            let mut set: Vec<u64> = common
+                .chain((1..=60).map(|own| hash(1000 * page + own)))
+                .collect();
+            sort_to_set(&mut set);
+            set
+        };
+        let sets: Vec<Vec<u64>> = (1..400).map(set).collect();
+        let all: Vec<u64> = (0..sets.len() as u64).collect();
+        let words = Signatures::words(sets.len() as u64, 210, 1 << 20).unwrap();
+        assert_eq!(words, 8);
+        let signatures = signatures(&sets, words, Level::best());
+        let mut possible = Vec::new();
+        all.iter()
+            .for_each(|set| signatures.sift(*set, &all, 800, &mut possible));
+        assert!(possible == all, "nobody but oneself");
+    }
+
+    #[test]
+    fn memory_decides_how_many_words() {
+        let words = |memory| Signatures::words(1000, 200, memory);
+        assert_eq!(words(68_000), Some(8));
+        assert_eq!(words(67_999), Some(4));
+        assert_eq!(words(12_000), Some(1));
+        assert_eq!(words(11_999), None);
+        assert_eq!(Signatures::words(0, 0, 0), Some(1));
+        assert_eq!(Signatures::words(1, 1 << 40, 1 << 20), Some(MOST_WORDS));
+    }
+}

@@ -1,0 +1,77 @@
+//! In how many bits does a bitmap differ from each of many?
+//!
+//! Bitmaps of a few words lie end to end and are called by their numbers. The loop is the same for
+//! every level; what differs is what the compiler may make of it.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod scalar;
+
+use super::Level;
+
+/// The most words a bitmap may have; their number is a power of two.
+pub const MOST_WORDS: usize = 32;
+
+/// Writes, for each number, in how many bits that of `bitmaps` differs from the first argument,
+/// whose length is that of all bitmaps.
+///
+/// # Panics
+/// If there are not as many distances as numbers, if there is no bitmap with a number, or if the
+/// length is no power of two up to [`MOST_WORDS`].
+pub type Distances = fn(bitmap: &[u64], bitmaps: &[u64], numbers: &[u64], distances: &mut [u32]);
+
+/// The kernel of a level.
+pub fn distances(level: Level) -> Distances {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 if level.is_available() => {
+            // SAFETY: the guard has just found the instructions on this processor.
+            |bitmap, bitmaps, numbers, out| unsafe {
+                avx2::distances(bitmap, bitmaps, numbers, out)
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 if level.is_available() => {
+            // SAFETY: as above.
+            |bitmap, bitmaps, numbers, out| unsafe {
+                avx512::distances(bitmap, bitmaps, numbers, out)
+            }
+        }
+        _ => scalar::distances,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn levels_are_the_definition(
+            words in 0..6u32,
+            bits in prop::collection::vec(any::<u64>(), 64..500),
+            numbers in prop::collection::vec(any::<u64>(), 0..40),
+        ) {
+            let words = 1 << words;
+            let (bitmap, bitmaps) = bits.split_at(words);
+            let count = (bitmaps.len() / words) as u64;
+            let numbers: Vec<u64> = numbers.iter().map(|number| number % count).collect();
+            let expected: Vec<u32> = numbers
+                .iter()
+                .map(|&number| {
+                    let other = &bitmaps[number as usize * words..][..words];
+                    let differing = bitmap.iter().zip(other).map(|(a, b)| (a ^ b).count_ones());
+                    differing.sum()
+                })
+                .collect();
+            for level in Level::available() {
+                let mut found = vec![7; numbers.len()];
+                distances(level)(bitmap, bitmaps, &numbers, &mut found);
+                prop_assert_eq!(&found, &expected, "{}", level);
+            }
+        }
+    }
+}
