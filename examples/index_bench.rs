@@ -1,8 +1,9 @@
-//! How fast is the index? `index_bench DIRECTORY COUNT uniform|skewed|FILE fast|compact [DISTANCE]`
+//! How fast is the index? `index_bench DIRECTORY COUNT uniform|skewed|FILE fast|compact [DISTANCE [ask]]`
 //!
 //! Builds an index of COUNT fingerprints of 64 bits (FILE: little-endian numbers, repeated with
-//! some bits changed until there are enough) in DIRECTORY, or takes the one that is there, and asks it. Some
-//! answers are compared with brute force first. Everything runs on one thread.
+//! some bits changed until there are enough) in DIRECTORY, or takes the one that is there, asks it
+//! and, without `ask`, adds to it. Some answers are compared with brute force first. Everything
+//! runs on one thread.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -53,7 +54,9 @@ fn main() {
     check(&index, count, &fingerprints, distance);
     batches(&index, count, &fingerprints);
     points(&index, count, &fingerprints);
-    additions(&index, count, &fingerprints);
+    if rest.get(1).is_none_or(|last| last != "ask") {
+        additions(&index, count, &fingerprints);
+    }
 }
 
 /// Seconds that passed, and seconds of this thread on a processor: other programs slow down the

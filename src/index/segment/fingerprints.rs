@@ -1,16 +1,15 @@
 //! Fingerprints of a segment: who is within k bits, and whose fingerprints are they?
 
 use super::Attributes;
+use super::look_up::Looks;
 use super::sections::{GROUPS, MEMBERS};
-use super::tables::{Probes, Tables};
+use super::tables::Tables;
 use crate::Result;
 use crate::index::nearest::Nearest;
 use crate::index::permutation::Value;
 use crate::io::BlockFile;
 use crate::sketch::Score;
 
-/// Queries that are looked up together: enough cache misses in flight at once.
-const TOGETHER: usize = 64;
 /// Fewer queries are always looked up: finding out what costs less takes some milliseconds.
 const MANY: usize = 1 << 15;
 
@@ -33,7 +32,7 @@ impl<F: Value> Fingerprints<F> {
         file: &BlockFile,
         queries: &[F],
         live: &dyn Fn(u32) -> bool,
-        probes: &mut Probes<F>,
+        looks: &mut Looks<F>,
         out: &mut [Nearest],
     ) -> Result<()> {
         if queries.len() >= MANY
@@ -45,16 +44,10 @@ impl<F: Value> Fingerprints<F> {
                     self.show(file, distance, group, live, &mut out[query as usize])
                 });
         }
-        for (queries, out) in queries.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)) {
-            let mut found = std::mem::take(&mut probes.found);
-            found.clear();
-            self.tables.search(file, queries, probes, &mut found)?;
-            for (query, distance, group) in &found {
-                self.show(file, *distance, *group, live, &mut out[*query as usize])?;
-            }
-            probes.found = found;
-        }
-        Ok(())
+        let tables = &self.tables;
+        tables.look_up(file, queries, looks, &mut |query, distance, group| {
+            self.show(file, distance, group, live, &mut out[query as usize])
+        })
     }
 
     /// Shows the documents of a group, of which no more than the limit can matter.

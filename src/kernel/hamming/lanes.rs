@@ -1,4 +1,4 @@
-use super::{Fingerprint, Hit, Near};
+use super::{Fingerprint, Hit, Near, Pair};
 
 /// Lists of hits grow by this many fingerprints at a time, so that a scan needs room for the
 /// hits it finds and not for every fingerprint it looks at.
@@ -102,6 +102,65 @@ unsafe fn emit<L: Lanes, const N: usize>(
     }
 }
 
+/// Several queries against few fingerprints, which stay in the first-level cache.
+#[inline(always)]
+pub(super) unsafe fn scan_each<L: Lanes>(
+    fingerprints: &[L::Fingerprint],
+    queries: &[L::Fingerprint],
+    near: Near<L::Fingerprint>,
+    out: &mut Vec<Pair>,
+) {
+    let whole = fingerprints.len() / L::COUNT * L::COUNT;
+    let rest = fingerprints.len() - whole;
+    // SAFETY: the caller has the instruction set; `load` reads whole vectors below `whole`, and
+    // `load_first` what is left.
+    unsafe {
+        let (mask, limit) = (L::splat(near.mask), L::splat_distance(near.k));
+        for (number, query) in queries.iter().enumerate() {
+            let splat = L::splat(*query & near.mask);
+            let mut at = 0;
+            while at < whole {
+                let lanes = L::load(fingerprints.as_ptr().add(at)).and(mask);
+                let which = L::within(lanes.distances(splat), limit);
+                if which != 0 {
+                    push_each(fingerprints, *query, near, at, which, number as u32, out);
+                }
+                at += L::COUNT;
+            }
+            if rest > 0 {
+                let lanes = L::load_first(fingerprints.as_ptr().add(whole), rest).and(mask);
+                let which = L::within(lanes.distances(splat), limit) & ((1 << rest) - 1);
+                if which != 0 {
+                    push_each(fingerprints, *query, near, whole, which, number as u32, out);
+                }
+            }
+        }
+    }
+}
+
+/// Appends a pair for each lane set in `which`; lane 0 has the position `first`.
+#[cold]
+fn push_each<F: Fingerprint>(
+    fingerprints: &[F],
+    query: F,
+    near: Near<F>,
+    first: usize,
+    mut which: u32,
+    number: u32,
+    out: &mut Vec<Pair>,
+) {
+    while which != 0 {
+        let position = first + which.trailing_zeros() as usize;
+        let distance = ((fingerprints[position] ^ query) & near.mask).count_ones();
+        let position = position as u32;
+        out.push(Pair {
+            query: number,
+            hit: Hit { distance, position },
+        });
+        which &= which - 1;
+    }
+}
+
 /// The entry points of one instruction set for one type of fingerprint, and their table.
 macro_rules! table {
     ($name:ident, $fingerprint:ty, $lanes:ty, $features:literal) => {
@@ -151,6 +210,26 @@ macro_rules! table {
                 unsafe { enabled(of, queries, near, first, out) }
             }
 
+            fn scan_each(
+                of: &[$fingerprint],
+                queries: &[$fingerprint],
+                near: Near<$fingerprint>,
+                out: &mut Vec<Pair>,
+            ) {
+                #[target_feature(enable = $features)]
+                fn enabled(
+                    of: &[$fingerprint],
+                    queries: &[$fingerprint],
+                    near: Near<$fingerprint>,
+                    out: &mut Vec<Pair>,
+                ) {
+                    // SAFETY: this function has the instruction set.
+                    unsafe { lanes::scan_each::<$lanes>(of, queries, near, out) }
+                }
+                // SAFETY: the table is only handed out where the level is available.
+                unsafe { enabled(of, queries, near, out) }
+            }
+
             fn buckets(of: &[$fingerprint], key: Key<$fingerprint>, out: &mut [u32]) {
                 #[target_feature(enable = "bmi2,popcnt")]
                 fn enabled(of: &[$fingerprint], key: Key<$fingerprint>, out: &mut [u32]) {
@@ -163,6 +242,7 @@ macro_rules! table {
             Kernels {
                 scan,
                 scan_tile,
+                scan_each,
                 buckets,
             }
         };
