@@ -1,8 +1,8 @@
-//! How fast is the index? `index_bench DIRECTORY COUNT uniform|skewed|FILE fast|compact [DISTANCE [ask]]`
+//! How fast is the index? `index_bench DIRECTORY COUNT uniform|skewed|FILE fast|compact [DISTANCE] [ask] [short]`
 //!
 //! Builds an index of COUNT fingerprints of 64 bits (FILE: little-endian numbers, repeated with
 //! some bits changed until there are enough) in DIRECTORY, or takes the one that is there, asks it
-//! and, without `ask`, adds to it. Some answers are compared with brute force first. Everything
+//! and, without `ask`, adds to it; with `short`, ids are 8 bytes long, not 45. Some answers are compared with brute force first. Everything
 //! runs on one thread.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
@@ -12,6 +12,7 @@ use simtool::kernel::Level;
 use simtool::sketch::{Compare, hashed};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 const SPEC: &str = "simhash, 64 bits";
@@ -27,7 +28,10 @@ fn main() {
     };
     let directory = PathBuf::from(directory);
     let count: usize = count.parse().unwrap();
-    let distance = rest.first().map_or(3, |distance| distance.parse().unwrap());
+    let has = |word: &str| rest.iter().any(|argument| argument == word);
+    SHORT.store(has("short"), Relaxed);
+    let distance = rest.first().and_then(|distance| distance.parse().ok());
+    let distance = distance.unwrap_or(3);
     let layout = if layout == "compact" {
         Layout::Compact
     } else {
@@ -54,7 +58,7 @@ fn main() {
     check(&index, count, &fingerprints, distance);
     batches(&index, count, &fingerprints);
     points(&index, count, &fingerprints);
-    if rest.get(1).is_none_or(|last| last != "ask") {
+    if !has("ask") {
         additions(&index, count, &fingerprints);
     }
 }
@@ -149,7 +153,13 @@ impl Fingerprints {
     }
 }
 
+/// Whether ids are short.
+static SHORT: AtomicBool = AtomicBool::new(false);
+
 fn id(number: usize) -> String {
+    if SHORT.load(Relaxed) {
+        return format!("{number:08x}");
+    }
     format!(
         "http://www.example.org/{:08x}/{number}",
         mix(number as u64) as u32

@@ -1,45 +1,57 @@
 //! Looking queries up: each looks into its buckets of every table, and all go through a table in
-//! the order of its buckets.
+//! the order of their own buckets.
 //!
 //! In that order a large batch reads a table from its beginning to its end, every bucket once for
-//! all queries that want it; a small one still walks in one direction, so that few pages of the
-//! table are touched twice. Buckets are asked for some steps before they are looked into.
+//! all queries that share it; a small one still walks in one direction. The neighbours of the
+//! buckets, one bit flipped, come in order as well but for long jumps: as many streams as there
+//! are bits, of which those of low bits stay in the cache. What comes next is asked for some
+//! steps before.
 
 use super::sections::{directory, values};
 use super::tables::Tables;
 use crate::Result;
 use crate::index::permutation::Value;
+use crate::index::plan::Table;
 use crate::io::BlockFile;
 use crate::kernel::hamming::Pair;
 
 /// How many buckets ahead the directory is asked for, and half as many the bucket.
 const AHEAD: usize = 32;
-/// The most looks into a table that are put into order together: 48 MiB of them.
-const TOGETHER: usize = 1 << 21;
+/// The most queries that are put into order together: 24 MiB of them.
+const TOGETHER: usize = 1 << 20;
+/// About so many looks are listed at a time.
+const LISTED: usize = 512;
 /// Fingerprints of a bucket that are compared with all queries before the next ones are.
 const PIECE: usize = 2048;
 /// Comparisons after which hits are handed on, so that they take little memory.
 const PAIRS: usize = 1 << 16;
-/// Fewer looks than these are put into order by comparing them.
+/// Fewer queries than these are put into order by comparing them.
 const FEW: usize = 256;
 /// Bits that are sorted by at a time: as many counters as the first-level cache holds.
 const DIGIT_BITS: u32 = 11;
 
-/// Looks into the buckets of a table.
+/// Buffers of looking up.
 #[derive(Debug, Default)]
 pub struct Looks<F> {
     /// All queries, their bits reordered.
     reordered: Vec<F>,
-    /// Bucket (the high half) and query (the low half), by bucket.
-    looks: Vec<u64>,
+    /// Bucket (the high half) and number (the low half) of each query, by bucket.
+    order: Vec<u64>,
     spare: Vec<u64>,
-    /// The query of each look, rotated as the table is.
+    /// In that order, each query rotated as the table is.
     rotated: Vec<F>,
-    /// Each bucket, and the first look into it.
-    buckets: Vec<(u32, u32)>,
-    /// Where the bucket begins and ends.
-    ranges: Vec<(u32, u32)>,
+    looks: Vec<Look>,
     pairs: Vec<Pair>,
+}
+
+/// Some queries look into a bucket.
+#[derive(Debug)]
+struct Look {
+    bucket: u32,
+    /// Where it begins and ends, once that is known.
+    range: (u32, u32),
+    /// The queries, by their places in the order.
+    queries: (u32, u32),
 }
 
 impl<F: Value> Tables<F> {
@@ -58,12 +70,11 @@ impl<F: Value> Tables<F> {
         let mut reordered = std::mem::take(&mut looks.reordered);
         reordered.clear();
         reordered.extend(queries.iter().map(|query| self.permutation.apply(*query)));
-        for (number, patterns) in self.patterns.iter().enumerate() {
-            let together = (TOGETHER / patterns.len()).max(1);
-            let chunks = reordered.chunks(together);
-            for (queries, first) in chunks.zip((0..).step_by(together)) {
-                self.list(number, queries, looks);
-                self.walk(file, number, looks, &mut |query, distance, group| {
+        for number in 0..self.tables.len() {
+            let chunks = reordered.chunks(TOGETHER);
+            for (queries, first) in chunks.zip((0..).step_by(TOGETHER)) {
+                self.order(number, queries, looks);
+                self.look_in_order(file, number, looks, &mut |query, distance, group| {
                     visit(first as u32 + query, distance, group)
                 })?;
             }
@@ -72,51 +83,79 @@ impl<F: Value> Tables<F> {
         Ok(())
     }
 
-    /// Lists every bucket that has to be looked into, in order.
-    fn list(&self, number: usize, queries: &[F], looks: &mut Looks<F>) {
-        let table = self.tables[number];
-        let rotated = |query: &F| query.rotate(table.rotation, self.width);
-        looks.looks.clear();
-        for (query, which) in queries.iter().zip(0u64..) {
-            let bucket = rotated(query).prefix(self.width, table.directory_bits);
-            let patterns = self.patterns[number].iter();
-            let look = |pattern: &u32| u64::from(bucket ^ pattern) << 32 | which;
-            looks.looks.extend(patterns.map(look));
-        }
-        sort(&mut looks.looks, &mut looks.spare, table.directory_bits);
+    /// Puts queries into the order of their buckets in table `number`.
+    fn order(&self, number: usize, queries: &[F], looks: &mut Looks<F>) {
+        let Table {
+            rotation,
+            directory_bits,
+            ..
+        } = self.tables[number];
+        let rotated = |query: F| query.rotate(rotation, self.width);
+        let bucket = |query: F| rotated(query).prefix(self.width, directory_bits);
+        let numbered = queries.iter().zip(0u64..);
+        looks.order.clear();
+        looks
+            .order
+            .extend(numbered.map(|(query, number)| u64::from(bucket(*query)) << 32 | number));
+        sort(&mut looks.order, &mut looks.spare, directory_bits);
+        let ordered = looks.order.iter();
         looks.rotated.clear();
-        let of_look = |look: &u64| rotated(&queries[*look as u32 as usize]);
-        looks.rotated.extend(looks.looks.iter().map(of_look));
-        looks.buckets.clear();
-        let mut at = 0;
-        for of_bucket in looks.looks.chunk_by(|a, b| a >> 32 == b >> 32) {
-            looks.buckets.push(((of_bucket[0] >> 32) as u32, at));
-            at += of_bucket.len() as u32;
-        }
-        // Where the last one ends.
-        looks.buckets.push((0, at));
+        looks
+            .rotated
+            .extend(ordered.map(|place| rotated(queries[*place as u32 as usize])));
     }
 
-    /// Looks into the listed buckets.
-    fn walk(
+    /// Lists the buckets that the ordered queries look into, some at a time, and looks.
+    fn look_in_order(
         &self,
         file: &BlockFile,
         number: usize,
         looks: &mut Looks<F>,
         visit: &mut dyn FnMut(u32, u32, u32) -> Result<()>,
     ) -> Result<()> {
-        let count = looks.buckets.len() - 1;
-        looks.ranges.clear();
+        let order = std::mem::take(&mut looks.order);
+        let mut at = 0;
+        while at < order.len() {
+            looks.looks.clear();
+            while at < order.len() && looks.looks.len() < LISTED {
+                let same = |place: &&u64| **place >> 32 == order[at] >> 32;
+                let first = at as u32;
+                at += order[at..].iter().take_while(same).count();
+                let bucket = (order[first as usize] >> 32) as u32;
+                let patterns = self.patterns[number].iter();
+                looks.looks.extend(patterns.map(|pattern| Look {
+                    bucket: bucket ^ pattern,
+                    range: (0, 0),
+                    queries: (first, at as u32),
+                }));
+            }
+            self.look_ahead(file, number, looks, &mut |place, distance, group| {
+                visit(order[place as usize] as u32, distance, group)
+            })?;
+        }
+        looks.order = order;
+        Ok(())
+    }
+
+    /// Looks into the listed buckets, while others are on their way.
+    fn look_ahead(
+        &self,
+        file: &BlockFile,
+        number: usize,
+        looks: &mut Looks<F>,
+        visit: &mut dyn FnMut(u32, u32, u32) -> Result<()>,
+    ) -> Result<()> {
+        let count = looks.looks.len();
         for ahead in 0..count + AHEAD {
-            if ahead < count {
-                let bucket = u64::from(looks.buckets[ahead].0);
+            if let Some(look) = looks.looks.get(ahead) {
+                let bucket = u64::from(look.bucket);
                 file.prefetch::<u32>(directory(number), bucket..bucket + 1);
             }
             let near = ahead.wrapping_sub(AHEAD / 2);
-            if near < count {
-                let range = self.range(file, number, looks.buckets[near].0)?;
-                file.prefetch::<F>(values(number), range.0.into()..range.1.into());
-                looks.ranges.push(range);
+            if let Some(look) = looks.looks.get_mut(near) {
+                look.range = self.range(file, number, look.bucket)?;
+                let (start, end) = look.range;
+                file.prefetch::<F>(values(number), start.into()..end.into());
             }
             if let Some(now) = ahead.checked_sub(AHEAD) {
                 self.look(file, number, now, looks, visit)?;
@@ -125,7 +164,7 @@ impl<F: Value> Tables<F> {
         Ok(())
     }
 
-    /// Compares bucket number `now` of the list with the queries that look into it.
+    /// Compares the bucket of look number `now` with its queries.
     fn look(
         &self,
         file: &BlockFile,
@@ -134,16 +173,16 @@ impl<F: Value> Tables<F> {
         looks: &mut Looks<F>,
         visit: &mut dyn FnMut(u32, u32, u32) -> Result<()>,
     ) -> Result<()> {
-        let (start, end) = looks.ranges[now];
+        let Look { range, queries, .. } = looks.looks[now];
+        let (start, end) = range;
         if start == end {
             return Ok(());
         }
         let bucket = file.values::<F>(values(number), start.into()..end.into())?;
-        let mut first = looks.buckets[now].1 as usize;
-        let last = looks.buckets[now + 1].1 as usize;
         let most = (PAIRS / bucket.len().min(PIECE)).max(1);
-        while first < last {
-            let queries = &looks.rotated[first..last.min(first + most)];
+        let queries = &looks.rotated[queries.0 as usize..queries.1 as usize];
+        let places = (looks.looks[now].queries.0..).step_by(most);
+        for (queries, place) in queries.chunks(most).zip(places) {
             for (piece, start) in bucket.chunks(PIECE).zip((start..).step_by(PIECE)) {
                 looks.pairs.clear();
                 (self.kernels.scan_each)(piece, queries, self.near, &mut looks.pairs);
@@ -154,12 +193,10 @@ impl<F: Value> Tables<F> {
                             0 => start + hit.position,
                             _ => self.group(file, number, value)?,
                         };
-                        let look = looks.looks[first + *query as usize];
-                        visit(look as u32, hit.distance, group)?;
+                        visit(place + query, hit.distance, group)?;
                     }
                 }
             }
-            first += queries.len();
         }
         Ok(())
     }
@@ -167,28 +204,28 @@ impl<F: Value> Tables<F> {
 
 /// Sorts by the `bits` lowest bits of the high half: one counting sort for each digit, the lowest
 /// first. `spare` may hold anything.
-fn sort(looks: &mut Vec<u64>, spare: &mut Vec<u64>, bits: u32) {
-    if looks.len() < FEW {
-        looks.sort_unstable();
+fn sort(order: &mut Vec<u64>, spare: &mut Vec<u64>, bits: u32) {
+    if order.len() < FEW {
+        order.sort_unstable();
         return;
     }
     let digits = bits.div_ceil(DIGIT_BITS);
-    spare.resize(looks.len(), 0);
+    spare.resize(order.len(), 0);
     for number in 0..digits {
         let size = bits.div_ceil(digits);
-        let digit = |look: u64| (look >> (32 + number * size)) as usize & ((1 << size) - 1);
+        let digit = |entry: u64| (entry >> (32 + number * size)) as usize & ((1 << size) - 1);
         let mut places = [0; 1 << DIGIT_BITS];
-        looks.iter().for_each(|look| places[digit(*look)] += 1);
+        order.iter().for_each(|entry| places[digit(*entry)] += 1);
         let mut sum = 0;
         for place in &mut places[..1 << size] {
             sum += std::mem::replace(place, sum);
         }
-        for look in looks.iter() {
-            let place = &mut places[digit(*look)];
-            spare[*place] = *look;
+        for entry in order.iter() {
+            let place = &mut places[digit(*entry)];
+            spare[*place] = *entry;
             *place += 1;
         }
-        std::mem::swap(looks, spare);
+        std::mem::swap(order, spare);
     }
 }
 

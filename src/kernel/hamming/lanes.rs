@@ -1,4 +1,4 @@
-use super::{Fingerprint, Hit, Near, Pair};
+use super::{Fingerprint, Hit, Near, Pair, TILE};
 
 /// Lists of hits grow by this many fingerprints at a time, so that a scan needs room for the
 /// hits it finds and not for every fingerprint it looks at.
@@ -102,12 +102,33 @@ unsafe fn emit<L: Lanes, const N: usize>(
     }
 }
 
-/// Several queries against few fingerprints, which stay in the first-level cache.
+/// Any number of queries against fingerprints that stay in the first-level cache, by tiles.
 #[inline(always)]
 pub(super) unsafe fn scan_each<L: Lanes>(
     fingerprints: &[L::Fingerprint],
     queries: &[L::Fingerprint],
     near: Near<L::Fingerprint>,
+    out: &mut Vec<Pair>,
+) {
+    let (tiles, rest) = queries.as_chunks::<TILE>();
+    // SAFETY: the caller has the instruction set.
+    unsafe {
+        for (tile, first) in tiles.iter().zip((0..).step_by(TILE)) {
+            each::<L, TILE>(fingerprints, *tile, near, first, out);
+        }
+        for (query, number) in rest.iter().zip((queries.len() - rest.len()) as u32..) {
+            each::<L, 1>(fingerprints, [*query], near, number, out);
+        }
+    }
+}
+
+/// `N` queries, the first of which has the number `first`.
+#[inline(always)]
+unsafe fn each<L: Lanes, const N: usize>(
+    fingerprints: &[L::Fingerprint],
+    queries: [L::Fingerprint; N],
+    near: Near<L::Fingerprint>,
+    first: u32,
     out: &mut Vec<Pair>,
 ) {
     let whole = fingerprints.len() / L::COUNT * L::COUNT;
@@ -116,24 +137,27 @@ pub(super) unsafe fn scan_each<L: Lanes>(
     // `load_first` what is left.
     unsafe {
         let (mask, limit) = (L::splat(near.mask), L::splat_distance(near.k));
-        for (number, query) in queries.iter().enumerate() {
-            let splat = L::splat(*query & near.mask);
-            let mut at = 0;
-            while at < whole {
-                let lanes = L::load(fingerprints.as_ptr().add(at)).and(mask);
-                let which = L::within(lanes.distances(splat), limit);
-                if which != 0 {
-                    push_each(fingerprints, *query, near, at, which, number as u32, out);
-                }
-                at += L::COUNT;
+        let splats = queries.map(|query| L::splat(query & near.mask));
+        let mut at = 0;
+        while at < fingerprints.len() {
+            let from = fingerprints.as_ptr().add(at);
+            let (lanes, valid) = if at < whole {
+                (L::load(from), u32::MAX)
+            } else {
+                (L::load_first(from, rest), (1 << rest) - 1)
+            };
+            let lanes = lanes.and(mask);
+            let mut nearest = lanes.distances(splats[0]);
+            for splat in &splats[1..] {
+                nearest = L::smaller(nearest, lanes.distances(*splat));
             }
-            if rest > 0 {
-                let lanes = L::load_first(fingerprints.as_ptr().add(whole), rest).and(mask);
-                let which = L::within(lanes.distances(splat), limit) & ((1 << rest) - 1);
-                if which != 0 {
-                    push_each(fingerprints, *query, near, whole, which, number as u32, out);
+            if L::within(nearest, limit) & valid != 0 {
+                for ((query, splat), number) in queries.iter().zip(&splats).zip(first..) {
+                    let which = L::within(lanes.distances(*splat), limit) & valid;
+                    push_each(fingerprints, *query, near, at, which, number, out);
                 }
             }
+            at += L::COUNT;
         }
     }
 }

@@ -41,7 +41,7 @@ pub struct Near<F> {
 }
 
 /// A fingerprint near one of several queries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
     /// The index of the query.
     pub query: u32,
@@ -68,7 +68,7 @@ pub struct Kernels<F> {
     /// The same for eight queries at once, each with its own list. Several times as fast as
     /// eight scans where hits are rare, because a vector is tested once for all of them.
     pub scan_tile: ScanTile<F>,
-    /// Appends the hits of any number of queries to one list, by query, then by position; for few
+    /// Appends the hits of any number of queries to one list, in no particular order; for few
     /// fingerprints and fewer hits.
     pub scan_each: ScanEach<F>,
     /// Writes the bucket of every fingerprint under a key; both slices have the same length.
@@ -114,10 +114,11 @@ mod tests {
                 .copied()
                 .unwrap_or(F::truncate(i as u128))
         });
+        let many = queries.repeat(2)[..first as usize % (2 * TILE)].to_vec();
         let key = Key::new(near.mask, 1 + k % 20);
         let mut expected_pairs = Vec::new();
         let oracle = F::kernels(Level::Scalar);
-        for (query, number) in queries.iter().zip(0..) {
+        for (query, number) in many.iter().zip(0..) {
             let mut hits = Vec::new();
             (oracle.scan)(&fingerprints, *query, near, 0, &mut hits);
             expected_pairs.extend(hits.iter().map(|hit| Pair {
@@ -125,13 +126,15 @@ mod tests {
                 hit: *hit,
             }));
         }
+        expected_pairs.sort_unstable();
         let mut expected_keys = vec![0; fingerprints.len()];
         (oracle.buckets)(&fingerprints, key, &mut expected_keys);
         assert!(expected_keys.iter().all(|&bucket| bucket < 1 << key.bits()));
         for level in Level::available() {
             let kernels = F::kernels(level);
             let mut pairs = Vec::new();
-            (kernels.scan_each)(&fingerprints, &queries, near, &mut pairs);
+            (kernels.scan_each)(&fingerprints, &many, near, &mut pairs);
+            pairs.sort_unstable();
             assert_eq!(pairs, expected_pairs, "{level} each");
             let mut tile: [Vec<Hit>; TILE] = Default::default();
             (kernels.scan_tile)(&fingerprints, &queries, near, first, &mut tile);
