@@ -16,8 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 const SPEC: &str = "simhash, 64 bits";
-/// Queries that are compared with brute force.
+/// Queries are compared with brute force, at most so many, and so many comparisons.
 const CHECKED: usize = 20;
+const COMPARED: usize = 200_000_000;
 const BATCH: usize = 4096;
 
 fn main() {
@@ -196,7 +197,7 @@ fn build(
 }
 
 fn check(index: &Index, count: usize, fingerprints: &Fingerprints, distance: u32) {
-    for number in 0..CHECKED {
+    for number in 0..CHECKED.min(COMPARED / count) {
         let query = fingerprints.query(number, count);
         let near = |other: &usize| (fingerprints.get(*other) ^ query).count_ones() <= distance;
         let expected = (0..count).filter(near).count();

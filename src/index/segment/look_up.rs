@@ -12,7 +12,7 @@ use super::tables::Tables;
 use crate::Result;
 use crate::index::permutation::Value;
 use crate::index::plan::Table;
-use crate::io::BlockFile;
+use crate::io::{BLOCK_BYTES, BlockFile};
 use crate::kernel::hamming::Pair;
 
 /// How many buckets ahead the directory is asked for, and half as many the bucket.
@@ -25,6 +25,8 @@ const LISTED: usize = 512;
 const PIECE: usize = 2048;
 /// Comparisons after which hits are handed on, so that they take little memory.
 const PAIRS: usize = 1 << 16;
+/// So many times as long as one among its neighbours takes a block that is read by itself.
+const ONE_BY_ONE: u64 = 16;
 /// Fewer queries than these are put into order by comparing them.
 const FEW: usize = 256;
 /// Bits that are sorted by at a time: as many counters as the first-level cache holds.
@@ -105,6 +107,16 @@ impl<F: Value> Tables<F> {
             .extend(ordered.map(|place| rotated(queries[*place as u32 as usize])));
     }
 
+    /// Lets what `queries` want of table `number` be read in one piece, if that is a good part.
+    fn read_ahead(&self, file: &BlockFile, number: usize, queries: usize) {
+        let looks = (queries * self.patterns[number].len()) as u64;
+        for section in [directory(number), values(number)] {
+            if looks * ONE_BY_ONE > file.len::<u8>(section) / BLOCK_BYTES as u64 {
+                file.read_ahead(section);
+            }
+        }
+    }
+
     /// Lists the buckets that the ordered queries look into, some at a time, and looks.
     fn look_in_order(
         &self,
@@ -113,6 +125,7 @@ impl<F: Value> Tables<F> {
         looks: &mut Looks<F>,
         visit: &mut dyn FnMut(u32, u32, u32) -> Result<()>,
     ) -> Result<()> {
+        self.read_ahead(file, number, looks.order.len());
         let order = std::mem::take(&mut looks.order);
         let mut at = 0;
         while at < order.len() {
