@@ -65,15 +65,17 @@ pub fn plan<F: Value>(sample: &[F], count: u64, width: u32, k: u32, layout: Layo
         Layout::Compact => COMPACT_TABLES,
     };
     let most = most.min(k.saturating_add(1)).min(width);
-    // A directory takes at most a quarter of its table of 64 bits, a compact one a sixteenth: its
-    // buckets hold about as many as are compared at once.
-    let spared = match layout {
-        Layout::Fast => 1,
-        Layout::Compact => 3,
+    let choose = |tables| {
+        // A directory takes at most a quarter of its table of 64 bits; a sixteenth, where more
+        // would make a compact segment too large.
+        let spared = match (layout, tables) {
+            (Layout::Compact, COMPACT_TABLES) => 3,
+            _ => 1,
+        };
+        let bits = count.max(1).ilog2().saturating_sub(spared);
+        let bits = bits.min(MOST_DIRECTORY_BITS);
+        choose(&entropies, count, k.min(width), tables, bits)
     };
-    let bits = count.max(1).ilog2().saturating_sub(spared);
-    let bits = bits.min(MOST_DIRECTORY_BITS);
-    let choose = |tables| choose(&entropies, count, k.min(width), tables, bits);
     let cheapest = (1..=most)
         .map(choose)
         .min_by(|a, b| a.cost.total_cmp(&b.cost));

@@ -2,10 +2,11 @@
 //! the order of their own buckets.
 //!
 //! In that order a large batch reads a table from its beginning to its end, every bucket once for
-//! all queries that share it; a small one still walks in one direction. The neighbours of the
-//! buckets, one bit flipped, come in order as well but for long jumps: as many streams as there
-//! are bits, of which those of low bits stay in the cache. What comes next is asked for some
-//! steps before.
+//! all queries that share it. The neighbours of the buckets, one bit flipped, come in order as
+//! well but for long jumps: as many streams as there are bits, of which those of low bits stay in
+//! the cache. Queries of a small batch are more than a page apart; there the neighbours are put
+//! into order, too, which costs less than so many misses of the page tables. What comes next is
+//! asked for some steps before.
 
 use super::sections::{directory, values};
 use super::tables::Tables;
@@ -17,7 +18,7 @@ use crate::kernel::hamming::Pair;
 
 /// How many buckets ahead the directory is asked for, and half as many the bucket.
 const AHEAD: usize = 32;
-/// The most queries that are put into order together: 24 MiB of them.
+/// The most buckets that are put into order together: 24 MiB of them.
 const TOGETHER: usize = 1 << 20;
 /// About so many looks are listed at a time.
 const LISTED: usize = 512;
@@ -25,9 +26,11 @@ const LISTED: usize = 512;
 const PIECE: usize = 2048;
 /// Comparisons after which hits are handed on, so that they take little memory.
 const PAIRS: usize = 1 << 16;
+/// Fewer queries do not ask whether a table is in memory: that takes some microseconds.
+const MANY: usize = 1024;
 /// So many times as long as one among its neighbours takes a block that is read by itself.
 const ONE_BY_ONE: u64 = 16;
-/// Fewer queries than these are put into order by comparing them.
+/// Fewer than these are put into order by comparing them.
 const FEW: usize = 256;
 /// Bits that are sorted by at a time: as many counters as the first-level cache holds.
 const DIGIT_BITS: u32 = 11;
@@ -37,10 +40,10 @@ const DIGIT_BITS: u32 = 11;
 pub struct Looks<F> {
     /// All queries, their bits reordered.
     reordered: Vec<F>,
-    /// Bucket (the high half) and number (the low half) of each query, by bucket.
+    /// Bucket (the high half) and number of a query (the low half), by bucket.
     order: Vec<u64>,
     spare: Vec<u64>,
-    /// In that order, each query rotated as the table is.
+    /// In that order, the queries rotated as the table is.
     rotated: Vec<F>,
     looks: Vec<Look>,
     pairs: Vec<Pair>,
@@ -72,21 +75,34 @@ impl<F: Value> Tables<F> {
         let mut reordered = std::mem::take(&mut looks.reordered);
         reordered.clear();
         reordered.extend(queries.iter().map(|query| self.permutation.apply(*query)));
-        for number in 0..self.tables.len() {
-            let chunks = reordered.chunks(TOGETHER);
-            for (queries, first) in chunks.zip((0..).step_by(TOGETHER)) {
-                self.order(number, queries, looks);
-                self.look_in_order(file, number, looks, &mut |query, distance, group| {
-                    visit(first as u32 + query, distance, group)
-                })?;
+        for (number, patterns) in self.patterns.iter().enumerate() {
+            // Few queries: their neighbours are far apart, and are put into order as well.
+            let few = (queries.len() as u64) < file.len::<u8>(values(number)) / BLOCK_BYTES as u64;
+            let (ordered, listed) = if few {
+                (&patterns[..], &[0][..])
+            } else {
+                (&[0][..], &patterns[..])
+            };
+            self.read_ahead(file, number, queries.len());
+            let together = (TOGETHER / ordered.len()).max(1);
+            let chunks = reordered.chunks(together);
+            for (queries, first) in chunks.zip((0..).step_by(together)) {
+                self.order(number, queries, ordered, looks);
+                self.look_in_order(
+                    file,
+                    number,
+                    listed,
+                    looks,
+                    &mut |query, distance, group| visit(first as u32 + query, distance, group),
+                )?;
             }
         }
         looks.reordered = reordered;
         Ok(())
     }
 
-    /// Puts queries into the order of their buckets in table `number`.
-    fn order(&self, number: usize, queries: &[F], looks: &mut Looks<F>) {
+    /// Puts queries into the order of their buckets in table `number`, once for each pattern.
+    fn order(&self, number: usize, queries: &[F], patterns: &[u32], looks: &mut Looks<F>) {
         let Table {
             rotation,
             directory_bits,
@@ -94,11 +110,12 @@ impl<F: Value> Tables<F> {
         } = self.tables[number];
         let rotated = |query: F| query.rotate(rotation, self.width);
         let bucket = |query: F| rotated(query).prefix(self.width, directory_bits);
-        let numbered = queries.iter().zip(0u64..);
         looks.order.clear();
-        looks
-            .order
-            .extend(numbered.map(|(query, number)| u64::from(bucket(*query)) << 32 | number));
+        for (query, number) in queries.iter().zip(0u64..) {
+            let bucket = bucket(*query);
+            let entry = |pattern: &u32| u64::from(bucket ^ pattern) << 32 | number;
+            looks.order.extend(patterns.iter().map(entry));
+        }
         sort(&mut looks.order, &mut looks.spare, directory_bits);
         let ordered = looks.order.iter();
         looks.rotated.clear();
@@ -109,6 +126,9 @@ impl<F: Value> Tables<F> {
 
     /// Lets what `queries` want of table `number` be read in one piece, if that is a good part.
     fn read_ahead(&self, file: &BlockFile, number: usize, queries: usize) {
+        if queries < MANY {
+            return;
+        }
         let looks = (queries * self.patterns[number].len()) as u64;
         for section in [directory(number), values(number)] {
             if looks * ONE_BY_ONE > file.len::<u8>(section) / BLOCK_BYTES as u64 {
@@ -117,15 +137,16 @@ impl<F: Value> Tables<F> {
         }
     }
 
-    /// Lists the buckets that the ordered queries look into, some at a time, and looks.
+    /// Lists the buckets that the ordered queries look into, their own with each pattern, some at
+    /// a time, and looks.
     fn look_in_order(
         &self,
         file: &BlockFile,
         number: usize,
+        patterns: &[u32],
         looks: &mut Looks<F>,
         visit: &mut dyn FnMut(u32, u32, u32) -> Result<()>,
     ) -> Result<()> {
-        self.read_ahead(file, number, looks.order.len());
         let order = std::mem::take(&mut looks.order);
         let mut at = 0;
         while at < order.len() {
@@ -135,8 +156,7 @@ impl<F: Value> Tables<F> {
                 let first = at as u32;
                 at += order[at..].iter().take_while(same).count();
                 let bucket = (order[first as usize] >> 32) as u32;
-                let patterns = self.patterns[number].iter();
-                looks.looks.extend(patterns.map(|pattern| Look {
+                looks.looks.extend(patterns.iter().map(|pattern| Look {
                     bucket: bucket ^ pattern,
                     range: (0, 0),
                     queries: (first, at as u32),
