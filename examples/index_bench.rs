@@ -1,8 +1,9 @@
-//! How fast is the index? `index_bench DIRECTORY COUNT uniform|skewed|FILE fast|compact [DISTANCE]`
+//! How fast is the index? `index_bench DIRECTORY COUNT uniform|skewed|FILE fast|compact [DISTANCE] [ask] [short]`
 //!
 //! Builds an index of COUNT fingerprints of 64 bits (FILE: little-endian numbers, repeated with
-//! some bits changed until there are enough) in DIRECTORY, or takes the one that is there, and asks it. Some
-//! answers are compared with brute force first. Everything runs on one thread.
+//! some bits changed until there are enough) in DIRECTORY, or takes the one that is there, asks it
+//! and, without `ask`, adds to it; with `short`, ids are 8 bytes long, not 45. Some answers are compared with brute force first. Everything
+//! runs on one thread.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -11,11 +12,13 @@ use simtool::kernel::Level;
 use simtool::sketch::{Compare, hashed};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 const SPEC: &str = "simhash, 64 bits";
-/// Queries that are compared with brute force.
+/// Queries are compared with brute force, at most so many, and so many comparisons.
 const CHECKED: usize = 20;
+const COMPARED: usize = 200_000_000;
 const BATCH: usize = 4096;
 
 fn main() {
@@ -26,7 +29,10 @@ fn main() {
     };
     let directory = PathBuf::from(directory);
     let count: usize = count.parse().unwrap();
-    let distance = rest.first().map_or(3, |distance| distance.parse().unwrap());
+    let has = |word: &str| rest.iter().any(|argument| argument == word);
+    SHORT.store(has("short"), Relaxed);
+    let distance = rest.first().and_then(|distance| distance.parse().ok());
+    let distance = distance.unwrap_or(3);
     let layout = if layout == "compact" {
         Layout::Compact
     } else {
@@ -53,7 +59,9 @@ fn main() {
     check(&index, count, &fingerprints, distance);
     batches(&index, count, &fingerprints);
     points(&index, count, &fingerprints);
-    additions(&index, count, &fingerprints);
+    if !has("ask") {
+        additions(&index, count, &fingerprints);
+    }
 }
 
 /// Seconds that passed, and seconds of this thread on a processor: other programs slow down the
@@ -146,7 +154,13 @@ impl Fingerprints {
     }
 }
 
+/// Whether ids are short.
+static SHORT: AtomicBool = AtomicBool::new(false);
+
 fn id(number: usize) -> String {
+    if SHORT.load(Relaxed) {
+        return format!("{number:08x}");
+    }
     format!(
         "http://www.example.org/{:08x}/{number}",
         mix(number as u64) as u32
@@ -183,7 +197,7 @@ fn build(
 }
 
 fn check(index: &Index, count: usize, fingerprints: &Fingerprints, distance: u32) {
-    for number in 0..CHECKED {
+    for number in 0..CHECKED.min(COMPARED / count) {
         let query = fingerprints.query(number, count);
         let near = |other: &usize| (fingerprints.get(*other) ^ query).count_ones() <= distance;
         let expected = (0..count).filter(near).count();

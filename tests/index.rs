@@ -244,14 +244,23 @@ fn a_built_index_finds_everything_within_the_distance() {
 #[test]
 fn many_queries_at_once_are_answered_as_one_by_one() {
     let temporary = tempfile::tempdir().unwrap();
-    // So few that the index is searched among the queries, and so many that it may be.
-    for count in [300, 20_000] {
-        let directory = temporary.path().join(count.to_string());
+    // So few that the index is searched among the queries, and so many that it is not.
+    for (count, different, layout) in [
+        (300, 100, Layout::Fast),
+        (20_000, 5000, Layout::Fast),
+        (40_000, 20_000, Layout::Fast),
+        (40_000, 20_000, Layout::Compact),
+    ] {
+        let directory = temporary.path().join(format!("{count} {layout:?}"));
         let method = simhash(64, 3);
-        let mut build = Build::create(&directory, method, SPEC, &Options::default(), 0).unwrap();
+        let options = Options {
+            layout,
+            ..Options::default()
+        };
+        let mut build = Build::create(&directory, method, SPEC, &options, 0).unwrap();
         for number in 0..count {
             // Some fingerprints have many documents.
-            let sketch = skewed(number % 15_000 / 3).to_le_bytes();
+            let sketch = skewed(number % different).to_le_bytes();
             let entry = Entry {
                 id: &id(number),
                 sketch: &sketch,
@@ -261,7 +270,7 @@ fn many_queries_at_once_are_answered_as_one_by_one() {
         }
         let index = build.finish().unwrap().index;
         let sketches: Vec<[u8; 8]> = (0..60_000)
-            .map(|number| (skewed(number % 9000) ^ 5 << (number % 60)).to_le_bytes())
+            .map(|number| (skewed(number % 25_000) ^ 5 << (number % 60)).to_le_bytes())
             .collect();
         let query = |sketch| Query { id: None, sketch };
         let queries: Vec<Query<'_>> = sketches.iter().map(|sketch| query(&sketch[..])).collect();

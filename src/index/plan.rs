@@ -65,9 +65,21 @@ pub fn plan<F: Value>(sample: &[F], count: u64, width: u32, k: u32, layout: Layo
         Layout::Compact => COMPACT_TABLES,
     };
     let most = most.min(k.saturating_add(1)).min(width);
-    let choices = (1..=most).map(|tables| choose(&entropies, count, k.min(width), tables));
-    let cheapest = choices.min_by(|a, b| a.cost.total_cmp(&b.cost));
-    let chosen = cheapest.unwrap_or_else(|| choose(&entropies, count, k.min(width), 1));
+    let choose = |tables| {
+        // A directory takes at most a quarter of its table of 64 bits; a sixteenth, where more
+        // would make a compact segment too large.
+        let spared = match (layout, tables) {
+            (Layout::Compact, COMPACT_TABLES) => 3,
+            _ => 1,
+        };
+        let bits = count.max(1).ilog2().saturating_sub(spared);
+        let bits = bits.min(MOST_DIRECTORY_BITS);
+        choose(&entropies, count, k.min(width), tables, bits)
+    };
+    let cheapest = (1..=most)
+        .map(choose)
+        .min_by(|a, b| a.cost.total_cmp(&b.cost));
+    let chosen = cheapest.unwrap_or_else(|| choose(1));
     let permutation = Permutation::new(&chosen.order);
     Plan {
         permutation: permutation.expect("every bit is dealt to one block"),
@@ -81,10 +93,8 @@ struct Choice {
     cost: f64,
 }
 
-fn choose(entropies: &[f64], count: u64, k: u32, tables: u32) -> Choice {
+fn choose(entropies: &[f64], count: u64, k: u32, tables: u32, most_bits: u32) -> Choice {
     let blocks = deal(entropies, tables);
-    // The most that a directory may take: a quarter of a table of 64 bits.
-    let most_bits = (count.max(1).ilog2().saturating_sub(1)).min(MOST_DIRECTORY_BITS);
     let mut choice = Choice {
         order: Vec::new(),
         tables: Vec::new(),
@@ -194,5 +204,7 @@ mod tests {
             tables.iter().map(|table| table.radius).collect::<Vec<_>>(),
             [1, 0, 0]
         );
+        let directories = tables.iter().map(|table| 4 << table.directory_bits);
+        assert!(directories.sum::<u64>() < 2 * 10_000_000);
     }
 }

@@ -22,7 +22,7 @@ pub mod spool;
 pub mod table;
 pub mod usage;
 
-pub use blocks::{BlockFile, BlockWriter};
+pub use blocks::{BLOCK_BYTES, BlockFile, BlockWriter};
 pub use faults::Faults;
 pub use input::Input;
 pub use lock::FileLock;

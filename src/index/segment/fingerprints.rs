@@ -1,18 +1,16 @@
 //! Fingerprints of a segment: who is within k bits, and whose fingerprints are they?
 
+use std::ops::Range;
+
 use super::Attributes;
+use super::look_up::Looks;
 use super::sections::{GROUPS, MEMBERS};
-use super::tables::{Probes, Tables};
+use super::tables::Tables;
 use crate::Result;
 use crate::index::nearest::Nearest;
 use crate::index::permutation::Value;
 use crate::io::BlockFile;
 use crate::sketch::Score;
-
-/// Queries that are looked up together: enough cache misses in flight at once.
-const TOGETHER: usize = 64;
-/// Fewer queries are always looked up: finding out what costs less takes some milliseconds.
-const MANY: usize = 1 << 15;
 
 pub struct Fingerprints<F: Value> {
     tables: Tables<F>,
@@ -33,28 +31,18 @@ impl<F: Value> Fingerprints<F> {
         file: &BlockFile,
         queries: &[F],
         live: &dyn Fn(u32) -> bool,
-        probes: &mut Probes<F>,
+        looks: &mut Looks<F>,
         out: &mut [Nearest],
     ) -> Result<()> {
-        if queries.len() >= MANY
-            && let Some(strategy) = self.tables.cheaper_scan(queries)?
-        {
-            return self
-                .tables
-                .scan(file, queries, strategy, |query, distance, group| {
-                    self.show(file, distance, group, live, &mut out[query as usize])
-                });
+        let tables = &self.tables;
+        let mut show = |query: u32, distance, group| {
+            self.show(file, distance, group, live, &mut out[query as usize])
+        };
+        if tables.should_scan(queries.len()) {
+            tables.scan(file, queries, &mut show)
+        } else {
+            tables.look_up(file, queries, looks, &mut show)
         }
-        for (queries, out) in queries.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)) {
-            let mut found = std::mem::take(&mut probes.found);
-            found.clear();
-            self.tables.search(file, queries, probes, &mut found)?;
-            for (query, distance, group) in &found {
-                self.show(file, *distance, *group, live, &mut out[*query as usize])?;
-            }
-            probes.found = found;
-        }
-        Ok(())
     }
 
     /// Shows the documents of a group, of which no more than the limit can matter.
@@ -66,10 +54,8 @@ impl<F: Value> Fingerprints<F> {
         live: &dyn Fn(u32) -> bool,
         nearest: &mut Nearest,
     ) -> Result<()> {
-        let group = u64::from(group);
-        let ends = file.values::<u32>(GROUPS, group..group + 2)?;
+        let Range { start: mut at, end } = members(file, group)?;
         let mut left = nearest.limit();
-        let (mut at, end) = (u64::from(ends[0]), u64::from(ends[1]));
         while at < end && left > 0 {
             let next = end.min(at + 256);
             for number in file.values::<u32>(MEMBERS, at..next)? {
@@ -85,9 +71,20 @@ impl<F: Value> Fingerprints<F> {
 
     /// Checks what checksums do not: that the tables are sorted and the groups complete.
     pub fn verify(&self, file: &BlockFile, documents: u64) -> Result<()> {
-        if file.len::<u32>(MEMBERS) != documents {
+        let alone = file.len::<u32>(GROUPS) == 0;
+        if file.len::<u32>(MEMBERS) != documents || alone && documents != self.tables.distinct {
             return Err(file.damaged("not every document is listed under its fingerprint"));
         }
         self.tables.verify(file)
     }
+}
+
+/// Where the documents of a group are listed.
+fn members(file: &BlockFile, group: u32) -> Result<Range<u64>> {
+    let group = u64::from(group);
+    if file.len::<u32>(GROUPS) == 0 {
+        return Ok(group..group + 1);
+    }
+    let ends = file.values::<u32>(GROUPS, group..group + 2)?;
+    Ok(ends[0].into()..ends[1].into())
 }

@@ -6,12 +6,13 @@
 mod attributes;
 mod fingerprints;
 mod lists;
+mod look_up;
+mod scan;
 mod sections;
 mod tables;
 mod write;
 
 pub use attributes::Attributes;
-pub use tables::Scratch;
 pub use write::{Making, SegmentWriter};
 
 use std::path::Path;
@@ -25,6 +26,7 @@ use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 use fingerprints::Fingerprints;
 use lists::Lists;
+use look_up::Looks;
 use sections::{ENDS, IDS, KEYS, RECORDS};
 
 /// An open segment; threads may share it.
@@ -34,6 +36,13 @@ pub struct Segment {
     contents: Contents,
     /// What removal is done with, once the last user of the segment is gone.
     doomed: OnceLock<Faults>,
+}
+
+/// Buffers of a search.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    narrow: Looks<u64>,
+    wide: Looks<u128>,
 }
 
 enum Contents {

@@ -9,7 +9,7 @@ pub const IDS: usize = 2;
 /// Hashes of keys, ascending, `u64`; the next section holds their documents.
 pub const KEYS: usize = 4;
 /// For each distinct fingerprint, in the order of the first table, where its documents begin in
-/// the next section, and the end of the last, `u32`.
+/// the next section, and the end of the last, `u32`; nothing if each has one.
 pub const GROUPS: usize = 5;
 /// Documents of each distinct fingerprint, ascending, `u32`.
 pub const MEMBERS: usize = 6;

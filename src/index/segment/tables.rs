@@ -4,51 +4,24 @@ use super::Attributes;
 use super::sections::{directory, values};
 use crate::Result;
 use crate::index::permutation::{Permutation, Value};
-use crate::index::plan::{Table, cost};
+use crate::index::plan::Table;
 use crate::io::BlockFile;
 use crate::kernel::Level;
-use crate::kernel::hamming::{Hit, Kernels, Near};
-use crate::search::hamming::{self, Index, Strategy};
+use crate::kernel::hamming::{Kernels, Near};
 
-/// How many buckets ahead the directory is asked for, and half as many the bucket.
-const AHEAD: usize = 24;
-/// Fingerprints that are searched among the queries at a time.
-const SCANNED: usize = 1 << 14;
-/// Memory that tables of the queries may take.
-const SCAN_BYTES: usize = 1 << 30;
 /// A list of neighbouring buckets longer than this is refused in a header.
 const MOST_PATTERNS: usize = 1 << 16;
 
 /// The tables of a segment.
 pub struct Tables<F: Value> {
-    permutation: Permutation<F>,
-    width: u32,
-    distinct: u64,
-    near: Near<F>,
-    kernels: &'static Kernels<F>,
-    tables: Vec<Table>,
+    pub(super) permutation: Permutation<F>,
+    pub(super) width: u32,
+    pub(super) distinct: u64,
+    pub(super) near: Near<F>,
+    pub(super) kernels: &'static Kernels<F>,
+    pub(super) tables: Vec<Table>,
     /// Of each table: what is to be changed in a query's bucket to get those to look into.
-    patterns: Vec<Vec<u32>>,
-}
-
-/// Buffers of a search.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    /// Of fingerprints of at most 64 bits.
-    pub narrow: Probes<u64>,
-    /// Of wider ones.
-    pub wide: Probes<u128>,
-}
-
-/// Buckets to look into, and what was found there.
-#[derive(Debug, Default)]
-pub struct Probes<F> {
-    queries: Vec<F>,
-    buckets: Vec<(u32, u32)>,
-    ranges: Vec<(u32, u32)>,
-    hits: Vec<Hit>,
-    /// Query, distance, group.
-    pub found: Vec<(u32, u32, u32)>,
+    pub(super) patterns: Vec<Vec<u32>>,
 }
 
 impl<F: Value> Tables<F> {
@@ -80,158 +53,14 @@ impl<F: Value> Tables<F> {
         })
     }
 
-    /// Appends query, distance and group of every group that is near a query, each once.
-    pub fn search(
-        &self,
-        file: &BlockFile,
-        queries: &[F],
-        probes: &mut Probes<F>,
-        found: &mut Vec<(u32, u32, u32)>,
-    ) -> Result<()> {
-        if self.distinct == 0 {
-            return Ok(());
-        }
-        for number in 0..self.tables.len() {
-            self.list_buckets(number, queries, probes);
-            let count = probes.buckets.len();
-            for ahead in 0..count + AHEAD {
-                if let Some((_, bucket)) = probes.buckets.get(ahead) {
-                    let bucket = u64::from(*bucket);
-                    file.prefetch::<u32>(directory(number), bucket..bucket + 1);
-                }
-                let near = ahead.checked_sub(AHEAD / 2);
-                if let Some((_, bucket)) = near.and_then(|near| probes.buckets.get(near)) {
-                    let range = self.range(file, number, *bucket)?;
-                    file.prefetch::<F>(values(number), range.0.into()..range.1.into());
-                    probes.ranges.push(range);
-                }
-                if let Some(now) = ahead.checked_sub(AHEAD) {
-                    self.look(file, number, now, probes, found)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// How to search the queries for every fingerprint of the segment, if that is estimated to
-    /// cost less than looking up every query.
-    pub fn cheaper_scan(&self, queries: &[F]) -> Result<Option<Strategy>> {
-        let queries: Vec<F> = queries
-            .iter()
-            .map(|query| self.permutation.apply(*query))
-            .collect();
-        let count = usize::try_from(self.distinct).unwrap_or(usize::MAX);
-        let plan = hamming::plan(&queries, count, self.width, self.near.k, SCAN_BYTES)?;
-        let look_up: f64 = self.look_up_nanoseconds() * queries.len() as f64;
-        Ok((plan.seconds * 1e9 < look_up).then_some(plan.strategy))
-    }
-
-    /// What one query costs, were bits uniform.
-    fn look_up_nanoseconds(&self) -> f64 {
-        let of_table = |(table, patterns): (&Table, &Vec<u32>)| {
-            let bucket = self.distinct as f64 / f64::from(table.directory_bits).exp2();
-            patterns.len() as f64 * (cost::BUCKET + cost::COMPARISON * bucket)
-        };
-        self.tables.iter().zip(&self.patterns).map(of_table).sum()
-    }
-
-    /// Calls `visit` with query, distance and group of every group that is near a query, each
-    /// once: every fingerprint of the segment is searched among the queries.
-    pub fn scan(
-        &self,
-        file: &BlockFile,
-        queries: &[F],
-        strategy: Strategy,
-        mut visit: impl FnMut(u32, u32, u32) -> Result<()>,
-    ) -> Result<()> {
-        let queries: Vec<F> = queries
-            .iter()
-            .map(|query| self.permutation.apply(*query))
-            .collect();
-        let index = Index::build(&queries, self.width, self.near.k, strategy, Level::best())?;
-        let mut scratch = hamming::Scratch::default();
-        let mut found = Vec::new();
-        for first in (0..self.distinct).step_by(SCANNED) {
-            let end = self.distinct.min(first + SCANNED as u64);
-            let groups = file.values::<F>(values(0), first..end)?;
-            index.search_batch(groups, &mut scratch, |group, hits| {
-                let group = first as u32 + group as u32;
-                found.extend(hits.iter().map(|hit| (hit.position, hit.distance, group)));
-            });
-            for (query, distance, group) in found.drain(..) {
-                visit(query, distance, group)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The rotated queries, and every bucket that has to be looked into.
-    fn list_buckets(&self, number: usize, queries: &[F], probes: &mut Probes<F>) {
-        let Table {
-            rotation,
-            directory_bits,
-            ..
-        } = self.tables[number];
-        let Probes {
-            queries: rotated,
-            buckets,
-            ranges,
-            ..
-        } = probes;
-        rotated.clear();
-        buckets.clear();
-        ranges.clear();
-        for (query, which) in queries.iter().zip(0..) {
-            let query = self.permutation.apply(*query).rotate(rotation, self.width);
-            let bucket = query.prefix(self.width, directory_bits);
-            rotated.push(query);
-            buckets.extend(
-                self.patterns[number]
-                    .iter()
-                    .map(|pattern| (which, bucket ^ pattern)),
-            );
-        }
-    }
-
-    fn range(&self, file: &BlockFile, number: usize, bucket: u32) -> Result<(u32, u32)> {
+    pub(super) fn range(&self, file: &BlockFile, number: usize, bucket: u32) -> Result<(u32, u32)> {
         let bucket = u64::from(bucket);
         let ends = file.values::<u32>(directory(number), bucket..bucket + 2)?;
         Ok((ends[0], ends[1]))
     }
 
-    /// Compares bucket number `now` of the list with its query.
-    fn look(
-        &self,
-        file: &BlockFile,
-        number: usize,
-        now: usize,
-        probes: &mut Probes<F>,
-        found: &mut Vec<(u32, u32, u32)>,
-    ) -> Result<()> {
-        let (start, end) = probes.ranges[now];
-        if start == end {
-            return Ok(());
-        }
-        let which = probes.buckets[now].0;
-        let query = probes.queries[which as usize];
-        let bucket = file.values::<F>(values(number), start.into()..end.into())?;
-        probes.hits.clear();
-        (self.kernels.scan)(bucket, query, self.near, 0, &mut probes.hits);
-        for hit in &probes.hits {
-            let value = bucket[hit.position as usize];
-            if !self.is_in_an_earlier(number, query ^ value) {
-                let group = match number {
-                    0 => start + hit.position,
-                    _ => self.group(file, number, value)?,
-                };
-                found.push((which, hit.distance, group));
-            }
-        }
-        Ok(())
-    }
-
     /// Whether an earlier table than `number` finds fingerprints that differ so.
-    fn is_in_an_earlier(&self, number: usize, difference: F) -> bool {
+    pub(super) fn is_in_an_earlier(&self, number: usize, difference: F) -> bool {
         let back = self.width - self.tables[number].rotation;
         self.tables[..number].iter().any(|table| {
             let difference = difference.rotate((back + table.rotation) % self.width, self.width);
@@ -243,7 +72,7 @@ impl<F: Value> Tables<F> {
     }
 
     /// The group of a fingerprint that stands in table `number`: its place in the first table.
-    fn group(&self, file: &BlockFile, number: usize, value: F) -> Result<u32> {
+    pub(super) fn group(&self, file: &BlockFile, number: usize, value: F) -> Result<u32> {
         let back = (self.width - self.tables[number].rotation) % self.width;
         let value = value.rotate(back, self.width);
         let bucket = value.prefix(self.width, self.tables[0].directory_bits);

@@ -317,7 +317,10 @@ impl<F: Value> FingerprintWriter<F> {
         groups.append(&listed.to_le_bytes())?;
         file.end_section()?;
         debug_assert_eq!((values(0), directory(0)), (4, 7));
-        copy(groups.finish()?, file)?;
+        // One document each: nothing to say.
+        if listed > table.count {
+            copy(groups.finish()?, file)?;
+        }
         file.end_section()?;
         copy(members.finish()?, file)?;
         file.end_section()?;

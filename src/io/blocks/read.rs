@@ -19,6 +19,9 @@ const LINE_BYTES: usize = 64;
 /// So many are asked for; the processor foresees the rest of a long range.
 const LINES: usize = 8;
 
+/// So many pages say whether a section is in memory.
+const PAGES_LOOKED_AT: usize = 64;
+
 /// Bytes that are copied at a time.
 const COPY_BYTES: u64 = 1 << 20;
 
@@ -164,6 +167,20 @@ impl BlockFile {
         }
     }
 
+    /// Asks for all of a section to be read, if much of it is not in memory: in one piece, where
+    /// block by block as each is wanted would take many times as long.
+    pub fn read_ahead(&self, section: usize) {
+        if let (Bytes::Mapped(_, map), Some((first, length))) =
+            (&self.bytes, self.header.sections.get(section))
+        {
+            let (first, length) = (*first as usize, *length as usize);
+            if !is_resident(&map[first..first + length]) {
+                // Only a hint.
+                let _ = map.advise_range(Advice::WillNeed, first, length);
+            }
+        }
+    }
+
     /// Compares every block with its checksum, verified before or not.
     ///
     /// # Errors
@@ -281,6 +298,22 @@ impl Bytes {
             Bytes::Mapped(_, map) => map,
         }
     }
+}
+
+/// Whether nearly all of some pages of a mapping, spread evenly, are in memory.
+fn is_resident(bytes: &[u8]) -> bool {
+    let step = (bytes.len() / PAGES_LOOKED_AT).max(1);
+    let in_memory = |page: &&[u8]| {
+        let mut found = 0u8;
+        let address = page.as_ptr() as usize & !(BLOCK_BYTES - 1);
+        let page = std::ptr::without_provenance_mut(address);
+        // SAFETY: one byte for the one page asked about, which is mapped; nothing is read of it.
+        // Where pages are larger than blocks the call fails, and the answer is no.
+        let done = unsafe { libc::mincore(page, 1, std::ptr::from_mut(&mut found).cast()) };
+        done == 0 && found & 1 == 1
+    };
+    let pages = bytes.chunks(step);
+    pages.clone().filter(in_memory).count() * 16 >= pages.len() * 15
 }
 
 /// As the kernel's, which rooms below it may not know.

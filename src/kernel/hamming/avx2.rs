@@ -1,7 +1,7 @@
 use std::arch::x86_64::*;
 
 use super::lanes::{self, Lanes};
-use super::{Hit, Kernels, Key, Near, TILE};
+use super::{Hit, Kernels, Key, Near, Pair, TILE};
 
 lanes::table!(U64, u64, Four64, "avx2,bmi1,bmi2,popcnt");
 lanes::table!(U128, u128, Four128, "avx2,bmi1,bmi2,popcnt");

@@ -1,7 +1,7 @@
 use std::arch::x86_64::*;
 
 use super::lanes::{self, Lanes};
-use super::{Hit, Kernels, Key, Near, TILE};
+use super::{Hit, Kernels, Key, Near, Pair, TILE};
 
 lanes::table!(
     U64,

@@ -1,4 +1,4 @@
-use super::{Fingerprint, Hit, Near};
+use super::{Fingerprint, Hit, Near, Pair, TILE};
 
 /// Lists of hits grow by this many fingerprints at a time, so that a scan needs room for the
 /// hits it finds and not for every fingerprint it looks at.
@@ -102,6 +102,89 @@ unsafe fn emit<L: Lanes, const N: usize>(
     }
 }
 
+/// Any number of queries against fingerprints that stay in the first-level cache, by tiles.
+#[inline(always)]
+pub(super) unsafe fn scan_each<L: Lanes>(
+    fingerprints: &[L::Fingerprint],
+    queries: &[L::Fingerprint],
+    near: Near<L::Fingerprint>,
+    out: &mut Vec<Pair>,
+) {
+    let (tiles, rest) = queries.as_chunks::<TILE>();
+    // SAFETY: the caller has the instruction set.
+    unsafe {
+        for (tile, first) in tiles.iter().zip((0..).step_by(TILE)) {
+            each::<L, TILE>(fingerprints, *tile, near, first, out);
+        }
+        for (query, number) in rest.iter().zip((queries.len() - rest.len()) as u32..) {
+            each::<L, 1>(fingerprints, [*query], near, number, out);
+        }
+    }
+}
+
+/// `N` queries, the first of which has the number `first`.
+#[inline(always)]
+unsafe fn each<L: Lanes, const N: usize>(
+    fingerprints: &[L::Fingerprint],
+    queries: [L::Fingerprint; N],
+    near: Near<L::Fingerprint>,
+    first: u32,
+    out: &mut Vec<Pair>,
+) {
+    let whole = fingerprints.len() / L::COUNT * L::COUNT;
+    let rest = fingerprints.len() - whole;
+    // SAFETY: the caller has the instruction set; `load` reads whole vectors below `whole`, and
+    // `load_first` what is left.
+    unsafe {
+        let (mask, limit) = (L::splat(near.mask), L::splat_distance(near.k));
+        let splats = queries.map(|query| L::splat(query & near.mask));
+        let mut at = 0;
+        while at < fingerprints.len() {
+            let from = fingerprints.as_ptr().add(at);
+            let (lanes, valid) = if at < whole {
+                (L::load(from), u32::MAX)
+            } else {
+                (L::load_first(from, rest), (1 << rest) - 1)
+            };
+            let lanes = lanes.and(mask);
+            let mut nearest = lanes.distances(splats[0]);
+            for splat in &splats[1..] {
+                nearest = L::smaller(nearest, lanes.distances(*splat));
+            }
+            if L::within(nearest, limit) & valid != 0 {
+                for ((query, splat), number) in queries.iter().zip(&splats).zip(first..) {
+                    let which = L::within(lanes.distances(*splat), limit) & valid;
+                    push_each(fingerprints, *query, near, at, which, number, out);
+                }
+            }
+            at += L::COUNT;
+        }
+    }
+}
+
+/// Appends a pair for each lane set in `which`; lane 0 has the position `first`.
+#[cold]
+fn push_each<F: Fingerprint>(
+    fingerprints: &[F],
+    query: F,
+    near: Near<F>,
+    first: usize,
+    mut which: u32,
+    number: u32,
+    out: &mut Vec<Pair>,
+) {
+    while which != 0 {
+        let position = first + which.trailing_zeros() as usize;
+        let distance = ((fingerprints[position] ^ query) & near.mask).count_ones();
+        let position = position as u32;
+        out.push(Pair {
+            query: number,
+            hit: Hit { distance, position },
+        });
+        which &= which - 1;
+    }
+}
+
 /// The entry points of one instruction set for one type of fingerprint, and their table.
 macro_rules! table {
     ($name:ident, $fingerprint:ty, $lanes:ty, $features:literal) => {
@@ -151,6 +234,26 @@ macro_rules! table {
                 unsafe { enabled(of, queries, near, first, out) }
             }
 
+            fn scan_each(
+                of: &[$fingerprint],
+                queries: &[$fingerprint],
+                near: Near<$fingerprint>,
+                out: &mut Vec<Pair>,
+            ) {
+                #[target_feature(enable = $features)]
+                fn enabled(
+                    of: &[$fingerprint],
+                    queries: &[$fingerprint],
+                    near: Near<$fingerprint>,
+                    out: &mut Vec<Pair>,
+                ) {
+                    // SAFETY: this function has the instruction set.
+                    unsafe { lanes::scan_each::<$lanes>(of, queries, near, out) }
+                }
+                // SAFETY: the table is only handed out where the level is available.
+                unsafe { enabled(of, queries, near, out) }
+            }
+
             fn buckets(of: &[$fingerprint], key: Key<$fingerprint>, out: &mut [u32]) {
                 #[target_feature(enable = "bmi2,popcnt")]
                 fn enabled(of: &[$fingerprint], key: Key<$fingerprint>, out: &mut [u32]) {
@@ -163,6 +266,7 @@ macro_rules! table {
             Kernels {
                 scan,
                 scan_tile,
+                scan_each,
                 buckets,
             }
         };

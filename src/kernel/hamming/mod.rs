@@ -40,10 +40,22 @@ pub struct Near<F> {
     pub k: u32,
 }
 
+/// A fingerprint near one of several queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pair {
+    /// The index of the query.
+    pub query: u32,
+    /// How near, and which fingerprint.
+    pub hit: Hit,
+}
+
 /// `scan(fingerprints, query, near, first, out)`: see [`Kernels::scan`].
 type Scan<F> = fn(&[F], F, Near<F>, u32, &mut Vec<Hit>);
 /// `scan_tile(fingerprints, queries, near, first, out)`: see [`Kernels::scan_tile`].
 type ScanTile<F> = fn(&[F], &[F; TILE], Near<F>, u32, &mut [Vec<Hit>; TILE]);
+
+/// `scan_each(fingerprints, queries, near, out)`: see [`Kernels::scan_each`].
+type ScanEach<F> = fn(&[F], &[F], Near<F>, &mut Vec<Pair>);
 
 /// The loops of one instruction-set level; all levels give the same results.
 ///
@@ -56,6 +68,9 @@ pub struct Kernels<F> {
     /// The same for eight queries at once, each with its own list. Several times as fast as
     /// eight scans where hits are rare, because a vector is tested once for all of them.
     pub scan_tile: ScanTile<F>,
+    /// Appends the hits of any number of queries to one list, in no particular order; for few
+    /// fingerprints and fewer hits.
+    pub scan_each: ScanEach<F>,
     /// Writes the bucket of every fingerprint under a key; both slices have the same length.
     pub buckets: fn(&[F], Key<F>, &mut [u32]),
 }
@@ -99,13 +114,28 @@ mod tests {
                 .copied()
                 .unwrap_or(F::truncate(i as u128))
         });
+        let many = queries.repeat(2)[..first as usize % (2 * TILE)].to_vec();
         let key = Key::new(near.mask, 1 + k % 20);
+        let mut expected_pairs = Vec::new();
         let oracle = F::kernels(Level::Scalar);
+        for (query, number) in many.iter().zip(0..) {
+            let mut hits = Vec::new();
+            (oracle.scan)(&fingerprints, *query, near, 0, &mut hits);
+            expected_pairs.extend(hits.iter().map(|hit| Pair {
+                query: number,
+                hit: *hit,
+            }));
+        }
+        expected_pairs.sort_unstable();
         let mut expected_keys = vec![0; fingerprints.len()];
         (oracle.buckets)(&fingerprints, key, &mut expected_keys);
         assert!(expected_keys.iter().all(|&bucket| bucket < 1 << key.bits()));
         for level in Level::available() {
             let kernels = F::kernels(level);
+            let mut pairs = Vec::new();
+            (kernels.scan_each)(&fingerprints, &many, near, &mut pairs);
+            pairs.sort_unstable();
+            assert_eq!(pairs, expected_pairs, "{level} each");
             let mut tile: [Vec<Hit>; TILE] = Default::default();
             (kernels.scan_tile)(&fingerprints, &queries, near, first, &mut tile);
             for (query, of_tile) in queries.iter().zip(&tile) {

@@ -1,13 +1,15 @@
-use super::{Fingerprint, Hit, Kernels, Key, Near, TILE};
+use super::{Fingerprint, Hit, Kernels, Key, Near, Pair, TILE};
 
 pub(super) static U64: Kernels<u64> = Kernels {
     scan,
     scan_tile,
+    scan_each,
     buckets,
 };
 pub(super) static U128: Kernels<u128> = Kernels {
     scan,
     scan_tile,
+    scan_each,
     buckets,
 };
 
@@ -29,6 +31,20 @@ fn scan_tile<F: Fingerprint>(
 ) {
     for (query, hits) in queries.iter().zip(out) {
         scan(of, *query, near, first, hits);
+    }
+}
+
+fn scan_each<F: Fingerprint>(of: &[F], queries: &[F], near: Near<F>, out: &mut Vec<Pair>) {
+    for (query, number) in queries.iter().zip(0..) {
+        for (fingerprint, position) in of.iter().zip(0..) {
+            let distance = ((*query ^ *fingerprint) & near.mask).count_ones();
+            if distance <= near.k {
+                out.push(Pair {
+                    query: number,
+                    hit: Hit { distance, position },
+                });
+            }
+        }
     }
 }
 
