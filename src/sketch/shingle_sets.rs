@@ -13,6 +13,7 @@
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use super::registry::{Ahead, Domain, Entry, Parameter};
 use super::sets;
+use super::vectors::{self, Vectors};
 use crate::text::shingles::{overlap, shingles};
 
 /// Shingle sets, among the methods.
@@ -129,6 +130,14 @@ impl Compare for ShingleSets {
 
     fn accepts(&self, score: &Score) -> bool {
         score.reaches(self.least)
+    }
+
+    fn vectors(&self) -> Option<Vectors<'_>> {
+        let measure = match self.measure {
+            Measure::Resemblance => vectors::Measure::Jaccard,
+            Measure::Containment => vectors::Measure::Smaller,
+        };
+        Some(Vectors::of_sets(measure, self.least))
     }
 }
 

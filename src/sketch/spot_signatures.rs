@@ -16,6 +16,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use super::registry::{Ahead, Domain, Entry, Parameter};
+use super::vectors::{Feature, Likeness, Measure, Vectors};
 use crate::text::WordSet;
 use crate::text::shingles::little_endian;
 
@@ -233,6 +234,23 @@ impl Compare for SpotSignatures {
 
     fn accepts(&self, score: &Score) -> bool {
         score.reaches(self.least)
+    }
+
+    fn vectors(&self) -> Option<Vectors<'_>> {
+        let likeness = Likeness {
+            measure: Measure::Jaccard,
+            least: self.least,
+            parts: 1,
+        };
+        Some(Vectors::new(likeness, |sketch, emit| {
+            for (name, weight) in entries(sketch).iter().map(entry) {
+                emit(Feature {
+                    part: 0,
+                    name,
+                    weight,
+                });
+            }
+        }))
     }
 }
 

@@ -1,20 +1,31 @@
 //! Which sketches of a block are near a given one?
 //!
-//! A [`SketchIndex`] stands over [`Sketches`] in memory and answers for every
-//! method alike. Fingerprints go to [`hamming`], equal ones folded; what has keys
-//! goes to a table of them, in which sketches that share a key are found and then scored. Either
-//! way a query leads to a few ascending *lists* of positions, of which only the part in the wanted
-//! range is unfolded.
+//! A [`SketchIndex`] stands over [`Sketches`] in memory and answers for every method alike. Equal
+//! sketches are folded, so that they cost no more than one. Fingerprints go to [`hamming`]. Of the
+//! others, those that are sets are found by the rare features that they share, vectors of common
+//! features by an outline of each, and the rest by the keys of their method; then they are scored.
+//! Either way a query leads to a few ascending *lists* of positions, of which only the part in the
+//! wanted range is unfolded.
 //!
 //! Every answer is that of comparing all pairs, whatever the memory, the level, or the threads,
-//! provided that near sketches share a key, as every method promises.
+//! provided that near sketches share a key, or a part of their [vectors], as every method promises.
+//!
+//! [vectors]: crate::sketch::Vectors
 
 mod bits;
-mod keys;
+mod dense;
+mod fold;
+mod listed;
 mod lists;
+mod prefix;
+mod rarity;
+mod sets;
+mod table;
+#[cfg(test)]
+mod tests;
 
 use bits::Bits;
-use keys::Keys;
+use listed::Listed;
 use lists::Lists;
 use std::ops::Range;
 
@@ -30,13 +41,13 @@ use crate::{Error, ErrorKind, Result};
 pub struct SketchIndex<'a> {
     method: &'a dyn Compare,
     sketches: Sketches<'a>,
-    finder: Finder,
+    finder: Finder<'a>,
 }
 
-enum Finder {
+enum Finder<'a> {
     Narrow(Bits<u64>),
     Wide(Bits<u128>),
-    Keys(Keys),
+    Listed(Box<Listed<'a>>),
 }
 
 /// Whether any is near is asked about a sketch, but for one position (its own).
@@ -66,7 +77,7 @@ pub struct Scratch {
     except: Vec<Option<u32>>,
     any: Vec<bool>,
     lists: Lists,
-    candidates: Vec<u32>,
+    listed: listed::Scratch,
     found: Vec<(u32, Score)>,
 }
 
@@ -81,7 +92,7 @@ impl<'a> SketchIndex<'a> {
                 Bits::<u64>::bytes_per_sketch(distance)
             }
             Shape::Bits { distance, .. } => Bits::<u128>::bytes_per_sketch(distance),
-            Shape::Keys => Keys::bytes_for(method, sketch),
+            Shape::Keys => Listed::bytes_for(method, sketch),
         }
     }
 
@@ -128,7 +139,7 @@ impl<'a> SketchIndex<'a> {
                 let message = format!("fingerprints of {width} bits: expected 32, 64 or 128");
                 return Err(Error::new(ErrorKind::Parameter, message));
             }
-            Shape::Keys => Finder::Keys(Keys::build(method, sketches, memory_bytes)?),
+            Shape::Keys => Finder::Listed(Box::new(Listed::build(method, sketches, memory_bytes)?)),
         };
         Ok(SketchIndex {
             method,
@@ -181,7 +192,7 @@ impl<'a> SketchIndex<'a> {
         match &self.finder {
             Finder::Narrow(bits) => bits.any(queries, scratch, sink),
             Finder::Wide(bits) => bits.any(queries, scratch, sink),
-            Finder::Keys(keys) => keys.any(self.method, self.sketches, queries, scratch, sink),
+            Finder::Listed(listed) => listed.any(queries, &mut scratch.listed, sink),
         }
     }
 
@@ -221,7 +232,7 @@ impl<'a> SketchIndex<'a> {
         match &self.finder {
             Finder::Narrow(bits) => bits.near(queries, scratch, sink),
             Finder::Wide(bits) => bits.near(queries, scratch, sink),
-            Finder::Keys(keys) => keys.near(self.method, self.sketches, queries, scratch, sink),
+            Finder::Listed(listed) => listed.near(queries, &mut scratch.listed, sink),
         }
     }
 
@@ -230,7 +241,7 @@ impl<'a> SketchIndex<'a> {
         match &self.finder {
             Finder::Narrow(bits) => bits.bytes(),
             Finder::Wide(bits) => bits.bytes(),
-            Finder::Keys(keys) => keys.bytes(),
+            Finder::Listed(listed) => listed.bytes(),
         }
     }
 }

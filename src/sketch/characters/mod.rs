@@ -12,6 +12,7 @@ use std::cmp::Ordering;
 
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use super::registry::{Ahead, Count, Domain, Entry, Parameter, Setting, Unit, Values};
+use super::vectors::{Feature, Likeness, Measure, Vectors};
 use super::weights::Idf;
 use crate::Result;
 use bounds::Bounds;
@@ -249,6 +250,23 @@ impl Compare for Characters {
 
     fn accepts(&self, score: &Score) -> bool {
         score.reaches(self.similarity)
+    }
+
+    fn vectors(&self) -> Option<Vectors<'_>> {
+        let likeness = Likeness {
+            measure: Measure::Extended,
+            least: self.similarity,
+            parts: 1,
+        };
+        Some(Vectors::new(likeness, |sketch, emit| {
+            for Component { rank, weight } in components(sketch) {
+                emit(Feature {
+                    part: 0,
+                    name: rank.into(),
+                    weight,
+                });
+            }
+        }))
     }
 }
 

@@ -5,6 +5,7 @@ mod codes;
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use super::registry::{Ahead, Domain, Entry, Parameter};
 use super::sets;
+use super::vectors::{Measure, Vectors};
 use crate::text::shingles::overlap;
 use codes::for_each_code;
 
@@ -87,6 +88,10 @@ impl Compare for FeatureCode {
 
     fn accepts(&self, score: &Score) -> bool {
         score.reaches(self.similarity)
+    }
+
+    fn vectors(&self) -> Option<Vectors<'_>> {
+        Some(Vectors::of_sets(Measure::Smaller, self.similarity))
     }
 }
 

@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use super::registry::{Ahead, Domain, Entry, Parameter};
 use super::sets;
+use super::vectors::{Feature, Likeness, Measure, Vectors};
 use crate::text::shingles::overlap;
 use blocks::{LEVELS, Sentences, for_each_node};
 
@@ -194,6 +195,26 @@ impl Compare for Structure {
 
     fn accepts(&self, score: &Score) -> bool {
         score.reaches(self.similarity)
+    }
+
+    /// A mean reaches the least similarity only if that of some level does.
+    fn vectors(&self) -> Option<Vectors<'_>> {
+        let likeness = Likeness {
+            measure: match self.subtree {
+                true => Measure::Smaller,
+                false => Measure::Larger,
+            },
+            least: self.similarity,
+            parts: LEVELS as u32,
+        };
+        Some(Vectors::new(likeness, |sketch, emit| {
+            for (level, part) in levels(sketch).iter().zip(0..) {
+                let hashes = sets::read(level.hashes);
+                hashes
+                    .iter()
+                    .for_each(|&name| emit(Feature::element(part, name)));
+            }
+        }))
     }
 }
 
