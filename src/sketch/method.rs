@@ -54,7 +54,7 @@ impl Score {
         }
         let bits = u128::BITS - whole.leading_zeros();
         let shift = if bits > 64 { bits - 63 } else { 0 };
-        let rounded_up = whole.div_ceil(1 << shift);
+        let rounded_up = (whole >> shift) + u128::from(whole & ((1 << shift) - 1) > 0);
         Score::Fraction((part >> shift) as u64, rounded_up as u64)
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! *Slots.* The features are dealt into slots, and a_s is the part of a in a slot: by Cauchy and
 //! Schwarz in each, ab ≤ Σ |a_s||b_s|. The heaviest features of all vectors have a slot each, where
-//! that is exact, and the others share some. Most pairs need no more than this product of 32 numbers
+//! that is exact, and the others share some. Most pairs need no more than this product of 64 numbers
 //! of 16 bits.
 //!
 //! Sources: the bound by norms of parts is that of Bayardo, Ma and Srikant, "Scaling Up All Pairs
@@ -23,19 +23,28 @@ use super::fold::Fold;
 use crate::sketch::{Likeness, Sketches, Vectors};
 
 /// Slots of a vector.
-const SLOTS: usize = 32;
+const SLOTS: usize = 64;
 /// So many are of one feature.
-const OWN: usize = 24;
+const OWN: usize = 48;
 /// A slot that has all of a vector; not quite the largest number, as shares are rounded up.
 const WHOLE: f64 = 32_000.0;
 /// More than all roundings together.
 const SLACK: f32 = 1.0 + 1e-5;
 
 /// The norm of a vector, and how large it is in each slot.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Outline {
     norm: f32,
     slots: [i16; SLOTS],
+}
+
+impl Default for Outline {
+    fn default() -> Outline {
+        Outline {
+            norm: 0.0,
+            slots: [0; SLOTS],
+        }
+    }
 }
 
 /// Outlines of vectors.

@@ -10,7 +10,7 @@ mod positions;
 
 use std::cmp::Ordering;
 
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use super::method::{Compare, Method, Needs, Score, Scorer, Scratch, Shape, View};
 use super::registry::{Ahead, Count, Domain, Entry, Parameter, Setting, Unit, Values};
 use super::vectors::{Feature, Likeness, Measure, Vectors};
 use super::weights::Idf;
@@ -173,6 +173,11 @@ const WEIGHT_BITS: u32 = 48;
 /// Weights stop here, so that products of sums of squares fit into 128 bits.
 const MOST_WEIGHT: u64 = 1 << 40;
 
+/// Sums of products of lighter weights fit into 64 bits
+const LIGHT: u64 = 1 << 26;
+/// for so many bytes of components.
+const MOST_LIGHT: usize = 8 << 12;
+
 impl Component {
     fn to_bytes(self) -> [u8; 8] {
         let packed = u64::from(self.rank) << WEIGHT_BITS | self.weight.min(MOST_WEIGHT);
@@ -252,6 +257,36 @@ impl Compare for Characters {
         score.reaches(self.similarity)
     }
 
+    /// Lays the vector out by rank once, and passes over each of the others once.
+    fn scorer<'s>(&'s self, sketch: &'s [u8]) -> Scorer<'s> {
+        let of_sketch = square(sketch);
+        let last = components(sketch).last();
+        let ranks = last.map_or(0, |last| usize::from(last.rank) + 1);
+        let mut weights = vec![0; ranks];
+        let mut heaviest = 0;
+        for Component { rank, weight } in components(sketch) {
+            weights[usize::from(rank)] = weight;
+            heaviest = weight.max(heaviest);
+        }
+        Box::new(move |other| {
+            let (mut product, mut square, mut weight_bits) = (0u64, 0u64, heaviest);
+            for Component { rank, weight } in components(other) {
+                let own = weights.get(usize::from(rank)).copied().unwrap_or(0);
+                product = product.wrapping_add(own.wrapping_mul(weight));
+                square = square.wrapping_add(weight.wrapping_mul(weight));
+                weight_bits |= weight;
+            }
+            let score = match other.len() <= MOST_LIGHT && weight_bits < LIGHT {
+                true => {
+                    let product = product.into();
+                    Score::share(product, of_sketch + u128::from(square) - product)
+                }
+                false => self.score(sketch, other),
+            };
+            self.accepts(&score).then_some(score)
+        })
+    }
+
     fn vectors(&self) -> Option<Vectors<'_>> {
         let likeness = Likeness {
             measure: Measure::Extended,
@@ -282,9 +317,8 @@ impl Method for Characters {
 
     fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
         let start = out.len();
-        let emit = |component: Component| out.extend_from_slice(&component.to_bytes());
-        self.counting
-            .components(document.text, &mut scratch.counters, emit);
+        let counters = &mut scratch.counters;
+        self.counting.components(document.text, counters, out);
         out.len() > start
     }
 }
