@@ -96,11 +96,12 @@ impl<'a> SketchIndex<'a> {
         }
     }
 
-    /// [`bytes_for`](Self::bytes_for) any sketch, if that is one number: where all sketches have
-    /// one length, that of one of zeros.
+    /// At most [`bytes_for`](Self::bytes_for) any sketch, where all sketches have one length.
     pub fn bytes_per_sketch(method: &dyn Compare) -> Option<usize> {
         let length = method.sketch_bytes()?;
-        Some(SketchIndex::bytes_for(method, &vec![0; length]))
+        // Parts that a sketch marks as missing, by zeros, have no keys.
+        let of = |byte| SketchIndex::bytes_for(method, &vec![byte; length]);
+        Some(of(0).max(of(u8::MAX)))
     }
 
     /// Prepares `sketches` for searches; takes at most `memory_bytes`.

@@ -322,6 +322,37 @@ fn memory_is_asked_for() {
     assert!(error.to_string().starts_with("3 keys of sketches need "));
 }
 
+/// Sketches of one length may have more keys than those of zeros.
+#[test]
+fn memory_is_enough_for_any_sketch() {
+    let stop_words = builtin_stop_words();
+    let text = "The cat sat on the mat, and was seen by a dog. ".repeat(9);
+    let mut tokenizer = Tokenizer::new(Choice::Auto, Level::best());
+    let mut words = WordHashes::default();
+    tokenizer.hash_words(text.as_bytes(), true, &mut words);
+    let view = View {
+        text: text.as_bytes(),
+        short: &words.short,
+        long: &words.long,
+        ..View::default()
+    };
+    for spec in [
+        "exact",
+        "minhash",
+        "super-shingles",
+        "lexicon-simhash",
+        "fusion",
+        "minhash and simhash",
+        "simhash:distance=20 or lexicon-simhash",
+    ] {
+        let method = build(spec, &stop_words);
+        let mut sketch = Vec::new();
+        assert!(method.sketch(view, &mut sketch::Scratch::default(), &mut sketch));
+        let all = SketchIndex::bytes_per_sketch(&*method).unwrap();
+        assert!(SketchIndex::bytes_for(&*method, &sketch) <= all, "{spec}");
+    }
+}
+
 /// Those that are found by their vectors, at thresholds of all kinds.
 const SPECS: [&str; 16] = [
     "shingles:shingle=2",
