@@ -29,13 +29,15 @@ characters are ignored. Documents are near if ab / (|a|^2+|b|^2-ab) reaches the 
 published list of 3764 common characters is not to be had; level 1 of GB 2312 stands in for it.
 
 A table lookup a character, eight bytes for each character that occurs. Blind to the order of \
-characters, and to everything but simplified Chinese. Nothing is missed, but most \
-documents of like length are candidates: expect far more comparisons than with shingles.
+characters, and to everything but simplified Chinese. Nothing is missed, but a join looks at all \
+documents of like length, if only at an outline of each: it grows with the square.
 
 The published experiment with 500 originals, 250 verbatim and 250 edited copies among 500 unrelated \
 texts found 250 and 249 of them and at most one wrong; its 99.9 % of correctness cannot follow from \
 its own formula.",
-    measured: "3 times the time of simhash a document (English text, of which it sees nothing)",
+    measured: "3 times the time of simhash a document (English text, of which it sees nothing); \
+               10^3 and 10^4 generated Chinese documents of 2 KB are joined in 0.01 and 0.6 s; the \
+               join grows with the square, since texts of one language are alike",
     parameters: &[SIMILARITY, WEIGHTS, STOP_WORDS],
     ahead,
     build: |values, setting| build("characters", Positions::dictionary(), values, setting),
@@ -52,8 +54,9 @@ outside are ignored) or its UTF-16 units. Documents are near if ab / (|a|^2+|b|^
 similarity. Positions are shared: only the lower 11 bits of a code matter, and the 3755 characters \
 of GB 2312 level 1 fall on 752 of them with GBK, 1776 with UTF-16.
 
-About as fast as an MD5 of the text, eight bytes for each position that occurs. Blind to the order \
-of characters. Nothing is missed, but most documents of like length are candidates.
+As fast as an MD5 of a long text, and within twice its time for a short one; eight bytes for each \
+position that occurs. Blind to the order of characters. Nothing is missed, but a join looks at all \
+documents of like length, if only at an outline of each: it grows with the square.
 
 The published experiment found the same as with a counter for each common character.",
     measured: "4.3 times the time of simhash a document; 10^4 documents are joined in 59 s; \
