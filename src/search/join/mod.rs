@@ -21,8 +21,6 @@ mod prefix;
 mod rarity;
 mod sets;
 mod table;
-#[cfg(test)]
-mod tests;
 
 use bits::Bits;
 use listed::Listed;

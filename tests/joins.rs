@@ -1,15 +1,20 @@
 //! Joins of sets and vectors against comparing all pairs.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use proptest::prelude::*;
-
-use super::*;
-use crate::search::naive;
-use crate::sketch::registry::{Setting, Spec};
-use crate::sketch::{self, Feature, Likeness, Measure, Method, SketchList, Vectors, View};
-use crate::text::{Choice, Tokenizer, WordHashes, WordSet, builtin_stop_words};
+use simtool::ErrorKind;
+use simtool::kernel::Level;
+use simtool::search::join::{Near, Scratch, SketchIndex};
+use simtool::search::naive;
+use simtool::sketch::registry::{Setting, Spec};
+use simtool::sketch::{
+    self, Compare, Feature, Likeness, Measure, Method, Score, Shape, SketchList, Vectors, View,
+};
+use simtool::text::{Choice, Tokenizer, WordHashes, WordSet, builtin_stop_words};
 
 /// Vectors by their definition. A sketch is entries of 16 bytes: part, name, weight.
 #[derive(Debug)]
