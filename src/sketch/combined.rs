@@ -10,6 +10,7 @@ use std::fmt;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use super::vectors::Vectors;
 
 /// How two verdicts make one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,6 +157,19 @@ impl Compare for Combined {
             Rule::And => self.methods[0].accepts(score),
             Rule::Or => *score == Score::Fraction(1, 1),
         }
+    }
+
+    /// What both accept, the first does: by its vectors, if it has any.
+    fn vectors(&self) -> Option<Vectors<'_>> {
+        let first = match self.rule {
+            Rule::And => self.methods[0].vectors()?,
+            Rule::Or => return None,
+        };
+        Some(Vectors::new(first.likeness, move |sketch, emit| {
+            if let [Some(sketch), _] = self.read(sketch) {
+                first.features(sketch, emit);
+            }
+        }))
     }
 }
 

@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use super::character_runs::Characters;
+use super::vectors::Vectors;
 use crate::text::Spelled;
 
 /// What a search may know of a method's sketches.
@@ -53,7 +54,7 @@ impl Score {
         }
         let bits = u128::BITS - whole.leading_zeros();
         let shift = if bits > 64 { bits - 63 } else { 0 };
-        let rounded_up = whole.div_ceil(1 << shift);
+        let rounded_up = (whole >> shift) + u128::from(whole & ((1 << shift) - 1) > 0);
         Score::Fraction((part >> shift) as u64, rounded_up as u64)
     }
 }
@@ -126,7 +127,26 @@ pub trait Compare: Send + Sync {
 
     /// Whether documents with this score are near.
     fn accepts(&self, score: &Score) -> bool;
+
+    /// The sketches as vectors of features, if they are: then a join does without keys.
+    fn vectors(&self) -> Option<Vectors<'_>> {
+        None
+    }
+
+    /// What compares many sketches with one: gives the score of those that are accepted.
+    ///
+    /// # Panics
+    /// If a sketch is none of this method's.
+    fn scorer<'s>(&'s self, sketch: &'s [u8]) -> Scorer<'s> {
+        Box::new(move |other| {
+            let score = self.score(sketch, other);
+            self.accepts(&score).then_some(score)
+        })
+    }
 }
+
+/// Compares sketches with a given one: [`Compare::scorer`].
+pub type Scorer<'s> = Box<dyn Fn(&[u8]) -> Option<Score> + 's>;
 
 /// What a method wants to know of a document besides its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -33,10 +33,12 @@ pub mod spot_signatures;
 pub mod structure;
 pub mod super_shingles;
 pub mod text_profile;
+mod vectors;
 mod weights;
 
 pub use bands::{Bands, MAX_PERMUTATIONS};
 pub use features::Features;
-pub use method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+pub use method::{Compare, Method, Needs, Score, Scorer, Scratch, Shape, View};
 pub use sketches::{SketchList, Sketches};
+pub use vectors::{Feature, Likeness, Measure, Vectors};
 pub use weights::Weights;

@@ -16,6 +16,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use super::registry::{Ahead, Domain, Entry, Parameter};
+use super::vectors::{Feature, Likeness, Measure, Vectors};
 use crate::text::WordSet;
 use crate::text::shingles::little_endian;
 
@@ -35,9 +36,9 @@ those in other languages, are not compared.
 
 Costs 12 bytes a spot. Theobald, Siddharth and Paepcke, SpotSigs: Robust and Efficient Near \
 Duplicate Detection in Large Web Collections, SIGIR 2008.",
-    measured: "11 times the time of simhash a document; 10^4 documents are joined in 14 s; \
-               words are stepped over one by one; the join grows with the square where spots \
-               are common to many texts",
+    measured: "3.1 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+               0.16 and 3.1 s; words are stepped over one by one; the join grows faster than the \
+               collection, as rare spots become less rare",
     parameters: &[
         Parameter {
             name: "similarity",
@@ -233,6 +234,23 @@ impl Compare for SpotSignatures {
 
     fn accepts(&self, score: &Score) -> bool {
         score.reaches(self.least)
+    }
+
+    fn vectors(&self) -> Option<Vectors<'_>> {
+        let likeness = Likeness {
+            measure: Measure::Jaccard,
+            least: self.least,
+            parts: 1,
+        };
+        Some(Vectors::new(likeness, |sketch, emit| {
+            for (name, weight) in entries(sketch).iter().map(entry) {
+                emit(Feature {
+                    part: 0,
+                    name,
+                    weight,
+                });
+            }
+        }))
     }
 }
 

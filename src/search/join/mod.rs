@@ -1,20 +1,29 @@
 //! Which sketches of a block are near a given one?
 //!
-//! A [`SketchIndex`] stands over [`Sketches`] in memory and answers for every
-//! method alike. Fingerprints go to [`hamming`], equal ones folded; what has keys
-//! goes to a table of them, in which sketches that share a key are found and then scored. Either
-//! way a query leads to a few ascending *lists* of positions, of which only the part in the wanted
-//! range is unfolded.
+//! A [`SketchIndex`] stands over [`Sketches`] in memory and answers for every method alike. Equal
+//! sketches are folded, so that they cost no more than one. Fingerprints go to [`hamming`]. Of the
+//! others, those that are sets are found by the rare features that they share, vectors of common
+//! features by an outline of each, and the rest by the keys of their method; then they are scored.
+//! Either way a query leads to a few ascending *lists* of positions, of which only the part in the
+//! wanted range is unfolded.
 //!
 //! Every answer is that of comparing all pairs, whatever the memory, the level, or the threads,
-//! provided that near sketches share a key, as every method promises.
+//! provided that near sketches share a key, or a part of their [vectors], as every method promises.
+//!
+//! [vectors]: crate::sketch::Vectors
 
 mod bits;
-mod keys;
+mod dense;
+mod fold;
+mod listed;
 mod lists;
+mod prefix;
+mod rarity;
+mod sets;
+mod table;
 
 use bits::Bits;
-use keys::Keys;
+use listed::Listed;
 use lists::Lists;
 use std::ops::Range;
 
@@ -30,13 +39,13 @@ use crate::{Error, ErrorKind, Result};
 pub struct SketchIndex<'a> {
     method: &'a dyn Compare,
     sketches: Sketches<'a>,
-    finder: Finder,
+    finder: Finder<'a>,
 }
 
-enum Finder {
+enum Finder<'a> {
     Narrow(Bits<u64>),
     Wide(Bits<u128>),
-    Keys(Keys),
+    Listed(Box<Listed<'a>>),
 }
 
 /// Whether any is near is asked about a sketch, but for one position (its own).
@@ -66,6 +75,7 @@ pub struct Scratch {
     except: Vec<Option<u32>>,
     any: Vec<bool>,
     lists: Lists,
+    listed: listed::Scratch,
     candidates: Vec<u32>,
     marks: Vec<u64>,
     found: Vec<(u32, Score)>,
@@ -82,15 +92,16 @@ impl<'a> SketchIndex<'a> {
                 Bits::<u64>::bytes_per_sketch(distance)
             }
             Shape::Bits { distance, .. } => Bits::<u128>::bytes_per_sketch(distance),
-            Shape::Keys => Keys::bytes_for(method, sketch),
+            Shape::Keys => Listed::bytes_for(method, sketch),
         }
     }
 
-    /// [`bytes_for`](Self::bytes_for) any sketch, if that is one number: where all sketches have
-    /// one length, that of one of zeros.
+    /// At most [`bytes_for`](Self::bytes_for) any sketch, where all sketches have one length.
     pub fn bytes_per_sketch(method: &dyn Compare) -> Option<usize> {
         let length = method.sketch_bytes()?;
-        Some(SketchIndex::bytes_for(method, &vec![0; length]))
+        // Parts that a sketch marks as missing, by zeros, have no keys.
+        let of = |byte| SketchIndex::bytes_for(method, &vec![byte; length]);
+        Some(of(0).max(of(u8::MAX)))
     }
 
     /// Prepares `sketches` for searches; takes at most `memory_bytes`.
@@ -129,7 +140,7 @@ impl<'a> SketchIndex<'a> {
                 let message = format!("fingerprints of {width} bits: expected 32, 64 or 128");
                 return Err(Error::new(ErrorKind::Parameter, message));
             }
-            Shape::Keys => Finder::Keys(Keys::build(method, sketches, memory_bytes)?),
+            Shape::Keys => Finder::Listed(Box::new(Listed::build(method, sketches, memory_bytes)?)),
         };
         Ok(SketchIndex {
             method,
@@ -182,7 +193,7 @@ impl<'a> SketchIndex<'a> {
         match &self.finder {
             Finder::Narrow(bits) => bits.any(queries, scratch, sink),
             Finder::Wide(bits) => bits.any(queries, scratch, sink),
-            Finder::Keys(keys) => keys.any(self.method, self.sketches, queries, scratch, sink),
+            Finder::Listed(listed) => listed.any(queries, &mut scratch.listed, sink),
         }
     }
 
@@ -222,7 +233,7 @@ impl<'a> SketchIndex<'a> {
         match &self.finder {
             Finder::Narrow(bits) => bits.near(queries, scratch, sink),
             Finder::Wide(bits) => bits.near(queries, scratch, sink),
-            Finder::Keys(keys) => keys.near(self.method, self.sketches, queries, scratch, sink),
+            Finder::Listed(listed) => listed.near(queries, &mut scratch.listed, sink),
         }
     }
 
@@ -237,7 +248,7 @@ impl<'a> SketchIndex<'a> {
         match &self.finder {
             Finder::Narrow(bits) => bits.positions(queries, scratch, sink),
             Finder::Wide(bits) => bits.positions(queries, scratch, sink),
-            Finder::Keys(_) => {
+            Finder::Listed(_) => {
                 let mut positions = Vec::new();
                 self.near_batch(queries, scratch, |number, near, next| {
                     positions.clear();
@@ -253,7 +264,7 @@ impl<'a> SketchIndex<'a> {
         match &self.finder {
             Finder::Narrow(bits) => bits.bytes(),
             Finder::Wide(bits) => bits.bytes(),
-            Finder::Keys(keys) => keys.bytes(),
+            Finder::Listed(listed) => listed.bytes(),
         }
     }
 }

@@ -41,15 +41,10 @@ impl Counting {
         }
     }
 
-    /// Hands the components of a text to `emit`, ascending by rank.
+    /// Appends the components of a text to `out`, ascending by rank.
     ///
     /// `counters` are any or none before the first call; what one call leaves is right for the next.
-    pub(super) fn components(
-        &self,
-        text: &[u8],
-        counters: &mut Vec<u64>,
-        mut emit: impl FnMut(Component),
-    ) {
+    pub(super) fn components(&self, text: &[u8], counters: &mut Vec<u64>, out: &mut Vec<u8>) {
         counters.resize(COUNTERS, 0);
         let Ok(counts) = <&mut [u64; COUNTERS]>::try_from(&mut counters[..]) else {
             unreachable!("so many counters")
@@ -58,21 +53,24 @@ impl Counting {
             [] => self.count(text, counts, |_| 1),
             weights => self.count(text, counts, |unit| weights[usize::from(unit)].into()),
         }
-        for (eight, first) in counts[..usize::from(IGNORED)]
-            .chunks_mut(8)
-            .zip((0..).step_by(8))
-        {
+        counts[usize::from(IGNORED)] = 0;
+        let (eights, _) = counts.as_chunks_mut::<8>();
+        for (eight, first) in eights.iter_mut().zip((0..).step_by(8)) {
             if eight.iter().fold(0, |any, count| any | count) == 0 {
                 continue;
             }
-            for (count, rank) in eight.iter_mut().zip(first..) {
-                let weight = std::mem::take(count);
-                if weight > 0 {
-                    emit(Component { rank, weight });
-                }
+            // Which of them are zero is hard to foresee: all are packed, and the next one takes
+            // the place of one that is.
+            let mut packed = [[0; 8]; 8];
+            let mut length = 0;
+            for (weight, rank) in std::mem::take(eight).into_iter().zip(first..) {
+                packed[length % 8] = Component { rank, weight }.to_bytes();
+                length += usize::from(weight > 0);
             }
+            let end = out.len() + length * 8;
+            out.extend_from_slice(packed.as_flattened());
+            out.truncate(end);
         }
-        counts[usize::from(IGNORED)] = 0;
     }
 
     #[inline(always)]

@@ -10,8 +10,9 @@ mod positions;
 
 use std::cmp::Ordering;
 
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use super::method::{Compare, Method, Needs, Score, Scorer, Scratch, Shape, View};
 use super::registry::{Ahead, Count, Domain, Entry, Parameter, Setting, Unit, Values};
+use super::vectors::{Feature, Likeness, Measure, Vectors};
 use super::weights::Idf;
 use crate::Result;
 use bounds::Bounds;
@@ -28,13 +29,15 @@ characters are ignored. Documents are near if ab / (|a|^2+|b|^2-ab) reaches the 
 published list of 3764 common characters is not to be had; level 1 of GB 2312 stands in for it.
 
 A table lookup a character, eight bytes for each character that occurs. Blind to the order of \
-characters, and to everything but simplified Chinese. Nothing is missed, but most \
-documents of like length are candidates: expect far more comparisons than with shingles.
+characters, and to everything but simplified Chinese. Nothing is missed, but a join looks at all \
+documents of like length, if only at an outline of each: it grows with the square.
 
 The published experiment with 500 originals, 250 verbatim and 250 edited copies among 500 unrelated \
 texts found 250 and 249 of them and at most one wrong; its 99.9 % of correctness cannot follow from \
 its own formula.",
-    measured: "3 times the time of simhash a document (English text, of which it sees nothing)",
+    measured: "2.3 times the time of simhash a document (English text, of which it sees nothing); \
+               10^3 and 10^4 generated Chinese documents of 2 KB are joined in 0.01 and 0.6 s; the \
+               join grows with the square, since texts of one language are alike",
     parameters: &[SIMILARITY, WEIGHTS, STOP_WORDS],
     ahead,
     build: |values, setting| build("characters", Positions::dictionary(), values, setting),
@@ -51,12 +54,14 @@ outside are ignored) or its UTF-16 units. Documents are near if ab / (|a|^2+|b|^
 similarity. Positions are shared: only the lower 11 bits of a code matter, and the 3755 characters \
 of GB 2312 level 1 fall on 752 of them with GBK, 1776 with UTF-16.
 
-About as fast as an MD5 of the text, eight bytes for each position that occurs. Blind to the order \
-of characters. Nothing is missed, but most documents of like length are candidates.
+As fast as an MD5 of a long text, and within twice its time for a short one; eight bytes for each \
+position that occurs. Blind to the order of characters. Nothing is missed, but a join looks at all \
+documents of like length, if only at an outline of each: it grows with the square.
 
 The published experiment found the same as with a counter for each common character.",
-    measured: "4.3 times the time of simhash a document; 10^4 documents are joined in 59 s; \
-               the join grows with the square, since texts of one language are alike",
+    measured: "1.1 times the time of simhash a document; 10^4 documents are joined in 2.1 s, 10^5 \
+               in more than 400 s: the join grows with the square, since texts of one language \
+               are alike",
     parameters: &[
         SIMILARITY,
         Parameter {
@@ -172,6 +177,11 @@ const WEIGHT_BITS: u32 = 48;
 /// Weights stop here, so that products of sums of squares fit into 128 bits.
 const MOST_WEIGHT: u64 = 1 << 40;
 
+/// Sums of products of lighter weights fit into 64 bits
+const LIGHT: u64 = 1 << 26;
+/// for so many bytes of components.
+const MOST_LIGHT: usize = 8 << 12;
+
 impl Component {
     fn to_bytes(self) -> [u8; 8] {
         let packed = u64::from(self.rank) << WEIGHT_BITS | self.weight.min(MOST_WEIGHT);
@@ -250,6 +260,53 @@ impl Compare for Characters {
     fn accepts(&self, score: &Score) -> bool {
         score.reaches(self.similarity)
     }
+
+    /// Lays the vector out by rank once, and passes over each of the others once.
+    fn scorer<'s>(&'s self, sketch: &'s [u8]) -> Scorer<'s> {
+        let of_sketch = square(sketch);
+        let last = components(sketch).last();
+        let ranks = last.map_or(0, |last| usize::from(last.rank) + 1);
+        let mut weights = vec![0; ranks];
+        let mut heaviest = 0;
+        for Component { rank, weight } in components(sketch) {
+            weights[usize::from(rank)] = weight;
+            heaviest = weight.max(heaviest);
+        }
+        Box::new(move |other| {
+            let (mut product, mut square, mut weight_bits) = (0u64, 0u64, heaviest);
+            for Component { rank, weight } in components(other) {
+                let own = weights.get(usize::from(rank)).copied().unwrap_or(0);
+                product = product.wrapping_add(own.wrapping_mul(weight));
+                square = square.wrapping_add(weight.wrapping_mul(weight));
+                weight_bits |= weight;
+            }
+            let score = match other.len() <= MOST_LIGHT && weight_bits < LIGHT {
+                true => {
+                    let product = product.into();
+                    Score::share(product, of_sketch + u128::from(square) - product)
+                }
+                false => self.score(sketch, other),
+            };
+            self.accepts(&score).then_some(score)
+        })
+    }
+
+    fn vectors(&self) -> Option<Vectors<'_>> {
+        let likeness = Likeness {
+            measure: Measure::Extended,
+            least: self.similarity,
+            parts: 1,
+        };
+        Some(Vectors::new(likeness, |sketch, emit| {
+            for Component { rank, weight } in components(sketch) {
+                emit(Feature {
+                    part: 0,
+                    name: rank.into(),
+                    weight,
+                });
+            }
+        }))
+    }
 }
 
 impl Method for Characters {
@@ -264,9 +321,8 @@ impl Method for Characters {
 
     fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
         let start = out.len();
-        let emit = |component: Component| out.extend_from_slice(&component.to_bytes());
-        self.counting
-            .components(document.text, &mut scratch.counters, emit);
+        let counters = &mut scratch.counters;
+        self.counting.components(document.text, counters, out);
         out.len() > start
     }
 }

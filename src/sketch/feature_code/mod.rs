@@ -5,6 +5,7 @@ mod codes;
 use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
 use super::registry::{Ahead, Domain, Entry, Parameter};
 use super::sets;
+use super::vectors::{Measure, Vectors};
 use crate::text::shingles::overlap;
 use codes::for_each_code;
 
@@ -18,14 +19,15 @@ side of a point before white space or the end; punctuation, symbols and white sp
 At the edges of a text there may be fewer. Documents are near if the codes in common make up the \
 share of the smaller set.
 
-A hash a full stop; eight bytes for each. Found by every code, so nothing is missed; codes that \
-many texts have (a signature, a disclaimer) make many candidates. A text of one full stop is near \
+A hash a full stop; eight bytes for each. Nothing is missed. In an index every code is a key, and \
+those that many texts have (a signature, a disclaimer) make many candidates; a join begins with the \
+rare ones. A text of one full stop is near \
 to all that have it. Texts without full stops have no codes.
 
 The published experiment found all of 250 verbatim and 232 of 250 edited copies, and 3 pages wrong among 500 \
 unrelated texts; its authors' later recall is 97.3 %, precision 99.5 %.",
-    measured: "7.4 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
-               0.03 and 1.1 s",
+    measured: "8.1 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+               0.06 and 1.5 s",
     parameters: &[
         Parameter {
             name: "length",
@@ -87,6 +89,10 @@ impl Compare for FeatureCode {
 
     fn accepts(&self, score: &Score) -> bool {
         score.reaches(self.similarity)
+    }
+
+    fn vectors(&self) -> Option<Vectors<'_>> {
+        Some(Vectors::of_sets(Measure::Smaller, self.similarity))
     }
 }
 

@@ -54,8 +54,8 @@ pub struct Entry {
     pub summary: &'static str,
     /// How it works, what it costs, what it cannot do, and where it comes from: a few paragraphs.
     pub description: &'static str,
-    /// What it cost `examples/method_costs.rs`, one thread, on 100 000 generated English documents of
-    /// 3.5 KB, and how a join of a collection with itself grows.
+    /// What it cost `examples/method_costs.rs`, in processor time, on 100 000 generated English
+    /// documents of 3.5 KB, and how a join of a collection with itself grows.
     pub measured: &'static str,
     /// What people may set.
     pub parameters: &'static [Parameter],

@@ -1,0 +1,235 @@
+use std::ops::Range;
+
+use super::dense::{Dense, Outline};
+use super::fold::Fold;
+use super::lists::Lists;
+use super::sets::{self, Sets};
+use super::table::Table;
+use super::{Any, Near};
+use crate::Result;
+use crate::sketch::{Compare, Measure, Score, Sketches};
+
+/// Sketches that are found by something they share, the equal ones folded.
+///
+/// A search finds groups whose sketches the query may be near, and then asks the method.
+pub(super) struct Listed<'a> {
+    method: &'a dyn Compare,
+    sketches: Sketches<'a>,
+    fold: Fold,
+    finder: Finder<'a>,
+}
+
+enum Finder<'a> {
+    /// By the keys of the method.
+    Keys(Table),
+    Sets(Sets<'a>),
+    Dense(Dense<'a>),
+}
+
+/// A query, and buffers to search with.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    keys: Vec<Range<usize>>,
+    set: sets::Query,
+    outline: Outline,
+    lists: Lists,
+    groups: Vec<u32>,
+    scores: Vec<Score>,
+    found: Vec<(u32, Score)>,
+}
+
+/// So many entries may be looked at for a candidate.
+const ENTRIES: usize = 64;
+
+impl<'a> Listed<'a> {
+    /// What is needed for a sketch besides itself: an upper bound on average.
+    pub(super) fn bytes_for(method: &dyn Compare, sketch: &[u8]) -> usize {
+        let finder = match method.vectors() {
+            None => {
+                let mut keys = 0usize;
+                method.keys(sketch, &mut |_| keys += 1);
+                Table::bytes_for(keys)
+            }
+            Some(vectors) => match vectors.likeness.measure {
+                Measure::Extended => Dense::BYTES,
+                _ => Sets::bytes_for(&vectors, sketch),
+            },
+        };
+        Fold::BYTES + finder
+    }
+
+    pub(super) fn build(
+        method: &'a dyn Compare,
+        sketches: Sketches<'a>,
+        memory_bytes: usize,
+    ) -> Result<Listed<'a>> {
+        let fold = Fold::new(sketches);
+        let memory_bytes = memory_bytes.saturating_sub(fold.bytes());
+        let finder = match method.vectors() {
+            None => {
+                let each = |visit: &mut dyn FnMut(u64, u32)| {
+                    for group in 0..fold.count() {
+                        let sketch = sketches.get(fold.first(group) as usize);
+                        method.keys(sketch, &mut |key| visit(key, group));
+                    }
+                };
+                Finder::Keys(Table::build(each, memory_bytes)?)
+            }
+            Some(vectors) => match vectors.likeness.measure {
+                Measure::Extended => Finder::Dense(Dense::build(vectors, sketches, &fold)),
+                _ => Finder::Sets(Sets::build(vectors, sketches, &fold, memory_bytes)?),
+            },
+        };
+        Ok(Listed {
+            method,
+            sketches,
+            fold,
+            finder,
+        })
+    }
+
+    pub(super) fn any(
+        &self,
+        queries: &[Any<'_>],
+        scratch: &mut Scratch,
+        mut sink: impl FnMut(usize, bool),
+    ) {
+        for (number, query) in queries.iter().enumerate() {
+            self.prepare(query.sketch, scratch);
+            let mut alone = query.except.map_or(0..0, |position| {
+                self.fold.singles(&(position..position.saturating_add(1)))
+            });
+            let except = alone.next();
+            let score = self.method.scorer(query.sketch);
+            let mut is_near =
+                |group: u32| Some(group) != except && score(self.sketch(group)).is_some();
+            let all = 0..self.fold.count();
+            let found = match &self.finder {
+                Finder::Keys(table) => {
+                    let mut numbers = scratch.keys.drain(..).flatten();
+                    numbers.any(|place| is_near(table.numbers()[place]))
+                }
+                Finder::Sets(sets) => sets.any(&mut scratch.set, except, &mut is_near),
+                Finder::Dense(dense) => dense.admitted(&scratch.outline, all).any(is_near),
+            };
+            sink(number, found);
+        }
+    }
+
+    pub(super) fn near(
+        &self,
+        queries: &[Near<'_>],
+        scratch: &mut Scratch,
+        mut sink: impl FnMut(usize, &[(u32, Score)], u32),
+    ) {
+        for (number, query) in queries.iter().enumerate() {
+            self.prepare(query.sketch, scratch);
+            let next = self.near_one(query, scratch);
+            sink(number, &scratch.found, next);
+        }
+    }
+
+    /// Lists what is near in a portion of what is asked for, and says where it ends.
+    fn near_one(&self, query: &Near<'_>, scratch: &mut Scratch) -> u32 {
+        let (fold, within) = (&self.fold, &query.within);
+        let limit = query.limit.max(1);
+        let singles = fold.singles(within);
+        scratch.groups.clear();
+        // No position says where groups of several members end, so all of them are asked.
+        self.find(0..fold.several(), usize::MAX, scratch);
+        scratch.groups.retain(|&group| fold.meets(group, within));
+        let several = scratch.groups.len();
+        let stopped = self.find(singles.clone(), limit, scratch);
+        // Of single ones, no more are scored than may be handed over.
+        let behind = match scratch.groups.get(several.saturating_add(limit)) {
+            Some(group) => Some(*group),
+            None => (stopped < singles.end).then_some(stopped),
+        };
+        let end = behind.map_or(within.end, |group| fold.first(group));
+        scratch.groups.truncate(several.saturating_add(limit));
+        let Scratch {
+            lists,
+            groups,
+            scores,
+            found,
+            ..
+        } = scratch;
+        lists.clear();
+        scores.clear();
+        found.clear();
+        if !groups.is_empty() {
+            let score = self.method.scorer(query.sketch);
+            for &group in &*groups {
+                let Some(score) = score(self.sketch(group)) else {
+                    continue;
+                };
+                let number = scores.len() as u32;
+                scores.push(score);
+                let list = fold.list(group);
+                lists.add(fold.members(), list, &(within.start..end), number);
+            }
+        }
+        let next = lists.cut(fold.members(), &(within.start..end), limit);
+        let near = lists.each(fold.members());
+        found.extend(near.map(|(position, number)| (position, scores[number as usize])));
+        found.sort_unstable_by_key(|near| near.0);
+        next
+    }
+
+    /// Takes in a query.
+    fn prepare(&self, sketch: &[u8], scratch: &mut Scratch) {
+        match &self.finder {
+            Finder::Keys(table) => {
+                scratch.keys.clear();
+                self.method.keys(sketch, &mut |key| {
+                    let list = table.list(key);
+                    if !list.is_empty() {
+                        scratch.keys.push(list);
+                    }
+                });
+            }
+            Finder::Sets(sets) => sets.prepare(sketch, &mut scratch.set),
+            Finder::Dense(dense) => scratch.outline = dense.outline(sketch),
+        }
+    }
+
+    /// Appends the groups among `groups` that the query may be near, each once, ascending; returns
+    /// where it stopped: at the end, or when it had done what so many candidates are worth.
+    fn find(&self, groups: Range<u32>, limit: usize, scratch: &mut Scratch) -> u32 {
+        if groups.is_empty() {
+            return groups.end;
+        }
+        let work = limit.saturating_mul(ENTRIES);
+        let found = &mut scratch.groups;
+        match &self.finder {
+            Finder::Keys(table) => {
+                let (lists, numbers) = (&mut scratch.lists, table.numbers());
+                lists.clear();
+                for list in &scratch.keys {
+                    lists.add(numbers, list.clone(), &groups, 0);
+                }
+                let end = lists.cut(numbers, &groups, work);
+                let first = found.len();
+                found.extend(lists.each(numbers).map(|each| each.0));
+                found[first..].sort_unstable();
+                found.dedup();
+                end
+            }
+            Finder::Sets(sets) => sets.find(&mut scratch.set, groups, work, found),
+            Finder::Dense(dense) => dense.find(&scratch.outline, groups, limit, found),
+        }
+    }
+
+    fn sketch(&self, group: u32) -> &'a [u8] {
+        self.sketches.get(self.fold.first(group) as usize)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let finder = match &self.finder {
+            Finder::Keys(table) => table.bytes(),
+            Finder::Sets(sets) => sets.bytes(),
+            Finder::Dense(dense) => dense.bytes(),
+        };
+        self.fold.bytes() + finder
+    }
+}

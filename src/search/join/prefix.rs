@@ -1,0 +1,159 @@
+//! Which features of a set can be the ones that a like set shares first?
+//!
+//! Let θ be the least share, |x| the size of a set and o that of the overlap with a like set y.
+//! Of what is a share of the union or of the larger set, o ≥ θ|x| and o ≥ θ|y|; of what is a share
+//! of the smaller set, one of the two holds.
+//!
+//! *Prefixes.* All features are put into one order. The *prefix* of x are the features from which on
+//! there are at least θ|x|, so less than that are behind it, in its *rest*. Where o ≥ θ|x|, y has a
+//! feature of the prefix of x; where both hold, and of the prefixes the one that ends first is that
+//! of x, y has in its own prefix all it shares with that of x.
+//!
+//! *Counts.* So let s be what the prefixes share. What is shared besides is behind the first end:
+//! o ≤ s + max(rest x, rest y). Pairs for which that is too little, by the sizes of both, are never
+//! compared. Where only the smaller set counts, its prefix is looked up among all features of the
+//! larger one: o ≤ s + its rest.
+//!
+//! Any order will do. With rare features first, few sets share one of a prefix.
+//!
+//! Sources: Chaudhuri, Ganti and Kaushik, "A Primitive Operator for Similarity Joins in Data
+//! Cleaning", ICDE 2006; Bayardo, Ma and Srikant, "Scaling Up All Pairs Similarity Search", WWW
+//! 2007; Xiao, Wang, Lin and Yu, "Efficient Similarity Joins for Near Duplicate Detection", WWW
+//! 2008. Sets are multisets: the smaller of two counts is shared.
+
+use super::rarity::Rarity;
+use crate::sketch::{Likeness, Measure, Vectors};
+
+/// Fractional bits of shares.
+const BITS: u32 = 31;
+
+/// What a least share asks of two sets; rounded so that nothing is missed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    measure: Measure,
+    pub(super) parts: u32,
+    /// The least overlap as a share of what [`needed`](Self::needed) takes.
+    share: u64,
+    /// The least part of a set that begins a prefix.
+    of_one: u64,
+}
+
+/// A set, as far as it bounds what it shares. Numbers stop at `u32::MAX`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) all: u32,
+    /// Behind the prefix.
+    pub(super) rest: u32,
+}
+
+/// A feature in the order of all features of all parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Ranked {
+    part: u32,
+    rarity: u16,
+    /// The feature's name, another one in each part.
+    pub(super) key: u64,
+    pub(super) weight: u32,
+}
+
+impl Bounds {
+    pub(super) fn new(likeness: Likeness) -> Bounds {
+        let (least, of) = likeness.least;
+        let fixed = |share: u128, of: u128| ((share << BITS) / of.max(1)).min(1 << BITS) as u64;
+        let (least, of) = (u128::from(least), u128::from(of));
+        let of_one = fixed(least, of);
+        Bounds {
+            measure: likeness.measure,
+            parts: likeness.parts.max(1),
+            share: match likeness.measure {
+                Measure::Jaccard => fixed(least, least + of),
+                Measure::Smaller | Measure::Larger | Measure::Extended => of_one,
+            },
+            of_one,
+        }
+    }
+
+    /// Whether it may be the smaller set alone whose share is large.
+    pub(super) fn rests_count(&self) -> bool {
+        self.measure == Measure::Smaller
+    }
+
+    /// How many of the first features of a set are its prefix, and its sizes.
+    pub(super) fn prefix(&self, weights: impl Iterator<Item = u32> + Clone) -> (usize, Size) {
+        let all: u64 = weights.clone().map(u64::from).sum();
+        let needed = u128::from(all) * u128::from(self.of_one);
+        let mut rest = all;
+        let mut count = 0;
+        for weight in weights {
+            if u128::from(rest) << BITS < needed {
+                break;
+            }
+            rest -= u64::from(weight);
+            count += 1;
+        }
+        let [all, rest] = [all, rest].map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+        (count, Size { all, rest })
+    }
+
+    /// Whether two sets whose prefixes share so much may be alike.
+    pub(super) fn admits(&self, a: Size, b: Size, shared: u32) -> bool {
+        let (smaller, larger) = if a.all <= b.all { (a, b) } else { (b, a) };
+        let behind = match self.measure {
+            Measure::Smaller => smaller.rest,
+            _ => smaller.rest.max(larger.rest),
+        };
+        let overlap = shared.saturating_add(behind);
+        let [small, large] = [smaller, larger].map(|size| u64::from(size.all));
+        let needed = match self.measure {
+            Measure::Jaccard => small + large,
+            Measure::Smaller => small,
+            Measure::Larger | Measure::Extended => large,
+        };
+        // A number that stops here may be any larger one.
+        let overlap = match overlap {
+            u32::MAX => small,
+            overlap => small.min(overlap.into()),
+        };
+        overlap << BITS >= needed * self.share || smaller.all == u32::MAX
+    }
+}
+
+/// Replaces `ranked` by the features of a sketch, part after part, rare ones first.
+pub(super) fn rank(
+    vectors: &Vectors<'_>,
+    sketch: &[u8],
+    rarity: &Rarity,
+    ranked: &mut Vec<Ranked>,
+) {
+    ranked.clear();
+    for_each_key(vectors, sketch, &mut |part, key, weight| {
+        ranked.push(Ranked {
+            part,
+            rarity: rarity.of(key),
+            key,
+            weight,
+        });
+    });
+    ranked.sort_unstable();
+}
+
+/// Calls `visit` with the part, the key and the weight of each feature.
+pub(super) fn for_each_key(
+    vectors: &Vectors<'_>,
+    sketch: &[u8],
+    visit: &mut dyn FnMut(u32, u64, u32),
+) {
+    vectors.features(sketch, &mut |feature| {
+        let weight = u32::try_from(feature.weight).unwrap_or(u32::MAX);
+        if weight > 0 {
+            let key = feature.name ^ u64::from(feature.part) << (u64::BITS - 8);
+            visit(feature.part, key, weight);
+        }
+    });
+}
+
+/// The features of each part.
+pub(super) fn parts(ranked: &[Ranked]) -> impl Iterator<Item = (u32, &[Ranked])> {
+    let parts = ranked.chunk_by(|a, b| a.part == b.part);
+    parts.map(|part| (part[0].part, part))
+}

@@ -1,0 +1,454 @@
+//! Joins of sets and vectors against comparing all pairs.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use proptest::prelude::*;
+use simtool::ErrorKind;
+use simtool::kernel::Level;
+use simtool::search::join::{Near, Scratch, SketchIndex};
+use simtool::search::naive;
+use simtool::sketch::registry::{Setting, Spec};
+use simtool::sketch::{
+    self, Compare, Feature, Likeness, Measure, Method, Score, Shape, SketchList, Vectors, View,
+};
+use simtool::text::{Choice, Tokenizer, WordHashes, WordSet, builtin_stop_words};
+
+/// Vectors by their definition. A sketch is entries of 16 bytes: part, name, weight.
+#[derive(Debug)]
+struct Defined(Likeness);
+
+type Vector = BTreeMap<u64, u128>;
+
+fn entries(sketch: &[u8]) -> impl Iterator<Item = Feature> {
+    let number = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .rev()
+            .fold(0, |all, byte| all << 8 | u64::from(*byte))
+    };
+    sketch.chunks(16).map(move |bytes| Feature {
+        part: bytes[0].into(),
+        name: number(&bytes[1..8]),
+        weight: number(&bytes[8..]),
+    })
+}
+
+fn vector(sketch: &[u8], part: u32) -> Vector {
+    let own = entries(sketch).filter(|feature| feature.part == part);
+    own.map(|feature| (feature.name, feature.weight.into()))
+        .collect()
+}
+
+/// What is shared, and of how much.
+fn share(measure: Measure, a: &Vector, b: &Vector) -> (u128, u128) {
+    let both = |pair: fn(u128, u128) -> u128| -> u128 {
+        let shared = a
+            .iter()
+            .filter_map(|(name, x)| Some(pair(*x, *b.get(name)?)));
+        shared.sum()
+    };
+    let [of_a, of_b]: [u128; 2] = [a, b].map(|vector| vector.values().sum());
+    let [square_a, square_b]: [u128; 2] =
+        [a, b].map(|vector| vector.values().map(|weight| weight * weight).sum());
+    let (smaller, product) = (both(u128::min), both(|x, y| x * y));
+    match measure {
+        Measure::Jaccard => (smaller, of_a + of_b - smaller),
+        Measure::Smaller => (smaller, of_a.min(of_b)),
+        Measure::Larger => (smaller, of_a.max(of_b)),
+        Measure::Extended => (product, square_a + square_b - product),
+    }
+}
+
+impl Compare for Defined {
+    fn name(&self) -> &'static str {
+        "defined"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Keys
+    }
+
+    fn sketch_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    fn keys(&self, _: &[u8], _: &mut dyn FnMut(u64)) {
+        panic!("vectors are found without keys");
+    }
+
+    /// How many parts are alike.
+    fn score(&self, a: &[u8], b: &[u8]) -> Score {
+        let Likeness {
+            measure,
+            least: (least, of),
+            parts,
+        } = self.0;
+        let alike = (0..parts).filter(|&part| {
+            let (shared, all) = share(measure, &vector(a, part), &vector(b, part));
+            all > 0 && shared * u128::from(of) >= all * u128::from(least)
+        });
+        Score::Fraction(alike.count() as u64, parts.into())
+    }
+
+    fn accepts(&self, score: &Score) -> bool {
+        !matches!(score, Score::Fraction(0, _))
+    }
+
+    fn vectors(&self) -> Option<Vectors<'_>> {
+        Some(Vectors::new(self.0, |sketch, emit| {
+            entries(sketch).for_each(emit);
+        }))
+    }
+}
+
+/// Checks every question that an index answers.
+fn check(method: &dyn Compare, list: &SketchList, within: Range<u32>, limit: usize) {
+    let sketches = list.all(method);
+    let bytes: usize = sketches
+        .iter()
+        .map(|sketch| SketchIndex::bytes_for(method, sketch))
+        .sum();
+    let index = SketchIndex::build(method, sketches, bytes + 1000, Level::best()).unwrap();
+    assert!(index.bytes() <= bytes + 1000);
+    let all: Vec<&[u8]> = sketches.iter().collect();
+    let near = |a: &&[u8], b: &&[u8]| {
+        let score = method.score(a, b);
+        method.accepts(&score).then_some(score)
+    };
+    let expected = naive::search(&all, &all, near);
+    let mut scratch = Scratch::default();
+    let mut found = Vec::new();
+    for (position, (sketch, expected)) in (0u32..).zip(all.iter().zip(expected)) {
+        let mut expected: Vec<(u32, Score)> = expected
+            .into_iter()
+            .map(|(score, other)| (other as u32, score))
+            .collect();
+        expected.sort_by_key(|near| near.0);
+        let others = expected.iter().any(|near| near.0 != position);
+        assert_eq!(index.any_near(sketch, Some(position), &mut scratch), others);
+        let any = !expected.is_empty();
+        assert_eq!(index.any_near(sketch, None, &mut scratch), any);
+
+        index.near(sketch, 0..index.count(), &mut scratch, &mut found);
+        assert_eq!(found, expected);
+        expected.retain(|near| within.contains(&near.0));
+        let mut portions = Vec::new();
+        let mut from = within.start;
+        while from < within.end {
+            let within = from..within.end;
+            let portion = Near {
+                sketch,
+                within,
+                limit,
+            };
+            index.near_batch(&[portion], &mut scratch, |_, near, next| {
+                assert!(next > from && near.iter().all(|each| (from..next).contains(&each.0)));
+                assert!(near.len() <= limit || next == from + 1);
+                portions.extend_from_slice(near);
+                from = next;
+            });
+        }
+        assert_eq!(portions, expected);
+    }
+}
+
+const MEASURES: [Measure; 4] = [
+    Measure::Jaccard,
+    Measure::Smaller,
+    Measure::Larger,
+    Measure::Extended,
+];
+
+fn likeness() -> impl Strategy<Value = Likeness> {
+    let parts = prop_oneof![Just(1u32), 1u32..9];
+    let least = prop_oneof![1u64..=1_000_000, Just(1_000_000), Just(800_000)];
+    (0..MEASURES.len(), least, parts).prop_map(|(measure, least, parts)| Likeness {
+        measure: MEASURES[measure],
+        least: (least, 1_000_000),
+        // Vectors that are compared by norms are whole sketches.
+        parts: if measure == 3 { 1 } else { parts },
+    })
+}
+
+/// Sketches with copies, equal and edited; `heavy` weights are as large as they can be.
+fn sketches(heavy: bool) -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let weight = prop_oneof![
+        5 => Just(1u64),
+        3 => 1u64..6,
+        1 => Just(if heavy { u64::from(u32::MAX) } else { 40 }),
+    ];
+    let name = prop_oneof![4 => 0u64..8, 4 => 0u64..60, 1 => 0u64..1 << 56];
+    let entry = ((0u8..8, name), weight);
+    let edit = (any::<prop::sample::Index>(), entry.clone());
+    let copy = prop::collection::vec(edit, 0..3);
+    let group = (
+        prop::collection::vec(entry, 0..30),
+        prop::collection::vec(copy, 0..5),
+    );
+    prop::collection::vec(group, 0..7).prop_map(|groups| {
+        let mut sketches = Vec::new();
+        for (entries, copies) in groups {
+            let mut entries: Vec<_> = entries;
+            sketches.push(bytes(&entries));
+            for edits in copies {
+                for (place, entry) in edits {
+                    let place = place.index(entries.len() + 1);
+                    entries.truncate(if place == 29 { place } else { entries.len() });
+                    match entries.get_mut(place) {
+                        Some(old) => *old = entry,
+                        None => entries.push(entry),
+                    }
+                }
+                sketches.push(bytes(&entries));
+            }
+        }
+        sketches
+    })
+}
+
+/// A sketch of these entries, each part and name once.
+fn bytes(entries: &[((u8, u64), u64)]) -> Vec<u8> {
+    let entries: BTreeMap<(u8, u64), u64> = entries.iter().copied().collect();
+    let bytes = entries.into_iter().flat_map(|((part, name), weight)| {
+        [name << 8 | u64::from(part), weight].map(u64::to_le_bytes)
+    });
+    bytes.flatten().collect()
+}
+
+/// Sketches of which none has features of parts that there are not.
+fn list(method: &Defined, sketches: &[Vec<u8>]) -> SketchList {
+    let mut list = SketchList::new(method);
+    for sketch in sketches {
+        let own = sketch
+            .chunks(16)
+            .filter(|bytes| u32::from(bytes[0]) < method.0.parts);
+        list.push(&own.flatten().copied().collect::<Vec<u8>>());
+    }
+    list
+}
+
+fn range(borders: [u8; 2], count: u32) -> Range<u32> {
+    let mut borders = borders.map(|border| u32::from(border) % (count + 1));
+    borders.sort_unstable();
+    borders[0]..borders[1]
+}
+
+proptest! {
+    #[test]
+    fn vectors_are_found_as_by_all_pairs(
+        likeness in likeness(),
+        sketches in any::<bool>().prop_flat_map(sketches),
+        within in any::<[u8; 2]>(),
+        limit in 1usize..9,
+    ) {
+        let method = Defined(likeness);
+        let within = range(within, sketches.len() as u32);
+        check(&method, &list(&method, &sketches), within, limit);
+    }
+}
+
+/// Ties at the threshold, and sketches of nothing.
+#[test]
+fn shares_at_the_threshold_are_near() {
+    for (measure, least) in [
+        (Measure::Jaccard, (2, 4)),
+        (Measure::Smaller, (2, 3)),
+        (Measure::Larger, (2, 3)),
+        (Measure::Extended, (2, 4)),
+    ] {
+        let method = Defined(Likeness {
+            measure,
+            least,
+            parts: 1,
+        });
+        let set = |names: [u64; 3]| bytes(&names.map(|name| ((0, name), 1)));
+        let sketches = [
+            set([1, 2, 3]),
+            set([1, 2, 4]),
+            Vec::new(),
+            set([1, 5, 6]),
+            Vec::new(),
+        ];
+        let list = list(&method, &sketches);
+        let index = SketchIndex::build(&method, list.all(&method), 1 << 20, Level::best()).unwrap();
+        let mut found = Vec::new();
+        index.near(&sketches[0], 0..5, &mut Scratch::default(), &mut found);
+        assert_eq!(found.iter().map(|near| near.0).collect::<Vec<_>>(), [0, 1]);
+        check(&method, &list, 0..5, 2);
+    }
+}
+
+/// Queries need not be among what is searched; a scratch may serve several indexes.
+#[test]
+fn strangers_may_ask() {
+    let method = Defined(Likeness {
+        measure: Measure::Jaccard,
+        least: (1, 2),
+        parts: 1,
+    });
+    let set = |names: Range<u64>| bytes(&names.map(|name| ((0, name), 1)).collect::<Vec<_>>());
+    let mut scratch = Scratch::default();
+    for count in [1, 40, 7] {
+        let sketches: Vec<Vec<u8>> = (0..count).map(|start| set(start..start + 30)).collect();
+        let list = list(&method, &sketches);
+        let index = SketchIndex::build(&method, list.all(&method), 1 << 20, Level::best()).unwrap();
+        let mut found = Vec::new();
+        // Of 30 and 35 features, 22 or more.
+        index.near(&set(3..38), 0..count as u32, &mut scratch, &mut found);
+        let expected: Vec<u32> = (0..count as u32).filter(|start| *start <= 16).collect();
+        assert_eq!(
+            found.iter().map(|near| near.0).collect::<Vec<_>>(),
+            expected
+        );
+        assert!(!index.any_near(&set(100..130), None, &mut scratch));
+        assert!(index.any_near(&set(3..38), Some(0), &mut scratch) == (count > 1));
+    }
+}
+
+#[test]
+fn memory_is_asked_for() {
+    let method = Defined(Likeness {
+        measure: Measure::Smaller,
+        least: (1, 2),
+        parts: 1,
+    });
+    let sketch = bytes(&[1, 2, 3].map(|name| ((0, name), 1)));
+    let list = list(&method, &vec![sketch; 3]);
+    let error = SketchIndex::build(&method, list.all(&method), 10, Level::best());
+    let error = error.err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Memory);
+    assert!(error.to_string().starts_with("3 keys of sketches need "));
+}
+
+/// Sketches of one length may have more keys than those of zeros.
+#[test]
+fn memory_is_enough_for_any_sketch() {
+    let stop_words = builtin_stop_words();
+    let text = "The cat sat on the mat, and was seen by a dog. ".repeat(9);
+    let mut tokenizer = Tokenizer::new(Choice::Auto, Level::best());
+    let mut words = WordHashes::default();
+    tokenizer.hash_words(text.as_bytes(), true, &mut words);
+    let view = View {
+        text: text.as_bytes(),
+        short: &words.short,
+        long: &words.long,
+        ..View::default()
+    };
+    for spec in [
+        "exact",
+        "minhash",
+        "super-shingles",
+        "lexicon-simhash",
+        "fusion",
+        "minhash and simhash",
+        "simhash:distance=20 or lexicon-simhash",
+    ] {
+        let method = build(spec, &stop_words);
+        let mut sketch = Vec::new();
+        assert!(method.sketch(view, &mut sketch::Scratch::default(), &mut sketch));
+        let all = SketchIndex::bytes_per_sketch(&*method).unwrap();
+        assert!(SketchIndex::bytes_for(&*method, &sketch) <= all, "{spec}");
+    }
+}
+
+/// Those that are found by their vectors, at thresholds of all kinds.
+const SPECS: [&str; 16] = [
+    "shingles:shingle=2",
+    "shingles:similarity=0.3,shingle=1",
+    "shingles:similarity=1,shingle=1",
+    "shingles:measure=containment,shingle=2",
+    "shingles:measure=containment,similarity=0.2,shingle=1",
+    "feature-code",
+    "feature-code:length=1,similarity=0.9",
+    "spot-signatures",
+    "spot-signatures:similarity=0.9,least-spots=1",
+    "structure-tree",
+    "structure-tree:mode=subtree,similarity=0.3",
+    "characters",
+    "character-codes",
+    "character-codes:similarity=0.2",
+    "character-codes:code=utf-16,similarity=0.99",
+    "shingles:shingle=1,similarity=0.5 and feature-code",
+];
+
+fn texts() -> impl Strategy<Value = Vec<String>> {
+    let function = ["the ", "is ", "that ", "a "];
+    let piece = prop_oneof![
+        5 => (0..40u8).prop_map(|word| format!("word{word} ")),
+        3 => (0..function.len()).prop_map(move |word| function[word].to_owned()),
+        1 => Just("end. ".to_owned()),
+        1 => Just("\n1. Head. ".to_owned()),
+        1 => Just("\n\n".to_owned()),
+        1 => "[\u{4e00}-\u{4e20}]{2,9}。",
+    ];
+    let edit = (any::<prop::sample::Index>(), "[a-z]{3,5} ");
+    let copies = prop::collection::vec(prop::collection::vec(edit, 0..3), 0..4);
+    let text = (prop::collection::vec(piece, 0..60), copies).prop_map(|(mut pieces, copies)| {
+        let mut texts = vec![pieces.concat()];
+        for edits in copies {
+            for (place, word) in edits {
+                let place = place.index(pieces.len() + 1);
+                match pieces.get_mut(place) {
+                    Some(piece) => *piece = word,
+                    None => pieces.push(word),
+                }
+            }
+            texts.push(pieces.concat());
+        }
+        texts
+    });
+    prop::collection::vec(text, 0..6).prop_map(|texts| texts.concat())
+}
+
+fn build(spec: &str, stop_words: &WordSet) -> Box<dyn Method> {
+    let setting = Setting {
+        level: Level::best(),
+        tokenizer: Choice::Auto,
+        stop_words,
+        frequencies: None,
+    };
+    Spec::parse(spec).unwrap().build(&setting, &[]).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn texts_are_found_as_by_all_pairs(
+        texts in texts(),
+        within in any::<[u8; 2]>(),
+        limit in 1usize..9,
+    ) {
+        let stop_words = builtin_stop_words();
+        let mut tokenizer = Tokenizer::new(Choice::Auto, Level::best());
+        let (mut words, mut scratch) = (WordHashes::default(), sketch::Scratch::default());
+        for spec in SPECS {
+            let method = build(spec, &stop_words);
+            assert!(method.vectors().is_some());
+            let mut list = SketchList::new(&*method);
+            for text in &texts {
+                tokenizer.hash_words(text.as_bytes(), true, &mut words);
+                let view = View {
+                    text: text.as_bytes(),
+                    short: &words.short,
+                    long: &words.long,
+                    ..View::default()
+                };
+                let mut sketch = Vec::new();
+                // What has nothing to sketch is never searched.
+                if method.sketch(view, &mut scratch, &mut sketch) {
+                    list.push(&sketch);
+                }
+            }
+            let within = range(within, list.all(&*method).count() as u32);
+            check(&*method, &list, within, limit);
+        }
+    }
+}
