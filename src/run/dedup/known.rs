@@ -21,11 +21,12 @@ use super::row::Flags;
 
 /// Rows are read so many at a time.
 const ROWS: usize = 8192;
-/// Sketches that are asked at a time: so many, or so many bytes.
-const ASKED: usize = 1 << 14;
+/// Sketches that are asked at a time, so many or so many bytes: an index puts many questions into
+/// the order of its tables.
+const ASKED: usize = 1 << 17;
 const ASKED_BYTES: usize = 8 << 20;
-/// Sketches that a thread asks at a time.
-const PIECE: usize = 256;
+/// The fewest that a thread asks at a time.
+const LEAST_PIECE: usize = 256;
 
 /// Documents of which only ids and sketches are there.
 pub trait KnownDocuments: Sync {
@@ -152,8 +153,12 @@ struct Hits<'a> {
 
 impl Hits<'_> {
     fn ask(&mut self, batch: &[(u32, Vec<u8>)]) -> Result<()> {
+        let piece = batch
+            .len()
+            .div_ceil(rayon::current_num_threads())
+            .max(LEAST_PIECE);
         let pieces: Vec<Result<Vec<Option<Nearest>>>> = batch
-            .par_chunks(PIECE)
+            .par_chunks(piece)
             .map(|piece| {
                 let sketches: Vec<&[u8]> = piece.iter().map(|(_, sketch)| &sketch[..]).collect();
                 self.known.nearest(&sketches)
@@ -161,7 +166,7 @@ impl Hits<'_> {
             .collect();
         // An id that many repeat is put aside once a batch.
         let mut aside: AHashMap<Vec<u8>, u32> = AHashMap::new();
-        for (piece, asked) in pieces.into_iter().zip(batch.chunks(PIECE)) {
+        for (piece, asked) in pieces.into_iter().zip(batch.chunks(piece)) {
             for (nearest, (document, _)) in piece?.into_iter().zip(asked) {
                 let Some(Nearest { id, score }) = nearest else {
                     continue;
