@@ -281,3 +281,33 @@ fn what_stands_in_the_way_is_said() {
         &["settings-", "cannot be read"],
     );
 }
+
+#[test]
+fn very_many_questions_are_answered_in_input_order() {
+    let place = Place::new();
+    place.write("old.jsonl", corpus());
+    // More than are asked at a time.
+    let all: String = (0..140_000)
+        .map(|number| line(&format!("n{number}"), &words(number % 70, 3)))
+        .collect();
+    place.write("many.jsonl", all);
+    place.stdout("index build seen old.jsonl --method simhash:distance=0,stop-words=keep");
+    place.run("index add seen many.jsonl").success();
+    for threads in [1, 2] {
+        let command = format!("index query seen many.jsonl --limit 1 --threads {threads}");
+        let answers = place.query(&format!("{command} -o answers{threads}"));
+        assert_eq!(answers, Vec::<Value>::new());
+    }
+    let one = fs::read_to_string(place.path("answers1")).unwrap();
+    assert!(one == fs::read_to_string(place.path("answers2")).unwrap());
+    assert_eq!(one.lines().count(), 140_000);
+    for (number, line) in one.lines().enumerate() {
+        let answer: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(answer["id"], format!("n{number}"));
+        assert_eq!(answer["verdict"], "unchanged");
+        // The oldest of those with the same words, itself left out.
+        let first = number % 70;
+        let nearest = if number == first { first + 70 } else { first };
+        assert_eq!(answer["matches"][0]["id"], format!("n{nearest}"));
+    }
+}
