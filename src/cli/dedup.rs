@@ -12,6 +12,7 @@ use simtool::run::dedup::{
     Against, ClusterRule, Job, KnownDocuments, PairForms, Place, Summary, Verification, WriteMode,
 };
 use simtool::run::{Progress, Resources};
+use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
 use super::exit::Finish;
@@ -48,7 +49,8 @@ pub struct DedupArgs {
     #[arg(long, value_name = "LIST", help_heading = "Input")]
     pub files_from: Vec<PathBuf>,
 
-    /// Remove only what repeats a document of these inputs, or of this index
+    /// Remove only what repeats a document of these inputs, or what this index (simtool index) has
+    /// seen; method, tokenizer, stop words and part of a page are those of the index then
     #[arg(long, value_name = "INPUT", num_args = 1.., help_heading = "Input")]
     pub against: Vec<PathBuf>,
 
@@ -199,19 +201,19 @@ fn policy(text: &str) -> std::result::Result<Policy, String> {
 /// Whatever stands in the way.
 pub fn run(args: &DedupArgs) -> Result<Finish> {
     let begin = Instant::now();
-    let job = job(args)?;
+    let own = || args.method.spec(args.reading.tokenizer());
     #[cfg(feature = "index")]
     let seen = index::against::known(args)?;
     #[cfg(feature = "index")]
     let (job, known) = match &seen {
         Some(seen) => (
-            index::against::job(job, seen),
+            index::against::job(|method| job(args, method), seen)?,
             Some(seen as &dyn KnownDocuments),
         ),
-        None => (job, None),
+        None => (job(args, own()?)?, None),
     };
     #[cfg(not(feature = "index"))]
-    let known: Option<&dyn KnownDocuments> = None;
+    let (job, known) = (job(args, own()?)?, None::<&dyn KnownDocuments>);
     job.check()?;
     let sources = discover(&args.inputs, &args.files_from, &job.reading)?;
     let references = match (known, args.against.as_slice()) {
@@ -271,14 +273,15 @@ fn finish(skipped: u64) -> Finish {
     }
 }
 
-fn job(args: &DedupArgs) -> Result<Job> {
+/// What the flags ask for, by a method.
+fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
     let tokenizer = args.reading.tokenizer();
     let keep_field = match &args.keep {
         Policy::Field(name) => Some(name.clone()),
         _ => None,
     };
     Ok(Job {
-        method: args.method.spec(tokenizer)?,
+        method,
         tokenizer,
         stop_words: args.reading.stop_words()?,
         verification: Verification {

@@ -68,36 +68,37 @@ impl MethodArgs {
     /// of another method.
     pub fn spec(&self, tokenizer: Choice) -> Result<Spec> {
         let method = self.method.as_deref().unwrap_or(USUAL_METHOD);
-        let mut text = method.to_owned();
-        let name = Spec::parse(&text)?.name();
-        let mut add = |parameter: &str, value: &str| {
-            text.push(if text.contains(':') { ',' } else { ':' });
-            text += &format!("{parameter}={value}");
-        };
-        for (flag, parameter, value) in self.shorthands() {
-            if !has_parameter(&name, &parameter) {
-                let message = format!("{flag}: the method {name} has no parameter {parameter}");
-                return Err(Error::new(ErrorKind::Parameter, message));
-            }
-            add(&parameter, &value);
-        }
-        if name == "minhash" {
+        let mut text = self.with_shorthands(method)?;
+        if Spec::parse(method)?.name() == "minhash" {
             if !method.contains("similarity=") {
-                add("similarity", &decimal(self.similarity()));
+                add(&mut text, "similarity", &decimal(self.similarity()));
             }
             if !method.contains("shingle=") {
-                add("shingle", &self.verified_shingle(tokenizer).to_string());
+                let shingle = self.verified_shingle(tokenizer).to_string();
+                add(&mut text, "shingle", &shingle);
             }
         }
         Spec::parse(&text)
     }
 
-    /// The method that an index has to have: none, if no flag asks for one.
+    /// `method` with the parameters that flags stand for.
+    fn with_shorthands(&self, method: &str) -> Result<String> {
+        let name = Spec::parse(method)?.name();
+        let mut text = method.to_owned();
+        for (flag, parameter, value) in self.shorthands() {
+            check_parameter(&name, flag, &parameter)?;
+            add(&mut text, &parameter, &value);
+        }
+        Ok(text)
+    }
+
+    /// The method that an index has to have, which has the `frozen` one: none, if no flag asks for
+    /// one.
     ///
     /// # Errors
     /// Those of [`spec`](Self::spec); [`ErrorKind::Parameter`] for flags of verification, as an
     /// index keeps no texts.
-    pub fn wanted(&self, tokenizer: Choice) -> Result<Option<Spec>> {
+    pub fn wanted(&self, frozen: &Spec) -> Result<Option<Spec>> {
         let of_texts = [
             ("--similarity", self.similarity.is_some()),
             ("--shingle", self.shingle.is_some()),
@@ -109,8 +110,15 @@ impl MethodArgs {
             );
             return Err(Error::new(ErrorKind::Parameter, message));
         }
-        let is_asked = self.method.is_some() || !self.shorthands().is_empty();
-        is_asked.then(|| self.spec(tokenizer)).transpose()
+        if let Some(method) = &self.method {
+            return Spec::parse(&self.with_shorthands(method)?).map(Some);
+        }
+        let mut wanted = None;
+        for (flag, parameter, value) in self.shorthands() {
+            check_parameter(&frozen.name(), flag, &parameter)?;
+            wanted = Some(wanted.as_ref().unwrap_or(frozen).with(&parameter, &value)?);
+        }
+        Ok(wanted)
     }
 
     /// Least similarity of duplicates, in thousandths.
@@ -152,9 +160,20 @@ impl MethodArgs {
     }
 }
 
-fn has_parameter(method: &str, parameter: &str) -> bool {
-    let known = Spec::parse(method).map(|spec| spec.list());
-    known.is_ok_and(|list| list.iter().any(|(name, _)| name == parameter))
+/// Appends a parameter to the text of a method.
+fn add(text: &mut String, parameter: &str, value: &str) {
+    text.push(if text.contains(':') { ',' } else { ':' });
+    *text += &format!("{parameter}={value}");
+}
+
+/// Fails if the method `name` has no such parameter.
+fn check_parameter(name: &str, flag: &str, parameter: &str) -> Result<()> {
+    let known = Spec::parse(name).map(|spec| spec.list());
+    if known.is_ok_and(|list| list.iter().any(|(name, _)| name == parameter)) {
+        return Ok(());
+    }
+    let message = format!("{flag}: the method {name} has no parameter {parameter}");
+    Err(Error::new(ErrorKind::Parameter, message))
 }
 
 /// Thousandths as a decimal number.

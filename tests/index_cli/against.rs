@@ -168,6 +168,12 @@ fn what_an_index_cannot_do_is_refused() {
         ("--similarity 0.7", ["--similarity", "keeps no texts"]),
         ("--keep-per site", ["every site", "index"]),
         ("--cluster components", ["components", "index"]),
+        ("--keep longest", ["copy that stays", "index"]),
+        ("--features 2", ["features=1", "features=2"]),
+        (
+            "--recall 0.9",
+            ["method simhash has no parameter recall", "--recall"],
+        ),
     ] {
         let line = format!("dedup new.jsonl --against seen -o out {flags}");
         place.refuse(&line, &parts);
@@ -177,4 +183,21 @@ fn what_an_index_cannot_do_is_refused() {
         "dedup new.jsonl --against old.jsonl seen -o out",
         &["seen", "takes alone"],
     );
+    // One that lacks a part is no directory of documents.
+    for name in ["index.json", "index.redb"] {
+        let (part, aside) = (place.path("seen").join(name), place.path("aside"));
+        fs::rename(&part, &aside).unwrap();
+        place.refuse("dedup new.jsonl --against seen -o out", &["seen"]);
+        fs::rename(&aside, &part).unwrap();
+    }
+    // What it was made with is no contradiction.
+    place.stdout("index build chars old.jsonl --method minhash:recall=0.9 --tokenizer chars");
+    let same = "--method minhash:recall=0.9 --tokenizer chars";
+    for (out, flags) in [("o1", same), ("o2", "--recall 0.9"), ("o3", "")] {
+        let line = format!("dedup new.jsonl --against chars -o {out} {flags}");
+        place.run(&line).code(3);
+        let summary = fs::read(place.path(&format!("{out}/summary.json"))).unwrap();
+        let summary: Value = serde_json::from_slice(&summary).unwrap();
+        assert_eq!(summary["settings"]["verification"], Value::Null);
+    }
 }

@@ -1,9 +1,12 @@
 //! `simtool dedup --against INDEX`.
 
+use std::path::PathBuf;
+
 use simtool::index::{DATABASE, MANIFEST};
 use simtool::kernel::Level;
 use simtool::run::dedup::Job;
-use simtool::run::seen::{Seen, Wanted};
+use simtool::run::seen::{Seen, Wanted, settings};
+use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
 use super::settings_flags::manner_of;
@@ -16,8 +19,8 @@ use crate::cli::dedup::DedupArgs;
 /// [`ErrorKind::Parameter`] for several indices, for one among documents, and for flags that the
 /// index was not made with; those of opening it.
 pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
-    let is_index =
-        |path: &&std::path::PathBuf| path.join(MANIFEST).is_file() && path.join(DATABASE).is_file();
+    // Of a damaged one, opening it says what is missing.
+    let is_index = |path: &&PathBuf| path.join(MANIFEST).is_file() || path.join(DATABASE).is_file();
     let Some(index) = args.against.iter().find(is_index) else {
         return Ok(None);
     };
@@ -25,9 +28,8 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
         let message = "is an index, which --against takes alone (run once for each)";
         return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
     }
-    let tokenizer = args.reading.tokenizer();
     let wanted = Wanted {
-        spec: args.method.wanted(tokenizer)?,
+        spec: args.method.wanted(&settings(index)?.spec)?,
         tokenizer: args.reading.tokenizer,
         html: args.reading.html.map(Into::into),
         stop_words: match args.reading.stop_words {
@@ -38,15 +40,18 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
     Seen::open(index, &wanted, Level::best(), &read_only()).map(Some)
 }
 
-/// `job` with what the index has frozen.
-pub fn job(job: Job, seen: &Seen) -> Job {
+/// The job that `flags` ask for, with what the index has frozen.
+///
+/// # Errors
+/// Those of `flags`.
+pub fn job(flags: impl FnOnce(Spec) -> Result<Job>, seen: &Seen) -> Result<Job> {
     let settings = seen.settings();
+    let job = flags(settings.spec.clone())?;
     let manner = manner_of(settings, job.reading);
-    Job {
-        method: settings.spec.clone(),
+    Ok(Job {
         tokenizer: manner.tokenizer,
         stop_words: manner.stop_words,
         reading: manner.reading,
         ..job
-    }
+    })
 }

@@ -10,6 +10,7 @@
 
 mod chunks;
 mod contain;
+mod dictionary;
 mod documents;
 mod fields;
 mod footer;

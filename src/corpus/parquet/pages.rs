@@ -3,7 +3,7 @@
 //! A page says how long it is decompressed, and a dictionary how many values it has; the decoder
 //! makes room for as much before it looks at the bytes. Source: parquet.thrift, Apache Parquet.
 
-use super::thrift::{MOST_DEPTH, NUMBER, Rest, STRUCTURE};
+use super::thrift::{MOST_DEPTH, NUMBER, Rest, STRUCTURE, TRUTH};
 use parquet::basic::Compression;
 use parquet::file::metadata::ColumnChunkMetaData;
 use std::fs::File;
@@ -20,6 +20,17 @@ const DATA: i32 = 0;
 const DICTIONARY: i32 = 2;
 const SECOND_DATA: i32 = 3;
 
+/// The kinds of the fields that the decoder knows, from 1 on, of the head of a page and of what the
+/// three kinds of pages have in it. It does not look at the kind that stands there.
+const OF_HEAD: &[u8] = &[
+    NUMBER, NUMBER, NUMBER, NUMBER, STRUCTURE, STRUCTURE, STRUCTURE, STRUCTURE,
+];
+const OF_DATA: &[u8] = &[NUMBER, NUMBER, NUMBER, NUMBER, STRUCTURE];
+const OF_DICTIONARY: &[u8] = &[NUMBER, NUMBER, TRUTH];
+const OF_SECOND_DATA: &[u8] = &[
+    NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, TRUTH, STRUCTURE,
+];
+
 /// Values that repeat the beginning of the one before (`Encoding`: DELTA_BYTE_ARRAY).
 const BY_THE_ONE_BEFORE: i32 = 7;
 
@@ -28,9 +39,11 @@ const BY_THE_ONE_BEFORE: i32 = 7;
 pub(super) struct Weight {
     /// Bytes of a value: the mean of the page in which values are longest.
     pub mean: u64,
-    /// The most bytes that a value repeats from elsewhere, a dictionary or the value before, so
-    /// that they do not count in the mean.
+    /// The most bytes that a value repeats of those before it, so that they do not count in the
+    /// mean.
     pub repeated: u64,
+    /// Whether values may stand in a dictionary, where they do not count in the mean either.
+    pub has_dictionary: bool,
 }
 
 /// What the head of a page says.
@@ -57,7 +70,6 @@ pub(super) fn check(
     let mut weight = Weight::default();
     let (mut start, length) = column.byte_range();
     let end = start.saturating_add(length);
-    let mut values = 0i64;
     while start < end {
         let wrong = |what: &str| {
             format!(
@@ -67,19 +79,12 @@ pub(super) fn check(
         };
         let head = read(file, start, end)
             .map_err(|cause| wrong(&format!("the head of a page cannot be read: {cause}")))?;
-        let Some((head, head_bytes)) = head else {
-            // What stands behind the last page is not read.
-            if values >= column.num_values() {
-                break;
-            }
-            return Err(wrong("no head of a page"));
-        };
+        let (head, head_bytes) = head.ok_or_else(|| wrong("no head of a page"))?;
         let left = end - start - head_bytes;
         let body = head
             .check(left, column.compression(), most)
             .map_err(|what| wrong(&what))?;
         start += head_bytes + body;
-        values = values.saturating_add(head.values().into());
         weight.add(&head);
     }
     Ok(weight)
@@ -94,7 +99,8 @@ impl Weight {
             _ => head.encoding,
         };
         self.mean = self.mean.max(bytes.checked_div(values).unwrap_or(0));
-        if head.kind == DICTIONARY || encoding == BY_THE_ONE_BEFORE {
+        self.has_dictionary |= head.kind == DICTIONARY;
+        if encoding == BY_THE_ONE_BEFORE {
             self.repeated = self.repeated.max(bytes);
         }
     }
@@ -177,32 +183,40 @@ fn read(file: &File, start: u64, end: u64) -> io::Result<Option<(Head, u64)>> {
 fn parse(rest: &mut Rest<'_>) -> Option<Head> {
     let mut head = Head::default();
     rest.fields(&mut |rest, id, kind| {
-        match (id, kind) {
-            (1, NUMBER) => head.kind = number(rest)?,
-            (2, NUMBER) => head.uncompressed = number(rest)?,
-            (3, NUMBER) => head.compressed = number(rest)?,
-            (5, STRUCTURE) => [head.data_values, head.encoding] = numbers(rest, [1, 2])?,
-            (7, STRUCTURE) => [head.dictionary_values] = numbers(rest, [1])?,
-            (8, STRUCTURE) => {
-                [head.second_data_values, head.second_encoding] = numbers(rest, [1, 4])?;
+        expect(OF_HEAD, id, kind)?;
+        match id {
+            1 => head.kind = number(rest)?,
+            2 => head.uncompressed = number(rest)?,
+            3 => head.compressed = number(rest)?,
+            5 => [head.data_values, head.encoding] = numbers(rest, OF_DATA, [1, 2])?,
+            7 => [head.dictionary_values] = numbers(rest, OF_DICTIONARY, [1])?,
+            8 => {
+                [head.second_data_values, head.second_encoding] =
+                    numbers(rest, OF_SECOND_DATA, [1, 4])?;
             }
-            _ => rest.value(kind, MOST_DEPTH)?,
+            _ => rest.field(kind, MOST_DEPTH)?,
         }
         Some(())
     })?;
     Some(head)
 }
 
-/// The numbers that are the fields `ids` of a structure; those that are not there are 0.
-fn numbers<const N: usize>(rest: &mut Rest<'_>, ids: [i64; N]) -> Option<[i32; N]> {
+/// Nothing if the decoder would take the field for another kind than it is.
+fn expect(known: &[u8], id: i64, kind: u8) -> Option<()> {
+    let place = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
+    let known = place.and_then(|place| known.get(place));
+    known.is_none_or(|&known| known == kind).then_some(())
+}
+
+/// The numbers that are the fields `ids` of a structure of `known` kinds; those that are not there
+/// are 0.
+fn numbers<const N: usize>(rest: &mut Rest<'_>, known: &[u8], ids: [i64; N]) -> Option<[i32; N]> {
     let mut found = [0; N];
     rest.fields(&mut |rest, id, kind| {
-        match ids
-            .iter()
-            .position(|&wanted| wanted == id && kind == NUMBER)
-        {
+        expect(known, id, kind)?;
+        match ids.iter().position(|&wanted| wanted == id) {
             Some(place) => found[place] = number(rest)?,
-            None => rest.value(kind, MOST_DEPTH)?,
+            None => rest.field(kind, MOST_DEPTH)?,
         }
         Some(())
     })?;

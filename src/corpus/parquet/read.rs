@@ -13,7 +13,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::RowGroupMetaData;
 
 use super::contain::contain;
-use super::{footer, pages};
+use super::{dictionary, footer, pages};
 use crate::corpus::reading::Reading;
 use crate::{Error, ErrorKind, Result};
 
@@ -134,17 +134,22 @@ impl Table {
         }
     }
 
-    /// How many rows of `group` make a batch: as many as fit wherever they are in it; what is
-    /// wrong, if its pages cannot be what they claim to be.
+    /// How many rows of `group` make a batch: as many as fit where a page has the longest values,
+    /// and may repeat the longest of a dictionary each (a batch may be as long as a page, though, if
+    /// long values stand together in one among very short ones); what is wrong, if its pages cannot be what they claim to be.
     fn batch_rows(&self, group: &RowGroupMetaData) -> std::result::Result<usize, String> {
-        let (mut row_bytes, mut repeated) = (0, 0);
+        let (mut row_bytes, mut repeated) = (0u64, 0u64);
         for (leaf, column) in group.columns().iter().enumerate() {
             if self.columns.leaf_included(leaf) {
                 let weight = pages::check(&self.file, column, self.most_page_bytes)?;
                 // With its dictionary.
                 let mean = claim(column.uncompressed_size()) / rows_of(group).max(1);
-                row_bytes += weight.mean.max(mean);
-                repeated += weight.repeated;
+                row_bytes = row_bytes.saturating_add(weight.mean.max(mean));
+                repeated = repeated.saturating_add(weight.repeated);
+                if weight.has_dictionary {
+                    let longest = dictionary::longest(&self.file, column, rows_of(group))?;
+                    repeated = repeated.saturating_add(longest);
+                }
             }
         }
         let rows = (self.batch_bytes / row_bytes.max(1)).min(MOST_REPEATED_BYTES / repeated.max(1));

@@ -304,6 +304,13 @@ fn head(kind: i32, uncompressed: i32, compressed: i32, field: u8, values: i32) -
     [numbers.concat(), structure].concat()
 }
 
+/// `head` with another kind of its field number `field` from 0; the fields before take two bytes.
+fn with_kind(head: &[u8], field: usize, kind: u8) -> Vec<u8> {
+    let mut head = head.to_vec();
+    head[2 * field] = kind;
+    head
+}
+
 #[test]
 fn claims_of_pages_are_checked() {
     let directory = tempfile::tempdir().unwrap();
@@ -344,6 +351,16 @@ fn claims_of_pages_are_checked() {
             (head(0, 20, -1, 5, 30), "a size of -1"),
             (
                 vec![0x15, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
+                "no head of a page",
+            ),
+            // Sizes in 64 bits, which the decoder reads as 32 all the same, and a field that it
+            // takes for the second.
+            (
+                with_kind(&head(0, most, 20, 5, 30), 1, 0x16),
+                "no head of a page",
+            ),
+            (
+                [&[0x15, 0][..], &[0x05, 0x84, 0x80, 0x08], &varint(most)].concat(),
                 "no head of a page",
             ),
         ] {
@@ -485,6 +502,13 @@ fn values_that_stand_once_and_are_repeated_do_not_fill_the_memory() {
         .build();
     let sizes = batch_sizes(same.clone(), dictionary);
     assert!(sizes.iter().all(|&rows| rows <= 280), "{sizes:?}");
+    // But its length is not that of a long value.
+    let many = (0..6000).map(|row| Some(format!("{row} {}", &giant[..100])));
+    let dictionary = WriterProperties::builder()
+        .set_dictionary_page_size_limit(2 << 20)
+        .build();
+    let sizes = batch_sizes(many.collect(), dictionary);
+    assert!(sizes[0] > 100, "{sizes:?}");
 
     // The same by repeating the value before.
     let prefixes = WriterProperties::builder()

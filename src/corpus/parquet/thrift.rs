@@ -12,6 +12,9 @@ pub(super) const NUMBER: u8 = 5;
 /// Of a field that is a structure.
 pub(super) const STRUCTURE: u8 = 12;
 
+/// Of a field that is a truth value: it is the value, or the next kind is.
+pub(super) const TRUTH: u8 = 1;
+
 /// The bytes that are left.
 #[derive(Clone, Copy)]
 pub(super) struct Rest<'a>(&'a [u8]);
@@ -64,10 +67,11 @@ impl<'a> Rest<'a> {
     /// Passes a structure; structures within it are at most `depth` deep.
     pub(super) fn structure(&mut self, depth: usize) -> Option<()> {
         let depth = depth.checked_sub(1)?;
-        self.fields(&mut |rest, _, kind| rest.value(kind, depth))
+        self.fields(&mut |rest, _, kind| rest.field(kind, depth))
     }
 
-    /// Passes a structure; `each` passes the value of a field, given its id and its kind.
+    /// Passes a structure; `each` passes the value of a field, given its id and its kind: one of
+    /// the constants above, for those.
     pub(super) fn fields(
         &mut self,
         each: &mut dyn FnMut(&mut Self, i64, u8) -> Option<()>,
@@ -82,10 +86,21 @@ impl<'a> Rest<'a> {
                 0 => self.integer()?,
                 step => id.checked_add(i64::from(step))?,
             };
-            // Of a truth value in a structure, the type is the value.
-            if !matches!(head & 15, 1 | 2) {
-                each(self, id, head & 15)?;
-            }
+            // The decoder has no larger ones.
+            i16::try_from(id).ok()?;
+            let kind = match head & 15 {
+                1 | 2 => TRUTH,
+                kind => kind,
+            };
+            each(self, id, kind)?;
+        }
+    }
+
+    /// Passes the value of a field. Of a truth value in a structure, the kind is the value.
+    pub(super) fn field(&mut self, kind: u8, depth: usize) -> Option<()> {
+        match kind {
+            TRUTH => Some(()),
+            kind => self.value(kind, depth),
         }
     }
 

@@ -301,6 +301,9 @@ impl Bytes {
 }
 
 /// Whether nearly all of some pages of a mapping, spread evenly, are in memory.
+///
+/// Of a file that neither belongs to this user nor may be written, the system says that all are:
+/// then nothing is read ahead.
 fn is_resident(bytes: &[u8]) -> bool {
     let step = (bytes.len() / PAGES_LOOKED_AT).max(1);
     let in_memory = |page: &&[u8]| {

@@ -39,6 +39,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::corpus::Source;
+use crate::dedup::keep::Policy;
 use crate::io::{RecordFile, Sorted, Sorter};
 use crate::run::counting::Counting;
 use crate::run::methods;
@@ -255,6 +256,7 @@ impl Job {
                 "components are formed",
             ),
             (self.drop_all, "no copy is kept"),
+            (self.keep != Policy::First, "the copy that stays is chosen"),
         ];
         if let Some((_, what)) = refused.iter().find(|(is_asked, _)| *is_asked) {
             let message = format!("{what} only where all texts can be read, not against an index");

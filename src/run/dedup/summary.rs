@@ -99,9 +99,13 @@ impl Summary {
         } = inputs;
         let described: Vec<Value> = sources.iter().zip(digests).map(describe).collect();
         let (against, inputs) = described.split_at(references.min(described.len()));
+        let mut settings = job.settings();
+        if known.is_some() {
+            // Nobody has the texts.
+            settings["verification"] = Value::Null;
+        }
         let against = known
             .unwrap_or_else(|| json!({"documents": self.counts.references, "inputs": against}));
-        let mut settings = job.settings();
         if let Some(method) = method {
             let chosen: serde_json::Map<String, Value> = method
                 .parameters()

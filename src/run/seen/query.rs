@@ -18,6 +18,8 @@ use crate::run::{Stage, Workers};
 /// the order of its tables, or goes through all of it once.
 const ASKED: u64 = 1 << 17;
 const ASKED_BYTES: usize = 16 << 20;
+/// Matches that all of them may have: each has an id and a line in memory.
+const MOST_MATCHES: u64 = 1 << 20;
 /// The fewest chunks that a thread asks at a time.
 const LEAST_PIECE: usize = 4;
 
@@ -93,7 +95,8 @@ impl Seen {
                     bytes += part.bytes();
                     waiting.push(part);
                 }
-                if documents < ASKED && bytes < ASKED_BYTES {
+                let matches = documents.saturating_mul(limit as u64);
+                if documents < ASKED && bytes < ASKED_BYTES && matches < MOST_MATCHES {
                     return Ok(());
                 }
                 (documents, bytes) = (0, 0);
