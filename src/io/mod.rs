@@ -8,7 +8,8 @@
 //! Mappings of inputs exist only under the [`guard`], which the program installs; without it,
 //! inputs are read into memory.
 
-pub mod blocks;
+pub mod append;
+mod blocks;
 pub mod directory;
 pub mod faults;
 pub mod guard;
@@ -22,6 +23,7 @@ pub mod spool;
 pub mod table;
 pub mod usage;
 
+pub use append::append_at;
 pub use blocks::{BLOCK_BYTES, BlockFile, BlockWriter};
 pub use faults::Faults;
 pub use input::Input;

@@ -1,10 +1,10 @@
 //! A file, read in large blocks.
 
 use crate::corpus::source::unreadable;
+use crate::io::append_at;
 use crate::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -108,16 +108,11 @@ impl Blocks {
     pub(super) fn read(&mut self, want: usize, out: &mut Vec<u8>) -> Result<usize> {
         let left = self.size.saturating_sub(self.next);
         let want = want.min(usize::try_from(left).unwrap_or(usize::MAX));
-        let before = out.len();
-        out.resize(before + want, 0);
-        let mut filled = before;
-        while filled < out.len() {
-            match self.file.read_at(&mut out[filled..], self.next) {
+        let end = out.len() + want;
+        while out.len() < end {
+            match append_at(&self.file, self.next, end - out.len(), out) {
                 Ok(0) => return Err(changed(&self.path, self.size, self.next)),
-                Ok(read) => {
-                    filled += read;
-                    self.next += read as u64;
-                }
+                Ok(read) => self.next += read as u64,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
                 Err(cause) => return Err(unreadable(&self.path, cause)),
             }
