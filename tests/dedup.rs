@@ -268,6 +268,7 @@ impl Case {
             refused += star.refused();
             from = to;
         }
+        assert_in_keep_order(&events);
         events.sort_by_key(|event: &Event| (event.centre, event.member));
         if !sifts && !tells_few {
             let told = events.iter().map(|event| (event.centre, event.member));
@@ -342,6 +343,7 @@ impl Case {
             compared.is_sorted_by(|a, b| a < b),
             "nothing is compared twice"
         );
+        assert_in_keep_order(&told);
         told.sort_by_key(|event: &Event| (event.centre, event.member));
         let firsts: Vec<u64> = (0..self.count())
             .map(|rank| components.first(rank))
@@ -351,6 +353,15 @@ impl Case {
             assert_eq!(members.count() as u64, component.size);
         }
         (firsts, told, refused)
+    }
+}
+
+/// A document's events come in keep order of the other ones.
+fn assert_in_keep_order(events: &[Event]) {
+    let mut last = BTreeMap::new();
+    for event in events {
+        let before = last.insert(event.member, event.centre);
+        assert!(before.is_none_or(|before| before < event.centre));
     }
 }
 

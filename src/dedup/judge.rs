@@ -25,6 +25,9 @@ pub trait Judge: Sync {
     }
 
     /// Whether a refusal is to be told of; the others are only counted.
+    ///
+    /// Of each `later`, refusals are told by ascending `earlier`, never while this is asked: a
+    /// judge that hears of them can say no as soon as it has enough, though more may be under way.
     fn is_told(&self, earlier: u64, later: u64) -> bool {
         let _ = (earlier, later);
         true

@@ -33,7 +33,7 @@ use super::gathered::Gathered;
 use super::job::{ClusterRule, Job};
 use super::leaders::{Block, Leaders};
 use super::numbering::Numbering;
-use super::refused::{Bounds, Listed, Refusals, Refused};
+use super::refused::{Counts, Listed, Refusals, Refused};
 use super::shingle_sets::{SetBuffers, ShingleSets};
 use super::sketching::Inputs;
 use crate::run::room::Room;
@@ -213,7 +213,7 @@ impl Stages<'_> {
             thousandths: self.job.verification.thousandths,
             level: self.resources.level,
             numbers: marked.documents()?,
-            bounds: Bounds::new(marked.count),
+            counts: Counts::new(marked.count),
             words: sets.signature_words(self.room.memory_bytes / 8),
             signatures: OnceLock::new(),
         })
@@ -222,7 +222,7 @@ impl Stages<'_> {
     /// The star rule over the marked leaders.
     fn stars(&self, marked: &Leaders<'_>, trial: &Trial<'_>) -> Result<Found> {
         let mut decisions = self.room.sorter(16);
-        let mut refusals = Refusals::new(&trial.bounds, &self.room);
+        let mut refusals = Refusals::new(&trial.counts, &self.room);
         let mut sink = |event: Event| match event.verdict {
             Verdict::Same(verified) => decisions.push(trial.decision(&event, verified)),
             Verdict::Refused => refusals.push(trial.listed(&event)),
@@ -274,7 +274,7 @@ impl Stages<'_> {
                 Ok(())
             }
         })?;
-        let (mut refusals, mut count) = (Refusals::new(&trial.bounds, &self.room), 0);
+        let (mut refusals, mut count) = (Refusals::new(&trial.counts, &self.room), 0);
         let mut sink = |event: Event| refusals.push(trial.listed(&event));
         if components.has_refused() {
             self.for_each_block(marked, trial, |index, own, earlier| {
@@ -372,8 +372,8 @@ struct Trial<'t> {
     level: Level,
     /// The number of each rank's document.
     numbers: Vec<u32>,
-    /// Which refusals may be listed.
-    bounds: Bounds,
+    /// How many refusals of each rank are listed.
+    counts: Counts,
     /// The size of signatures, if there is room for them.
     words: Option<usize>,
     /// Made when very many pairs are to be judged.
@@ -406,8 +406,8 @@ impl Judge for Trial<'_> {
         }
     }
 
-    fn is_told(&self, earlier: u64, later: u64) -> bool {
-        self.bounds.admits(later, self.numbers[earlier as usize])
+    fn is_told(&self, _: u64, later: u64) -> bool {
+        self.counts.admits(later)
     }
 }
 
@@ -415,7 +415,7 @@ impl Trial<'_> {
     /// The memory that this takes when it is prepared.
     fn bytes(&self) -> usize {
         let signature = self.words.map_or(0, Signatures::bytes_per_set);
-        self.numbers.len() * (2 * size_of::<u32>() + signature)
+        self.numbers.len() * (size_of::<u32>() + size_of::<u8>() + signature)
     }
 
     fn similarity(&self, a: u64, b: u64) -> Result<Fraction> {
@@ -433,7 +433,7 @@ impl Trial<'_> {
         }
     }
 
-    /// What may have to be listed.
+    /// What is listed if there is place.
     fn listed(&self, event: &Event) -> Listed {
         Listed {
             document: self.numbers[event.member as usize],
