@@ -36,12 +36,27 @@ impl Decision {
     pub fn score(score: Score) -> [u32; 2] {
         match score {
             Score::Distance(bits) => [bits, 0],
-            Score::Fraction(share, of) => [narrow(share), narrow(of)],
+            Score::Fraction(share, of) => share_of(share, of),
         }
     }
 }
 
-/// A count that is never so large.
+/// A fraction in 32 bits, rounded down by less than 2⁻²⁹ where it does not fit: the numbers may be
+/// sums of squares.
+fn share_of(share: u64, of: u64) -> [u32; 2] {
+    if let (Ok(share), Ok(of)) = (u32::try_from(share), u32::try_from(of)) {
+        return [share, of];
+    }
+    if share >= of {
+        return [1, 1];
+    }
+    // One bit less than there is room for: rounding up may take it.
+    let shift = (u64::BITS - of.leading_zeros()).saturating_sub(31);
+    let rounded_up = (of >> shift) + u64::from(of & ((1 << shift) - 1) > 0);
+    [narrow(share >> shift), narrow(rounded_up)]
+}
+
+/// A rank, or a number of shingles of two documents: none is ever so large that this matters.
 pub fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
@@ -86,4 +101,43 @@ pub struct Grouping {
     pub is_short: u32,
     /// Zeros.
     pub _reserved: [u32; 3],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn score(share: u64, of: u64) -> [u32; 2] {
+        Decision::score(Score::Fraction(share, of))
+    }
+
+    #[test]
+    fn large_similarities_stay_what_they_are() {
+        assert_eq!(Decision::score(Score::Distance(3)), [3, 0]);
+        assert_eq!(score(0, 0), [0, 0]);
+        assert_eq!(score(2, 4), [2, 4]);
+        let most = u32::MAX;
+        assert_eq!(score(u64::from(most) - 1, most.into()), [most - 1, most]);
+        assert_eq!(score(1 << 40, 1 << 40), [1, 1]);
+        assert_eq!(score(u64::MAX, u64::MAX), [1, 1]);
+        // Half of it; both are beyond 32 bits.
+        assert_eq!(score(1 << 40, 1 << 41), [1 << 29, 1 << 30]);
+        // Rounded up, the denominator takes another bit.
+        assert_eq!(score(u64::MAX - 1, u64::MAX), [(1 << 31) - 1, 1 << 31]);
+        assert_eq!(score(0, u64::MAX), [0, 1 << 31]);
+    }
+
+    proptest! {
+        #[test]
+        fn similarities_are_rounded_down(numbers in any::<[u64; 2]>(), shift in 0..64u32) {
+            let [share, of] = [numbers[0].min(numbers[1]) >> shift, numbers[0].max(numbers[1]) >> shift];
+            let [a, b] = score(share, of).map(u128::from);
+            // No more than it is, and less by 2⁻²⁹ at most.
+            prop_assert!(a * u128::from(of) <= u128::from(share) * b);
+            let missing = u128::from(share) * b - a * u128::from(of);
+            prop_assert!(missing << 29 <= b * u128::from(of));
+            prop_assert_eq!(share == of, a == b);
+        }
+    }
 }
