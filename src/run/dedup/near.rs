@@ -40,6 +40,9 @@ use crate::run::room::Room;
 
 /// Queries that a thread asks at a time while it marks.
 const QUERIES: usize = 1024;
+/// Documents that ask a block at a time, as many as a step of the block itself takes: what they
+/// find may be a long work, which can be stopped between them.
+const ASKING: usize = 1024;
 /// Refused pairs that are compared at a time to be listed.
 const LISTED: usize = 1 << 14;
 
@@ -295,6 +298,7 @@ impl Stages<'_> {
         let mut decisions: Sorter<Decision> = self.room.sorter(16);
         let (mut a, mut b) = (Block::default(), Block::default());
         for rank in 0..marked.count {
+            self.progress.check()?;
             let first = components.first(rank);
             if first != rank {
                 marked.read(first..first + 1, &mut a)?;
@@ -315,8 +319,8 @@ impl Stages<'_> {
         })
     }
 
-    /// Calls `visit` for every block with its index: with each batch of earlier leaders, and once
-    /// without.
+    /// Calls `visit` for every block with its index: with the earlier leaders, some at a time, and
+    /// once without.
     fn for_each_block(
         &self,
         marked: &Leaders<'_>,
@@ -331,11 +335,16 @@ impl Stages<'_> {
             let index = self.index(&block)?;
             let own = Documents::block(block.all(self.method), start, &block.parts);
             for batch in marked.batches(0..start)? {
-                self.progress.check()?;
                 marked.read(batch, &mut earlier)?;
-                let (sketches, first) = (earlier.all(self.method), earlier.first);
-                let before = Documents::block(sketches, first, &earlier.parts);
-                visit(&index, &own, Some(&before))?;
+                let sketches = earlier.all(self.method);
+                for from in (0..sketches.count()).step_by(ASKING) {
+                    self.progress.check()?;
+                    let piece = from..sketches.count().min(from + ASKING);
+                    let parts = earlier.parts.get(piece.clone()).unwrap_or_default();
+                    let first = earlier.first + from as u64;
+                    let before = Documents::block(sketches.range(piece), first, parts);
+                    visit(&index, &own, Some(&before))?;
+                }
             }
             visit(&index, &own, None)?;
         }
@@ -478,14 +487,16 @@ impl Centres {
                 continue;
             }
             marked.read(batch, &mut all)?;
-            sketches.clear();
-            parts.clear();
-            for rank in &ranks {
-                let place = (rank - first) as usize;
-                sketches.push(all.all(method).get(place));
-                parts.extend(all.parts.get(place));
+            for ranks in ranks.chunks(ASKING) {
+                sketches.clear();
+                parts.clear();
+                for rank in ranks {
+                    let place = (rank - first) as usize;
+                    sketches.push(all.all(method).get(place));
+                    parts.extend(all.parts.get(place));
+                }
+                visit(&Documents::listed(sketches.all(method), ranks, &parts))?;
             }
-            visit(&Documents::listed(sketches.all(method), &ranks, &parts))?;
         }
         Ok(())
     }
