@@ -12,6 +12,7 @@ use simtool::kernel::Level;
 use simtool::search::join::{Any, Near, Scratch, SketchIndex};
 use simtool::sketch::{Compare, Score, Shape, SketchList, Sketches};
 use simtool::{Error, ErrorKind, Result};
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 /// Hamming distance at most 3, found as fingerprints or by the bytes of the sketch.
