@@ -11,6 +11,8 @@ use crate::{Error, Result};
 
 /// Pairs that a thread takes at a time.
 const PAIRS: usize = 4096;
+/// Tasks whose events are held at a time: every pair may be one.
+const TASKS: usize = 128;
 
 /// A range of members.
 struct Task<'s> {
@@ -41,16 +43,19 @@ pub(super) fn sweep(
     sink: &mut dyn FnMut(Event) -> Result<()>,
 ) -> Result<u64> {
     let mut tasks = cut(lists, states);
-    parallel.for_each(&mut tasks, |task| {
-        task.error = task.work(block, centres, lists, judge).err();
-    });
     let mut refused = 0;
-    for mut task in tasks {
-        if let Some(error) = task.error.take() {
-            return Err(error);
+    for some in tasks.chunks_mut(TASKS) {
+        parallel.for_each(some, |task| {
+            task.error = task.work(block, centres, lists, judge).err();
+        });
+        for task in some {
+            if let Some(error) = task.error.take() {
+                return Err(error);
+            }
+            let events = std::mem::take(&mut task.events);
+            events.into_iter().try_for_each(&mut *sink)?;
+            refused += task.refused;
         }
-        task.events.drain(..).try_for_each(&mut *sink)?;
-        refused += task.refused;
     }
     Ok(refused)
 }
