@@ -11,7 +11,7 @@ use simtool::dedup::keep::Policy;
 use simtool::run::Progress;
 use simtool::run::dedup::{ClusterRule, Job, WriteMode};
 
-use crate::documents::{Text, documents};
+use crate::documents::{Random, Text, documents};
 use crate::oracle;
 use crate::setup::{Form, check, found, job, lines, pairs, refusal, resources, run, write};
 
@@ -276,4 +276,45 @@ fn bad_lines_are_listed_and_left_out() {
     assert_eq!(reasons, ["no_text", "bad_json"]);
     let kept = out.join("kept").join(path.strip_prefix("/").unwrap());
     assert_eq!(fs::read_to_string(kept).unwrap(), good("a") + &good("c"));
+}
+
+/// Pages of one template: all are proposed, and none is a copy. The last one is the first in keep
+/// order.
+#[test]
+fn the_first_refusals_in_keep_order_are_listed() {
+    const PAGES: usize = 300;
+    let mut random = Random::new(5);
+    let mut words: Vec<String> = (0..60).map(|number| format!("word{number}")).collect();
+    let mut all = documents(1, PAGES);
+    for page in &mut all {
+        for end in (1..words.len()).rev() {
+            words.swap(end, random.below(end as u64 + 1) as usize);
+        }
+        page.text = words.join(" ");
+    }
+    let first_kept = |number: usize| (number + 1).max(PAGES - 20);
+    let expected: Vec<(String, String)> = (0..PAGES)
+        .flat_map(|number| (first_kept(number)..PAGES).map(move |kept| (number, kept)))
+        .map(|(number, kept)| (format!("d{number}"), format!("d{kept}")))
+        .collect();
+    let (_directory, path) = one_file(Form::Jsonl, &all);
+    for clusters in [ClusterRule::Star, ClusterRule::Components] {
+        for threads in [1, 3] {
+            let mut job = job();
+            job.clusters = clusters;
+            job.reading.keep_field = Some("n".into());
+            job.keep = Policy::Field("n".into());
+            let out = tempfile::tempdir().unwrap();
+            let resources = resources(threads, out.path());
+            let inputs = from_ref(&path);
+            run(&job, inputs, &[], out.path(), &resources, &Progress::new()).unwrap();
+            check(out.path());
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            let found: Vec<(String, String)> = lines(&out.path().join("refused.jsonl"))
+                .iter()
+                .map(|line| (text(&line["id"]), text(&line["kept"])))
+                .collect();
+            assert_eq!(found, expected);
+        }
+    }
 }
