@@ -285,6 +285,32 @@ fn shares_at_the_threshold_are_near() {
     }
 }
 
+/// A portion never ends within a sketch, even if its last part alone is more than its work.
+#[test]
+fn parts_are_not_cut_from_their_sketch() {
+    for measure in [Measure::Jaccard, Measure::Smaller, Measure::Larger] {
+        let method = Defined(Likeness {
+            measure,
+            least: (1, 2),
+            parts: 3,
+        });
+        // Only the last parts are alike, by much more features than one candidate is worth; the
+        // first ones have some of them.
+        let sketch = |first: u64| {
+            let shared = (0..400).map(|name| ((2, name), 1));
+            let own = (first..first + 900).map(|name| ((0, name), 1));
+            let common = (0..300).map(|name| ((0, name), 1));
+            bytes(&shared.chain(own).chain(common).collect::<Vec<_>>())
+        };
+        let sketches = [sketch(1000), sketch(2000), sketch(3000)];
+        for count in [2, 3] {
+            let list = list(&method, &sketches[..count]);
+            check(&method, &list, 1..count as u32, 1);
+            check(&method, &list, 0..count as u32, 1);
+        }
+    }
+}
+
 /// Queries need not be among what is searched; a scratch may serve several indexes.
 #[test]
 fn strangers_may_ask() {

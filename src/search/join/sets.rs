@@ -178,19 +178,19 @@ impl<'a> Sets<'a> {
             ..
         } = query;
         let parts = self.bounds.parts;
-        let mut fill = |groups: &Range<u32>| {
-            let vectors = groups.start * parts..groups.end * parts;
+        let vectors = groups.start * parts..groups.end * parts;
+        let fill = |lists: &mut Lists, vectors: &Range<u32>| {
             lists.clear();
             for (list, weight) in &*keys {
-                lists.add(numbers, list.clone(), &vectors, *weight);
+                lists.add(numbers, list.clone(), vectors, *weight);
             }
-            // The least progress is one group.
-            let end = lists.cut(numbers, &vectors, work) / parts;
-            end.max(groups.start + 1).min(groups.end)
         };
-        let end = fill(&groups);
-        if end < groups.end && parts > 1 {
-            fill(&(groups.start..end));
+        fill(lists, &vectors);
+        let stop = lists.cut(numbers, &vectors, work);
+        // A portion is whole groups; the least is one, whatever its work.
+        let end = (stop / parts).max(groups.start + 1);
+        if end * parts != stop {
+            fill(lists, &(vectors.start..end * parts));
         }
         for (vector, weight) in lists.each(numbers) {
             add(shared, touched, vector, weight);
