@@ -259,6 +259,16 @@ impl<'a> SketchIndex<'a> {
         }
     }
 
+    /// The memory that a search takes for each candidate of a [limit](Near::limit), with its
+    /// position.
+    pub const fn bytes_per_candidate(&self) -> usize {
+        size_of::<u32>()
+            + match self.finder {
+                Finder::Narrow(_) | Finder::Wide(_) => 0,
+                Finder::Listed(_) => Listed::CANDIDATE_BYTES,
+            }
+    }
+
     /// How much memory the index holds besides the sketches, in bytes.
     pub fn bytes(&self) -> usize {
         match &self.finder {
