@@ -342,17 +342,22 @@ fn strangers_may_ask() {
 
 #[test]
 fn memory_is_asked_for() {
-    let method = Defined(Likeness {
-        measure: Measure::Smaller,
-        least: (1, 2),
-        parts: 1,
-    });
-    let sketch = bytes(&[1, 2, 3].map(|name| ((0, name), 1)));
-    let list = list(&method, &vec![sketch; 3]);
-    let error = SketchIndex::build(&method, list.all(&method), 10, Level::best());
-    let error = error.err().unwrap();
-    assert_eq!(error.kind(), ErrorKind::Memory);
-    assert!(error.to_string().starts_with("3 keys of sketches need "));
+    for (measure, message) in [
+        (Measure::Smaller, "3 keys of sketches need "),
+        (Measure::Extended, "1 outlines of sketches need "),
+    ] {
+        let method = Defined(Likeness {
+            measure,
+            least: (1, 2),
+            parts: 1,
+        });
+        let sketch = bytes(&[1, 2, 3].map(|name| ((0, name), 1)));
+        let list = list(&method, &vec![sketch; 3]);
+        let error = SketchIndex::build(&method, list.all(&method), 10, Level::best());
+        let error = error.err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Memory);
+        assert!(error.to_string().starts_with(message), "{error}");
+    }
 }
 
 /// Sketches of one length may have more keys than those of zeros.

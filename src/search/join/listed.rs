@@ -80,7 +80,9 @@ impl<'a> Listed<'a> {
                 Finder::Keys(Table::build(each, memory_bytes)?)
             }
             Some(vectors) => match vectors.likeness.measure {
-                Measure::Extended => Finder::Dense(Dense::build(vectors, sketches, &fold)),
+                Measure::Extended => {
+                    Finder::Dense(Dense::build(vectors, sketches, &fold, memory_bytes)?)
+                }
                 _ => Finder::Sets(Sets::build(vectors, sketches, &fold, memory_bytes)?),
             },
         };

@@ -106,13 +106,13 @@ impl<'a> SketchIndex<'a> {
 
     /// Prepares `sketches` for searches; takes at most `memory_bytes`.
     ///
-    /// With less than [`bytes_for`](Self::bytes_for) each, fingerprints are
-    /// searched by brute force, to which a fold of equal ones is the only help; with more, skewed
-    /// fingerprints get more tables. Uses the current rayon pool.
+    /// With less than [`bytes_for`](Self::bytes_for) each, fingerprints are searched by brute force,
+    /// to which a fold of equal ones is the only help; with more, skewed fingerprints get more
+    /// tables. Uses the current rayon pool.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] if there are more than `u32::MAX` sketches or a fingerprint is not
-    /// of 32, 64 or 128 bits; [`ErrorKind::Memory`] if keys do not fit.
+    /// of 32, 64 or 128 bits; [`ErrorKind::Memory`] if keys, or outlines of vectors, do not fit.
     pub fn build(
         method: &'a dyn Compare,
         sketches: Sketches<'a>,
