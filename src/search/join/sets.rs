@@ -355,3 +355,58 @@ fn most_keys(
     let prefixes = parts.map(|part| bounds.prefix(part.iter().map(|entry| entry.1)).0);
     (weights.len(), prefixes.sum())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sketch::{Feature, Likeness, Measure};
+
+    /// Of very many sketches, all are found, with sums for a window of them.
+    #[test]
+    fn sums_cover_a_window() {
+        let count = 2 * WINDOW + 1000;
+        let bytes: Vec<u8> = (0..count).flat_map(u32::to_le_bytes).collect();
+        let sketches = Sketches::of_length(&bytes, 4);
+        let likeness = Likeness {
+            measure: Measure::Jaccard,
+            least: (1, 3),
+            parts: 1,
+        };
+        let vectors = Vectors::new(likeness, |sketch, emit| {
+            let number = u32::from_le_bytes(sketch.try_into().unwrap());
+            for name in [number % 100, 100 + number % 7] {
+                emit(Feature {
+                    part: 0,
+                    name: name.into(),
+                    weight: 1,
+                });
+            }
+        });
+        let fold = Fold::new(sketches);
+        let sets = Sets::build(vectors, sketches, &fold, usize::MAX).unwrap();
+        let mut query = Query::default();
+        sets.prepare(&5u32.to_le_bytes(), &mut query);
+        let (mut found, mut from, mut portions) = (Vec::new(), 0, 0);
+        while from < count {
+            let before = found.len();
+            let limit = (10, usize::MAX);
+            let next = sets.find(&mut query, from..count, limit, &mut found);
+            let window = from..next;
+            assert!(found[before..].iter().all(|group| window.contains(group)));
+            (from, portions) = (next, portions + 1);
+        }
+        assert_eq!(portions, 3);
+        let mut expected = (0..count).filter(|number| number % 100 == 5 || number % 7 == 5);
+        assert!(found.is_sorted_by(|a, b| a < b));
+        assert!(
+            expected
+                .clone()
+                .all(|near| found.binary_search(&near).is_ok())
+        );
+        let last = expected.next_back().unwrap();
+        assert!(sets.any(&mut query, None, &mut |group| group == last));
+        assert!(!sets.any(&mut query, Some(last), &mut |group| group == last));
+        assert!(query.sums.shared.len() <= WINDOW as usize);
+        assert!(query.sums.shared.iter().all(|shared| *shared == 0));
+    }
+}
