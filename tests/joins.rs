@@ -90,7 +90,8 @@ impl Compare for Defined {
             least: (least, of),
             parts,
         } = self.0;
-        let alike = (0..parts).filter(|&part| {
+        // There are no features of parts that a byte cannot name.
+        let alike = (0..parts.min(256)).filter(|&part| {
             let (shared, all) = share(measure, &vector(a, part), &vector(b, part));
             all > 0 && shared * u128::from(of) >= all * u128::from(least)
         });
@@ -167,7 +168,8 @@ const MEASURES: [Measure; 4] = [
 ];
 
 fn likeness() -> impl Strategy<Value = Likeness> {
-    let parts = prop_oneof![Just(1u32), 1u32..9];
+    // With very many parts, few sketches are looked at together.
+    let parts = prop_oneof![4 => Just(1u32), 4 => 1u32..9, 1 => Just(20_000), 1 => Just(70_000)];
     let least = prop_oneof![1u64..=1_000_000, Just(1_000_000), Just(800_000)];
     (0..MEASURES.len(), least, parts).prop_map(|(measure, least, parts)| Likeness {
         measure: MEASURES[measure],
@@ -285,6 +287,32 @@ fn shares_at_the_threshold_are_near() {
     }
 }
 
+/// A portion never ends within a sketch, even if its last part alone is more than its work.
+#[test]
+fn parts_are_not_cut_from_their_sketch() {
+    for measure in [Measure::Jaccard, Measure::Smaller, Measure::Larger] {
+        let method = Defined(Likeness {
+            measure,
+            least: (1, 2),
+            parts: 3,
+        });
+        // Only the last parts are alike, by much more features than one candidate is worth; the
+        // first ones have some of them.
+        let sketch = |first: u64| {
+            let shared = (0..400).map(|name| ((2, name), 1));
+            let own = (first..first + 900).map(|name| ((0, name), 1));
+            let common = (0..300).map(|name| ((0, name), 1));
+            bytes(&shared.chain(own).chain(common).collect::<Vec<_>>())
+        };
+        let sketches = [sketch(1000), sketch(2000), sketch(3000)];
+        for count in [2, 3] {
+            let list = list(&method, &sketches[..count]);
+            check(&method, &list, 1..count as u32, 1);
+            check(&method, &list, 0..count as u32, 1);
+        }
+    }
+}
+
 /// Queries need not be among what is searched; a scratch may serve several indexes.
 #[test]
 fn strangers_may_ask() {
@@ -314,17 +342,22 @@ fn strangers_may_ask() {
 
 #[test]
 fn memory_is_asked_for() {
-    let method = Defined(Likeness {
-        measure: Measure::Smaller,
-        least: (1, 2),
-        parts: 1,
-    });
-    let sketch = bytes(&[1, 2, 3].map(|name| ((0, name), 1)));
-    let list = list(&method, &vec![sketch; 3]);
-    let error = SketchIndex::build(&method, list.all(&method), 10, Level::best());
-    let error = error.err().unwrap();
-    assert_eq!(error.kind(), ErrorKind::Memory);
-    assert!(error.to_string().starts_with("3 keys of sketches need "));
+    for (measure, message) in [
+        (Measure::Smaller, "3 keys of sketches need "),
+        (Measure::Extended, "1 outlines of sketches need "),
+    ] {
+        let method = Defined(Likeness {
+            measure,
+            least: (1, 2),
+            parts: 1,
+        });
+        let sketch = bytes(&[1, 2, 3].map(|name| ((0, name), 1)));
+        let list = list(&method, &vec![sketch; 3]);
+        let error = SketchIndex::build(&method, list.all(&method), 10, Level::best());
+        let error = error.err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Memory);
+        assert!(error.to_string().starts_with(message), "{error}");
+    }
 }
 
 /// Sketches of one length may have more keys than those of zeros.

@@ -14,7 +14,7 @@
 //!     components.step(from the first on)              components.tell(from the first on)
 //! ```
 
-use super::gather::{FEW, Gathered, Gatherer, Pair};
+use super::gather::{FEW, Gathered, Gatherer, Pair, neighbours_of_each};
 use super::union_find::UnionFind;
 use super::{Documents, Event, Judge, Parallel, Verdict};
 use crate::search::join::SketchIndex;
@@ -270,7 +270,7 @@ impl Components {
         judge.prepare()?;
         let (mut told, mut most) = (0, 0);
         for few in numbers.chunks(FEW) {
-            let limit = (NEIGHBOURS * self.pairs / few.len()).max(1);
+            let limit = neighbours_of_each(few.len(), NEIGHBOURS * self.pairs, question.index);
             let mut from = 0;
             while from < count {
                 let found = self.gather(&mut gatherer, question, (few, from), limit, parallel);

@@ -9,6 +9,16 @@ const QUERIES: usize = 32;
 /// So few documents ask at a time if each has very many neighbours.
 pub(super) const FEW: usize = 32;
 
+/// Memory for what they find at a time.
+const FOUND_BYTES: usize = 32 << 20;
+
+/// How many neighbours each of a few documents may have at a time: `most` in all, if there is
+/// memory for them.
+pub(super) fn neighbours_of_each(few: usize, most: usize, index: &SketchIndex<'_>) -> usize {
+    let bytes = index.bytes_per_candidate() + size_of::<u32>();
+    (most.min(FOUND_BYTES / bytes) / few.max(1)).max(1)
+}
+
 /// A document of a block, and one before it whose sketch is near.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pair {

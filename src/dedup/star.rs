@@ -19,7 +19,7 @@
 //! of the older collection pass by [`remove_near`](Star::remove_near) as centres, and take no
 //! [`step`](Star::step).
 
-use super::gather::{FEW, Gatherer, Pair};
+use super::gather::{FEW, Gatherer, Pair, neighbours_of_each};
 use super::settle::{Asking, State, settle};
 use super::sweep::sweep;
 use super::{Documents, Event, Judge, Parallel};
@@ -293,7 +293,7 @@ impl<'a> Star<'a> {
         sink: &mut dyn FnMut(Event) -> Result<()>,
     ) -> Result<usize> {
         let (mut from, count) = (start, self.block.count());
-        let limit = (NEIGHBOURS * self.pairs / few.len().max(1)).max(1);
+        let limit = neighbours_of_each(few.len(), NEIGHBOURS * self.pairs, self.index);
         let mut most = 0;
         while from < count {
             let (states, block) = (&self.states, &self.block);

@@ -84,7 +84,7 @@ pub struct Feature {
     pub part: u32,
     /// What it is: the same in all sketches.
     pub name: u64,
-    /// How often it occurs.
+    /// How often it occurs: where minima are summed, a number of 32 bits.
     pub weight: u64,
 }
 

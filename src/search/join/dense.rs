@@ -21,6 +21,7 @@ use ahash::AHashMap;
 
 use super::fold::Fold;
 use crate::sketch::{Likeness, Sketches, Vectors};
+use crate::{Error, ErrorKind, Result};
 
 /// Slots of a vector.
 const SLOTS: usize = 64;
@@ -64,7 +65,20 @@ impl<'a> Dense<'a> {
     pub(super) const BYTES: usize = size_of::<Outline>();
 
     /// The heaviest features are those that have most of the vectors' squared norms.
-    pub(super) fn build(vectors: Vectors<'a>, sketches: Sketches<'_>, fold: &Fold) -> Dense<'a> {
+    pub(super) fn build(
+        vectors: Vectors<'a>,
+        sketches: Sketches<'_>,
+        fold: &Fold,
+        memory_bytes: usize,
+    ) -> Result<Dense<'a>> {
+        let bytes = fold.count() as usize * Self::BYTES;
+        if bytes > memory_bytes {
+            let message = format!(
+                "{} outlines of sketches need {bytes} bytes of memory: there are {memory_bytes}",
+                fold.count()
+            );
+            return Err(Error::new(ErrorKind::Memory, message));
+        }
         let groups = || (0..fold.count()).map(|group| sketches.get(fold.first(group) as usize));
         let mut weights: AHashMap<u64, f64> = AHashMap::new();
         for sketch in groups() {
@@ -82,13 +96,16 @@ impl<'a> Dense<'a> {
         let limit = (least as f64 + of as f64) / least as f64;
         let mut dense = Dense {
             own: own.collect(),
-            outlines: Vec::new(),
+            outlines: Vec::with_capacity(fold.count() as usize),
             norms: limit as f32 * SLACK,
             products: (limit / (WHOLE * WHOLE)) as f32 * SLACK,
             vectors,
         };
-        dense.outlines = groups().map(|sketch| dense.outline(sketch)).collect();
-        dense
+        for sketch in groups() {
+            let outline = dense.outline(sketch);
+            dense.outlines.push(outline);
+        }
+        Ok(dense)
     }
 
     pub(super) fn outline(&self, sketch: &[u8]) -> Outline {

@@ -42,6 +42,10 @@ pub(super) struct Scratch {
 const ENTRIES: usize = 64;
 
 impl<'a> Listed<'a> {
+    /// What a candidate takes at most: its group, its score, its list, and what is found.
+    pub(super) const CANDIDATE_BYTES: usize =
+        size_of::<u32>() + size_of::<Score>() + Lists::BYTES + size_of::<(u32, Score)>();
+
     /// What is needed for a sketch besides itself: an upper bound on average.
     pub(super) fn bytes_for(method: &dyn Compare, sketch: &[u8]) -> usize {
         let finder = match method.vectors() {
@@ -76,7 +80,9 @@ impl<'a> Listed<'a> {
                 Finder::Keys(Table::build(each, memory_bytes)?)
             }
             Some(vectors) => match vectors.likeness.measure {
-                Measure::Extended => Finder::Dense(Dense::build(vectors, sketches, &fold)),
+                Measure::Extended => {
+                    Finder::Dense(Dense::build(vectors, sketches, &fold, memory_bytes)?)
+                }
                 _ => Finder::Sets(Sets::build(vectors, sketches, &fold, memory_bytes)?),
             },
         };
@@ -215,7 +221,7 @@ impl<'a> Listed<'a> {
                 found.dedup();
                 end
             }
-            Finder::Sets(sets) => sets.find(&mut scratch.set, groups, work, found),
+            Finder::Sets(sets) => sets.find(&mut scratch.set, groups, (limit, work), found),
             Finder::Dense(dense) => dense.find(&scratch.outline, groups, limit, found),
         }
     }

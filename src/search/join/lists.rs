@@ -5,6 +5,9 @@ use std::ops::Range;
 pub(super) struct Lists(Vec<(Range<usize>, u32)>);
 
 impl Lists {
+    /// Of a list.
+    pub(super) const BYTES: usize = size_of::<(Range<usize>, u32)>();
+
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -101,6 +104,34 @@ impl Lists {
         }
     }
 
+    /// The first position.
+    pub(super) fn first(&self, positions: &[u32]) -> Option<u32> {
+        self.0.iter().map(|(list, _)| positions[list.start]).min()
+    }
+
+    /// Takes out what is before `border`: calls `visit` with that part of each list and its
+    /// distance, list after list.
+    pub(super) fn take_before(
+        &mut self,
+        positions: &[u32],
+        border: u32,
+        mut visit: impl FnMut(&[u32], u32),
+    ) {
+        self.0.retain_mut(|(list, distance)| {
+            let all = &positions[list.clone()];
+            let count = match all {
+                [.., last] if *last < border => all.len(),
+                [first, ..] if *first >= border => 0,
+                _ => all.partition_point(|position| *position < border),
+            };
+            if count > 0 {
+                visit(&all[..count], *distance);
+            }
+            list.start += count;
+            list.start < list.end
+        });
+    }
+
     /// Every position with the distance of its list, list after list.
     pub(super) fn each<'l>(
         &'l self,
@@ -175,6 +206,31 @@ mod tests {
                 expected.sort();
                 assert_eq!(seen, expected);
             }
+        }
+    }
+
+    #[test]
+    fn windows_take_every_position_once() {
+        let positions = [0, 3, 5, 9, 1, 2, 5, 5, 7, 8];
+        for width in 1..12 {
+            let mut lists = Lists::default();
+            for (list, distance) in [0..4, 4..4, 4..6, 6..7, 7..10].into_iter().zip(0..) {
+                lists.add(&positions, list, &(0..10), distance);
+            }
+            let mut expected: Vec<(u32, u32)> = lists.each(&positions).collect();
+            expected.sort();
+            let mut seen = Vec::new();
+            while let Some(first) = lists.first(&positions) {
+                assert_eq!(Some(&first), expected.get(seen.len()).map(|each| &each.0));
+                let window = first..first + width;
+                let before = seen.len();
+                lists.take_before(&positions, window.end, |part, distance| {
+                    seen.extend(part.iter().map(|position| (*position, distance)));
+                });
+                assert!(seen[before..].iter().all(|each| window.contains(&each.0)));
+                seen[before..].sort();
+            }
+            assert_eq!(seen, expected);
         }
     }
 }

@@ -106,13 +106,13 @@ impl<'a> SketchIndex<'a> {
 
     /// Prepares `sketches` for searches; takes at most `memory_bytes`.
     ///
-    /// With less than [`bytes_for`](Self::bytes_for) each, fingerprints are
-    /// searched by brute force, to which a fold of equal ones is the only help; with more, skewed
-    /// fingerprints get more tables. Uses the current rayon pool.
+    /// With less than [`bytes_for`](Self::bytes_for) each, fingerprints are searched by brute force,
+    /// to which a fold of equal ones is the only help; with more, skewed fingerprints get more
+    /// tables. Uses the current rayon pool.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] if there are more than `u32::MAX` sketches or a fingerprint is not
-    /// of 32, 64 or 128 bits; [`ErrorKind::Memory`] if keys do not fit.
+    /// of 32, 64 or 128 bits; [`ErrorKind::Memory`] if keys, or outlines of vectors, do not fit.
     pub fn build(
         method: &'a dyn Compare,
         sketches: Sketches<'a>,
@@ -257,6 +257,16 @@ impl<'a> SketchIndex<'a> {
                 });
             }
         }
+    }
+
+    /// The memory that a search takes for each candidate of a [limit](Near::limit), with its
+    /// position.
+    pub const fn bytes_per_candidate(&self) -> usize {
+        size_of::<u32>()
+            + match self.finder {
+                Finder::Narrow(_) | Finder::Wide(_) => 0,
+                Finder::Listed(_) => Listed::CANDIDATE_BYTES,
+            }
     }
 
     /// How much memory the index holds besides the sketches, in bytes.

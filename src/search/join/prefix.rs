@@ -144,6 +144,7 @@ pub(super) fn for_each_key(
     visit: &mut dyn FnMut(u32, u64, u32),
 ) {
     vectors.features(sketch, &mut |feature| {
+        debug_assert!(feature.weight <= u32::MAX.into());
         let weight = u32::try_from(feature.weight).unwrap_or(u32::MAX);
         if weight > 0 {
             let key = feature.name ^ u64::from(feature.part) << (u64::BITS - 8);

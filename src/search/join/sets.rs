@@ -29,12 +29,22 @@ pub(super) struct Query {
     /// Of each part.
     sizes: Vec<Size>,
     lists: Lists,
-    /// For each vector, what is shared with it; all zero between searches.
+    sums: Sums,
+}
+
+/// What is shared with each vector of a window, so that a search takes the same memory however many
+/// there are.
+#[derive(Debug, Default)]
+struct Sums {
+    first: u32,
+    /// All zero between windows.
     shared: Vec<u32>,
-    /// Those where it is not.
+    /// The places where it is not.
     touched: Vec<u32>,
 }
 
+/// Vectors of a window: sums for them fit caches.
+const WINDOW: u32 = 1 << 16;
 /// Numbers that are looked at without a pause.
 const STRIDE: usize = 1024;
 /// Before so many were looked at, the best of them says nothing.
@@ -154,18 +164,31 @@ impl<'a> Sets<'a> {
                 }
             }
         }
-        if query.shared.len() < self.sizes.len() {
-            query.shared.resize(self.sizes.len(), 0);
+        let most = self.sizes.len().min(self.window() as usize);
+        if query.sums.shared.len() < most {
+            query.sums.shared.resize(most, 0);
         }
     }
 
+    /// Vectors of a window, in whole groups.
+    fn window(&self) -> u32 {
+        (WINDOW / self.bounds.parts).max(1) * self.bounds.parts
+    }
+
+    /// Begins a window with the group of `vector`; returns its end.
+    fn open(&self, vector: u32, sums: &mut Sums) -> u32 {
+        sums.first = vector - vector % self.bounds.parts;
+        let end = sums.first.saturating_add(self.window());
+        end.min(self.sizes.len() as u32)
+    }
+
     /// Appends the groups among `groups` that the query may be like, ascending, and returns where
-    /// it stopped: at the end, or where so much work was done.
+    /// it stopped: at the end, behind `limit` of them and some more, or where so much work was done.
     pub(super) fn find(
         &self,
         query: &mut Query,
         groups: Range<u32>,
-        work: usize,
+        (limit, work): (usize, usize),
         found: &mut Vec<u32>,
     ) -> u32 {
         let numbers = self.table.numbers();
@@ -173,36 +196,44 @@ impl<'a> Sets<'a> {
             keys,
             sizes,
             lists,
-            shared,
-            touched,
+            sums,
             ..
         } = query;
         let parts = self.bounds.parts;
-        let mut fill = |groups: &Range<u32>| {
-            let vectors = groups.start * parts..groups.end * parts;
+        let vectors = groups.start * parts..groups.end * parts;
+        let fill = |lists: &mut Lists, vectors: &Range<u32>| {
             lists.clear();
             for (list, weight) in &*keys {
-                lists.add(numbers, list.clone(), &vectors, *weight);
+                lists.add(numbers, list.clone(), vectors, *weight);
             }
-            // The least progress is one group.
-            let end = lists.cut(numbers, &vectors, work) / parts;
-            end.max(groups.start + 1).min(groups.end)
         };
-        let end = fill(&groups);
-        if end < groups.end && parts > 1 {
-            fill(&(groups.start..end));
-        }
-        for (vector, weight) in lists.each(numbers) {
-            add(shared, touched, vector, weight);
+        fill(lists, &vectors);
+        let stop = lists.cut(numbers, &vectors, work);
+        // A portion is whole groups; the least is one, whatever its work.
+        let mut end = (stop / parts).max(groups.start + 1);
+        if end * parts != stop {
+            fill(lists, &(vectors.start..end * parts));
         }
         let first = found.len();
-        for vector in touched.drain(..) {
-            let shared = std::mem::take(&mut shared[vector as usize]);
-            if self.admits(sizes, vector, shared) {
-                found.push(vector / parts);
+        while let Some(vector) = lists.first(numbers) {
+            if found.len() - first > limit {
+                end = vector / parts;
+                break;
             }
+            let border = self.open(vector, sums);
+            lists.take_before(numbers, border, |vectors, weight| {
+                for &vector in vectors {
+                    sums.add(vector, weight);
+                }
+            });
+            let of_window = found.len();
+            sums.drain(|vector, shared| {
+                if self.admits(sizes, vector, shared) {
+                    found.push(vector / parts);
+                }
+            });
+            found[of_window..].sort_unstable();
         }
-        found[first..].sort_unstable();
         if parts > 1 {
             found.dedup();
         }
@@ -211,50 +242,62 @@ impl<'a> Sets<'a> {
 
     /// Whether `is_near` says yes to any group that the query may be like, but `except`.
     ///
-    /// Among many near ones, one of those that share most is near: whenever twice as much was
-    /// looked at, the best so far is tried.
+    /// Among many near ones, one of those that share most is near: whenever twice as much of a
+    /// window was looked at, the best so far is tried.
     pub(super) fn any(
         &self,
         query: &mut Query,
         except: Option<u32>,
         is_near: &mut dyn FnMut(u32) -> bool,
     ) -> bool {
+        let numbers = self.table.numbers();
         let Query {
             keys,
             sizes,
-            shared,
-            touched,
+            lists,
+            sums,
             ..
         } = query;
         let parts = self.bounds.parts;
-        let (mut scanned, mut pause) = (0, LEAST_SCANNED);
-        let (mut best, mut most, mut tried) = (None, 0, None);
+        lists.clear();
+        let all = 0..self.sizes.len() as u32;
+        for (list, weight) in keys {
+            lists.add(numbers, list.clone(), &all, *weight);
+        }
         let mut is_found = false;
-        'all: for (list, weight) in keys {
-            for numbers in self.table.numbers()[list.clone()].chunks(STRIDE) {
-                for &vector in numbers {
-                    let sum = add(shared, touched, vector, *weight);
-                    if sum > most && Some(vector / parts) != except {
-                        (best, most) = (Some(vector / parts), sum);
+        while let Some(vector) = lists.first(numbers) {
+            if is_found {
+                break;
+            }
+            let border = self.open(vector, sums);
+            let (mut scanned, mut pause) = (0, LEAST_SCANNED);
+            let (mut best, mut most, mut tried) = (None, 0, None);
+            lists.take_before(numbers, border, |vectors, weight| {
+                for vectors in vectors.chunks(STRIDE) {
+                    if is_found {
+                        return;
+                    }
+                    for &vector in vectors {
+                        let sum = sums.add(vector, weight);
+                        if sum > most && Some(vector / parts) != except {
+                            (best, most) = (Some(vector / parts), sum);
+                        }
+                    }
+                    scanned += vectors.len();
+                    if scanned >= pause && best != tried {
+                        pause = 2 * scanned;
+                        tried = best;
+                        is_found = best.is_some_and(&mut *is_near);
                     }
                 }
-                scanned += numbers.len();
-                if scanned < pause || best == tried {
-                    continue;
-                }
-                pause = 2 * scanned;
-                tried = best;
-                is_found = best.is_some_and(&mut *is_near);
-                if is_found {
-                    break 'all;
-                }
-            }
-        }
-        for vector in touched.drain(..) {
-            let shared = std::mem::take(&mut shared[vector as usize]);
-            let group = vector / parts;
-            is_found = is_found
-                || Some(group) != except && self.admits(sizes, vector, shared) && is_near(group);
+            });
+            sums.drain(|vector, shared| {
+                let group = vector / parts;
+                is_found = is_found
+                    || Some(group) != except
+                        && self.admits(sizes, vector, shared)
+                        && is_near(group);
+            });
         }
         is_found
     }
@@ -270,15 +313,26 @@ impl<'a> Sets<'a> {
     }
 }
 
-/// Adds to what is shared with a vector; returns the sum.
-#[inline(always)]
-fn add(shared: &mut [u32], touched: &mut Vec<u32>, vector: u32, weight: u32) -> u32 {
-    let sum = &mut shared[vector as usize];
-    if *sum == 0 {
-        touched.push(vector);
+impl Sums {
+    /// Adds to what is shared with a vector; returns the sum.
+    #[inline(always)]
+    fn add(&mut self, vector: u32, weight: u32) -> u32 {
+        let place = vector - self.first;
+        let sum = &mut self.shared[place as usize];
+        if *sum == 0 {
+            self.touched.push(place);
+        }
+        *sum = sum.saturating_add(weight);
+        *sum
     }
-    *sum = sum.saturating_add(weight);
-    *sum
+
+    /// Calls `visit` with each vector that shares anything, and what; forgets them.
+    fn drain(&mut self, mut visit: impl FnMut(u32, u32)) {
+        for place in self.touched.drain(..) {
+            let shared = std::mem::take(&mut self.shared[place as usize]);
+            visit(self.first + place, shared);
+        }
+    }
 }
 
 /// How many features a sketch has, and how many keys at most, in whatever order.
@@ -300,4 +354,59 @@ fn most_keys(
     let parts = weights.chunk_by(|a, b| a.0 == b.0);
     let prefixes = parts.map(|part| bounds.prefix(part.iter().map(|entry| entry.1)).0);
     (weights.len(), prefixes.sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sketch::{Feature, Likeness, Measure};
+
+    /// Of very many sketches, all are found, with sums for a window of them.
+    #[test]
+    fn sums_cover_a_window() {
+        let count = 2 * WINDOW + 1000;
+        let bytes: Vec<u8> = (0..count).flat_map(u32::to_le_bytes).collect();
+        let sketches = Sketches::of_length(&bytes, 4);
+        let likeness = Likeness {
+            measure: Measure::Jaccard,
+            least: (1, 3),
+            parts: 1,
+        };
+        let vectors = Vectors::new(likeness, |sketch, emit| {
+            let number = u32::from_le_bytes(sketch.try_into().unwrap());
+            for name in [number % 100, 100 + number % 7] {
+                emit(Feature {
+                    part: 0,
+                    name: name.into(),
+                    weight: 1,
+                });
+            }
+        });
+        let fold = Fold::new(sketches);
+        let sets = Sets::build(vectors, sketches, &fold, usize::MAX).unwrap();
+        let mut query = Query::default();
+        sets.prepare(&5u32.to_le_bytes(), &mut query);
+        let (mut found, mut from, mut portions) = (Vec::new(), 0, 0);
+        while from < count {
+            let before = found.len();
+            let limit = (10, usize::MAX);
+            let next = sets.find(&mut query, from..count, limit, &mut found);
+            let window = from..next;
+            assert!(found[before..].iter().all(|group| window.contains(group)));
+            (from, portions) = (next, portions + 1);
+        }
+        assert_eq!(portions, 3);
+        let mut expected = (0..count).filter(|number| number % 100 == 5 || number % 7 == 5);
+        assert!(found.is_sorted_by(|a, b| a < b));
+        assert!(
+            expected
+                .clone()
+                .all(|near| found.binary_search(&near).is_ok())
+        );
+        let last = expected.next_back().unwrap();
+        assert!(sets.any(&mut query, None, &mut |group| group == last));
+        assert!(!sets.any(&mut query, Some(last), &mut |group| group == last));
+        assert!(query.sums.shared.len() <= WINDOW as usize);
+        assert!(query.sums.shared.iter().all(|shared| *shared == 0));
+    }
 }
