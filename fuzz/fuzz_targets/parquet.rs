@@ -14,7 +14,7 @@ fuzz_target!(init: std::panic::set_hook(Box::new(report)), |input: &[u8]| {
     let mut file = NamedTempFile::new().expect("room for a file");
     file.write_all(input).expect("room for a file");
     let reading = Reading { chunk_bytes: 64, keep_field: Some("k.n".into()), ..Reading::default() };
-    let Ok(table) = Table::open(file.path(), &reading) else {
+    let Ok(Ok(table)) = Table::open(file.path(), &reading) else {
         return;
     };
     let found = rows(table.batches(0), &reading);
@@ -30,7 +30,7 @@ fuzz_target!(init: std::panic::set_hook(Box::new(report)), |input: &[u8]| {
 });
 
 /// First row, number of rows and content of every batch, or what is lost instead.
-fn rows(batches: Batches<'_>, reading: &Reading) -> Vec<(u64, u64, String)> {
+fn rows(batches: Batches, reading: &Reading) -> Vec<(u64, u64, String)> {
     let rows = batches.map(|batch| match batch {
         Ok((first_row, batch)) => {
             let mut fields = Fields::of(&batch, reading);

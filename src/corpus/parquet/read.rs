@@ -135,8 +135,9 @@ impl Table {
     }
 
     /// How many rows of `group` make a batch: as many as fit where a page has the longest values,
-    /// and may repeat the longest of a dictionary each (a batch may be as long as a page, though, if
-    /// long values stand together in one among very short ones); what is wrong, if its pages cannot be what they claim to be.
+    /// and may repeat the longest of a dictionary each; what is wrong, if its pages cannot be what
+    /// they claim to be. A batch may be as long as a page, though, if long values stand together in
+    /// one among very short ones.
     fn batch_rows(&self, group: &RowGroupMetaData) -> std::result::Result<usize, String> {
         let (mut row_bytes, mut repeated) = (0u64, 0u64);
         for (leaf, column) in group.columns().iter().enumerate() {
