@@ -49,8 +49,13 @@ pub struct DedupArgs {
     #[arg(long, value_name = "LIST", help_heading = "Input")]
     pub files_from: Vec<PathBuf>,
 
-    /// Remove only what repeats a document of these inputs, or what this index (simtool index) has
-    /// seen; method, tokenizer, stop words and part of a page are those of the index then
+    /// Remove only what repeats a document of these inputs
+    #[cfg_attr(
+        feature = "index",
+        doc = "",
+        doc = "Or what this index (simtool index) has seen: method, tokenizer, stop words and part \
+               of a page are those of the index then, and nothing is verified, as it keeps no texts"
+    )]
     #[arg(long, value_name = "INPUT", num_args = 1.., help_heading = "Input")]
     pub against: Vec<PathBuf>,
 

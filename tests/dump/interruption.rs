@@ -6,9 +6,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use simtool::ErrorKind;
+use serde_json::Value;
+use simtool::corpus::discover;
+use simtool::kernel::Level;
 use simtool::run::Progress;
-use simtool::run::dedup::WriteMode;
+use simtool::run::dedup::{Against, Job, KnownDocuments, Nearest, Place, WriteMode};
+use simtool::sketch::Method;
+use simtool::{ErrorKind, Result};
 
 use crate::documents::{Random, documents};
 use crate::setup::{Form, check, job, refusal, resources, run, write};
@@ -121,4 +125,61 @@ fn another_job_does_not_go_on_from_there() {
         error.to_string().contains("inputs[0].modified was"),
         "{error}"
     );
+}
+
+/// A collection of which nothing is near anything, and which may change.
+struct Changing(u64);
+
+impl KnownDocuments for Changing {
+    fn documents(&self) -> u64 {
+        self.0
+    }
+
+    fn method(&self) -> Result<Box<dyn Method>> {
+        let method = simtool::sketch::hashed::Settings::default().method(64, Level::best())?;
+        Ok(method)
+    }
+
+    fn expect(&self, _: &Job) -> Result<()> {
+        Ok(())
+    }
+
+    fn nearest(&self, sketches: &[&[u8]]) -> Result<Vec<Option<Nearest>>> {
+        Ok(vec![None; sketches.len()])
+    }
+
+    fn describe(&self) -> Value {
+        self.0.into()
+    }
+
+    fn state(&self) -> Result<Value> {
+        Ok(self.0.into())
+    }
+}
+
+#[test]
+fn a_run_against_known_documents_goes_on_only_if_they_are_the_same() {
+    let inputs = tempfile::tempdir().unwrap();
+    let path = inputs.path().join("a");
+    write(&path, Form::Jsonl, &documents(1, 50));
+    let out = tempfile::tempdir().unwrap();
+    let sources = discover(&[path], &[], &job().reading).unwrap();
+    let go_on = |known: &Changing, progress: &Progress| {
+        let place = Place {
+            against: Against::Known(known),
+            sources: &sources,
+            out: out.path(),
+            restart: false,
+        };
+        job().run(&place, &resources(1, out.path()), progress)
+    };
+    let stopped = Progress::new();
+    stopped.stop();
+    let error = refusal(go_on(&Changing(7), &stopped));
+    assert_eq!(error.kind(), ErrorKind::Interrupted);
+    let error = refusal(go_on(&Changing(8), &Progress::new()));
+    assert_eq!(error.kind(), ErrorKind::Changed);
+    assert!(error.to_string().contains("against was 7, is 8"), "{error}");
+    let summary = go_on(&Changing(7), &Progress::new()).unwrap();
+    assert_eq!((summary.seen(), summary.dropped()), (50, 0));
 }
