@@ -175,7 +175,7 @@ fn build(
     options: &Options,
 ) -> Index {
     let clock = Clock::start();
-    let mut build = Build::create(directory, method, SPEC, options, count as u64).unwrap();
+    let mut build = Build::create(directory, method, SPEC, options).unwrap();
     for number in 0..count {
         let sketch = fingerprints.get(number).to_le_bytes();
         let id = id(number);

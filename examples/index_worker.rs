@@ -107,7 +107,7 @@ fn work(directory: &Path, seed: u64, first: u64, steps: u64) {
         let open = || index.as_ref().unwrap();
         match step(seed, number) {
             Step::Build(pages) => {
-                let mut build = Build::create(directory, method(), SPEC, &options(), 0).unwrap();
+                let mut build = Build::create(directory, method(), SPEC, &options()).unwrap();
                 pages
                     .iter()
                     .for_each(|page| build.push(&page.entry()).unwrap());

@@ -196,7 +196,7 @@ fn a_built_index_finds_everything_within_the_distance() {
             memory_bytes: 1 << 20,
             ..Options::default()
         };
-        let mut build = Build::create(&directory, method, SPEC, &options, 0).unwrap();
+        let mut build = Build::create(&directory, method, SPEC, &options).unwrap();
         let count = 100_000;
         for number in 0..count {
             let sketch = skewed(number).to_le_bytes();
@@ -257,7 +257,7 @@ fn many_queries_at_once_are_answered_as_one_by_one() {
             layout,
             ..Options::default()
         };
-        let mut build = Build::create(&directory, method, SPEC, &options, 0).unwrap();
+        let mut build = Build::create(&directory, method, SPEC, &options).unwrap();
         for number in 0..count {
             // Some fingerprints have many documents.
             let sketch = skewed(number % different).to_le_bytes();
@@ -286,8 +286,7 @@ fn of_an_id_that_is_built_twice_the_last_counts() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let method = simhash(64, 3);
-    let mut build =
-        Build::create(&directory, method.clone(), SPEC, &Options::default(), 0).unwrap();
+    let mut build = Build::create(&directory, method.clone(), SPEC, &Options::default()).unwrap();
     let mut model = Model::new(method);
     for number in 0..3000u64 {
         let (id, sketch) = (id(number % 1000), skewed(number).to_le_bytes());

@@ -227,7 +227,7 @@ fn building_fails_at_every_operation_and_leaves_nothing_that_opens() {
     let temporary = tempfile::tempdir().unwrap();
     let method = simhash(64, 3);
     let make = |directory: &Path, options: &Options| -> simtool::Result<u64> {
-        let mut build = Build::create(directory, method.clone(), SPEC, options, 0)?;
+        let mut build = Build::create(directory, method.clone(), SPEC, options)?;
         for step in 0..40 {
             for entry in entries(&documents(step)) {
                 build.push(&entry)?;

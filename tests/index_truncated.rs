@@ -18,7 +18,7 @@ fn a_segment_that_shrinks_is_an_error() {
     let directory = temporary.path().join("index");
     let method = simhash(64, 3);
     let options = Options::default();
-    let mut build = Build::create(&directory, method.clone(), SPEC, &options, 0).unwrap();
+    let mut build = Build::create(&directory, method.clone(), SPEC, &options).unwrap();
     let sketch = |number: u64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
     for number in 0..10_000 {
         let (id, sketch) = (number.to_string(), sketch(number));

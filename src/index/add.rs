@@ -8,7 +8,7 @@ use super::form::Form;
 use super::nearest::Nearest;
 use super::recent::Recent;
 use super::view::{Place, View};
-use super::{Answer, Entry, Index, Match, Verdict, Writer};
+use super::{Answer, Entry, Index, MOST_MATCHES, Match, Verdict, Writer};
 use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 
@@ -24,28 +24,33 @@ impl Index {
     /// another sketch is replaced. Nobody else's entry comes between looking and adding.
     ///
     /// When this returns, all of it is durable; one commit, of a fraction of a millisecond, for
-    /// all entries: add many at once. Now and then recent documents are sealed or segments merged
-    /// here; questions go on meanwhile.
+    /// all entries: add many at once. Now and then recent documents are sealed here, for some
+    /// tenths of a second, or segments merged; questions go on meanwhile, and while segments are
+    /// merged, changes of other threads, too.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for an id that is empty or longer than 65 535 bytes, a payload
     /// or sketch beyond 2²⁴ bytes, or a fingerprint of another length: nothing is added then.
-    /// [`ErrorKind::Write`] if it cannot be made durable (the disk is full): all of it or nothing
-    /// is there, and questions are answered as before. Those of [`seen`](Self::seen).
+    /// [`ErrorKind::Write`] if it cannot be made durable (the disk is full), or if very many
+    /// recent documents could not be sealed: all of it or nothing is there, and questions are
+    /// answered as before. Those of [`seen`](Self::seen).
     pub fn add(&self, entries: &[Entry<'_>], limit: usize) -> Result<Vec<Answer>> {
         entries
             .iter()
             .try_for_each(|entry| check_entry(self.form, &*self.method, entry))?;
         let mut writer = self.ready()?;
+        self.refuse_if_too_many(&mut writer)?;
         let (answers, fresh, removed) = {
             let view = self.view();
-            let mut addition = Addition::new(self, &view, limit.max(1));
+            let mut addition = Addition::new(self, &view, limit.clamp(1, MOST_MATCHES));
             let answers = addition.add_all(entries)?;
             (answers, addition.fresh, addition.removed)
         };
         if fresh.len() > 0 {
-            self.publish(&mut writer, &fresh, &removed)?;
-            self.keep_in_shape(&mut writer)?;
+            self.publish(&mut writer, fresh, &removed)?;
+            self.seal_if_due(&mut writer);
+            drop(writer);
+            self.merge_all();
         }
         Ok(answers)
     }
@@ -67,7 +72,9 @@ impl Index {
             }
         }
         if !removed.is_empty() {
-            self.publish(&mut writer, &Recent::new(self.form), &removed)?;
+            self.publish(&mut writer, Recent::new(self.form), &removed)?;
+            drop(writer);
+            self.merge_all();
         }
         Ok(there)
     }
@@ -83,7 +90,7 @@ impl Index {
     }
 
     /// Makes additions and removals durable, then visible.
-    fn publish(&self, writer: &mut Writer, fresh: &Recent, removed: &[Place]) -> Result<()> {
+    fn publish(&self, writer: &mut Writer, fresh: Recent, removed: &[Place]) -> Result<()> {
         let change = {
             let view = self.view();
             let records = (0..fresh.len()).filter_map(|number| fresh.record(number));
@@ -97,12 +104,13 @@ impl Index {
             }
         };
         self.commit(writer, &change)?;
+        let removed = change.removed;
         let mut view = self
             .view
             .write()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        view.recent.append(fresh, &*self.method);
-        for (number, document) in change.removed {
+        view.recent.append(fresh);
+        for (number, document) in removed {
             view.removed.entry(number).or_default().insert(document);
         }
         Ok(())

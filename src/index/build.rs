@@ -37,10 +37,9 @@ pub struct Built {
 }
 
 impl Build {
-    /// Starts an index as [`Index::create`] does, for about `expected` documents.
+    /// Starts an index as [`Index::create`] does.
     ///
-    /// The number decides only how fast searches are; 0 if nobody knows. Memory: that of the
-    /// options, whatever is pushed.
+    /// Memory: that of the options, and some bytes for each document whose id comes again.
     ///
     /// # Errors
     /// Those of [`Index::create`].
@@ -49,7 +48,6 @@ impl Build {
         method: Arc<dyn Compare>,
         spec: &str,
         options: &Options,
-        expected: u64,
     ) -> Result<Build> {
         let form = Form::of(&*method)?;
         let lock = prepare(directory, options)?;
@@ -58,7 +56,6 @@ impl Build {
             form,
             layout: options.layout,
             seed: manifest.seed,
-            expected,
             memory_bytes: options.memory_bytes,
             faults: options.faults.clone(),
         };

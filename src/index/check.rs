@@ -33,8 +33,8 @@ impl Problem {
 }
 
 impl Index {
-    /// Reads every byte, and checks what checksums do not say: that tables are sorted, that every
-    /// document is found by its id and that no id is there twice. Changes wait meanwhile.
+    /// Reads every byte, and checks what checksums do not say: that tables are sorted and hold
+    /// what the documents say, that every document is found by its id and that no id is there twice. Changes wait meanwhile.
     ///
     /// # Errors
     /// None for what is damaged: that is the answer. [`ErrorKind`](crate::ErrorKind::Write) if the
@@ -51,10 +51,8 @@ impl Index {
         }
         let view = self.view();
         for part in &view.parts {
-            if let Err(error) = part.segment.verify() {
-                let mut problem = Problem::of(&error);
-                problem.message += " (restore it from a copy, or save what is intact by `rescue`)";
-                check.problems.push(problem);
+            if let Err(error) = part.segment.verify(&*self.method) {
+                check.problems.push(Problem::of(&error));
             }
         }
         if !check.problems.is_empty() {

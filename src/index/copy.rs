@@ -108,19 +108,23 @@ pub fn rescue(
     };
     let removed = |number: u64, document: u32| {
         let list = stored.as_ref().map(|stored| &stored.removed);
-        list.is_some_and(|list| list.contains(&(number, document)))
+        // The database lists them in this order.
+        list.is_some_and(|list| list.binary_search(&(number, document)).is_ok())
     };
-    let mut build = Build::create(to, method, spec, options, 0)?;
+    let mut build = Build::create(to, method, spec, options)?;
     let (mut pushed, mut lost) = (0u64, 0u64);
     for (number, path) in segments {
-        match Segment::open(&path, form) {
-            Err(error) => {
+        let segment = Segment::open(&path, form).or_else(|error| {
+            problems.push(error.to_string());
+            Segment::open_damaged(&path, form)
+        });
+        match segment {
+            Err(_) => {
                 let of = |listed: &&Listed| listed.number == number;
                 let listed = stored
                     .as_ref()
                     .and_then(|stored| stored.segments.iter().find(of));
                 lost += listed.map_or(0, |listed| u64::from(listed.documents));
-                problems.push(error.to_string());
             }
             Ok(segment) => {
                 let mut first_problem = None;

@@ -51,6 +51,16 @@ impl Form {
     /// The number that stands for it in a segment's header.
     pub fn kind(self) -> u32 {
         match self {
+            Form::Narrow { .. } => 4,
+            Form::Wide { .. } => 5,
+            Form::Keys => 3,
+        }
+    }
+
+    /// The number for segments whose tables store fingerprints as a whole, which are read, but not
+    /// made any more.
+    pub fn first_kind(self) -> u32 {
+        match self {
             Form::Narrow { .. } => 1,
             Form::Wide { .. } => 2,
             Form::Keys => 3,

@@ -1,186 +1,299 @@
-//! Sealing recent documents into a segment, and merging segments into larger ones.
+//! Sealing recent documents into a segment, and replacing segments by larger or tidier ones.
 //!
-//! Segments of about the same size are merged eight at a time, so that a document is copied about
-//! log₈(n / 65 536) times. Only neighbours in age are merged: documents stay in the order in which
-//! they were added.
+//! Segments are replaced in three steps: *take* the documents that are meant, *write* a segment of
+//! them, *put* it in their place by one transaction. Only the first and the last need the right to
+//! change the index: while a segment of hours is written, additions and removals go on, and what
+//! was removed meanwhile is removed of the new segment in the same transaction. Documents stay in
+//! the order in which they were added, so that no answer says what was replaced when.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
+
+use ahash::AHashSet;
 
 use super::database::{Change, Listed, RECENT};
+use super::due;
 use super::recent::Recent;
 use super::segment::{Making, Segment, SegmentWriter};
 use super::view::{Part, Place, View};
 use super::{Entry, Index, Writer};
 use crate::Result;
 
-/// So many segments of a size become one.
-const FAN_IN: usize = 8;
 /// Records of recent documents beyond so many bytes are sealed, however few they are.
-const SEAL_BYTES: usize = 64 << 20;
+pub const SEAL_BYTES: usize = 64 << 20;
 /// Recent documents beyond so many times the usual number are refused: sealing keeps failing.
 const PATIENCE: u32 = 4;
+
+/// Documents that are being put into a new segment.
+struct Taken {
+    /// Neighbours, the oldest first, with the documents that were removed when they were taken,
+    /// ascending.
+    parts: Vec<(Part, Vec<u32>)>,
+    with_recent: bool,
+    /// The number of the new segment.
+    number: u64,
+}
 
 impl Index {
     /// Seals recent documents and merges all segments into one without what was removed.
     ///
     /// Takes about as long as building; needs the space of a second index meanwhile. Questions go
-    /// on.
+    /// on, changes wait.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the disk is full, [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment is damaged;
-    /// the index is then as it was.
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the disk is full,
+    /// [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment is damaged; the index is then
+    /// as it was.
     pub fn compact(&self) -> Result<()> {
         let mut writer = self.ready()?;
         let (segments, clean) = {
             let view = self.view();
-            (
-                view.parts.len(),
-                view.removed.is_empty() && view.recent.len() == 0,
-            )
+            let clean = view.removed.is_empty() && view.recent.len() == 0;
+            (view.parts.len(), clean)
         };
         if segments <= 1 && clean {
             return Ok(());
         }
-        self.replace(&mut writer, 0, true)
+        let taken = self.take(&mut writer, 0..segments, true);
+        let written = self.write(&taken);
+        self.put(&mut writer, taken, written).map(drop)
     }
 
-    /// Seals and merges if it is time. Its failure is no failure of the addition before it: that
-    /// is durable, and it is tried again next time.
-    pub(super) fn keep_in_shape(&self, writer: &mut Writer) -> Result<()> {
+    /// Merges the segments that are due, if there are any, or rewrites one of which much was
+    /// removed; says whether it did. At most `most_documents` at a time, as far as they are known
+    /// beforehand.
+    ///
+    /// Everything else goes on meanwhile: several threads may call it, and work on different
+    /// segments, so that one with few documents to do keeps up while another has many. Needs to
+    /// be called with [`Options::merge_apart`](super::Options::merge_apart), else
+    /// [`add`](Self::add) and [`remove`](Self::remove) do.
+    ///
+    /// # Errors
+    /// Those of [`compact`](Self::compact).
+    pub fn merge(&self, most_documents: u64) -> Result<bool> {
+        let taken = {
+            let mut writer = self.ready()?;
+            let due = due::due(&self.view(), &writer.taken, &self.options, most_documents);
+            let Some(range) = due else {
+                return Ok(false);
+            };
+            self.take(&mut writer, range, false)
+        };
+        let written = self.write(&taken);
+        // A panic elsewhere does not leave the segments taken for ever.
+        let put = self.put(&mut self.lock(), taken, written);
+        self.trouble(&put);
+        put
+    }
+
+    /// Merges until nothing is due, unless somebody else does.
+    pub(super) fn merge_all(&self) {
+        let apart = self.options.merge_apart && !due::is_overdue(&self.view());
+        // What fails is told by `info`, and tried again later.
+        while !apart && matches!(self.merge(u64::MAX), Ok(true)) {}
+    }
+
+    /// Refuses more documents if there are too many that could not be sealed.
+    pub(super) fn refuse_if_too_many(&self, writer: &mut Writer) -> Result<()> {
+        let most = self.options.seal_documents.max(1).saturating_mul(PATIENCE);
+        let too_many = {
+            let view = self.view();
+            view.recent.len() >= most || view.recent.bytes() >= SEAL_BYTES * PATIENCE as usize
+        };
+        match too_many {
+            true => self.seal(writer),
+            false => Ok(()),
+        }
+    }
+
+    /// Seals if it is time. Its failure is no failure of the addition before it: that is durable,
+    /// and sealing is tried again when there are some more.
+    pub(super) fn seal_if_due(&self, writer: &mut Writer) {
         let (recent, bytes) = {
             let view = self.view();
             (view.recent.len(), view.recent.bytes())
         };
-        if recent < self.options.seal_documents.max(1) && bytes < SEAL_BYTES {
-            return Ok(());
-        }
-        let done = self.seal_and_merge(writer);
-        writer.trouble = done.as_ref().err().map(ToString::to_string);
-        let most = self.options.seal_documents.saturating_mul(PATIENCE);
-        if recent > most && done.is_err() {
-            done
-        } else {
-            Ok(())
+        let full = recent >= self.options.seal_documents.max(1) || bytes >= SEAL_BYTES;
+        if full && recent >= writer.seal_from {
+            let sealed = self.seal(writer);
+            writer.seal_from = match sealed {
+                Ok(()) => 0,
+                Err(_) => recent + recent / 4 + 1,
+            };
         }
     }
 
-    fn seal_and_merge(&self, writer: &mut Writer) -> Result<()> {
+    fn seal(&self, writer: &mut Writer) -> Result<()> {
         let segments = self.view().parts.len();
-        self.replace(writer, segments, true)?;
-        while let Some(first) = self.to_be_merged() {
-            self.replace(writer, first, false)?;
-        }
-        Ok(())
+        let taken = self.take(writer, segments..segments, true);
+        let written = self.write(&taken);
+        let put = self.put(writer, taken, written);
+        self.trouble(&put);
+        put.map(drop)
     }
 
-    /// From which segment on the youngest are many of the same size.
-    fn to_be_merged(&self) -> Option<usize> {
+    /// Remembers why something failed that nobody waits for.
+    fn trouble<T>(&self, done: &Result<T>) {
+        let trouble = done.as_ref().err().map(ToString::to_string);
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+    }
+
+    fn take(&self, writer: &mut Writer, range: std::ops::Range<usize>, with_recent: bool) -> Taken {
         let view = self.view();
-        let tier = |part: &Part| {
-            let sealed = self.options.seal_documents.max(1);
-            (part.segment.documents() / sealed).max(1).ilog2() / 3
+        let part = |part: &Part| {
+            let removed = view.removed.get(&part.number).into_iter().flatten();
+            let mut removed: Vec<u32> = removed.copied().collect();
+            removed.sort_unstable();
+            (part.clone(), removed)
         };
-        let last = tier(view.parts.last()?);
-        let run = view
-            .parts
-            .iter()
-            .rev()
-            .take_while(|part| tier(part) <= last)
-            .count();
-        (run >= FAN_IN).then(|| view.parts.len() - run)
+        let taken = Taken {
+            parts: view.parts[range].iter().map(part).collect(),
+            with_recent,
+            number: writer.next,
+        };
+        writer.next += 1;
+        let numbers = taken.parts.iter().map(|(part, _)| part.number);
+        writer.taken.extend(numbers.chain([taken.number]));
+        taken
     }
 
-    /// Replaces the segments from number `first` on, and the recent documents if so wished, by one
-    /// segment of those of their documents that are live.
-    fn replace(&self, writer: &mut Writer, first: usize, with_recent: bool) -> Result<()> {
-        let number = writer.next;
-        let segment = {
+    fn write(&self, taken: &Taken) -> Result<Segment> {
+        let path = self.segment_path(taken.number);
+        let mut segment = SegmentWriter::create(&path, self.making())?;
+        for (part, removed) in &taken.parts {
+            let mut removed = removed.iter().copied().peekable();
+            for number in 0..part.segment.documents() {
+                if removed.next_if_eq(&number).is_none() {
+                    segment.push(&part.segment.document(number)?, &*self.method)?;
+                }
+            }
+            part.segment.unchanged()?;
+        }
+        if taken.with_recent {
+            // Whoever seals has the right to change the index: nothing comes or goes meanwhile.
             let view = self.view();
-            self.write_segment(&view, first, with_recent, number)?
-        };
-        let part = Part {
-            number,
-            segment: Arc::new(segment),
-        };
-        let (mut parts, mut replaced) = {
-            let view = self.view();
-            let replaced: Vec<u64> = view.parts[first..].iter().map(|part| part.number).collect();
-            (view.parts[..first].to_vec(), replaced)
-        };
-        if part.segment.documents() > 0 {
-            parts.push(part.clone());
-        } else {
-            part.segment.remove_when_unused(&self.options.faults);
-        }
-        if with_recent {
-            replaced.push(RECENT);
-        }
-        let listed: Vec<Listed> = parts.iter().map(Part::listed).collect();
-        let change = Change {
-            segments: Some((&listed, number + 1)),
-            replaced: replaced.clone(),
-            ..Change::default()
-        };
-        self.commit(writer, &change)?;
-        writer.next = number + 1;
-        let mut view = self
-            .view
-            .write()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        for old in &view.parts[first..] {
-            old.segment.remove_when_unused(&self.options.faults);
-        }
-        view.parts = parts;
-        if with_recent {
-            view.recent = Recent::new(self.form);
-        }
-        for number in replaced {
-            view.removed.remove(&number);
-        }
-        Ok(())
-    }
-
-    fn write_segment(
-        &self,
-        view: &View,
-        first: usize,
-        with_recent: bool,
-        number: u64,
-    ) -> Result<Segment> {
-        let parts = view.parts.len() as u32;
-        let mut documents: Vec<(u32, u32)> = (first as u32..parts)
-            .map(|part| (part, view.parts[part as usize].segment.documents()))
-            .collect();
-        if with_recent {
-            documents.push((parts, view.recent.len()));
-        }
-        let expected: u64 = documents.iter().map(|(_, count)| u64::from(*count)).sum();
-        let making = self.making(expected);
-        let mut segment = SegmentWriter::create(&self.segment_path(number), making)?;
-        for (part, count) in documents {
-            for number in 0..count {
+            let part = view.parts.len() as u32;
+            for number in 0..view.recent.len() {
                 let place = Place { part, number };
                 if view.is_live(place) {
                     segment.push(&view.document(place)?, &*self.method)?;
                 }
             }
-            if let Some(part) = view.parts.get(part as usize) {
-                part.segment.unchanged()?;
-            }
         }
         segment.finish(|_| Ok(()))
     }
 
-    pub(super) fn making(&self, expected: u64) -> Making {
+    /// Puts a segment in the place of what was taken for it; says whether it did. It does not if
+    /// somebody else has replaced that meanwhile.
+    fn put(&self, writer: &mut Writer, taken: Taken, written: Result<Segment>) -> Result<bool> {
+        let numbers: Vec<u64> = taken.parts.iter().map(|(part, _)| part.number).collect();
+        writer
+            .taken
+            .retain(|number| *number != taken.number && !numbers.contains(number));
+        let segment = written?;
+        if writer.database.is_none() {
+            self.reload(writer)?;
+        }
+        let place = {
+            let view = self.view();
+            let known: Vec<u64> = view.parts.iter().map(|part| part.number).collect();
+            match numbers.first() {
+                None => Some(known.len()),
+                Some(first) => {
+                    let place = known.iter().position(|number| number == first);
+                    place.filter(|place| known[*place..].starts_with(&numbers))
+                }
+            }
+        };
+        let Some(place) = place else {
+            segment.remove_when_unused(&self.options.faults);
+            return Ok(false);
+        };
+        let part = Part {
+            number: taken.number,
+            segment: Arc::new(segment),
+        };
+        let (parts, removed) = {
+            let view = self.view();
+            let new = (part.segment.documents() > 0).then_some(&part);
+            let (before, rest) = view.parts.split_at(place);
+            let parts = before.iter().chain(new).chain(&rest[numbers.len()..]);
+            (
+                parts.cloned().collect::<Vec<Part>>(),
+                removed_since(&taken.parts, &view),
+            )
+        };
+        let listed: Vec<Listed> = parts.iter().map(Part::listed).collect();
+        let mut replaced = numbers;
+        if taken.with_recent {
+            replaced.push(RECENT);
+        }
+        let change = Change {
+            segments: Some((&listed, writer.next)),
+            removed: removed
+                .iter()
+                .map(|document| (part.number, *document))
+                .collect(),
+            replaced,
+            ..Change::default()
+        };
+        self.commit(writer, &change)?;
+        if part.segment.documents() == 0 {
+            part.segment.remove_when_unused(&self.options.faults);
+        }
+        // What is dropped, files among it, is dropped when questions are answered again.
+        let _recent = self.replace(&change.replaced, parts, (part.number, removed));
+        for (part, _) in &taken.parts {
+            part.segment.remove_when_unused(&self.options.faults);
+        }
+        Ok(true)
+    }
+
+    /// Shows other segments; returns what is no longer recent.
+    fn replace(
+        &self,
+        replaced: &[u64],
+        parts: Vec<Part>,
+        (number, removed): (u64, AHashSet<u32>),
+    ) -> Option<Recent> {
+        let mut view = self.view.write().unwrap_or_else(PoisonError::into_inner);
+        view.parts = parts;
+        for number in replaced {
+            view.removed.remove(number);
+        }
+        if !removed.is_empty() {
+            view.removed.insert(number, removed);
+        }
+        let recent = replaced.contains(&RECENT).then(|| Recent::new(self.form));
+        recent.map(|recent| std::mem::replace(&mut view.recent, recent))
+    }
+
+    fn making(&self) -> Making {
         Making {
             form: self.form,
             layout: self.manifest.layout,
             seed: self.manifest.seed,
-            expected,
             memory_bytes: self.options.memory_bytes,
             faults: self.options.faults.clone(),
         }
     }
+}
+
+/// The documents of `parts` that were removed since they were taken, as the new segment numbers
+/// them.
+fn removed_since(parts: &[(Part, Vec<u32>)], view: &View) -> AHashSet<u32> {
+    let mut since = AHashSet::new();
+    let mut first = 0;
+    for (part, before) in parts {
+        let now = view.removed.get(&part.number).into_iter().flatten();
+        for document in now {
+            let below = before.partition_point(|removed| removed < document);
+            if before.get(below) != Some(document) {
+                since.insert(first + document - below as u32);
+            }
+        }
+        first += part.segment.documents() - before.len() as u32;
+    }
+    since
 }
 
 impl Part {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Layout;
+use super::database::{self, Database};
 use super::form::Form;
 use crate::io::{Faults, PagedFile, directory};
 use crate::{Error, ErrorKind, Result};
@@ -56,18 +57,20 @@ impl Manifest {
         }
     }
 
-    /// Reads that of the index `index`.
+    /// Reads that of the index `index`; the one in its database if the file was lost.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if there is none, [`ErrorKind::Content`] if it is damaged or of a
     /// newer version.
     pub fn read(index: &Path) -> Result<Manifest> {
         let path = index.join(NAME);
-        if !path.exists() {
-            let message = if index.exists() {
-                "is no index of simtool, or an unfinished one (build it again)"
-            } else {
+        if !directory::exists(&path)? {
+            let message = if !directory::exists(index)? {
                 "there is no such index (build it first)"
+            } else if let Some(manifest) = lost(index)? {
+                return Ok(manifest);
+            } else {
+                "is no index of simtool, or an unfinished one (build it again)"
             };
             return Err(Error::new(ErrorKind::Read, message).in_file(index));
         }
@@ -101,6 +104,17 @@ impl Manifest {
         directory::write(&index.join(NAME), self.encode()?.as_bytes(), faults)
     }
 
+    /// Writes it if the file was lost.
+    ///
+    /// # Errors
+    /// Those of [`write`](Self::write).
+    pub fn restore(&self, index: &Path, faults: &Faults) -> Result<()> {
+        match directory::exists(&index.join(NAME))? {
+            true => Ok(()),
+            false => self.write(index, faults),
+        }
+    }
+
     /// The two lines.
     ///
     /// # Errors
@@ -132,4 +146,24 @@ impl Manifest {
         );
         Err(Error::new(ErrorKind::Parameter, message).in_file(index))
     }
+}
+
+/// The manifest in the database of an index whose file was lost: none if there are no documents,
+/// which is what an interrupted maker of an index leaves, or if the database is damaged.
+///
+/// # Errors
+/// [`ErrorKind::Read`] if the database cannot be read.
+pub fn lost(index: &Path) -> Result<Option<Manifest>> {
+    if !directory::exists(&index.join(database::NAME))? {
+        return Ok(None);
+    }
+    let stored = match Database::open_copy(index).and_then(|copy| copy.load()) {
+        Err(error) if error.kind() == ErrorKind::Read => return Err(error),
+        Err(_) => return Ok(None),
+        Ok(stored) => stored,
+    };
+    let documents = !stored.segments.is_empty() || !stored.recent.is_empty();
+    Ok(Manifest::decode(&stored.manifest)
+        .ok()
+        .filter(|_| documents))
 }

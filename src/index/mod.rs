@@ -46,6 +46,7 @@ mod build;
 mod check;
 mod copy;
 mod database;
+mod due;
 mod form;
 mod maintain;
 mod manifest;
@@ -101,6 +102,8 @@ pub struct Options {
     pub memory_bytes: usize,
     /// So many recent documents become a segment.
     pub seal_documents: u32,
+    /// Leave merging to threads that call [`Index::merge`], so that additions do not wait for it.
+    pub merge_apart: bool,
     /// Open without writing anything, for example on a read-only file system.
     pub read_only: bool,
     /// Failures on demand, for tests.
@@ -113,6 +116,7 @@ impl Default for Options {
             layout: Layout::Fast,
             memory_bytes: 256 << 20,
             seal_documents: 1 << 16,
+            merge_apart: false,
             read_only: false,
             faults: Faults::default(),
         }
@@ -128,7 +132,12 @@ pub struct Index {
     options: Options,
     view: RwLock<View>,
     writer: Mutex<Writer>,
+    /// Why sealing or merging failed last.
+    trouble: Mutex<Option<String>>,
 }
+
+/// Nobody has room for more matches of one query.
+const MOST_MATCHES: usize = u32::MAX as usize;
 
 /// What only one thread at a time has.
 struct Writer {
@@ -136,8 +145,10 @@ struct Writer {
     database: Option<Database>,
     /// The number of the next segment.
     next: u64,
-    /// Why sealing or merging failed last.
-    trouble: Option<String>,
+    /// Segments that are being replaced, and those that are being written for them.
+    taken: Vec<u64>,
+    /// So many recent documents there have to be before sealing is tried again.
+    seal_from: u32,
     _lock: FileLock,
 }
 
@@ -158,7 +169,7 @@ pub struct Info {
     pub segments: Vec<(u32, u64, u64)>,
     /// Whether additions are possible.
     pub read_only: bool,
-    /// Why sealing or merging failed last, if it did; none while the index is being changed.
+    /// Why sealing or merging failed last, if it did.
     pub trouble: Option<String>,
 }
 
@@ -174,7 +185,7 @@ impl Index {
     /// [`ErrorKind::Parameter`] for a fingerprint of another length, [`ErrorKind::Content`] if a
     /// segment is damaged, [`ErrorKind::Changed`] if one was truncated meanwhile.
     pub fn seen(&self, queries: &[Query<'_>], limit: usize) -> Result<Vec<Answer>> {
-        let limit = limit.max(1);
+        let limit = limit.clamp(1, MOST_MATCHES);
         for query in queries {
             self.check_sketch(query.sketch)?;
         }
@@ -237,18 +248,20 @@ impl Index {
         Ok(Some(Document::of(&view.document(place)?)))
     }
 
-    /// Calls `visit` with every document, oldest first. Additions wait meanwhile.
+    /// Calls `visit` with every document that is there now, oldest first. Everything else goes on
+    /// meanwhile. Memory: a copy of the recent documents.
     ///
     /// # Errors
     /// Those of `visit`; [`ErrorKind::Content`] if a segment is damaged.
     pub fn for_each(&self, mut visit: impl FnMut(&Entry<'_>) -> Result<()>) -> Result<()> {
-        self.view().for_each(|entry| visit(entry))
+        let view = self.view().clone();
+        view.for_each(|entry| visit(entry))
     }
 
     /// What is known of the index; does not wait for changes.
     pub fn info(&self) -> Info {
-        let writer = self.writer.try_lock().ok();
-        let trouble = writer.and_then(|writer| writer.trouble.clone());
+        let trouble = self.trouble.lock();
+        let trouble = trouble.unwrap_or_else(PoisonError::into_inner).clone();
         let read_only = self.options.read_only;
         let view = self.view();
         let segments = view.parts.iter().map(|part| {

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use ahash::{AHashMap, AHashSet};
 
@@ -76,7 +76,7 @@ impl Index {
     /// Opens the index `directory`, which has to be made for the same `spec`.
     ///
     /// Reads the database as a whole and the headers of the segments; removes files that an
-    /// interrupted process left.
+    /// interrupted process left, and writes a lost manifest again.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if there is no index, or another process has it open;
@@ -102,7 +102,11 @@ impl Index {
             true => Database::open_copy(directory)?,
             false => Database::open(directory, &options.faults)?,
         };
-        Self::with(directory, method, manifest, options, Some(database), lock)
+        let index = Self::with(directory, method, manifest, options, Some(database), lock)?;
+        if !options.read_only {
+            index.manifest.restore(directory, &options.faults)?;
+        }
+        Ok(index)
     }
 
     pub(super) fn with(
@@ -122,7 +126,8 @@ impl Index {
         let writer = Writer {
             database,
             next: 0,
-            trouble: None,
+            taken: Vec::new(),
+            seal_from: 0,
             _lock: lock,
         };
         let index = Index {
@@ -133,6 +138,7 @@ impl Index {
             options: options.clone(),
             view: RwLock::new(empty),
             writer: Mutex::new(writer),
+            trouble: Mutex::new(None),
         };
         index.reload(&mut index.lock())?;
         Ok(index)
@@ -151,31 +157,25 @@ impl Index {
         }
         let view = self.view_of(&stored)?;
         if !self.options.read_only {
-            self.remove_leftovers(&stored)?;
+            self.remove_leftovers(&stored, &writer.taken)?;
         }
-        writer.next = stored.next;
+        // Segments that are being written have their numbers already.
+        writer.next = writer.next.max(stored.next);
+        writer.seal_from = 0;
         writer.database = Some(database);
-        *self
-            .view
-            .write()
-            .unwrap_or_else(std::sync::PoisonError::into_inner) = view;
+        // What was shown before is dropped when questions are answered again.
+        drop(self.show(view));
         Ok(())
     }
 
+    fn show(&self, view: View) -> View {
+        let mut shown = self.view.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut shown, view)
+    }
+
     fn view_of(&self, stored: &Stored) -> Result<View> {
-        let mut parts = Vec::new();
-        for listed in &stored.segments {
-            let path = self.segment_path(listed.number);
-            let segment = Segment::open(&path, self.form)?;
-            if segment.identity() != listed.identity || segment.documents() != listed.documents {
-                let message = "is not the segment that the database lists (restore it from a copy)";
-                return Err(Error::new(ErrorKind::Content, message).in_file(&path));
-            }
-            parts.push(Part {
-                number: listed.number,
-                segment: Arc::new(segment),
-            });
-        }
+        let parts = stored.segments.iter().map(|listed| self.part_of(listed));
+        let parts = all(parts.collect())?;
         let mut recent = Recent::new(self.form);
         for bytes in &stored.recent {
             let entry =
@@ -206,25 +206,52 @@ impl Index {
         })
     }
 
+    fn part_of(&self, listed: &Listed) -> Result<Part> {
+        let path = self.segment_path(listed.number);
+        let segment = Segment::open(&path, self.form)?;
+        if segment.identity() != listed.identity || segment.documents() != listed.documents {
+            let message = "is not the segment that the database lists (restore it from a copy)";
+            return Err(Error::new(ErrorKind::Content, message).in_file(&path));
+        }
+        Ok(Part {
+            number: listed.number,
+            segment: Arc::new(segment),
+        })
+    }
+
     /// Where segment number `number` is.
     pub(super) fn segment_path(&self, number: u64) -> PathBuf {
         segment_path(&self.directory, number)
     }
 
-    /// Removes segments that no list has: those of an interrupted process.
-    fn remove_leftovers(&self, stored: &Stored) -> Result<()> {
-        let listed: Vec<PathBuf> = stored
-            .segments
-            .iter()
-            .map(|listed| self.segment_path(listed.number))
-            .collect();
+    /// Removes segments that no list has: those of an interrupted process. Those that were `taken`
+    /// are in use.
+    fn remove_leftovers(&self, stored: &Stored, taken: &[u64]) -> Result<()> {
+        let listed = stored.segments.iter().map(|listed| listed.number);
+        let listed: AHashSet<u64> = listed.chain(taken.iter().copied()).collect();
         for path in directory::list(&self.directory.join(SEGMENTS))? {
-            if !listed.contains(&path) {
+            let number = path
+                .file_stem()
+                .and_then(|name| name.to_str()?.parse().ok());
+            if !number.is_some_and(|number| listed.contains(&number)) {
                 directory::remove(&path, &self.options.faults)?;
             }
         }
         Ok(())
     }
+}
+
+/// All of them, or what is wrong with the first, and how many others there are.
+fn all(parts: Vec<Result<Part>>) -> Result<Vec<Part>> {
+    let wrong = parts.iter().filter(|part| part.is_err()).count();
+    let parts: Result<Vec<Part>> = parts.into_iter().collect();
+    parts.map_err(|error| match wrong {
+        0 | 1 => error,
+        _ => {
+            let message = format!("{error}; {} more segments do not open", wrong - 1);
+            Error::new(error.kind(), message)
+        }
+    })
 }
 
 pub(super) fn segment_path(index: &Path, number: u64) -> PathBuf {
@@ -241,11 +268,11 @@ pub(super) fn lock_path(index: &Path) -> PathBuf {
 /// # Errors
 /// [`ErrorKind::Parameter`] if there is something else.
 pub fn vacant(index: &Path) -> Result<()> {
-    if index.join(manifest::NAME).exists() {
+    if directory::exists(&index.join(manifest::NAME))? {
         let message = "is an index already (choose another place, or add to it)";
         return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
     }
-    if !index.exists() {
+    if !directory::exists(index)? {
         return Ok(());
     }
     let ours = [LOCK, SEGMENTS, super::database::NAME].map(|name| index.join(name));
@@ -272,6 +299,12 @@ pub(super) fn prepare(index: &Path, options: &Options) -> Result<FileLock> {
     vacant(index)?;
     directory::create(index, &options.faults)?;
     let lock = FileLock::exclusive(&index.join(LOCK))?.ok_or_else(|| in_use(index))?;
+    // Somebody else may have made one meanwhile, or what makes it one may have been lost.
+    vacant(index)?;
+    if manifest::lost(index)?.is_some() {
+        let message = "holds documents, but its index.json is missing (open it: that is restored)";
+        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+    }
     directory::remove(&index.join(super::database::NAME), &options.faults)?;
     let segments = index.join(SEGMENTS);
     directory::create(&segments, &options.faults)?;
@@ -279,12 +312,9 @@ pub(super) fn prepare(index: &Path, options: &Options) -> Result<FileLock> {
         directory::remove(&leftover, &options.faults)?;
     }
     directory::sync(index, &options.faults)?;
-    if let Some(parent) = index
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-    {
-        directory::sync(parent, &options.faults)?;
-    }
+    let parent = index.parent().unwrap_or(Path::new("/"));
+    let here = parent.as_os_str().is_empty();
+    directory::sync(if here { Path::new(".") } else { parent }, &options.faults)?;
     Ok(lock)
 }
 

@@ -1,9 +1,7 @@
 //! In which order do the bits of a fingerprint stand?
 //!
-//! Stored fingerprints have their bits reordered, so that the bits of each block are neighbours
-//! and the first ones of a block say most. One reordering then serves every table of a segment:
-//! table i holds the reordered fingerprints *rotated* until block i leads. Distances stay as
-//! they are.
+//! Every table of a segment has an order of its own, in which the bits that name a bucket come
+//! first. Distances stay as they are.
 
 use bytemuck::Pod;
 
@@ -28,12 +26,12 @@ pub trait Value: Fingerprint {
         }))
     }
 
-    /// Moves the lowest `width` bits, `by` (below `width`) places towards the highest, those at
-    /// the top to the bottom; the others are zero before and after.
-    fn rotate(self, by: u32, width: u32) -> Self;
-
     /// The `bits` (at most 24) highest of `width` bits.
     fn prefix(self, width: u32, bits: u32) -> u32;
+
+    /// The fingerprint of `width` bits, the highest `bits` (at most 24) of which are `prefix` and
+    /// the others zero.
+    fn of_prefix(prefix: u32, width: u32, bits: u32) -> Self;
 }
 
 macro_rules! value {
@@ -52,22 +50,20 @@ macro_rules! value {
             }
 
             #[inline]
-            fn rotate(self, by: u32, width: u32) -> Self {
-                if width == <$type>::BITS {
-                    self.rotate_left(by)
-                } else if by == 0 {
-                    self
-                } else {
-                    ((self << by) | (self >> (width - by))) & <$type>::low_bits(width)
-                }
-            }
-
-            #[inline]
             fn prefix(self, width: u32, bits: u32) -> u32 {
                 if bits == 0 {
                     0
                 } else {
                     (self >> (width - bits)) as u32
+                }
+            }
+
+            #[inline]
+            fn of_prefix(prefix: u32, width: u32, bits: u32) -> Self {
+                if bits == 0 {
+                    0
+                } else {
+                    <$type>::from(prefix) << (width - bits)
                 }
             }
         }
@@ -120,14 +116,16 @@ impl<F: Value> Permutation<F> {
         })
     }
 
-    /// The source of every bit, the highest first.
-    pub fn order(&self) -> &[u8] {
-        &self.order
-    }
-
-    /// How many bits are reordered.
-    pub fn width(&self) -> u32 {
-        self.order.len() as u32
+    /// What takes a fingerprint in this order into the order of `other`, which has the same width.
+    pub fn onto(&self, other: &Permutation<F>) -> Option<Permutation<F>> {
+        let places = self.order.iter().rev();
+        let place = |bit: &u8| places.clone().position(|own| own == bit);
+        let order: Option<Vec<u8>> = other
+            .order
+            .iter()
+            .map(|bit| Some(place(bit)? as u8))
+            .collect();
+        Permutation::new(&order?)
     }
 
     /// The reordered fingerprint.
@@ -153,7 +151,8 @@ mod tests {
                 Just((0..width as u8).collect::<Vec<u8>>()).prop_shuffle()
             }),
             bits in any::<u128>(),
-            by in 0u32..128,
+            seed in any::<u64>(),
+            named in 0u32..=24,
         ) {
             let width = order.len() as u32;
             let permutation = Permutation::<u128>::new(&order).unwrap();
@@ -163,15 +162,20 @@ mod tests {
                 prop_assert_eq!(moved >> at & 1, bits >> bit & 1);
             }
             prop_assert_eq!(moved & !u128::low_bits(width), 0);
-            let by = by % width;
-            let rotated = moved.rotate(by, width);
-            for bit in 0..width {
-                prop_assert_eq!(rotated >> ((bit + by) % width) & 1, moved >> bit & 1);
-            }
+            let mut other = order.clone();
+            other.sort_by_key(|bit| (u64::from(*bit) + 1).wrapping_mul(seed | 1));
+            let other = Permutation::<u128>::new(&other).unwrap();
+            let onto = permutation.onto(&other).unwrap();
+            prop_assert_eq!(onto.apply(moved), other.apply(bits));
+            let named = named.min(width);
+            let prefix = moved.prefix(width, named);
+            let high = u128::of_prefix(prefix, width, named);
+            prop_assert_eq!(moved ^ high, moved & !(u128::MAX << (width - named)));
             if width <= 64 {
                 let narrow = Permutation::<u64>::new(&order).unwrap();
                 prop_assert_eq!(u128::from(narrow.apply(bits as u64)), moved);
-                prop_assert_eq!(u128::from((moved as u64).rotate(by, width)), rotated);
+                let high = u64::of_prefix(prefix, width, named);
+                prop_assert_eq!(high, u128::of_prefix(prefix, width, named) as u64);
             }
         }
     }

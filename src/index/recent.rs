@@ -76,11 +76,18 @@ impl Recent {
     }
 
     /// Adds all documents of `other`, in order.
-    pub fn append(&mut self, other: &Recent, method: &dyn Compare) {
-        for number in 0..other.len() {
-            if let Some(entry) = other.document(number) {
-                self.push(&entry, method);
-            }
+    pub fn append(&mut self, other: Recent) {
+        let first = self.len();
+        self.bytes += other.bytes;
+        self.records.extend(other.records);
+        let ids = other.ids.into_iter();
+        self.ids
+            .extend(ids.map(|(id, number)| (id, first + number)));
+        self.narrow.append(other.narrow, first);
+        self.wide.append(other.wide, first);
+        for (key, numbers) in other.keys {
+            let known = self.keys.entry(key).or_default();
+            known.extend(numbers.iter().map(|number| first + number));
         }
     }
 
@@ -148,6 +155,12 @@ impl<F: Value> Fingerprints<F> {
     fn push(&mut self, sketch: &[u8], number: u32) {
         self.values.push(F::of_bytes(sketch));
         self.numbers.push(number);
+    }
+
+    fn append(&mut self, other: Fingerprints<F>, first: u32) {
+        self.values.extend(other.values);
+        let numbers = other.numbers.iter();
+        self.numbers.extend(numbers.map(|number| first + number));
     }
 
     fn search(

@@ -21,6 +21,14 @@ pub fn create(path: &Path, faults: &Faults) -> Result<()> {
         .map_err(|cause| write_error(path, "cannot be created", cause))
 }
 
+/// Whether there is something called `path`.
+///
+/// # Errors
+/// [`ErrorKind::Read`](crate::ErrorKind::Read) if nobody can know.
+pub fn exists(path: &Path) -> Result<bool> {
+    path.try_exists().map_err(|cause| read_error(path, cause))
+}
+
 /// Makes the names in `path` durable.
 ///
 /// # Errors

@@ -8,8 +8,14 @@
 //! | 20 | width of a fingerprint in bits, w; 0 if sketches are found by keys |
 //! | 21 | the distance within which everything is found |
 //! | 22 | number of tables, t |
-//! | then w bytes | which bit of a fingerprint stands where, the highest place first |
-//! | then 3t bytes | of each table: rotation, radius, bits of the directory |
+//! | then t times w + 2 bytes | of each table: which bit of a fingerprint stands where, the highest place first; radius; bits of the directory |
+//!
+//! In files of the first form one order served all tables, each of which had it rotated:
+//!
+//! | bytes behind the first 23 | |
+//! |---|---|
+//! | w | which bit stands where |
+//! | 3t | of each table: rotation, radius, bits of the directory |
 
 use crate::index::plan::{MOST_DIRECTORY_BITS, MOST_TABLES, Table};
 
@@ -26,8 +32,10 @@ pub struct Attributes {
     pub distinct: u64,
     /// The distance within which everything is found.
     pub distance: u8,
-    /// Which bit stands where; empty if sketches are found by keys.
-    pub order: Vec<u8>,
+    /// Bits of a fingerprint; 0 if sketches are found by keys.
+    pub width: u8,
+    /// Whether tables store fingerprints as a whole: the first form.
+    pub whole: bool,
     /// The tables.
     pub tables: Vec<Table>,
 }
@@ -35,46 +43,35 @@ pub struct Attributes {
 impl Attributes {
     /// As bytes.
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(FIXED + self.order.len() + 3 * self.tables.len());
+        let mut out = Vec::new();
         out.extend(self.documents.to_le_bytes());
         out.extend(self.seed.to_le_bytes());
         out.extend(self.distinct.to_le_bytes());
-        out.extend([
-            self.order.len() as u8,
-            self.distance,
-            self.tables.len() as u8,
-        ]);
-        out.extend(&self.order);
+        out.extend([self.width, self.distance, self.tables.len() as u8]);
         for table in &self.tables {
-            out.extend([
-                table.rotation as u8,
-                table.radius as u8,
-                table.directory_bits as u8,
-            ]);
+            out.extend(&table.order);
+            out.extend([table.radius as u8, table.directory_bits as u8]);
         }
         out
     }
 
-    /// Reads what claims to be attributes; `None` if they make no sense.
-    pub fn decode(bytes: &[u8]) -> Option<Attributes> {
+    /// Reads what claims to be attributes, of a file of the first form if `whole`; `None` if they
+    /// make no sense.
+    pub fn decode(bytes: &[u8], whole: bool) -> Option<Attributes> {
         let (fixed, rest) = bytes.split_at_checked(FIXED)?;
-        let (width, distance, tables) = (fixed[20], fixed[21], fixed[22]);
-        let (order, rest) = rest.split_at_checked(width.into())?;
-        if rest.len() != 3 * usize::from(tables) || u32::from(tables) > MOST_TABLES {
+        let (width, distance, count) = (fixed[20], fixed[21], fixed[22]);
+        if u32::from(count) > MOST_TABLES || (count == 0) != (width == 0) {
             return None;
         }
-        let tables = rest.chunks_exact(3).map(|table| Table {
-            rotation: table[0].into(),
-            radius: table[1].into(),
-            directory_bits: table[2].into(),
-        });
-        let tables: Vec<Table> = tables.collect();
+        let tables = match whole {
+            true => rotated(rest, width.into(), count.into()),
+            false => ordered(rest, width.into(), count.into()),
+        }?;
         let sound = |table: &Table| {
-            table.rotation + table.directory_bits <= width.into()
-                && table.rotation < width.into()
-                && table.directory_bits <= MOST_DIRECTORY_BITS
+            let bits = table.directory_bits;
+            bits <= MOST_DIRECTORY_BITS && bits <= width.into()
         };
-        if !tables.iter().all(sound) || tables.is_empty() != (width == 0) {
+        if !tables.iter().all(sound) {
             return None;
         }
         let eight = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| fixed[at + i]));
@@ -83,8 +80,36 @@ impl Attributes {
             seed: eight(4),
             distinct: eight(12),
             distance,
-            order: order.to_vec(),
+            width,
+            whole,
             tables,
         })
     }
+}
+
+/// Tables, each with its order.
+fn ordered(bytes: &[u8], width: usize, count: usize) -> Option<Vec<Table>> {
+    let table = |bytes: &[u8]| Table {
+        order: bytes[..width].to_vec(),
+        radius: bytes[width].into(),
+        directory_bits: bytes[width + 1].into(),
+    };
+    let all = bytes.len() == count * (width + 2);
+    all.then(|| bytes.chunks_exact(width + 2).map(table).collect())
+}
+
+/// Tables that share an order, rotated.
+fn rotated(bytes: &[u8], width: usize, count: usize) -> Option<Vec<Table>> {
+    let (order, rest) = bytes.split_at_checked(width)?;
+    let table = |bytes: &[u8]| {
+        let rotation = usize::from(bytes[0]);
+        let (front, back) = order.split_at_checked(rotation)?;
+        Some(Table {
+            order: [back, front].concat(),
+            radius: bytes[1].into(),
+            directory_bits: bytes[2].into(),
+        })
+    };
+    let tables: Option<Vec<Table>> = rest.chunks_exact(3).map(table).collect();
+    tables.filter(|_| rest.len() == 3 * count)
 }

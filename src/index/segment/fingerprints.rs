@@ -12,6 +12,9 @@ use crate::index::permutation::Value;
 use crate::io::BlockFile;
 use crate::sketch::Score;
 
+/// Fingerprints that are checked at a time.
+const PIECE: u32 = 1 << 14;
+
 pub struct Fingerprints<F: Value> {
     tables: Tables<F>,
 }
@@ -69,13 +72,33 @@ impl<F: Value> Fingerprints<F> {
         Ok(())
     }
 
-    /// Checks what checksums do not: that the tables are sorted and the groups complete.
-    pub fn verify(&self, file: &BlockFile, documents: u64) -> Result<()> {
+    /// Checks what checksums do not: that the tables are sorted and the groups hold each of the
+    /// `documents` that have a sketch.
+    pub fn verify<'a>(
+        &self,
+        file: &BlockFile,
+        documents: u64,
+        sketch: &dyn Fn(u32) -> Result<&'a [u8]>,
+    ) -> Result<()> {
         let alone = file.len::<u32>(GROUPS) == 0;
         if file.len::<u32>(MEMBERS) != documents || alone && documents != self.tables.distinct {
             return Err(file.damaged("not every document is listed under its fingerprint"));
         }
-        self.tables.verify(file)
+        self.tables.verify(file)?;
+        self.tables.for_each_piece(file, PIECE, |first, values| {
+            for (value, group) in values.iter().zip(first..) {
+                let mut last = None;
+                for at in members(file, group)? {
+                    let number = file.values::<u32>(MEMBERS, at..at + 1)?[0];
+                    let own = self.tables.first_order(F::of_bytes(sketch(number)?));
+                    if own != *value || last >= Some(number) {
+                        return Err(file.damaged("a document is listed under another fingerprint"));
+                    }
+                    last = Some(number);
+                }
+            }
+            Ok(())
+        })
     }
 }
 

@@ -18,6 +18,11 @@ pub fn hash(bytes: &[u8], seed: u64) -> u64 {
     xxh3_64_with_seed(bytes, seed)
 }
 
+/// Sums of these say whether two lists hold the same, in whatever order.
+pub fn place_hash(hash: u64, number: u32) -> u64 {
+    xxh3_64_with_seed(&hash.to_le_bytes(), number.into())
+}
+
 /// The two sections, by the number of the first.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists(pub usize);
@@ -49,6 +54,30 @@ impl Lists {
             at = end;
         }
         Ok(())
+    }
+
+    /// Checks that hashes ascend, and that the sum of [`place_hash`] is `expected`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`](crate::ErrorKind::Content) if not.
+    pub fn verify(self, file: &BlockFile, expected: u64) -> Result<()> {
+        let (mut last, mut sum) = (0, 0u64);
+        let count = file.len::<u64>(self.0);
+        for start in (0..count).step_by(WINDOW as usize) {
+            let window = start..count.min(start + WINDOW);
+            let hashes = file.values::<u64>(self.0, window.clone())?;
+            for (hash, number) in hashes.iter().zip(file.values::<u32>(self.0 + 1, window)?) {
+                if *hash < last {
+                    return Err(file.damaged("a list of hashes is not sorted"));
+                }
+                last = *hash;
+                sum = sum.wrapping_add(place_hash(*hash, *number));
+            }
+        }
+        match sum == expected {
+            true => Ok(()),
+            false => Err(file.damaged("not every document is listed under its keys")),
+        }
     }
 
     /// How many hashes are below `hash`.

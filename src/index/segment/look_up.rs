@@ -8,11 +8,9 @@
 //! into order, too, which costs less than so many misses of the page tables. What comes next is
 //! asked for some steps before.
 
-use super::sections::{directory, values};
-use super::tables::Tables;
+use super::tables::{Table, Tables};
 use crate::Result;
 use crate::index::permutation::Value;
-use crate::index::plan::Table;
 use crate::io::{BLOCK_BYTES, BlockFile};
 use crate::kernel::hamming::Pair;
 
@@ -23,7 +21,7 @@ const TOGETHER: usize = 1 << 20;
 /// About so many looks are listed at a time.
 const LISTED: usize = 512;
 /// Fingerprints of a bucket that are compared with all queries before the next ones are.
-const PIECE: usize = 2048;
+const PIECE: u32 = 2048;
 /// Comparisons after which hits are handed on, so that they take little memory.
 const PAIRS: usize = 1 << 16;
 /// Fewer queries do not ask whether a table is in memory: that takes some microseconds.
@@ -38,14 +36,16 @@ const DIGIT_BITS: u32 = 11;
 /// Buffers of looking up.
 #[derive(Debug, Default)]
 pub struct Looks<F> {
-    /// All queries, their bits reordered.
-    reordered: Vec<F>,
+    /// The queries in the order of the table's bits.
+    permuted: Vec<F>,
     /// Bucket (the high half) and number of a query (the low half), by bucket.
     order: Vec<u64>,
     spare: Vec<u64>,
-    /// In that order, the queries rotated as the table is.
-    rotated: Vec<F>,
+    /// The same queries, by bucket.
+    ordered: Vec<F>,
     looks: Vec<Look>,
+    /// Fingerprints of a bucket.
+    piece: Vec<F>,
     pairs: Vec<Pair>,
 }
 
@@ -72,69 +72,26 @@ impl<F: Value> Tables<F> {
         if self.distinct == 0 {
             return Ok(());
         }
-        let mut reordered = std::mem::take(&mut looks.reordered);
-        reordered.clear();
-        reordered.extend(queries.iter().map(|query| self.permutation.apply(*query)));
-        for (number, patterns) in self.patterns.iter().enumerate() {
+        for table in &self.tables {
             // Few queries: their neighbours are far apart, and are put into order as well.
-            let few = (queries.len() as u64) < file.len::<u8>(values(number)) / BLOCK_BYTES as u64;
+            let [_, values] = table.sections();
+            let few = (queries.len() as u64) < file.len::<u8>(values) / BLOCK_BYTES as u64;
             let (ordered, listed) = if few {
-                (&patterns[..], &[0][..])
+                (&table.patterns[..], &[0][..])
             } else {
-                (&[0][..], &patterns[..])
+                (&[0][..], &table.patterns[..])
             };
-            self.read_ahead(file, number, queries.len());
+            table.read_ahead(file, queries.len());
             let together = (TOGETHER / ordered.len()).max(1);
-            let chunks = reordered.chunks(together);
+            let chunks = queries.chunks(together);
             for (queries, first) in chunks.zip((0..).step_by(together)) {
-                self.order(number, queries, ordered, looks);
-                self.look_in_order(
-                    file,
-                    number,
-                    listed,
-                    looks,
-                    &mut |query, distance, group| visit(first as u32 + query, distance, group),
-                )?;
+                table.order(queries, ordered, looks);
+                self.look_in_order(file, table, listed, looks, &mut |query, distance, group| {
+                    visit(first as u32 + query, distance, group)
+                })?;
             }
         }
-        looks.reordered = reordered;
         Ok(())
-    }
-
-    /// Puts queries into the order of their buckets in table `number`, once for each pattern.
-    fn order(&self, number: usize, queries: &[F], patterns: &[u32], looks: &mut Looks<F>) {
-        let Table {
-            rotation,
-            directory_bits,
-            ..
-        } = self.tables[number];
-        let rotated = |query: F| query.rotate(rotation, self.width);
-        let bucket = |query: F| rotated(query).prefix(self.width, directory_bits);
-        looks.order.clear();
-        for (query, number) in queries.iter().zip(0u64..) {
-            let bucket = bucket(*query);
-            let entry = |pattern: &u32| u64::from(bucket ^ pattern) << 32 | number;
-            looks.order.extend(patterns.iter().map(entry));
-        }
-        sort(&mut looks.order, &mut looks.spare, directory_bits);
-        let ordered = looks.order.iter();
-        looks.rotated.clear();
-        looks
-            .rotated
-            .extend(ordered.map(|place| rotated(queries[*place as u32 as usize])));
-    }
-
-    /// Lets what `queries` want of table `number` be read in one piece, if that is a good part.
-    fn read_ahead(&self, file: &BlockFile, number: usize, queries: usize) {
-        if queries < MANY {
-            return;
-        }
-        let looks = (queries * self.patterns[number].len()) as u64;
-        for section in [directory(number), values(number)] {
-            if looks * ONE_BY_ONE > file.len::<u8>(section) / BLOCK_BYTES as u64 {
-                file.read_ahead(section);
-            }
-        }
     }
 
     /// Lists the buckets that the ordered queries look into, their own with each pattern, some at
@@ -142,7 +99,7 @@ impl<F: Value> Tables<F> {
     fn look_in_order(
         &self,
         file: &BlockFile,
-        number: usize,
+        table: &Table<F>,
         patterns: &[u32],
         looks: &mut Looks<F>,
         visit: &mut dyn FnMut(u32, u32, u32) -> Result<()>,
@@ -162,7 +119,7 @@ impl<F: Value> Tables<F> {
                     queries: (first, at as u32),
                 }));
             }
-            self.look_ahead(file, number, looks, &mut |place, distance, group| {
+            self.look_ahead(file, table, looks, &mut |place, distance, group| {
                 visit(order[place as usize] as u32, distance, group)
             })?;
         }
@@ -174,24 +131,22 @@ impl<F: Value> Tables<F> {
     fn look_ahead(
         &self,
         file: &BlockFile,
-        number: usize,
+        table: &Table<F>,
         looks: &mut Looks<F>,
         visit: &mut dyn FnMut(u32, u32, u32) -> Result<()>,
     ) -> Result<()> {
         let count = looks.looks.len();
         for ahead in 0..count + AHEAD {
             if let Some(look) = looks.looks.get(ahead) {
-                let bucket = u64::from(look.bucket);
-                file.prefetch::<u32>(directory(number), bucket..bucket + 1);
+                table.prefetch_range(file, look.bucket);
             }
             let near = ahead.wrapping_sub(AHEAD / 2);
             if let Some(look) = looks.looks.get_mut(near) {
-                look.range = self.range(file, number, look.bucket)?;
-                let (start, end) = look.range;
-                file.prefetch::<F>(values(number), start.into()..end.into());
+                look.range = table.range(file, look.bucket)?;
+                table.prefetch(file, look.range.0..look.range.1);
             }
             if let Some(now) = ahead.checked_sub(AHEAD) {
-                self.look(file, number, now, looks, visit)?;
+                self.look(file, table, now, looks, visit)?;
             }
         }
         Ok(())
@@ -201,37 +156,72 @@ impl<F: Value> Tables<F> {
     fn look(
         &self,
         file: &BlockFile,
-        number: usize,
+        table: &Table<F>,
         now: usize,
         looks: &mut Looks<F>,
         visit: &mut dyn FnMut(u32, u32, u32) -> Result<()>,
     ) -> Result<()> {
-        let Look { range, queries, .. } = looks.looks[now];
-        let (start, end) = range;
-        if start == end {
-            return Ok(());
-        }
-        let bucket = file.values::<F>(values(number), start.into()..end.into())?;
-        let most = (PAIRS / bucket.len().min(PIECE)).max(1);
-        let queries = &looks.rotated[queries.0 as usize..queries.1 as usize];
-        let places = (looks.looks[now].queries.0..).step_by(most);
-        for (queries, place) in queries.chunks(most).zip(places) {
-            for (piece, start) in bucket.chunks(PIECE).zip((start..).step_by(PIECE)) {
+        let Look {
+            bucket,
+            range: (mut start, end),
+            queries,
+        } = looks.looks[now];
+        let of = &looks.ordered[queries.0 as usize..queries.1 as usize];
+        while start < end {
+            let next = end.min(start.saturating_add(PIECE));
+            table.read(file, bucket, start..next, &mut looks.piece)?;
+            let most = (PAIRS / looks.piece.len().max(1)).max(1);
+            for (of, place) in of.chunks(most).zip((queries.0..).step_by(most)) {
                 looks.pairs.clear();
-                (self.kernels.scan_each)(piece, queries, self.near, &mut looks.pairs);
+                (self.kernels.scan_each)(&looks.piece, of, self.near, &mut looks.pairs);
                 for Pair { query, hit } in &looks.pairs {
-                    let value = piece[hit.position as usize];
-                    if !self.is_in_an_earlier(number, queries[*query as usize] ^ value) {
-                        let group = match number {
-                            0 => start + hit.position,
-                            _ => self.group(file, number, value)?,
+                    let value = looks.piece[hit.position as usize];
+                    if !table.is_in_an_earlier(of[*query as usize] ^ value) {
+                        let group = match table.is_first() {
+                            true => start + hit.position,
+                            false => self.group(file, table, value)?,
                         };
                         visit(place + query, hit.distance, group)?;
                     }
                 }
             }
+            start = next;
         }
         Ok(())
+    }
+}
+
+impl<F: Value> Table<F> {
+    /// Puts queries into the order of their buckets, once for each pattern.
+    fn order(&self, queries: &[F], patterns: &[u32], looks: &mut Looks<F>) {
+        let permuted = queries.iter().map(|query| self.permutation.apply(*query));
+        looks.permuted.clear();
+        looks.permuted.extend(permuted);
+        looks.order.clear();
+        for (query, number) in looks.permuted.iter().zip(0u64..) {
+            let bucket = self.bucket(*query);
+            let entry = |pattern: &u32| u64::from(bucket ^ pattern) << 32 | number;
+            looks.order.extend(patterns.iter().map(entry));
+        }
+        sort(&mut looks.order, &mut looks.spare, self.directory_bits);
+        let ordered = looks.order.iter();
+        looks.ordered.clear();
+        looks
+            .ordered
+            .extend(ordered.map(|place| looks.permuted[*place as u32 as usize]));
+    }
+
+    /// Lets what `queries` want of the table be read in one piece, if that is a good part.
+    fn read_ahead(&self, file: &BlockFile, queries: usize) {
+        if queries < MANY {
+            return;
+        }
+        let looks = (queries * self.patterns.len()) as u64;
+        for section in self.sections() {
+            if looks * ONE_BY_ONE > file.len::<u8>(section) / BLOCK_BYTES as u64 {
+                file.read_ahead(section);
+            }
+        }
     }
 }
 

@@ -57,13 +57,30 @@ impl Segment {
     /// # Errors
     /// Those of [`BlockFile::open`]; [`ErrorKind::Content`] if it is no segment of this form.
     pub fn open(path: &Path, form: Form) -> Result<Segment> {
-        let file = BlockFile::open(path)?;
+        Segment::of(path, BlockFile::open(path)?, form)
+    }
+
+    /// The same for a file that may be cut: documents that agree with their checksums can be read.
+    ///
+    /// # Errors
+    /// Those of [`BlockFile::open_damaged`]; [`ErrorKind::Content`] if it is no segment of this
+    /// form.
+    pub fn open_damaged(path: &Path, form: Form) -> Result<Segment> {
+        Segment::of(path, BlockFile::open_damaged(path)?, form)
+    }
+
+    fn of(path: &Path, file: BlockFile, form: Form) -> Result<Segment> {
         let wrong = || {
             let message = "is no segment of this index";
             Error::new(ErrorKind::Content, message).in_file(path)
         };
-        let attributes = Attributes::decode(file.attributes()).ok_or_else(wrong)?;
-        if file.kind() != form.kind() || file.len::<u64>(ENDS) != u64::from(attributes.documents) {
+        let whole = file.kind() == form.first_kind();
+        let attributes = Attributes::decode(file.attributes(), whole).ok_or_else(wrong)?;
+        let bits = (attributes.width.into(), attributes.distance.into());
+        if !whole && file.kind() != form.kind()
+            || bits != form.bits()
+            || file.len::<u64>(ENDS) != u64::from(attributes.documents)
+        {
             return Err(wrong());
         }
         let contents = match form {
@@ -178,12 +195,8 @@ impl Segment {
         live: &dyn Fn(u32) -> bool,
         nearest: &mut Nearest,
     ) -> Result<()> {
-        let mut keys = Vec::new();
-        method.keys(sketch, &mut |key| {
-            keys.push(lists::hash(&key.to_le_bytes(), self.attributes.seed))
-        });
         let mut numbers = Vec::new();
-        for key in keys {
+        for key in self.keys(method, sketch) {
             Lists(KEYS).for_each(&self.file, key, |number| {
                 numbers.push(number);
                 Ok(())
@@ -225,18 +238,36 @@ impl Segment {
     ///
     /// # Errors
     /// [`ErrorKind::Content`] naming what is damaged.
-    pub fn verify(&self) -> Result<()> {
+    pub fn verify(&self, method: &dyn Compare) -> Result<()> {
         self.file.verify()?;
         let Attributes { documents, .. } = self.attributes;
-        let mut found = 0u64;
+        let (mut found, mut keys) = (0u64, 0u64);
         for number in 0..documents {
-            found += u64::from(!self.document(number)?.sketch.is_empty());
+            let sketch = self.document(number)?.sketch;
+            found += u64::from(!sketch.is_empty());
+            if matches!(self.contents, Contents::Keys) && !sketch.is_empty() {
+                let hashes = self.keys(method, sketch);
+                let sums = hashes.iter().map(|hash| lists::place_hash(*hash, number));
+                keys = sums.fold(keys, u64::wrapping_add);
+            }
         }
+        let sketch = |number| Ok(self.document(number)?.sketch);
         match &self.contents {
-            Contents::Narrow(of) => of.verify(&self.file, found),
-            Contents::Wide(of) => of.verify(&self.file, found),
-            Contents::Keys => Ok(()),
+            Contents::Narrow(of) => of.verify(&self.file, found, &sketch),
+            Contents::Wide(of) => of.verify(&self.file, found, &sketch),
+            Contents::Keys => Lists(KEYS).verify(&self.file, keys),
         }
+    }
+
+    /// The hashes of a sketch's keys, ascending, each once.
+    fn keys(&self, method: &dyn Compare, sketch: &[u8]) -> Vec<u64> {
+        let mut hashes = Vec::new();
+        method.keys(sketch, &mut |key| {
+            hashes.push(lists::hash(&key.to_le_bytes(), self.attributes.seed));
+        });
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes
     }
 }
 

@@ -5,7 +5,6 @@
 //! well, in order, so that the tables of the queries have to be small for that to pay: a million
 //! queries against 10⁵, 10⁶ and 10⁷ fingerprints took 0.7, 1.3 and 3 times as long as looking up.
 
-use super::sections::values;
 use super::tables::Tables;
 use crate::Result;
 use crate::index::permutation::Value;
@@ -18,7 +17,7 @@ const QUERIES_EACH: u64 = 8;
 /// Fewer queries are always looked up: planning their tables takes some milliseconds.
 const MANY: usize = 1 << 15;
 /// Fingerprints that are searched among the queries at a time.
-const SCANNED: usize = 1 << 14;
+const SCANNED: u32 = 1 << 14;
 /// Memory that tables of the queries may take.
 const SCAN_BYTES: usize = 1 << 30;
 
@@ -38,27 +37,26 @@ impl<F: Value> Tables<F> {
     ) -> Result<()> {
         let queries: Vec<F> = queries
             .iter()
-            .map(|query| self.permutation.apply(*query))
+            .map(|query| self.first_order(*query))
             .collect();
         let count = usize::try_from(self.distinct).unwrap_or(usize::MAX);
         let (width, k) = (self.width, self.near.k);
         let strategy = hamming::plan(&queries, count, width, k, SCAN_BYTES)?.strategy;
-        file.read_ahead(values(0));
+        for section in self.tables[0].sections() {
+            file.read_ahead(section);
+        }
         let index = Index::build(&queries, width, k, strategy, Level::best())?;
         let mut scratch = hamming::Scratch::default();
         let mut visited = Ok(());
-        for first in (0..self.distinct).step_by(SCANNED) {
-            let end = self.distinct.min(first + SCANNED as u64);
-            let groups = file.values::<F>(values(0), first..end)?;
+        self.for_each_piece(file, SCANNED, |first, groups| {
             index.search_batch(groups, &mut scratch, |group, hits| {
-                let group = first as u32 + group as u32;
+                let group = first + group as u32;
                 let mut hits = hits.iter();
                 if visited.is_ok() {
                     visited = hits.try_for_each(|hit| visit(hit.position, hit.distance, group));
                 }
             });
-            std::mem::replace(&mut visited, Ok(()))?;
-        }
-        Ok(())
+            std::mem::replace(&mut visited, Ok(()))
+        })
     }
 }

@@ -1,10 +1,15 @@
 //! Permuted tables in a file: see [`plan`](crate::index::plan) for why nothing is missed.
 
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::Attributes;
 use super::sections::{directory, values};
 use crate::Result;
 use crate::index::permutation::{Permutation, Value};
-use crate::index::plan::Table;
+use crate::index::plan;
 use crate::io::BlockFile;
 use crate::kernel::Level;
 use crate::kernel::hamming::{Kernels, Near};
@@ -14,102 +19,255 @@ const MOST_PATTERNS: usize = 1 << 16;
 
 /// The tables of a segment.
 pub struct Tables<F: Value> {
-    pub(super) permutation: Permutation<F>,
     pub(super) width: u32,
     pub(super) distinct: u64,
     pub(super) near: Near<F>,
     pub(super) kernels: &'static Kernels<F>,
-    pub(super) tables: Vec<Table>,
-    /// Of each table: what is to be changed in a query's bucket to get those to look into.
-    pub(super) patterns: Vec<Vec<u32>>,
+    pub(super) tables: Vec<Table<F>>,
+}
+
+/// Fingerprints in an order of their own, by the bucket that their leading bits name.
+pub struct Table<F: Value> {
+    number: usize,
+    width: u32,
+    pub(super) directory_bits: u32,
+    /// Bytes of a stored fingerprint.
+    each: u64,
+    /// Whether the bits that name the bucket are stored, too, as in files of the first form.
+    whole: bool,
+    radius: u32,
+    kernels: &'static Kernels<F>,
+    pub(super) permutation: Permutation<F>,
+    /// From this table's order to that of the first.
+    to_first: Permutation<F>,
+    /// Of each table before: the bits that name its buckets, in this table's order, and its radius.
+    earlier: Vec<(F, u32)>,
+    /// What is to be changed in a query's bucket to get those to look into.
+    pub(super) patterns: Vec<u32>,
 }
 
 impl<F: Value> Tables<F> {
     /// The tables that the attributes describe; `None` if that makes no sense.
     pub fn new(attributes: &Attributes) -> Option<Tables<F>> {
-        let permutation = Permutation::new(&attributes.order)?;
-        let width = permutation.width();
-        let patterns = attributes
-            .tables
-            .iter()
-            .map(patterns)
-            .collect::<Option<_>>()?;
-        // Anything else would be incomplete.
-        let found: u32 = attributes.tables.iter().map(|table| table.radius + 1).sum();
-        if found <= u32::from(attributes.distance) || attributes.tables.first()?.rotation != 0 {
+        let width = u32::from(attributes.width);
+        let kernels = F::kernels(Level::best());
+        let mut tables: Vec<Table<F>> = Vec::new();
+        for (number, of) in attributes.tables.iter().enumerate() {
+            let permutation = Permutation::new(&of.order)?;
+            let first = tables
+                .first()
+                .map_or(&permutation, |first| &first.permutation);
+            let to_first = permutation.onto(first)?;
+            let named = |table: &Table<F>| {
+                let named =
+                    F::of_prefix((1 << table.directory_bits) - 1, width, table.directory_bits);
+                let onto = table.permutation.onto(&permutation)?;
+                Some((onto.apply(named), table.radius))
+            };
+            let each = match attributes.whole {
+                true => size_of::<F>() as u64,
+                false => of.value_bytes().into(),
+            };
+            tables.push(Table {
+                number,
+                width,
+                directory_bits: of.directory_bits,
+                each,
+                whole: attributes.whole,
+                radius: of.radius,
+                kernels,
+                to_first,
+                earlier: tables.iter().map(named).collect::<Option<_>>()?,
+                permutation,
+                patterns: patterns(of)?,
+            });
+        }
+        if tables.is_empty() {
             return None;
         }
         Some(Tables {
-            permutation,
             width,
             distinct: attributes.distinct,
             near: Near {
                 mask: F::low_bits(width),
                 k: attributes.distance.into(),
             },
-            kernels: F::kernels(Level::best()),
-            tables: attributes.tables.clone(),
-            patterns,
+            kernels,
+            tables,
         })
     }
 
-    pub(super) fn range(&self, file: &BlockFile, number: usize, bucket: u32) -> Result<(u32, u32)> {
-        let bucket = u64::from(bucket);
-        let ends = file.values::<u32>(directory(number), bucket..bucket + 2)?;
-        Ok((ends[0], ends[1]))
+    /// A fingerprint in the order of the first table.
+    pub(super) fn first_order(&self, fingerprint: F) -> F {
+        self.tables[0].permutation.apply(fingerprint)
     }
 
-    /// Whether an earlier table than `number` finds fingerprints that differ so.
-    pub(super) fn is_in_an_earlier(&self, number: usize, difference: F) -> bool {
-        let back = self.width - self.tables[number].rotation;
-        self.tables[..number].iter().any(|table| {
-            let difference = difference.rotate((back + table.rotation) % self.width, self.width);
-            difference
-                .prefix(self.width, table.directory_bits)
-                .count_ones()
-                <= table.radius
-        })
-    }
-
-    /// The group of a fingerprint that stands in table `number`: its place in the first table.
-    pub(super) fn group(&self, file: &BlockFile, number: usize, value: F) -> Result<u32> {
-        let back = (self.width - self.tables[number].rotation) % self.width;
-        let value = value.rotate(back, self.width);
-        let bucket = value.prefix(self.width, self.tables[0].directory_bits);
-        let (start, end) = self.range(file, 0, bucket)?;
-        let bucket = file.values::<F>(values(0), start.into()..end.into())?;
-        bucket
-            .binary_search(&value)
-            .map(|place| start + place as u32)
-            .map_err(|_| file.damaged("its tables hold different fingerprints"))
-    }
-
-    /// Checks that every table is sorted and agrees with its directory.
-    pub fn verify(&self, file: &BlockFile) -> Result<()> {
-        for (number, table) in self.tables.iter().enumerate() {
-            let ends = 1 << table.directory_bits;
-            let directory = file.values::<u32>(directory(number), 0..ends + 1)?;
-            let all = file.values::<F>(values(number), 0..self.distinct)?;
-            if directory[0] != 0 || u64::from(directory[ends as usize]) != self.distinct {
-                return Err(file.damaged("a directory does not cover its table"));
+    /// The group of a fingerprint that stands in `table`: its place in the first one.
+    pub(super) fn group(&self, file: &BlockFile, table: &Table<F>, value: F) -> Result<u32> {
+        let first = &self.tables[0];
+        let value = table.to_first.apply(value);
+        let bucket = first.bucket(value);
+        let (mut low, mut high) = first.range(file, bucket)?;
+        let mut found = Vec::with_capacity(1);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            first.read(file, bucket, middle..middle + 1, &mut found)?;
+            match found.first().cmp(&Some(&value)) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Ok(middle),
+                Ordering::Greater => high = middle,
             }
-            if !all.is_sorted_by(|a, b| a < b) {
-                return Err(file.damaged("a table is not sorted"));
-            }
-            for (bucket, ends) in (0..).zip(directory.windows(2)) {
-                let range = all.get(ends[0] as usize..ends[1] as usize);
-                let prefix = |value: &F| value.prefix(self.width, table.directory_bits);
-                if !range.is_some_and(|range| range.iter().all(|value| prefix(value) == bucket)) {
-                    return Err(file.damaged("a directory does not agree with its table"));
+        }
+        Err(file.damaged("its tables hold different fingerprints"))
+    }
+
+    /// Calls `visit` with the fingerprints of the first table, in its order, some at a time, and
+    /// the group of the first of them.
+    pub(super) fn for_each_piece(
+        &self,
+        file: &BlockFile,
+        most: u32,
+        mut visit: impl FnMut(u32, &[F]) -> Result<()>,
+    ) -> Result<()> {
+        let first = &self.tables[0];
+        let (mut piece, mut bucket) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        for number in 0..first.buckets() {
+            let (mut start, end) = first.range(file, number)?;
+            while start < end {
+                let next = end.min(start + (most - piece.len() as u32));
+                first.read(file, number, start..next, &mut bucket)?;
+                piece.extend_from_slice(&bucket);
+                start = next;
+                if piece.len() as u32 == most {
+                    visit(at, &piece)?;
+                    at += most;
+                    piece.clear();
                 }
             }
         }
+        visit(at, &piece)
+    }
+
+    /// Checks that every table is sorted and agrees with its directory, and that all tables hold
+    /// the same fingerprints.
+    pub fn verify(&self, file: &BlockFile) -> Result<()> {
+        let mut sums = Vec::new();
+        for table in &self.tables {
+            sums.push(table.verify(file, self.distinct)?);
+        }
+        match sums.iter().all(|sum| *sum == sums[0]) {
+            true => Ok(()),
+            false => Err(file.damaged("its tables hold different fingerprints")),
+        }
+    }
+}
+
+impl<F: Value> Table<F> {
+    /// The bucket of a fingerprint in this table's order.
+    #[inline]
+    pub(super) fn bucket(&self, value: F) -> u32 {
+        value.prefix(self.width, self.directory_bits)
+    }
+
+    /// Whether places in this table are the numbers of groups.
+    pub(super) fn is_first(&self) -> bool {
+        self.number == 0
+    }
+
+    fn buckets(&self) -> u32 {
+        1 << self.directory_bits
+    }
+
+    /// Where a bucket begins and ends.
+    #[inline]
+    pub(super) fn range(&self, file: &BlockFile, bucket: u32) -> Result<(u32, u32)> {
+        let bucket = u64::from(bucket);
+        let ends = file.values::<u32>(directory(self.number), bucket..bucket + 2)?;
+        Ok((ends[0], ends[1]))
+    }
+
+    /// Replaces `out` by fingerprints of a bucket, by their places in the table.
+    #[inline]
+    pub(super) fn read(
+        &self,
+        file: &BlockFile,
+        bucket: u32,
+        places: Range<u32>,
+        out: &mut Vec<F>,
+    ) -> Result<()> {
+        let bytes = self.bytes(places);
+        let stored = file.values::<u8>(values(self.number), bytes)?;
+        let named = match self.whole {
+            true => F::default(),
+            false => F::of_prefix(bucket, self.width, self.directory_bits),
+        };
+        out.clear();
+        (self.kernels.unpack)(stored, self.each as usize, named, out);
         Ok(())
+    }
+
+    /// Asks for a bucket to be brought into the cache.
+    #[inline]
+    pub(super) fn prefetch(&self, file: &BlockFile, places: Range<u32>) {
+        file.prefetch::<u8>(values(self.number), self.bytes(places));
+    }
+
+    /// Asks for the end of a bucket to be brought into the cache.
+    #[inline]
+    pub(super) fn prefetch_range(&self, file: &BlockFile, bucket: u32) {
+        let bucket = u64::from(bucket);
+        file.prefetch::<u32>(directory(self.number), bucket..bucket + 1);
+    }
+
+    /// The sections of the table.
+    pub(super) fn sections(&self) -> [usize; 2] {
+        [directory(self.number), values(self.number)]
+    }
+
+    fn bytes(&self, places: Range<u32>) -> Range<u64> {
+        u64::from(places.start) * self.each..u64::from(places.end) * self.each
+    }
+
+    /// Whether an earlier table finds fingerprints that differ so, in this table's order.
+    #[inline]
+    pub(super) fn is_in_an_earlier(&self, difference: F) -> bool {
+        let finds = |(named, radius): &(F, u32)| (difference & *named).count_ones() <= *radius;
+        self.earlier.iter().any(finds)
+    }
+
+    /// Checks the table; the sum of hashes of its fingerprints, in the order of the first.
+    fn verify(&self, file: &BlockFile, distinct: u64) -> Result<u64> {
+        let size = file.len::<u8>(values(self.number));
+        let (begin, last) = (
+            self.range(file, 0)?.0,
+            self.range(file, self.buckets() - 1)?.1,
+        );
+        if begin != 0 || u64::from(last) != distinct || size != distinct * self.each {
+            return Err(file.damaged("a directory does not cover its table"));
+        }
+        let mut all = Vec::new();
+        let mut sum = 0u64;
+        for bucket in 0..self.buckets() {
+            let (start, end) = self.range(file, bucket)?;
+            self.read(file, bucket, start..end, &mut all)?;
+            if !all.is_sorted_by(|a, b| a < b) {
+                return Err(file.damaged("a table is not sorted"));
+            }
+            if !all.iter().all(|value| self.bucket(*value) == bucket) {
+                return Err(file.damaged("a directory does not agree with its table"));
+            }
+            for value in &all {
+                let value = self.to_first.apply(*value);
+                sum = sum.wrapping_add(xxh3_64(bytemuck::bytes_of(&value)));
+            }
+        }
+        Ok(sum)
     }
 }
 
 /// Every number that differs from zero in at most `radius` of the directory's bits.
-fn patterns(table: &Table) -> Option<Vec<u32>> {
+fn patterns(table: &plan::Table) -> Option<Vec<u32>> {
     let mut patterns = vec![0u32];
     let mut last = 0;
     for _ in 0..table.radius.min(table.directory_bits) {
@@ -138,8 +296,8 @@ mod tests {
     #[test]
     fn patterns_are_all_of_at_most_the_radius() {
         for (radius, bits) in [(0, 5), (1, 7), (2, 9), (3, 4), (5, 3), (2, 0)] {
-            let table = Table {
-                rotation: 0,
+            let table = plan::Table {
+                order: Vec::new(),
                 radius,
                 directory_bits: bits,
             };
@@ -148,8 +306,8 @@ mod tests {
             let all = (0..1u32 << bits).filter(|pattern| pattern.count_ones() <= radius);
             assert!(found.iter().copied().eq(all));
         }
-        let table = Table {
-            rotation: 0,
+        let table = plan::Table {
+            order: Vec::new(),
             radius: 12,
             directory_bits: 24,
         };

@@ -6,17 +6,15 @@ use super::lists;
 use super::sections::{directory, values};
 use super::{Attributes, Segment};
 use crate::index::form::Form;
-use crate::index::permutation::Value;
-use crate::index::plan::{Plan, plan};
+use crate::index::permutation::{Permutation, Value};
+use crate::index::plan::{Table, plan};
 use crate::index::{Entry, Layout, record};
 use crate::io::{BlockWriter, Faults, Sorted, Sorter, Spool, Spooled};
 use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 
-/// So many fingerprints wait until the tables are planned by them.
-const SAMPLE: usize = 1 << 16;
-/// Of those, so many are looked at.
-const LOOKED_AT: usize = 4096;
+/// Tables are planned by so many fingerprints at least, spread evenly, if there are as many.
+const SAMPLE: usize = 4096;
 /// Bytes that are copied at a time.
 const STEP_BYTES: usize = 1 << 20;
 
@@ -29,8 +27,6 @@ pub struct Making {
     pub layout: Layout,
     /// The seed of the hashes.
     pub seed: u64,
-    /// About how many documents are expected; decides only how fast searches are.
-    pub expected: u64,
     /// Bytes that sorting may hold.
     pub memory_bytes: usize,
     /// Failures on demand.
@@ -66,8 +62,8 @@ impl SegmentWriter {
         // Ids; fingerprints, or one table at a time; what the tables after it are made of.
         let share = making.memory_bytes / 4;
         let contents = match making.form {
-            Form::Narrow { .. } => Contents::Narrow(FingerprintWriter::new(&directory, share)),
-            Form::Wide { .. } => Contents::Wide(FingerprintWriter::new(&directory, share)),
+            Form::Narrow { .. } => Contents::Narrow(FingerprintWriter::create(&directory, share)?),
+            Form::Wide { .. } => Contents::Wide(FingerprintWriter::create(&directory, share)?),
             Form::Keys => Contents::Keys(Sorter::new(&directory, 2 * share)),
         };
         Ok(SegmentWriter {
@@ -103,12 +99,8 @@ impl SegmentWriter {
             .push([lists::hash(entry.id, seed), number.into()])?;
         if !entry.sketch.is_empty() {
             match &mut self.contents {
-                Contents::Narrow(of) => {
-                    of.push(u64::of_bytes(entry.sketch), number, &self.making)?
-                }
-                Contents::Wide(of) => {
-                    of.push(u128::of_bytes(entry.sketch), number, &self.making)?
-                }
+                Contents::Narrow(of) => of.push(u64::of_bytes(entry.sketch), number)?,
+                Contents::Wide(of) => of.push(u128::of_bytes(entry.sketch), number)?,
                 Contents::Keys(keys) => {
                     let mut pushed = Ok(());
                     method.keys(entry.sketch, &mut |key| {
@@ -145,7 +137,8 @@ impl SegmentWriter {
             seed: self.making.seed,
             distinct: 0,
             distance: self.making.form.bits().1 as u8,
-            order: Vec::new(),
+            width: self.making.form.bits().0 as u8,
+            whole: false,
             tables: Vec::new(),
         };
         match self.contents {
@@ -218,78 +211,80 @@ fn write_lists(
 }
 
 fn copy(from: Spooled, to: &mut BlockWriter) -> Result<()> {
+    for_each_step(&from, STEP_BYTES, |step| to.append(step))
+}
+
+/// Calls `visit` with so many bytes at a time.
+fn for_each_step(
+    of: &Spooled,
+    bytes: usize,
+    mut visit: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
     let mut step = Vec::new();
     let mut at = 0;
-    while at < from.bytes() {
-        let length = (from.bytes() - at).min(STEP_BYTES as u64);
-        from.read_at(at, length as usize, &mut step)?;
-        to.append(&step)?;
+    while at < of.bytes() {
+        let length = (of.bytes() - at).min(bytes as u64);
+        of.read_at(at, length as usize, &mut step)?;
+        visit(&step)?;
         at += length;
     }
     Ok(())
 }
 
-/// Fingerprints that are waiting to be sorted.
+/// Fingerprints that are waiting: how the tables are planned depends on all of them.
 struct FingerprintWriter<F: Value> {
     directory: PathBuf,
     share: usize,
-    waiting: Vec<(F, u32)>,
-    planned: Option<(Plan<F>, Sorter<F::Placed>)>,
+    /// Fingerprint and number of each document.
+    waiting: Spool,
+    count: u64,
+    /// Each `step`-th fingerprint.
+    sample: Vec<F>,
+    step: u64,
 }
 
 impl<F: Value> FingerprintWriter<F> {
-    fn new(directory: &Path, share: usize) -> Self {
-        FingerprintWriter {
+    fn create(directory: &Path, share: usize) -> Result<Self> {
+        Ok(FingerprintWriter {
             directory: directory.to_owned(),
             share,
-            waiting: Vec::new(),
-            planned: None,
-        }
+            waiting: Spool::create(directory)?,
+            count: 0,
+            sample: Vec::new(),
+            step: 1,
+        })
     }
 
-    fn push(&mut self, value: F, number: u32, making: &Making) -> Result<()> {
-        match &mut self.planned {
-            Some((plan, sorter)) => sorter.push(plan.permutation.apply(value).place(number)),
-            None => {
-                self.waiting.push((value, number));
-                if self.waiting.len() == SAMPLE {
-                    self.plan(making)?;
-                }
-                Ok(())
+    fn push(&mut self, value: F, number: u32) -> Result<()> {
+        if self.count.is_multiple_of(self.step) {
+            self.sample.push(value);
+            if self.sample.len() == 2 * SAMPLE {
+                let kept = self.sample.iter().step_by(2).copied();
+                self.sample = kept.collect();
+                self.step *= 2;
             }
         }
-    }
-
-    /// Plans the tables by what is waiting, and sends it on.
-    fn plan(&mut self, making: &Making) -> Result<()> {
-        let (width, distance) = making.form.bits();
-        let step = self.waiting.len().div_ceil(LOOKED_AT).max(1);
-        let sample = self.waiting.iter().step_by(step).map(|(value, _)| *value);
-        let sample: Vec<F> = sample.collect();
-        let count = making.expected.max(self.waiting.len() as u64);
-        let plan = plan(&sample, count, width, distance, making.layout);
-        let mut sorter = Sorter::new(&self.directory, self.share);
-        for (value, number) in std::mem::take(&mut self.waiting) {
-            sorter.push(plan.permutation.apply(value).place(number))?;
-        }
-        self.planned = Some((plan, sorter));
+        self.count += 1;
+        self.waiting
+            .append(bytemuck::bytes_of(&value.place(number)))?;
         Ok(())
     }
 
     fn finish(
-        mut self,
+        self,
         file: &mut BlockWriter,
         making: &Making,
         attributes: &mut Attributes,
     ) -> Result<()> {
-        if self.planned.is_none() {
-            self.plan(making)?;
-        }
-        let Some((plan, sorter)) = self.planned else {
-            return Ok(());
-        };
-        let width = plan.permutation.width();
-        let rest = &plan.tables[1..];
+        let (width, distance) = making.form.bits();
+        let tables = plan(&self.sample, self.count, width, distance, making.layout);
+        let orders = tables
+            .iter()
+            .filter_map(|table| Permutation::new(&table.order));
+        let orders: Vec<Permutation<F>> = orders.collect();
+        let first = &orders[0];
+        let rest = orders[1..].iter().filter_map(|order| first.onto(order));
+        let rest: Vec<Permutation<F>> = rest.collect();
         let share = 2 * self.share / rest.len().max(1);
         let mut others: Vec<Sorter<F>> = rest
             .iter()
@@ -297,17 +292,17 @@ impl<F: Value> FingerprintWriter<F> {
             .collect();
         let mut groups = Spool::create(&self.directory)?;
         let mut members = Spool::create(&self.directory)?;
-        let mut table = TableWriter::new(width, plan.tables[0].directory_bits);
+        let mut table = TableWriter::new(&tables[0]);
         let mut last = None;
         let mut listed = 0u32;
-        for placed in sorter.finish()? {
+        for placed in sort_first(self.waiting, &self.directory, self.share, first)?.finish()? {
             let (value, number) = F::take(placed?);
             if last != Some(value) {
                 last = Some(value);
                 table.append(value, file)?;
                 groups.append(&listed.to_le_bytes())?;
-                for (sorter, table) in others.iter_mut().zip(rest) {
-                    sorter.push(value.rotate(table.rotation, width))?;
+                for (sorter, onto) in others.iter_mut().zip(&rest) {
+                    sorter.push(onto.apply(value))?;
                 }
             }
             members.append(&number.to_le_bytes())?;
@@ -325,45 +320,67 @@ impl<F: Value> FingerprintWriter<F> {
         copy(members.finish()?, file)?;
         file.end_section()?;
         table.finish(file)?;
-        for (sorter, of) in others.into_iter().zip(rest) {
-            let mut table = TableWriter::new(width, of.directory_bits);
+        for (sorter, of) in others.into_iter().zip(&tables[1..]) {
+            let mut table = TableWriter::new(of);
             for value in sorter.finish()? {
                 table.append(value?, file)?;
             }
             file.end_section()?;
             table.finish(file)?;
         }
-        attributes.order = plan.permutation.order().to_vec();
-        attributes.tables = plan.tables;
+        attributes.tables = tables;
         Ok(())
     }
+}
+
+/// What was waiting, in the order of the first table.
+fn sort_first<F: Value>(
+    waiting: Spool,
+    directory: &Path,
+    memory_bytes: usize,
+    order: &Permutation<F>,
+) -> Result<Sorter<F::Placed>> {
+    let mut sorter = Sorter::new(directory, memory_bytes);
+    let size = size_of::<F::Placed>();
+    for_each_step(&waiting.finish()?, STEP_BYTES / size * size, |step| {
+        for placed in step.chunks_exact(size) {
+            let (value, number) = F::take(bytemuck::pod_read_unaligned(placed));
+            sorter.push(order.apply(value).place(number))?;
+        }
+        Ok(())
+    })?;
+    Ok(sorter)
 }
 
 /// Writes the fingerprints of a table, then its directory.
 struct TableWriter {
     width: u32,
     bits: u32,
+    /// Bytes of each fingerprint that are written.
+    each: usize,
     count: u32,
     ends: Vec<u32>,
 }
 
 impl TableWriter {
-    fn new(width: u32, bits: u32) -> TableWriter {
+    fn new(of: &Table) -> TableWriter {
         TableWriter {
-            width,
-            bits,
+            width: of.order.len() as u32,
+            bits: of.directory_bits,
+            each: of.value_bytes() as usize,
             count: 0,
-            ends: Vec::with_capacity((1 << bits) + 1),
+            ends: Vec::with_capacity((1 << of.directory_bits) + 1),
         }
     }
 
     fn append<F: Value>(&mut self, value: F, file: &mut BlockWriter) -> Result<()> {
-        let bucket = value.prefix(self.width, self.bits) as usize;
-        if self.ends.len() <= bucket {
-            self.ends.resize(bucket + 1, self.count);
+        let bucket = value.prefix(self.width, self.bits);
+        if self.ends.len() <= bucket as usize {
+            self.ends.resize(bucket as usize + 1, self.count);
         }
         self.count += 1;
-        file.append(bytemuck::bytes_of(&value))
+        let stored = value ^ F::of_prefix(bucket, self.width, self.bits);
+        file.append(&bytemuck::bytes_of(&stored)[..self.each])
     }
 
     fn finish(mut self, file: &mut BlockWriter) -> Result<()> {

@@ -22,6 +22,9 @@ const LINES: usize = 8;
 /// So many pages say whether a section is in memory.
 const PAGES_LOOKED_AT: usize = 64;
 
+/// What to do about damage.
+const ADVICE: &str = " (restore it from a copy, or save what is intact by `rescue`)";
+
 /// Bytes that are copied at a time.
 const COPY_BYTES: u64 = 1 << 20;
 
@@ -54,30 +57,45 @@ impl BlockFile {
     /// [`ErrorKind::Read`] if it cannot be read, [`ErrorKind::Content`] if it is no file of
     /// blocks of a known layout, is cut, or its header is damaged.
     pub fn open(path: &Path) -> Result<BlockFile> {
+        let file = BlockFile::open_damaged(path)?;
+        let all = file.bytes.all();
+        let wrong = |what: String| Err(Error::new(ErrorKind::Content, what).in_file(path));
+        if file.header.bytes != all.len() as u64 {
+            return wrong(cut(&file.header, all));
+        }
+        if xxh3_64(&all[file.checksums_at..]) != file.header.checksums {
+            return wrong(format!("the checksums are damaged{ADVICE}"));
+        }
+        Ok(file)
+    }
+
+    /// The same for a file that may be cut, or whose checksums may be damaged: what does not agree
+    /// with its checksum, or has none any more, is an error when it is read.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub fn open_damaged(path: &Path) -> Result<BlockFile> {
         let file = File::open(path).map_err(|cause| read_error(path, cause))?;
         let found = file.metadata().map_err(|cause| read_error(path, cause))?;
         let bytes = Bytes::of(path, &file, found.len())?;
         let wrong = |what: String| Error::new(ErrorKind::Content, what).in_file(path);
         let all = bytes.all();
         let (header, identity) = Header::decode(all).map_err(wrong)?;
-        if header.bytes != all.len() as u64 {
-            let (claimed, found) = (header.bytes, all.len());
-            let message = format!("expected {claimed} bytes, found {found}: the file is cut");
-            return Err(wrong(message));
-        }
         // A block and its checksum take so many bytes together.
-        let blocks = all.len() / (BLOCK_BYTES + 8);
+        let blocks = usize::try_from(header.bytes / (BLOCK_BYTES as u64 + 8)).unwrap_or(0);
         let checksums_at = blocks * BLOCK_BYTES;
         let inside = |&(first, length): &(u64, u64)| {
             let end = first.checked_add(length);
             first.is_multiple_of(BLOCK_BYTES as u64)
                 && end.is_some_and(|end| end <= checksums_at as u64)
         };
-        if all.len() != blocks * (BLOCK_BYTES + 8) || !header.sections.iter().all(inside) {
-            return Err(wrong("its parts do not add up".into()));
+        // Blocks that are not there are not allocated for.
+        let whole = blocks as u64 * (BLOCK_BYTES as u64 + 8);
+        if header.bytes / 2 > all.len() as u64 {
+            return Err(wrong(cut(&header, all)));
         }
-        if xxh3_64(&all[checksums_at..]) != header.checksums {
-            return Err(wrong("the checksums are damaged".into()));
+        if header.bytes != whole || !header.sections.iter().all(inside) {
+            return Err(wrong(format!("its parts do not add up{ADVICE}")));
         }
         Ok(BlockFile {
             path: path.to_owned(),
@@ -162,7 +180,9 @@ impl BlockFile {
             let size = size_of::<T>() as u64;
             let start = range.start.saturating_mul(size).min(*length);
             let end = range.end.saturating_mul(size).clamp(start, *length);
-            let bytes = &self.bytes.all()[(first + start) as usize..(first + end) as usize];
+            let bytes = self.bytes.all();
+            let bytes = bytes.get((first + start) as usize..(first + end) as usize);
+            let bytes = bytes.unwrap_or_default();
             bytes.chunks(LINE_BYTES).take(LINES).for_each(prefetch);
         }
     }
@@ -236,16 +256,17 @@ impl BlockFile {
     #[cold]
     fn verify_block(&self, block: usize) -> Result<()> {
         let all = self.bytes.all();
-        let bytes = &all[block * BLOCK_BYTES..(block + 1) * BLOCK_BYTES];
+        let bytes = all.get(block * BLOCK_BYTES..(block + 1) * BLOCK_BYTES);
+        let bytes = bytes.ok_or_else(|| self.damaged(&format!("block {block} is missing")))?;
         let place = self.checksums_at + 8 * block;
-        let expected = u64::from_le_bytes(std::array::from_fn(|i| all[place + i]));
-        if checksum(bytes, block as u64) != expected {
+        let expected = all.get(place..place + 8);
+        let expected = expected.map(|sum| u64::from_le_bytes(std::array::from_fn(|i| sum[i])));
+        if expected != Some(checksum(bytes, block as u64)) {
             self.unchanged()?;
-            let message = format!(
-                "is damaged: block {block}, from byte {} on, does not agree with its checksum",
+            return Err(self.damaged(&format!(
+                "block {block}, from byte {} on, does not agree with its checksum",
                 block * BLOCK_BYTES
-            );
-            return Err(Error::new(ErrorKind::Content, message).in_file(&self.path));
+            )));
         }
         self.verified[block / 64].fetch_or(1 << (block % 64), Ordering::Relaxed);
         Ok(())
@@ -260,8 +281,13 @@ impl BlockFile {
     /// The error of a file whose contents contradict themselves.
     #[cold]
     pub fn damaged(&self, what: &str) -> Error {
-        Error::new(ErrorKind::Content, format!("is damaged: {what}")).in_file(&self.path)
+        Error::new(ErrorKind::Content, format!("is damaged: {what}{ADVICE}")).in_file(&self.path)
     }
+}
+
+fn cut(header: &Header, found: &[u8]) -> String {
+    let (claimed, found) = (header.bytes, found.len());
+    format!("expected {claimed} bytes, found {found}: the file is cut{ADVICE}")
 }
 
 impl Bytes {

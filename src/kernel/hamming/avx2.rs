@@ -1,10 +1,10 @@
 use std::arch::x86_64::*;
 
 use super::lanes::{self, Lanes};
-use super::{Hit, Kernels, Key, Near, Pair, TILE};
+use super::{Hit, Kernels, Key, Near, Pair, TILE, scalar};
 
-lanes::table!(U64, u64, Four64, "avx2,bmi1,bmi2,popcnt");
-lanes::table!(U128, u128, Four128, "avx2,bmi1,bmi2,popcnt");
+lanes::table!(U64, u64, Four64, scalar::unpack, "avx2,bmi1,bmi2,popcnt");
+lanes::table!(U128, u128, Four128, scalar::unpack, "avx2,bmi1,bmi2,popcnt");
 
 #[derive(Clone, Copy)]
 struct Four64(__m256i);

@@ -1,20 +1,60 @@
 use std::arch::x86_64::*;
 
 use super::lanes::{self, Lanes};
-use super::{Hit, Kernels, Key, Near, Pair, TILE};
+use super::{Hit, Kernels, Key, Near, Pair, TILE, scalar};
 
 lanes::table!(
     U64,
     u64,
     Eight64,
+    unpack,
     "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi1,bmi2,popcnt"
 );
 lanes::table!(
     U128,
     u128,
     Eight128,
+    scalar::unpack,
     "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi1,bmi2,popcnt"
 );
+
+fn unpack(stored: &[u8], each: usize, named: u64, out: &mut Vec<u64>) {
+    // SAFETY: the table is only handed out where the level is available.
+    unsafe { unpack_bytes(stored, each, named, out) }
+}
+
+/// Eight fingerprints from at most 64 bytes at a time.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn unpack_bytes(stored: &[u8], each: usize, named: u64, out: &mut Vec<u64>) {
+    assert!(
+        (1..=8).contains(&each),
+        "a fingerprint of 64 bits has 1 to 8 bytes"
+    );
+    let (mut places, mut kept) = ([0u8; 64], 0u64);
+    for (at, place) in places.iter_mut().enumerate() {
+        if at % 8 < each {
+            *place = (at / 8 * each + at % 8) as u8;
+            kept |= 1 << at;
+        }
+    }
+    let count = stored.len() / each;
+    let stored = &stored[..count * each];
+    out.reserve(count + 8);
+    // SAFETY: the masked load reads bytes of `stored` alone; eight fingerprints fit behind those
+    // that were written before, and `count` of them are meant.
+    unsafe {
+        let places = _mm512_loadu_si512(places.as_ptr().cast());
+        let named = _mm512_set1_epi64(named as i64);
+        let end = out.as_mut_ptr().add(out.len());
+        for (eight, bytes) in stored.chunks(8 * each).enumerate() {
+            let first = u64::MAX >> (64 - bytes.len());
+            let bytes = _mm512_maskz_loadu_epi8(first, bytes.as_ptr().cast());
+            let values = _mm512_maskz_permutexvar_epi8(kept, places, bytes);
+            _mm512_storeu_si512(end.add(8 * eight).cast(), _mm512_or_si512(values, named));
+        }
+        out.set_len(out.len() + count);
+    }
+}
 
 #[derive(Clone, Copy)]
 struct Eight64(__m512i);

@@ -187,7 +187,7 @@ fn push_each<F: Fingerprint>(
 
 /// The entry points of one instruction set for one type of fingerprint, and their table.
 macro_rules! table {
-    ($name:ident, $fingerprint:ty, $lanes:ty, $features:literal) => {
+    ($name:ident, $fingerprint:ty, $lanes:ty, $unpack:path, $features:literal) => {
         pub(super) static $name: Kernels<$fingerprint> = {
             fn scan(
                 of: &[$fingerprint],
@@ -267,6 +267,7 @@ macro_rules! table {
                 scan,
                 scan_tile,
                 scan_each,
+                unpack: $unpack,
                 buckets,
             }
         };

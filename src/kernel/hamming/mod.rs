@@ -57,6 +57,9 @@ type ScanTile<F> = fn(&[F], &[F; TILE], Near<F>, u32, &mut [Vec<Hit>; TILE]);
 /// `scan_each(fingerprints, queries, near, out)`: see [`Kernels::scan_each`].
 type ScanEach<F> = fn(&[F], &[F], Near<F>, &mut Vec<Pair>);
 
+/// `unpack(stored, each, named, out)`: see [`Kernels::unpack`].
+type Unpack<F> = fn(&[u8], usize, F, &mut Vec<F>);
+
 /// The loops of one instruction-set level; all levels give the same results.
 ///
 /// Obtained from [`Fingerprint::kernels`].
@@ -71,6 +74,10 @@ pub struct Kernels<F> {
     /// Appends the hits of any number of queries to one list, in no particular order; for few
     /// fingerprints and fewer hits.
     pub scan_each: ScanEach<F>,
+    /// Appends fingerprints that are stored in `each` bytes, from one to those of a fingerprint,
+    /// little-endian; the bits of `named` are set in all of them. What follows the last whole
+    /// one is left.
+    pub unpack: Unpack<F>,
     /// Writes the bucket of every fingerprint under a key; both slices have the same length.
     pub buckets: fn(&[F], Key<F>, &mut [u32]),
 }
@@ -145,6 +152,17 @@ mod tests {
                 (kernels.scan)(&fingerprints, *query, near, first, &mut found);
                 assert_eq!(found, expected, "{level} scan");
                 assert_eq!(*of_tile, expected, "{level} tile");
+            }
+            let stored: &[u8] = bytemuck::cast_slice(&fingerprints);
+            for each in 1..=size_of::<F>() {
+                let mut unpacked = vec![F::default(); 2];
+                (kernels.unpack)(stored, each, near.mask, &mut unpacked);
+                let expected = stored.chunks_exact(each).map(|bytes| {
+                    let bytes = bytes.iter().rev();
+                    let value = bytes.fold(0, |value, byte| value << 8 | u128::from(*byte));
+                    F::truncate(value) | near.mask
+                });
+                assert!(unpacked.drain(2..).eq(expected), "{level}, {each} bytes");
             }
             let mut keys = vec![0; fingerprints.len()];
             (kernels.buckets)(&fingerprints, key, &mut keys);

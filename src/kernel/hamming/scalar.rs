@@ -4,12 +4,14 @@ pub(super) static U64: Kernels<u64> = Kernels {
     scan,
     scan_tile,
     scan_each,
+    unpack,
     buckets,
 };
 pub(super) static U128: Kernels<u128> = Kernels {
     scan,
     scan_tile,
     scan_each,
+    unpack,
     buckets,
 };
 
@@ -46,6 +48,20 @@ fn scan_each<F: Fingerprint>(of: &[F], queries: &[F], near: Near<F>, out: &mut V
             }
         }
     }
+}
+
+pub(super) fn unpack<F: Fingerprint>(stored: &[u8], each: usize, named: F, out: &mut Vec<F>) {
+    let mask = F::low_bits(8 * each as u32);
+    let known = out.len();
+    // Whole fingerprints are read, of which the next ones' bytes are dropped, but for the last.
+    let wide = stored.windows(size_of::<F>()).step_by(each);
+    out.extend(wide.map(|bytes| bytemuck::pod_read_unaligned::<F>(bytes) & mask | named));
+    let rest = &stored[(out.len() - known) * each..];
+    out.extend(rest.chunks_exact(each).map(|bytes| {
+        let mut value = F::default();
+        bytemuck::bytes_of_mut(&mut value)[..each].copy_from_slice(bytes);
+        value | named
+    }));
 }
 
 fn buckets<F: Fingerprint>(of: &[F], key: Key<F>, out: &mut [u32]) {

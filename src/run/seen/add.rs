@@ -147,7 +147,7 @@ impl Seen {
     ) -> Result<(Seen, Added)> {
         let level = inputs.resources.level;
         let methods = vec![settings.method(level)?];
-        let mut build = build(directory, &settings, level, options, 0)?;
+        let mut build = build(directory, &settings, level, options)?;
         let mut added = Added::default();
         let texts = || {
             let sketcher = Sketcher::new(&methods, settings.common(level));

@@ -190,14 +190,8 @@ fn begin(
     Ok(method)
 }
 
-/// Starts an index of about `expected` documents.
-fn build(
-    directory: &Path,
-    settings: &Settings,
-    level: Level,
-    options: &Options,
-    expected: u64,
-) -> Result<Build> {
+/// Starts an index of many documents.
+fn build(directory: &Path, settings: &Settings, level: Level, options: &Options) -> Result<Build> {
     let method = begin(directory, settings, level, options)?;
-    Build::create(directory, method, &settings.manifest()?, options, expected)
+    Build::create(directory, method, &settings.manifest()?, options)
 }
