@@ -481,37 +481,57 @@ fn what_is_intact_of_a_damaged_index_is_rescued() {
         ..Options::default()
     };
     let index = Index::create(&directory, method.clone(), SPEC, &options).unwrap();
-    for number in 0..2500u64 {
-        let (id, sketch) = (id(number), skewed(number).to_le_bytes());
-        index
-            .add(
-                &[Entry {
-                    id: &id,
-                    sketch: &sketch,
-                    payload: b"p",
-                }],
-                1,
-            )
-            .unwrap();
+    for first in (0..2500u64).step_by(100) {
+        let documents: Vec<_> = (first..first + 100)
+            .map(|number| (id(number), skewed(number).to_le_bytes()))
+            .collect();
+        let entry = |(id, sketch)| Entry {
+            id,
+            sketch,
+            payload: b"p",
+        };
+        let entries = documents
+            .iter()
+            .map(|(id, sketch)| entry((&id[..], &sketch[..])));
+        index.add(&entries.collect::<Vec<_>>(), 1).unwrap();
     }
     index.remove(&[&id(7)]).unwrap();
     drop(index);
     // In the middle of the records of the second segment.
     let segment = directory.join("segments/00000001");
-    let mut bytes = std::fs::read(&segment).unwrap();
+    let whole = std::fs::read(&segment).unwrap();
+    let mut bytes = whole.clone();
     bytes[20_000] ^= 1;
     std::fs::write(&segment, bytes).unwrap();
     let index = Index::open(&directory, method.clone(), SPEC, &options).unwrap();
     let problems = index.check().unwrap().problems;
     assert_eq!(problems[0].file.as_deref(), Some(&*segment), "{problems:?}");
     assert!(problems[0].message.contains("block 4"), "{problems:?}");
+    assert!(problems[0].message.contains("rescue"), "{problems:?}");
     drop(index);
-    let saved = temporary.path().join("saved");
-    let rescued = rescue(&directory, &saved, method, SPEC, &options).unwrap();
-    assert_eq!(rescued.saved + rescued.lost, 2499);
-    assert!((1..200).contains(&rescued.lost), "{}", rescued.lost);
-    assert_eq!(rescued.index.check().unwrap().documents, rescued.saved);
-    assert_eq!(rescued.problems.len(), 1);
-    assert!(rescued.index.document(&id(7)).unwrap().is_none());
-    assert!(rescued.index.document(&id(2400)).unwrap().is_some());
+    let saved = |lost: std::ops::Range<u64>| {
+        let saved = tempfile::tempdir_in(temporary.path()).unwrap();
+        let rescued = rescue(&directory, saved.path(), method.clone(), SPEC, &options).unwrap();
+        assert_eq!(rescued.saved + rescued.lost, 2499);
+        assert!(lost.contains(&rescued.lost), "{} are lost", rescued.lost);
+        assert_eq!(rescued.index.check().unwrap().documents, rescued.saved);
+        assert!(!rescued.problems.is_empty());
+        assert!(rescued.index.document(&id(7)).unwrap().is_none());
+        assert!(rescued.index.document(&id(2400)).unwrap().is_some());
+    };
+    saved(1..200);
+    // Its checksums are wrong, or some or all of them are missing, or the header is damaged.
+    let checksums = whole.len() / (4096 + 8) * 4096;
+    let mut damaged = vec![whole.clone(), whole.clone()];
+    damaged[0][checksums + 8 * 4] ^= 1;
+    damaged[1][12] ^= 1;
+    let cuts = [whole.len() - 1, checksums + 1, whole.len() / 3];
+    damaged.extend(cuts.map(|length| whole[..length].to_vec()));
+    let lost = [1..200, 999..1001, 0..1, 999..1001, 999..1001];
+    for (bytes, lost) in damaged.iter().zip(lost) {
+        std::fs::write(&segment, bytes).unwrap();
+        let refused = Index::open(&directory, method.clone(), SPEC, &options).map(drop);
+        assert!(refused.unwrap_err().to_string().contains("rescue"));
+        saved(lost);
+    }
 }

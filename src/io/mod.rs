@@ -25,7 +25,7 @@ pub mod usage;
 
 pub use append::append_at;
 pub use blocks::{BLOCK_BYTES, BlockFile, BlockWriter};
-pub use faults::Faults;
+pub use faults::{Faults, Operation};
 pub use input::Input;
 pub use lock::FileLock;
 pub use output::AtomicFile;

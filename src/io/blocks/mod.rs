@@ -30,6 +30,9 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 /// Bytes of a block.
 pub const BLOCK_BYTES: usize = 4096;
 
+/// What to do about damage.
+const ADVICE: &str = " (restore it from a copy, or save what is intact by `rescue`)";
+
 const MAGIC: [u8; 8] = *b"simtool\0";
 const VERSION: u32 = 1;
 const MOST_SECTIONS: usize = 32;
@@ -76,20 +79,24 @@ impl Header {
     /// Reads a block that claims to be a header; what is wrong with it otherwise.
     fn decode(block: &[u8]) -> Result<(Header, u64), String> {
         if block.len() < BLOCK_BYTES {
-            return Err(format!("{} bytes are too few for a header", block.len()));
+            let found = block.len();
+            return Err(format!("{found} bytes are too few for a header{ADVICE}"));
         }
         if block[..8] != MAGIC {
-            return Err("it does not begin with the magic number of simtool".into());
+            return Err(format!(
+                "it does not begin with the magic number of simtool{ADVICE}"
+            ));
         }
         let four = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| block[at + i]));
         let eight = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| block[at + i]));
         if eight(IDENTITY_AT) != xxh3_64(&block[..IDENTITY_AT]) {
-            return Err("the header is damaged".into());
+            return Err(format!("the header is damaged{ADVICE}"));
         }
         if four(8) != VERSION {
             let found = four(8);
             return Err(format!(
-                "it has layout {found}, and this version of simtool reads layout {VERSION}"
+                "it has layout {found}, and this version of simtool reads layout {VERSION} \
+                 (use a newer simtool)"
             ));
         }
         let (sections, attributes) = (four(32) as usize, four(36) as usize);

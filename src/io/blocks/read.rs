@@ -1,6 +1,6 @@
 //! How a file of blocks is read.
 
-use super::{BLOCK_BYTES, BlockWriter, Header, checksum};
+use super::{ADVICE, BLOCK_BYTES, BlockWriter, Header, checksum};
 use crate::io::faults::Faults;
 use crate::io::guard::{self, Registration};
 use crate::io::read_error;
@@ -21,9 +21,6 @@ const LINES: usize = 8;
 
 /// So many pages say whether a section is in memory.
 const PAGES_LOOKED_AT: usize = 64;
-
-/// What to do about damage.
-const ADVICE: &str = " (restore it from a copy, or save what is intact by `rescue`)";
 
 /// Bytes that are copied at a time.
 const COPY_BYTES: u64 = 1 << 20;
