@@ -1,4 +1,5 @@
-//! An index of the first version is opened for ever, and answers as it did.
+//! An index of the first version is opened for ever, and answers as it did: with segments of the
+//! first form, which store fingerprints as a whole, and of the second, which do not.
 
 #![allow(clippy::unwrap_used)]
 
@@ -20,8 +21,13 @@ const FILES: [&str; 4] = [
     "segments/00000001",
 ];
 
-fn home() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/index-v1")
+const FIRST: &str = "index-v1";
+const PACKED: &str = "index-v1-packed";
+
+fn home(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("testdata")
+        .join(name)
 }
 
 fn options() -> Options {
@@ -59,12 +65,18 @@ fn fill(index: Option<&Index>) -> Model {
 
 #[test]
 fn an_index_of_the_first_version_is_read_and_goes_on() {
+    for name in [FIRST, PACKED] {
+        is_read_and_goes_on(&home(name));
+    }
+}
+
+fn is_read_and_goes_on(home: &Path) {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     std::fs::create_dir_all(directory.join("segments")).unwrap();
     std::fs::write(directory.join("lock"), b"").unwrap();
     for file in FILES {
-        let packed = std::fs::read(home().join(format!("{file}.gz"))).unwrap();
+        let packed = std::fs::read(home.join(format!("{file}.gz"))).unwrap();
         let mut bytes = Vec::new();
         GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
         std::fs::write(directory.join(file), bytes).unwrap();
@@ -99,7 +111,8 @@ fn an_index_of_the_first_version_is_read_and_goes_on() {
     model.assert_same(&index);
 }
 
-/// How `testdata/index-v1` was made. A new version gets a directory of its own.
+/// How `testdata/index-v1-packed` was made, and `index-v1` before. A new version gets a directory of
+/// its own.
 #[test]
 #[ignore = "writes testdata"]
 fn make() {
@@ -108,11 +121,15 @@ fn make() {
     let index = Index::create(&directory, simhash(64, 3), SPEC, &options()).unwrap();
     fill(Some(&index));
     drop(index);
-    std::fs::create_dir_all(home().join("segments")).unwrap();
+    std::fs::create_dir_all(home(PACKED).join("segments")).unwrap();
     for file in FILES {
         let bytes = std::fs::read(directory.join(file)).unwrap();
         let mut packed = GzEncoder::new(Vec::new(), Compression::best());
         packed.write_all(&bytes).unwrap();
-        std::fs::write(home().join(format!("{file}.gz")), packed.finish().unwrap()).unwrap();
+        std::fs::write(
+            home(PACKED).join(format!("{file}.gz")),
+            packed.finish().unwrap(),
+        )
+        .unwrap();
     }
 }

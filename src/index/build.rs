@@ -53,6 +53,7 @@ impl Build {
         let lock = prepare(directory, options)?;
         let manifest = Manifest::new(spec, form, options.layout, seed());
         let making = Making {
+            method: method.clone(),
             form,
             layout: options.layout,
             seed: manifest.seed,
@@ -77,7 +78,7 @@ impl Build {
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the disk is full.
     pub fn push(&mut self, entry: &Entry<'_>) -> Result<()> {
         check_entry(self.form, &*self.method, entry)?;
-        self.segment.push(entry, &*self.method)?;
+        self.segment.push(entry)?;
         Ok(())
     }
 

@@ -51,7 +51,7 @@ impl Index {
         }
         let view = self.view();
         for part in &view.parts {
-            if let Err(error) = part.segment.verify(&*self.method) {
+            if let Err(error) = part.segment.verify() {
                 check.problems.push(Problem::of(&error));
             }
         }

@@ -111,12 +111,12 @@ pub fn rescue(
         // The database lists them in this order.
         list.is_some_and(|list| list.binary_search(&(number, document)).is_ok())
     };
-    let mut build = Build::create(to, method, spec, options)?;
+    let mut build = Build::create(to, method.clone(), spec, options)?;
     let (mut pushed, mut lost) = (0u64, 0u64);
     for (number, path) in segments {
-        let segment = Segment::open(&path, form).or_else(|error| {
+        let segment = Segment::open(&path, form, &method).or_else(|error| {
             problems.push(error.to_string());
-            Segment::open_damaged(&path, form)
+            Segment::open_damaged(&path, form, &method)
         });
         match segment {
             Err(_) => {

@@ -78,18 +78,28 @@ impl Form {
     /// Checks that `sketch` may be one of the method's.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if it has another length.
+    /// [`ErrorKind::Parameter`] if it is none.
     pub fn check(self, sketch: &[u8], method: &dyn Compare) -> Result<()> {
+        if self.holds(sketch, method) {
+            return Ok(());
+        }
         let expected = match self {
             Form::Keys => method.sketch_bytes(),
             _ => Some(self.bits().0.div_ceil(8) as usize),
         };
-        match expected.filter(|expected| *expected != sketch.len()) {
-            None => Ok(()),
-            Some(expected) => {
-                let message = format!("a sketch of {} bytes: expected {expected}", sketch.len());
-                Err(Error::new(ErrorKind::Parameter, message))
-            }
+        let found = sketch.len();
+        let message = match expected {
+            Some(expected) => format!("a sketch of {found} bytes: expected {expected}"),
+            None => format!("{found} bytes that are no sketch of {}", method.name()),
+        };
+        Err(Error::new(ErrorKind::Parameter, message))
+    }
+
+    /// Whether `sketch` may be one of the method's.
+    pub fn holds(self, sketch: &[u8], method: &dyn Compare) -> bool {
+        match self {
+            Form::Keys => method.is_sketch(sketch),
+            _ => sketch.len() == self.bits().0.div_ceil(8) as usize,
         }
     }
 

@@ -163,7 +163,7 @@ impl Index {
             let mut removed = removed.iter().copied().peekable();
             for number in 0..part.segment.documents() {
                 if removed.next_if_eq(&number).is_none() {
-                    segment.push(&part.segment.document(number)?, &*self.method)?;
+                    segment.push(&part.segment.document(number)?)?;
                 }
             }
             part.segment.unchanged()?;
@@ -175,7 +175,7 @@ impl Index {
             for number in 0..view.recent.len() {
                 let place = Place { part, number };
                 if view.is_live(place) {
-                    segment.push(&view.document(place)?, &*self.method)?;
+                    segment.push(&view.document(place)?)?;
                 }
             }
         }
@@ -269,6 +269,7 @@ impl Index {
 
     fn making(&self) -> Making {
         Making {
+            method: self.method.clone(),
             form: self.form,
             layout: self.manifest.layout,
             seed: self.manifest.seed,

@@ -208,7 +208,7 @@ impl Index {
 
     fn part_of(&self, listed: &Listed) -> Result<Part> {
         let path = self.segment_path(listed.number);
-        let segment = Segment::open(&path, self.form)?;
+        let segment = Segment::open(&path, self.form, &self.method)?;
         if segment.identity() != listed.identity || segment.documents() != listed.documents {
             let message = "is not the segment that the database lists (restore it from a copy)";
             return Err(Error::new(ErrorKind::Content, message).in_file(&path));

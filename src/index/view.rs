@@ -110,7 +110,7 @@ impl View {
             };
             segment
                 .segment
-                .search(method, &queries, &live, &mut scratch, &mut found)?;
+                .search(&queries, &live, &mut scratch, &mut found)?;
         }
         let part = self.parts.len() as u32;
         found.iter_mut().for_each(|nearest| nearest.in_part(part));

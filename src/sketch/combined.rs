@@ -56,22 +56,27 @@ impl Combined {
     }
 
     /// The sketches of both, where the document has features.
+    ///
+    /// # Panics
+    /// If `sketch` is none.
     fn read<'s>(&self, sketch: &'s [u8]) -> [Option<&'s [u8]>; 2] {
-        let parts = sketch.split_first().and_then(|(flags, rest)| {
-            let (length, rest) = match self.lengths() {
-                [Some(first), Some(_)] => (first, rest),
-                _ => {
-                    let (length, rest) = rest.split_first_chunk::<LENGTH>()?;
-                    (usize::try_from(u64::from_le_bytes(*length)).ok()?, rest)
-                }
-            };
-            Some((flags, rest.split_at_checked(length)?))
-        });
-        let Some((flags, (first, second))) = parts else {
-            panic!("{} bytes are no sketches of two methods", sketch.len());
+        self.parse(sketch)
+            .unwrap_or_else(|| panic!("{} bytes are no sketches of two methods", sketch.len()))
+    }
+
+    /// The sketches in what claims to hold both.
+    fn parse<'s>(&self, sketch: &'s [u8]) -> Option<[Option<&'s [u8]>; 2]> {
+        let (flags, rest) = sketch.split_first()?;
+        let (length, rest) = match self.lengths() {
+            [Some(first), Some(_)] => (first, rest),
+            _ => {
+                let (length, rest) = rest.split_first_chunk::<LENGTH>()?;
+                (usize::try_from(u64::from_le_bytes(*length)).ok()?, rest)
+            }
         };
+        let (first, second) = rest.split_at_checked(length)?;
         let of = |side: u8, sketch| (flags >> side & 1 == 1).then_some(sketch);
-        [of(0, first), of(1, second)]
+        Some([of(0, first), of(1, second)])
     }
 
     /// The score of one side, if both documents have features there.
@@ -120,6 +125,12 @@ impl Compare for Combined {
             [Some(first), Some(second)] => Some(FLAGS + first + second),
             _ => None,
         }
+    }
+
+    fn is_sketch(&self, bytes: &[u8]) -> bool {
+        let sides = self.parse(bytes).into_iter().flatten().zip(&self.methods);
+        let mut sides = sides.filter_map(|(sketch, method)| Some((sketch?, method)));
+        self.parse(bytes).is_some() && sides.all(|(sketch, method)| method.is_sketch(sketch))
     }
 
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {

@@ -358,6 +358,51 @@ fn documents_without_anything_are_flagged() {
     }
 }
 
+/// Changes a sketch: a byte, the end, or everything.
+fn damaged(sketch: &[u8], place: usize, bytes: &[u8]) -> Vec<u8> {
+    let mut damaged = sketch.to_vec();
+    let place = place % (sketch.len() + 1);
+    match bytes {
+        [] => damaged.truncate(place),
+        [byte] if place < sketch.len() => damaged[place] = *byte,
+        [_, rest @ ..] if place.is_multiple_of(2) => damaged = rest.to_vec(),
+        _ => drop(damaged.splice(place..place, bytes.iter().copied())),
+    }
+    damaged
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    /// What says that it is a sketch can be compared, whatever it is.
+    #[test]
+    fn bytes_from_a_file_are_no_sketch_or_do_no_harm(
+        documents in documents(),
+        damage in prop::collection::vec(
+            (any::<usize>(), prop::collection::vec(any::<u8>(), 0..40)), 6,
+        ),
+    ) {
+        let stop = WordSet::default();
+        let mut scratch = Scratch::default();
+        for spec in specs() {
+            let Some(method) = build(&spec, &documents, &stop) else { continue };
+            for document in &documents {
+                let Some(whole) = sketch(&*method, document.view(), &mut scratch) else { continue };
+                prop_assert!(method.is_sketch(&whole), "{spec}");
+                for (place, bytes) in &damage {
+                    let damaged = damaged(&whole, *place, bytes);
+                    if !damaged.is_empty() && method.is_sketch(&damaged) {
+                        method.keys(&damaged, &mut |_| {});
+                        let score = method.score(&whole, &damaged);
+                        method.accepts(&score);
+                        method.scorer(&damaged)(&whole);
+                        method.score(&damaged, &damaged);
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn sketches_of_another_length_are_refused() {
     for spec in METHODS.iter().map(|entry| Spec::parse(entry.name).unwrap()) {

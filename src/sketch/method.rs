@@ -113,6 +113,13 @@ pub trait Compare: Send + Sync {
     /// The length of every sketch; `None` if each has its own.
     fn sketch_bytes(&self) -> Option<usize>;
 
+    /// Whether `bytes` have the form of this method's sketches, so that nothing below panics: to
+    /// be asked of whatever comes from a file.
+    fn is_sketch(&self, bytes: &[u8]) -> bool {
+        self.sketch_bytes()
+            .is_none_or(|length| length == bytes.len())
+    }
+
     /// Hands the keys of `sketch` to `emit`; sketches that are near share at least one.
     ///
     /// # Panics

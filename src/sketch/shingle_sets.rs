@@ -109,6 +109,10 @@ impl Compare for ShingleSets {
         None
     }
 
+    fn is_sketch(&self, bytes: &[u8]) -> bool {
+        bytes.len().is_multiple_of(size_of::<u64>())
+    }
+
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
         let hashes = sets::read(sketch);
         let keys = match self.measure {

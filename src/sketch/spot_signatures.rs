@@ -198,6 +198,10 @@ impl Compare for SpotSignatures {
         None
     }
 
+    fn is_sketch(&self, bytes: &[u8]) -> bool {
+        bytes.as_chunks::<12>().1.is_empty()
+    }
+
     /// The first spots by hash, in two partitions.
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
         let entries = entries(sketch);

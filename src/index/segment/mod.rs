@@ -16,7 +16,7 @@ pub use attributes::Attributes;
 pub use write::{Making, SegmentWriter};
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::form::{Form, Queries};
 use super::nearest::Nearest;
@@ -34,6 +34,8 @@ pub struct Segment {
     file: BlockFile,
     attributes: Attributes,
     contents: Contents,
+    method: Arc<dyn Compare>,
+    form: Form,
     /// What removal is done with, once the last user of the segment is gone.
     doomed: OnceLock<Faults>,
 }
@@ -52,12 +54,12 @@ enum Contents {
 }
 
 impl Segment {
-    /// Opens the segment `path`, which has to hold sketches of `form`.
+    /// Opens the segment `path`, which has to hold sketches of `method`, whose form is `form`.
     ///
     /// # Errors
     /// Those of [`BlockFile::open`]; [`ErrorKind::Content`] if it is no segment of this form.
-    pub fn open(path: &Path, form: Form) -> Result<Segment> {
-        Segment::of(path, BlockFile::open(path)?, form)
+    pub fn open(path: &Path, form: Form, method: &Arc<dyn Compare>) -> Result<Segment> {
+        Segment::of(path, BlockFile::open(path)?, form, method)
     }
 
     /// The same for a file that may be cut: documents that agree with their checksums can be read.
@@ -65,11 +67,11 @@ impl Segment {
     /// # Errors
     /// Those of [`BlockFile::open_damaged`]; [`ErrorKind::Content`] if it is no segment of this
     /// form.
-    pub fn open_damaged(path: &Path, form: Form) -> Result<Segment> {
-        Segment::of(path, BlockFile::open_damaged(path)?, form)
+    pub fn open_damaged(path: &Path, form: Form, method: &Arc<dyn Compare>) -> Result<Segment> {
+        Segment::of(path, BlockFile::open_damaged(path)?, form, method)
     }
 
-    fn of(path: &Path, file: BlockFile, form: Form) -> Result<Segment> {
+    fn of(path: &Path, file: BlockFile, form: Form, method: &Arc<dyn Compare>) -> Result<Segment> {
         let wrong = || {
             let message = "is no segment of this index";
             Error::new(ErrorKind::Content, message).in_file(path)
@@ -94,6 +96,8 @@ impl Segment {
             file,
             attributes,
             contents,
+            method: method.clone(),
+            form,
             doomed: OnceLock::new(),
         })
     }
@@ -137,8 +141,14 @@ impl Segment {
             }
         };
         let record = self.file.values::<u8>(RECORDS, first..end)?;
-        record::decode(record)
-            .ok_or_else(|| self.file.damaged("a document is shorter than it claims"))
+        let entry = record::decode(record)
+            .ok_or_else(|| self.file.damaged("a document is shorter than it claims"))?;
+        if !entry.sketch.is_empty() && !self.form.holds(entry.sketch, &*self.method) {
+            return Err(self
+                .file
+                .damaged("a document has a sketch of another method"));
+        }
+        Ok(entry)
     }
 
     /// The last document called `id` for which `live` holds.
@@ -165,7 +175,6 @@ impl Segment {
     /// truncated meanwhile.
     pub fn search(
         &self,
-        method: &dyn Compare,
         queries: &Queries<'_>,
         live: &dyn Fn(u32) -> bool,
         scratch: &mut Scratch,
@@ -180,7 +189,7 @@ impl Segment {
             }
             (Contents::Keys, Queries::Keys(sketches)) => {
                 for (sketch, nearest) in sketches.iter().zip(out) {
-                    self.search_keys(method, sketch, live, nearest)?;
+                    self.search_keys(sketch, live, nearest)?;
                 }
             }
             _ => unreachable!("queries have the form of the index"),
@@ -190,13 +199,12 @@ impl Segment {
 
     fn search_keys(
         &self,
-        method: &dyn Compare,
         sketch: &[u8],
         live: &dyn Fn(u32) -> bool,
         nearest: &mut Nearest,
     ) -> Result<()> {
         let mut numbers = Vec::new();
-        for key in self.keys(method, sketch) {
+        for key in self.keys(sketch) {
             Lists(KEYS).for_each(&self.file, key, |number| {
                 numbers.push(number);
                 Ok(())
@@ -205,8 +213,8 @@ impl Segment {
         numbers.sort_unstable();
         numbers.dedup();
         for number in numbers.into_iter().filter(|number| live(*number)) {
-            let score = method.score(sketch, self.document(number)?.sketch);
-            if method.accepts(&score) {
+            let score = self.method.score(sketch, self.document(number)?.sketch);
+            if self.method.accepts(&score) {
                 nearest.push(score, number);
             }
         }
@@ -238,7 +246,7 @@ impl Segment {
     ///
     /// # Errors
     /// [`ErrorKind::Content`] naming what is damaged.
-    pub fn verify(&self, method: &dyn Compare) -> Result<()> {
+    pub fn verify(&self) -> Result<()> {
         self.file.verify()?;
         let Attributes { documents, .. } = self.attributes;
         let (mut found, mut keys) = (0u64, 0u64);
@@ -246,7 +254,7 @@ impl Segment {
             let sketch = self.document(number)?.sketch;
             found += u64::from(!sketch.is_empty());
             if matches!(self.contents, Contents::Keys) && !sketch.is_empty() {
-                let hashes = self.keys(method, sketch);
+                let hashes = self.keys(sketch);
                 let sums = hashes.iter().map(|hash| lists::place_hash(*hash, number));
                 keys = sums.fold(keys, u64::wrapping_add);
             }
@@ -260,9 +268,9 @@ impl Segment {
     }
 
     /// The hashes of a sketch's keys, ascending, each once.
-    fn keys(&self, method: &dyn Compare, sketch: &[u8]) -> Vec<u64> {
+    fn keys(&self, sketch: &[u8]) -> Vec<u64> {
         let mut hashes = Vec::new();
-        method.keys(sketch, &mut |key| {
+        self.method.keys(sketch, &mut |key| {
             hashes.push(lists::hash(&key.to_le_bytes(), self.attributes.seed));
         });
         hashes.sort_unstable();

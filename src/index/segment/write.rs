@@ -1,6 +1,7 @@
 //! How a segment comes into being: documents are pushed, tables are sorted.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::lists;
 use super::sections::{directory, values};
@@ -19,8 +20,10 @@ const SAMPLE: usize = 4096;
 const STEP_BYTES: usize = 1 << 20;
 
 /// What a segment is made with.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Making {
+    /// Whose sketches they are.
+    pub method: Arc<dyn Compare>,
     /// The form of the sketches.
     pub form: Form,
     /// Which tables fingerprints get.
@@ -79,12 +82,12 @@ impl SegmentWriter {
         })
     }
 
-    /// Adds a document, whose number is that of those before it. `method` names its keys.
+    /// Adds a document, whose number is that of those before it.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] if the disk is full, [`ErrorKind::Memory`] if there is none for
     /// sorting, [`ErrorKind::Parameter`] beyond 2³² - 2 documents.
-    pub fn push(&mut self, entry: &Entry<'_>, method: &dyn Compare) -> Result<u32> {
+    pub fn push(&mut self, entry: &Entry<'_>) -> Result<u32> {
         let number = self.documents;
         if number >= u32::MAX - 1 {
             let message = "more than 4294967294 documents: expected at most that many a segment";
@@ -103,7 +106,7 @@ impl SegmentWriter {
                 Contents::Wide(of) => of.push(u128::of_bytes(entry.sketch), number)?,
                 Contents::Keys(keys) => {
                     let mut pushed = Ok(());
-                    method.keys(entry.sketch, &mut |key| {
+                    self.making.method.keys(entry.sketch, &mut |key| {
                         if pushed.is_ok() {
                             let key = lists::hash(&key.to_le_bytes(), seed);
                             pushed = keys.push([key, number.into()]);
@@ -151,7 +154,7 @@ impl SegmentWriter {
             }
         }
         self.file.finish(&attributes.encode())?;
-        Segment::open(&self.path, self.making.form)
+        Segment::open(&self.path, self.making.form, &self.making.method)
     }
 }
 

@@ -248,6 +248,12 @@ impl Compare for Characters {
         None
     }
 
+    /// Whole components, by rank.
+    fn is_sketch(&self, bytes: &[u8]) -> bool {
+        let whole = bytes.len().is_multiple_of(size_of::<u64>());
+        whole && components(bytes).is_sorted_by(|a, b| a.rank < b.rank)
+    }
+
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
         self.bounds.keys(components(sketch), emit);
     }

@@ -77,6 +77,10 @@ impl Compare for FeatureCode {
         None
     }
 
+    fn is_sketch(&self, bytes: &[u8]) -> bool {
+        bytes.len().is_multiple_of(size_of::<u64>())
+    }
+
     /// All codes.
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
         sets::read(sketch).iter().for_each(|code| emit(*code));

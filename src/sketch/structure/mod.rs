@@ -91,25 +91,28 @@ struct Level<'s> {
 const HEAD: usize = 3;
 
 /// The levels of a sketch.
-fn levels(mut sketch: &[u8]) -> [Level<'_>; LEVELS] {
+///
+/// # Panics
+/// If it is none.
+fn levels(sketch: &[u8]) -> [Level<'_>; LEVELS] {
+    parse(sketch).unwrap_or_else(|| panic!("{} bytes are no levels", sketch.len()))
+}
+
+/// The levels of what claims to be a sketch.
+fn parse(mut sketch: &[u8]) -> Option<[Level<'_>; LEVELS]> {
     let mut levels = [Level::default(); LEVELS];
     while !sketch.is_empty() {
         let (numbers, _) = sketch.as_chunks();
-        assert!(numbers.len() >= HEAD, "a level's numbers");
-        let [level, nodes, hashes] = [0, 1, 2].map(|place| u64::from_le_bytes(numbers[place]));
-        let end = usize::try_from(hashes).ok().and_then(|hashes| {
-            let numbers = hashes.checked_add(HEAD)?;
-            numbers.checked_mul(size_of::<u64>())
-        });
-        let Some((own, rest)) = end.and_then(|end| sketch.split_at_checked(end)) else {
-            panic!("{hashes} hashes in {} bytes", sketch.len());
-        };
-        assert!(level < LEVELS as u64, "level {level}");
+        let numbers: &[_; HEAD] = numbers.first_chunk()?;
+        let [level, nodes, hashes] = numbers.map(u64::from_le_bytes);
+        let numbers = usize::try_from(hashes).ok()?.checked_add(HEAD)?;
+        let end = numbers.checked_mul(size_of::<u64>())?;
+        let (own, rest) = sketch.split_at_checked(end)?;
         let hashes = &own[HEAD * size_of::<u64>()..];
-        levels[level as usize] = Level { nodes, hashes };
+        *levels.get_mut(usize::try_from(level).ok()?)? = Level { nodes, hashes };
         sketch = rest;
     }
-    levels
+    Some(levels)
 }
 
 /// No common denominator is above this.
@@ -170,6 +173,10 @@ impl Compare for Structure {
 
     fn sketch_bytes(&self) -> Option<usize> {
         None
+    }
+
+    fn is_sketch(&self, bytes: &[u8]) -> bool {
+        parse(bytes).is_some()
     }
 
     /// Each hash, together with its level.
