@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 mod against;
+// The dictionary decides the words of Chinese documents.
+#[cfg(feature = "zh")]
+mod fixture;
 mod listing;
 
 use std::fs;
