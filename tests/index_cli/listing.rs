@@ -272,3 +272,49 @@ fn a_document_is_looked_up() {
         "fingerprint": "db87a2f4", "payload": ""});
     assert_eq!(serde_json::from_slice::<Value>(&output).unwrap(), expected);
 }
+
+#[test]
+fn accidental_hits_are_announced_where_they_show() {
+    let place = Place::new();
+    let many: String = (0..8000)
+        .map(|number| line(&format!("d{number}"), &words(number, 3)))
+        .collect();
+    place.write("many.jsonl", many);
+    place.write("few.jsonl", corpus());
+    let said = |command: &str| {
+        let output = place.run(command).success().get_output().clone();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (method, few, many) in [
+        ("content-seen", None, None),
+        (
+            "content-seen:distance=3",
+            None,
+            Some("32 bits, distance 3: expect 0.01 "),
+        ),
+        (
+            "content-seen:distance=8",
+            Some("32 bits, distance 8: expect 0.18 "),
+            Some(
+                "32 bits, distance 8: expect 28.00 accidental hits for each new document among \
+                  8000 known ones",
+            ),
+        ),
+        ("simhash", None, None),
+        ("minhash", None, None),
+    ] {
+        let index = method.replace([':', '='], "-");
+        for (command, expected) in [
+            (format!("build {index} few.jsonl --method {method}"), few),
+            (format!("add {index} many.jsonl"), many),
+        ] {
+            let said = said(&format!("index {command} --quiet"));
+            match expected {
+                Some(expected) => assert!(said.contains(expected), "{method}: {said:?}"),
+                None => assert_eq!(said, "", "{method}"),
+            }
+        }
+    }
+    let said = said("dedup few.jsonl --against content-seen-distance-8 -o out");
+    assert!(said.contains("expect 28.00 accidental hits"), "{said}");
+}
