@@ -6,6 +6,7 @@ mod against;
 // The dictionary decides the words of Chinese documents.
 #[cfg(feature = "zh")]
 mod fixture;
+mod formats;
 mod listing;
 
 use std::fs;

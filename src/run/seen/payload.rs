@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::corpus::Document;
-use crate::{Error, ErrorKind, Result};
 
 /// What is kept with a document, and comes back with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,24 +44,6 @@ impl Payload {
                 };
                 // Strings are always JSON.
                 Cow::Owned(serde_json::to_vec(&both).unwrap_or_default())
-            }
-        }
-    }
-}
-
-impl std::str::FromStr for Payload {
-    type Err = Error;
-
-    /// `none`, `url`, `date` or `url,date`.
-    fn from_str(name: &str) -> Result<Payload> {
-        match name {
-            "none" => Ok(Payload::None),
-            "url" => Ok(Payload::Url),
-            "date" => Ok(Payload::Date),
-            "url,date" => Ok(Payload::UrlAndDate),
-            _ => {
-                let message = "expected none, url, date or url,date";
-                Err(Error::new(ErrorKind::Parameter, message))
             }
         }
     }
