@@ -153,6 +153,7 @@ fn against(args: &NeighboursArgs, index: &std::path::Path) -> Result<Finish> {
             .resources(args.reading.max_document, temporary)?,
         limit: query::MOST_MATCHES,
         output: &args.output,
+        skipped: None,
         summary: args.summary,
         quiet: args.quiet,
     })

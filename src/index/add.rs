@@ -12,9 +12,12 @@ use super::{Answer, Entry, Index, MOST_MATCHES, Match, Verdict, Writer};
 use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 
-const MOST_ID_BYTES: usize = u16::MAX as usize;
-const MOST_PAYLOAD_BYTES: usize = 1 << 24;
-const MOST_SKETCH_BYTES: usize = 1 << 24;
+/// The longest id that an index takes.
+pub const MOST_ID_BYTES: usize = u16::MAX as usize;
+/// The longest payload that an index takes.
+pub const MOST_PAYLOAD_BYTES: usize = 1 << 24;
+/// The longest sketch that an index takes.
+pub const MOST_SKETCH_BYTES: usize = 1 << 24;
 
 impl Index {
     /// Looks for every entry and adds it, in one step, with at most `limit` matches each.

@@ -59,6 +59,7 @@ mod record;
 mod segment;
 mod view;
 
+pub use add::{MOST_ID_BYTES, MOST_PAYLOAD_BYTES, MOST_SKETCH_BYTES};
 pub use answer::{Answer, Document, Entry, Match, Query, Verdict};
 pub use build::{Build, Built};
 pub use check::{Check, Problem};

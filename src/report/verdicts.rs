@@ -12,7 +12,7 @@ use crate::sketch::{Score, content_seen};
 /// A known document that is near.
 ///
 /// An id that is not UTF-8 is shown with replacement characters, and beside it stands `id_base64`
-/// with its bytes.
+/// with its bytes; likewise a payload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Near {
     /// Its id.
@@ -23,6 +23,12 @@ pub struct Near {
     /// How near it is.
     #[serde(flatten)]
     pub nearness: Nearness,
+    /// What was put in with it, if it is shown and there is something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload: Option<String>,
+    /// The bytes of a payload that is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload_base64: Option<String>,
 }
 
 /// How near two documents are.
@@ -37,6 +43,23 @@ pub struct Nearness {
     /// The share of bits that agree, of a method that says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub likeness: Option<f64>,
+}
+
+/// A document of an index, as the service gives it, too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Known {
+    /// Its id.
+    pub id: String,
+    /// The bytes of an id that is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id_base64: Option<String>,
+    /// Its sketch, in hexadecimal digits.
+    pub fingerprint: String,
+    /// What was put in with it.
+    pub payload: String,
+    /// The bytes of a payload that is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload_base64: Option<String>,
 }
 
 /// What is said of a document of a file.
@@ -54,6 +77,9 @@ pub struct Line<'a> {
     /// How far it is from the known document of its id, if it has changed.
     #[serde(flatten)]
     pub changed: Option<Nearness>,
+    /// Whether it was added, if it was to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub added: Option<bool>,
     /// The nearest known documents.
     pub matches: Vec<Near>,
 }
@@ -83,6 +109,28 @@ impl Near {
             id: String::from_utf8_lossy(id).into_owned(),
             id_base64: base64_if_needed(id),
             nearness: Nearness::new(score, likeness),
+            payload: None,
+            payload_base64: None,
+        }
+    }
+
+    /// Shows what was put in with it.
+    pub fn set_payload(&mut self, payload: &[u8]) {
+        let shown = !payload.is_empty();
+        self.payload = shown.then(|| String::from_utf8_lossy(payload).into_owned());
+        self.payload_base64 = base64_if_needed(payload);
+    }
+}
+
+impl Known {
+    /// The document called `id`.
+    pub fn new(id: &[u8], fingerprint: String, payload: &[u8]) -> Known {
+        Known {
+            id: String::from_utf8_lossy(id).into_owned(),
+            id_base64: base64_if_needed(id),
+            fingerprint,
+            payload: String::from_utf8_lossy(payload).into_owned(),
+            payload_base64: base64_if_needed(payload),
         }
     }
 }
@@ -96,7 +144,7 @@ impl Line<'_> {
     }
 }
 
-/// The bytes of an id that JSON cannot show.
+/// The bytes of an id or a payload that JSON cannot show.
 pub fn base64_if_needed(id: &[u8]) -> Option<String> {
     std::str::from_utf8(id)
         .is_err()
@@ -109,6 +157,17 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    fn documents_have_the_fields_that_the_service_gives() {
+        let known = Known::new(b"a", "0f".into(), b"");
+        let expected = json!({"id": "a", "fingerprint": "0f", "payload": ""});
+        assert_eq!(serde_json::to_value(known).unwrap(), expected);
+        let known = Known::new(b"\xff", String::new(), b"\xfe");
+        let expected = json!({"id": "\u{fffd}", "id_base64": "/w==", "fingerprint": "",
+            "payload": "\u{fffd}", "payload_base64": "/g=="});
+        assert_eq!(serde_json::to_value(known).unwrap(), expected);
+    }
+
+    #[test]
     fn lines_have_the_fields_that_others_rely_on() {
         let at = At {
             file: "a.jsonl",
@@ -116,18 +175,28 @@ mod tests {
             length: 2,
             member: None,
         };
+        let mut found = Near::new(b"\xff", Score::Fraction(1, 2), true);
         let mut line = Line {
             id: "x".into(),
             id_base64: None,
             at,
             verdict: "changed",
             changed: Some(Nearness::new(Score::Distance(8), true)),
-            matches: vec![Near::new(b"\xff", Score::Fraction(1, 2), true)],
+            added: None,
+            matches: vec![found.clone()],
         };
         let mut out = Vec::new();
         line.write(&mut out);
         line.changed = None;
+        line.added = Some(true);
         line.matches.clear();
+        line.write(&mut out);
+        found.set_payload(b"");
+        line.matches.push(found.clone());
+        found.set_payload(b"u");
+        line.matches.push(found.clone());
+        found.set_payload(b"\xfe");
+        line.matches.push(found);
         line.write(&mut out);
         let lines: Vec<serde_json::Value> = out
             .split(|byte| *byte == b'\n')
@@ -139,7 +208,17 @@ mod tests {
         let first = json!({"id": "x", "at": at, "verdict": "changed", "distance": 8,
             "likeness": 0.75, "matches": [near]});
         assert_eq!(lines[0], first);
-        let second = json!({"id": "x", "at": at, "verdict": "changed", "matches": []});
-        assert_eq!(lines[1], second);
+        let mut next = json!({"id": "x", "at": at, "verdict": "changed", "added": true,
+            "matches": []});
+        assert_eq!(lines[1], next);
+        let near = |payload: serde_json::Value| {
+            let mut near = json!({"id": "\u{fffd}", "id_base64": "/w==", "similarity": [1, 2]});
+            let fields = payload.as_object().unwrap().clone();
+            near.as_object_mut().unwrap().extend(fields);
+            near
+        };
+        let bytes = json!({"payload": "\u{fffd}", "payload_base64": "/g=="});
+        next["matches"] = json!([near(json!({})), near(json!({"payload": "u"})), near(bytes)]);
+        assert_eq!(lines[2], next);
     }
 }

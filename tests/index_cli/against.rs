@@ -6,13 +6,6 @@ use serde_json::{Value, json};
 
 use super::{Place, corpus, line, words};
 
-fn lines(place: &Place, name: &str) -> Vec<Value> {
-    let text = fs::read_to_string(place.path(name)).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
-
 /// Copies, edited copies, new documents, short and empty ones; every copy twice.
 fn dump() -> String {
     let mut all = String::new();
@@ -46,7 +39,8 @@ fn what_goes_is_what_a_query_has_a_match_for() {
         place.stdout(&format!("index build {index} old.jsonl --method {method}"));
         let query = format!("index query {index} new.jsonl --limit 1 -o asked{number}");
         place.run(&query).code(3);
-        let expected: Vec<Value> = lines(&place, &format!("asked{number}"))
+        let expected: Vec<Value> = place
+            .lines(&format!("asked{number}"))
             .iter()
             // Too short for a method of single documents to be trusted.
             .filter(|answer| answer["matches"] != json!([]) && answer["id"] != "short")
@@ -69,7 +63,8 @@ fn what_goes_is_what_a_query_has_a_match_for() {
                      --threads {threads} --memory 512M"
                 ))
                 .code(3);
-            let found: Vec<Value> = lines(&place, &format!("{out}/duplicates.jsonl"))
+            let found: Vec<Value> = place
+                .lines(&format!("{out}/duplicates.jsonl"))
                 .iter()
                 .map(|line| {
                     assert_eq!(
@@ -95,7 +90,7 @@ fn what_goes_is_what_a_query_has_a_match_for() {
             assert_eq!(count("dropped"), expected.len() as u64);
             assert_eq!(count("kept"), 82 - expected.len() as u64);
             assert_eq!(summary["against"]["documents"], 50);
-            let kept = lines(&place, &format!("{out}/kept/new.jsonl"));
+            let kept = place.lines(&format!("{out}/kept/new.jsonl"));
             assert_eq!(kept.len() as u64, count("kept"));
         }
         for name in [
@@ -123,8 +118,8 @@ fn those_that_repeat_one_known_document_are_one_cluster() {
     place.stdout("index build seen old.jsonl --method simhash:distance=6");
     let command = "dedup new.jsonl --against seen -o out --write annotated";
     place.run(command).code(3);
-    let pairs = lines(&place, "out/duplicates.jsonl");
-    let clusters = lines(&place, "out/clusters.jsonl");
+    let pairs = place.lines("out/duplicates.jsonl");
+    let clusters = place.lines("out/clusters.jsonl");
     assert!(clusters.len() >= 20);
     for cluster in &clusters {
         let members = cluster["members"].as_array().unwrap();
@@ -138,7 +133,7 @@ fn those_that_repeat_one_known_document_are_one_cluster() {
             .filter(|pair| pair["cluster"] == cluster["cluster"]);
         assert_eq!(numbered.count(), of_cluster.len());
     }
-    let annotated = lines(&place, "out/annotated/new.jsonl");
+    let annotated = place.lines("out/annotated/new.jsonl");
     assert_eq!(annotated.len(), 82);
     let marks = annotated.iter().filter_map(|line| line.get("duplicate_of"));
     let kept: Vec<&Value> = pairs.iter().map(|pair| &pair["kept"]).collect();

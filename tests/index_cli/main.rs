@@ -3,6 +3,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod against;
+// The dictionary decides the words of Chinese documents.
+#[cfg(feature = "zh")]
+mod fixture;
+mod formats;
+mod listing;
 
 use std::fs;
 use std::path::PathBuf;
@@ -46,13 +51,22 @@ impl Place {
         }
     }
 
-    /// The answers of a query, by id.
+    /// The answers of a query, in input order.
     fn query(&self, line: &str) -> Vec<Value> {
-        let text = self.stdout(line);
-        text.lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        parsed(&self.stdout(line))
     }
+
+    /// The lines of a file.
+    fn lines(&self, name: &str) -> Vec<Value> {
+        parsed(&fs::read_to_string(self.path(name)).unwrap())
+    }
+}
+
+fn parsed(lines: &str) -> Vec<Value> {
+    lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn words(seed: u64, count: u64) -> String {

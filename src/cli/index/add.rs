@@ -4,17 +4,21 @@ use std::path::PathBuf;
 
 use clap::Args;
 use simtool::Result;
-use simtool::run::seen::Seen;
+use simtool::run::seen::{Listing, Seen};
 
 use super::build::PayloadName;
+use super::line_file::{LineFile, apart};
+use super::query::MOST_MATCHES;
 use super::settings_flags::{SettingsArgs, manner_of};
-use super::working::{DocumentArgs, print};
+use super::working::{DocumentArgs, tell, tell_accidents};
 use crate::cli::exit::Finish;
+use crate::cli::number;
 
 /// Look for documents and add them, each in one step
 ///
 /// A document whose id is there with the same sketch stays as it is; one with another sketch is
-/// replaced. What was committed before an interruption stays: run the command again for the rest.
+/// replaced. What was committed before an interruption stays: run the command again for the rest
+/// (of those committed before, it then says that they are unchanged).
 #[derive(Args, Clone, Debug)]
 pub struct AddArgs {
     /// The directory of the index
@@ -27,19 +31,47 @@ pub struct AddArgs {
     #[command(flatten)]
     settings: SettingsArgs,
 
-    /// What comes back with a document: url, date or none
-    #[arg(long, value_name = "FIELD", default_value = "none")]
+    /// What is kept with a document and comes back with it: url, date, both (as a JSON object) or
+    /// none
+    #[arg(long, value_name = "FIELDS", default_value = "none")]
     payload: PayloadName,
+
+    /// Write a JSON object a line for each document, in input order: its id and place, the verdict
+    /// (new, duplicate, unchanged, changed with its distance, or empty), whether it was added, and
+    /// the known documents near it, nearest first; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// At most so many matches of a document
+    #[arg(
+        long, value_name = "COUNT", default_value = "10", requires = "output",
+        value_parser = number::within(1, MOST_MATCHES)
+    )]
+    limit: usize,
 }
 
-/// Adds, and prints what was new.
+/// Adds, and says what was new.
 pub fn run(args: &AddArgs) -> Result<Finish> {
+    let (output, skipped) = (args.output.as_deref(), args.documents.skipped());
+    apart(output, skipped)?;
+    let (output, skipped) = (LineFile::new(output), LineFile::new(skipped));
     let working = args.documents.begin(&args.index)?;
     let (wanted, level) = (args.settings.wanted()?, working.resources.level);
     let seen = Seen::open(&args.index, &wanted, level, &working.options())?;
     let manner = manner_of(seen.settings(), args.documents.reading());
     let sources = working.sources(&args.documents, &manner.reading)?;
-    let added = seen.add_inputs(working.inputs(&sources, &manner), args.payload.into())?;
+    let (mut lines, mut skips) = (output.begin()?, skipped.begin()?);
+    let mut take = |more: &[u8]| lines.write(more);
+    let listing = args.output.is_some().then_some(Listing {
+        limit: args.limit,
+        take: &mut take,
+    });
+    let inputs = working.inputs(&sources, &manner);
+    let payload = args.payload.into();
+    let added = seen.add_inputs(inputs, payload, listing, &mut |more| skips.write(more))?;
+    lines.publish()?;
+    skips.publish()?;
     drop(working);
-    print(&added)
+    tell_accidents(&seen);
+    tell(&added, output.is_screen() || skipped.is_screen())
 }

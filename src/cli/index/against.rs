@@ -10,7 +10,7 @@ use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
 use super::settings_flags::manner_of;
-use super::working::read_only;
+use super::working::{read_only, tell_accidents};
 use crate::cli::dedup::DedupArgs;
 
 /// The index that the input is to be compared with; none if it is compared with documents.
@@ -37,7 +37,9 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
             None => None,
         },
     };
-    Seen::open(index, &wanted, Level::best(), &read_only()).map(Some)
+    let seen = Seen::open(index, &wanted, Level::best(), &read_only())?;
+    tell_accidents(&seen);
+    Ok(Some(seen))
 }
 
 /// The job that `flags` ask for, with what the index has frozen.

@@ -7,8 +7,9 @@ use simtool::Result;
 use simtool::index::{Layout, Options, vacant};
 use simtool::run::seen::{Payload, Seen, Settings};
 
+use super::line_file::LineFile;
 use super::settings_flags::SettingsArgs;
-use super::working::{DocumentArgs, print};
+use super::working::{DocumentArgs, tell, tell_accidents};
 use crate::cli::exit::Finish;
 
 /// Make an index of many documents at once
@@ -27,8 +28,9 @@ pub struct BuildArgs {
     #[command(flatten)]
     settings: SettingsArgs,
 
-    /// What comes back with a document: url, date or none
-    #[arg(long, value_name = "FIELD", default_value = "none")]
+    /// What is kept with a document and comes back with it: url, date, both (as a JSON object) or
+    /// none
+    #[arg(long, value_name = "FIELDS", default_value = "none")]
     payload: PayloadName,
 
     /// Which tables fingerprints get: fast, or compact (at most 30 bytes each, slower searches)
@@ -42,6 +44,8 @@ pub enum PayloadName {
     None,
     Url,
     Date,
+    #[value(name = "url,date")]
+    UrlAndDate,
 }
 
 /// The values of --layout.
@@ -64,10 +68,17 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
         layout: args.layout.into(),
         ..working.options()
     };
-    let payload = args.payload.into();
-    let (_, added) = Seen::build_inputs(&args.index, settings, &options, inputs, payload)?;
+    let (index, payload) = (&args.index, args.payload.into());
+    let skipped = LineFile::new(args.documents.skipped());
+    let mut skips = skipped.begin()?;
+    let (seen, added) =
+        Seen::build_inputs(index, settings, &options, inputs, payload, &mut |more| {
+            skips.write(more)
+        })?;
+    skips.publish()?;
     drop(working);
-    print(&added)
+    tell_accidents(&seen);
+    tell(&added, skipped.is_screen())
 }
 
 impl From<PayloadName> for Payload {
@@ -76,6 +87,7 @@ impl From<PayloadName> for Payload {
             PayloadName::None => Payload::None,
             PayloadName::Url => Payload::Url,
             PayloadName::Date => Payload::Date,
+            PayloadName::UrlAndDate => Payload::UrlAndDate,
         }
     }
 }

@@ -1,13 +1,15 @@
 //! `simtool index info`: what is known of an index.
 
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use simtool::Result;
 use simtool::index::{Info, Layout};
 use simtool::run::seen::{Seen, Wanted};
+use simtool::{Error, ErrorKind, Result};
 
+use super::line_file::LineFile;
 use super::working::read_only;
 use crate::cli::{machine, screen};
 
@@ -21,6 +23,11 @@ pub struct InfoArgs {
     /// One JSON object for programs
     #[arg(long)]
     json: bool,
+
+    /// What is known of this document instead, as a JSON object: its id, its sketch in hexadecimal
+    /// digits and its payload; an error if there is none
+    #[arg(long, value_name = "ID")]
+    id: Option<OsString>,
 }
 
 /// What is known, as programs read it.
@@ -51,6 +58,9 @@ struct Segment {
 pub fn run(args: &InfoArgs) -> Result<()> {
     let level = machine::level()?;
     let seen = Seen::open(&args.index, &Wanted::default(), level, &read_only())?;
+    if let Some(id) = &args.id {
+        return document(&seen, id);
+    }
     let info = seen.index().info();
     let known = known(&seen, &info);
     let text = match args.json {
@@ -58,6 +68,20 @@ pub fn run(args: &InfoArgs) -> Result<()> {
         false => text(&known),
     };
     screen::print(text.as_bytes())
+}
+
+/// Prints a document.
+fn document(seen: &Seen, id: &OsStr) -> Result<()> {
+    let Some(known) = seen.known(id.as_encoded_bytes())? else {
+        let message = format!("there is no document {id:?} in it");
+        let error = Error::new(ErrorKind::Parameter, message);
+        return Err(error.in_file(seen.index().directory()));
+    };
+    let screen = LineFile::new(Some(Path::new("-")));
+    let mut line = screen.begin()?;
+    line.write(&serde_json::to_vec(&known).unwrap_or_default())?;
+    line.write(b"\n")?;
+    line.publish()
 }
 
 fn known<'a>(seen: &'a Seen, info: &Info) -> Known<'a> {

@@ -5,6 +5,7 @@ pub mod against;
 mod build;
 mod care;
 mod info;
+mod line_file;
 pub mod query;
 mod remove;
 pub mod settings_flags;
@@ -47,8 +48,10 @@ Examples:
           An index of a crawl, by SimHash
   simtool index query seen new.jsonl > verdicts.jsonl
           Which new documents are in it, or near one that is
-  simtool index add seen new.jsonl --payload url
-          Add them, with their URLs
+  simtool index add seen new.jsonl --payload url -o verdicts.jsonl
+          Add them, with their URLs; which were new, which have changed and how far
+  simtool index info seen --id http://a.example/
+          What is known of a document
   simtool index remove seen http://a.example/ http://b.example/
           Forget two
   simtool index info seen

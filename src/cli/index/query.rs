@@ -10,11 +10,11 @@ use simtool::run::collection::Inputs;
 use simtool::run::seen::{Seen, Wanted};
 use simtool::run::{Progress, Resources};
 
+use super::line_file::{LineFile, apart};
 use super::settings_flags::{SettingsArgs, manner_of};
 use super::working::{DocumentArgs, Sources, finish, read_only};
 use crate::cli::exit::Finish;
 use crate::cli::interrupt::stoppable;
-use crate::cli::output::{Output, Target};
 use crate::cli::watch::Watch;
 use crate::cli::{message, number};
 
@@ -24,7 +24,8 @@ pub const MOST_MATCHES: usize = 10_000;
 /// Ask which documents have been seen, without adding them
 ///
 /// Writes a JSON object a line for each, in input order: its id and place, the verdict (new,
-/// duplicate, unchanged, changed or empty), and the known documents near it, nearest first.
+/// duplicate, unchanged, changed or empty), and the known documents near it, nearest first, with
+/// their payloads.
 #[derive(Args, Clone, Debug)]
 pub struct QueryArgs {
     /// The directory of the index
@@ -62,6 +63,8 @@ pub struct Question<'a> {
     pub resources: Resources,
     pub limit: usize,
     pub output: &'a Path,
+    /// Where skipped documents are listed, if they are.
+    pub skipped: Option<&'a Path>,
     pub summary: bool,
     pub quiet: bool,
 }
@@ -77,6 +80,7 @@ pub fn run(args: &QueryArgs) -> Result<Finish> {
         resources: documents.resources(&args.index)?,
         limit: args.limit,
         output: &args.output,
+        skipped: documents.skipped(),
         summary: args.summary,
         quiet: documents.quiet(),
     })
@@ -84,6 +88,7 @@ pub fn run(args: &QueryArgs) -> Result<Finish> {
 
 /// Asks and publishes.
 pub fn ask(question: Question<'_>) -> Result<Finish> {
+    apart(Some(question.output), question.skipped)?;
     let (index, resources) = (question.index, &question.resources);
     let seen = Seen::open(index, &question.wanted, resources.level, &read_only())?;
     let manner = manner_of(seen.settings(), question.reading);
@@ -97,11 +102,15 @@ pub fn ask(question: Question<'_>) -> Result<Finish> {
         resources,
         progress: &progress,
     };
-    let target = Target::new(question.output.to_owned());
-    let temporary = target.temporary();
-    let mut output = Output::create(&target, &temporary)?;
-    let asked = seen.query_inputs(inputs, question.limit, &mut |lines| output.write(lines))?;
-    output.publish(0)?;
+    let output = LineFile::new(Some(question.output));
+    let skipped = LineFile::new(question.skipped);
+    let (mut lines, mut skips) = (output.begin()?, skipped.begin()?);
+    let mut write = |more: &[u8]| lines.write(more);
+    let asked = seen.query_inputs(inputs, question.limit, &mut write, &mut |more| {
+        skips.write(more)
+    })?;
+    lines.publish()?;
+    skips.publish()?;
     drop((watch, stoppable));
     if question.summary {
         message::write(&format!(

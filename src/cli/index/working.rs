@@ -8,7 +8,7 @@ use clap::Args;
 use simtool::corpus::{HtmlText, Reading, Source, discover};
 use simtool::index::Options;
 use simtool::run::collection::{Inputs, Manner};
-use simtool::run::seen::Added;
+use simtool::run::seen::{Added, Seen};
 use simtool::run::streams::spool;
 use simtool::run::{Progress, Resources};
 use simtool::{Error, ErrorKind, Result};
@@ -20,7 +20,7 @@ use crate::cli::reading_flags::FieldArgs;
 use crate::cli::resource_flags::ResourceArgs;
 use crate::cli::size::parse_size;
 use crate::cli::watch::Watch;
-use crate::cli::{machine, screen};
+use crate::cli::{machine, message, screen};
 
 /// Documents of files.
 #[derive(Args, Clone, Debug)]
@@ -41,6 +41,11 @@ pub struct DocumentArgs {
 
     #[command(flatten)]
     resources: ResourceArgs,
+
+    /// Write a JSON object a line for each document that is skipped: its id and place, the reason
+    /// and a detail; - is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    skipped: Option<PathBuf>,
 
     /// No progress
     #[arg(long, help_heading = "Reports")]
@@ -66,6 +71,11 @@ impl DocumentArgs {
     /// The inputs, as they were named.
     pub fn inputs(&self) -> &[PathBuf] {
         &self.inputs
+    }
+
+    /// Where skipped documents are listed, if they are.
+    pub fn skipped(&self) -> Option<&Path> {
+        self.skipped.as_deref()
     }
 
     /// Whether nobody wants to see progress.
@@ -189,11 +199,11 @@ pub fn writable() -> Options {
     }
 }
 
-/// Prints what was added.
+/// Says what was added, on standard error if standard output has lines.
 ///
 /// # Errors
 /// Those of standard output.
-pub fn print(added: &Added) -> Result<Finish> {
+pub fn tell(added: &Added, screen_is_taken: bool) -> Result<Finish> {
     let text = format!(
         "{} documents: {} new, {} duplicate, {} unchanged, {} changed, {} empty; {} skipped\n",
         added.documents(),
@@ -204,8 +214,18 @@ pub fn print(added: &Added) -> Result<Finish> {
         added.empty,
         added.skipped,
     );
-    screen::print(text.as_bytes())?;
+    match screen_is_taken {
+        true => message::write(&text),
+        false => screen::print(text.as_bytes())?,
+    }
     Ok(finish(added.skipped))
+}
+
+/// Says how many accidental hits to expect, if they are many.
+pub fn tell_accidents(seen: &Seen) {
+    if let Some(text) = seen.accidents() {
+        message::say(&text);
+    }
 }
 
 /// How a command ends that skipped so many documents.

@@ -2,33 +2,18 @@
 
 use std::path::Path;
 
-use super::{Seen, Settings, Texts, build};
-use crate::corpus::{Chunk, Document, Parsed, Parser, Source};
+use super::lines::Lines;
+use super::part::{Part, read};
+use super::{Payload, Seen, Settings, Take, Texts, build};
+use crate::Result;
 use crate::index::{Built, Entry, Options, Verdict};
 use crate::run::Stage;
 use crate::run::collection::Inputs;
-use crate::run::naming::name;
-use crate::run::pipeline::Event;
 use crate::run::sketcher::Sketcher;
-use crate::{Error, ErrorKind, Result};
 
 /// So many documents, or bytes of them, share a commit.
 const GROUP_DOCUMENTS: usize = 1 << 14;
 const GROUP_BYTES: usize = 16 << 20;
-/// The longest id that an index takes.
-const MOST_ID_BYTES: usize = u16::MAX as usize;
-
-/// What is kept with a document, and comes back with it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Payload {
-    /// Nothing.
-    #[default]
-    None,
-    /// Its URL.
-    Url,
-    /// Its date.
-    Date,
-}
 
 /// Counts of what was added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,107 +28,86 @@ pub struct Added {
     pub changed: u64,
     /// Documents without anything to compare; kept, and never matched.
     pub empty: u64,
-    /// Documents that could not be read, or whose id is too long.
+    /// Documents that could not be read, or of which something is too long for an index.
     pub skipped: u64,
 }
 
-/// Documents on their way, end to end.
-#[derive(Default)]
-pub(super) struct Group {
-    bytes: Vec<u8>,
-    /// Where id, sketch and payload of each end.
-    ends: Vec<[usize; 3]>,
-    /// Documents that could not be read.
-    skipped: u64,
-}
-
-impl Group {
-    fn push(&mut self, id: &[u8], sketch: &[u8], payload: &[u8]) {
-        let part = |bytes: &mut Vec<u8>, part: &[u8]| {
-            bytes.extend_from_slice(part);
-            bytes.len()
-        };
-        let ends = [id, sketch, payload].map(|bytes| part(&mut self.bytes, bytes));
-        self.ends.push(ends);
-    }
-
-    fn append(&mut self, next: &Group) {
-        let before = self.bytes.len();
-        self.bytes.extend_from_slice(&next.bytes);
-        let moved = next.ends.iter().map(|ends| ends.map(|end| before + end));
-        self.ends.extend(moved);
-        self.skipped += next.skipped;
-    }
-
-    fn is_full(&self) -> bool {
-        self.ends.len() >= GROUP_DOCUMENTS || self.bytes.len() >= GROUP_BYTES
-    }
-
-    fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        let starts = std::iter::once(0).chain(self.ends.iter().map(|ends| ends[2]));
-        starts
-            .zip(&self.ends)
-            .map(|(start, &[id, sketch, payload])| Entry {
-                id: &self.bytes[start..id],
-                sketch: &self.bytes[id..sketch],
-                payload: &self.bytes[sketch..payload],
-            })
-    }
-}
-
-impl Payload {
-    fn of<'a>(self, document: &Document<'a>) -> &'a [u8] {
-        match self {
-            Payload::None => &[],
-            Payload::Url => document.url,
-            Payload::Date => document.date,
-        }
-    }
+/// Who hears of each document that is added.
+pub struct Listing<'a> {
+    /// At most so many matches of each.
+    pub limit: usize,
+    /// Takes a line for each, when it is durable.
+    pub take: Take<'a>,
 }
 
 impl Seen {
-    /// Adds all documents of `inputs`, in their order; each is looked for first.
+    /// Adds all documents of `inputs`, in their order; each is looked for first. A JSON line for
+    /// each goes to `listing`: its id and place, the verdict, whether it was added, and its
+    /// matches. Lines of skipped documents go to `skipped`.
     ///
     /// Some thousand documents share a commit: what was committed before an interruption or an
     /// error stays, and adding the same inputs again adds the rest.
     ///
     /// # Errors
-    /// Those of reading and of [`Index::add`](crate::index::Index::add).
-    pub fn add_inputs(&self, inputs: Inputs<'_>, payload: Payload) -> Result<Added> {
+    /// Those of reading, of [`Index::add`](crate::index::Index::add), and of writing lines.
+    pub fn add_inputs(
+        &self,
+        inputs: Inputs<'_>,
+        payload: Payload,
+        mut listing: Option<Listing<'_>>,
+        skipped: Take<'_>,
+    ) -> Result<Added> {
         let mut added = Added::default();
-        let mut group = Group::default();
-        let commit = |group: &mut Group, added: &mut Added| -> Result<()> {
-            let entries: Vec<Entry<'_>> = group.entries().collect();
-            for answer in self.index().add(&entries, 1)? {
+        let (mut group, mut documents, mut bytes) = (Vec::new(), 0, 0);
+        let limit = listing.as_ref().map_or(1, |listing| listing.limit);
+        let mut commit = |group: &mut Vec<Part>| -> Result<()> {
+            let entries: Vec<Entry<'_>> = group.iter().flat_map(Part::entries).collect();
+            let answers = self.index().add(&entries, limit)?;
+            for answer in &answers {
                 added.count(&answer.verdict);
             }
-            added.skipped += group.skipped;
-            *group = Group::default();
+            if let Some(listing) = &mut listing {
+                Lines::new(self, group, answers, true).write(listing.take)?;
+            }
+            added.skipped += group.iter().map(|part| part.skipped).sum::<u64>();
+            group.clear();
             Ok(())
         };
         let texts = || self.texts();
-        read(inputs, payload, texts, |part| {
-            group.append(&part);
-            match group.is_full() {
-                true => commit(&mut group, &mut added),
-                false => Ok(()),
-            }
-        })?;
-        commit(&mut group, &mut added)?;
+        read(
+            inputs,
+            Stage::Sketch,
+            Some(payload),
+            texts,
+            skipped,
+            |part| {
+                documents += part.len();
+                bytes += part.bytes();
+                group.push(part);
+                if documents < GROUP_DOCUMENTS && bytes < GROUP_BYTES {
+                    return Ok(());
+                }
+                (documents, bytes) = (0, 0);
+                commit(&mut group)
+            },
+        )?;
+        commit(&mut group)?;
         Ok(added)
     }
 
     /// Makes an index of all documents of `inputs` at once, which is faster than adding them; of
-    /// several documents of an id the last stays, counted as changed ones are.
+    /// several documents of an id the last stays, counted as changed ones are. Lines of skipped
+    /// documents go to `skipped`.
     ///
     /// # Errors
-    /// Those of reading and of [`Build`](crate::index::Build).
+    /// Those of reading, of [`Build`](crate::index::Build), and of writing lines.
     pub fn build_inputs(
         directory: &Path,
         settings: Settings,
         options: &Options,
         inputs: Inputs<'_>,
         payload: Payload,
+        skipped: Take<'_>,
     ) -> Result<(Seen, Added)> {
         let level = inputs.resources.level;
         let methods = vec![settings.method(level)?];
@@ -157,17 +121,24 @@ impl Seen {
                 method: &*methods[0],
             }
         };
-        read(inputs, payload, texts, |part| {
-            for entry in part.entries() {
-                build.push(&entry)?;
-                match entry.sketch.is_empty() {
-                    true => added.empty += 1,
-                    false => added.new += 1,
+        read(
+            inputs,
+            Stage::Sketch,
+            Some(payload),
+            texts,
+            skipped,
+            |part| {
+                for entry in part.entries() {
+                    build.push(&entry)?;
+                    match entry.sketch.is_empty() {
+                        true => added.empty += 1,
+                        false => added.new += 1,
+                    }
                 }
-            }
-            added.skipped += part.skipped;
-            Ok(())
-        })?;
+                added.skipped += part.skipped;
+                Ok(())
+            },
+        )?;
         inputs.progress.begin(Stage::Write, 0);
         let Built { index, replaced } = build.finish()?;
         inputs.progress.end(0);
@@ -192,78 +163,5 @@ impl Added {
     /// Documents that were read.
     pub fn documents(&self) -> u64 {
         self.new + self.duplicate + self.unchanged + self.changed + self.empty
-    }
-}
-
-/// Hands the documents of `inputs` to `take`, chunk by chunk, in input order.
-fn read<'a>(
-    inputs: Inputs<'_>,
-    payload: Payload,
-    texts: impl Fn() -> Texts<'a> + Sync,
-    mut take: impl FnMut(Group) -> Result<()>,
-) -> Result<()> {
-    inputs.progress.begin(Stage::Sketch, inputs.bytes());
-    let start = || (Parser::new(&inputs.manner.reading), texts());
-    let work = |(parser, texts): &mut (Parser, Texts<'a>), chunk: &Chunk| {
-        let source = inputs.pipeline().source(chunk.source)?;
-        Ok(group(source, chunk, parser, texts, payload))
-    };
-    // One behind another, so that the order of what is added is that of the inputs.
-    for unit in inputs.units() {
-        inputs
-            .pipeline()
-            .run(&[unit], start, work, |_, event| match event {
-                Event::Chunk { result, .. } => take(result),
-                Event::End => Ok(()),
-            })?;
-    }
-    inputs.progress.end(inputs.bytes());
-    Ok(())
-}
-
-fn group(
-    source: &Source,
-    chunk: &Chunk,
-    parser: &mut Parser,
-    texts: &mut Texts<'_>,
-    payload: Payload,
-) -> Group {
-    let mut group = Group::default();
-    parser.for_each(
-        source.format,
-        chunk,
-        &|_| true,
-        &mut |_, parsed| match parsed {
-            Parsed::Document(document) => {
-                let id = name(source, document.id, document.place);
-                match id.len() <= MOST_ID_BYTES {
-                    true => {
-                        let sketch = texts.sketch(document.text).unwrap_or_default();
-                        group.push(&id, sketch, payload.of(&document));
-                    }
-                    false => group.skipped += 1,
-                }
-            }
-            Parsed::Skipped(_) => group.skipped += 1,
-            Parsed::Unwanted => {}
-        },
-    );
-    group
-}
-
-impl std::str::FromStr for Payload {
-    type Err = Error;
-
-    /// `none`, `url` or `date`.
-    fn from_str(name: &str) -> Result<Payload> {
-        match name {
-            "none" => Ok(Payload::None),
-            "url" => Ok(Payload::Url),
-            "date" => Ok(Payload::Date),
-            _ => {
-                let message = "expected none, url or date";
-                Err(Error::new(ErrorKind::Parameter, message))
-            }
-        }
     }
 }

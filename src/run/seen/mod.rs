@@ -5,6 +5,9 @@
 
 mod add;
 mod known;
+mod lines;
+mod part;
+mod payload;
 mod query;
 mod settings;
 
@@ -19,9 +22,18 @@ use crate::run::sketcher::{Sketched, Sketcher};
 use crate::sketch::accidental::Chance;
 use crate::sketch::{Compare, Method, Shape, content_seen};
 
-pub use add::{Added, Payload};
-pub use query::{Asked, changed, near};
+pub use add::{Added, Listing};
+pub use lines::{changed, near};
+pub use part::too_long;
+pub use payload::Payload;
+pub use query::Asked;
 pub use settings::{Settings, Wanted};
+
+/// Takes JSON Lines, in input order.
+pub type Take<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
+
+/// So many accidental hits for each new document are worth a word.
+const NOTICED: f64 = 0.01;
 
 /// An open index and what makes its sketches.
 pub struct Seen {
@@ -131,6 +143,22 @@ impl Seen {
             }
             Shape::Keys => None,
         }
+    }
+
+    /// What to tell people of [`accidental_hits`](Self::accidental_hits), if there are enough to be
+    /// noticed: one for a hundred new documents, or more.
+    pub fn accidents(&self) -> Option<String> {
+        let Shape::Bits { width, distance } = self.method().shape() else {
+            return None;
+        };
+        let hits = self.accidental_hits().filter(|hits| *hits >= NOTICED)?;
+        Some(format!(
+            "{}: fingerprints of {width} bits, distance {distance}: expect {hits:.2} accidental \
+             hits for each new document among {} known ones, more if bits are skewed (an index \
+             with more bits or a smaller distance has fewer)",
+            self.index.directory().display(),
+            self.index.info().documents,
+        ))
     }
 
     /// What makes sketches of texts, for one thread.

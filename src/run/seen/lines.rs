@@ -1,0 +1,128 @@
+//! What an index says of documents, as JSON.
+
+use super::Seen;
+use super::part::Part;
+use crate::Result;
+use crate::corpus::Place;
+use crate::index::{Answer, Entry, Verdict};
+use crate::report::json_lines::At;
+use crate::report::verdicts::{Known, Line, Near, Nearness, base64_if_needed};
+use crate::sketch::Shape;
+
+/// So many bytes of lines are made at a time: payloads may be long.
+const STEP_BYTES: usize = 8 << 20;
+
+/// The lines of documents and what was answered, some megabytes at a time.
+pub(super) struct Lines<'a> {
+    seen: &'a Seen,
+    /// Whether they were to be added.
+    adding: bool,
+    documents: Box<dyn Iterator<Item = Said<'a>> + Send + 'a>,
+    lines: Vec<u8>,
+}
+
+/// A document of a part, and what was answered.
+type Said<'a> = ((&'a Part, (Entry<'a>, Place)), Answer);
+
+impl<'a> Lines<'a> {
+    /// Those of all documents of `parts`.
+    pub fn new(seen: &'a Seen, parts: &'a [Part], answers: Vec<Answer>, adding: bool) -> Lines<'a> {
+        let documents = parts
+            .iter()
+            .flat_map(|part| part.documents().map(move |document| (part, document)));
+        Lines {
+            seen,
+            adding,
+            documents: Box::new(documents.zip(answers)),
+            lines: Vec::new(),
+        }
+    }
+
+    /// Makes the next ones, if those that were made have been taken.
+    ///
+    /// # Errors
+    /// Those of reading payloads.
+    pub fn make(&mut self) -> Result<()> {
+        while self.lines.len() < STEP_BYTES
+            && let Some(((part, (entry, place)), answer)) = self.documents.next()
+        {
+            let likeness = self.seen.has_likeness();
+            Line {
+                id: String::from_utf8_lossy(entry.id),
+                id_base64: base64_if_needed(entry.id),
+                at: At::new(&part.file, place),
+                verdict: answer.verdict.name(),
+                changed: changed(&answer.verdict, likeness),
+                added: self.adding.then_some(answer.added),
+                matches: self.seen.near(&answer)?,
+            }
+            .write(&mut self.lines);
+        }
+        Ok(())
+    }
+
+    /// Hands all of them to `write`.
+    ///
+    /// # Errors
+    /// Those of [`make`](Self::make) and `write`.
+    pub fn write(mut self, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        loop {
+            self.make()?;
+            if self.lines.is_empty() {
+                return Ok(());
+            }
+            write(&self.lines)?;
+            self.lines.clear();
+        }
+    }
+}
+
+impl Seen {
+    /// The document called `id`, as JSON has it.
+    ///
+    /// # Errors
+    /// Those of [`Index::document`](crate::index::Index::document).
+    pub fn known(&self, id: &[u8]) -> Result<Option<Known>> {
+        let document = self.index().document(id)?;
+        Ok(document.map(|found| {
+            let fingerprint = self.fingerprint(&found.sketch);
+            Known::new(&found.id, fingerprint, &found.payload)
+        }))
+    }
+
+    /// Hexadecimal digits: those of the number that a fingerprint is, those of the bytes of any
+    /// other sketch; none for a document that has nothing to compare.
+    pub fn fingerprint(&self, sketch: &[u8]) -> String {
+        let digits = |byte: &u8| format!("{byte:02x}");
+        match self.method().shape() {
+            Shape::Bits { .. } => sketch.iter().rev().map(digits).collect(),
+            Shape::Keys => sketch.iter().map(digits).collect(),
+        }
+    }
+
+    /// The documents near one, with their payloads.
+    fn near(&self, answer: &Answer) -> Result<Vec<Near>> {
+        let mut all = near(answer, self.has_likeness());
+        for (near, found) in all.iter_mut().zip(&answer.matches) {
+            if let Some(document) = self.index().document(&found.id)? {
+                near.set_payload(&document.payload);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// How far a document has changed, as JSON has it.
+pub fn changed(verdict: &Verdict, likeness: bool) -> Option<Nearness> {
+    match verdict {
+        Verdict::Changed(score) => score.map(|score| Nearness::new(score, likeness)),
+        _ => None,
+    }
+}
+
+/// The documents near one, as JSON has them.
+pub fn near(answer: &Answer, likeness: bool) -> Vec<Near> {
+    let near = answer.matches.iter();
+    near.map(|found| Near::new(&found.id, found.score, likeness))
+        .collect()
+}

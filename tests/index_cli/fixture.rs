@@ -1,0 +1,155 @@
+//! Indexes that the command line of the first version made are opened for ever: their settings are
+//! read, and the same texts still have the same sketches.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use flate2::{Compression, write::GzEncoder};
+use serde_json::{Value, json};
+
+use super::{Place, parsed};
+
+/// What was kept, and how it was made: fingerprints, narrow ones, and words that were counted.
+const INDEXES: [(&str, &str); 3] = [
+    ("usual", ""),
+    ("content-seen", "--method content-seen"),
+    ("counted", "--method simhash:weights=tf-idf,lexicon=100"),
+];
+/// Documents that were built; the others were added.
+const BUILT: usize = 12;
+
+fn home() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/index-cli-v1")
+}
+
+/// Unpacks an index into a directory of its name.
+fn unpack(place: &Place, name: &str) {
+    let mut packed = vec![home().join(name)];
+    while let Some(path) = packed.pop() {
+        if path.is_dir() {
+            packed.extend(
+                fs::read_dir(&path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
+            continue;
+        }
+        let mut bytes = Vec::new();
+        let file = fs::File::open(&path).unwrap();
+        GzDecoder::new(file).read_to_end(&mut bytes).unwrap();
+        let inside = path.strip_prefix(home()).unwrap().with_extension("");
+        let unpacked = place.path(inside.to_str().unwrap());
+        fs::create_dir_all(unpacked.parent().unwrap()).unwrap();
+        fs::write(unpacked, bytes).unwrap();
+    }
+    // Which version control does not keep.
+    fs::write(place.path(name).join("lock"), b"").unwrap();
+}
+
+/// The documents, those of other names with the same texts, and what is known of each.
+fn documents() -> (String, String, Vec<Value>) {
+    let text = fs::read_to_string(home().join("documents.jsonl")).unwrap();
+    let all = parsed(&text);
+    let renamed = all.iter().map(|document| {
+        let name = format!("again {}", document["id"].as_str().unwrap());
+        json!({"id": name, "text": document["text"]}).to_string() + "\n"
+    });
+    (text, renamed.collect(), all)
+}
+
+fn known(place: &Place, index: &str, all: &[Value]) -> Vec<Value> {
+    let one = |document: &Value| {
+        let id = document["id"].as_str().unwrap();
+        let known = place.stdout(&format!("index info {index} --id {id}"));
+        serde_json::from_str(&known).unwrap()
+    };
+    all.iter().map(one).collect()
+}
+
+#[test]
+fn indexes_of_the_first_version_know_the_same_texts() {
+    let place = Place::new();
+    let (text, renamed, all) = documents();
+    place.write("documents.jsonl", text);
+    place.write("renamed.jsonl", renamed);
+    for (name, flags) in INDEXES {
+        unpack(&place, name);
+        let check = place.stdout(&format!("index check {name}"));
+        assert_eq!(check, format!("{} documents, all right\n", all.len()));
+        let answers = place.query(&format!("index query {name} documents.jsonl"));
+        assert_eq!(answers.len(), all.len());
+        for answer in &answers {
+            assert_eq!(answer["verdict"], "unchanged", "{name}: {answer}");
+        }
+        // Texts of no features stand for nothing that could be near.
+        let answers = place.query(&format!("index query {name} renamed.jsonl"));
+        let expected = known(&place, name, &all);
+        for ((answer, document), known) in answers.iter().zip(&all).zip(&expected) {
+            if known["fingerprint"] == "" {
+                assert_eq!(answer["verdict"], "empty", "{name}: {answer}");
+                continue;
+            }
+            assert_eq!(answer["verdict"], "duplicate", "{name}: {answer}");
+            let matches = answer["matches"].as_array().unwrap();
+            let own = matches.iter().find(|near| near["id"] == document["id"]);
+            assert_eq!(own.unwrap()["distance"], 0, "{name}: {answer}");
+            assert_eq!(own.unwrap().get("payload"), document.get("url"));
+        }
+        let kept = fs::read_to_string(home().join(format!("{name}.jsonl"))).unwrap();
+        assert_eq!(expected, parsed(&kept), "{name}");
+
+        // It goes on; and a new one has the same sketches where nothing is counted.
+        let added = place.stdout(&format!("index add {name} renamed.jsonl"));
+        assert!(added.starts_with("15 documents: 0 new,"), "{added}");
+        place.stdout(&format!("index compact {name}"));
+        place.stdout(&format!(
+            "index build new-{name} documents.jsonl --payload url {flags}"
+        ));
+        if name != "counted" {
+            assert_eq!(known(&place, &format!("new-{name}"), &all), expected);
+        }
+    }
+}
+
+/// How `testdata/index-cli-v1` was made, but for `documents.jsonl`. A new version gets a directory
+/// of its own.
+#[test]
+#[ignore = "writes testdata"]
+fn make() {
+    let place = Place::new();
+    let (text, _, all) = documents();
+    let lines: Vec<&str> = text.lines().collect();
+    place.write("built.jsonl", lines[..BUILT].join("\n"));
+    place.write("added.jsonl", lines[BUILT..].join("\n"));
+    for (name, flags) in INDEXES {
+        place.stdout(&format!(
+            "index build {name} built.jsonl --payload url {flags}"
+        ));
+        place.stdout(&format!("index add {name} added.jsonl --payload url"));
+        let known = known(&place, name, &all).into_iter();
+        let known: String = known.map(|document| document.to_string() + "\n").collect();
+        fs::write(home().join(format!("{name}.jsonl")), known).unwrap();
+        let mut paths = vec![place.path(name)];
+        while let Some(path) = paths.pop() {
+            if path.is_dir() {
+                paths.extend(
+                    fs::read_dir(&path)
+                        .unwrap()
+                        .map(|entry| entry.unwrap().path()),
+                );
+                continue;
+            }
+            if path.ends_with("lock") {
+                continue;
+            }
+            let inside = path.strip_prefix(place.path("")).unwrap();
+            let packed = home().join(format!("{}.gz", inside.to_str().unwrap()));
+            fs::create_dir_all(packed.parent().unwrap()).unwrap();
+            let mut file = GzEncoder::new(Vec::new(), Compression::best());
+            file.write_all(&fs::read(&path).unwrap()).unwrap();
+            fs::write(packed, file.finish().unwrap()).unwrap();
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! What is said of each document: when it is added, when it is skipped, and afterwards.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{Place, corpus, line, words};
+
+/// A document with a date.
+fn dated(id: &str, text: &str, url: &str, date: &str) -> String {
+    json!({"id": id, "text": text, "url": url, "date": date}).to_string() + "\n"
+}
+
+#[test]
+fn adding_says_what_became_of_each_document() {
+    let place = Place::new();
+    place.write("old.jsonl", corpus());
+    place.stdout("index build seen old.jsonl --method simhash:distance=6 --payload url");
+    place.stdout("index copy seen asked");
+    let new = [
+        line("d1", &words(1, 200)),
+        line("d2", &words(999, 200)),
+        line("n1", &(words(3, 200) + "more")),
+        line("n2", &words(1000, 200)),
+        line("n3", &(words(1000, 200) + "more")),
+        line("n4", ""),
+        line("d5", ""),
+    ]
+    .concat();
+    place.write("new.jsonl", &new);
+    let added = place.stdout("index add seen new.jsonl --payload url -o added.jsonl");
+    let counts = "7 documents: 1 new, 2 duplicate, 1 unchanged, 2 changed, 1 empty; 0 skipped\n";
+    assert_eq!(added, counts);
+
+    let mut lines = place.lines("added.jsonl");
+    let field =
+        |name: &str| -> Vec<Value> { lines.iter().map(|line| line[name].clone()).collect() };
+    let verdicts = [
+        "unchanged",
+        "changed",
+        "duplicate",
+        "new",
+        "duplicate",
+        "empty",
+        "changed",
+    ];
+    assert_eq!(field("verdict"), verdicts);
+    assert_eq!(
+        field("added"),
+        [false, true, true, true, true, true, true].map(Value::from)
+    );
+    // How far it is from what it was; from nothing, nowhere.
+    assert!(lines[1]["distance"].as_u64().unwrap() > 6);
+    assert_eq!(lines[6].get("distance"), None);
+    let near = &lines[2]["matches"][0];
+    assert_eq!(
+        (&near["id"], &near["payload"]),
+        (&json!("d3"), &json!("http://d3/"))
+    );
+    // The one that was added two lines before.
+    assert_eq!(lines[4]["matches"][0]["id"], "n2");
+    assert_eq!(lines[4]["matches"][0]["payload"], "http://n2/");
+
+    // But for that one, the same as a question would have been answered.
+    for line in &mut lines {
+        line.as_object_mut().unwrap().remove("added");
+    }
+    let mut asked = place.query("index query asked new.jsonl");
+    assert_eq!(asked[4]["verdict"], "new");
+    asked[4] = lines[4].clone();
+    assert_eq!(lines, asked);
+
+    // With lines on standard output, counts are elsewhere.
+    let assert = place
+        .run("index add seen new.jsonl -o - --limit 1 --quiet")
+        .success();
+    let output = assert.get_output();
+    let again = super::parsed(std::str::from_utf8(&output.stdout).unwrap());
+    assert_eq!(again.len(), 7);
+    for line in &again {
+        assert_eq!(
+            (&line["verdict"], &line["added"]),
+            (&json!("unchanged"), &json!(false))
+        );
+        assert!(line["matches"].as_array().unwrap().len() <= 1);
+    }
+    let counts = "7 documents: 0 new, 0 duplicate, 7 unchanged, 0 changed, 0 empty; 0 skipped\n";
+    assert_eq!(output.stderr, counts.as_bytes());
+    place.refuse(
+        "index add seen new.jsonl -o here --skipped here",
+        &["here", "the same place"],
+    );
+}
+
+#[test]
+fn what_is_skipped_is_listed() {
+    let place = Place::new();
+    let good = line("good", &words(1, 99));
+    let large = line("large", &words(2, 900));
+    place.write(
+        "in.jsonl",
+        format!("{good}{{broken\n{{\"id\":\"i\"}}\n{large}"),
+    );
+    let flags = "--max-document 2K --skipped out.jsonl";
+    let size = large.len();
+    let at = |offset: usize, length: usize| json!({"file": "in.jsonl", "offset": offset, "length": length});
+    let starts = [good.len(), good.len() + 8, good.len() + 8 + 11];
+    let expected = [
+        (json!("in.jsonl:"), at(starts[0], 8), "bad_json"),
+        (json!("i"), at(starts[1], 11), "no_text"),
+        (json!("in.jsonl:"), at(starts[2], size), "too_large"),
+    ];
+    for command in ["build seen", "add seen", "query seen"] {
+        let _ = fs::remove_file(place.path("out.jsonl"));
+        place
+            .run(&format!("index {command} in.jsonl {flags}"))
+            .code(3);
+        let lines = place.lines("out.jsonl");
+        assert_eq!(lines.len(), 3, "{command}");
+        for (line, (id, at, reason)) in lines.iter().zip(&expected) {
+            let id = id.as_str().unwrap();
+            assert!(line["id"].as_str().unwrap().starts_with(id), "{line}");
+            assert_eq!((&line["at"], &line["reason"]), (at, &json!(reason)));
+            assert!(!line["detail"].as_str().unwrap().is_empty());
+        }
+    }
+    // As deduplication lists them.
+    place
+        .run("dedup in.jsonl -o dedup --max-document 2K")
+        .code(3);
+    assert_eq!(place.lines("dedup/skipped.jsonl"), place.lines("out.jsonl"));
+
+    place.write("good.jsonl", &good);
+    place.stdout("index add seen good.jsonl --skipped none.jsonl");
+    assert_eq!(place.lines("none.jsonl"), Vec::<Value>::new());
+}
+
+#[test]
+fn a_document_that_no_index_takes_is_skipped_and_named() {
+    let place = Place::new();
+    // 2^21 and more distinct shingles of eight bytes each.
+    let mut state = 1_u64;
+    let mut long = String::new();
+    for _ in 0..2_200_000 {
+        state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(9);
+        let [letter, digit] = [b'b' + (state >> 60) as u8, b'0' + (state >> 56) as u8 % 10];
+        long.extend([letter as char, digit as char, ' ']);
+    }
+    let name = "x".repeat(65_536);
+    let all = [
+        line("a", &words(1, 50)),
+        line("long", &long),
+        line(&name, &words(2, 50)),
+        line("b", &words(3, 50)),
+    ];
+    place.write("in.jsonl", all.concat());
+    place.write("a.jsonl", &all[0]);
+    for (command, verdicts) in [
+        (
+            "build built in.jsonl --method shingles",
+            "2 documents: 2 new",
+        ),
+        (
+            "add added in.jsonl",
+            "2 documents: 1 new, 0 duplicate, 1 unchanged",
+        ),
+    ] {
+        if command.starts_with("add") {
+            place.stdout("index build added a.jsonl --method shingles");
+        }
+        let assert = place
+            .run(&format!("index {command} --skipped skipped.jsonl"))
+            .code(3);
+        let said = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+        assert!(said.starts_with(verdicts), "{said}");
+        assert!(said.ends_with("2 skipped\n"), "{said}");
+        let lines = place.lines("skipped.jsonl");
+        for (skipped, (id, what)) in lines
+            .iter()
+            .zip([("long", "a sketch of "), (&name, "an id of 65536 bytes")])
+        {
+            assert_eq!(
+                (&skipped["id"], &skipped["reason"]),
+                (&json!(id), &json!("too_large"))
+            );
+            assert!(skipped["detail"].as_str().unwrap().starts_with(what));
+        }
+        assert_eq!(lines.len(), 2);
+    }
+    // Whoever only asks may ask for anything.
+    let answers = place.query("index query built in.jsonl");
+    assert_eq!(answers.len(), 4);
+    assert_eq!(answers[1]["verdict"], "new");
+}
+
+#[test]
+fn payloads_come_back() {
+    let place = Place::new();
+    let all = [
+        dated("a", &words(1, 50), "http://a/", "2026-01-02"),
+        dated("b", &words(2, 50), "", "2026-01-03"),
+        dated("c", &words(3, 50), "", ""),
+    ];
+    place.write("old.jsonl", all.concat());
+    let new: String = (1..4)
+        .map(|number| line(&format!("n{number}"), &words(number, 50)))
+        .collect();
+    place.write("new.jsonl", new);
+    place.write("empty.jsonl", "");
+    let both = [
+        json!("{\"url\":\"http://a/\",\"date\":\"2026-01-02\"}"),
+        json!("{\"date\":\"2026-01-03\"}"),
+        Value::Null,
+    ];
+    let urls = [json!("http://a/"), Value::Null, Value::Null];
+    let dates = [json!("2026-01-02"), json!("2026-01-03"), Value::Null];
+    for (flag, expected) in [
+        ("url,date", both),
+        ("url", urls),
+        ("date", dates),
+        ("none", [Value::Null, Value::Null, Value::Null]),
+    ] {
+        for command in ["build", "add"] {
+            let index = format!("{command}-{flag}");
+            if command == "add" {
+                place.stdout(&format!("index build {index} empty.jsonl"));
+            }
+            place.stdout(&format!(
+                "index {command} {index} old.jsonl --payload {flag}"
+            ));
+            let answers = place.query(&format!("index query {index} new.jsonl"));
+            let found: Vec<Value> = answers
+                .iter()
+                .map(|answer| answer["matches"][0]["payload"].clone())
+                .collect();
+            assert_eq!(found, expected, "{index}");
+            let known = place.stdout(&format!("index info {index} --id a"));
+            let known: Value = serde_json::from_str(&known).unwrap();
+            let payload = known["payload"].as_str().unwrap();
+            assert_eq!(payload, expected[0].as_str().unwrap_or_default());
+        }
+    }
+}
+
+#[test]
+fn a_document_is_looked_up() {
+    let place = Place::new();
+    place.write(
+        "old.txt",
+        b"caf\xe9\nthe cat sat on the mat.\x0cempty\n\x0c".as_slice(),
+    );
+    place.stdout("index build seen old.txt --format form-feed --method content-seen");
+    let parsed = |id: &str| -> Value {
+        serde_json::from_str(&place.stdout(&format!("index info seen --id {id}"))).unwrap()
+    };
+    assert_eq!(
+        parsed("empty"),
+        json!({"id": "empty", "fingerprint": "", "payload": ""})
+    );
+    place.refuse(
+        "index info seen --id nobody",
+        &["no document \"nobody\"", "seen"],
+    );
+    // Bytes of an id that is no text, as they are.
+    use std::os::unix::ffi::OsStrExt;
+    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_simtool"));
+    command.current_dir(place.path(""));
+    command.args(["index", "info", "seen", "--id"]);
+    command.arg(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    let output = command.assert().success().get_output().stdout.clone();
+    let expected = json!({"id": "caf\u{fffd}", "id_base64": "Y2Fm6Q==",
+        "fingerprint": "db87a2f4", "payload": ""});
+    assert_eq!(serde_json::from_slice::<Value>(&output).unwrap(), expected);
+}
+
+#[test]
+fn accidental_hits_are_announced_where_they_show() {
+    let place = Place::new();
+    let many: String = (0..8000)
+        .map(|number| line(&format!("d{number}"), &words(number, 3)))
+        .collect();
+    place.write("many.jsonl", many);
+    place.write("few.jsonl", corpus());
+    let said = |command: &str| {
+        let output = place.run(command).success().get_output().clone();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (method, few, many) in [
+        ("content-seen", None, None),
+        (
+            "content-seen:distance=3",
+            None,
+            Some("32 bits, distance 3: expect 0.01 "),
+        ),
+        (
+            "content-seen:distance=8",
+            Some("32 bits, distance 8: expect 0.18 "),
+            Some(
+                "32 bits, distance 8: expect 28.00 accidental hits for each new document among \
+                  8000 known ones",
+            ),
+        ),
+        ("simhash", None, None),
+        ("minhash", None, None),
+    ] {
+        let index = method.replace([':', '='], "-");
+        for (command, expected) in [
+            (format!("build {index} few.jsonl --method {method}"), few),
+            (format!("add {index} many.jsonl"), many),
+        ] {
+            let said = said(&format!("index {command} --quiet"));
+            match expected {
+                Some(expected) => assert!(said.contains(expected), "{method}: {said:?}"),
+                None => assert_eq!(said, "", "{method}"),
+            }
+        }
+    }
+    let said = said("dedup few.jsonl --against content-seen-distance-8 -o out");
+    assert!(said.contains("expect 28.00 accidental hits"), "{said}");
+}
