@@ -214,15 +214,25 @@ fn a_bit_of_the_database() {
     assert!(damage.noticed > 100, "{}", damage.noticed);
 }
 
+/// Each thread has an index of its own and its share of the bits and ends.
 #[test]
 #[ignore = "takes an hour"]
 fn every_bit_and_every_end() {
-    let mut damage = Damage::new();
-    for file in [SEGMENT, "index.redb"] {
-        let bytes = damage.bytes(file);
-        (0..8 * bytes.len()).for_each(|bit| damage.flip(file, &bytes, bit));
-        (0..bytes.len()).for_each(|length| damage.cut(file, &bytes, length));
-    }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let every = |first: usize| {
+        let mut damage = Damage::new();
+        for file in [SEGMENT, "index.redb"] {
+            let bytes = damage.bytes(file);
+            let bits = (first..8 * bytes.len()).step_by(threads);
+            bits.for_each(|bit| damage.flip(file, &bytes, bit));
+            let lengths = (first..bytes.len()).step_by(threads);
+            lengths.for_each(|length| damage.cut(file, &bytes, length));
+        }
+        assert!(damage.noticed > 0);
+    };
+    std::thread::scope(|scope| {
+        (0..threads).for_each(|first| drop(scope.spawn(move || every(first))));
+    });
 }
 
 #[test]
