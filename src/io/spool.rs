@@ -1,5 +1,6 @@
 //! Bytes that are put aside and read again by place.
 
+use super::faults::{Faults, Operation};
 use super::write_error;
 use crate::{Error, ErrorKind, Result};
 use std::fs::File;
@@ -19,6 +20,7 @@ pub struct Spool {
     /// How many bytes the file has.
     written: u64,
     buffer: Vec<u8>,
+    faults: Faults,
 }
 
 impl Spool {
@@ -34,7 +36,14 @@ impl Spool {
             file,
             written: 0,
             buffer: Vec::with_capacity(BUFFER_BYTES),
+            faults: Faults::default(),
         })
+    }
+
+    /// The same, failing on demand.
+    pub fn with_faults(self, faults: &Faults) -> Spool {
+        let faults = faults.clone();
+        Spool { faults, ..self }
     }
 
     /// Appends `bytes` and says where they begin.
@@ -76,8 +85,9 @@ impl Spool {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file
-            .write_all_at(bytes, self.written)
+        self.faults
+            .before(Operation::Write, &self.directory)
+            .and_then(|()| self.file.write_all_at(bytes, self.written))
             .map_err(|cause| unwritable(&self.directory, cause))?;
         self.written += bytes.len() as u64;
         Ok(())

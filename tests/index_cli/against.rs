@@ -178,13 +178,16 @@ fn what_an_index_cannot_do_is_refused() {
         "dedup new.jsonl --against old.jsonl seen -o out",
         &["seen", "takes alone"],
     );
-    // One that lacks a part is no directory of documents.
-    for name in ["index.json", "index.redb"] {
-        let (part, aside) = (place.path("seen").join(name), place.path("aside"));
-        fs::rename(&part, &aside).unwrap();
-        place.refuse("dedup new.jsonl --against seen -o out", &["seen"]);
-        fs::rename(&aside, &part).unwrap();
-    }
+    // One that lacks its database is no directory of documents; a lost manifest is in there, too.
+    let (part, aside) = (place.path("seen/index.redb"), place.path("aside"));
+    fs::rename(&part, &aside).unwrap();
+    place.refuse("dedup new.jsonl --against seen -o out", &["seen"]);
+    fs::rename(&aside, &part).unwrap();
+    place.run("dedup new.jsonl --against seen -o whole").code(3);
+    fs::remove_file(place.path("seen/index.json")).unwrap();
+    place.run("dedup new.jsonl --against seen -o lost").code(3);
+    let duplicates = |of: &str| fs::read(place.path(of).join("duplicates.jsonl")).unwrap();
+    assert_eq!(duplicates("whole"), duplicates("lost"));
     // What it was made with is no contradiction.
     place.stdout("index build chars old.jsonl --method minhash:recall=0.9 --tokenizer chars");
     let same = "--method minhash:recall=0.9 --tokenizer chars";

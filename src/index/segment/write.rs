@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytemuck::Pod;
+
 use super::lists;
 use super::sections::{directory, values};
 use super::{Attributes, Segment};
@@ -36,10 +38,27 @@ pub struct Making {
     pub faults: Faults,
 }
 
+/// Where what does not fit in memory is put meanwhile.
+#[derive(Clone)]
+struct Aside {
+    directory: PathBuf,
+    faults: Faults,
+}
+
+impl Aside {
+    fn spool(&self) -> Result<Spool> {
+        Ok(Spool::create(&self.directory)?.with_faults(&self.faults))
+    }
+
+    fn sorter<R: Pod + Ord>(&self, memory_bytes: usize) -> Sorter<R> {
+        Sorter::new(&self.directory, memory_bytes).with_faults(&self.faults)
+    }
+}
+
 /// A segment that is being written. Memory: what sorting was given, and some megabytes.
 pub struct SegmentWriter {
     path: PathBuf,
-    directory: PathBuf,
+    aside: Aside,
     making: Making,
     file: BlockWriter,
     ends: Spool,
@@ -61,23 +80,26 @@ impl SegmentWriter {
     /// # Errors
     /// [`ErrorKind::Write`] if it cannot be created.
     pub fn create(path: &Path, making: Making) -> Result<SegmentWriter> {
-        let directory = path.parent().unwrap_or(Path::new(".")).to_owned();
+        let aside = Aside {
+            directory: path.parent().unwrap_or(Path::new(".")).to_owned(),
+            faults: making.faults.clone(),
+        };
         // Ids; fingerprints, or one table at a time; what the tables after it are made of.
         let share = making.memory_bytes / 4;
         let contents = match making.form {
-            Form::Narrow { .. } => Contents::Narrow(FingerprintWriter::create(&directory, share)?),
-            Form::Wide { .. } => Contents::Wide(FingerprintWriter::create(&directory, share)?),
-            Form::Keys => Contents::Keys(Sorter::new(&directory, 2 * share)),
+            Form::Narrow { .. } => Contents::Narrow(FingerprintWriter::create(&aside, share)?),
+            Form::Wide { .. } => Contents::Wide(FingerprintWriter::create(&aside, share)?),
+            Form::Keys => Contents::Keys(aside.sorter(2 * share)),
         };
         Ok(SegmentWriter {
             path: path.to_owned(),
             file: BlockWriter::create(path, making.form.kind(), &making.faults)?,
-            ends: Spool::create(&directory)?,
-            ids: Sorter::new(&directory, share),
+            ends: aside.spool()?,
+            ids: aside.sorter(share),
             documents: 0,
             contents,
             record: Vec::new(),
-            directory,
+            aside,
             making,
         })
     }
@@ -131,7 +153,7 @@ impl SegmentWriter {
         self.file.end_section()?;
         let mut same = Same::default();
         let ids = self.ids.finish()?;
-        write_lists(ids, &mut self.file, &self.directory, |hash, number| {
+        write_lists(ids, &mut self.file, &self.aside, |hash, number| {
             same.show(hash, number, &mut twice)
         })?;
         same.end(&mut twice)?;
@@ -148,9 +170,7 @@ impl SegmentWriter {
             Contents::Narrow(of) => of.finish(&mut self.file, &self.making, &mut attributes)?,
             Contents::Wide(of) => of.finish(&mut self.file, &self.making, &mut attributes)?,
             Contents::Keys(keys) => {
-                write_lists(keys.finish()?, &mut self.file, &self.directory, |_, _| {
-                    Ok(())
-                })?;
+                write_lists(keys.finish()?, &mut self.file, &self.aside, |_, _| Ok(()))?;
             }
         }
         self.file.finish(&attributes.encode())?;
@@ -193,10 +213,10 @@ impl Same {
 fn write_lists(
     sorted: Sorted<[u64; 2]>,
     file: &mut BlockWriter,
-    directory: &Path,
+    aside: &Aside,
     mut visit: impl FnMut(u64, u32) -> Result<()>,
 ) -> Result<()> {
-    let mut numbers = Spool::create(directory)?;
+    let mut numbers = aside.spool()?;
     let mut last = None;
     for entry in sorted {
         let [hash, number] = entry?;
@@ -236,7 +256,7 @@ fn for_each_step(
 
 /// Fingerprints that are waiting: how the tables are planned depends on all of them.
 struct FingerprintWriter<F: Value> {
-    directory: PathBuf,
+    aside: Aside,
     share: usize,
     /// Fingerprint and number of each document.
     waiting: Spool,
@@ -247,11 +267,11 @@ struct FingerprintWriter<F: Value> {
 }
 
 impl<F: Value> FingerprintWriter<F> {
-    fn create(directory: &Path, share: usize) -> Result<Self> {
+    fn create(aside: &Aside, share: usize) -> Result<Self> {
         Ok(FingerprintWriter {
-            directory: directory.to_owned(),
+            aside: aside.clone(),
             share,
-            waiting: Spool::create(directory)?,
+            waiting: aside.spool()?,
             count: 0,
             sample: Vec::new(),
             step: 1,
@@ -289,16 +309,13 @@ impl<F: Value> FingerprintWriter<F> {
         let rest = orders[1..].iter().filter_map(|order| first.onto(order));
         let rest: Vec<Permutation<F>> = rest.collect();
         let share = 2 * self.share / rest.len().max(1);
-        let mut others: Vec<Sorter<F>> = rest
-            .iter()
-            .map(|_| Sorter::new(&self.directory, share))
-            .collect();
-        let mut groups = Spool::create(&self.directory)?;
-        let mut members = Spool::create(&self.directory)?;
+        let mut others: Vec<Sorter<F>> = rest.iter().map(|_| self.aside.sorter(share)).collect();
+        let mut groups = self.aside.spool()?;
+        let mut members = self.aside.spool()?;
         let mut table = TableWriter::new(&tables[0]);
         let mut last = None;
         let mut listed = 0u32;
-        for placed in sort_first(self.waiting, &self.directory, self.share, first)?.finish()? {
+        for placed in sort_first(self.waiting, &self.aside, self.share, first)?.finish()? {
             let (value, number) = F::take(placed?);
             if last != Some(value) {
                 last = Some(value);
@@ -339,11 +356,11 @@ impl<F: Value> FingerprintWriter<F> {
 /// What was waiting, in the order of the first table.
 fn sort_first<F: Value>(
     waiting: Spool,
-    directory: &Path,
+    aside: &Aside,
     memory_bytes: usize,
     order: &Permutation<F>,
 ) -> Result<Sorter<F::Placed>> {
-    let mut sorter = Sorter::new(directory, memory_bytes);
+    let mut sorter = aside.sorter(memory_bytes);
     let size = size_of::<F::Placed>();
     for_each_step(&waiting.finish()?, STEP_BYTES / size * size, |step| {
         for placed in step.chunks_exact(size) {

@@ -20,6 +20,7 @@ use merge::Merge;
 use runs::Runs;
 use std::path::{Path, PathBuf};
 
+use crate::io::faults::Faults;
 use crate::{Error, ErrorKind, Result};
 
 /// The first size of a buffer, in bytes; it doubles until the bound.
@@ -35,6 +36,7 @@ pub struct Sorter<R> {
     sort: fn(&mut [R]),
     buffer: Vec<R>,
     runs: Option<Runs<R>>,
+    faults: Faults,
 }
 
 impl<R: Pod + Ord> Sorter<R> {
@@ -59,7 +61,14 @@ impl<R: Pod + Ord> Sorter<R> {
             sort,
             buffer: Vec::new(),
             runs: None,
+            faults: Faults::default(),
         }
+    }
+
+    /// The same, failing on demand.
+    pub fn with_faults(self, faults: &Faults) -> Sorter<R> {
+        let faults = faults.clone();
+        Sorter { faults, ..self }
     }
 
     /// The smallest bound: two runs and what they become, a few records each.
@@ -120,7 +129,7 @@ impl<R: Pod + Ord> Sorter<R> {
         (self.sort)(&mut self.buffer);
         let runs = match &mut self.runs {
             Some(runs) => runs,
-            none => none.insert(Runs::create(&self.directory)?),
+            none => none.insert(Runs::create(&self.directory, &self.faults)?),
         };
         runs.append(&self.buffer)?;
         self.buffer.clear();

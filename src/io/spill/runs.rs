@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use crate::io::faults::{Faults, Operation};
 use crate::io::write_error;
 use crate::{Error, ErrorKind, Result};
 
@@ -14,25 +15,27 @@ pub(super) struct Runs<R> {
     file: File,
     /// Where each run ends, in records.
     ends: Vec<u64>,
+    faults: Faults,
     records: PhantomData<R>,
 }
 
 impl<R: Pod> Runs<R> {
     /// No runs, in a new file in `directory`.
-    pub(super) fn create(directory: &Path) -> Result<Runs<R>> {
+    pub(super) fn create(directory: &Path, faults: &Faults) -> Result<Runs<R>> {
         let file =
             tempfile::tempfile_in(directory).map_err(|cause| unwritable(directory, cause))?;
         Ok(Runs {
             directory: directory.to_owned(),
             file,
             ends: Vec::new(),
+            faults: faults.clone(),
             records: PhantomData,
         })
     }
 
     /// No runs, in a new file beside that of these.
     pub(super) fn create_beside(&self) -> Result<Runs<R>> {
-        Runs::create(&self.directory)
+        Runs::create(&self.directory, &self.faults)
     }
 
     /// Appends a run.
@@ -53,8 +56,12 @@ impl<R: Pod> Runs<R> {
             return Ok(());
         };
         let offset = *end * size_of::<R>() as u64;
-        self.file
-            .write_all_at(bytemuck::cast_slice(records), offset)
+        self.faults
+            .before(Operation::Write, &self.directory)
+            .and_then(|()| {
+                let bytes = bytemuck::cast_slice(records);
+                self.file.write_all_at(bytes, offset)
+            })
             .map_err(|cause| unwritable(&self.directory, cause))?;
         *end += records.len() as u64;
         Ok(())
