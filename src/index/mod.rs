@@ -192,40 +192,27 @@ impl Index {
         }
         let view = self.view();
         let asking = |query: &&Query<'_>| !query.sketch.is_empty();
-        let sketches: Vec<&[u8]> = queries
-            .iter()
-            .filter(asking)
-            .map(|query| query.sketch)
-            .collect();
+        let asked: Vec<&Query<'_>> = queries.iter().filter(asking).collect();
+        let sketches: Vec<&[u8]> = asked.iter().map(|query| query.sketch).collect();
         let method = &*self.method;
-        let mut found = view
-            .search(method, self.form, &sketches, limit + 1, &|_| true)?
-            .into_iter();
-        let answer = |query: &Query<'_>| {
-            let mut matches = Vec::new();
-            if let Some(mut nearest) = (!query.sketch.is_empty()).then(|| found.next()).flatten() {
-                for (score, part, number) in nearest.finish() {
-                    let place = view::Place {
-                        part: *part,
-                        number: *number,
-                    };
-                    let id = view.document(place)?.id;
-                    if query.id != Some(id) {
-                        matches.push(Match {
-                            id: id.to_vec(),
-                            score: *score,
-                        });
-                    }
-                }
-                matches.truncate(limit);
+        let mut found = view.search(method, self.form, &sketches, limit + 1, &|_| true)?;
+        let mut matches: Vec<Vec<Match>> = vec![Vec::new(); asked.len()];
+        view.for_each_found(&mut found, |query, score, entry| {
+            if asked[query].id != Some(entry.id) && matches[query].len() < limit {
+                let id = entry.id.to_vec();
+                matches[query].push(Match { id, score });
             }
+            Ok(())
+        })?;
+        let mut matches = matches.into_iter();
+        let answer = |query: &Query<'_>| {
+            let own = (!query.sketch.is_empty()).then(|| matches.next());
+            let matches = own.flatten().unwrap_or_default();
             let known = match query.id {
-                Some(id) => view
-                    .find(id)?
-                    .map(|place| view.document(place))
-                    .transpose()?,
+                Some(id) => view.find(id)?,
                 None => None,
             };
+            let known = known.map(|place| view.document(place)).transpose()?;
             let known = known.map(|entry| entry.sketch);
             let verdict = answer::judge(method, query.sketch, known, !matches.is_empty());
             Ok(Answer {

@@ -44,6 +44,11 @@ impl Nearest {
         &self.found
     }
 
+    /// The same again, once it is finished.
+    pub fn found(&self) -> &[(Score, u32, u32)] {
+        &self.found
+    }
+
     fn cut(&mut self) {
         self.found.sort_unstable();
         self.found.truncate(self.limit);

@@ -9,9 +9,10 @@ use super::database::RECENT;
 use super::form::Form;
 use super::nearest::Nearest;
 use super::recent::Recent;
-use super::segment::{Scratch, Segment};
+use super::segment::{MANY, Scratch, Segment};
 use crate::Result;
-use crate::sketch::Compare;
+use crate::io::Source;
+use crate::sketch::{Compare, Score};
 
 /// Where a document is: the part of the view (behind the segments, the recent ones), and its
 /// number there. Older documents have smaller places.
@@ -69,6 +70,51 @@ impl View {
             Some(part) => part.segment.document(place.number),
             None => Ok(self.recent.document(place.number).unwrap_or_default()),
         }
+    }
+
+    /// Calls `visit` with the number of a query, the score and the document of all that was found,
+    /// query by query, while others are on their way.
+    pub fn for_each_found(
+        &self,
+        found: &mut [Nearest],
+        mut visit: impl FnMut(usize, Score, Entry<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let count: usize = found.iter_mut().map(|nearest| nearest.finish().len()).sum();
+        let source = |part: &Part| match count < MANY {
+            true => Source::Memory,
+            false => part.segment.source(),
+        };
+        let sources: Vec<Source> = self.parts.iter().map(source).collect();
+        let slowest = sources.iter().find(|source| **source == Source::Disk);
+        let steps = slowest.map_or(Source::Memory.steps(), |source| source.steps());
+        let of_query = |(query, nearest)| {
+            let nearest: &Nearest = nearest;
+            nearest.found().iter().map(move |found| (query, found))
+        };
+        let all = || found.iter().enumerate().flat_map(of_query);
+        let segment = |part: u32| {
+            let part = part as usize;
+            Some((&self.parts.get(part)?.segment, *sources.get(part)?))
+        };
+        let place = |(_, (_, part, number)): (usize, &(Score, u32, u32))| {
+            if let Some((segment, source)) = segment(*part) {
+                segment.prefetch_place(*number, source);
+            }
+        };
+        let document = |(_, (_, part, number)): (usize, &(Score, u32, u32))| match segment(*part) {
+            Some((segment, source)) => segment.prefetch_document(*number, source),
+            None => Ok(()),
+        };
+        let (mut places, mut documents) = (all(), all());
+        places.by_ref().take(steps).for_each(place);
+        documents.by_ref().take(steps / 2).try_for_each(document)?;
+        for (query, (score, part, number)) in all() {
+            places.next().map(place);
+            documents.next().map_or(Ok(()), document)?;
+            let (part, number) = (*part, *number);
+            visit(query, *score, self.document(Place { part, number })?)?;
+        }
+        Ok(())
     }
 
     /// Where the document called `id` is.

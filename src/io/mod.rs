@@ -24,7 +24,7 @@ pub mod table;
 pub mod usage;
 
 pub use append::append_at;
-pub use blocks::{BLOCK_BYTES, BlockFile, BlockWriter};
+pub use blocks::{BLOCK_BYTES, BlockFile, BlockWriter, Source};
 pub use faults::{Faults, Operation};
 pub use input::Input;
 pub use lock::FileLock;

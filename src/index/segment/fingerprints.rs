@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::Attributes;
-use super::look_up::Looks;
+use super::look_up::{Looks, MANY, Near};
 use super::sections::{GROUPS, MEMBERS};
 use super::tables::Tables;
 use crate::Result;
 use crate::index::nearest::Nearest;
 use crate::index::permutation::Value;
-use crate::io::BlockFile;
+use crate::io::{BlockFile, Source};
 use crate::sketch::Score;
 
 /// Fingerprints that are checked at a time.
@@ -38,9 +38,7 @@ impl<F: Value> Fingerprints<F> {
         out: &mut [Nearest],
     ) -> Result<()> {
         let tables = &self.tables;
-        let mut show = |query: u32, distance, group| {
-            self.show(file, distance, group, live, &mut out[query as usize])
-        };
+        let mut show = |near: &[Near]| self.show(file, near, live, out);
         if tables.should_scan(queries.len()) {
             tables.scan(file, queries, &mut show)
         } else {
@@ -48,26 +46,32 @@ impl<F: Value> Fingerprints<F> {
         }
     }
 
-    /// Shows the documents of a group, of which no more than the limit can matter.
+    /// Shows the documents of groups, while others are on their way.
     fn show(
         &self,
         file: &BlockFile,
-        distance: u32,
-        group: u32,
+        near: &[Near],
         live: &dyn Fn(u32) -> bool,
-        nearest: &mut Nearest,
+        out: &mut [Nearest],
     ) -> Result<()> {
-        let Range { start: mut at, end } = members(file, group)?;
-        let mut left = nearest.limit();
-        while at < end && left > 0 {
-            let next = end.min(at + 256);
-            for number in file.values::<u32>(MEMBERS, at..next)? {
-                if left > 0 && live(*number) {
-                    nearest.push(Score::Distance(distance), *number);
-                    left -= 1;
-                }
+        let source = match near.len() < MANY {
+            true => Source::Memory,
+            false => file.source(MEMBERS),
+        };
+        let steps = source.steps();
+        for ahead in 0..near.len() + steps {
+            if let Some(near) = near.get(ahead) {
+                let group = u64::from(near.group);
+                file.prefetch::<u32>(GROUPS, group..group + 1, source);
             }
-            at = next;
+            if let Some(near) = near.get(ahead.wrapping_sub(steps / 2)) {
+                let Range { start, end } = members(file, near.group)?;
+                let most = out[near.query as usize].limit() as u64;
+                file.prefetch::<u32>(MEMBERS, start..end.min(start + most), source);
+            }
+            if let Some(near) = ahead.checked_sub(steps).map(|now| &near[now]) {
+                show(file, near, live, &mut out[near.query as usize])?;
+            }
         }
         Ok(())
     }
@@ -100,6 +104,28 @@ impl<F: Value> Fingerprints<F> {
             Ok(())
         })
     }
+}
+
+/// Shows the documents of a group, of which no more than the limit can matter.
+fn show(
+    file: &BlockFile,
+    near: &Near,
+    live: &dyn Fn(u32) -> bool,
+    nearest: &mut Nearest,
+) -> Result<()> {
+    let Range { start: mut at, end } = members(file, near.group)?;
+    let mut left = nearest.limit();
+    while at < end && left > 0 {
+        let next = end.min(at + 256);
+        for number in file.values::<u32>(MEMBERS, at..next)? {
+            if left > 0 && live(*number) {
+                nearest.push(Score::Distance(near.distance), *number);
+                left -= 1;
+            }
+        }
+        at = next;
+    }
+    Ok(())
 }
 
 /// Where the documents of a group are listed.

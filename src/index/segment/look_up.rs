@@ -11,11 +11,9 @@
 use super::tables::{Table, Tables};
 use crate::Result;
 use crate::index::permutation::Value;
-use crate::io::{BLOCK_BYTES, BlockFile};
+use crate::io::{BLOCK_BYTES, BlockFile, Source};
 use crate::kernel::hamming::Pair;
 
-/// How many buckets ahead the directory is asked for, and half as many the bucket.
-const AHEAD: usize = 32;
 /// The most buckets that are put into order together: 24 MiB of them.
 const TOGETHER: usize = 1 << 20;
 /// About so many looks are listed at a time.
@@ -25,9 +23,7 @@ const PIECE: u32 = 2048;
 /// Comparisons after which hits are handed on, so that they take little memory.
 const PAIRS: usize = 1 << 16;
 /// Fewer queries do not ask whether a table is in memory: that takes some microseconds.
-const MANY: usize = 1024;
-/// So many times as long as one among its neighbours takes a block that is read by itself.
-const ONE_BY_ONE: u64 = 16;
+pub const MANY: usize = 1024;
 /// Fewer than these are put into order by comparing them.
 const FEW: usize = 256;
 /// Bits that are sorted by at a time: as many counters as the first-level cache holds.
@@ -47,6 +43,30 @@ pub struct Looks<F> {
     /// Fingerprints of a bucket.
     piece: Vec<F>,
     pairs: Vec<Pair>,
+    found: Vec<Found<F>>,
+    near: Vec<Near>,
+}
+
+/// A fingerprint that is near a query, and whose group is not known yet.
+#[derive(Debug)]
+struct Found<F> {
+    /// In the order of the first table.
+    value: F,
+    /// Where its bucket there begins and ends, once that is known.
+    range: (u32, u32),
+    query: u32,
+    distance: u32,
+}
+
+/// A group that is near a query.
+#[derive(Debug)]
+pub struct Near {
+    /// The number of the query.
+    pub query: u32,
+    /// How many bits differ.
+    pub distance: u32,
+    /// The number of the group.
+    pub group: u32,
 }
 
 /// Some queries look into a bucket.
@@ -60,14 +80,14 @@ struct Look {
 }
 
 impl<F: Value> Tables<F> {
-    /// Calls `visit` with query, distance and group of every group that is near a query, each
-    /// once, in no particular order.
+    /// Calls `visit` with every group that is near a query, each once, in no particular order,
+    /// many at a time.
     pub fn look_up(
         &self,
         file: &BlockFile,
         queries: &[F],
         looks: &mut Looks<F>,
-        visit: &mut dyn FnMut(u32, u32, u32) -> Result<()>,
+        visit: &mut dyn FnMut(&[Near]) -> Result<()>,
     ) -> Result<()> {
         if self.distinct == 0 {
             return Ok(());
@@ -81,49 +101,25 @@ impl<F: Value> Tables<F> {
             } else {
                 (&[0][..], &table.patterns[..])
             };
-            table.read_ahead(file, queries.len());
+            let source = match queries.len() < MANY {
+                true => Source::Memory,
+                false => table.source(file),
+            };
             let together = (TOGETHER / ordered.len()).max(1);
             let chunks = queries.chunks(together);
             for (queries, first) in chunks.zip((0..).step_by(together)) {
-                table.order(queries, ordered, looks);
-                self.look_in_order(file, table, listed, looks, &mut |query, distance, group| {
-                    visit(first as u32 + query, distance, group)
-                })?;
+                table.order(queries, first as u32, ordered, looks);
+                let mut at = 0;
+                while at < looks.order.len() {
+                    at = looks.list(at, listed);
+                    self.look_ahead(file, table, source, looks)?;
+                    if looks.found.len() + looks.near.len() >= PAIRS {
+                        self.show(file, looks, visit)?;
+                    }
+                }
             }
+            self.show(file, looks, visit)?;
         }
-        Ok(())
-    }
-
-    /// Lists the buckets that the ordered queries look into, their own with each pattern, some at
-    /// a time, and looks.
-    fn look_in_order(
-        &self,
-        file: &BlockFile,
-        table: &Table<F>,
-        patterns: &[u32],
-        looks: &mut Looks<F>,
-        visit: &mut dyn FnMut(u32, u32, u32) -> Result<()>,
-    ) -> Result<()> {
-        let order = std::mem::take(&mut looks.order);
-        let mut at = 0;
-        while at < order.len() {
-            looks.looks.clear();
-            while at < order.len() && looks.looks.len() < LISTED {
-                let same = |place: &&u64| **place >> 32 == order[at] >> 32;
-                let first = at as u32;
-                at += order[at..].iter().take_while(same).count();
-                let bucket = (order[first as usize] >> 32) as u32;
-                looks.looks.extend(patterns.iter().map(|pattern| Look {
-                    bucket: bucket ^ pattern,
-                    range: (0, 0),
-                    queries: (first, at as u32),
-                }));
-            }
-            self.look_ahead(file, table, looks, &mut |place, distance, group| {
-                visit(order[place as usize] as u32, distance, group)
-            })?;
-        }
-        looks.order = order;
         Ok(())
     }
 
@@ -132,21 +128,20 @@ impl<F: Value> Tables<F> {
         &self,
         file: &BlockFile,
         table: &Table<F>,
+        source: Source,
         looks: &mut Looks<F>,
-        visit: &mut dyn FnMut(u32, u32, u32) -> Result<()>,
     ) -> Result<()> {
-        let count = looks.looks.len();
-        for ahead in 0..count + AHEAD {
+        let (count, steps) = (looks.looks.len(), source.steps());
+        for ahead in 0..count + steps {
             if let Some(look) = looks.looks.get(ahead) {
-                table.prefetch_range(file, look.bucket);
+                table.prefetch_range(file, look.bucket, source);
             }
-            let near = ahead.wrapping_sub(AHEAD / 2);
-            if let Some(look) = looks.looks.get_mut(near) {
+            if let Some(look) = looks.looks.get_mut(ahead.wrapping_sub(steps / 2)) {
                 look.range = table.range(file, look.bucket)?;
-                table.prefetch(file, look.range.0..look.range.1);
+                table.prefetch(file, look.range.0..look.range.1, source);
             }
-            if let Some(now) = ahead.checked_sub(AHEAD) {
-                self.look(file, table, now, looks, visit)?;
+            if let Some(now) = ahead.checked_sub(steps) {
+                self.look(file, table, now, looks)?;
             }
         }
         Ok(())
@@ -159,29 +154,39 @@ impl<F: Value> Tables<F> {
         table: &Table<F>,
         now: usize,
         looks: &mut Looks<F>,
-        visit: &mut dyn FnMut(u32, u32, u32) -> Result<()>,
     ) -> Result<()> {
         let Look {
             bucket,
             range: (mut start, end),
             queries,
         } = looks.looks[now];
-        let of = &looks.ordered[queries.0 as usize..queries.1 as usize];
+        let places = queries.0 as usize..queries.1 as usize;
+        let (of, order) = (&looks.ordered[places.clone()], &looks.order[places]);
         while start < end {
             let next = end.min(start.saturating_add(PIECE));
             table.read(file, bucket, start..next, &mut looks.piece)?;
             let most = (PAIRS / looks.piece.len().max(1)).max(1);
-            for (of, place) in of.chunks(most).zip((queries.0..).step_by(most)) {
+            for (of, order) in of.chunks(most).zip(order.chunks(most)) {
                 looks.pairs.clear();
                 (self.kernels.scan_each)(&looks.piece, of, self.near, &mut looks.pairs);
                 for Pair { query, hit } in &looks.pairs {
                     let value = looks.piece[hit.position as usize];
-                    if !table.is_in_an_earlier(of[*query as usize] ^ value) {
-                        let group = match table.is_first() {
-                            true => start + hit.position,
-                            false => self.group(file, table, value)?,
-                        };
-                        visit(place + query, hit.distance, group)?;
+                    if table.is_in_an_earlier(of[*query as usize] ^ value) {
+                        continue;
+                    }
+                    let (query, distance) = (order[*query as usize] as u32, hit.distance);
+                    match table.is_first() {
+                        true => looks.near.push(Near {
+                            query,
+                            distance,
+                            group: start + hit.position,
+                        }),
+                        false => looks.found.push(Found {
+                            value: table.to_first.apply(value),
+                            range: (0, 0),
+                            query,
+                            distance,
+                        }),
                     }
                 }
             }
@@ -189,16 +194,74 @@ impl<F: Value> Tables<F> {
         }
         Ok(())
     }
+
+    /// Finds the groups of what was found, in their order, and shows all of them.
+    fn show(
+        &self,
+        file: &BlockFile,
+        looks: &mut Looks<F>,
+        visit: &mut dyn FnMut(&[Near]) -> Result<()>,
+    ) -> Result<()> {
+        let (first, found) = (&self.tables[0], &mut looks.found);
+        found.sort_unstable_by_key(|found| found.value);
+        let source = match found.len() < MANY {
+            true => Source::Memory,
+            false => first.source(file),
+        };
+        let steps = source.steps();
+        for ahead in 0..found.len() + steps {
+            if let Some(found) = found.get(ahead) {
+                first.prefetch_range(file, first.bucket(found.value), source);
+            }
+            if let Some(found) = found.get_mut(ahead.wrapping_sub(steps / 2)) {
+                found.range = first.range(file, first.bucket(found.value))?;
+                first.prefetch(file, found.range.0..found.range.1, source);
+            }
+            if let Some(found) = ahead.checked_sub(steps).map(|now| &found[now]) {
+                looks.near.push(Near {
+                    query: found.query,
+                    distance: found.distance,
+                    group: self.group(file, found.value, found.range)?,
+                });
+            }
+        }
+        visit(&looks.near)?;
+        looks.found.clear();
+        looks.near.clear();
+        Ok(())
+    }
+}
+
+impl<F> Looks<F> {
+    /// Lists the buckets that ordered queries from place `at` on look into, their own with each
+    /// pattern, some at a time; says where the next ones are.
+    fn list(&mut self, mut at: usize, patterns: &[u32]) -> usize {
+        let order = &self.order;
+        self.looks.clear();
+        while at < order.len() && self.looks.len() < LISTED {
+            let same = |place: &&u64| **place >> 32 == order[at] >> 32;
+            let first = at as u32;
+            at += order[at..].iter().take_while(same).count();
+            let bucket = (order[first as usize] >> 32) as u32;
+            self.looks.extend(patterns.iter().map(|pattern| Look {
+                bucket: bucket ^ pattern,
+                range: (0, 0),
+                queries: (first, at as u32),
+            }));
+        }
+        at
+    }
 }
 
 impl<F: Value> Table<F> {
-    /// Puts queries into the order of their buckets, once for each pattern.
-    fn order(&self, queries: &[F], patterns: &[u32], looks: &mut Looks<F>) {
+    /// Puts queries, the first of which has the number `first`, into the order of their buckets,
+    /// once for each pattern.
+    fn order(&self, queries: &[F], first: u32, patterns: &[u32], looks: &mut Looks<F>) {
         let permuted = queries.iter().map(|query| self.permutation.apply(*query));
         looks.permuted.clear();
         looks.permuted.extend(permuted);
         looks.order.clear();
-        for (query, number) in looks.permuted.iter().zip(0u64..) {
+        for (query, number) in looks.permuted.iter().zip(u64::from(first)..) {
             let bucket = self.bucket(*query);
             let entry = |pattern: &u32| u64::from(bucket ^ pattern) << 32 | number;
             looks.order.extend(patterns.iter().map(entry));
@@ -208,20 +271,7 @@ impl<F: Value> Table<F> {
         looks.ordered.clear();
         looks
             .ordered
-            .extend(ordered.map(|place| looks.permuted[*place as u32 as usize]));
-    }
-
-    /// Lets what `queries` want of the table be read in one piece, if that is a good part.
-    fn read_ahead(&self, file: &BlockFile, queries: usize) {
-        if queries < MANY {
-            return;
-        }
-        let looks = (queries * self.patterns.len()) as u64;
-        for section in self.sections() {
-            if looks * ONE_BY_ONE > file.len::<u8>(section) / BLOCK_BYTES as u64 {
-                file.read_ahead(section);
-            }
-        }
+            .extend(ordered.map(|place| looks.permuted[(*place as u32 - first) as usize]));
     }
 }
 

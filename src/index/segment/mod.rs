@@ -13,15 +13,17 @@ mod tables;
 mod write;
 
 pub use attributes::Attributes;
+pub use look_up::MANY;
 pub use write::{Making, SegmentWriter};
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::form::{Form, Queries};
 use super::nearest::Nearest;
 use super::{Entry, record};
-use crate::io::{BlockFile, Faults, directory};
+use crate::io::{BlockFile, Faults, Source, directory};
 use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 use fingerprints::Fingerprints;
@@ -132,15 +134,7 @@ impl Segment {
     /// # Errors
     /// [`ErrorKind::Content`] if there is none, or it is damaged.
     pub fn document(&self, number: u32) -> Result<Entry<'_>> {
-        let number = u64::from(number);
-        let (first, end) = match number {
-            0 => (0, self.file.values::<u64>(ENDS, 0..1)?[0]),
-            _ => {
-                let ends = self.file.values::<u64>(ENDS, number - 1..number + 1)?;
-                (ends[0], ends[1])
-            }
-        };
-        let record = self.file.values::<u8>(RECORDS, first..end)?;
+        let record = self.file.values::<u8>(RECORDS, self.record(number)?)?;
         let entry = record::decode(record)
             .ok_or_else(|| self.file.damaged("a document is shorter than it claims"))?;
         if !entry.sketch.is_empty() && !self.form.holds(entry.sketch, &*self.method) {
@@ -149,6 +143,43 @@ impl Segment {
                 .damaged("a document has a sketch of another method"));
         }
         Ok(entry)
+    }
+
+    /// Where the record of a document is.
+    fn record(&self, number: u32) -> Result<Range<u64>> {
+        let number = u64::from(number);
+        Ok(match number {
+            0 => 0..self.file.values::<u64>(ENDS, 0..1)?[0],
+            _ => {
+                let ends = self.file.values::<u64>(ENDS, number - 1..number + 1)?;
+                ends[0]..ends[1]
+            }
+        })
+    }
+
+    /// Where the documents are, nearly all of them.
+    pub fn source(&self) -> Source {
+        match [ENDS, RECORDS].map(|section| self.file.source(section)) {
+            [Source::Memory, Source::Memory] => Source::Memory,
+            _ => Source::Disk,
+        }
+    }
+
+    /// Asks for the place of document number `number` to be brought here.
+    pub fn prefetch_place(&self, number: u32, source: Source) {
+        let number = u64::from(number);
+        self.file
+            .prefetch::<u64>(ENDS, number.saturating_sub(1)..number + 1, source);
+    }
+
+    /// Asks for document number `number` to be brought here.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if its place is damaged.
+    pub fn prefetch_document(&self, number: u32, source: Source) -> Result<()> {
+        let record = self.record(number)?;
+        self.file.prefetch::<u8>(RECORDS, record, source);
+        Ok(())
     }
 
     /// The last document called `id` for which `live` holds.

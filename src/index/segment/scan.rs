@@ -5,6 +5,7 @@
 //! well, in order, so that the tables of the queries have to be small for that to pay: a million
 //! queries against 10⁵, 10⁶ and 10⁷ fingerprints took 0.7, 1.3 and 3 times as long as looking up.
 
+use super::look_up::Near;
 use super::tables::Tables;
 use crate::Result;
 use crate::index::permutation::Value;
@@ -27,13 +28,13 @@ impl<F: Value> Tables<F> {
         queries >= MANY && queries as u64 / QUERIES_EACH >= self.distinct
     }
 
-    /// Calls `visit` with query, distance and group of every group that is near a query, each
-    /// once: every fingerprint of the segment is searched among the queries.
+    /// Calls `visit` with every group that is near a query, each once, many at a time: every
+    /// fingerprint of the segment is searched among the queries.
     pub fn scan(
         &self,
         file: &BlockFile,
         queries: &[F],
-        mut visit: impl FnMut(u32, u32, u32) -> Result<()>,
+        mut visit: impl FnMut(&[Near]) -> Result<()>,
     ) -> Result<()> {
         let queries: Vec<F> = queries
             .iter()
@@ -42,21 +43,19 @@ impl<F: Value> Tables<F> {
         let count = usize::try_from(self.distinct).unwrap_or(usize::MAX);
         let (width, k) = (self.width, self.near.k);
         let strategy = hamming::plan(&queries, count, width, k, SCAN_BYTES)?.strategy;
-        for section in self.tables[0].sections() {
-            file.read_ahead(section);
-        }
         let index = Index::build(&queries, width, k, strategy, Level::best())?;
-        let mut scratch = hamming::Scratch::default();
-        let mut visited = Ok(());
+        let (mut scratch, mut found) = (hamming::Scratch::default(), Vec::new());
         self.for_each_piece(file, SCANNED, |first, groups| {
             index.search_batch(groups, &mut scratch, |group, hits| {
-                let group = first + group as u32;
-                let mut hits = hits.iter();
-                if visited.is_ok() {
-                    visited = hits.try_for_each(|hit| visit(hit.position, hit.distance, group));
-                }
+                found.extend(hits.iter().map(|hit| Near {
+                    query: hit.position,
+                    distance: hit.distance,
+                    group: first + group as u32,
+                }));
             });
-            std::mem::replace(&mut visited, Ok(()))
+            visit(&found)?;
+            found.clear();
+            Ok(())
         })
     }
 }

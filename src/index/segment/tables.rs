@@ -10,7 +10,7 @@ use super::sections::{directory, values};
 use crate::Result;
 use crate::index::permutation::{Permutation, Value};
 use crate::index::plan;
-use crate::io::BlockFile;
+use crate::io::{BlockFile, Source};
 use crate::kernel::Level;
 use crate::kernel::hamming::{Kernels, Near};
 
@@ -39,7 +39,7 @@ pub struct Table<F: Value> {
     kernels: &'static Kernels<F>,
     pub(super) permutation: Permutation<F>,
     /// From this table's order to that of the first.
-    to_first: Permutation<F>,
+    pub(super) to_first: Permutation<F>,
     /// Of each table before: the bits that name its buckets, in this table's order, and its radius.
     earlier: Vec<(F, u32)>,
     /// What is to be changed in a query's bucket to get those to look into.
@@ -102,12 +102,12 @@ impl<F: Value> Tables<F> {
         self.tables[0].permutation.apply(fingerprint)
     }
 
-    /// The group of a fingerprint that stands in `table`: its place in the first one.
-    pub(super) fn group(&self, file: &BlockFile, table: &Table<F>, value: F) -> Result<u32> {
+    /// The group of a fingerprint that is in other tables: its place in the first one, which is
+    /// `within` its bucket.
+    pub(super) fn group(&self, file: &BlockFile, value: F, within: (u32, u32)) -> Result<u32> {
         let first = &self.tables[0];
-        let value = table.to_first.apply(value);
         let bucket = first.bucket(value);
-        let (mut low, mut high) = first.range(file, bucket)?;
+        let (mut low, mut high) = within;
         let mut found = Vec::with_capacity(1);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -207,17 +207,25 @@ impl<F: Value> Table<F> {
         Ok(())
     }
 
-    /// Asks for a bucket to be brought into the cache.
+    /// Asks for fingerprints to be brought here.
     #[inline]
-    pub(super) fn prefetch(&self, file: &BlockFile, places: Range<u32>) {
-        file.prefetch::<u8>(values(self.number), self.bytes(places));
+    pub(super) fn prefetch(&self, file: &BlockFile, places: Range<u32>, source: Source) {
+        file.prefetch::<u8>(values(self.number), self.bytes(places), source);
     }
 
-    /// Asks for the end of a bucket to be brought into the cache.
+    /// Asks for the ends of a bucket to be brought here.
     #[inline]
-    pub(super) fn prefetch_range(&self, file: &BlockFile, bucket: u32) {
+    pub(super) fn prefetch_range(&self, file: &BlockFile, bucket: u32, source: Source) {
         let bucket = u64::from(bucket);
-        file.prefetch::<u32>(directory(self.number), bucket..bucket + 1);
+        file.prefetch::<u32>(directory(self.number), bucket..bucket + 1, source);
+    }
+
+    /// Where the table is.
+    pub(super) fn source(&self, file: &BlockFile) -> Source {
+        match self.sections().map(|section| file.source(section)) {
+            [Source::Memory, Source::Memory] => Source::Memory,
+            _ => Source::Disk,
+        }
     }
 
     /// The sections of the table.

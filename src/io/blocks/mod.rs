@@ -22,7 +22,7 @@
 mod read;
 mod write;
 
-pub use read::BlockFile;
+pub use read::{BlockFile, Source};
 pub use write::BlockWriter;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};

@@ -40,6 +40,26 @@ pub struct BlockFile {
     verified: Box<[AtomicU64]>,
 }
 
+/// Where values are brought from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Most of them are in memory.
+    Memory,
+    /// Many of them have to be read.
+    Disk,
+}
+
+impl Source {
+    /// How many values ahead it pays to ask: a miss of the cache, or a read, takes as long as so
+    /// many are worked on.
+    pub fn steps(self) -> usize {
+        match self {
+            Source::Memory => 32,
+            Source::Disk => 512,
+        }
+    }
+}
+
 enum Bytes {
     /// Aligned for every number that a section may hold.
     Owned(Vec<u128>, usize),
@@ -170,30 +190,40 @@ impl BlockFile {
         bytemuck::try_cast_slice(&all[start..end]).map_err(|_| self.outside(section, range))
     }
 
-    /// Asks for the first values of a range to be brought into the cache.
-    #[inline]
-    pub fn prefetch<T: Pod>(&self, section: usize, range: Range<u64>) {
-        if let Some((first, length)) = self.header.sections.get(section) {
-            let size = size_of::<T>() as u64;
-            let start = range.start.saturating_mul(size).min(*length);
-            let end = range.end.saturating_mul(size).clamp(start, *length);
-            let bytes = self.bytes.all();
-            let bytes = bytes.get((first + start) as usize..(first + end) as usize);
-            let bytes = bytes.unwrap_or_default();
-            bytes.chunks(LINE_BYTES).take(LINES).for_each(prefetch);
+    /// Where a section is, nearly all of it: takes some microseconds.
+    pub fn source(&self, section: usize) -> Source {
+        let place = self.header.sections.get(section);
+        let (first, length) = place.copied().unwrap_or_default();
+        match &self.bytes {
+            Bytes::Mapped(_, map) => match map.get(first as usize..(first + length) as usize) {
+                Some(bytes) if !is_resident(bytes) => Source::Disk,
+                _ => Source::Memory,
+            },
+            Bytes::Owned(..) => Source::Memory,
         }
     }
 
-    /// Asks for all of a section to be read, if much of it is not in memory: in one piece, where
-    /// block by block as each is wanted would take many times as long.
-    pub fn read_ahead(&self, section: usize) {
-        if let (Bytes::Mapped(_, map), Some((first, length))) =
-            (&self.bytes, self.header.sections.get(section))
-        {
-            let (first, length) = (*first as usize, *length as usize);
-            if !is_resident(&map[first..first + length]) {
-                // Only a hint.
-                let _ = map.advise_range(Advice::WillNeed, first, length);
+    /// Asks for the first values of a range to be brought into the cache, or for all of them to be
+    /// read from the disk.
+    #[inline]
+    pub fn prefetch<T: Pod>(&self, section: usize, range: Range<u64>, source: Source) {
+        let Some((first, length)) = self.header.sections.get(section) else {
+            return;
+        };
+        let size = size_of::<T>() as u64;
+        let start = range.start.saturating_mul(size).min(*length);
+        let end = range.end.saturating_mul(size).clamp(start, *length);
+        let (start, end) = ((first + start) as usize, (first + end) as usize);
+        match source {
+            Source::Memory => {
+                let bytes = self.bytes.all().get(start..end).unwrap_or_default();
+                bytes.chunks(LINE_BYTES).take(LINES).for_each(prefetch);
+            }
+            Source::Disk => {
+                if let Bytes::Mapped(_, map) = &self.bytes {
+                    // Only a hint.
+                    let _ = map.advise_range(Advice::WillNeed, start, end - start);
+                }
             }
         }
     }
