@@ -87,14 +87,15 @@ pub struct ServeArgs {
     )]
     max_body: u64,
 
-    /// Bytes of all bodies at once; others wait
+    /// Bytes of all bodies and lines of batches until they are answered; others wait
     #[arg(
         long, value_name = "SIZE", default_value = "512M", value_parser = parse_size,
         help_heading = "Limits"
     )]
     max_bodies: u64,
 
-    /// Requests at once; others are told to come back
+    /// Requests at once, half of which may be additions, removals and batches; others are told to
+    /// come back
     #[arg(
         long, value_name = "COUNT", default_value = "256", value_parser = number::within(1, 65_536),
         help_heading = "Limits"
@@ -115,7 +116,7 @@ pub struct ServeArgs {
     )]
     header_timeout: usize,
 
-    /// Seconds for a body, for an answer, and between two pieces of a batch
+    /// Seconds for a body, for an answer, and for each line of a batch
     #[arg(
         long, value_name = "SECONDS", default_value = "30", value_parser = number::within(1, 3600),
         help_heading = "Limits"

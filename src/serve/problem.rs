@@ -8,6 +8,9 @@ use hyper::{HeaderMap, StatusCode};
 use serde::Serialize;
 use simtool::{Error, ErrorKind};
 
+/// The code of a document that no index takes.
+const BAD_DOCUMENT: &str = "bad-document";
+
 /// A request that failed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Problem {
@@ -72,7 +75,7 @@ impl Problem {
     }
 
     pub fn late() -> Problem {
-        let detail = "there was no answer in time; what was to be added may be added still";
+        let detail = "there was no answer in time; what was to be changed may have been changed";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "late", detail)
     }
 
@@ -86,8 +89,30 @@ impl Problem {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
     }
 
+    /// Too many requests that may take long.
+    pub fn crowded() -> Problem {
+        let detail = "too many additions, removals, batches and copies at once: come back in a \
+                      second";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
+    }
+
+    pub fn unanswered() -> Problem {
+        Problem::broken("an internal error, please report it")
+    }
+
     pub fn broken(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
+    }
+
+    /// Whether it is about a document alone, and not about all that were added with it.
+    pub fn is_of_a_document(&self) -> bool {
+        self.code == BAD_DOCUMENT
+    }
+
+    /// What programs tell it by.
+    #[cfg(test)]
+    pub fn code(&self) -> &'static str {
+        self.code
     }
 
     /// The same, of a line of a batch.
@@ -115,7 +140,7 @@ impl From<&Error> for Problem {
             kinds.contains(&cause.kind())
         };
         match error.kind() {
-            ErrorKind::Parameter => Problem::bad("bad-document", error.to_string()),
+            ErrorKind::Parameter => Problem::bad(BAD_DOCUMENT, error.to_string()),
             ErrorKind::Write if error.cause().is_none_or(full) => {
                 let detail = format!("nothing was changed: {error}");
                 Problem::new(StatusCode::INSUFFICIENT_STORAGE, "disk-full", detail)

@@ -15,12 +15,12 @@ use hyper::header::{
 };
 use serde::Serialize;
 use simtool::index::{Answer, Query};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::answer::{Known, Said};
 use super::ask::Asked;
 use super::gate::Permit;
+use super::memory::Loan;
 use super::problem::{Problem, read_only};
 use super::{Service, batch};
 
@@ -29,6 +29,10 @@ const OPENAPI: &str = include_str!("openapi.json");
 /// The page loads nothing and talks to its own service alone.
 const POLICY: &str = include_str!("page-policy.txt").trim_ascii();
 const DOCUMENTS: &str = "/v1/documents/";
+/// A document of so many bytes is shown without a loan; a longer one takes so many bytes for each
+/// of its own: itself, as it is shown, and in Base64 if it is no text.
+const SHORT_DOCUMENT: usize = 64 << 10;
+const SHOWN: usize = 8;
 
 type Answered = Result<Response, Problem>;
 
@@ -119,10 +123,12 @@ async fn stats(State(service): State<Arc<Service>>) -> Response {
 
 async fn seen(State(service): State<Arc<Service>>, request: Request) -> Answered {
     let add = asked_to_add(request.uri().query())?;
-    let body = body(&service, request.into_body()).await?;
+    let mut body = body(&service, request.into_body()).await?;
     type Seen = Result<Result<(Asked, Option<Answer>), Asked>, Problem>;
     let answered = service.pool.run(move |reader| -> Seen {
-        let asked = reader.read(&body.bytes, add)?;
+        let mut asked = reader.read(&body.bytes, add)?;
+        body.loan.keep(asked.weight());
+        asked.loan = body.loan;
         if asked.add {
             return Ok(Err(asked));
         }
@@ -136,14 +142,15 @@ async fn seen(State(service): State<Arc<Service>>, request: Request) -> Answered
     });
     // Who adds is answered by the writer.
     let (asked, answer) = match answered.get().await?? {
-        Ok(answered) => answered,
-        Err(asked) => match service.writer.add(vec![asked]).await?.pop() {
-            Some((asked, answer)) => (asked, Some(answer)),
-            None => return Err(Problem::broken("no answer")),
-        },
+        Ok((asked, answer)) => (asked, answer.ok_or_else(Problem::unanswered)?),
+        Err(asked) => {
+            let place = service.place()?;
+            let mut added = service.writer.add(vec![asked], Some(place)).await?;
+            let (asked, answer) = added.pop().ok_or_else(Problem::unanswered)?;
+            (asked, answer?)
+        }
     };
-    let answer = answer.ok_or_else(|| Problem::broken("no answer"))?;
-    let said = Said::new(&service.seen, &asked, answer);
+    let said = Said::new(&service.seen, &asked, &answer);
     service.metrics.said(said.verdict);
     Ok(json(&said))
 }
@@ -154,20 +161,42 @@ async fn batch(
     request: Request,
 ) -> Answered {
     let add = asked_to_add(request.uri().query())?;
-    let body = batch::answers(service, permit, add, request.into_body());
+    let place = service.place()?;
+    let body = batch::answers(service, (permit, place), add, request.into_body());
     Ok(typed("application/x-ndjson", body))
 }
 
 async fn document(State(service): State<Arc<Service>>, request: Request) -> Answered {
     let id = id_of(request.uri().path())?;
-    let found = service.pool.run(move |reader| -> Result<_, Problem> {
-        let seen = reader.seen();
-        let found = seen.index().document(&id);
-        let found = found.map_err(|error| Problem::from(&error))?;
-        Ok(found.map(|document| Known::new(seen, &document)))
-    });
-    let known = found.get().await??;
-    Ok(json(&known.ok_or_else(Problem::unknown_id)?))
+    let mut loan = Loan::default();
+    let mut lent = SHORT_DOCUMENT;
+    loop {
+        let id = id.clone();
+        let found = service.pool.run(move |reader| -> Result<_, Problem> {
+            let seen = reader.seen();
+            let found = seen.index().document(&id);
+            let document = found.map_err(|error| Problem::from(&error))?;
+            let document = document.ok_or_else(Problem::unknown_id)?;
+            let weight = document.sketch.len() + document.payload.len();
+            Ok(match weight <= lent {
+                true => Ok(json_bytes(&Known::new(seen, &document))),
+                // It is looked up again when there is memory for it.
+                false => Err(weight),
+            })
+        });
+        match found.get().await?? {
+            Ok(text) => {
+                loan.keep(text.len());
+                return Ok(typed("application/json", Lent::body(text, loan)));
+            }
+            Err(weight) => {
+                // What was lent for less is given back before more is asked for.
+                drop(std::mem::take(&mut loan));
+                loan = service.memory.lend(weight.saturating_mul(SHOWN)).await;
+                lent = weight;
+            }
+        }
+    }
 }
 
 async fn remove(State(service): State<Arc<Service>>, request: Request) -> Answered {
@@ -175,7 +204,8 @@ async fn remove(State(service): State<Arc<Service>>, request: Request) -> Answer
     if service.seen.index().info().read_only {
         return Err(read_only());
     }
-    match service.writer.remove(id).await? {
+    let place = service.place()?;
+    match service.writer.remove(id, place).await? {
         true => Ok(json(&serde_json::json!({"removed": true}))),
         false => Err(Problem::unknown_id()),
     }
@@ -223,10 +253,24 @@ fn id_of(path: &str) -> Result<Vec<u8>, Problem> {
     Ok(id)
 }
 
-/// A body in memory, which is lent as long as this lives.
+/// Bytes in memory that are lent as long as this lives.
 struct Lent {
     bytes: Bytes,
-    _memory: Option<OwnedSemaphorePermit>,
+    loan: Loan,
+}
+
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Lent {
+    /// The body of an answer, which keeps its loan until it is written.
+    fn body(text: Vec<u8>, loan: Loan) -> Body {
+        let bytes = Bytes::from(text);
+        Body::from(Bytes::from_owner(Lent { bytes, loan }))
+    }
 }
 
 /// Reads a body.
@@ -238,7 +282,7 @@ async fn body(service: &Service, body: Body) -> Result<Lent, Problem> {
     if wanted > most {
         return Err(Problem::large(most));
     }
-    let memory = service.lend(wanted).await;
+    let loan = service.memory.lend(service.memory.weight(wanted)).await;
     let collect = Limited::new(body, most).collect();
     let Ok(collected) = timeout(service.config.limits.request, collect).await else {
         return Err(Problem::slow());
@@ -246,7 +290,7 @@ async fn body(service: &Service, body: Body) -> Result<Lent, Problem> {
     match collected {
         Ok(collected) => Ok(Lent {
             bytes: collected.to_bytes(),
-            _memory: memory,
+            loan,
         }),
         Err(error) if error.is::<LengthLimitError>() => Err(Problem::large(most)),
         Err(error) => Err(Problem::bad("broken-body", error.to_string())),
@@ -254,9 +298,12 @@ async fn body(service: &Service, body: Body) -> Result<Lent, Problem> {
 }
 
 fn json(value: &impl Serialize) -> Response {
+    typed("application/json", json_bytes(value))
+}
+
+fn json_bytes(value: &impl Serialize) -> Vec<u8> {
     // Writing to memory cannot fail.
-    let text = serde_json::to_vec(value).unwrap_or_default();
-    typed("application/json", text)
+    serde_json::to_vec(value).unwrap_or_default()
 }
 
 fn text(text: &'static str, kind: &'static str) -> Response {

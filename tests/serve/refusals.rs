@@ -190,6 +190,39 @@ fn too_many_at_once() {
     crate::client::wait_until("a free place", || service.get("/v1/stats").status == 200);
 }
 
+/// Batches and additions leave half of the places to those who only ask.
+#[test]
+fn who_adds_leaves_room_for_who_asks() {
+    let service = Service::start("--max-requests 4");
+    let head =
+        b"POST /v1/seen/batch HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let batches: Vec<_> = (0..2)
+        .map(|_| {
+            let mut stream = service.connect();
+            stream.write_all(head).unwrap();
+            stream
+        })
+        .collect();
+    let page = json!({"text": words(1, 60), "id": "a", "add": true});
+    crate::client::wait_until("two batches", || {
+        service.post("/v1/seen", &page).status == 503
+    });
+    service.post("/v1/seen", &page).problem(503, "busy");
+    let batch = service.ask("POST", "/v1/seen/batch", "", b"");
+    batch.problem(503, "busy");
+    assert_eq!(batch.header("retry-after").as_deref(), Some("1"));
+    service
+        .ask("DELETE", "/v1/documents/a", "", b"")
+        .problem(503, "busy");
+    assert_eq!(service.get("/v1/stats").status, 200);
+    let asked = json!({"text": words(1, 60)});
+    assert_eq!(service.post("/v1/seen", &asked).status, 200);
+    drop(batches);
+    crate::client::wait_until("a free place", || {
+        service.post("/v1/seen", &page).status == 200
+    });
+}
+
 #[test]
 fn flags_that_are_refused() {
     let place = tempfile::tempdir().unwrap();
