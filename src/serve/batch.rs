@@ -406,7 +406,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::serve::trial::{Disk, Trial, until};
+    use crate::serve::trial::{Disk, Trial, run, until};
 
     /// A body that is fed by a test.
     struct Fed(mpsc::Receiver<Bytes>);
@@ -470,160 +470,171 @@ mod tests {
         .await
     }
 
-    #[tokio::test]
-    async fn what_the_writer_refuses_is_said_of_each_line() {
-        let disk = Disk::default();
-        let trial = Trial::with(disk.faults());
-        let service = trial.service();
-        assert_eq!(add(&service, additions(0..1)).await[0]["added"], true);
-        disk.fail(Some(|| std::io::ErrorKind::StorageFull.into()));
-        let said = add(&service, additions(1..4)).await;
-        assert_eq!(
-            problems(&said),
-            [("disk-full", 2), ("disk-full", 4), ("disk-full", 6)]
-        );
-        disk.fail(Some(|| panic!("the disk is gone")));
-        let said = add(&service, additions(1..3)).await;
-        assert_eq!(problems(&said), [("internal", 2), ("internal", 4)]);
-        disk.fail(None);
-        let said = add(&service, additions(1..4)).await;
-        assert!(said.len() == 3 && said.iter().all(|said| said["added"] == true));
+    #[test]
+    fn what_the_writer_refuses_is_said_of_each_line() {
+        run(async {
+            let disk = Disk::default();
+            let trial = Trial::with(disk.faults());
+            let service = trial.service();
+            assert_eq!(add(&service, additions(0..1)).await[0]["added"], true);
+            disk.fail(Some(|| std::io::ErrorKind::StorageFull.into()));
+            let said = add(&service, additions(1..4)).await;
+            assert_eq!(
+                problems(&said),
+                [("disk-full", 2), ("disk-full", 4), ("disk-full", 6)]
+            );
+            disk.fail(Some(|| panic!("the disk is gone")));
+            let said = add(&service, additions(1..3)).await;
+            assert_eq!(problems(&said), [("internal", 2), ("internal", 4)]);
+            disk.fail(None);
+            let said = add(&service, additions(1..4)).await;
+            assert!(said.len() == 3 && said.iter().all(|said| said["added"] == true));
+        });
     }
 
-    #[tokio::test]
-    async fn a_part_that_cannot_be_read_is_answered_line_by_line() {
-        let trial = Trial::new();
-        let service = trial.service();
-        let (answers, frames) = Answers::of(&service);
-        let (parts, prepared) = mpsc::channel(1);
-        let numbers = vec![4, 5, 9];
-        let read = service.pool.run(|_| -> Vec<Read> { panic!("on purpose") });
-        assert!(parts.send(Prepared { numbers, read }).await.is_ok());
-        drop(parts);
-        answer_all(&service, prepared, answers).await;
-        let said = lines(Body::new(frames)).await;
-        assert_eq!(
-            problems(&said),
-            [("internal", 4), ("internal", 5), ("internal", 9)]
-        );
+    #[test]
+    fn a_part_that_cannot_be_read_is_answered_line_by_line() {
+        run(async {
+            let trial = Trial::new();
+            let service = trial.service();
+            let (answers, frames) = Answers::of(&service);
+            let (parts, prepared) = mpsc::channel(1);
+            let numbers = vec![4, 5, 9];
+            let read = service.pool.run(|_| -> Vec<Read> { panic!("on purpose") });
+            assert!(parts.send(Prepared { numbers, read }).await.is_ok());
+            drop(parts);
+            answer_all(&service, prepared, answers).await;
+            let said = lines(Body::new(frames)).await;
+            assert_eq!(
+                problems(&said),
+                [("internal", 4), ("internal", 5), ("internal", 9)]
+            );
+        });
     }
 
     /// Of many long lines that do not end, few are in memory; when those end, others come.
-    #[tokio::test]
-    async fn long_lines_wait_for_memory_and_all_of_them_get_it() {
-        let mut trial = Trial::new();
-        trial.limits.body_bytes = 1 << 20;
-        trial.limits.memory_bytes = 5 << 20;
-        trial.limits.requests = 32;
-        let service = trial.service();
-        let piece = Bytes::from(vec![b'x'; 64 << 10]);
-        let taken: Vec<_> = (0..12).map(|_| Arc::new(AtomicUsize::new(0))).collect();
-        let begin = |taken: &Arc<AtomicUsize>| {
-            let (feed, fed) = mpsc::channel(1);
-            let said = tokio::spawn(lines(batch(&service, Body::new(Fed(fed)))));
-            let (piece, taken) = (piece.clone(), Arc::clone(taken));
-            let fed = tokio::spawn(async move {
-                feed.send(Bytes::from_static(b"{\"text\":\""))
-                    .await
-                    .unwrap();
-                for _ in 0..12 {
-                    feed.send(piece.clone()).await.unwrap();
-                    taken.fetch_add(1, Ordering::Relaxed);
-                }
-                feed
-            });
-            (fed, said)
-        };
-        let batches: Vec<_> = taken.iter().map(begin).collect();
-        let counts = || taken.iter().map(|taken| taken.load(Ordering::Relaxed));
-        until("four of them", || {
-            counts().filter(|taken| *taken == 12).count() == 4
-        })
-        .await;
-        // The others stand where nothing had to be lent to them.
-        assert!(counts().all(|taken| taken == 12 || taken <= 4));
-        assert!(service.memory.lent() <= 5 << 20);
-        // When they end, none waits for ever.
-        let ends = batches.into_iter().map(|(fed, answers)| {
-            tokio::spawn(async move {
-                let feed = fed.await.unwrap();
-                feed.send(Bytes::from_static(b"\"}\n{}\n")).await.unwrap();
-                drop(feed);
-                answers.await.unwrap()
+    #[test]
+    fn long_lines_wait_for_memory_and_all_of_them_get_it() {
+        run(async {
+            let mut trial = Trial::new();
+            trial.limits.body_bytes = 1 << 20;
+            trial.limits.memory_bytes = 5 << 20;
+            trial.limits.requests = 32;
+            let service = trial.service();
+            let piece = Bytes::from(vec![b'x'; 64 << 10]);
+            let taken: Vec<_> = (0..12).map(|_| Arc::new(AtomicUsize::new(0))).collect();
+            let begin = |taken: &Arc<AtomicUsize>| {
+                let (feed, fed) = mpsc::channel(1);
+                let said = tokio::spawn(lines(batch(&service, Body::new(Fed(fed)))));
+                let (piece, taken) = (piece.clone(), Arc::clone(taken));
+                let fed = tokio::spawn(async move {
+                    feed.send(Bytes::from_static(b"{\"text\":\""))
+                        .await
+                        .unwrap();
+                    for _ in 0..12 {
+                        feed.send(piece.clone()).await.unwrap();
+                        taken.fetch_add(1, Ordering::Relaxed);
+                    }
+                    feed
+                });
+                (fed, said)
+            };
+            let batches: Vec<_> = taken.iter().map(begin).collect();
+            let counts = || taken.iter().map(|taken| taken.load(Ordering::Relaxed));
+            until("four of them", || {
+                counts().filter(|taken| *taken == 12).count() == 4
             })
+            .await;
+            // The others stand where nothing had to be lent to them.
+            assert!(counts().all(|taken| taken == 12 || taken <= 4));
+            assert!(service.memory.lent() <= 5 << 20);
+            // When they end, none waits for ever.
+            let ends = batches.into_iter().map(|(fed, answers)| {
+                tokio::spawn(async move {
+                    let feed = fed.await.unwrap();
+                    feed.send(Bytes::from_static(b"\"}\n{}\n")).await.unwrap();
+                    drop(feed);
+                    answers.await.unwrap()
+                })
+            });
+            for said in ends.collect::<Vec<_>>() {
+                let said = said.await.unwrap();
+                assert_eq!(said[0]["verdict"], "new");
+                assert_eq!(problems(&said), [("bad-request", 2)]);
+            }
+            until("all memory", || service.memory.lent() == 0).await;
         });
-        for said in ends.collect::<Vec<_>>() {
-            let said = said.await.unwrap();
-            assert_eq!(said[0]["verdict"], "new");
-            assert_eq!(problems(&said), [("bad-request", 2)]);
-        }
-        until("all memory", || service.memory.lent() == 0).await;
     }
 
     /// What waits for the writer is paid for until it is answered.
-    #[tokio::test]
-    async fn loans_last_until_the_answer() {
-        let disk = Disk::default();
-        let trial = Trial::with(disk.faults());
-        let service = trial.service();
-        let payload = "p".repeat(3 << 20);
-        let line = json!({"text": "a", "id": "a", "payload": payload, "add": true});
-        let held = disk.hold();
-        let said = tokio::spawn(lines(batch(&service, Body::from(line.to_string()))));
-        let begin = service.writer.counts();
-        until("the loan to shrink to what is kept", || {
-            (3 << 20..3 << 20 | 64 << 10).contains(&service.memory.lent())
-        })
-        .await;
-        assert_eq!(begin.commits.load(Ordering::Relaxed), 0);
-        drop(held);
-        assert_eq!(said.await.unwrap()[0]["added"], true);
-        until("all memory", || service.memory.lent() == 0).await;
+    #[test]
+    fn loans_last_until_the_answer() {
+        run(async {
+            let disk = Disk::default();
+            let trial = Trial::with(disk.faults());
+            let service = trial.service();
+            let payload = "p".repeat(3 << 20);
+            let line = json!({"text": "a", "id": "a", "payload": payload, "add": true});
+            disk.stand_still(true);
+            let said = tokio::spawn(lines(batch(&service, Body::from(line.to_string()))));
+            let begin = service.writer.counts();
+            until("the loan to shrink to what is kept", || {
+                (3 << 20..3 << 20 | 64 << 10).contains(&service.memory.lent())
+            })
+            .await;
+            assert_eq!(begin.commits.load(Ordering::Relaxed), 0);
+            disk.stand_still(false);
+            assert_eq!(said.await.unwrap()[0]["added"], true);
+            until("all memory", || service.memory.lent() == 0).await;
+        });
     }
 
     /// Who does not read is not answered for ever, and keeps no memory but his share.
-    #[tokio::test]
-    async fn answers_wait_in_bounded_room() {
-        let mut trial = Trial::new();
-        trial.limits.memory_bytes = 4 << 20;
-        let service = trial.service();
-        let body = json!({"fingerprint": "0000000000000000", "limit": 1000}).to_string() + "\n";
-        let known = add(&service, {
-            let line = |id: u64| {
-                json!({"fingerprint": "0000000000000000", "id": format!("{id}")}).to_string() + "\n"
-            };
-            Body::from((0..1000).map(line).collect::<String>())
-        });
-        assert_eq!(known.await.len(), 1000);
-        let (feed, fed) = mpsc::channel(1);
-        let unread = batch(&service, Body::new(Fed(fed)));
-        let lines_sent = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&lines_sent);
-        let feeding = tokio::spawn(async move {
-            let many = Bytes::from(body.repeat(40));
-            for _ in 0..30 {
-                if feed.send(many.clone()).await.is_err() {
-                    return;
+    #[test]
+    fn answers_wait_in_bounded_room() {
+        run(async {
+            let mut trial = Trial::new();
+            trial.limits.memory_bytes = 4 << 20;
+            let service = trial.service();
+            let body = json!({"fingerprint": "0000000000000000", "limit": 1000}).to_string() + "\n";
+            let known = add(&service, {
+                let line = |id: u64| {
+                    json!({"fingerprint": "0000000000000000", "id": format!("{id}")}).to_string()
+                        + "\n"
+                };
+                Body::from((0..1000).map(line).collect::<String>())
+            });
+            assert_eq!(known.await.len(), 1000);
+            let (feed, fed) = mpsc::channel(1);
+            let unread = batch(&service, Body::new(Fed(fed)));
+            let lines_sent = Arc::new(AtomicUsize::new(0));
+            let counted = Arc::clone(&lines_sent);
+            let feeding = tokio::spawn(async move {
+                let many = Bytes::from(body.repeat(40));
+                for _ in 0..30 {
+                    if feed.send(many.clone()).await.is_err() {
+                        return;
+                    }
+                    counted.fetch_add(40, Ordering::Relaxed);
                 }
-                counted.fetch_add(40, Ordering::Relaxed);
+            });
+            // No more lines are taken, long before all are sent.
+            let mut last = usize::MAX;
+            loop {
+                tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+                let now = lines_sent.load(Ordering::Relaxed);
+                if now == last {
+                    break;
+                }
+                last = now;
             }
+            assert!(last < 1200, "{last}");
+            // Who comes to read at last gets all of them.
+            let all = lines(unread).await;
+            assert_eq!(all.len(), 1200);
+            assert_eq!(all[1199]["matches"].as_array().unwrap().len(), 1000);
+            feeding.await.unwrap();
         });
-        // No more lines are taken, long before all are sent.
-        let mut last = usize::MAX;
-        loop {
-            tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-            let now = lines_sent.load(Ordering::Relaxed);
-            if now == last {
-                break;
-            }
-            last = now;
-        }
-        assert!(last < 1200, "{last}");
-        // Who comes to read at last gets all of them.
-        let all = lines(unread).await;
-        assert_eq!(all.len(), 1200);
-        assert_eq!(all[1199]["matches"].as_array().unwrap().len(), 1000);
-        feeding.await.unwrap();
     }
 
     #[test]

@@ -105,29 +105,31 @@ impl Loan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::trial::Trial;
+    use crate::serve::trial::{Trial, run};
 
     fn memory(bytes: usize, method: &str) -> Memory {
         Memory::new(bytes, Trial::of(method).seen().method())
     }
 
-    #[tokio::test]
-    async fn loans_are_parted_and_come_back() {
-        let memory = memory(10 * UNIT, "simhash");
-        let mut loan = memory.lend(8 * UNIT).await;
-        assert_eq!(memory.lent(), 8 * UNIT);
-        let part = loan.take(3 * UNIT - 1);
-        loan.keep(UNIT);
-        assert_eq!(memory.lent(), 4 * UNIT);
-        let beyond = loan.take(99 * UNIT);
-        drop((loan, part));
-        assert_eq!(memory.lent(), UNIT);
-        drop(beyond);
-        // More than there is waits for all of it.
-        let all = memory.lend(usize::MAX).await;
-        assert_eq!(memory.lent(), 10 * UNIT);
-        drop(all);
-        assert_eq!(memory.lent(), 0);
+    #[test]
+    fn loans_are_parted_and_come_back() {
+        run(async {
+            let memory = memory(10 * UNIT, "simhash");
+            let mut loan = memory.lend(8 * UNIT).await;
+            assert_eq!(memory.lent(), 8 * UNIT);
+            let part = loan.take(3 * UNIT - 1);
+            loan.keep(UNIT);
+            assert_eq!(memory.lent(), 4 * UNIT);
+            let beyond = loan.take(99 * UNIT);
+            drop((loan, part));
+            assert_eq!(memory.lent(), UNIT);
+            drop(beyond);
+            // More than there is waits for all of it.
+            let all = memory.lend(usize::MAX).await;
+            assert_eq!(memory.lent(), 10 * UNIT);
+            drop(all);
+            assert_eq!(memory.lent(), 0);
+        });
     }
 
     #[test]

@@ -11,6 +11,7 @@
 mod answer;
 mod ask;
 mod batch;
+mod copies;
 mod frames;
 mod gate;
 mod lines;
@@ -18,6 +19,7 @@ mod listen;
 mod log;
 mod memory;
 mod metrics;
+mod patient;
 mod pool;
 mod problem;
 mod routes;
@@ -37,6 +39,7 @@ use simtool::run::seen::Seen;
 use simtool::{Error, ErrorKind, Result};
 use tokio::sync::Semaphore;
 
+use listen::Door;
 use memory::Memory;
 use metrics::Metrics;
 use pool::Pool;
@@ -78,6 +81,8 @@ pub struct Config {
     pub log: Log,
     /// Certificate and key, for HTTPS.
     pub tls: Option<(PathBuf, PathBuf)>,
+    /// The directory that gets copies of the index.
+    pub copies: Option<PathBuf>,
 }
 
 /// All that requests share.
@@ -90,6 +95,8 @@ struct Service {
     requests: Arc<Semaphore>,
     /// Of these, what may take long.
     slow: Arc<Semaphore>,
+    /// One copy is made at a time.
+    copying: Arc<Semaphore>,
     memory: Memory,
     begin: Instant,
 }
@@ -104,6 +111,7 @@ impl Service {
             metrics: Metrics::default(),
             requests: Arc::new(Semaphore::new(limits.requests)),
             slow: Arc::new(Semaphore::new((limits.requests / 2).max(1))),
+            copying: Arc::new(Semaphore::new(1)),
             memory: Memory::new(limits.memory_bytes, seen.method()),
             begin: Instant::now(),
             config,
@@ -119,11 +127,13 @@ impl Service {
 }
 
 /// Serves until `progress` is told to stop; then ends what it has begun. `ready` hears the address.
+/// The index is opened, or made, when everything else is in place.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] if it cannot listen there, or for a certificate that is none.
+/// [`ErrorKind::Parameter`] if it cannot listen there, or for a certificate that is none; those of
+/// `open`.
 pub fn run(
-    seen: Seen,
+    open: impl FnOnce() -> Result<Seen>,
     config: Config,
     progress: &Progress,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
@@ -133,8 +143,9 @@ pub fn run(
         .enable_all()
         .build()
         .map_err(|cause| Error::new(ErrorKind::Memory, "cannot start threads").caused_by(cause))?;
-    let service = Arc::new(Service::start(seen, config)?);
-    let served = runtime.block_on(listen::serve(&service, progress, ready));
+    let door = runtime.block_on(Door::open(&config))?;
+    let service = Arc::new(Service::start(open()?, config)?);
+    let served = runtime.block_on(door.serve(&service, progress, ready));
     // Whoever did not end in time is left alone; the writer ends what it has begun.
     runtime.shutdown_timeout(Duration::from_secs(1));
     if let Some(service) = Arc::into_inner(service) {

@@ -22,19 +22,21 @@ use super::ask::Asked;
 use super::gate::Permit;
 use super::memory::Loan;
 use super::problem::{Problem, read_only};
-use super::{Service, batch};
+use super::{Service, batch, copies};
 
 const PAGE: &str = include_str!("page.html");
 const OPENAPI: &str = include_str!("openapi.json");
 /// The page loads nothing and talks to its own service alone.
 const POLICY: &str = include_str!("page-policy.txt").trim_ascii();
+/// Takes as long as it takes.
+pub const COPIES: &str = "/v1/copies";
 const DOCUMENTS: &str = "/v1/documents/";
 /// A document of so many bytes is shown without a loan; a longer one takes so many bytes for each
 /// of its own: itself, as it is shown, and in Base64 if it is no text.
 const SHORT_DOCUMENT: usize = 64 << 10;
 const SHOWN: usize = 8;
 
-type Answered = Result<Response, Problem>;
+pub type Answered = Result<Response, Problem>;
 
 /// The routes.
 pub fn router(service: &Arc<Service>) -> Router {
@@ -49,6 +51,7 @@ pub fn router(service: &Arc<Service>) -> Router {
         .route("/v1/stats", get(stats))
         .route("/v1/seen", post(seen))
         .route("/v1/seen/batch", post(batch))
+        .route(COPIES, post(copies::copy))
         .route("/v1/documents/{*id}", get(document).delete(remove))
         .fallback(|| async { Problem::unknown_route() })
         .method_not_allowed_fallback(|| async { Problem::wrong_method() })
@@ -65,6 +68,7 @@ pub fn route_of(path: &str) -> &'static str {
         "/v1/stats",
         "/v1/seen",
         "/v1/seen/batch",
+        COPIES,
     ];
     match routes.into_iter().find(|route| *route == path) {
         Some(route) => route,
@@ -254,8 +258,8 @@ fn id_of(path: &str) -> Result<Vec<u8>, Problem> {
 }
 
 /// Bytes in memory that are lent as long as this lives.
-struct Lent {
-    bytes: Bytes,
+pub struct Lent {
+    pub bytes: Bytes,
     loan: Loan,
 }
 
@@ -274,7 +278,7 @@ impl Lent {
 }
 
 /// Reads a body.
-async fn body(service: &Service, body: Body) -> Result<Lent, Problem> {
+pub async fn body(service: &Service, body: Body) -> Result<Lent, Problem> {
     use http_body::Body as _;
     let most = service.config.limits.body_bytes;
     let claimed = body.size_hint().upper();
@@ -297,7 +301,7 @@ async fn body(service: &Service, body: Body) -> Result<Lent, Problem> {
     }
 }
 
-fn json(value: &impl Serialize) -> Response {
+pub fn json(value: &impl Serialize) -> Response {
     typed("application/json", json_bytes(value))
 }
 

@@ -1,8 +1,8 @@
 //! A service without a network, for tests.
 
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use simtool::corpus::{HtmlText, Reading};
@@ -87,16 +87,20 @@ impl Trial {
             threads: 2,
             log: Log::Quiet,
             tls: None,
+            copies: Some(self.directory.path().to_owned()),
         };
         Arc::new(Service::start(self.seen(), config).unwrap())
     }
 }
 
-/// A disk that stands still while it is held, and may fail.
+/// What every change of a file meets.
+pub type Failure = fn() -> io::Error;
+
+/// A disk that may stand still, and fail.
 #[derive(Clone, Default)]
 pub struct Disk {
-    still: Arc<Mutex<()>>,
-    fails: Arc<Mutex<Option<fn() -> io::Error>>>,
+    still: Arc<AtomicBool>,
+    fails: Arc<Mutex<Option<Failure>>>,
     asked: Arc<AtomicUsize>,
 }
 
@@ -109,7 +113,9 @@ impl Disk {
         } = self.clone();
         Faults::decided_by(move |_, _| {
             asked.fetch_add(1, Ordering::Relaxed);
-            drop(still.lock());
+            while still.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
             let fails = *fails.lock().unwrap();
             fails.map_or(Ok(()), |fails| Err(fails()))
         })
@@ -120,15 +126,23 @@ impl Disk {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// It stands still while this lives.
-    pub fn hold(&self) -> MutexGuard<'_, ()> {
-        self.still.lock().unwrap()
+    /// From now on it stands still, or not.
+    pub fn stand_still(&self, still: bool) {
+        self.still.store(still, Ordering::Relaxed);
     }
 
     /// From now on it fails, or not.
-    pub fn fail(&self, fails: Option<fn() -> io::Error>) {
+    pub fn fail(&self, fails: Option<Failure>) {
         *self.fails.lock().unwrap() = fails;
     }
+}
+
+/// Does what waits for others.
+pub fn run(task: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(task);
 }
 
 /// Waits until `is_so`, for a minute at most.

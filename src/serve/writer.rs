@@ -254,7 +254,8 @@ fn contained<T>(task: impl FnOnce() -> Result<T, Problem>) -> Result<T, Problem>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::trial::{Disk, Trial, addition, until};
+    use crate::serve::trial::{Disk, Failure, Trial, addition, run, until};
+    use std::io::ErrorKind;
 
     fn codes(added: &Added) -> Vec<Result<bool, &'static str>> {
         let code = |answer: &Result<Answer, Problem>| match answer {
@@ -355,43 +356,71 @@ mod tests {
         assert!(!fits((0..GROUP).map(|_| with(1, 0)).collect()));
     }
 
-    #[tokio::test]
-    async fn who_left_while_waiting_has_added_nothing() {
+    #[test]
+    fn what_the_disk_refuses_is_told_and_questions_go_on() {
         let disk = Disk::default();
         let trial = Trial::with(disk.faults());
-        let service = trial.service();
-        let held = disk.hold();
-        let first = tokio::spawn({
-            let service = Arc::clone(&service);
-            async move { service.writer.add(vec![addition("a", 1)], None).await }
-        });
-        let before = disk.asked();
-        until("a commit that is under way", || disk.asked() > before).await;
-        for _ in 0..3 {
-            let place = service.place().unwrap();
-            let late = service.writer.add(vec![addition("b", 2)], Some(place));
-            let late = tokio::time::timeout(std::time::Duration::from_millis(1), late);
-            assert!(late.await.is_err());
-        }
-        let place = service.place().unwrap();
-        // Who has left still has a place, so that the queue cannot grow.
-        assert_eq!(service.slow.available_permits(), 4);
-        let patient = tokio::spawn({
-            let service = Arc::clone(&service);
-            async move {
-                service
-                    .writer
-                    .add(vec![addition("c", 3)], Some(place))
-                    .await
+        let seen = trial.seen();
+        together(&seen, vec![vec![addition("a", 1)]]);
+        let failures: [(Failure, &str); 3] = [
+            (|| ErrorKind::StorageFull.into(), "disk-full"),
+            (|| ErrorKind::ReadOnlyFilesystem.into(), "disk-read-only"),
+            (|| ErrorKind::PermissionDenied.into(), "internal"),
+        ];
+        for (failure, code) in failures {
+            disk.fail(Some(failure));
+            for _ in 0..2 {
+                let heard = together(&seen, vec![vec![addition("b", 2)]]);
+                assert_eq!(codes(&heard[0]), [Err(code)]);
+                let removed = remove(&seen, b"a", &Counts::default());
+                assert_eq!(removed.unwrap_err().code(), code);
+                assert!(seen.index().document(b"a").unwrap().is_some());
             }
+        }
+        disk.fail(None);
+        let heard = together(&seen, vec![vec![addition("b", 2)]]);
+        assert_eq!(codes(&heard[0]), [Ok(true)]);
+    }
+
+    #[test]
+    fn who_left_while_waiting_has_added_nothing() {
+        run(async {
+            let disk = Disk::default();
+            let trial = Trial::with(disk.faults());
+            let service = trial.service();
+            disk.stand_still(true);
+            let first = tokio::spawn({
+                let service = Arc::clone(&service);
+                async move { service.writer.add(vec![addition("a", 1)], None).await }
+            });
+            let before = disk.asked();
+            until("a commit that is under way", || disk.asked() > before).await;
+            for _ in 0..3 {
+                let place = service.place().unwrap();
+                let late = service.writer.add(vec![addition("b", 2)], Some(place));
+                let late = tokio::time::timeout(std::time::Duration::from_millis(1), late);
+                assert!(late.await.is_err());
+            }
+            let place = service.place().unwrap();
+            // Who has left still has a place, so that the queue cannot grow.
+            assert_eq!(service.slow.available_permits(), 4);
+            let patient = tokio::spawn({
+                let service = Arc::clone(&service);
+                async move {
+                    service
+                        .writer
+                        .add(vec![addition("c", 3)], Some(place))
+                        .await
+                }
+            });
+            until("the last one", || service.writer.changes.len() == 4).await;
+            disk.stand_still(false);
+            assert_eq!(codes(&first.await.unwrap().unwrap()), [Ok(true)]);
+            assert_eq!(codes(&patient.await.unwrap().unwrap()), [Ok(true)]);
+            let index = service.seen.index();
+            assert!(index.document(b"b").unwrap().is_none());
+            assert!(index.document(b"c").unwrap().is_some());
+            until("all places", || service.slow.available_permits() == 8).await;
         });
-        until("the last one", || service.writer.changes.len() == 4).await;
-        drop(held);
-        assert_eq!(codes(&first.await.unwrap().unwrap()), [Ok(true)]);
-        assert_eq!(codes(&patient.await.unwrap().unwrap()), [Ok(true)]);
-        let index = service.seen.index();
-        assert!(index.document(b"b").unwrap().is_none());
-        assert!(index.document(b"c").unwrap().is_some());
-        until("all places", || service.slow.available_permits() == 8).await;
     }
 }

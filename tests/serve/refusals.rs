@@ -130,6 +130,32 @@ fn pages_of_others_cannot_ask() {
     service.raw(named).problem(403, "foreign-origin");
 }
 
+/// As nginx forwards what the page of a service with a token asks.
+#[test]
+fn the_page_asks_through_a_proxy() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("token");
+    std::fs::write(&file, "0123456789abcdef").unwrap();
+    let service = Service::start(&format!("--token-file {}", file.display()));
+    let ask = |host: &str, origin: &str| {
+        let body = "{\"text\":\"a\"}";
+        let whole = format!(
+            "POST /v1/seen HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nConnection: close\r\n\
+             Authorization: Bearer 0123456789abcdef\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        service.raw(whole.as_bytes())
+    };
+    assert_eq!(ask("seen.example", "https://seen.example").status, 200);
+    let port = ask("seen.example:8443", "https://seen.example:8443");
+    assert_eq!(port.status, 200);
+    let other = ask("seen.example", "https://evil.example");
+    other.problem(403, "foreign-origin");
+    // The documentation says so.
+    let page = include_str!("../../docs/SERVICE.md");
+    assert!(page.contains("proxy_set_header Host $http_host;"));
+}
+
 #[test]
 fn who_is_slow() {
     let service = Service::start("--header-timeout 1 --request-timeout 1");
@@ -251,15 +277,24 @@ fn flags_that_are_refused() {
         "--listen 127.0.0.1:0",
         "another process has this index open",
     );
+    refuse("--listen 192.0.2.1:0 --insecure", "no such address");
     let taken = format!("--listen {}", service.address);
+    let other = place.path().join("other");
     let output = Command::new(env!("CARGO_BIN_EXE_simtool"))
         .arg("serve")
-        .arg(place.path().join("other"))
+        .arg(&other)
         .args(taken.split_whitespace())
         .output()
         .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
-    assert!(message.contains("cannot listen"), "{message}");
+    assert!(
+        message.contains(&format!("{taken}: cannot listen there")),
+        "{message}"
+    );
+    assert!(message.contains("give another --listen"), "{message}");
+    // Nothing has been made by then.
+    assert!(!other.exists());
+    refuse("--copies missing", "make it first");
     drop(service);
     refuse("--method minhash", "was made with method simhash");
 }
