@@ -15,6 +15,7 @@ use hyper::header::{
 };
 use serde::Serialize;
 use simtool::index::{Answer, Query};
+use simtool::sketch::Shape;
 use tokio::time::timeout;
 
 use super::answer::{Known, Said};
@@ -43,10 +44,7 @@ pub fn router(service: &Arc<Service>) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/healthz", get(|| async { text("ok\n", "text/plain") }))
-        .route(
-            "/openapi.json",
-            get(|| async { text(OPENAPI, "application/json") }),
-        )
+        .route("/openapi.json", get(openapi))
         .route("/metrics", get(metrics))
         .route("/v1/stats", get(stats))
         .route("/v1/seen", post(seen))
@@ -91,6 +89,18 @@ async fn page() -> Response {
     response
 }
 
+/// The document, which says how long the fingerprints of this index are.
+async fn openapi(State(service): State<Arc<Service>>) -> Response {
+    let said = match service.seen.method().shape() {
+        Shape::Bits { width, .. } => {
+            let digits = format!("[0-9a-fA-F]{{{}}}$", width / 4);
+            OPENAPI.replacen("[0-9a-fA-F]+$", &digits, 1)
+        }
+        Shape::Keys => OPENAPI.into(),
+    };
+    typed("application/json", said)
+}
+
 async fn metrics(State(service): State<Arc<Service>>) -> Response {
     let text = service.metrics.text(&service);
     typed("text/plain; version=0.0.4", text)
@@ -101,8 +111,8 @@ async fn stats(State(service): State<Arc<Service>>) -> Response {
     let (info, settings) = (seen.index().info(), seen.settings());
     let bytes: u64 = info.segments.iter().map(|(_, _, bytes)| bytes).sum();
     let bits = match seen.method().shape() {
-        simtool::sketch::Shape::Bits { width, distance } => Some((width, distance)),
-        simtool::sketch::Shape::Keys => None,
+        Shape::Bits { width, distance } => Some((width, distance)),
+        Shape::Keys => None,
     };
     let known = serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"),

@@ -127,6 +127,8 @@ fn every_route_is_there_and_every_field_is_said() {
         }
         service.seen(&body);
     }
+    // And so is how long a fingerprint is: 32 bits here, 64 usually.
+    assert_eq!(question["fingerprint"]["pattern"], "^[0-9a-fA-F]{8}$");
     // Every code of a problem is said.
     let codes = &api["components"]["schemas"]["Problem"]["properties"]["code"]["enum"];
     let sources = [
