@@ -83,7 +83,9 @@ fn routes_and_methods_that_there_are_not() {
         .problem(405, "wrong-method");
     // What is no HTTP at all.
     let answer = service.raw(b"\x16\x03\x01\x00\xa5\x01\x00\x00\r\n\r\n");
-    assert_eq!(answer.status, 400);
+    assert_eq!((answer.status, answer.text()), (400, String::new()));
+    let long = format!("/v1/documents/{}", "a".repeat(66_000));
+    assert_eq!(service.get(&long).status, 414);
 }
 
 #[test]
