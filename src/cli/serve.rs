@@ -42,6 +42,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FORM", default_value = "none")]
     log: LogForm,
 
+    /// Directory for copies of the index, which callers may ask for: POST /v1/copies
+    #[arg(long, value_name = "DIR")]
+    copies: Option<PathBuf>,
+
     #[command(flatten)]
     settings: SettingsArgs,
 
@@ -87,14 +91,15 @@ pub struct ServeArgs {
     )]
     max_body: u64,
 
-    /// Bytes of all bodies at once; others wait
+    /// Bytes of all bodies and lines of batches until they are answered; others wait
     #[arg(
         long, value_name = "SIZE", default_value = "512M", value_parser = parse_size,
         help_heading = "Limits"
     )]
     max_bodies: u64,
 
-    /// Requests at once; others are told to come back
+    /// Requests at once, half of which may be additions, removals, batches and copies; others are
+    /// told to come back
     #[arg(
         long, value_name = "COUNT", default_value = "256", value_parser = number::within(1, 65_536),
         help_heading = "Limits"
@@ -115,7 +120,8 @@ pub struct ServeArgs {
     )]
     header_timeout: usize,
 
-    /// Seconds for a body, for an answer, and between two pieces of a batch
+    /// Seconds for a body, for an answer, for each line of a batch, and for some of an answer to be
+    /// read
     #[arg(
         long, value_name = "SECONDS", default_value = "30", value_parser = number::within(1, 3600),
         help_heading = "Limits"
@@ -196,8 +202,8 @@ pub fn run(args: &ServeArgs) -> Result<()> {
             LogForm::Json => Log::Json,
         },
         tls: certificate(args),
+        copies: args.copies.as_deref().map(place_of_copies).transpose()?,
     };
-    let seen = open(args)?;
     let progress = Arc::new(Progress::new());
     let _stoppable = stoppable(&progress);
     let scheme = if config.tls.is_some() {
@@ -205,9 +211,12 @@ pub fn run(args: &ServeArgs) -> Result<()> {
     } else {
         "http"
     };
-    crate::serve::run(seen, config, &progress, |address| {
-        screen::print(format!("{scheme}://{address}/\n").as_bytes())
-    })
+    crate::serve::run(
+        || open(args),
+        config,
+        &progress,
+        |address| screen::print(format!("{scheme}://{address}/\n").as_bytes()),
+    )
 }
 
 #[cfg(feature = "tls")]
@@ -234,6 +243,17 @@ fn open(args: &ServeArgs) -> Result<Seen> {
     let manner = args.settings.manner(Reading::default())?;
     let settings = Settings::without_collection(args.settings.spec()?, &manner)?;
     Seen::create(&args.index, settings, level, &options)
+}
+
+/// The directory of copies, which has to be there.
+fn place_of_copies(path: &Path) -> Result<PathBuf> {
+    match path.is_dir() {
+        true => Ok(path.to_owned()),
+        false => {
+            let message = "--copies: is no directory (make it first)";
+            Err(Error::new(ErrorKind::Parameter, message).in_file(path))
+        }
+    }
 }
 
 /// The token in a file: all of it but white space around it.

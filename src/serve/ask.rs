@@ -9,6 +9,7 @@ use simtool::corpus::web::html;
 use simtool::run::seen::{Seen, Texts};
 use simtool::sketch::Shape;
 
+use super::memory::Loan;
 use super::problem::{Problem, read_only};
 
 /// Matches of an answer, unless told otherwise.
@@ -41,6 +42,18 @@ pub struct Asked {
     pub payload: Vec<u8>,
     pub add: bool,
     pub limit: usize,
+    /// What pays for it.
+    pub loan: Loan,
+}
+
+impl Asked {
+    /// Bytes that it holds, about, until it is answered.
+    pub fn weight(&self) -> usize {
+        let held = [self.id.as_deref().unwrap_or_default(), &self.payload];
+        let held: usize = held.iter().map(|bytes| bytes.len()).sum();
+        // Its answer shows each byte of the sketch as two digits.
+        size_of::<Asked>() + held + 3 * self.sketch.len()
+    }
 }
 
 /// What turns bodies into questions; each thread has its own.
@@ -108,6 +121,7 @@ impl<'a> Reader<'a> {
             payload: payload.into_owned().into_bytes(),
             add,
             limit,
+            loan: Loan::default(),
         })
     }
 

@@ -10,11 +10,21 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::Service;
 use super::problem::Problem;
 
-/// Memory for bodies is lent in units of so many bytes.
-pub const MEMORY_UNIT: usize = 1024;
-
 /// The right to be one of the requests at once; a batch keeps it to its end.
 pub type Permit = Arc<OwnedSemaphorePermit>;
+
+/// The right to be one of the additions, removals, batches and copies at once. Half of the
+/// requests may be such, so that those who only ask find the other half.
+#[derive(Debug)]
+pub struct Place(
+    #[expect(dead_code, reason = "it is given back when dropped")] OwnedSemaphorePermit,
+);
+
+impl Place {
+    fn new(permit: OwnedSemaphorePermit) -> Place {
+        Place(permit)
+    }
+}
 
 /// Routes that need no token: they tell nothing of the index.
 const OPEN: [&str; 3] = ["/", "/healthz", "/openapi.json"];
@@ -42,14 +52,13 @@ impl Service {
         }
     }
 
-    /// Waits for memory for so many bytes of bodies; there is none to be lent only when the service
-    /// ends.
-    pub(super) async fn lend(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
-        let units = bytes.div_ceil(MEMORY_UNIT);
-        let all = self.config.limits.memory_bytes / MEMORY_UNIT;
-        let units = u32::try_from(units.min(all)).unwrap_or(u32::MAX);
-        let memory = Arc::clone(&self.memory);
-        memory.acquire_many_owned(units).await.ok()
+    /// One of the places for what may take long.
+    ///
+    /// # Errors
+    /// If there are too many already.
+    pub(super) fn place(&self) -> Result<Place, Problem> {
+        let place = Arc::clone(&self.slow).try_acquire_owned();
+        place.map(Place::new).map_err(|_| Problem::crowded())
     }
 
     /// A page of another site may make a browser send requests; it may also have a name that leads

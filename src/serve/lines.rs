@@ -1,6 +1,6 @@
 //! From pieces of a body to its lines.
 
-use std::collections::VecDeque;
+use bytes::Bytes;
 
 use super::problem::Problem;
 
@@ -13,13 +13,17 @@ pub struct Line {
 }
 
 /// Lines that are still coming; blank ones are left out.
+///
+/// Only the line that is coming is copied: those behind it wait in the piece they came in.
 pub struct Lines {
     most: usize,
     number: u64,
     begun: Vec<u8>,
     /// The line that is coming is too long; the rest of it is passed over.
     too_long: bool,
-    whole: VecDeque<Line>,
+    piece: Bytes,
+    /// Nothing comes behind the piece, maybe because something went wrong.
+    end: Option<Result<(), Problem>>,
 }
 
 impl Lines {
@@ -30,56 +34,87 @@ impl Lines {
             number: 1,
             begun: Vec::new(),
             too_long: false,
-            whole: VecDeque::new(),
+            piece: Bytes::new(),
+            end: None,
         }
     }
 
-    /// Takes the next piece.
-    pub fn push(&mut self, mut piece: &[u8]) {
-        while let Some(end) = memchr::memchr(b'\n', piece) {
-            self.extend(&piece[..end]);
-            self.finish();
-            piece = &piece[end + 1..];
-        }
-        self.extend(piece);
-    }
-
-    fn extend(&mut self, part: &[u8]) {
-        if self.begun.len() + part.len() > self.most {
-            self.too_long = true;
-            self.begun = Vec::new();
-        }
-        if !self.too_long {
-            self.begun.extend_from_slice(part);
-        }
-    }
-
-    fn finish(&mut self) {
-        let text = std::mem::take(&mut self.begun);
-        let number = self.number;
-        self.number += 1;
-        let text = match std::mem::take(&mut self.too_long) {
-            true => Err(Problem::large(self.most)),
-            false if text.trim_ascii().is_empty() => return,
-            false => Ok(text),
-        };
-        self.whole.push_back(Line { number, text });
+    /// Takes the next piece, when there are no more lines of the one before.
+    pub fn push(&mut self, piece: Bytes) {
+        debug_assert!(self.piece.is_empty());
+        self.piece = piece;
     }
 
     /// There are no more pieces; the last line may lack its end.
     pub fn end(&mut self) {
-        self.finish();
+        self.end = Some(Ok(()));
     }
 
     /// There are no more pieces, because something went wrong.
     pub fn fail(&mut self, problem: Problem) {
-        let (number, text) = (self.number, Err(problem));
-        self.whole.push_back(Line { number, text });
+        self.end = Some(Err(problem));
     }
 
     /// The next line that is whole.
     pub fn next(&mut self) -> Option<Line> {
-        self.whole.pop_front()
+        while let Some(end) = memchr::memchr(b'\n', &self.piece) {
+            let part = self.piece.split_to(end + 1);
+            self.extend(&part[..end]);
+            if let Some(line) = self.finish() {
+                return Some(line);
+            }
+        }
+        let rest = std::mem::take(&mut self.piece);
+        self.extend(&rest);
+        match self.end.take()? {
+            Ok(()) => self.finish(),
+            Err(problem) => Some(Line {
+                number: self.number,
+                text: Err(problem),
+            }),
+        }
+    }
+
+    /// The number of the line that is coming.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Bytes of the line that is coming.
+    pub fn begun(&self) -> usize {
+        self.begun.len()
+    }
+
+    fn extend(&mut self, part: &[u8]) {
+        let length = self.begun.len() + part.len();
+        if length > self.most {
+            self.too_long = true;
+            self.begun = Vec::new();
+        }
+        if self.too_long {
+            return;
+        }
+        if length > self.begun.capacity() {
+            // Twice as much as there is, but not more than there may be.
+            let wanted = (2 * length).min(self.most);
+            self.begun.reserve_exact(wanted - self.begun.len());
+        }
+        self.begun.extend_from_slice(part);
+    }
+
+    fn finish(&mut self) -> Option<Line> {
+        let mut text = std::mem::take(&mut self.begun);
+        let number = self.number;
+        self.number += 1;
+        let text = match std::mem::take(&mut self.too_long) {
+            true => Err(Problem::large(self.most)),
+            false if text.trim_ascii().is_empty() => return None,
+            false => {
+                text.shrink_to_fit();
+                Ok(text)
+            }
+        };
+        Some(Line { number, text })
     }
 }
 
@@ -88,18 +123,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn all(lines: &mut Lines) -> Vec<(u64, Option<Vec<u8>>)> {
-        std::iter::from_fn(|| lines.next())
-            .map(|line| (line.number, line.text.ok()))
-            .collect()
-    }
-
     proptest! {
         #[test]
         fn pieces_do_not_matter(text in "[a\n ]{0,60}", cut in 1usize..20) {
             let mut lines = Lines::new(5);
-            text.as_bytes().chunks(cut).for_each(|piece| lines.push(piece));
+            let mut found = Vec::new();
+            let mut all = |lines: &mut Lines| {
+                let lines = std::iter::from_fn(|| lines.next());
+                found.extend(lines.map(|line| (line.number, line.text.ok())));
+            };
+            for piece in text.as_bytes().chunks(cut) {
+                lines.push(Bytes::copy_from_slice(piece));
+                all(&mut lines);
+                prop_assert!(lines.begun() <= 5);
+            }
             lines.end();
+            all(&mut lines);
             let expected: Vec<_> = (1..)
                 .zip(text.split('\n'))
                 .filter(|(_, line)| !line.trim().is_empty() || line.len() > 5)
@@ -107,7 +146,7 @@ mod tests {
                     (number, (line.len() <= 5).then(|| line.as_bytes().to_vec()))
                 })
                 .collect();
-            prop_assert_eq!(all(&mut lines), expected);
+            prop_assert_eq!(found, expected);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Connections: taken, bounded, and ended when the service ends.
 
 use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,87 +21,125 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
+#[cfg(feature = "tls")]
+use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
-use super::Service;
+use super::patient::Patient;
 use super::problem::Problem;
-use super::routes::{route_of, router};
+use super::routes::{COPIES, route_of, router};
+use super::{Config, Service};
 
+/// What a connection may have in memory of what it reads, or has to write.
+const BUFFER_BYTES: usize = 128 << 10;
 /// How often it looks whether it has to end.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Takes connections until told to stop, then waits until all requests have ended.
-pub async fn serve(
-    service: &Arc<Service>,
-    progress: &Progress,
-    ready: impl FnOnce(SocketAddr) -> Result<()>,
-) -> Result<()> {
-    let refused = |cause| {
-        let message = format!("cannot listen at {}", service.config.listen);
-        Error::new(ErrorKind::Parameter, message).caused_by(cause)
-    };
+/// Where callers come in.
+pub struct Door {
+    listener: TcpListener,
     #[cfg(feature = "tls")]
-    let acceptor = service
-        .config
-        .tls
-        .as_ref()
-        .map(super::tls::acceptor)
-        .transpose()?;
-    let listener = TcpListener::bind(service.config.listen)
-        .await
-        .map_err(refused)?;
-    ready(listener.local_addr().map_err(refused)?)?;
-    let limits = service.config.limits;
-    let connections = Arc::new(Semaphore::new(limits.connections));
-    let (end, ended) = watch::channel(false);
-    let router = router(service);
-    // Also where the program as a whole was told to ignore signals, as by a shell's `&`.
-    let mut terminated = signal(SignalKind::terminate()).map_err(refused)?;
-    loop {
-        let take = async {
-            let permit = Arc::clone(&connections).acquire_owned().await;
-            (permit, listener.accept().await)
-        };
-        let (permit, (stream, peer)) = tokio::select! {
-            taken = take => match taken {
-                (Ok(permit), Ok(stream)) => (permit, stream),
-                // Out of descriptors: some connection is going to end.
-                _ => {
-                    sleep(LOOK).await;
-                    continue;
-                }
-            },
-            () = stopped(progress, &mut terminated) => break,
-        };
-        // Answers are small.
-        let _ = stream.set_nodelay(true);
-        let caller = Caller {
-            service: Arc::clone(service),
-            router: router.clone(),
-            peer,
-            ended: ended.clone(),
-        };
-        #[cfg(feature = "tls")]
-        let acceptor = acceptor.clone();
-        tokio::spawn(async move {
+    acceptor: Option<TlsAcceptor>,
+}
+
+impl Door {
+    /// Begins to listen; whoever comes waits.
+    pub async fn open(config: &Config) -> Result<Door> {
+        let tls = config.tls.as_ref();
+        #[cfg(not(feature = "tls"))]
+        let _ = tls;
+        Ok(Door {
             #[cfg(feature = "tls")]
-            if let Some(acceptor) = acceptor {
-                if let Ok(Ok(stream)) = timeout(limits.header, acceptor.accept(stream)).await {
-                    caller.serve(stream).await;
-                }
-                drop(permit);
-                return;
-            }
-            let stream: TcpStream = stream;
-            caller.serve(stream).await;
-            drop(permit);
-        });
+            acceptor: tls.map(super::tls::acceptor).transpose()?,
+            listener: TcpListener::bind(config.listen)
+                .await
+                .map_err(|cause| refused(config.listen, cause))?,
+        })
     }
-    drop(listener);
-    let _ = end.send(true);
-    let all = connections.acquire_many(limits.connections as u32);
-    let _ = timeout(limits.grace, all).await;
-    Ok(())
+
+    /// Takes connections until told to stop, then waits until all requests have ended.
+    pub async fn serve(
+        self,
+        service: &Arc<Service>,
+        progress: &Progress,
+        ready: impl FnOnce(SocketAddr) -> Result<()>,
+    ) -> Result<()> {
+        let address = self.listener.local_addr();
+        ready(address.map_err(|cause| refused(service.config.listen, cause))?)?;
+        let unheard = |cause| {
+            let message = "cannot listen to signals";
+            Error::new(ErrorKind::Parameter, message).caused_by(cause)
+        };
+        let limits = service.config.limits;
+        let connections = Arc::new(Semaphore::new(limits.connections));
+        let (end, ended) = watch::channel(false);
+        let router = router(service);
+        // Also where the program as a whole was told to ignore signals, as by a shell's `&`.
+        let mut terminated = signal(SignalKind::terminate()).map_err(unheard)?;
+        loop {
+            let take = async {
+                let permit = Arc::clone(&connections).acquire_owned().await;
+                (permit, self.listener.accept().await)
+            };
+            let (permit, (stream, peer)) = tokio::select! {
+                taken = take => match taken {
+                    (Ok(permit), Ok(stream)) => (permit, stream),
+                    // Out of descriptors: some connection is going to end.
+                    _ => {
+                        sleep(LOOK).await;
+                        continue;
+                    }
+                },
+                () = stopped(progress, &mut terminated) => break,
+            };
+            // Answers are small.
+            let _ = stream.set_nodelay(true);
+            let caller = Caller {
+                service: Arc::clone(service),
+                router: router.clone(),
+                peer,
+                ended: ended.clone(),
+            };
+            #[cfg(feature = "tls")]
+            let acceptor = self.acceptor.clone();
+            tokio::spawn(async move {
+                #[cfg(feature = "tls")]
+                if let Some(acceptor) = acceptor {
+                    if let Ok(Ok(stream)) = timeout(limits.header, acceptor.accept(stream)).await {
+                        caller.serve(stream).await;
+                    }
+                    drop(permit);
+                    return;
+                }
+                let stream: TcpStream = stream;
+                caller.serve(stream).await;
+                drop(permit);
+            });
+        }
+        drop(self.listener);
+        let _ = end.send(true);
+        let all = connections.acquire_many(limits.connections as u32);
+        let _ = timeout(limits.grace, all).await;
+        Ok(())
+    }
+}
+
+fn refused(address: SocketAddr, cause: io::Error) -> Error {
+    let advice = match cause.kind() {
+        io::ErrorKind::AddrInUse => {
+            " (somebody else listens there, maybe another simtool serve: end it, or give another \
+             --listen; ss -ltnp shows who it is)"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            " (this machine has no such address: give another --listen)"
+        }
+        io::ErrorKind::PermissionDenied => {
+            " (ports below 1024 need a privilege: give another --listen)"
+        }
+        _ => "",
+    };
+    let message = format!("--listen {address}: cannot listen there{advice}");
+    Error::new(ErrorKind::Parameter, message).caused_by(cause)
 }
 
 async fn stopped(progress: &Progress, terminated: &mut Signal) {
@@ -132,14 +171,16 @@ impl Caller {
             peer,
             mut ended,
         } = self;
-        let header = service.config.limits.header;
+        let limits = service.config.limits;
+        let stream = Patient::new(stream, limits.request);
         let answer = service_fn(move |request| {
             let (service, router) = (Arc::clone(&service), router.clone());
             async move { Ok::<_, Infallible>(answer(service, router, peer, request).await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(header)
+            .header_read_timeout(limits.header)
+            .max_buf_size(BUFFER_BYTES)
             .serve_connection(TokioIo::new(stream), answer);
         let mut connection = std::pin::pin!(connection);
         tokio::select! {
@@ -165,8 +206,11 @@ async fn answer(
         Ok(permit) => {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(permit.clone());
-            // Once for a body, and once for the answer.
-            let limit = 2 * service.config.limits.request;
+            // Once for a body, and once for the answer. A copy takes as long as it takes.
+            let limit = match path.as_str() {
+                COPIES => Duration::MAX,
+                _ => 2 * service.config.limits.request,
+            };
             match timeout(limit, router.oneshot(request)).await {
                 Ok(Ok(response)) => response,
                 Ok(Err(never)) => match never {},

@@ -132,6 +132,12 @@ fn index(text: &mut String, service: &Service) {
             in_flight,
         ),
         (
+            "lent_bytes",
+            "gauge",
+            "Memory that bodies have until they are answered.",
+            service.memory.lent() as u64,
+        ),
+        (
             "documents",
             "gauge",
             "Documents in the index.",

@@ -11,17 +11,22 @@
 mod answer;
 mod ask;
 mod batch;
+mod copies;
 mod frames;
 mod gate;
 mod lines;
 mod listen;
 mod log;
+mod memory;
 mod metrics;
+mod patient;
 mod pool;
 mod problem;
 mod routes;
 #[cfg(feature = "tls")]
 mod tls;
+#[cfg(test)]
+mod trial;
 mod writer;
 
 use std::net::SocketAddr;
@@ -34,6 +39,8 @@ use simtool::run::seen::Seen;
 use simtool::{Error, ErrorKind, Result};
 use tokio::sync::Semaphore;
 
+use listen::Door;
+use memory::Memory;
 use metrics::Metrics;
 use pool::Pool;
 use writer::Writer;
@@ -45,7 +52,7 @@ pub use log::Log;
 pub struct Limits {
     /// Bytes of a body, or of a line of a batch.
     pub body_bytes: usize,
-    /// Bytes of all bodies that are in memory at once.
+    /// Bytes of all bodies that are in memory at once, until they are answered.
     pub memory_bytes: usize,
     /// Requests at once; more are told to come back.
     pub requests: usize,
@@ -53,7 +60,8 @@ pub struct Limits {
     pub connections: usize,
     /// Time to send the head of a request.
     pub header: Duration,
-    /// Time for a body, for an answer, and between two pieces of a batch.
+    /// Time for a body, for an answer, for a line of a batch, and for the next bytes of an answer
+    /// to be taken.
     pub request: Duration,
     /// Time that requests have to end when the service ends.
     pub grace: Duration,
@@ -73,6 +81,8 @@ pub struct Config {
     pub log: Log,
     /// Certificate and key, for HTTPS.
     pub tls: Option<(PathBuf, PathBuf)>,
+    /// The directory that gets copies of the index.
+    pub copies: Option<PathBuf>,
 }
 
 /// All that requests share.
@@ -83,17 +93,47 @@ struct Service {
     writer: Writer,
     metrics: Metrics,
     requests: Arc<Semaphore>,
-    /// In units of [`gate::MEMORY_UNIT`].
-    memory: Arc<Semaphore>,
+    /// Of these, what may take long.
+    slow: Arc<Semaphore>,
+    /// One copy is made at a time.
+    copying: Arc<Semaphore>,
+    memory: Memory,
     begin: Instant,
 }
 
+impl Service {
+    fn start(seen: Seen, config: Config) -> Result<Service> {
+        let seen = Arc::new(seen);
+        let limits = config.limits;
+        Ok(Service {
+            pool: Pool::start(&seen, config.threads)?,
+            writer: Writer::start(&seen)?,
+            metrics: Metrics::default(),
+            requests: Arc::new(Semaphore::new(limits.requests)),
+            slow: Arc::new(Semaphore::new((limits.requests / 2).max(1))),
+            copying: Arc::new(Semaphore::new(1)),
+            memory: Memory::new(limits.memory_bytes, seen.method()),
+            begin: Instant::now(),
+            config,
+            seen,
+        })
+    }
+
+    /// Ends its threads, when what they have begun is done.
+    fn end(self) {
+        self.pool.end();
+        self.writer.end();
+    }
+}
+
 /// Serves until `progress` is told to stop; then ends what it has begun. `ready` hears the address.
+/// The index is opened, or made, when everything else is in place.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] if it cannot listen there, or for a certificate that is none.
+/// [`ErrorKind::Parameter`] if it cannot listen there, or for a certificate that is none; those of
+/// `open`.
 pub fn run(
-    seen: Seen,
+    open: impl FnOnce() -> Result<Seen>,
     config: Config,
     progress: &Progress,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
@@ -103,25 +143,13 @@ pub fn run(
         .enable_all()
         .build()
         .map_err(|cause| Error::new(ErrorKind::Memory, "cannot start threads").caused_by(cause))?;
-    let seen = Arc::new(seen);
-    let service = Arc::new(Service {
-        pool: Pool::start(&seen, config.threads)?,
-        writer: Writer::start(&seen)?,
-        metrics: Metrics::default(),
-        requests: Arc::new(Semaphore::new(config.limits.requests)),
-        memory: Arc::new(Semaphore::new(
-            config.limits.memory_bytes / gate::MEMORY_UNIT,
-        )),
-        begin: Instant::now(),
-        config,
-        seen,
-    });
-    let served = runtime.block_on(listen::serve(&service, progress, ready));
+    let door = runtime.block_on(Door::open(&config))?;
+    let service = Arc::new(Service::start(open()?, config)?);
+    let served = runtime.block_on(door.serve(&service, progress, ready));
     // Whoever did not end in time is left alone; the writer ends what it has begun.
     runtime.shutdown_timeout(Duration::from_secs(1));
     if let Some(service) = Arc::into_inner(service) {
-        service.pool.end();
-        service.writer.end();
+        service.end();
     }
     served
 }

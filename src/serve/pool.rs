@@ -77,9 +77,7 @@ impl<T> Later<T> {
     /// If the task panicked.
     pub async fn get(self) -> std::result::Result<T, Problem> {
         let Later(later) = self;
-        later
-            .await
-            .map_err(|_| Problem::broken("an internal error, please report it"))
+        later.await.map_err(|_| Problem::unanswered())
     }
 }
 

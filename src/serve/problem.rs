@@ -8,6 +8,9 @@ use hyper::{HeaderMap, StatusCode};
 use serde::Serialize;
 use simtool::{Error, ErrorKind};
 
+/// The code of a document that no index takes.
+const BAD_DOCUMENT: &str = "bad-document";
+
 /// A request that failed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Problem {
@@ -72,7 +75,7 @@ impl Problem {
     }
 
     pub fn late() -> Problem {
-        let detail = "there was no answer in time; what was to be added may be added still";
+        let detail = "there was no answer in time; what was to be changed may have been changed";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "late", detail)
     }
 
@@ -86,8 +89,56 @@ impl Problem {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
     }
 
+    /// Too many requests that may take long.
+    pub fn crowded() -> Problem {
+        let detail = "too many additions, removals, batches and copies at once: come back in a \
+                      second";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
+    }
+
+    /// A service that makes no copies.
+    pub fn no_copies() -> Problem {
+        let detail = "this service makes no copies: start it with --copies DIR";
+        Problem::new(StatusCode::NOT_FOUND, "no-copies", detail)
+    }
+
+    pub fn copy_exists() -> Problem {
+        let detail = "there is something of this name: choose another one";
+        Problem::new(StatusCode::CONFLICT, "copy-exists", detail)
+    }
+
+    pub fn copying() -> Problem {
+        let detail = "another copy is being made: come back when it is done";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
+    }
+
+    /// What went wrong with a copy; the index is as it was, whatever it is.
+    pub fn of_a_copy(error: &Error) -> Problem {
+        match Problem::from(error) {
+            problem if problem.status == StatusCode::BAD_REQUEST => {
+                Problem::broken(error.to_string())
+            }
+            problem => problem,
+        }
+    }
+
+    pub fn unanswered() -> Problem {
+        Problem::broken("an internal error, please report it")
+    }
+
     pub fn broken(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
+    }
+
+    /// Whether it is about a document alone, and not about all that were added with it.
+    pub fn is_of_a_document(&self) -> bool {
+        self.code == BAD_DOCUMENT
+    }
+
+    /// What programs tell it by.
+    #[cfg(test)]
+    pub fn code(&self) -> &'static str {
+        self.code
     }
 
     /// The same, of a line of a batch.
@@ -114,12 +165,18 @@ impl From<&Error> for Problem {
             ];
             kinds.contains(&cause.kind())
         };
+        let is_write = error.kind() == ErrorKind::Write;
+        let kind = error.cause().map(io::Error::kind);
+        let refused = |code| {
+            let detail = format!("nothing was changed: {error}");
+            Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, detail)
+        };
         match error.kind() {
-            ErrorKind::Parameter => Problem::bad("bad-document", error.to_string()),
-            ErrorKind::Write if error.cause().is_none_or(full) => {
-                let detail = format!("nothing was changed: {error}");
-                Problem::new(StatusCode::INSUFFICIENT_STORAGE, "disk-full", detail)
+            ErrorKind::Parameter => Problem::bad(BAD_DOCUMENT, error.to_string()),
+            _ if is_write && kind == Some(io::ErrorKind::ReadOnlyFilesystem) => {
+                refused("disk-read-only")
             }
+            _ if is_write && error.cause().is_none_or(full) => refused("disk-full"),
             _ => Problem::broken(error.to_string()),
         }
     }

@@ -15,36 +15,41 @@ use hyper::header::{
 };
 use serde::Serialize;
 use simtool::index::{Answer, Query};
-use tokio::sync::OwnedSemaphorePermit;
+use simtool::sketch::Shape;
 use tokio::time::timeout;
 
 use super::answer::{Known, Said};
 use super::ask::Asked;
 use super::gate::Permit;
+use super::memory::Loan;
 use super::problem::{Problem, read_only};
-use super::{Service, batch};
+use super::{Service, batch, copies};
 
 const PAGE: &str = include_str!("page.html");
 const OPENAPI: &str = include_str!("openapi.json");
 /// The page loads nothing and talks to its own service alone.
 const POLICY: &str = include_str!("page-policy.txt").trim_ascii();
+/// Takes as long as it takes.
+pub const COPIES: &str = "/v1/copies";
 const DOCUMENTS: &str = "/v1/documents/";
+/// A document of so many bytes is shown without a loan; a longer one takes so many bytes for each
+/// of its own: itself, as it is shown, and in Base64 if it is no text.
+const SHORT_DOCUMENT: usize = 64 << 10;
+const SHOWN: usize = 8;
 
-type Answered = Result<Response, Problem>;
+pub type Answered = Result<Response, Problem>;
 
 /// The routes.
 pub fn router(service: &Arc<Service>) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/healthz", get(|| async { text("ok\n", "text/plain") }))
-        .route(
-            "/openapi.json",
-            get(|| async { text(OPENAPI, "application/json") }),
-        )
+        .route("/openapi.json", get(openapi))
         .route("/metrics", get(metrics))
         .route("/v1/stats", get(stats))
         .route("/v1/seen", post(seen))
         .route("/v1/seen/batch", post(batch))
+        .route(COPIES, post(copies::copy))
         .route("/v1/documents/{*id}", get(document).delete(remove))
         .fallback(|| async { Problem::unknown_route() })
         .method_not_allowed_fallback(|| async { Problem::wrong_method() })
@@ -61,6 +66,7 @@ pub fn route_of(path: &str) -> &'static str {
         "/v1/stats",
         "/v1/seen",
         "/v1/seen/batch",
+        COPIES,
     ];
     match routes.into_iter().find(|route| *route == path) {
         Some(route) => route,
@@ -83,6 +89,18 @@ async fn page() -> Response {
     response
 }
 
+/// The document, which says how long the fingerprints of this index are.
+async fn openapi(State(service): State<Arc<Service>>) -> Response {
+    let said = match service.seen.method().shape() {
+        Shape::Bits { width, .. } => {
+            let digits = format!("[0-9a-fA-F]{{{}}}$", width / 4);
+            OPENAPI.replacen("[0-9a-fA-F]+$", &digits, 1)
+        }
+        Shape::Keys => OPENAPI.into(),
+    };
+    typed("application/json", said)
+}
+
 async fn metrics(State(service): State<Arc<Service>>) -> Response {
     let text = service.metrics.text(&service);
     typed("text/plain; version=0.0.4", text)
@@ -93,8 +111,8 @@ async fn stats(State(service): State<Arc<Service>>) -> Response {
     let (info, settings) = (seen.index().info(), seen.settings());
     let bytes: u64 = info.segments.iter().map(|(_, _, bytes)| bytes).sum();
     let bits = match seen.method().shape() {
-        simtool::sketch::Shape::Bits { width, distance } => Some((width, distance)),
-        simtool::sketch::Shape::Keys => None,
+        Shape::Bits { width, distance } => Some((width, distance)),
+        Shape::Keys => None,
     };
     let known = serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -119,10 +137,12 @@ async fn stats(State(service): State<Arc<Service>>) -> Response {
 
 async fn seen(State(service): State<Arc<Service>>, request: Request) -> Answered {
     let add = asked_to_add(request.uri().query())?;
-    let body = body(&service, request.into_body()).await?;
+    let mut body = body(&service, request.into_body()).await?;
     type Seen = Result<Result<(Asked, Option<Answer>), Asked>, Problem>;
     let answered = service.pool.run(move |reader| -> Seen {
-        let asked = reader.read(&body.bytes, add)?;
+        let mut asked = reader.read(&body.bytes, add)?;
+        body.loan.keep(asked.weight());
+        asked.loan = body.loan;
         if asked.add {
             return Ok(Err(asked));
         }
@@ -136,14 +156,15 @@ async fn seen(State(service): State<Arc<Service>>, request: Request) -> Answered
     });
     // Who adds is answered by the writer.
     let (asked, answer) = match answered.get().await?? {
-        Ok(answered) => answered,
-        Err(asked) => match service.writer.add(vec![asked]).await?.pop() {
-            Some((asked, answer)) => (asked, Some(answer)),
-            None => return Err(Problem::broken("no answer")),
-        },
+        Ok((asked, answer)) => (asked, answer.ok_or_else(Problem::unanswered)?),
+        Err(asked) => {
+            let place = service.place()?;
+            let mut added = service.writer.add(vec![asked], Some(place)).await?;
+            let (asked, answer) = added.pop().ok_or_else(Problem::unanswered)?;
+            (asked, answer?)
+        }
     };
-    let answer = answer.ok_or_else(|| Problem::broken("no answer"))?;
-    let said = Said::new(&service.seen, &asked, answer);
+    let said = Said::new(&service.seen, &asked, &answer);
     service.metrics.said(said.verdict);
     Ok(json(&said))
 }
@@ -154,20 +175,42 @@ async fn batch(
     request: Request,
 ) -> Answered {
     let add = asked_to_add(request.uri().query())?;
-    let body = batch::answers(service, permit, add, request.into_body());
+    let place = service.place()?;
+    let body = batch::answers(service, (permit, place), add, request.into_body());
     Ok(typed("application/x-ndjson", body))
 }
 
 async fn document(State(service): State<Arc<Service>>, request: Request) -> Answered {
     let id = id_of(request.uri().path())?;
-    let found = service.pool.run(move |reader| -> Result<_, Problem> {
-        let seen = reader.seen();
-        let found = seen.index().document(&id);
-        let found = found.map_err(|error| Problem::from(&error))?;
-        Ok(found.map(|document| Known::new(seen, &document)))
-    });
-    let known = found.get().await??;
-    Ok(json(&known.ok_or_else(Problem::unknown_id)?))
+    let mut loan = Loan::default();
+    let mut lent = SHORT_DOCUMENT;
+    loop {
+        let id = id.clone();
+        let found = service.pool.run(move |reader| -> Result<_, Problem> {
+            let seen = reader.seen();
+            let found = seen.index().document(&id);
+            let document = found.map_err(|error| Problem::from(&error))?;
+            let document = document.ok_or_else(Problem::unknown_id)?;
+            let weight = document.sketch.len() + document.payload.len();
+            Ok(match weight <= lent {
+                true => Ok(json_bytes(&Known::new(seen, &document))),
+                // It is looked up again when there is memory for it.
+                false => Err(weight),
+            })
+        });
+        match found.get().await?? {
+            Ok(text) => {
+                loan.keep(text.len());
+                return Ok(typed("application/json", Lent::body(text, loan)));
+            }
+            Err(weight) => {
+                // What was lent for less is given back before more is asked for.
+                drop(std::mem::take(&mut loan));
+                loan = service.memory.lend(weight.saturating_mul(SHOWN)).await;
+                lent = weight;
+            }
+        }
+    }
 }
 
 async fn remove(State(service): State<Arc<Service>>, request: Request) -> Answered {
@@ -175,7 +218,8 @@ async fn remove(State(service): State<Arc<Service>>, request: Request) -> Answer
     if service.seen.index().info().read_only {
         return Err(read_only());
     }
-    match service.writer.remove(id).await? {
+    let place = service.place()?;
+    match service.writer.remove(id, place).await? {
         true => Ok(json(&serde_json::json!({"removed": true}))),
         false => Err(Problem::unknown_id()),
     }
@@ -223,14 +267,28 @@ fn id_of(path: &str) -> Result<Vec<u8>, Problem> {
     Ok(id)
 }
 
-/// A body in memory, which is lent as long as this lives.
-struct Lent {
-    bytes: Bytes,
-    _memory: Option<OwnedSemaphorePermit>,
+/// Bytes in memory that are lent as long as this lives.
+pub struct Lent {
+    pub bytes: Bytes,
+    loan: Loan,
+}
+
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Lent {
+    /// The body of an answer, which keeps its loan until it is written.
+    fn body(text: Vec<u8>, loan: Loan) -> Body {
+        let bytes = Bytes::from(text);
+        Body::from(Bytes::from_owner(Lent { bytes, loan }))
+    }
 }
 
 /// Reads a body.
-async fn body(service: &Service, body: Body) -> Result<Lent, Problem> {
+pub async fn body(service: &Service, body: Body) -> Result<Lent, Problem> {
     use http_body::Body as _;
     let most = service.config.limits.body_bytes;
     let claimed = body.size_hint().upper();
@@ -238,7 +296,7 @@ async fn body(service: &Service, body: Body) -> Result<Lent, Problem> {
     if wanted > most {
         return Err(Problem::large(most));
     }
-    let memory = service.lend(wanted).await;
+    let loan = service.memory.lend(service.memory.weight(wanted)).await;
     let collect = Limited::new(body, most).collect();
     let Ok(collected) = timeout(service.config.limits.request, collect).await else {
         return Err(Problem::slow());
@@ -246,17 +304,20 @@ async fn body(service: &Service, body: Body) -> Result<Lent, Problem> {
     match collected {
         Ok(collected) => Ok(Lent {
             bytes: collected.to_bytes(),
-            _memory: memory,
+            loan,
         }),
         Err(error) if error.is::<LengthLimitError>() => Err(Problem::large(most)),
         Err(error) => Err(Problem::bad("broken-body", error.to_string())),
     }
 }
 
-fn json(value: &impl Serialize) -> Response {
+pub fn json(value: &impl Serialize) -> Response {
+    typed("application/json", json_bytes(value))
+}
+
+fn json_bytes(value: &impl Serialize) -> Vec<u8> {
     // Writing to memory cannot fail.
-    let text = serde_json::to_vec(value).unwrap_or_default();
-    typed("application/json", text)
+    serde_json::to_vec(value).unwrap_or_default()
 }
 
 fn text(text: &'static str, kind: &'static str) -> Response {

@@ -1,8 +1,10 @@
 //! Does /openapi.json say what there is?
 
+use std::io::Write;
+
 use serde_json::{Value, json};
 
-use crate::client::{Service, words};
+use crate::client::{Service, wait_until, words};
 
 /// Checks that `value` has the fields that `schema` says, and no others.
 fn conforms(api: &Value, schema: &str, value: &Value) {
@@ -125,6 +127,8 @@ fn every_route_is_there_and_every_field_is_said() {
         }
         service.seen(&body);
     }
+    // And so is how long a fingerprint is: 32 bits here, 64 usually.
+    assert_eq!(question["fingerprint"]["pattern"], "^[0-9a-fA-F]{8}$");
     // Every code of a problem is said.
     let codes = &api["components"]["schemas"]["Problem"]["properties"]["code"]["enum"];
     let sources = [
@@ -132,11 +136,156 @@ fn every_route_is_there_and_every_field_is_said() {
         include_str!("../../src/serve/ask.rs"),
         include_str!("../../src/serve/routes.rs"),
         include_str!("../../src/serve/batch.rs"),
+        include_str!("../../src/serve/copies.rs"),
     ];
+    let codes = codes.as_array().unwrap();
     for source in sources {
-        for rest in source.split("Problem::bad(\"").skip(1) {
+        let begins = ["Problem::bad(\"", "refused(\"", "BAD_DOCUMENT: &str = \""];
+        let after = begins.iter().flat_map(|begin| source.split(begin).skip(1));
+        let news = source.split("Problem::new(StatusCode::").skip(1);
+        let after =
+            after.chain(news.filter_map(|rest| rest.split_once(", \"").map(|(_, rest)| rest)));
+        for rest in after {
             let code = rest.split('"').next().unwrap();
-            assert!(codes.as_array().unwrap().contains(&json!(code)), "{code}");
+            assert!(codes.contains(&json!(code)), "{code}");
         }
+    }
+}
+
+/// What every route but `/healthz` can answer before it is asked, and what it can answer itself.
+const STATUSES: [(&str, &str, &[u16]); 10] = [
+    ("get", "/", &[200, 403, 503]),
+    ("get", "/healthz", &[200, 403]),
+    ("get", "/openapi.json", &[200, 403, 503]),
+    ("get", "/metrics", &[200, 401, 403, 503]),
+    ("get", "/v1/stats", &[200, 401, 403, 503]),
+    (
+        "post",
+        "/v1/seen",
+        &[200, 400, 401, 403, 408, 413, 500, 503, 507],
+    ),
+    ("post", "/v1/seen/batch", &[200, 400, 401, 403, 503]),
+    (
+        "get",
+        "/v1/documents/{id}",
+        &[200, 400, 401, 403, 404, 500, 503],
+    ),
+    (
+        "delete",
+        "/v1/documents/{id}",
+        &[200, 400, 401, 403, 404, 500, 503, 507],
+    ),
+    (
+        "post",
+        "/v1/copies",
+        &[200, 400, 401, 403, 404, 408, 409, 413, 500, 503, 507],
+    ),
+];
+
+#[test]
+fn every_status_is_said() {
+    let place = tempfile::tempdir().unwrap();
+    let token = place.path().join("token");
+    std::fs::write(&token, "0123456789abcdef").unwrap();
+    let copies = place.path().join("copies");
+    std::fs::create_dir(&copies).unwrap();
+    let limits = "--max-body 20000 --max-bodies 40000 --request-timeout 1";
+    let open = Service::start(&format!("{limits} --copies {}", copies.display()));
+    let guarded = Service::start(&format!("--token-file {}", token.display()));
+    let api = open.get("/openapi.json").json();
+    let mut said = Vec::new();
+    for (path, methods) in api["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            if let Some(responses) = operation["responses"].as_object() {
+                let statuses = responses.keys().map(|status| status.parse().unwrap());
+                let mut statuses: Vec<u16> = statuses.collect();
+                statuses.sort_unstable();
+                said.push((method.clone(), path.clone(), statuses));
+            }
+        }
+    }
+    let mut expected: Vec<_> = STATUSES
+        .iter()
+        .map(|(method, path, statuses)| ((*method).into(), (*path).into(), statuses.to_vec()))
+        .collect();
+    said.sort();
+    expected.sort();
+    assert_eq!(said, expected);
+
+    // And these are what it answers: before a route is asked,
+    let page = json!({"text": "a b c", "id": "a", "add": true}).to_string();
+    let mut heard: Vec<(&str, &str, u16)> = Vec::new();
+    let concrete = |path: &str| path.replace("{id}", "a");
+    for (method, path, _) in STATUSES {
+        let ask = |service: &Service, headers: &str, body: &str| {
+            let (method, path) = (method.to_uppercase(), concrete(path));
+            service.ask(&method, &path, headers, body.as_bytes()).status
+        };
+        heard.push((method, path, ask(&guarded, "", "")));
+        heard.push((
+            method,
+            path,
+            ask(&open, "Origin: http://evil.example\r\n", ""),
+        ));
+        let body = if path == "/v1/copies" {
+            "{\"name\":\"a\"}"
+        } else {
+            &page
+        };
+        heard.push((method, path, ask(&open, "", body)));
+    }
+    // by a route,
+    let large = "x".repeat(20_001);
+    for (method, path, asked, body) in [
+        ("post", "/v1/seen", "/v1/seen", "{"),
+        ("post", "/v1/seen", "/v1/seen", &large),
+        ("post", "/v1/seen/batch", "/v1/seen/batch?add=maybe", ""),
+        ("get", "/v1/documents/{id}", "/v1/documents/%", ""),
+        ("get", "/v1/documents/{id}", "/v1/documents/none", ""),
+        ("delete", "/v1/documents/{id}", "/v1/documents/%", ""),
+        ("delete", "/v1/documents/{id}", "/v1/documents/none", ""),
+        ("post", "/v1/copies", "/v1/copies", "{"),
+        ("post", "/v1/copies", "/v1/copies", &large),
+        ("post", "/v1/copies", "/v1/copies", "{\"name\":\"a\"}"),
+    ] {
+        let answer = open.ask(&method.to_uppercase(), asked, "", body.as_bytes());
+        heard.push((method, path, answer.status));
+    }
+    let without = Service::start("");
+    let copy = without.ask("POST", "/v1/copies", "", b"{}");
+    heard.push(("post", "/v1/copies", copy.status));
+    // by one that waits for a body,
+    for path in ["/v1/seen", "/v1/copies"] {
+        let head = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n");
+        heard.push(("post", path, open.raw(head.as_bytes()).status));
+    }
+    // by a service that is full,
+    let full = Service::start("--max-requests 1");
+    let mut busy = full.connect();
+    let head = b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n";
+    wait_until("a full service", || {
+        busy = full.connect();
+        busy.write_all(head).unwrap();
+        full.get("/v1/stats").status == 503
+    });
+    for (method, path, _) in STATUSES {
+        let answer = full.ask(&method.to_uppercase(), &concrete(path), "", b"");
+        heard.push((method, path, answer.status));
+    }
+    drop(busy);
+    // What is left are 500, where something is broken, and 507: tests of the writer and of copies
+    // show these.
+    for (method, path, statuses) in STATUSES {
+        let mut own: Vec<u16> = heard
+            .iter()
+            .filter(|heard| (heard.0, heard.1) == (method, path))
+            .map(|heard| heard.2)
+            .collect();
+        own.sort_unstable();
+        own.dedup();
+        let expected = statuses
+            .iter()
+            .filter(|status| ![500, 507].contains(*status));
+        assert!(own.iter().eq(expected), "{method} {path}: {own:?}");
     }
 }

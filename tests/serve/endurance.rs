@@ -167,9 +167,23 @@ fn a_full_disk() {
     let body = json!({"text": words(2, 60), "id": "b", "payload": payload, "add": true});
     service.post("/v1/seen", &body).problem(507, "disk-full");
     assert_eq!(service.seen(&json!({"text": text}))["verdict"], "duplicate");
-    let line = body.to_string() + "\n";
-    let batch = service.ask("POST", "/v1/seen/batch", "", line.as_bytes());
-    assert_eq!(batch.json()["code"], "disk-full");
+    // Each line of a batch is answered, by its number.
+    let question = json!({"text": text}).to_string();
+    let lines = format!("{body}\n\n{question}\n{body}\n");
+    let batch = service.ask("POST", "/v1/seen/batch", "", lines.as_bytes());
+    let said: Vec<serde_json::Value> = batch
+        .text()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let told = said.iter().map(|said| (&said["code"], &said["line"]));
+    let full = json!("disk-full");
+    let expected = [
+        (&full, &json!(1)),
+        (&json!(null), &json!(null)),
+        (&full, &json!(4)),
+    ];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
     service.get("/v1/documents/b").problem(404, "unknown-id");
     // When there is space again, additions go on.
     assert_eq!(service.end().0, Some(0));

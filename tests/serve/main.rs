@@ -5,8 +5,10 @@
 mod batch;
 mod client;
 mod contract;
+mod copies;
 mod endurance;
 #[cfg(feature = "tls")]
 mod https;
 mod questions;
 mod refusals;
+mod unread;

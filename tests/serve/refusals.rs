@@ -83,7 +83,9 @@ fn routes_and_methods_that_there_are_not() {
         .problem(405, "wrong-method");
     // What is no HTTP at all.
     let answer = service.raw(b"\x16\x03\x01\x00\xa5\x01\x00\x00\r\n\r\n");
-    assert_eq!(answer.status, 400);
+    assert_eq!((answer.status, answer.text()), (400, String::new()));
+    let long = format!("/v1/documents/{}", "a".repeat(66_000));
+    assert_eq!(service.get(&long).status, 414);
 }
 
 #[test]
@@ -128,6 +130,32 @@ fn pages_of_others_cannot_ask() {
     // A name of somebody else that leads here.
     let named = b"GET /v1/stats HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
     service.raw(named).problem(403, "foreign-origin");
+}
+
+/// As nginx forwards what the page of a service with a token asks.
+#[test]
+fn the_page_asks_through_a_proxy() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("token");
+    std::fs::write(&file, "0123456789abcdef").unwrap();
+    let service = Service::start(&format!("--token-file {}", file.display()));
+    let ask = |host: &str, origin: &str| {
+        let body = "{\"text\":\"a\"}";
+        let whole = format!(
+            "POST /v1/seen HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nConnection: close\r\n\
+             Authorization: Bearer 0123456789abcdef\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        service.raw(whole.as_bytes())
+    };
+    assert_eq!(ask("seen.example", "https://seen.example").status, 200);
+    let port = ask("seen.example:8443", "https://seen.example:8443");
+    assert_eq!(port.status, 200);
+    let other = ask("seen.example", "https://evil.example");
+    other.problem(403, "foreign-origin");
+    // The documentation says so.
+    let page = include_str!("../../docs/SERVICE.md");
+    assert!(page.contains("proxy_set_header Host $http_host;"));
 }
 
 #[test]
@@ -190,6 +218,39 @@ fn too_many_at_once() {
     crate::client::wait_until("a free place", || service.get("/v1/stats").status == 200);
 }
 
+/// Batches and additions leave half of the places to those who only ask.
+#[test]
+fn who_adds_leaves_room_for_who_asks() {
+    let service = Service::start("--max-requests 4");
+    let head =
+        b"POST /v1/seen/batch HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let batches: Vec<_> = (0..2)
+        .map(|_| {
+            let mut stream = service.connect();
+            stream.write_all(head).unwrap();
+            stream
+        })
+        .collect();
+    let page = json!({"text": words(1, 60), "id": "a", "add": true});
+    crate::client::wait_until("two batches", || {
+        service.post("/v1/seen", &page).status == 503
+    });
+    service.post("/v1/seen", &page).problem(503, "busy");
+    let batch = service.ask("POST", "/v1/seen/batch", "", b"");
+    batch.problem(503, "busy");
+    assert_eq!(batch.header("retry-after").as_deref(), Some("1"));
+    service
+        .ask("DELETE", "/v1/documents/a", "", b"")
+        .problem(503, "busy");
+    assert_eq!(service.get("/v1/stats").status, 200);
+    let asked = json!({"text": words(1, 60)});
+    assert_eq!(service.post("/v1/seen", &asked).status, 200);
+    drop(batches);
+    crate::client::wait_until("a free place", || {
+        service.post("/v1/seen", &page).status == 200
+    });
+}
+
 #[test]
 fn flags_that_are_refused() {
     let place = tempfile::tempdir().unwrap();
@@ -218,15 +279,24 @@ fn flags_that_are_refused() {
         "--listen 127.0.0.1:0",
         "another process has this index open",
     );
+    refuse("--listen 192.0.2.1:0 --insecure", "no such address");
     let taken = format!("--listen {}", service.address);
+    let other = place.path().join("other");
     let output = Command::new(env!("CARGO_BIN_EXE_simtool"))
         .arg("serve")
-        .arg(place.path().join("other"))
+        .arg(&other)
         .args(taken.split_whitespace())
         .output()
         .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
-    assert!(message.contains("cannot listen"), "{message}");
+    assert!(
+        message.contains(&format!("{taken}: cannot listen there")),
+        "{message}"
+    );
+    assert!(message.contains("give another --listen"), "{message}");
+    // Nothing has been made by then.
+    assert!(!other.exists());
+    refuse("--copies missing", "make it first");
     drop(service);
     refuse("--method minhash", "was made with method simhash");
 }

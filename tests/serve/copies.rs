@@ -1,0 +1,97 @@
+//! Copies of an index that is in use.
+
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use serde_json::json;
+
+use crate::client::{Service, wait_until, words};
+
+/// What was acknowledged before a copy was asked for is in it, while others add.
+#[test]
+fn a_copy_has_all_that_was_acknowledged_before() {
+    let place = tempfile::tempdir().unwrap();
+    let copies = place.path().join("copies");
+    std::fs::create_dir(&copies).unwrap();
+    let service = Service::start(&format!("--copies {}", copies.display()));
+    let acknowledged = Mutex::new(Vec::new());
+    let count = || acknowledged.lock().unwrap().len();
+    let stop = AtomicBool::new(false);
+    let mut before = Vec::new();
+    thread::scope(|scope| {
+        for caller in 0..4_u64 {
+            let (service, acknowledged, stop) = (&service, &acknowledged, &stop);
+            scope.spawn(move || {
+                for number in 0.. {
+                    if stop.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let id = format!("{caller}-{number}");
+                    let text = words(caller * 1_000_000 + number, 20);
+                    let body = json!({"text": text, "id": id, "add": true});
+                    assert_eq!(service.seen(&body)["added"], true);
+                    acknowledged.lock().unwrap().push(id);
+                }
+            });
+        }
+        for name in ["first", "second"] {
+            let enough = count() + 100;
+            wait_until("some additions", || count() > enough);
+            let known = acknowledged.lock().unwrap().clone();
+            let made = service.post("/v1/copies", &json!({"name": name}));
+            assert_eq!((made.status, made.json()), (200, json!({"name": name})));
+            before.push((name, known));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    let all = count() as u64;
+    for (name, known) in before {
+        let copy = copies.join(name);
+        let check = Command::new(env!("CARGO_BIN_EXE_simtool"))
+            .args(["index", "check"])
+            .arg(&copy)
+            .output()
+            .unwrap();
+        assert!(check.status.success(), "{check:?}");
+        let copied = Service::of(&copy, "--read-only");
+        for id in &known {
+            let path = format!("/v1/documents/{id}");
+            assert_eq!(copied.get(&path).status, 200, "{id} in {name}");
+        }
+        let documents = copied.get("/v1/stats").json()["documents"]
+            .as_u64()
+            .unwrap();
+        assert!((known.len() as u64..=all).contains(&documents));
+    }
+}
+
+#[test]
+fn copies_that_are_refused() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("taken")).unwrap();
+    std::fs::write(place.path().join("taken/mine"), "").unwrap();
+    std::fs::write(place.path().join("file"), "").unwrap();
+    let without = Service::start("");
+    without
+        .post("/v1/copies", &json!({"name": "a"}))
+        .problem(404, "no-copies");
+    let service = Service::start(&format!("--copies {}", place.path().display()));
+    let ask = |name: &str| service.post("/v1/copies", &json!({"name": name}));
+    for name in ["taken", "file"] {
+        ask(name).problem(409, "copy-exists");
+    }
+    assert_eq!(ask("new").status, 200);
+    ask("new").problem(409, "copy-exists");
+    for name in ["", ".new", "../new", "a/b", "a b"] {
+        ask(name).problem(400, "bad-name");
+    }
+    service
+        .post("/v1/copies", &json!({"name": "a", "to": "b"}))
+        .problem(400, "bad-json");
+    service
+        .ask("POST", "/v1/copies", "", b"{\"name\":\"\xff\"}")
+        .problem(400, "bad-json");
+    assert!(place.path().join("taken/mine").exists());
+}
