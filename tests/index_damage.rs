@@ -216,7 +216,7 @@ fn a_bit_of_the_database() {
 
 /// Each thread has an index of its own and its share of the bits and ends.
 #[test]
-#[ignore = "takes an hour"]
+#[ignore = "takes a quarter of an hour"]
 fn every_bit_and_every_end() {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let every = |first: usize| {

@@ -15,7 +15,7 @@ use simtool::{Error, ErrorKind, Result};
 use super::index::settings_flags::SettingsArgs;
 use super::interrupt::stoppable;
 use super::size::parse_size;
-use super::{machine, number, screen};
+use super::{machine, message, number, screen};
 use crate::serve::{Config, Limits, Log};
 
 /// Answer over HTTP whether documents have been seen
@@ -211,12 +211,16 @@ pub fn run(args: &ServeArgs) -> Result<()> {
     } else {
         "http"
     };
-    crate::serve::run(
-        || open(args),
-        config,
-        &progress,
-        |address| screen::print(format!("{scheme}://{address}/\n").as_bytes()),
-    )
+    let open = || {
+        let seen = open(args)?;
+        if let Some(text) = seen.accidents() {
+            message::say(&text);
+        }
+        Ok(seen)
+    };
+    crate::serve::run(open, config, &progress, |address| {
+        screen::print(format!("{scheme}://{address}/\n").as_bytes())
+    })
 }
 
 #[cfg(feature = "tls")]
@@ -234,6 +238,7 @@ fn open(args: &ServeArgs) -> Result<Seen> {
     let level = machine::level()?;
     let options = Options {
         read_only: args.read_only,
+        merge_apart: true,
         ..Options::default()
     };
     let is_new = !args.read_only && simtool::index::vacant(&args.index).is_ok();

@@ -263,7 +263,7 @@ pub(super) fn lock_path(index: &Path) -> PathBuf {
 }
 
 /// Fails unless an index can be made in `index`: it does not exist, is empty, or holds an unfinished
-/// index or what belongs [beside](BESIDE) one.
+/// index, which has no documents, or what belongs [beside](BESIDE) one.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] if there is something else.
@@ -284,6 +284,10 @@ pub fn vacant(index: &Path) -> Result<()> {
         // A manifest that was being written when the process ended.
         ours.contains(path) || name.starts_with(".tmp") || name.starts_with(BESIDE)
     };
+    if manifest::lost(index)?.is_some() {
+        let message = "holds documents, but its index.json is missing (open it: that is restored)";
+        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+    }
     if let Some(other) = directory::list(index)?.iter().find(|path| !known(path)) {
         let message = format!(
             "is not empty: {} is there (choose another place)",
@@ -299,12 +303,8 @@ pub(super) fn prepare(index: &Path, options: &Options) -> Result<FileLock> {
     vacant(index)?;
     directory::create(index, &options.faults)?;
     let lock = FileLock::exclusive(&index.join(LOCK))?.ok_or_else(|| in_use(index))?;
-    // Somebody else may have made one meanwhile, or what makes it one may have been lost.
+    // Somebody else may have made one meanwhile.
     vacant(index)?;
-    if manifest::lost(index)?.is_some() {
-        let message = "holds documents, but its index.json is missing (open it: that is restored)";
-        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
-    }
     directory::remove(&index.join(super::database::NAME), &options.faults)?;
     let segments = index.join(SEGMENTS);
     directory::create(&segments, &options.faults)?;

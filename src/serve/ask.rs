@@ -6,7 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use simtool::corpus::web::html;
-use simtool::run::seen::{Seen, Texts};
+use simtool::index::{Entry, MOST_ID_BYTES};
+use simtool::run::seen::{Seen, Texts, too_long};
 use simtool::sketch::Shape;
 
 use super::memory::Loan;
@@ -16,8 +17,6 @@ use super::problem::{Problem, read_only};
 const USUAL_LIMIT: usize = 10;
 /// The most that may be asked for.
 const MOST_LIMIT: usize = 1000;
-const MOST_ID_BYTES: usize = u16::MAX as usize;
-const MOST_PAYLOAD_BYTES: usize = 1 << 24;
 
 /// The body as it comes.
 #[derive(Deserialize)]
@@ -104,10 +103,15 @@ impl<'a> Reader<'a> {
             return Err(Problem::bad("bad-request", detail));
         }
         let payload = body.payload.unwrap_or_default();
-        if payload.len() > MOST_PAYLOAD_BYTES {
-            return Err(Problem::large(MOST_PAYLOAD_BYTES));
-        }
         let id = id(body.id, body.id_base64)?;
+        let entry = Entry {
+            id: id.as_deref().unwrap_or_default(),
+            sketch: &sketch,
+            payload: payload.as_bytes(),
+        };
+        if let Some(detail) = too_long(&entry) {
+            return Err(Problem::too_long(detail));
+        }
         if add && id.is_none() {
             let detail = "what is to be added needs an \"id\"";
             return Err(Problem::bad("missing-id", detail));

@@ -3,6 +3,7 @@
 //! ```text
 //! connection ─► Gate: token, origin, limits ─► route ─► Pool: text ─► sketch ─► answer
 //!                                                 └──► Writer: many adds, one commit ─► answer
+//!                                                      Merger: segments become fewer meanwhile
 //! ```
 //!
 //! What waits for the network is asynchronous; what computes or writes is done by threads of their
@@ -18,6 +19,7 @@ mod lines;
 mod listen;
 mod log;
 mod memory;
+mod merger;
 mod metrics;
 mod patient;
 mod pool;
@@ -41,6 +43,7 @@ use tokio::sync::Semaphore;
 
 use listen::Door;
 use memory::Memory;
+use merger::Merger;
 use metrics::Metrics;
 use pool::Pool;
 use writer::Writer;
@@ -91,6 +94,7 @@ struct Service {
     config: Config,
     pool: Pool,
     writer: Writer,
+    _merger: Merger,
     metrics: Metrics,
     requests: Arc<Semaphore>,
     /// Of these, what may take long.
@@ -108,6 +112,7 @@ impl Service {
         Ok(Service {
             pool: Pool::start(&seen, config.threads)?,
             writer: Writer::start(&seen)?,
+            _merger: Merger::start(&seen)?,
             metrics: Metrics::default(),
             requests: Arc::new(Semaphore::new(limits.requests)),
             slow: Arc::new(Semaphore::new((limits.requests / 2).max(1))),

@@ -80,7 +80,11 @@ impl Problem {
     }
 
     pub fn large(most: usize) -> Problem {
-        let detail = format!("at most {most} bytes are taken");
+        Problem::too_long(format!("at most {most} bytes are taken"))
+    }
+
+    /// Something is longer than it may be.
+    pub fn too_long(detail: String) -> Problem {
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
     }
 

@@ -22,7 +22,7 @@ use super::{Config, Limits, Log, Service};
 pub struct Trial {
     pub directory: TempDir,
     method: String,
-    faults: Faults,
+    pub options: Options,
     pub limits: Limits,
 }
 
@@ -37,7 +37,10 @@ impl Trial {
         Trial {
             directory: tempfile::tempdir().unwrap(),
             method: method.into(),
-            faults: Faults::default(),
+            options: Options {
+                merge_apart: true,
+                ..Options::default()
+            },
             limits: Limits {
                 body_bytes: 16 << 20,
                 memory_bytes: 64 << 20,
@@ -52,10 +55,9 @@ impl Trial {
 
     /// Whose disk fails.
     pub fn with(faults: Faults) -> Trial {
-        Trial {
-            faults,
-            ..Trial::new()
-        }
+        let mut trial = Trial::new();
+        trial.options.faults = faults;
+        trial
     }
 
     /// The index; a new one.
@@ -70,12 +72,8 @@ impl Trial {
         };
         let spec = Spec::parse(&self.method).unwrap();
         let settings = Settings::without_collection(spec, &manner).unwrap();
-        let options = Options {
-            faults: self.faults.clone(),
-            ..Options::default()
-        };
         let place = self.directory.path().join("seen");
-        Seen::create(&place, settings, Level::best(), &options).unwrap()
+        Seen::create(&place, settings, Level::best(), &self.options).unwrap()
     }
 
     /// The service.
