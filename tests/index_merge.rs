@@ -105,6 +105,106 @@ fn what_comes_and_goes_while_a_segment_is_written_is_not_lost() {
     model.assert_same(&index);
 }
 
+/// A disk whose segments meet a hook when they are complete, and whose database may fail.
+#[derive(Clone, Default)]
+struct Disk {
+    place: Arc<OnceLock<Weak<Index>>>,
+    armed: Arc<AtomicBool>,
+    fails: Arc<AtomicBool>,
+}
+
+impl Disk {
+    /// A failing database, and `meanwhile` called once, at the next segment after it was armed.
+    fn options(&self, meanwhile: impl Fn(&Index) + Send + Sync + 'static) -> Options {
+        let disk = self.clone();
+        let hook = move |operation, path: &Path| {
+            let is_database = path.extension().is_some_and(|kind| kind == "redb");
+            if is_database && operation == Operation::Sync && disk.fails.load(SeqCst) {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            if operation == Operation::Rename && disk.armed.swap(false, SeqCst) {
+                meanwhile(&disk.place.get().unwrap().upgrade().unwrap());
+            }
+            Ok(())
+        };
+        Options {
+            seal_documents: 5,
+            merge_apart: true,
+            faults: Faults::decided_by(hook),
+            ..Options::default()
+        }
+    }
+}
+
+#[test]
+fn a_merge_outlives_an_addition_that_failed_beside_it() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("index");
+    let disk = Disk::default();
+    let fails = disk.fails.clone();
+    let options = disk.options(move |index| {
+        let sketch = sketch(1);
+        let entry = Entry {
+            id: b"unlucky",
+            sketch: &sketch,
+            payload: b"",
+        };
+        fails.store(true, SeqCst);
+        assert_eq!(index.add(&[entry], 1).unwrap_err().kind(), ErrorKind::Write);
+        // Nobody opens the database again before the merge does.
+        fails.store(false, SeqCst);
+    });
+    let mut model = Model::new(simhash(64, 3));
+    let index = Index::create(&directory, simhash(64, 3), SPEC, &options).unwrap();
+    let index = Arc::new(index);
+    disk.place.set(Arc::downgrade(&index)).unwrap();
+    (0..43).for_each(|number| add(&index, &mut model, number, number));
+    disk.armed.store(true, SeqCst);
+    assert!(index.merge(u64::MAX).unwrap());
+    assert_eq!(index.info().segments[0].0, 40);
+    model.assert_same(&index);
+    add(&index, &mut model, 50, 50);
+    drop(index);
+    let index = Index::open(&directory, simhash(64, 3), SPEC, &options).unwrap();
+    model.assert_same(&index);
+}
+
+#[test]
+fn a_merge_that_fails_is_told_and_hinders_no_addition() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("index");
+    let options = Options {
+        seal_documents: 5,
+        ..Options::default()
+    };
+    let mut model = Model::new(simhash(64, 3));
+    let index = Index::create(&directory, simhash(64, 3), SPEC, &options).unwrap();
+    (0..35).for_each(|number| add(&index, &mut model, number, number));
+    drop(index);
+    // A record of the first segment is damaged; it is read when it is merged.
+    let segment = directory.join("segments/00000000");
+    let whole = std::fs::read(&segment).unwrap();
+    let mut bytes = whole.clone();
+    bytes[4096 + 9] ^= 1;
+    std::fs::write(&segment, &bytes).unwrap();
+    let index = Index::open(&directory, simhash(64, 3), SPEC, &options).unwrap();
+    let new = |number: u64| {
+        let (id, sketch) = (
+            format!("page {number}"),
+            (number << 40 | !number << 8).to_le_bytes(),
+        );
+        let entry = Entry {
+            id: id.as_bytes(),
+            sketch: &sketch,
+            payload: b"",
+        };
+        index.add(&[entry], 1).map(drop)
+    };
+    (100..120).for_each(|number| new(number).unwrap());
+    let trouble = index.info().trouble.unwrap_or_default();
+    assert!(trouble.contains("00000000"), "{trouble}");
+}
+
 #[test]
 fn several_threads_merge_while_documents_come_and_go() {
     let temporary = tempfile::tempdir().unwrap();

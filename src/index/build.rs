@@ -25,6 +25,7 @@ pub struct Build {
     form: Form,
     options: Options,
     lock: FileLock,
+    database: Database,
     segment: SegmentWriter,
 }
 
@@ -61,6 +62,9 @@ impl Build {
             faults: options.faults.clone(),
         };
         Ok(Build {
+            // Before there is a segment, so that one without a database is never an unfinished
+            // index.
+            database: Database::create(directory, &options.faults)?,
             segment: SegmentWriter::create(&segment_path(directory, FIRST), making)?,
             directory: directory.to_owned(),
             method,
@@ -109,8 +113,7 @@ impl Build {
         };
         drop(segment);
         let text = self.manifest.encode()?;
-        let database = Database::create(&self.directory, &self.options.faults)?;
-        database.commit(&Change {
+        self.database.commit(&Change {
             manifest: Some(text.as_bytes()),
             segments: Some((&[listed], FIRST + 1)),
             removed,
@@ -123,6 +126,7 @@ impl Build {
             manifest,
             options,
             lock,
+            database,
             ..
         } = self;
         let index = Index::with(&directory, method, manifest, &options, Some(database), lock)?;

@@ -27,6 +27,7 @@ impl Index {
         let view: View = self.view().clone();
         let faults = &self.options.faults;
         let _lock = prepare(to, &self.options)?;
+        let database = Database::create(to, faults)?;
         for part in &view.parts {
             part.segment.copy(&segment_path(to, part.number), faults)?;
         }
@@ -43,7 +44,6 @@ impl Index {
             .iter()
             .flat_map(|(number, documents)| documents.iter().map(|document| (*number, *document)));
         let text = self.manifest.encode()?;
-        let database = Database::create(to, faults)?;
         database.commit(&Change {
             manifest: Some(text.as_bytes()),
             segments: Some((&listed, next)),

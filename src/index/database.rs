@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use redb::backends::InMemoryBackend;
 use redb::{
     Builder, ReadableDatabase as _, ReadableTable as _, StorageBackend, StorageError,
-    TableDefinition,
+    TableDefinition, TableError,
 };
 
 use crate::io::{Faults, PagedFile};
@@ -143,7 +143,11 @@ impl Database {
 
     fn read(&self) -> std::result::Result<Option<Stored>, redb::Error> {
         let transaction = self.inner.begin_read()?;
-        let about = transaction.open_table(ABOUT)?;
+        let about = match transaction.open_table(ABOUT) {
+            // Nothing was committed yet.
+            Err(TableError::TableDoesNotExist(_)) => return Ok(Some(Stored::default())),
+            about => about?,
+        };
         let bytes = |name: &str| -> std::result::Result<Vec<u8>, redb::Error> {
             Ok(about
                 .get(name)?

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::Options;
 use super::maintain::SEAL_BYTES;
+use super::segment::MOST_DOCUMENTS;
 use super::view::{Part, View};
 
 /// So many segments of a size become one.
@@ -15,21 +16,31 @@ const FAN_IN: usize = 8;
 /// More segments than that are too many: each is looked into by every question.
 const OVERDUE: usize = 64;
 
-/// Neighbours that should become one segment: the smallest that there are. Those that were `taken`
-/// are left alone, and those of more than `most_documents` together.
-pub fn due(
-    view: &View,
-    taken: &[u64],
-    options: &Options,
-    most_documents: u64,
-) -> Option<Range<usize>> {
+/// What is left alone.
+pub struct Avoided<'a> {
+    /// Segments that are being replaced.
+    pub taken: &'a [u64],
+    /// Segments that could not be replaced by one.
+    pub failed: &'a [Vec<u64>],
+    /// More documents together than this.
+    pub most_documents: u64,
+}
+
+/// Neighbours that should become one segment: the smallest that there are.
+pub fn due(view: &View, options: &Options, avoided: &Avoided<'_>) -> Option<Range<usize>> {
     let parts = &view.parts;
-    let is_free = |part: &Part| !taken.contains(&part.number);
+    let is_free = |part: &Part| !avoided.taken.contains(&part.number);
+    let most_documents = avoided.most_documents.min(MOST_DOCUMENTS.into());
+    let has_failed = |range: &Range<usize>| {
+        let numbers = parts[range.clone()].iter().map(|part| part.number);
+        let is_it = |failed: &Vec<u64>| numbers.clone().eq(failed.iter().copied());
+        avoided.failed.iter().any(is_it)
+    };
     let fits = |range: &Range<usize>| {
         let documents = parts[range.clone()]
             .iter()
             .map(|part| u64::from(part.segment.documents()));
-        documents.sum::<u64>() <= most_documents
+        documents.sum::<u64>() <= most_documents && !has_failed(range)
     };
     let untidy = |at: &usize| is_free(&parts[*at]) && is_untidy(view, &parts[*at], options);
     let untidy = (0..parts.len())

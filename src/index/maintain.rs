@@ -11,17 +11,20 @@ use std::sync::{Arc, PoisonError};
 use ahash::AHashSet;
 
 use super::database::{Change, Listed, RECENT};
-use super::due;
+use super::due::{self, Avoided};
 use super::recent::Recent;
 use super::segment::{Making, Segment, SegmentWriter};
 use super::view::{Part, Place, View};
 use super::{Entry, Index, Writer};
-use crate::Result;
+use crate::{Error, Result};
 
 /// Records of recent documents beyond so many bytes are sealed, however few they are.
 pub const SEAL_BYTES: usize = 64 << 20;
 /// Recent documents beyond so many times the usual number are refused: sealing keeps failing.
 const PATIENCE: u32 = 4;
+
+/// Segments of so many times the usual number of recent documents are small.
+const SMALL: u64 = 64;
 
 /// Documents that are being put into a new segment.
 struct Taken {
@@ -31,6 +34,38 @@ struct Taken {
     with_recent: bool,
     /// The number of the new segment.
     number: u64,
+}
+
+impl Taken {
+    /// The numbers of the old segments.
+    fn numbers(&self) -> Vec<u64> {
+        self.parts.iter().map(|(part, _)| part.number).collect()
+    }
+}
+
+impl Writer {
+    /// Gives back what was taken.
+    fn release(&mut self, taken: &Taken) {
+        let numbers = taken.numbers();
+        self.taken
+            .retain(|number| *number != taken.number && !numbers.contains(number));
+    }
+}
+
+/// Gives back what was taken, also after a panic.
+struct Release<'a>(&'a Index, &'a Taken);
+
+impl Drop for Release<'_> {
+    fn drop(&mut self) {
+        self.0.lock().release(self.1);
+    }
+}
+
+/// What is done besides what somebody asked for.
+#[derive(Clone, Copy)]
+enum Work {
+    Sealing,
+    Merging,
 }
 
 impl Index {
@@ -55,7 +90,9 @@ impl Index {
         }
         let taken = self.take(&mut writer, 0..segments, true);
         let written = self.write(&taken);
-        self.put(&mut writer, taken, written).map(drop)
+        let put = self.put(&mut writer, &taken, written);
+        writer.release(&taken);
+        put.map(drop)
     }
 
     /// Merges the segments that are due, if there are any, or rewrites one of which much was
@@ -70,26 +107,47 @@ impl Index {
     /// # Errors
     /// Those of [`compact`](Self::compact).
     pub fn merge(&self, most_documents: u64) -> Result<bool> {
-        let taken = {
-            let mut writer = self.ready()?;
-            let due = due::due(&self.view(), &writer.taken, &self.options, most_documents);
-            let Some(range) = due else {
-                return Ok(false);
-            };
-            self.take(&mut writer, range, false)
+        let taken = match self.take_due(most_documents) {
+            Ok(Some(taken)) => taken,
+            Ok(None) => return Ok(false),
+            Err(error) => {
+                self.trouble(Work::Merging, Some(&error));
+                return Err(error);
+            }
         };
+        // To the end: whatever opens the index again meanwhile has to leave the new file alone.
+        let _release = Release(self, &taken);
         let written = self.write(&taken);
-        // A panic elsewhere does not leave the segments taken for ever.
-        let put = self.put(&mut self.lock(), taken, written);
-        self.trouble(&put);
+        let mut writer = self.lock();
+        let put = self.put(&mut writer, &taken, written);
+        if put.is_err() {
+            writer.failed.push(taken.numbers());
+        }
+        self.trouble(Work::Merging, put.as_ref().err());
         put
     }
 
-    /// Merges until nothing is due, unless somebody else does.
+    fn take_due(&self, most_documents: u64) -> Result<Option<Taken>> {
+        let mut writer = self.ready()?;
+        let avoided = Avoided {
+            taken: &writer.taken,
+            failed: &writer.failed,
+            most_documents,
+        };
+        let range = due::due(&self.view(), &self.options, &avoided);
+        Ok(range.map(|range| self.take(&mut writer, range, false)))
+    }
+
+    /// Merges until nothing is due; if others do that, until there are not too many segments, and
+    /// only small ones.
     pub(super) fn merge_all(&self) {
-        let apart = self.options.merge_apart && !due::is_overdue(&self.view());
-        // What fails is told by `info`, and tried again later.
-        while !apart && matches!(self.merge(u64::MAX), Ok(true)) {}
+        // What fails is told by `info`, and tried again when more was sealed.
+        if self.options.merge_apart {
+            let small = u64::from(self.options.seal_documents) * SMALL;
+            while due::is_overdue(&self.view()) && matches!(self.merge(small), Ok(true)) {}
+        } else {
+            while matches!(self.merge(u64::MAX), Ok(true)) {}
+        }
     }
 
     /// Refuses more documents if there are too many that could not be sealed.
@@ -114,27 +172,33 @@ impl Index {
         };
         let full = recent >= self.options.seal_documents.max(1) || bytes >= SEAL_BYTES;
         if full && recent >= writer.seal_from {
-            let sealed = self.seal(writer);
-            writer.seal_from = match sealed {
-                Ok(()) => 0,
-                Err(_) => recent + recent / 4 + 1,
-            };
+            // `info` tells.
+            let _ = self.seal(writer);
         }
     }
 
     fn seal(&self, writer: &mut Writer) -> Result<()> {
-        let segments = self.view().parts.len();
+        let (segments, recent) = {
+            let view = self.view();
+            (view.parts.len(), view.recent.len())
+        };
         let taken = self.take(writer, segments..segments, true);
         let written = self.write(&taken);
-        let put = self.put(writer, taken, written);
-        self.trouble(&put);
+        let put = self.put(writer, &taken, written);
+        writer.release(&taken);
+        writer.seal_from = match put {
+            Ok(_) => 0,
+            Err(_) => recent + recent / 4 + 1,
+        };
+        writer.failed.clear();
+        self.trouble(Work::Sealing, put.as_ref().err());
         put.map(drop)
     }
 
-    /// Remembers why something failed that nobody waits for.
-    fn trouble<T>(&self, done: &Result<T>) {
-        let trouble = done.as_ref().err().map(ToString::to_string);
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+    /// Remembers why something failed that nobody waits for, or that it went well.
+    fn trouble(&self, work: Work, error: Option<&Error>) {
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        trouble[work as usize] = error.map(ToString::to_string);
     }
 
     fn take(&self, writer: &mut Writer, range: std::ops::Range<usize>, with_recent: bool) -> Taken {
@@ -184,11 +248,8 @@ impl Index {
 
     /// Puts a segment in the place of what was taken for it; says whether it did. It does not if
     /// somebody else has replaced that meanwhile.
-    fn put(&self, writer: &mut Writer, taken: Taken, written: Result<Segment>) -> Result<bool> {
-        let numbers: Vec<u64> = taken.parts.iter().map(|(part, _)| part.number).collect();
-        writer
-            .taken
-            .retain(|number| *number != taken.number && !numbers.contains(number));
+    fn put(&self, writer: &mut Writer, taken: &Taken, written: Result<Segment>) -> Result<bool> {
+        let numbers = taken.numbers();
         let segment = written?;
         if writer.database.is_none() {
             self.reload(writer)?;

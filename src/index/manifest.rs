@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::Layout;
 use super::database::{self, Database};
 use super::form::Form;
+use super::open::segment_path;
 use crate::io::{Faults, PagedFile, directory};
 use crate::{Error, ErrorKind, Result};
 
@@ -148,19 +149,33 @@ impl Manifest {
     }
 }
 
+/// Whether there is a segment that was complete. Makers of an index make the database first.
+fn holds_segments(index: &Path) -> Result<bool> {
+    let segments = segment_path(index, 0);
+    let segments = segments.parent().unwrap_or(index);
+    if !directory::exists(segments)? {
+        return Ok(false);
+    }
+    let listed = directory::list(segments)?;
+    Ok(listed.iter().any(|path| path.extension().is_none()))
+}
+
 /// The manifest in the database of an index whose file was lost: none if there are no documents,
-/// which is what an interrupted maker of an index leaves, or if the database is damaged.
+/// which is what an interrupted maker of an index leaves.
 ///
 /// # Errors
-/// [`ErrorKind::Read`] if the database cannot be read.
+/// [`ErrorKind::Read`] if the database cannot be read, [`ErrorKind::Content`] if it is damaged and
+/// there are segments.
 pub fn lost(index: &Path) -> Result<Option<Manifest>> {
     if !directory::exists(&index.join(database::NAME))? {
         return Ok(None);
     }
     let stored = match Database::open_copy(index).and_then(|copy| copy.load()) {
-        Err(error) if error.kind() == ErrorKind::Read => return Err(error),
-        Err(_) => return Ok(None),
         Ok(stored) => stored,
+        Err(error) if error.kind() == ErrorKind::Read || holds_segments(index)? => {
+            return Err(error);
+        }
+        Err(_) => return Ok(None),
     };
     let documents = !stored.segments.is_empty() || !stored.recent.is_empty();
     Ok(Manifest::decode(&stored.manifest)

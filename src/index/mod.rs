@@ -86,11 +86,12 @@ use view::View;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
-    /// As many as make searches fastest.
+    /// The fastest of at most 72 bytes for each different fingerprint of 64 bits; uniform ones take
+    /// no more than compact ones do.
     #[default]
     Fast,
-    /// At most three with small directories: 25 or 26 bytes for each different fingerprint of 64
-    /// bits, and 4 (8 if some are equal) for the number of its document.
+    /// At most 26 bytes for each different fingerprint of 64 bits, and 4 (8 if some are equal) for
+    /// the number of its document; in proportion for other widths.
     Compact,
 }
 
@@ -99,7 +100,9 @@ pub enum Layout {
 pub struct Options {
     /// Which tables a new index gets; an existing one keeps its own.
     pub layout: Layout,
-    /// Bytes that building and merging segments may hold; recent documents come on top.
+    /// Bytes that each segment may hold while it is written; recent documents come on top. With
+    /// [`merge_apart`](Self::merge_apart), as many segments are written at once as threads merge,
+    /// and one more.
     pub memory_bytes: usize,
     /// So many recent documents become a segment.
     pub seal_documents: u32,
@@ -133,8 +136,8 @@ pub struct Index {
     options: Options,
     view: RwLock<View>,
     writer: Mutex<Writer>,
-    /// Why sealing or merging failed last.
-    trouble: Mutex<Option<String>>,
+    /// Why sealing, and why merging failed last.
+    trouble: Mutex<[Option<String>; 2]>,
 }
 
 /// Nobody has room for more matches of one query.
@@ -148,6 +151,8 @@ struct Writer {
     next: u64,
     /// Segments that are being replaced, and those that are being written for them.
     taken: Vec<u64>,
+    /// Those that could not be merged since something was sealed.
+    failed: Vec<Vec<u64>>,
     /// So many recent documents there have to be before sealing is tried again.
     seal_from: u32,
     _lock: FileLock,
@@ -179,7 +184,7 @@ impl Index {
     ///
     /// A question that comes while documents are added sees them or does not, in the order in
     /// which they were added. Up to a few microseconds for each segment and query, and for each of a million
-    /// at once a fraction of it: large batches read the index once, in order. Memory: some 50
+    /// at once a fraction of it: large batches read the index once, in order. Memory: some 100
     /// bytes for each query of a batch, and its answer.
     ///
     /// # Errors
@@ -248,8 +253,9 @@ impl Index {
 
     /// What is known of the index; does not wait for changes.
     pub fn info(&self) -> Info {
-        let trouble = self.trouble.lock();
-        let trouble = trouble.unwrap_or_else(PoisonError::into_inner).clone();
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let trouble: Vec<String> = trouble.iter().flatten().cloned().collect();
+        let trouble = (!trouble.is_empty()).then(|| trouble.join("; "));
         let read_only = self.options.read_only;
         let view = self.view();
         let segments = view.parts.iter().map(|part| {

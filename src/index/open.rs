@@ -127,6 +127,7 @@ impl Index {
             database,
             next: 0,
             taken: Vec::new(),
+            failed: Vec::new(),
             seal_from: 0,
             _lock: lock,
         };
@@ -138,7 +139,7 @@ impl Index {
             options: options.clone(),
             view: RwLock::new(empty),
             writer: Mutex::new(writer),
-            trouble: Mutex::new(None),
+            trouble: Mutex::default(),
         };
         index.reload(&mut index.lock())?;
         Ok(index)
@@ -274,6 +275,10 @@ pub fn vacant(index: &Path) -> Result<()> {
     }
     if !directory::exists(index)? {
         return Ok(());
+    }
+    if !index.is_dir() {
+        let message = "is no directory (choose another place)";
+        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
     }
     let ours = [LOCK, SEGMENTS, super::database::NAME].map(|name| index.join(name));
     let known = |path: &PathBuf| {

@@ -26,7 +26,10 @@ pub fn create(path: &Path, faults: &Faults) -> Result<()> {
 /// # Errors
 /// [`ErrorKind::Read`](crate::ErrorKind::Read) if nobody can know.
 pub fn exists(path: &Path) -> Result<bool> {
-    path.try_exists().map_err(|cause| read_error(path, cause))
+    match path.try_exists() {
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotADirectory => Ok(false),
+        found => found.map_err(|cause| read_error(path, cause)),
+    }
 }
 
 /// Makes the names in `path` durable.

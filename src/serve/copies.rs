@@ -62,7 +62,10 @@ pub async fn copy(State(service): State<Arc<Service>>, request: Request) -> Answ
 
 fn make(seen: &Seen, to: &Path) -> Result<(), Problem> {
     // Where a process ended before its copy did, the rest of it is replaced.
-    vacant(to).map_err(|_| Problem::copy_exists())?;
+    vacant(to).map_err(|error| match error.kind() {
+        simtool::ErrorKind::Parameter => Problem::copy_exists(),
+        _ => Problem::of_a_copy(&error),
+    })?;
     let is_ours = !to.exists();
     seen.copy(to, &Options::default()).map_err(|error| {
         // What there is of it only takes space.

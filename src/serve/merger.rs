@@ -1,5 +1,6 @@
 //! Merges segments while documents are added, so that nobody who adds waits for it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
@@ -56,11 +57,12 @@ impl Drop for Merger {
 
 fn work(seen: &Seen, most_documents: u64, (ended, told): &(Mutex<bool>, Condvar)) {
     loop {
-        let pause = match seen.index().merge(most_documents) {
-            Ok(true) => Duration::ZERO,
-            Ok(false) => PAUSE,
-            // The index tells why.
-            Err(_) => PATIENCE,
+        let merged = || seen.index().merge(most_documents);
+        let pause = match catch_unwind(AssertUnwindSafe(merged)) {
+            Ok(Ok(true)) => Duration::ZERO,
+            Ok(Ok(false)) => PAUSE,
+            // The index tells why, and a panic is told where it happens.
+            Ok(Err(_)) | Err(_) => PATIENCE,
         };
         let ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = told.wait_timeout_while(ended, pause, |ended| !*ended);

@@ -128,9 +128,10 @@ impl Compare for Combined {
     }
 
     fn is_sketch(&self, bytes: &[u8]) -> bool {
-        let sides = self.parse(bytes).into_iter().flatten().zip(&self.methods);
-        let mut sides = sides.filter_map(|(sketch, method)| Some((sketch?, method)));
-        self.parse(bytes).is_some() && sides.all(|(sketch, method)| method.is_sketch(sketch))
+        self.parse(bytes).is_some_and(|sides| {
+            let mut sides = sides.into_iter().zip(&self.methods);
+            sides.all(|(sketch, method)| sketch.is_none_or(|sketch| method.is_sketch(sketch)))
+        })
     }
 
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {

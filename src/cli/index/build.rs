@@ -33,7 +33,7 @@ pub struct BuildArgs {
     #[arg(long, value_name = "FIELDS", default_value = "none")]
     payload: PayloadName,
 
-    /// Which tables fingerprints get: fast, or compact (at most 30 bytes each, slower searches)
+    /// Which tables fingerprints get: fast, or compact (at most 34 bytes for a fingerprint of 64 bits; slower where they are skewed)
     #[arg(long, value_name = "LAYOUT", default_value = "fast")]
     layout: LayoutName,
 }

@@ -89,10 +89,16 @@ impl<F: Value> Fingerprints<F> {
             return Err(file.damaged("not every document is listed under its fingerprint"));
         }
         self.tables.verify(file)?;
+        let mut listed = 0;
         self.tables.for_each_piece(file, PIECE, |first, values| {
             for (value, group) in values.iter().zip(first..) {
                 let mut last = None;
-                for at in members(file, group)? {
+                let members = members(file, group)?;
+                if members.start != listed || members.is_empty() {
+                    return Err(file.damaged("a group does not begin where the one before ends"));
+                }
+                listed = members.end;
+                for at in members {
                     let number = file.values::<u32>(MEMBERS, at..at + 1)?[0];
                     let own = self.tables.first_order(F::of_bytes(sketch(number)?));
                     if own != *value || last >= Some(number) {
@@ -102,7 +108,11 @@ impl<F: Value> Fingerprints<F> {
                 }
             }
             Ok(())
-        })
+        })?;
+        match listed == documents {
+            true => Ok(()),
+            false => Err(file.damaged("not every document is listed under its fingerprint")),
+        }
     }
 }
 

@@ -8,6 +8,8 @@
 //! into order, too, which costs less than so many misses of the page tables. What comes next is
 //! asked for some steps before.
 
+use std::ops::Range;
+
 use super::tables::{Table, Tables};
 use crate::Result;
 use crate::index::permutation::Value;
@@ -20,8 +22,8 @@ const TOGETHER: usize = 1 << 20;
 const LISTED: usize = 512;
 /// Fingerprints of a bucket that are compared with all queries before the next ones are.
 const PIECE: u32 = 2048;
-/// Comparisons after which hits are handed on, so that they take little memory.
-const PAIRS: usize = 1 << 16;
+/// Comparisons at a time, and hits after which they are handed on, so that they take little memory.
+pub const PAIRS: usize = 1 << 16;
 /// Fewer queries do not ask whether a table is in memory: that takes some microseconds.
 pub const MANY: usize = 1024;
 /// Fewer than these are put into order by comparing them.
@@ -89,6 +91,8 @@ impl<F: Value> Tables<F> {
         looks: &mut Looks<F>,
         visit: &mut dyn FnMut(&[Near]) -> Result<()>,
     ) -> Result<()> {
+        looks.found.clear();
+        looks.near.clear();
         if self.distinct == 0 {
             return Ok(());
         }
@@ -112,10 +116,7 @@ impl<F: Value> Tables<F> {
                 let mut at = 0;
                 while at < looks.order.len() {
                     at = looks.list(at, listed);
-                    self.look_ahead(file, table, source, looks)?;
-                    if looks.found.len() + looks.near.len() >= PAIRS {
-                        self.show(file, looks, visit)?;
-                    }
+                    self.look_ahead(file, table, source, looks, visit)?;
                 }
             }
             self.show(file, looks, visit)?;
@@ -130,6 +131,7 @@ impl<F: Value> Tables<F> {
         table: &Table<F>,
         source: Source,
         looks: &mut Looks<F>,
+        visit: &mut dyn FnMut(&[Near]) -> Result<()>,
     ) -> Result<()> {
         let (count, steps) = (looks.looks.len(), source.steps());
         for ahead in 0..count + steps {
@@ -141,7 +143,7 @@ impl<F: Value> Tables<F> {
                 table.prefetch(file, look.range.0..look.range.1, source);
             }
             if let Some(now) = ahead.checked_sub(steps) {
-                self.look(file, table, now, looks)?;
+                self.look(file, table, now, looks, visit)?;
             }
         }
         Ok(())
@@ -154,40 +156,24 @@ impl<F: Value> Tables<F> {
         table: &Table<F>,
         now: usize,
         looks: &mut Looks<F>,
+        visit: &mut dyn FnMut(&[Near]) -> Result<()>,
     ) -> Result<()> {
         let Look {
             bucket,
             range: (mut start, end),
             queries,
         } = looks.looks[now];
-        let places = queries.0 as usize..queries.1 as usize;
-        let (of, order) = (&looks.ordered[places.clone()], &looks.order[places]);
         while start < end {
             let next = end.min(start.saturating_add(PIECE));
             table.read(file, bucket, start..next, &mut looks.piece)?;
             let most = (PAIRS / looks.piece.len().max(1)).max(1);
-            for (of, order) in of.chunks(most).zip(order.chunks(most)) {
-                looks.pairs.clear();
-                (self.kernels.scan_each)(&looks.piece, of, self.near, &mut looks.pairs);
-                for Pair { query, hit } in &looks.pairs {
-                    let value = looks.piece[hit.position as usize];
-                    if table.is_in_an_earlier(of[*query as usize] ^ value) {
-                        continue;
-                    }
-                    let (query, distance) = (order[*query as usize] as u32, hit.distance);
-                    match table.is_first() {
-                        true => looks.near.push(Near {
-                            query,
-                            distance,
-                            group: start + hit.position,
-                        }),
-                        false => looks.found.push(Found {
-                            value: table.to_first.apply(value),
-                            range: (0, 0),
-                            query,
-                            distance,
-                        }),
-                    }
+            let mut first = queries.0 as usize;
+            while first < queries.1 as usize {
+                let places = first..(queries.1 as usize).min(first + most);
+                first = places.end;
+                looks.compare(self, table, start, places);
+                if looks.found.len() + looks.near.len() >= PAIRS {
+                    self.show(file, looks, visit)?;
                 }
             }
             start = next;
@@ -232,7 +218,36 @@ impl<F: Value> Tables<F> {
     }
 }
 
-impl<F> Looks<F> {
+impl<F: Value> Looks<F> {
+    /// Compares the fingerprints of a bucket, from `start` on, with queries by their places in the
+    /// order.
+    fn compare(&mut self, of: &Tables<F>, table: &Table<F>, start: u32, places: Range<usize>) {
+        let queries = &self.ordered[places.clone()];
+        let order = &self.order[places];
+        self.pairs.clear();
+        (of.kernels.scan_each)(&self.piece, queries, of.near, &mut self.pairs);
+        for Pair { query, hit } in &self.pairs {
+            let (value, query) = (self.piece[hit.position as usize], *query as usize);
+            if table.is_in_an_earlier(queries[query] ^ value) {
+                continue;
+            }
+            let (query, distance) = (order[query] as u32, hit.distance);
+            match table.is_first() {
+                true => self.near.push(Near {
+                    query,
+                    distance,
+                    group: start + hit.position,
+                }),
+                false => self.found.push(Found {
+                    value: table.to_first.apply(value),
+                    range: (0, 0),
+                    query,
+                    distance,
+                }),
+            }
+        }
+    }
+
     /// Lists the buckets that ordered queries from place `at` on look into, their own with each
     /// pattern, some at a time; says where the next ones are.
     fn list(&mut self, mut at: usize, patterns: &[u32]) -> usize {

@@ -14,7 +14,7 @@ mod write;
 
 pub use attributes::Attributes;
 pub use look_up::MANY;
-pub use write::{Making, SegmentWriter};
+pub use write::{MOST_DOCUMENTS, Making, SegmentWriter};
 
 use std::ops::Range;
 use std::path::Path;

@@ -135,7 +135,7 @@ impl<F: Value> Tables<F> {
         for number in 0..first.buckets() {
             let (mut start, end) = first.range(file, number)?;
             while start < end {
-                let next = end.min(start + (most - piece.len() as u32));
+                let next = end.min(start.saturating_add(most - piece.len() as u32));
                 first.read(file, number, start..next, &mut bucket)?;
                 piece.extend_from_slice(&bucket);
                 start = next;

@@ -18,6 +18,8 @@ use crate::{Error, ErrorKind, Result};
 
 /// Tables are planned by so many fingerprints at least, spread evenly, if there are as many.
 const SAMPLE: usize = 4096;
+/// The most documents of a segment.
+pub const MOST_DOCUMENTS: u32 = u32::MAX - 1;
 /// Bytes that are copied at a time.
 const STEP_BYTES: usize = 1 << 20;
 
@@ -55,7 +57,7 @@ impl Aside {
     }
 }
 
-/// A segment that is being written. Memory: what sorting was given, and some megabytes.
+/// A segment that is being written. Memory: what sorting was given, and at most 80 MiB.
 pub struct SegmentWriter {
     path: PathBuf,
     aside: Aside,
@@ -111,8 +113,10 @@ impl SegmentWriter {
     /// sorting, [`ErrorKind::Parameter`] beyond 2³² - 2 documents.
     pub fn push(&mut self, entry: &Entry<'_>) -> Result<u32> {
         let number = self.documents;
-        if number >= u32::MAX - 1 {
-            let message = "more than 4294967294 documents: expected at most that many a segment";
+        if number >= MOST_DOCUMENTS {
+            let message = format!(
+                "more than {MOST_DOCUMENTS} documents: expected at most that many a segment"
+            );
             return Err(Error::new(ErrorKind::Parameter, message));
         }
         self.record.clear();
