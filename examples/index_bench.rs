@@ -52,7 +52,10 @@ fn main() {
         ..Options::default()
     };
     let index = if directory.exists() {
-        Index::open(&directory, method, SPEC, &options).unwrap()
+        let begin = Instant::now();
+        let index = Index::open(&directory, method, SPEC, &options).unwrap();
+        println!("opened in {:.1} ms", begin.elapsed().as_secs_f64() * 1e3);
+        index
     } else {
         build(&directory, count, &fingerprints, method, &options)
     };

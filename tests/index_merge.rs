@@ -179,7 +179,7 @@ fn a_merge_that_fails_is_told_and_hinders_no_addition() {
     };
     let mut model = Model::new(simhash(64, 3));
     let index = Index::create(&directory, simhash(64, 3), SPEC, &options).unwrap();
-    (0..35).for_each(|number| add(&index, &mut model, number, number));
+    (0..15).for_each(|number| add(&index, &mut model, number, number));
     drop(index);
     // A record of the first segment is damaged; it is read when it is merged.
     let segment = directory.join("segments/00000000");

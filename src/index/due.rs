@@ -1,7 +1,7 @@
 //! Which segments are to be merged?
 //!
-//! Segments of about the same size are merged eight at a time, so that a document is copied about
-//! log₈(n / 65 536) times. Only neighbours in age are merged: documents stay in the order in which
+//! Segments of about the same size are merged four at a time, so that a document is copied about
+//! log₄(n / 65 536) times, and a question looks into few of them. Only neighbours in age are merged: documents stay in the order in which
 //! they were added. A segment of which a good part was removed is written anew by itself.
 
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::segment::MOST_DOCUMENTS;
 use super::view::{Part, View};
 
 /// So many segments of a size become one.
-const FAN_IN: usize = 8;
+const FAN_IN: usize = 4;
 /// More segments than that are too many: each is looked into by every question.
 const OVERDUE: usize = 64;
 
@@ -74,11 +74,11 @@ pub fn is_overdue(view: &View) -> bool {
     view.parts.len() > OVERDUE
 }
 
-/// About how often the documents of a segment were merged, if eight of a size are at a time.
+/// About how often the documents of a segment were merged, if four of a size are at a time.
 fn tier(part: &Part, options: &Options) -> u32 {
     let documents = part.segment.documents() / options.seal_documents.max(1);
     let bytes = part.segment.bytes() / SEAL_BYTES as u64;
-    u64::from(documents).max(bytes).max(1).ilog2() / 3
+    u64::from(documents).max(bytes).max(1).ilog2() / 2
 }
 
 /// Whether so much of a segment was removed that it is worth while to write it anew.

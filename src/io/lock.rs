@@ -21,7 +21,13 @@ impl FileLock {
     pub fn exclusive(path: &Path) -> Result<Option<FileLock>> {
         let mut options = OpenOptions::new();
         let file = options.create(true).truncate(false).write(true).open(path);
-        let refused = |cause| write_error(path, "cannot be locked", cause);
+        let refused = |cause| {
+            write_error(
+                path,
+                "cannot be locked for changes; what may not be changed can be opened for reading only",
+                cause,
+            )
+        };
         let file = file.map_err(refused)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(FileLock { _file: file })),
