@@ -98,6 +98,7 @@ impl MethodArgs {
     /// # Errors
     /// Those of [`spec`](Self::spec); [`ErrorKind::Parameter`] for flags of verification, as an
     /// index keeps no texts.
+    #[cfg(feature = "index")]
     pub fn wanted(&self, frozen: &Spec) -> Result<Option<Spec>> {
         let of_texts = [
             ("--similarity", self.similarity.is_some()),
