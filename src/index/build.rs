@@ -16,8 +16,8 @@ use crate::sketch::Compare;
 /// The number of the only segment.
 const FIRST: u64 = 1;
 
-/// An index that is being built; it becomes one with [`finish`](Build::finish), and before that is
-/// nothing that can be opened.
+/// An index that is being built; it becomes one with [`finish`](Build::finish), by one
+/// transaction, and before that is nothing that can be opened.
 pub struct Build {
     directory: PathBuf,
     method: Arc<dyn Compare>,

@@ -18,7 +18,7 @@ use crate::sketch::Compare;
 impl Index {
     /// Copies the index, as it is now, into the directory `to`; questions and changes go on.
     ///
-    /// `to` must not exist, or be empty. Until the last step, which is durable, it is no index.
+    /// `to` must not exist, or be empty. Until one transaction, when all else is there, it is no index.
     ///
     /// # Errors
     /// Those of [`Index::create`]; [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment

@@ -1,8 +1,8 @@
 //! Which segments are to be merged?
 //!
 //! Segments of about the same size are merged four at a time, so that a document is copied about
-//! log₄(n / 65 536) times, and a question looks into few of them. Only neighbours in age are merged: documents stay in the order in which
-//! they were added. A segment of which a good part was removed is written anew by itself.
+//! log₄(n / 65 536) times, and a question looks into few of them. Only neighbours in age are
+//! merged: documents stay in the order in which they were added. A segment of which a good part was removed is written anew by itself.
 
 use std::ops::Range;
 

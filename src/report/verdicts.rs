@@ -1,10 +1,11 @@
 //! What an index says of a document, as JSON: for files and for those who ask over a network.
 
 use std::borrow::Cow;
+use std::fmt::{self, Display, Formatter};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::json_lines::At;
 use crate::sketch::{Score, content_seen};
@@ -45,21 +46,30 @@ pub struct Nearness {
     pub likeness: Option<f64>,
 }
 
-/// A document of an index, as the service gives it, too.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Known {
+/// A document of an index.
+#[derive(Serialize)]
+pub struct Known<'a> {
     /// Its id.
-    pub id: String,
+    pub id: Cow<'a, str>,
     /// The bytes of an id that is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id_base64: Option<String>,
-    /// Its sketch, in hexadecimal digits.
-    pub fingerprint: String,
+    /// Its sketch.
+    pub fingerprint: Digits<'a>,
     /// What was put in with it.
-    pub payload: String,
+    pub payload: Cow<'a, str>,
     /// The bytes of a payload that is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload_base64: Option<String>,
+}
+
+/// A sketch in hexadecimal digits: those of the number that a fingerprint is, those of the bytes of
+/// any other sketch; none for a document that has nothing to compare.
+pub struct Digits<'a> {
+    /// The bytes, of a number the lowest first.
+    pub sketch: &'a [u8],
+    /// Whether they are a number.
+    pub is_number: bool,
 }
 
 /// What is said of a document of a file.
@@ -122,16 +132,33 @@ impl Near {
     }
 }
 
-impl Known {
+impl<'a> Known<'a> {
     /// The document called `id`.
-    pub fn new(id: &[u8], fingerprint: String, payload: &[u8]) -> Known {
+    pub fn new(id: &'a [u8], fingerprint: Digits<'a>, payload: &'a [u8]) -> Known<'a> {
         Known {
-            id: String::from_utf8_lossy(id).into_owned(),
+            id: String::from_utf8_lossy(id),
             id_base64: base64_if_needed(id),
             fingerprint,
-            payload: String::from_utf8_lossy(payload).into_owned(),
+            payload: String::from_utf8_lossy(payload),
             payload_base64: base64_if_needed(payload),
         }
+    }
+}
+
+impl Display for Digits<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let digits = |byte: &u8| write!(out, "{byte:02x}");
+        match self.is_number {
+            true => self.sketch.iter().rev().try_for_each(digits),
+            false => self.sketch.iter().try_for_each(digits),
+        }
+    }
+}
+
+impl Serialize for Digits<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        // Long ones are not put together first.
+        to.collect_str(self)
     }
 }
 
@@ -158,11 +185,12 @@ mod tests {
 
     #[test]
     fn documents_have_the_fields_that_the_service_gives() {
-        let known = Known::new(b"a", "0f".into(), b"");
-        let expected = json!({"id": "a", "fingerprint": "0f", "payload": ""});
+        let digits = |sketch, is_number| Digits { sketch, is_number };
+        let known = Known::new(b"a", digits(&[1, 0xf], true), b"");
+        let expected = json!({"id": "a", "fingerprint": "0f01", "payload": ""});
         assert_eq!(serde_json::to_value(known).unwrap(), expected);
-        let known = Known::new(b"\xff", String::new(), b"\xfe");
-        let expected = json!({"id": "\u{fffd}", "id_base64": "/w==", "fingerprint": "",
+        let known = Known::new(b"\xff", digits(&[1, 0xf], false), b"\xfe");
+        let expected = json!({"id": "\u{fffd}", "id_base64": "/w==", "fingerprint": "010f",
             "payload": "\u{fffd}", "payload_base64": "/g=="});
         assert_eq!(serde_json::to_value(known).unwrap(), expected);
     }

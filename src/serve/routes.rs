@@ -18,7 +18,7 @@ use simtool::index::{Answer, Query};
 use simtool::sketch::Shape;
 use tokio::time::timeout;
 
-use super::answer::{Known, Said};
+use super::answer::Said;
 use super::ask::Asked;
 use super::gate::Permit;
 use super::memory::Loan;
@@ -193,7 +193,7 @@ async fn document(State(service): State<Arc<Service>>, request: Request) -> Answ
             let document = document.ok_or_else(Problem::unknown_id)?;
             let weight = document.sketch.len() + document.payload.len();
             Ok(match weight <= lent {
-                true => Ok(json_bytes(&Known::new(seen, &document))),
+                true => Ok(json_bytes(&seen.known(&document))),
                 // It is looked up again when there is memory for it.
                 false => Err(weight),
             })

@@ -72,14 +72,14 @@ pub fn run(args: &InfoArgs) -> Result<()> {
 
 /// Prints a document.
 fn document(seen: &Seen, id: &OsStr) -> Result<()> {
-    let Some(known) = seen.known(id.as_encoded_bytes())? else {
+    let Some(document) = seen.index().document(id.as_encoded_bytes())? else {
         let message = format!("there is no document {id:?} in it");
         let error = Error::new(ErrorKind::Parameter, message);
         return Err(error.in_file(seen.index().directory()));
     };
     let screen = LineFile::new(Some(Path::new("-")));
     let mut line = screen.begin()?;
-    line.write(&serde_json::to_vec(&known).unwrap_or_default())?;
+    line.write(&serde_json::to_vec(&seen.known(&document)).unwrap_or_default())?;
     line.write(b"\n")?;
     line.publish()
 }

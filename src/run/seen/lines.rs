@@ -4,9 +4,9 @@ use super::Seen;
 use super::part::Part;
 use crate::Result;
 use crate::corpus::Place;
-use crate::index::{Answer, Entry, Verdict};
+use crate::index::{Answer, Document, Entry, Verdict};
 use crate::report::json_lines::At;
-use crate::report::verdicts::{Known, Line, Near, Nearness, base64_if_needed};
+use crate::report::verdicts::{Digits, Known, Line, Near, Nearness, base64_if_needed};
 use crate::sketch::Shape;
 
 /// So many bytes of lines are made at a time: payloads may be long.
@@ -78,26 +78,16 @@ impl<'a> Lines<'a> {
 }
 
 impl Seen {
-    /// The document called `id`, as JSON has it.
-    ///
-    /// # Errors
-    /// Those of [`Index::document`](crate::index::Index::document).
-    pub fn known(&self, id: &[u8]) -> Result<Option<Known>> {
-        let document = self.index().document(id)?;
-        Ok(document.map(|found| {
-            let fingerprint = self.fingerprint(&found.sketch);
-            Known::new(&found.id, fingerprint, &found.payload)
-        }))
+    /// A document of the index, as JSON has it.
+    pub fn known<'a>(&self, document: &'a Document) -> Known<'a> {
+        let fingerprint = self.digits(&document.sketch);
+        Known::new(&document.id, fingerprint, &document.payload)
     }
 
-    /// Hexadecimal digits: those of the number that a fingerprint is, those of the bytes of any
-    /// other sketch; none for a document that has nothing to compare.
-    pub fn fingerprint(&self, sketch: &[u8]) -> String {
-        let digits = |byte: &u8| format!("{byte:02x}");
-        match self.method().shape() {
-            Shape::Bits { .. } => sketch.iter().rev().map(digits).collect(),
-            Shape::Keys => sketch.iter().map(digits).collect(),
-        }
+    /// A sketch, as JSON has it.
+    pub fn digits<'a>(&self, sketch: &'a [u8]) -> Digits<'a> {
+        let is_number = matches!(self.method().shape(), Shape::Bits { .. });
+        Digits { sketch, is_number }
     }
 
     /// The documents near one, with their payloads.
