@@ -248,6 +248,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
         return Ok(finish(skipped));
     }
     unfinished(&args.output)?;
+    check_output(args, &job, &place)?;
     let progress = Arc::new(Progress::new());
     let stoppable = interrupt::stoppable(&progress);
     let watch = Watch::start(&progress, args.quiet);
@@ -324,6 +325,19 @@ fn unfinished(out: &Path) -> Result<()> {
         return Err(Error::new(ErrorKind::Write, message).in_file(out));
     }
     Ok(())
+}
+
+/// Refuses reports that would replace a file that the command reads.
+fn check_output(args: &DedupArgs, job: &Job, place: &Place<'_>) -> Result<()> {
+    let sources = place.sources.iter().chain(place.against.documents());
+    let mut files = args.reading.files(sources);
+    args.files_from.iter().for_each(|list| files.add(list));
+    if let Against::Known(_) = place.against {
+        let indices = args.against.iter();
+        indices.for_each(|index| files.add_directory(index));
+    }
+    let mut reports = job.reports().into_iter();
+    reports.try_for_each(|name| files.claim(&args.output.join(name), "--output"))
 }
 
 /// What will be done, for people, and what it will take.

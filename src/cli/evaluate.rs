@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
+use simtool::corpus;
 use simtool::evaluate::{Settings, Share};
 use simtool::io::AtomicFile;
 use simtool::report::evaluation::{self, Page};
@@ -69,7 +70,8 @@ pub struct EvaluateArgs {
     )]
     draws: usize,
 
-    /// Directory for evaluation.html, evaluation.json, methods.csv, curves.csv and scores.csv
+    /// Directory for evaluation.html, evaluation.json, methods.csv, curves.csv and scores.csv;
+    /// files of these names there are replaced
     #[arg(short, long, value_name = "DIR", help_heading = "Report")]
     output: Option<PathBuf>,
 
@@ -162,6 +164,14 @@ const USUAL: [&str; 5] = [
 ];
 /// More settings than this are a mistake.
 const MOST_METHODS: usize = 1000;
+/// The files of the report; the page comes last.
+const REPORT_FILES: [&str; 5] = [
+    "evaluation.json",
+    "methods.csv",
+    "curves.csv",
+    "scores.csv",
+    "evaluation.html",
+];
 /// Bytes of a text of a mistake that the page shows.
 const LONGEST_TEXT: usize = 4000;
 
@@ -195,6 +205,7 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
         &args.reading,
         &args.resources,
         args.quiet,
+        &|sources| args.check_output(sources),
     )?;
     if let Some(directory) = &args.output {
         publish(&report, args, directory)?;
@@ -222,17 +233,19 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
 /// Runs a job over the inputs, watched and stoppable.
 ///
 /// # Errors
-/// Those of the flags, of finding the inputs, and of the job.
+/// Those of the flags, of finding the inputs, of `check`, which sees them, and of the job.
 pub fn report(
     job: &Job,
     inputs: &[PathBuf],
     reading: &ReadingArgs,
     resources: &ResourceArgs,
     quiet: bool,
+    check: &dyn Fn(&[corpus::Source]) -> Result<()>,
 ) -> Result<(Report, Arc<Progress>)> {
     let manner = reading.manner()?;
     let resources = resources.resources(reading.max_document, std::env::temp_dir())?;
     let sources = files(inputs, &manner.reading)?;
+    check(&sources)?;
     let progress = Arc::new(Progress::new());
     let _stoppable = interrupt::stoppable(&progress);
     let _watch = Watch::start(&progress, quiet);
@@ -243,6 +256,19 @@ pub fn report(
         progress: &progress,
     })?;
     Ok((report, progress))
+}
+
+impl EvaluateArgs {
+    /// Refuses an output directory whose files are inputs.
+    fn check_output(&self, sources: &[corpus::Source]) -> Result<()> {
+        let mut files = self.reading.files(sources);
+        let truth = [&self.truth.pairs, &self.truth.clusters];
+        let others = truth.into_iter().flatten().chain(&self.matches);
+        others.for_each(|path| files.add(path));
+        let outputs = self.output.iter();
+        let mut outputs = outputs.flat_map(|out| REPORT_FILES.map(|name| out.join(name)));
+        outputs.try_for_each(|path| files.claim(&path, "--output"))
+    }
 }
 
 impl TruthArgs {
@@ -374,14 +400,14 @@ fn publish(report: &Report, args: &EvaluateArgs, directory: &Path) -> Result<()>
         ids,
         ..
     } = report;
-    let files = [
-        ("evaluation.json", evaluation::json(evaluation, ids)),
-        ("methods.csv", evaluation::methods_csv(evaluation)),
-        ("curves.csv", evaluation::curves_csv(evaluation)),
-        ("scores.csv", evaluation::scores_csv(truth, outcomes, ids)),
-        ("evaluation.html", page.html()),
+    let contents = [
+        evaluation::json(evaluation, ids),
+        evaluation::methods_csv(evaluation),
+        evaluation::curves_csv(evaluation),
+        evaluation::scores_csv(truth, outcomes, ids),
+        page.html(),
     ];
-    for (name, bytes) in files {
+    for (name, bytes) in REPORT_FILES.iter().zip(contents) {
         let mut file = AtomicFile::create(&directory.join(name))?;
         file.write_all(&bytes).map_err(|cause| file.error(cause))?;
         file.publish()?;

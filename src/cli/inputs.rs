@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use simtool::io::Input;
+use simtool::io::{Input, InputFiles};
 use simtool::run::matching;
 use simtool::{Error, ErrorKind, Result};
 
@@ -43,6 +43,15 @@ impl Sources {
         Ok(())
     }
 
+    /// The files, so that no output replaces them.
+    pub fn files(&self) -> InputFiles {
+        let others = [&self.stop_words, &self.hash_table];
+        let mut files = InputFiles::default();
+        let all = self.articles.iter().chain(&self.samples).chain(others);
+        all.for_each(|path| files.add(path));
+        files
+    }
+
     /// Opens all; what is not a file is copied into `temporary`.
     ///
     /// # Errors
@@ -77,21 +86,6 @@ impl Inputs {
             stop_words: self.stop_words.bytes(),
             hash_table: self.hash_table.bytes(),
         }
-    }
-
-    /// Refuses to replace an input by the result.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`] if `output` is the file of an input, by whatever name.
-    pub fn refuse(&self, output: &Path) -> Result<()> {
-        let Some(input) = self.all().find(|input| input.is_same_file(output)) else {
-            return Ok(());
-        };
-        let message = format!(
-            "is the input {} as well (write the result to another file with --output)",
-            input.name().display()
-        );
-        Err(Error::new(ErrorKind::Parameter, message).in_file(output))
     }
 
     /// What came of a run over these inputs: its own answer, unless an input changed meanwhile,

@@ -150,9 +150,6 @@ pub fn run(args: &MatchArgs) -> Result<()> {
     if let Some(runs) = args.scaling {
         return scaling::run(&plan, &inputs, runs);
     }
-    plan.target
-        .path()
-        .map_or(Ok(()), |path| inputs.refuse(path))?;
     let mut output = Output::create(&plan.target, &plan.resources.temporary)?;
 
     let progress = Arc::new(Progress::new());

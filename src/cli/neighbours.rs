@@ -7,6 +7,8 @@ use std::time::Instant;
 use clap::Args;
 
 use simtool::Result;
+#[cfg(feature = "index")]
+use simtool::io::InputFiles;
 use simtool::run::Progress;
 use simtool::run::collection::Inputs;
 use simtool::run::neighbours::{Summary, neighbours};
@@ -15,6 +17,8 @@ use simtool::sketch::registry::Spec;
 use super::exit::Finish;
 #[cfg(feature = "index")]
 use super::index::query;
+#[cfg(feature = "index")]
+use super::output;
 use super::output::{Output, Target};
 use super::reading_flags::{ReadingArgs, files};
 use super::resource_flags::ResourceArgs;
@@ -105,12 +109,13 @@ pub fn run(args: &NeighboursArgs) -> Result<Finish> {
     let begin = Instant::now();
     let spec = Spec::parse(&args.method)?;
     let manner = args.reading.manner()?;
-    let target = Target::new(args.output.clone());
+    let articles = files(&args.articles, &manner.reading)?;
+    let samples = files(&args.samples, &manner.reading)?;
+    let mut read = args.reading.files(articles.iter().chain(&samples));
+    let target = Target::new(args.output.clone(), "--output", &mut read)?;
     let resources = args
         .resources
         .resources(args.reading.max_document, target.temporary())?;
-    let articles = files(&args.articles, &manner.reading)?;
-    let samples = files(&args.samples, &manner.reading)?;
     let progress = Arc::new(Progress::new());
     let stoppable = interrupt::stoppable(&progress);
     let watch = Watch::start(&progress, args.quiet);
@@ -120,8 +125,7 @@ pub fn run(args: &NeighboursArgs) -> Result<Finish> {
         resources: &resources,
         progress: &progress,
     };
-    let temporary = target.temporary();
-    let mut output = Output::create(&target, &temporary)?;
+    let mut output = Output::create(&target, &resources.temporary)?;
     let summary = neighbours(&spec, inputs(&articles), inputs(&samples), &mut |lines| {
         output.write(lines)
     })?;
@@ -142,15 +146,17 @@ pub fn run(args: &NeighboursArgs) -> Result<Finish> {
 /// Asks an index.
 #[cfg(feature = "index")]
 fn against(args: &NeighboursArgs, index: &std::path::Path) -> Result<Finish> {
-    let temporary = Target::new(args.output.clone()).temporary();
+    let temporary = output::temporary(&args.output);
     query::ask(query::Question {
         index,
         wanted: simtool::run::seen::Wanted::default(),
         inputs: &args.samples,
         reading: args.reading.reading(),
+        files: InputFiles::default(),
         resources: args
             .resources
             .resources(args.reading.max_document, temporary)?,
+        temp_dir: args.resources.temp_dir.as_deref(),
         limit: query::MOST_MATCHES,
         output: &args.output,
         skipped: None,

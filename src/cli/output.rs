@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use simtool::io::AtomicFile;
+use simtool::io::{AtomicFile, InputFiles};
 use simtool::{Error, ErrorKind, Result};
 
 use super::screen;
@@ -21,8 +21,16 @@ pub enum Target {
 }
 
 impl Target {
-    /// The target that a user calls `path`; `-` is standard output.
-    pub fn new(path: PathBuf) -> Target {
+    /// The target that `flag` calls `path`; `-` is standard output.
+    ///
+    /// # Errors
+    /// Those of [`InputFiles::claim`]: `files` holds every file that the command reads.
+    pub fn new(path: PathBuf, flag: &str, files: &mut InputFiles) -> Result<Target> {
+        files.claim(&path, flag)?;
+        Ok(Target::of(path))
+    }
+
+    fn of(path: PathBuf) -> Target {
         let is_special = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
         if path.as_os_str() == "-" {
             Target::Screen
@@ -59,6 +67,12 @@ impl Target {
             path.display().to_string()
         })
     }
+}
+
+/// The directory for temporary files of the output `path`, if the user names none.
+#[cfg(feature = "index")]
+pub fn temporary(path: &Path) -> PathBuf {
+    Target::of(path.to_owned()).temporary()
 }
 
 /// A result that is being written; dropping it leaves the target as it was.
@@ -156,7 +170,7 @@ mod tests {
 
     #[test]
     fn targets_by_name() {
-        let target = |path: &str| Target::new(path.into());
+        let target = |path: &str| Target::of(path.into());
         assert!(matches!(target("-"), Target::Screen));
         for path in ["/dev/null", "/dev/stdout", "/proc/self/fd/1"] {
             assert!(matches!(target(path), Target::Stream(_)), "{path}");

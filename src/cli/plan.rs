@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use simtool::io::InputFiles;
 use simtool::run::Resources;
 use simtool::run::matching::Job;
 use simtool::{Error, ErrorKind, Result};
@@ -43,7 +44,12 @@ impl Plan {
             hash_table: one(&args.hashes, "hashvalue.txt"),
         };
         sources.check()?;
-        let target = Target::new(one(&args.output, "result.txt"));
+        let mut files = match args.scaling {
+            None => sources.files(),
+            // A measurement writes no result.
+            Some(_) => InputFiles::default(),
+        };
+        let target = Target::new(one(&args.output, "result.txt"), "--output", &mut files)?;
         let temporary = args.temp_dir.clone();
         let threads = args.threads.unwrap_or_else(machine::all_cores);
         Ok(Plan {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use simtool::corpus::{Format, HtmlText, Reading, Source, discover};
+use simtool::io::InputFiles;
 use simtool::run::collection::Manner;
 use simtool::text::{Choice, WordSet, builtin_stop_words, listed_stop_words};
 use simtool::{Error, ErrorKind, Result};
@@ -117,6 +118,15 @@ impl ReadingArgs {
             tokenizer: self.tokenizer(),
             stop_words: self.stop_words()?,
         })
+    }
+
+    /// The files that a command reads with these flags, so that no output replaces them.
+    pub fn files<'a>(&self, sources: impl IntoIterator<Item = &'a Source>) -> InputFiles {
+        let mut files = InputFiles::default();
+        let sources = sources.into_iter().map(|source| source.path.as_path());
+        let all = sources.chain(self.stop_words.as_deref());
+        all.for_each(|path| files.add(path));
+        files
     }
 
     /// The reading they ask for.

@@ -91,6 +91,7 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
         &args.reading,
         &args.resources,
         args.quiet,
+        &|_| Ok(()),
     )?;
     let found = recommend(&report, &specs)?;
 

@@ -4,7 +4,7 @@ use super::guard::{self, Registration};
 use super::{read_error, write_error};
 use crate::{Error, ErrorKind, Result};
 use memmap2::{Advice, Mmap, MmapOptions};
-use std::fs::{self, File, Metadata};
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -144,25 +144,6 @@ impl Input {
     /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.bytes().is_empty()
-    }
-
-    /// Device and inode number, which no two files share; `None` for an input without a file.
-    pub fn identity(&self) -> Option<(u64, u64)> {
-        self.source
-            .as_ref()
-            .map(|source| (source.opened.dev(), source.opened.ino()))
-    }
-
-    /// Whether `path` leads to the file of this input: by the same name, by another spelling of
-    /// it, by a symbolic or by a hard link.
-    ///
-    /// `false` for a path that leads nowhere, and for streams, which may well be read and
-    /// written under one name (a terminal).
-    pub fn is_same_file(&self, path: &Path) -> bool {
-        let identity = fs::metadata(path)
-            .ok()
-            .map(|found| (found.dev(), found.ino()));
-        identity.is_some() && identity == self.identity()
     }
 
     /// Checks, after the last use of [`bytes`](Input::bytes), that they were those of the file.

@@ -7,7 +7,7 @@ use simtool::Result;
 use simtool::run::seen::{Listing, Seen};
 
 use super::build::PayloadName;
-use super::line_file::{LineFile, apart};
+use super::line_file::LineFile;
 use super::query::MOST_MATCHES;
 use super::settings_flags::{SettingsArgs, manner_of};
 use super::working::{DocumentArgs, tell, tell_accidents};
@@ -52,14 +52,17 @@ pub struct AddArgs {
 
 /// Adds, and says what was new.
 pub fn run(args: &AddArgs) -> Result<Finish> {
-    let (output, skipped) = (args.output.as_deref(), args.documents.skipped());
-    apart(output, skipped)?;
-    let (output, skipped) = (LineFile::new(output), LineFile::new(skipped));
     let working = args.documents.begin(&args.index)?;
     let (wanted, level) = (args.settings.wanted()?, working.resources.level);
     let seen = Seen::open(&args.index, &wanted, level, &working.options())?;
     let manner = manner_of(seen.settings(), args.documents.reading());
-    let sources = working.sources(&args.documents, &manner.reading)?;
+    let mut files = args.settings.files();
+    files.add_directory(&args.index);
+    let sources = working.sources(&args.documents, &manner.reading, &mut files)?;
+    let temp_dir = args.documents.temp_dir();
+    let output = LineFile::new(args.output.as_deref(), "--output", &mut files, temp_dir)?;
+    let skipped = args.documents.skipped();
+    let skipped = LineFile::new(skipped, "--skipped", &mut files, temp_dir)?;
     let (mut lines, mut skips) = (output.begin()?, skipped.begin()?);
     let mut take = |more: &[u8]| lines.write(more);
     let listing = args.output.is_some().then_some(Listing {

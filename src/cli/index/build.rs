@@ -61,7 +61,11 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
     let spec = args.settings.spec()?;
     let manner = args.settings.manner(args.documents.reading())?;
     let working = args.documents.begin(&args.index)?;
-    let sources = working.sources(&args.documents, &manner.reading)?;
+    let mut files = args.settings.files();
+    files.add_directory(&args.index);
+    let sources = working.sources(&args.documents, &manner.reading, &mut files)?;
+    let (skipped, temp_dir) = (args.documents.skipped(), args.documents.temp_dir());
+    let skipped = LineFile::new(skipped, "--skipped", &mut files, temp_dir)?;
     let inputs = working.inputs(&sources, &manner);
     let settings = Settings::counted(spec, inputs)?;
     let options = Options {
@@ -69,7 +73,6 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
         ..working.options()
     };
     let (index, payload) = (&args.index, args.payload.into());
-    let skipped = LineFile::new(args.documents.skipped());
     let mut skips = skipped.begin()?;
     let (seen, added) =
         Seen::build_inputs(index, settings, &options, inputs, payload, &mut |more| {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use simtool::index::{Info, Layout};
+use simtool::io::InputFiles;
 use simtool::run::seen::{Seen, Wanted};
 use simtool::{Error, ErrorKind, Result};
 
@@ -77,7 +78,8 @@ fn document(seen: &Seen, id: &OsStr) -> Result<()> {
         let error = Error::new(ErrorKind::Parameter, message);
         return Err(error.in_file(seen.index().directory()));
     };
-    let screen = LineFile::new(Some(Path::new("-")));
+    let output = Some(Path::new("-"));
+    let screen = LineFile::new(output, "--output", &mut InputFiles::default(), None)?;
     let mut line = screen.begin()?;
     line.write(&serde_json::to_vec(&seen.known(&document)).unwrap_or_default())?;
     line.write(b"\n")?;

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use simtool::{Error, ErrorKind, Result};
+use simtool::Result;
+use simtool::io::InputFiles;
 
 use crate::cli::output::{Output, Target};
 
@@ -13,13 +14,24 @@ pub struct LineFile(Option<(Target, PathBuf)>);
 pub struct LineWriter<'a>(Option<Output<'a>>);
 
 impl LineFile {
-    /// The file that a user calls `path`; `-` is standard output.
-    pub fn new(path: Option<&Path>) -> LineFile {
-        LineFile(path.map(|path| {
-            let target = Target::new(path.to_owned());
-            let temporary = target.temporary();
-            (target, temporary)
-        }))
+    /// The file that `flag` calls `path`; `-` is standard output. `files` holds every file that
+    /// the command reads. Lines for standard output or a device wait in `temp_dir`, or in the
+    /// system's directory of temporary files.
+    ///
+    /// # Errors
+    /// Those of [`Target::new`].
+    pub fn new(
+        path: Option<&Path>,
+        flag: &str,
+        files: &mut InputFiles,
+        temp_dir: Option<&Path>,
+    ) -> Result<LineFile> {
+        let Some(path) = path else {
+            return Ok(LineFile(None));
+        };
+        let target = Target::new(path.to_owned(), flag, files)?;
+        let temporary = temp_dir.map_or_else(|| target.temporary(), Path::to_owned);
+        Ok(LineFile(Some((target, temporary))))
     }
 
     /// Begins to write.
@@ -56,19 +68,5 @@ impl LineWriter<'_> {
     /// Those of [`Output::publish`].
     pub fn publish(self) -> Result<()> {
         self.0.map_or(Ok(()), |output| output.publish(0))
-    }
-}
-
-/// Fails if what is said of documents and what was skipped would go to one place.
-///
-/// # Errors
-/// [`ErrorKind::Parameter`] naming it.
-pub fn apart(output: Option<&Path>, skipped: Option<&Path>) -> Result<()> {
-    match output.filter(|output| Some(*output) == skipped) {
-        None => Ok(()),
-        Some(both) => {
-            let message = "--output and --skipped are the same place (name two)";
-            Err(Error::new(ErrorKind::Parameter, message).in_file(both))
-        }
     }
 }

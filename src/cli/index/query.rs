@@ -6,11 +6,12 @@ use std::sync::Arc;
 use clap::Args;
 use simtool::Result;
 use simtool::corpus::Reading;
+use simtool::io::InputFiles;
 use simtool::run::collection::Inputs;
 use simtool::run::seen::{Seen, Wanted};
 use simtool::run::{Progress, Resources};
 
-use super::line_file::{LineFile, apart};
+use super::line_file::LineFile;
 use super::settings_flags::{SettingsArgs, manner_of};
 use super::working::{DocumentArgs, Sources, finish, read_only};
 use crate::cli::exit::Finish;
@@ -60,7 +61,11 @@ pub struct Question<'a> {
     pub inputs: &'a [PathBuf],
     /// How they are read, but for what the index has frozen.
     pub reading: Reading,
+    /// What is read besides the inputs and the index.
+    pub files: InputFiles,
     pub resources: Resources,
+    /// Where lines for standard output wait, if the user says so.
+    pub temp_dir: Option<&'a Path>,
     pub limit: usize,
     pub output: &'a Path,
     /// Where skipped documents are listed, if they are.
@@ -77,7 +82,9 @@ pub fn run(args: &QueryArgs) -> Result<Finish> {
         wanted: args.settings.wanted()?,
         inputs: documents.inputs(),
         reading: documents.reading(),
+        files: args.settings.files(),
         resources: documents.resources(&args.index)?,
+        temp_dir: documents.temp_dir(),
         limit: args.limit,
         output: &args.output,
         skipped: documents.skipped(),
@@ -87,23 +94,26 @@ pub fn run(args: &QueryArgs) -> Result<Finish> {
 }
 
 /// Asks and publishes.
-pub fn ask(question: Question<'_>) -> Result<Finish> {
-    apart(Some(question.output), question.skipped)?;
+pub fn ask(mut question: Question<'_>) -> Result<Finish> {
+    let mut files = std::mem::take(&mut question.files);
+    files.add_directory(question.index);
     let (index, resources) = (question.index, &question.resources);
     let seen = Seen::open(index, &question.wanted, resources.level, &read_only())?;
     let manner = manner_of(seen.settings(), question.reading);
     let progress = Arc::new(Progress::new());
     let stoppable = stoppable(&progress);
     let watch = Watch::start(&progress, question.quiet);
-    let sources = Sources::find(question.inputs, &manner.reading, resources, &progress)?;
+    let reading = &manner.reading;
+    let sources = Sources::find(question.inputs, reading, resources, &progress, &mut files)?;
     let inputs = Inputs {
         sources: &sources,
         manner: &manner,
         resources,
         progress: &progress,
     };
-    let output = LineFile::new(Some(question.output));
-    let skipped = LineFile::new(question.skipped);
+    let (output, temp_dir) = (Some(question.output), question.temp_dir);
+    let output = LineFile::new(output, "--output", &mut files, temp_dir)?;
+    let skipped = LineFile::new(question.skipped, "--skipped", &mut files, temp_dir)?;
     let (mut lines, mut skips) = (output.begin()?, skipped.begin()?);
     let mut write = |more: &[u8]| lines.write(more);
     let asked = seen.query_inputs(inputs, question.limit, &mut write, &mut |more| {

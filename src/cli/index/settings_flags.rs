@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use simtool::Result;
 use simtool::corpus::{HtmlText, Reading};
+use simtool::io::InputFiles;
 use simtool::run::collection::Manner;
 use simtool::run::seen::{Settings, Wanted};
 use simtool::sketch::registry::Spec;
@@ -38,6 +39,15 @@ pub struct SettingsArgs {
 }
 
 impl SettingsArgs {
+    /// The files that these flags name, so that no output replaces them.
+    pub fn files(&self) -> InputFiles {
+        let mut files = InputFiles::default();
+        if let Some(path) = &self.stop_words {
+            files.add(path);
+        }
+        files
+    }
+
     /// What an index that is there has to have.
     ///
     /// # Errors

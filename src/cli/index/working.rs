@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use simtool::corpus::{HtmlText, Reading, Source, discover};
 use simtool::index::Options;
+use simtool::io::InputFiles;
 use simtool::run::collection::{Inputs, Manner};
 use simtool::run::seen::{Added, Seen};
 use simtool::run::streams::spool;
@@ -78,6 +79,11 @@ impl DocumentArgs {
         self.skipped.as_deref()
     }
 
+    /// The directory of temporary files, if the user names one.
+    pub fn temp_dir(&self) -> Option<&Path> {
+        self.resources.temp_dir.as_deref()
+    }
+
     /// Whether nobody wants to see progress.
     pub fn quiet(&self) -> bool {
         self.quiet
@@ -117,7 +123,7 @@ impl DocumentArgs {
 }
 
 impl Sources {
-    /// Finds `inputs`; streams are copied into a temporary directory.
+    /// Finds `inputs`, and adds them to `files`; streams are copied into a temporary directory.
     ///
     /// # Errors
     /// Those of finding and of copying them.
@@ -126,9 +132,11 @@ impl Sources {
         reading: &Reading,
         resources: &Resources,
         progress: &Progress,
+        files: &mut InputFiles,
     ) -> Result<Sources> {
         reading.check()?;
         let mut sources = discover(inputs, &[], reading)?;
+        sources.iter().for_each(|source| files.add(&source.path));
         let mut copies = None;
         if sources.iter().any(Source::is_stream) {
             let unwritable = |cause| {
@@ -160,8 +168,14 @@ impl Working {
     ///
     /// # Errors
     /// Those of [`Sources::find`].
-    pub fn sources(&self, documents: &DocumentArgs, reading: &Reading) -> Result<Sources> {
-        Sources::find(&documents.inputs, reading, &self.resources, &self.progress)
+    pub fn sources(
+        &self,
+        documents: &DocumentArgs,
+        reading: &Reading,
+        files: &mut InputFiles,
+    ) -> Result<Sources> {
+        let (resources, progress) = (&self.resources, &self.progress);
+        Sources::find(&documents.inputs, reading, resources, progress, files)
     }
 
     /// Inputs that are read with it.

@@ -114,6 +114,29 @@ impl Job {
         })
     }
 
+    /// The names of the files that a run writes into the output directory, not counting the
+    /// inputs that [`WriteMode::Kept`] and [`WriteMode::Annotated`] write again.
+    pub fn reports(&self) -> Vec<&'static str> {
+        let further = [
+            ("kept.jsonl", self.write == WriteMode::Ids),
+            ("duplicates.csv", self.pairs.csv),
+            ("duplicates.parquet", self.pairs.parquet),
+        ];
+        let further = further.into_iter().filter(|(_, is_written)| *is_written);
+        let always = [
+            "clusters.jsonl",
+            "duplicates.jsonl",
+            "refused.jsonl",
+            "skipped.jsonl",
+            "summary.json",
+            "timings.json",
+        ];
+        always
+            .into_iter()
+            .chain(further.map(|(name, _)| name))
+            .collect()
+    }
+
     /// Whether equality alone decides, so that there is no sketch.
     pub fn is_by_equality(&self) -> bool {
         [EXACT, NORMALIZED].contains(&self.method.name().as_str())

@@ -1,0 +1,196 @@
+//! The files that a command reads, which none of its outputs may replace.
+
+use crate::{Error, ErrorKind, Result};
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The name of standard input, and of standard output.
+const STREAM: &str = "-";
+/// An output that any number of others may share.
+const NULL_DEVICE: &str = "/dev/null";
+/// As many symbolic links as Linux follows in one path.
+const MOST_LINKS: usize = 40;
+
+/// The files that a command reads and those that it writes.
+///
+/// Every input is added before the first output is claimed. A file is recognised by its device and
+/// inode number: by the same name, another spelling, a symbolic link or a hard link. FIFOs,
+/// terminals and other devices may be read and written under one name.
+#[derive(Debug, Default)]
+pub struct InputFiles {
+    /// The name of each input, by device and inode number.
+    files: HashMap<(u64, u64), PathBuf>,
+    /// Directories whose files belong to the command: the real path and the name of each.
+    directories: Vec<(PathBuf, PathBuf)>,
+    /// The flag that names each output, by its real path.
+    outputs: HashMap<PathBuf, String>,
+}
+
+impl InputFiles {
+    /// Adds an input; `-` is standard input. A path that leads to no regular file has no effect.
+    pub fn add(&mut self, input: &Path) {
+        let (path, name) = match input.as_os_str() == STREAM {
+            true => (Path::new("/dev/stdin"), Path::new("standard input")),
+            false => (input, input),
+        };
+        if let Some(identity) = identity(path) {
+            self.files.insert(identity, name.to_owned());
+        }
+    }
+
+    /// Adds a directory, such as that of an index, in which no output may lie.
+    pub fn add_directory(&mut self, directory: &Path) {
+        let real = real_path(directory, MOST_LINKS);
+        self.directories.push((real, directory.to_owned()));
+    }
+
+    /// Adds the output that `flag` names; `-` is standard output.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if `output` is an input, lies in an added directory, or is another
+    /// output.
+    pub fn claim(&mut self, output: &Path, flag: &str) -> Result<()> {
+        let (path, name) = match output.as_os_str() == STREAM {
+            true => (Path::new("/dev/stdout"), Path::new("standard output")),
+            false => (output, output),
+        };
+        let refuse = |message: String| {
+            let error = Error::new(ErrorKind::Parameter, message);
+            Err(error.in_file(name))
+        };
+        if let Some(input) = identity(path).and_then(|identity| self.files.get(&identity)) {
+            return refuse(format!(
+                "is the input {} as well (name another place with {flag})",
+                input.display()
+            ));
+        }
+        let real = real_path(path, MOST_LINKS);
+        let mut around = self.directories.iter();
+        if let Some((_, directory)) = around.find(|(directory, _)| real.starts_with(directory)) {
+            return refuse(format!(
+                "is inside {}, whose files the command needs (name another place with {flag})",
+                directory.display()
+            ));
+        }
+        match self.outputs.insert(real, flag.to_owned()) {
+            Some(other) if path != Path::new(NULL_DEVICE) => {
+                refuse(format!("{other} and {flag} are the same place (name two)"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Device and inode number of the regular file that `path` leads to.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some((found.dev(), found.ino()))
+}
+
+/// The path without links that `path` stands for, whether it exists or not.
+fn real_path(path: &Path, most_links: usize) -> PathBuf {
+    if let Ok(real) = fs::canonicalize(path) {
+        return real;
+    }
+    let parent = match path.parent() {
+        None => return path.to_owned(),
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+    };
+    let parent = real_path(parent, most_links);
+    match (fs::read_link(path), path.file_name()) {
+        (Ok(link), _) if most_links > 0 => real_path(&parent.join(link), most_links - 1),
+        (_, name) => parent.join(name.map_or_else(OsString::new, OsString::from)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// A directory with `input`, `other`, an index and links.
+    fn directory() -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        let place = |name: &str| directory.path().join(name);
+        fs::write(place("input"), "words").unwrap();
+        fs::write(place("other"), "words").unwrap();
+        fs::hard_link(place("input"), place("hard")).unwrap();
+        symlink("input", place("soft")).unwrap();
+        symlink(".", place("folder")).unwrap();
+        fs::create_dir(place("index")).unwrap();
+        symlink("index/new", place("dangling")).unwrap();
+        symlink("circle", place("circle")).unwrap();
+        directory
+    }
+
+    fn refusal(directory: &Path, outputs: &[&str]) -> Option<String> {
+        let mut files = InputFiles::default();
+        files.add(&directory.join("input"));
+        files.add(&directory.join("missing"));
+        files.add_directory(&directory.join("index"));
+        let outputs = outputs.iter().map(|output| directory.join(output));
+        let mut claims = outputs.map(|output| files.claim(&output, "--output"));
+        claims.find_map(|claim| claim.err().map(|error| error.to_string()))
+    }
+
+    #[test]
+    fn an_input_is_refused_under_every_name() {
+        let directory = directory();
+        for output in [
+            "input",
+            "./input",
+            "folder/input",
+            "folder/./folder/soft",
+            "soft",
+            "hard",
+        ] {
+            let refusal = refusal(directory.path(), &[output]).unwrap();
+            assert!(refusal.contains("is the input"), "{refusal}");
+            assert!(refusal.contains("with --output"), "{refusal}");
+        }
+        for output in ["other", "missing", "folder", "no/such/directory", "circle"] {
+            assert_eq!(refusal(directory.path(), &[output]), None, "{output}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_written_into_a_directory_that_is_needed() {
+        let directory = directory();
+        for output in ["index/a", "index/new/a", "folder/index/a", "dangling"] {
+            let refusal = refusal(directory.path(), &[output]).unwrap();
+            assert!(refusal.contains("is inside"), "{refusal}");
+        }
+        assert_eq!(refusal(directory.path(), &["index-2/a"]), None);
+    }
+
+    #[test]
+    fn outputs_are_different_places() {
+        let directory = directory();
+        for outputs in [
+            ["new", "folder/new"],
+            ["no/a", "no/./a"],
+            ["other", "other"],
+        ] {
+            let refusal = refusal(directory.path(), &outputs).unwrap();
+            assert!(refusal.contains("the same place"), "{refusal}");
+        }
+        assert_eq!(refusal(directory.path(), &["new", "other"]), None);
+        let mut files = InputFiles::default();
+        files.claim(Path::new(NULL_DEVICE), "--output").unwrap();
+        files.claim(Path::new(NULL_DEVICE), "--skipped").unwrap();
+        files.claim(Path::new(STREAM), "--output").unwrap();
+        let twice = files.claim(Path::new("/dev/stdout"), "--skipped");
+        assert!(twice.is_err());
+    }
+
+    #[test]
+    fn devices_and_fifos_are_read_and_written_under_one_name() {
+        let mut files = InputFiles::default();
+        files.add(Path::new(NULL_DEVICE));
+        files.claim(Path::new(NULL_DEVICE), "--output").unwrap();
+    }
+}

@@ -1,0 +1,308 @@
+//! No output of any command replaces a file that the command reads.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use crate::workplace::{SIMTOOL, Workplace};
+
+/// The flags that take a file or a directory: a new one has to be classified here, and an output
+/// also needs a row in [`COMMANDS`].
+const INPUTS: [&str; 18] = [
+    "--against",
+    "--articles",
+    "--clusters",
+    "--files-from",
+    "--hashes",
+    "--ids",
+    "--in",
+    "--matches",
+    "--pair",
+    "--pairs",
+    "--samples",
+    "--stop-words",
+    "--stopwords",
+    "--tls-cert",
+    "--tls-key",
+    "--token-file",
+    // Of the plain form and of generate, which has no inputs.
+    "--dir",
+    // Nothing in it is replaced.
+    "--temp-dir",
+];
+const OUTPUTS: [&str; 3] = [
+    "--output",
+    "--skipped",
+    // Of the service, which makes a new directory in it for each copy.
+    "--copies",
+];
+
+/// What a command reads, and how it is called; OUT stands for its output.
+struct Case {
+    line: &'static str,
+    flags: &'static [&'static str],
+    inputs: &'static [&'static str],
+}
+
+const COMMANDS: &[Case] = &[
+    Case {
+        line: "100 16 --output OUT",
+        flags: &["--output"],
+        inputs: &[
+            "article.txt",
+            "sample.txt",
+            "stopwords.txt",
+            "hashvalue.txt",
+        ],
+    },
+    Case {
+        line: "match --articles a.jsonl --samples b.jsonl --stop-words words -o OUT",
+        flags: &["--output"],
+        inputs: &["a.jsonl", "b.jsonl", "words"],
+    },
+    #[cfg(feature = "index")]
+    Case {
+        line: "match --against seen --samples b.jsonl -o OUT",
+        flags: &["--output"],
+        inputs: &["b.jsonl", "seen/index.json"],
+    },
+    #[cfg(feature = "index")]
+    Case {
+        line: "index query seen a.jsonl b.jsonl --stop-words words OUT",
+        flags: &["--output", "--skipped"],
+        inputs: &["a.jsonl", "b.jsonl", "words", "seen/index.json"],
+    },
+    #[cfg(feature = "index")]
+    Case {
+        line: "index add seen a.jsonl b.jsonl --stop-words words OUT",
+        flags: &["--output", "--skipped"],
+        inputs: &["a.jsonl", "b.jsonl", "words", "seen/index.json"],
+    },
+    #[cfg(feature = "index")]
+    Case {
+        line: "index build new a.jsonl b.jsonl --stop-words words OUT",
+        flags: &["--skipped"],
+        inputs: &["a.jsonl", "b.jsonl", "words"],
+    },
+    Case {
+        line: "dedup a.jsonl --files-from list --against b.jsonl --stop-words words --write ids \
+               --pairs csv,parquet --quiet --output OUT",
+        flags: &["--output"],
+        inputs: &["a.jsonl", "b.jsonl", "c.jsonl", "words", "list"],
+    },
+    Case {
+        line: "evaluate a.jsonl --pairs pairs.tsv --matches matches.tsv --stop-words words --quiet \
+               --output OUT",
+        flags: &["--output"],
+        inputs: &["a.jsonl", "pairs.tsv", "matches.tsv", "words"],
+    },
+];
+
+fn place() -> Workplace {
+    let place = Workplace::example();
+    let line = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
+    let text = "one two three four five six seven eight nine ten";
+    place.write(
+        "a.jsonl",
+        line("a1", text) + &line("a2", "other words of a page"),
+    );
+    place.write("b.jsonl", line("b1", text));
+    place.write("c.jsonl", line("c1", text));
+    place.write("list", "c.jsonl\n");
+    place.write("words", "the and of\n");
+    place.write("pairs.tsv", "a\tb\tlabel\na1\ta2\tunrelated\n");
+    place.write("matches.tsv", "a\tb\na1\ta2\n");
+    #[cfg(feature = "index")]
+    place
+        .run("index build seen b.jsonl --stop-words words --quiet")
+        .success();
+    place
+}
+
+fn refused(place: &Workplace, line: &str, input: &str) {
+    let before = fs::read(place.path(input)).unwrap();
+    let assert = place.run(line).code(2);
+    let message = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    let expected = match input.starts_with("seen/") {
+        true => "is inside seen".to_owned(),
+        false => format!("is the input {input} as well"),
+    };
+    // A summary says that a run was finished, whatever it is a link to.
+    let is_finished = message.contains("holds the output of a finished run");
+    assert!(
+        message.contains(&expected) || is_finished,
+        "{line}: {message}"
+    );
+    assert_eq!(fs::read(place.path(input)).unwrap(), before, "{line}");
+}
+
+#[test]
+fn no_output_replaces_an_input_by_whatever_name() {
+    let place = place();
+    for case in COMMANDS {
+        for input in case.inputs {
+            for name in ["hard", "soft"] {
+                let _ = fs::remove_file(place.path(name));
+            }
+            fs::hard_link(place.path(input), place.path("hard")).unwrap();
+            symlink(input, place.path("soft")).unwrap();
+            for flag in case.flags {
+                if ["dedup", "evaluate"]
+                    .iter()
+                    .any(|name| case.line.starts_with(name))
+                {
+                    in_directory(&place, case.line, input);
+                    continue;
+                }
+                let is_inside = input.starts_with("seen/");
+                let names = [input, "soft", "hard"];
+                // A hard link to a file of an index replaces nothing in it.
+                for name in &names[..if is_inside { 2 } else { 3 }] {
+                    let output = match case.line.contains("o OUT") || case.line.contains("t OUT") {
+                        true => (*name).to_owned(),
+                        false => format!("{flag} {name}"),
+                    };
+                    refused(&place, &case.line.replace("OUT", &output), input);
+                }
+            }
+        }
+    }
+}
+
+/// Tries each file of an output directory.
+fn in_directory(place: &Workplace, line: &str, input: &str) {
+    let _ = fs::remove_dir_all(place.path("out"));
+    place.run(&line.replace("OUT", "out")).success();
+    let written = files(&place.path("out"));
+    assert!(written.len() >= 5, "{written:?}");
+    for name in written {
+        let _ = fs::remove_dir_all(place.path("out"));
+        fs::create_dir(place.path("out")).unwrap();
+        symlink(place.path(input), place.path("out").join(name)).unwrap();
+        refused(place, &line.replace("OUT", "out"), input);
+    }
+}
+
+fn files(directory: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(directory).unwrap().map(Result::unwrap);
+    let files = entries.filter(|entry| entry.file_type().unwrap().is_file());
+    files
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect()
+}
+
+#[test]
+fn standard_streams_that_are_inputs_are_not_replaced_either() {
+    let place = place();
+    let before = place.read("a.jsonl");
+    let run = |stdin: fs::File, stdout: fs::File, line: &str| {
+        let mut command = std::process::Command::new(SIMTOOL);
+        command
+            .current_dir(place.path(""))
+            .stdin(stdin)
+            .stdout(stdout);
+        let output = command.args(line.split(' ')).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains("as well"), "{message}");
+        assert_eq!(place.read("a.jsonl"), before);
+    };
+    let open = |name: &str| {
+        let mut options = fs::OpenOptions::new();
+        options
+            .read(true)
+            .append(true)
+            .open(place.path(name))
+            .unwrap()
+    };
+    let line = "match --articles b.jsonl --samples a.jsonl";
+    run(open("b.jsonl"), open("a.jsonl"), line);
+    if cfg!(feature = "index") {
+        run(
+            open("a.jsonl"),
+            open("c.jsonl"),
+            "index query seen - -o a.jsonl",
+        );
+    }
+}
+
+#[test]
+fn every_flag_that_names_a_file_is_classified() {
+    let place = Workplace::empty();
+    let mut commands = vec![String::new()];
+    for group in ["", "index"].into_iter().filter(|group| is_command(group)) {
+        let text = help(&place, group);
+        let list = text.split("Commands:\n").nth(1).unwrap_or_default();
+        let rows = list.lines().take_while(|line| line.starts_with("  "));
+        let names = rows.filter_map(|line| line.split_whitespace().next());
+        commands.extend(names.map(|name| format!("{group} {name}").trim().to_owned()));
+    }
+    assert!(commands.len() > 10, "{commands:?}");
+    let mut outputs = BTreeSet::new();
+    for command in commands {
+        for line in help(&place, &command).lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [.., flag, value] = words.as_slice() else {
+                continue;
+            };
+            let names_a_file = ["<FILE>", "<DIR>", "<LIST>", "<INPUT>"]
+                .iter()
+                .any(|kind| value.trim_end_matches("...") == *kind);
+            if !flag.starts_with("--") || !names_a_file {
+                continue;
+            }
+            assert!(
+                INPUTS.contains(flag) || OUTPUTS.contains(flag),
+                "{command} {flag}: is it an input or an output?"
+            );
+            if OUTPUTS.contains(flag) && *flag != "--copies" {
+                outputs.insert((command.clone(), (*flag).to_owned()));
+            }
+        }
+    }
+    for (command, flag) in outputs {
+        let is_tried = COMMANDS.iter().any(|case| {
+            let is_plain = command.is_empty() && case.line.starts_with("100 16");
+            let is_named = !command.is_empty() && case.line.starts_with(&command);
+            (is_plain || is_named) && case.flags.contains(&flag.as_str())
+        });
+        assert!(is_tried, "{command} {flag} has no row in COMMANDS");
+    }
+}
+
+/// Whether this build has the command.
+fn is_command(name: &str) -> bool {
+    name != "index" || cfg!(feature = "index")
+}
+
+fn help(place: &Workplace, command: &str) -> String {
+    let assert = place.run(&format!("{command} --help")).success();
+    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+}
+
+#[test]
+fn lines_for_standard_output_wait_where_the_user_says() {
+    let place = place();
+    fs::create_dir(place.path("tmp")).unwrap();
+    let nowhere = place.path("nowhere");
+    let mut lines = vec!["match --articles a.jsonl --samples b.jsonl"];
+    if cfg!(feature = "index") {
+        lines.extend([
+            "match --against seen --samples b.jsonl",
+            "index query seen a.jsonl",
+            "index add seen a.jsonl -o -",
+        ]);
+    }
+    for line in lines {
+        let run = |temp_dir: &str| {
+            let mut command = place.command(SIMTOOL);
+            command.env("TMPDIR", &nowhere).args(line.split(' '));
+            command.args(["--temp-dir", temp_dir, "--quiet"]).assert()
+        };
+        let assert = run("tmp").success();
+        assert!(!assert.get_output().stdout.is_empty(), "{line}");
+        assert_eq!(files(&place.path("tmp")).len(), 0);
+        run("missing").code(2).stdout("");
+    }
+}
