@@ -9,8 +9,9 @@ use super::visible_text::visible_text;
 
 /// Appends the text of `html` to `out`.
 ///
-/// Never fails and never panics. For [`HtmlText::Visible`] O(length) time; for [`HtmlText::Main`]
-/// the pages handed on are bounded in size, elements and depth.
+/// Never fails and never panics. For [`HtmlText::Visible`] O(length) time. For [`HtmlText::Main`]
+/// O(length) time and a bounded number of steps besides: pages that would take the extractor more
+/// become visible text.
 pub fn text(html: &str, which: HtmlText, out: &mut Vec<u8>) {
     if which == HtmlText::Visible || !main_text(html, out) {
         visible_text(html.as_bytes(), out);
@@ -39,6 +40,8 @@ fn main_text(_html: &str, _out: &mut Vec<u8>) -> bool {
 
 #[cfg(feature = "html")]
 mod article;
+#[cfg(feature = "html")]
+mod work;
 
 #[cfg(test)]
 mod tests {
@@ -115,6 +118,75 @@ mod tests {
                 text_of(&html, HtmlText::Visible)
             );
         }
+    }
+
+    /// Pages that took the extractor, the tree builder or the serializer time that grows with the
+    /// square of the length, or with the length times a factor of hundreds.
+    fn expensive_pages() -> Vec<String> {
+        let text =
+            |start: &str, unit: &str| format!("{start}{}", unit.repeat(300_000 / unit.len()));
+        let numbered = |unit: &dyn Fn(usize) -> String| (0..50_000).map(unit).collect::<String>();
+        let nested = |depth: usize, open: &str, close: &str| {
+            let page = open.repeat(depth) + "text, text" + &close.repeat(depth);
+            page.repeat(600_000 / page.len())
+        };
+        let title = format!("<title>{}</title>", "abc de ".repeat(20_000));
+        vec![
+            text("<p>", "&"),
+            text("<p>", "&a"),
+            text("<p>", "& "),
+            text("<p>", "£"),
+            text("<p>", "&amp;"),
+            text("<p>", "x&nbsp;"),
+            text("<p>", "&</x>"),
+            text("<title>", "&"),
+            text("<textarea>", "&"),
+            text("<template>", "&"),
+            text("<table><tr>", "<td title='&&&&&&&&&&&&&&&&&&&&&&&&'>&</x>"),
+            format!("<p title='{}'>text", "&".repeat(300_000)),
+            format!("<p {}>text", numbered(&|number| format!("a{number} "))),
+            numbered(&|number| format!("<body a{number}>")),
+            numbered(&|number| format!("<html a{number}>")),
+            title.clone() + &"<h2>a heading of this page</h2>".repeat(1000),
+            format!("<meta content='{title}'>") + &"<h2>a heading</h2>".repeat(1000),
+            format!("<h1>{title}</h1>") + &"<h2>a heading</h2>".repeat(1000),
+            nested(200, "<div>", "</div>"),
+            nested(200, "<span>", "</span>"),
+            nested(50, "<table><tr><td>", "</table>"),
+            nested(100, "<ul><li>", "</ul>"),
+            "<object>".repeat(400) + &"word, ".repeat(100_000),
+            "<div>".repeat(400) + &"word, ".repeat(100_000),
+        ]
+    }
+
+    #[test]
+    fn expensive_pages_become_visible_text() {
+        for html in expensive_pages() {
+            let start: String = html.chars().take(60).collect();
+            assert_eq!(
+                text_of(&html, HtmlText::Main),
+                text_of(&html, HtmlText::Visible),
+                "{start}"
+            );
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "html")]
+    fn large_ordinary_pages_have_main_text() {
+        let paragraph = "<p>« Jean & Marie&nbsp;: £ 5 », a-t-il dit, puis il est parti, sans un \
+            mot de plus, vers la gare.</p>";
+        let article = format!("<h2>Un titre</h2>{}", paragraph.repeat(20)).repeat(50);
+        let page = format!(
+            "<html><head><title>Un titre</title></head><body><nav><a href=/>Home</a></nav>\
+             <div class=article>{article}</div></body></html>"
+        );
+        let main = text_of(&page, HtmlText::Main);
+        assert!(
+            main.len() > 50_000 && !main.contains("Home"),
+            "{}",
+            main.len()
+        );
     }
 
     proptest! {

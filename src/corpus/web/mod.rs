@@ -10,7 +10,6 @@ pub mod charset;
 pub mod content_encoding;
 #[cfg(feature = "html")]
 mod cost;
-mod entity;
 pub mod html;
 pub mod http;
 mod lines;

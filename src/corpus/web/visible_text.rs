@@ -3,13 +3,17 @@
 //! No tree is built: elements whose content nobody sees are passed over, block elements end a
 //! line, white space is collapsed, entities become characters.
 
-use super::entity;
+use htmlize::{Context, unescape_bytes_in};
+use memchr::memchr;
+
 use super::markup::{Token, Tokens};
 
 /// Appends the visible text of `html` to `out`.
 ///
-/// Lines are separated by one LF, words by one space, with none at the ends. Linear time and no
-/// memory but `out`, whatever the bytes; never adds more bytes than `html` has. UTF-8 stays UTF-8.
+/// Lines are separated by one LF, words by one space, with none at the ends. Entities become what
+/// browsers make of them. Linear time and no memory but `out` and the longest text between two
+/// tags, whatever the bytes. Adds no more bytes than `html` has, but for the entities `&nLt;` and
+/// `&nGt;`, which grow from 5 bytes to 6. UTF-8 stays UTF-8.
 pub fn visible_text(html: &[u8], out: &mut Vec<u8>) {
     let mut writer = Writer {
         out,
@@ -109,40 +113,27 @@ impl Writer<'_> {
     }
 
     fn text(&mut self, text: &[u8]) {
-        let mut at = 0;
-        while at < text.len() {
-            let rest = &text[at..];
-            let plain = rest
-                .iter()
-                .position(|&byte| STOPS[usize::from(byte)])
-                .unwrap_or(rest.len());
-            self.push(&rest[..plain]);
-            at += plain;
-            match rest.get(plain) {
-                Some(b'&') => match entity::decode(&rest[plain..]) {
-                    Some((character, length)) => {
-                        self.push_character(character);
-                        at += length;
-                    }
-                    None => {
-                        self.push(b"&");
-                        at += 1;
-                    }
-                },
-                Some(_) => {
-                    self.gap = self.gap.max(Gap::Space);
-                    at += 1;
-                }
-                None => {}
-            }
+        if memchr(b'&', text).is_some() {
+            self.words(&unescape_bytes_in(text, Context::General));
+        } else {
+            self.words(text);
         }
     }
 
-    fn push_character(&mut self, character: char) {
-        if character.is_ascii_whitespace() {
-            self.gap = self.gap.max(Gap::Space);
-        } else {
-            self.push(character.encode_utf8(&mut [0; 4]).as_bytes());
+    /// Adds text without entities.
+    fn words(&mut self, text: &[u8]) {
+        let mut at = 0;
+        while at < text.len() {
+            let rest = &text[at..];
+            let word = rest
+                .iter()
+                .position(u8::is_ascii_whitespace)
+                .unwrap_or(rest.len());
+            self.push(&rest[..word]);
+            if word < rest.len() {
+                self.gap = self.gap.max(Gap::Space);
+            }
+            at += word + 1;
         }
     }
 
@@ -160,17 +151,6 @@ impl Writer<'_> {
         self.written = true;
     }
 }
-
-/// The bytes that do not go out as they are: white space and the start of an entity.
-const STOPS: [bool; 256] = {
-    let mut stops = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        stops[byte] = (byte as u8).is_ascii_whitespace() || byte == b'&' as usize;
-        byte += 1;
-    }
-    stops
-};
 
 #[cfg(test)]
 mod tests {
@@ -211,6 +191,10 @@ mod tests {
                 "<p> éÉ © &nosuch; AB– \u{fffd} &;&#;&#x;",
             ),
             ("a&#32;&#10; b&nbsp;c", "a b\u{a0}c"),
+            (
+                "&copyright &copy2024 &nbspfoo &amp;lt; &Hopf; &nGt; &check &alpha x",
+                "©right ©2024 \u{a0}foo &lt; ℍ ≫\u{20d2} &check &alpha x",
+            ),
             ("<script src=x />kept", "kept"),
             ("a<script>never closed <p>b", "a"),
             ("a<p title='never closed>b", "a"),
@@ -236,6 +220,9 @@ mod tests {
             "&",
             "&#",
             "&#9",
+            "&a",
+            "&amp;",
+            "&CounterClockwiseContourIntegra",
             "<script>",
             "</script",
             "<template>",

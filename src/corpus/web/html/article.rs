@@ -2,9 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use dom_query::Document;
 use dom_smoothie::{Config, Readability};
 
 use super::super::cost::Cost;
+use super::work::Work;
 
 /// An article shorter than this is none.
 pub(super) const LEAST_BYTES: usize = 100;
@@ -12,8 +14,9 @@ pub(super) const LEAST_BYTES: usize = 100;
 /// The largest page that is searched for an article.
 const MOST_BYTES: usize = 8 << 20;
 
-/// The HTML of the article in `html`; `None` if there is none or looking for it might take too
-/// long.
+/// The HTML of the article in `html`; `None` if there is none or looking for it would take too
+/// long: more than a bounded number of steps, counted before the page is parsed and again on its
+/// tree.
 ///
 /// A panic of the libraries is caught here and counts as "no article"; the process's panic hook
 /// still hears of it.
@@ -26,7 +29,11 @@ pub(super) fn article(html: &str) -> Option<String> {
             disable_json_ld: true,
             ..Config::default()
         };
-        let article = Readability::new(html, None, Some(config))
+        let document = Document::from(html);
+        if Work::of(&document).is_too_much() {
+            return None;
+        }
+        let article = Readability::with_document(document, None, Some(config))
             .ok()?
             .parse()
             .ok()?;
