@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::database::{Change, Database, Listed};
 use super::form::Form;
+use super::lock::IndexLock;
 use super::manifest::Manifest;
 use super::open::{prepare, seed, segment_path};
 use super::segment::{Making, Segment, SegmentWriter};
 use super::{Entry, Index, Options, check_entry};
 use crate::Result;
-use crate::io::FileLock;
 use crate::sketch::Compare;
 
 /// The number of the only segment.
@@ -24,7 +24,7 @@ pub struct Build {
     manifest: Manifest,
     form: Form,
     options: Options,
-    lock: FileLock,
+    lock: IndexLock,
     database: Database,
     segment: SegmentWriter,
 }
@@ -51,7 +51,7 @@ impl Build {
         options: &Options,
     ) -> Result<Build> {
         let form = Form::of(&*method)?;
-        let lock = prepare(directory, options)?;
+        let mut lock = prepare(directory, options)?;
         let manifest = Manifest::new(spec, form, options.layout, seed());
         let making = Making {
             method: method.clone(),
@@ -61,10 +61,11 @@ impl Build {
             memory_bytes: options.memory_bytes,
             faults: options.faults.clone(),
         };
+        // Before there is a segment, so that one without a database is never an unfinished index.
+        let database = Database::create(directory, &options.faults)?;
+        lock.lock_database(directory)?;
         Ok(Build {
-            // Before there is a segment, so that one without a database is never an unfinished
-            // index.
-            database: Database::create(directory, &options.faults)?,
+            database,
             segment: SegmentWriter::create(&segment_path(directory, FIRST), making)?,
             directory: directory.to_owned(),
             method,

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use super::database::{Change, Database, Listed, RECENT};
 use super::form::Form;
+use super::lock::IndexLock;
 use super::manifest::Manifest;
-use super::open::{in_use, lock_path, prepare, segment_path};
+use super::open::{prepare, segment_path};
 use super::segment::Segment;
 use super::view::{Part, View};
 use super::{Build, Built, Entry, Index, Options, record};
 use crate::Result;
-use crate::io::{FileLock, directory};
+use crate::io::directory;
 use crate::sketch::Compare;
 
 impl Index {
@@ -26,8 +27,9 @@ impl Index {
     pub fn copy(&self, to: &Path) -> Result<()> {
         let view: View = self.view().clone();
         let faults = &self.options.faults;
-        let _lock = prepare(to, &self.options)?;
+        let mut lock = prepare(to, &self.options)?;
         let database = Database::create(to, faults)?;
+        lock.lock_database(to)?;
         for part in &view.parts {
             part.segment.copy(&segment_path(to, part.number), faults)?;
         }
@@ -88,7 +90,7 @@ pub fn rescue(
     let form = Form::of(&*method)?;
     let manifest = Manifest::read(directory)?;
     manifest.expect(directory, spec, form)?;
-    let _lock = FileLock::shared(&lock_path(directory))?.ok_or_else(|| in_use(directory))?;
+    let _lock = IndexLock::reading(directory)?;
     let mut problems = Vec::new();
     let stored = match Database::open_copy(directory).and_then(|copy| copy.load()) {
         Ok(stored) => Some(stored),

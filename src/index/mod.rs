@@ -48,6 +48,7 @@ mod copy;
 mod database;
 mod due;
 mod form;
+mod lock;
 mod maintain;
 mod manifest;
 mod nearest;
@@ -73,12 +74,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use serde::{Deserialize, Serialize};
 
-use crate::io::{Faults, FileLock};
+use crate::io::Faults;
 use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 use add::check_entry;
 use database::Database;
 use form::Form;
+use lock::IndexLock;
 use manifest::Manifest;
 use view::View;
 
@@ -155,7 +157,7 @@ struct Writer {
     failed: Vec<Vec<u64>>,
     /// So many recent documents there have to be before sealing is tried again.
     seal_from: u32,
-    _lock: FileLock,
+    lock: IndexLock,
 }
 
 /// What is known of an index.

@@ -8,17 +8,16 @@ use ahash::{AHashMap, AHashSet};
 
 use super::database::{Change, Database, Listed, RECENT, Stored};
 use super::form::Form;
+use super::lock::{IndexLock, LOCK};
 use super::manifest::{self, Manifest};
 use super::recent::Recent;
 use super::segment::Segment;
 use super::view::{Part, View};
 use super::{Index, Layout, Options, Writer, record};
-use crate::io::{FileLock, directory};
+use crate::io::directory;
 use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 
-/// The file that is locked.
-const LOCK: &str = "lock";
 /// The directory of the segments.
 const SEGMENTS: &str = "segments";
 /// Files that begin so stand beside an index: its makers put them there before they make it.
@@ -59,10 +58,11 @@ impl Index {
         options: &Options,
     ) -> Result<Index> {
         let form = Form::of(&*method)?;
-        let lock = prepare(directory, options)?;
+        let mut lock = prepare(directory, options)?;
         let manifest = Manifest::new(spec, form, options.layout, seed());
         let text = manifest.encode()?;
         let database = Database::create(directory, &options.faults)?;
+        lock.lock_database(directory)?;
         let first: (&[Listed], u64) = (&[], 0);
         database.commit(&Change {
             manifest: Some(text.as_bytes()),
@@ -91,13 +91,10 @@ impl Index {
     ) -> Result<Index> {
         let manifest = Manifest::read(directory)?;
         manifest.expect(directory, spec, Form::of(&*method)?)?;
-        let path = lock_path(directory);
-        let lock = if options.read_only {
-            FileLock::shared(&path)?
-        } else {
-            FileLock::exclusive(&path)?
+        let lock = match options.read_only {
+            true => IndexLock::reading(directory)?,
+            false => IndexLock::changing(directory)?,
         };
-        let lock = lock.ok_or_else(|| in_use(directory))?;
         let database = match options.read_only {
             true => Database::open_copy(directory)?,
             false => Database::open(directory, &options.faults)?,
@@ -115,7 +112,7 @@ impl Index {
         manifest: Manifest,
         options: &Options,
         database: Option<Database>,
-        lock: FileLock,
+        lock: IndexLock,
     ) -> Result<Index> {
         let form = Form::of(&*method)?;
         let empty = View {
@@ -129,7 +126,7 @@ impl Index {
             taken: Vec::new(),
             failed: Vec::new(),
             seal_from: 0,
-            _lock: lock,
+            lock,
         };
         let index = Index {
             directory: directory.to_owned(),
@@ -149,7 +146,10 @@ impl Index {
     pub(super) fn reload(&self, writer: &mut Writer) -> Result<()> {
         let database = match writer.database.take() {
             Some(database) => database,
-            None => Database::open(&self.directory, &self.options.faults)?,
+            None => {
+                writer.lock.check(&self.directory)?;
+                Database::open(&self.directory, &self.options.faults)?
+            }
         };
         let stored = database.load()?;
         if stored.manifest != self.manifest.encode()?.as_bytes() {
@@ -259,10 +259,6 @@ pub(super) fn segment_path(index: &Path, number: u64) -> PathBuf {
     index.join(SEGMENTS).join(format!("{number:08}"))
 }
 
-pub(super) fn lock_path(index: &Path) -> PathBuf {
-    index.join(LOCK)
-}
-
 /// Fails unless an index can be made in `index`: it does not exist, is empty, or holds an unfinished
 /// index, which has no documents, or what belongs [beside](BESIDE) one.
 ///
@@ -304,10 +300,10 @@ pub fn vacant(index: &Path) -> Result<()> {
 }
 
 /// Makes an empty directory for an index, and locks it.
-pub(super) fn prepare(index: &Path, options: &Options) -> Result<FileLock> {
+pub(super) fn prepare(index: &Path, options: &Options) -> Result<IndexLock> {
     vacant(index)?;
     directory::create(index, &options.faults)?;
-    let lock = FileLock::exclusive(&index.join(LOCK))?.ok_or_else(|| in_use(index))?;
+    let lock = IndexLock::making(index)?;
     // Somebody else may have made one meanwhile.
     vacant(index)?;
     directory::remove(&index.join(super::database::NAME), &options.faults)?;
@@ -321,11 +317,6 @@ pub(super) fn prepare(index: &Path, options: &Options) -> Result<FileLock> {
     let here = parent.as_os_str().is_empty();
     directory::sync(if here { Path::new(".") } else { parent }, &options.faults)?;
     Ok(lock)
-}
-
-pub(super) fn in_use(index: &Path) -> Error {
-    let message = "another process has this index open (ask its service, or wait until it ends)";
-    Error::new(ErrorKind::Read, message).in_file(index)
 }
 
 /// Nobody can know it beforehand, so that nobody can make ids with equal hashes.

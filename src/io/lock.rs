@@ -1,15 +1,21 @@
 //! One writer at a time.
 
+use super::regular::{open_regular, read_regular};
 use super::{read_error, write_error};
 use crate::Result;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+
+/// How often a file that was replaced while it was being locked is opened again.
+const ATTEMPTS: usize = 10;
 
 /// An advisory lock (`flock`) on a file. The system releases it when the process ends, however it
 /// ends; dropping it does too.
 #[derive(Debug)]
 pub struct FileLock {
-    _file: File,
+    file: File,
 }
 
 impl FileLock {
@@ -20,20 +26,20 @@ impl FileLock {
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the file cannot be created or locked.
     pub fn exclusive(path: &Path) -> Result<Option<FileLock>> {
         let mut options = OpenOptions::new();
-        let file = options.create(true).truncate(false).write(true).open(path);
-        let refused = |cause| {
-            write_error(
-                path,
-                "cannot be locked for changes; what may not be changed can be opened for reading only",
-                cause,
-            )
-        };
-        let file = file.map_err(refused)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(FileLock { _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(cause)) => Err(refused(cause)),
-        }
+        options.create(true).truncate(false).write(true);
+        lock(path, || open_regular(path, &mut options), File::try_lock)
+            .map_err(|cause| unlockable(path, cause))
+    }
+
+    /// Locks the existing file `path` for this process alone; `None` if another one has locked it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the file is missing or cannot be locked.
+    pub fn existing(path: &Path) -> Result<Option<FileLock>> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true);
+        lock(path, || open_regular(path, &mut options), File::try_lock)
+            .map_err(|cause| unlockable(path, cause))
     }
 
     /// Locks the existing file `path` together with other readers; `None` if a writer has it.
@@ -41,13 +47,46 @@ impl FileLock {
     /// # Errors
     /// [`ErrorKind::Read`](crate::ErrorKind::Read) if the file cannot be opened or locked.
     pub fn shared(path: &Path) -> Result<Option<FileLock>> {
-        let file = File::open(path).map_err(|cause| read_error(path, cause))?;
-        match file.try_lock_shared() {
-            Ok(()) => Ok(Some(FileLock { _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(cause)) => Err(read_error(path, cause)),
+        lock(path, || read_regular(path), File::try_lock_shared)
+            .map_err(|cause| read_error(path, cause))
+    }
+
+    /// Whether `path` still leads to the locked file, and not to another one in its place.
+    pub fn is_at(&self, path: &Path) -> bool {
+        let same = || -> io::Result<bool> {
+            let (locked, found) = (self.file.metadata()?, fs::metadata(path)?);
+            Ok((locked.dev(), locked.ino()) == (found.dev(), found.ino()))
+        };
+        same().unwrap_or(false)
+    }
+}
+
+/// Locks what is at `path` once it is locked: whoever removed the name meanwhile made room for
+/// another file, which another process may lock.
+fn lock(
+    path: &Path,
+    mut open: impl FnMut() -> io::Result<File>,
+    try_lock: impl Fn(&File) -> std::result::Result<(), TryLockError>,
+) -> io::Result<Option<FileLock>> {
+    for _ in 0..ATTEMPTS {
+        let file = open()?;
+        match try_lock(&file) {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(cause)) => return Err(cause),
+        }
+        let lock = FileLock { file };
+        if lock.is_at(path) {
+            return Ok(Some(lock));
         }
     }
+    Ok(None)
+}
+
+fn unlockable(path: &Path, cause: io::Error) -> crate::Error {
+    let task =
+        "cannot be locked for changes; what may not be changed can be opened for reading only";
+    write_error(path, task, cause)
 }
 
 #[cfg(test)]
@@ -60,8 +99,13 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lock");
         assert_eq!(FileLock::shared(&path).unwrap_err().kind(), ErrorKind::Read);
+        assert_eq!(
+            FileLock::existing(&path).unwrap_err().kind(),
+            ErrorKind::Write
+        );
         let writer = FileLock::exclusive(&path).unwrap().unwrap();
         assert!(FileLock::exclusive(&path).unwrap().is_none());
+        assert!(FileLock::existing(&path).unwrap().is_none());
         assert!(FileLock::shared(&path).unwrap().is_none());
         drop(writer);
         let _one = FileLock::shared(&path).unwrap().unwrap();
@@ -70,5 +114,28 @@ mod tests {
         let missing = directory.path().join("nothing/lock");
         let error = FileLock::exclusive(&missing).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Write);
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_while_it_is_locked_is_opened_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let mut opened = 0;
+        let open = || {
+            let file = File::create(&path)?;
+            opened += 1;
+            // Removed between opening and locking, once.
+            if opened == 1 {
+                fs::remove_file(&path)?;
+            }
+            Ok(file)
+        };
+        let held = lock(&path, open, File::try_lock).unwrap().unwrap();
+        assert_eq!(opened, 2);
+        assert!(held.is_at(&path));
+        fs::remove_file(&path).unwrap();
+        assert!(!held.is_at(&path));
+        fs::write(&path, "").unwrap();
+        assert!(!held.is_at(&path));
     }
 }

@@ -19,6 +19,7 @@ pub mod lock;
 pub mod output;
 pub mod paged_file;
 pub mod record_file;
+mod regular;
 pub mod spill;
 pub mod spool;
 pub mod table;

@@ -1,12 +1,13 @@
 //! A file that somebody else's database lives in.
 
 use super::faults::{Faults, Operation};
+use super::regular::{open_regular, read_regular};
 use super::{read_error, write_error};
 use crate::Result;
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// An open file that is read and written by place, and that may fail on demand.
@@ -27,7 +28,7 @@ impl PagedFile {
         options.read(true).write(true).create(true).truncate(false);
         let file = faults
             .before(Operation::Create, path)
-            .and_then(|()| options.open(path))
+            .and_then(|()| open_regular(path, &mut options))
             .map_err(|cause| write_error(path, "cannot be opened for writing", cause))?;
         Ok(PagedFile {
             path: path.to_owned(),
@@ -36,12 +37,16 @@ impl PagedFile {
         })
     }
 
-    /// The whole file `path`.
+    /// The whole regular file `path`.
     ///
     /// # Errors
     /// [`ErrorKind::Read`](crate::ErrorKind::Read) if it cannot be read.
     pub fn read_all(path: &Path) -> Result<Vec<u8>> {
-        std::fs::read(path).map_err(|cause| read_error(path, cause))
+        let mut bytes = Vec::new();
+        read_regular(path)
+            .and_then(|mut file| file.read_to_end(&mut bytes))
+            .map_err(|cause| read_error(path, cause))?;
+        Ok(bytes)
     }
 
     /// Its length.
@@ -93,9 +98,16 @@ impl PagedFile {
     /// Makes what was written durable.
     ///
     /// # Errors
-    /// The system's, and those on demand.
+    /// The system's, those on demand, and one if the file has no name any more: it was removed or
+    /// replaced, and what is written to it ends with this process.
     pub fn sync(&self) -> io::Result<()> {
         self.faults.before(Operation::Sync, &self.path)?;
-        self.file.sync_data()
+        self.file.sync_data()?;
+        match self.file.metadata()?.nlink() {
+            0 => Err(io::Error::other(
+                "the file was removed or replaced while it was open (restore the index from a copy)",
+            )),
+            _ => Ok(()),
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::{ADVICE, BLOCK_BYTES, BlockWriter, Header, checksum};
 use crate::io::faults::Faults;
 use crate::io::guard::{self, Registration};
 use crate::io::read_error;
+use crate::io::regular::read_regular;
 use crate::{Error, ErrorKind, Result};
 use bytemuck::Pod;
 use memmap2::{Advice, Mmap, MmapOptions};
@@ -92,7 +93,7 @@ impl BlockFile {
     /// # Errors
     /// Those of [`open`](Self::open).
     pub fn open_damaged(path: &Path) -> Result<BlockFile> {
-        let file = File::open(path).map_err(|cause| read_error(path, cause))?;
+        let file = read_regular(path).map_err(|cause| read_error(path, cause))?;
         let found = file.metadata().map_err(|cause| read_error(path, cause))?;
         let bytes = Bytes::of(path, &file, found.len())?;
         let wrong = |what: String| Error::new(ErrorKind::Content, what).in_file(path);

@@ -1,0 +1,56 @@
+//! Opening files that have to be regular files.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+/// Opens `path` as `options` say. A FIFO, a device or a directory is an error; opening a FIFO does
+/// not wait for its other end.
+///
+/// # Errors
+/// The system's, and [`io::ErrorKind::InvalidInput`] if `path` is no regular file.
+pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        let message = "it is no regular file";
+        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+    }
+}
+
+/// Opens the regular file `path` for reading.
+///
+/// # Errors
+/// Those of [`open_regular`].
+pub fn read_regular(path: &Path) -> io::Result<File> {
+    open_regular(path, OpenOptions::new().read(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn a_fifo_and_a_directory_are_refused_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let fifo = directory.path().join("fifo");
+        assert!(
+            Command::new("mkfifo")
+                .arg(&fifo)
+                .status()
+                .unwrap()
+                .success()
+        );
+        for path in [&fifo, directory.path()] {
+            let error = read_regular(path).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        }
+        let mut options = OpenOptions::new();
+        open_regular(&fifo, options.write(true)).unwrap_err();
+        std::fs::write(directory.path().join("file"), "x").unwrap();
+        assert!(read_regular(&directory.path().join("file")).is_ok());
+    }
+}
