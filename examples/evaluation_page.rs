@@ -241,5 +241,5 @@ fn main() {
     std::fs::write(&file, page.html()).unwrap();
     let ids = Ids::of_collection(documents.iter().map(|(name, _)| name.as_bytes())).unwrap();
     std::fs::write(format!("{file}.json"), json(&evaluation, &ids)).unwrap();
-    print!("{}", screen(&evaluation));
+    print!("{}", screen(&evaluation, 100));
 }

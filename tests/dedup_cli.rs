@@ -192,3 +192,67 @@ mod tables {
         }
     }
 }
+
+/// A Parquet file whose stored schema has an integer of 33 bits instead of 32 at one of the places
+/// where a 32 stands.
+#[cfg(feature = "parquet")]
+fn tables_with_odd_integers() -> Vec<Vec<u8>> {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Int32Array, RecordBatch, StringArray};
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use parquet::arrow::ArrowWriter;
+
+    let columns: [(&str, ArrayRef); 3] = [
+        ("id", Arc::new(StringArray::from(vec!["t1", "t2"]))),
+        ("text", Arc::new(StringArray::from(texts()[..2].to_vec()))),
+        ("number", Arc::new(Int32Array::from(vec![1, 2]))),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+
+    let name = b"ARROW:schema";
+    let begin = bytes
+        .windows(name.len())
+        .position(|part| part == name)
+        .unwrap()
+        + name.len();
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    let begin = begin
+        + bytes[begin..]
+            .windows(40)
+            .position(|part| part.iter().all(|&byte| is_digit(byte)))
+            .unwrap();
+    let length = bytes[begin..]
+        .iter()
+        .take_while(|&&byte| is_digit(byte))
+        .count();
+    let schema = STANDARD.decode(&bytes[begin..begin + length]).unwrap();
+    let places = (0..schema.len()).filter(|&place| schema[place] == 32);
+    let damaged = places.map(|place| {
+        let mut schema = schema.clone();
+        schema[place] = 33;
+        let mut bytes = bytes.clone();
+        bytes[begin..begin + length].copy_from_slice(STANDARD.encode(schema).as_bytes());
+        bytes
+    });
+    damaged.collect()
+}
+
+#[test]
+#[cfg(feature = "parquet")]
+fn a_panic_of_the_decoder_is_no_internal_error() {
+    let place = Place::new();
+    place.write("a.jsonl", lines());
+    for table in tables_with_odd_integers() {
+        place.write("t.parquet", table);
+        let _ = fs::remove_dir_all(place.path("out"));
+        let assert = place.dedup("a.jsonl", "out", &["t.parquet", "--write", "kept"]);
+        let message = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(!message.contains("internal error"), "{message}");
+    }
+}

@@ -276,7 +276,7 @@ fn all_reports_are_the_same_each_time() {
             methods_csv(&evaluation),
             curves_csv(&evaluation),
             scores_csv(&truth, &outcomes, &ids),
-            screen(&evaluation).into_bytes(),
+            screen(&evaluation, 100).into_bytes(),
         ]
     };
     assert_eq!(reports(), reports());

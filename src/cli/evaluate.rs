@@ -212,7 +212,10 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
     }
     match args.json {
         true => screen::print(&evaluation::json(&report.evaluation, &report.ids))?,
-        false => screen::print(evaluation::screen(&report.evaluation).as_bytes())?,
+        false => {
+            let text = evaluation::screen(&report.evaluation, screen::width());
+            screen::print(text.as_bytes())?;
+        }
     }
     if args.timings {
         message::write(&timings::table(&progress.finished(), begin.elapsed()));
@@ -272,6 +275,11 @@ impl EvaluateArgs {
 }
 
 impl TruthArgs {
+    /// Whether the truth says of pairs that it does not list that they are not to be found.
+    pub fn knows_unlisted(&self) -> bool {
+        self.closed_world || self.clusters.is_some()
+    }
+
     /// The truth, its file read.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! How the process ends.
 
-use std::panic::{self, AssertUnwindSafe};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::process::ExitCode;
 
-use simtool::{Error, ErrorKind, Result};
+use simtool::{Error, ErrorKind, Result, corpus};
 
 use super::message;
 
@@ -26,7 +26,9 @@ pub enum Finish {
 /// Runs the command; what goes wrong becomes a message and an exit code, a panic too.
 pub fn with(command: impl FnOnce() -> Result<Finish>) -> ExitCode {
     panic::set_hook(Box::new(|info| {
-        message::say(&format!("internal error, please report it: {info}"));
+        if let Some(text) = internal_error(info) {
+            message::say(&text);
+        }
     }));
     // What a panic leaves behind is dropped, never looked at.
     match panic::catch_unwind(AssertUnwindSafe(command)) {
@@ -38,6 +40,12 @@ pub fn with(command: impl FnOnce() -> Result<Finish>) -> ExitCode {
         }
         Err(_) => ExitCode::from(FAILED),
     }
+}
+
+/// What to say of a panic; nothing if it becomes an error of a damaged document.
+fn internal_error(panic: &PanicHookInfo<'_>) -> Option<String> {
+    let is_internal = !corpus::is_contained();
+    is_internal.then(|| format!("internal error, please report it: {panic}"))
 }
 
 fn code(error: &Error) -> u8 {

@@ -137,10 +137,6 @@ What it shows:
 words that the other one has elsewhere as <~moved~>; on a terminal in colour, unless NO_COLOR is \
 set. Differences in white space are not shown. … 120 words … stands for a long stretch.";
 
-/// Columns where nobody says how many there are.
-const USUAL_WIDTH: usize = 100;
-const NARROWEST: usize = 40;
-
 /// Finds the two documents, compares them and prints what was found.
 ///
 /// # Errors
@@ -159,18 +155,11 @@ pub fn run(args: &ExplainArgs) -> Result<()> {
         return screen::print(text.as_bytes());
     }
     let marks = Marks::new(std::io::stdout().is_terminal());
-    let width = args.width.unwrap_or_else(terminal_width);
+    let width = args.width.unwrap_or_else(screen::width);
     let mut text = verdicts::text(&documents, &comparison, &settings, listed.as_ref());
     text.push('\n');
     text += &sheet::side_by_side([&a.text, &b.text], width, args.full, marks);
     screen::print(text.as_bytes())
-}
-
-fn terminal_width() -> usize {
-    let size = terminal_size::terminal_size_of(std::io::stdout());
-    size.map_or(USUAL_WIDTH, |(width, _)| {
-        usize::from(width.0).max(NARROWEST)
-    })
 }
 
 /// The methods of these names; all of them for `all`.

@@ -10,6 +10,18 @@ use super::visible::{incomplete_tail, visible};
 
 /// A file is copied in steps of so many bytes.
 const STEP_BYTES: u64 = 64 << 10;
+/// Columns of an output that is no terminal.
+const USUAL_WIDTH: usize = 100;
+/// Narrower terminals break lines.
+const NARROWEST: usize = 40;
+
+/// The columns of the terminal that standard output is, or 100.
+pub fn width() -> usize {
+    let size = terminal_size::terminal_size_of(io::stdout());
+    size.map_or(USUAL_WIDTH, |(width, _)| {
+        usize::from(width.0).max(NARROWEST)
+    })
+}
 
 /// Prints text of our own making as it is. A reader who has left is no error.
 ///

@@ -3,7 +3,8 @@
 use clap::Args;
 use simtool::Result;
 use simtool::evaluate::{Settings, Share};
-use simtool::run::evaluation::{CANDIDATES, Job, Recommendation, recommend};
+use simtool::run::evaluation::{CANDIDATES, Job, LeftOut, Recommendation, Tuning, recommend};
+use simtool::sketch::registry::Spec;
 
 use super::evaluate::{self, TruthArgs, methods};
 use super::exit::Finish;
@@ -59,8 +60,14 @@ Examples:
   simtool tune docs.jsonl --planted --method simhash --sweep features=1..5 --sweep bits=64,128
           Settings of one method";
 
-/// So many recommendations are shown.
-const SHOWN: usize = 8;
+/// The most settings that are listed, of those recommended and of those left out.
+const MOST_SHOWN: usize = 40;
+
+/// Said where no pair ought not to be found.
+const UNMEASURED: &str = "\
+Precision cannot be measured: no pair is known that should not be found. Nothing is recommended.
+List some pairs with the label unrelated, or add --closed-world, or use --planted.
+";
 
 /// Tries, and prints what suits best.
 ///
@@ -76,7 +83,7 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
         methods: specs.clone(),
         truth: args.truth.source()?,
         closed_world: args.truth.closed_world,
-        join: args.truth.closed_world,
+        join: args.truth.knows_unlisted(),
         matches: Vec::new(),
         settings: Settings {
             draws: 0,
@@ -93,7 +100,7 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
         args.quiet,
         &|_| Ok(()),
     )?;
-    let found = recommend(&report, &specs)?;
+    let tuning = recommend(&report, &specs)?;
 
     let sizes = report
         .evaluation
@@ -113,7 +120,14 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
     for (name, value) in &report.facts {
         text += &format!("{name}: {value}\n");
     }
-    text += &table(&found, args.precision);
+    text.push('\n');
+    text += &match report.evaluation.measures_precision {
+        true => table(&tuning.recommended, args.precision) + &left_out(&tuning, args.precision),
+        false => UNMEASURED.to_owned(),
+    };
+    if let Some(best) = tuning.recommended.first() {
+        text += &format!("\nRecommended:\n  --method {}\n", best.spec);
+    }
     screen::print(text.as_bytes())?;
     Ok(match report.skipped {
         0 => Finish::Complete,
@@ -122,15 +136,15 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
 }
 
 fn table(found: &[Recommendation], precision: Share) -> String {
-    let Some(best) = found.first() else {
+    if found.is_empty() {
         let wanted = shown(precision);
-        return format!("\nNo method has a threshold at which {wanted} of its hits are right.\n");
-    };
+        return format!("No method can be recommended for a precision of {wanted}.\n");
+    }
     let mut text = String::from(
-        "\nrecall  95 % interval  precision  microseconds/document  bytes/document  \
+        "recall  95 % interval  precision  microseconds/document  bytes/document  \
          accidents/document  method\n",
     );
-    for one in found.iter().take(SHOWN) {
+    for one in found.iter().take(MOST_SHOWN) {
         let interval = one.point.recall().interval();
         text += &format!(
             "{:>6}  {:>13}  {:>9}  {:>21}  {:>14}  {:>18}  {}\n",
@@ -148,7 +162,45 @@ fn table(found: &[Recommendation], precision: Share) -> String {
             one.spec,
         );
     }
-    text + &format!("\nRecommended:\n  --method {}\n", best.spec)
+    if let further @ 1.. = found.len().saturating_sub(MOST_SHOWN) {
+        text += &format!("{further} further settings find no more.\n");
+    }
+    text
+}
+
+/// The settings that are not in the table, by reason.
+fn left_out(tuning: &Tuning, precision: Share) -> String {
+    let wanted = shown(precision);
+    let tried = tuning.recommended.len() + tuning.left_out.len();
+    let reasons = [
+        (
+            LeftOut::Imprecise,
+            format!("no threshold at which {wanted} of the hits are right"),
+        ),
+        (
+            LeftOut::Accidental,
+            format!(
+                "where {wanted} of the hits are right, a document has more than one neighbour by \
+                 accident in a collection of this size"
+            ),
+        ),
+        (LeftOut::Fixed, "no parameter for the threshold".to_owned()),
+    ];
+    let mut text = String::new();
+    for (reason, why) in reasons {
+        let of = tuning.left_out.iter().filter(|(_, found)| *found == reason);
+        let specs: Vec<&Spec> = of.map(|(spec, _)| spec).collect();
+        if specs.is_empty() {
+            continue;
+        }
+        text += &format!("\n{} of {tried} settings left out: {why}\n", specs.len());
+        let shown = specs.iter().take(MOST_SHOWN);
+        shown.for_each(|spec| text += &format!("  {spec}\n"));
+        if let further @ 1.. = specs.len().saturating_sub(MOST_SHOWN) {
+            text += &format!("  and {further} more\n");
+        }
+    }
+    text
 }
 
 fn shown(share: Share) -> String {

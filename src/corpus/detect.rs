@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 /// How much of a file is looked at, decompressed.
 const PREFIX_BYTES: usize = 64 << 10;
 
+/// The first bytes of a Parquet file.
+const PARQUET_MAGIC: &[u8] = b"PAR1";
+
 /// Compressions that are not read, by their first bytes.
 const FOREIGN: [(&[u8], &str); 3] = [
     (b"\xfd7zXZ\x00", "xz"),
@@ -25,7 +28,7 @@ impl Source {
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if the file cannot be read, [`ErrorKind::Content`] if it is compressed
-    /// in a way that is not read.
+    /// in a way that is not read, or not in the table format that [`Reading::format`] is.
     pub fn of_file(path: &Path, reading: &Reading) -> Result<Source> {
         detect(path.to_owned(), None, reading)
     }
@@ -77,6 +80,12 @@ fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Sou
     #[cfg(not(feature = "parquet"))]
     if format == Format::Parquet {
         return Err(without_parquet(&path));
+    }
+    // Only the format that was asked for can be another one.
+    if format == Format::Parquet && !prefix.starts_with(PARQUET_MAGIC) && !prefix.is_empty() {
+        let message = "is no Parquet file, which the format that was asked for is (leave out \
+                       --format, or name Parquet files alone)";
+        return Err(foreign(message.into()));
     }
     Ok(Source {
         bytes: Some(bytes),
@@ -130,7 +139,7 @@ fn is_one_bit_off(bytes: &[u8], magic: &[u8]) -> bool {
 fn format(prefix: &[u8]) -> Format {
     let bare = prefix.strip_prefix(b"\xef\xbb\xbf").unwrap_or(prefix);
     let bare = bare.trim_ascii_start();
-    if prefix.starts_with(b"PAR1") {
+    if prefix.starts_with(PARQUET_MAGIC) {
         Format::Parquet
     } else if bare.starts_with(b"WARC/") {
         Format::Warc
@@ -165,6 +174,25 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), content).unwrap();
         Source::of_file(file.path(), &Reading::default())
+    }
+
+    #[test]
+    #[cfg(feature = "parquet")]
+    fn what_is_no_table_is_not_read_as_one() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let reading = Reading {
+            format: Some(Format::Parquet),
+            ..Reading::default()
+        };
+        fs::write(file.path(), "{\"text\": \"a\"}\n").unwrap();
+        let error = Source::of_file(file.path(), &reading).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Content);
+        assert!(error.to_string().contains("is no Parquet file"), "{error}");
+        fs::write(file.path(), "PAR1 and more").unwrap();
+        assert_eq!(
+            Source::of_file(file.path(), &reading).unwrap().format,
+            Format::Parquet
+        );
     }
 
     #[test]

@@ -194,7 +194,8 @@ fn files_below(directory: &Path, depth: usize) -> Result<Vec<PathBuf>> {
     for entry in entries {
         let entry = entry.map_err(|error| {
             let path = error.path().unwrap_or(directory).to_owned();
-            unreadable(&path, error.into())
+            let circle = || io::Error::other("a symbolic link leads back to a directory above it");
+            unreadable(&path, error.into_io_error().unwrap_or_else(circle))
         })?;
         if entry.file_type().is_file() {
             files.push(entry.into_path());
@@ -259,7 +260,19 @@ mod tests {
         assert_eq!(refused(&[&root.join("*.gz")]).kind(), ErrorKind::Parameter);
         assert_eq!(refused(&[&root.join("[")]).kind(), ErrorKind::Parameter);
         assert_eq!(refused(&[&root.join("no")]).kind(), ErrorKind::Read);
-        assert_eq!(refused(&[&root.join("no/*.gz")]).kind(), ErrorKind::Read);
+        let error = refused(&[&root.join("no/*.gz")]);
+        assert_eq!(error.kind(), ErrorKind::Read);
+        let text = error.to_string();
+        assert!(
+            text.contains("/no: cannot be read (check the spelling of its name): No such file"),
+            "{text}"
+        );
+        std::os::unix::fs::symlink(".", root.join("d/circle")).unwrap();
+        let text = refused(&[root]).to_string();
+        assert!(
+            text.ends_with("cannot be read: a symbolic link leads back to a directory above it"),
+            "{text}"
+        );
     }
 
     #[test]

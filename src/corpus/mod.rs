@@ -18,6 +18,7 @@
 
 mod byte_reader;
 pub mod chunk;
+mod contained;
 mod cut;
 mod decompress;
 mod detect;
@@ -36,6 +37,7 @@ pub mod synthetic;
 pub mod web;
 
 pub use chunk::{Body, Chunk, Position};
+pub use contained::is_contained;
 pub use decompress::Inflaters;
 pub use discover::discover;
 pub use document::{Document, FieldValue, NO_MEMBER, Parsed, Place, Reason, Skip};

@@ -80,6 +80,9 @@ pub struct Evaluation {
     pub class_sizes: Vec<u64>,
     /// The methods, in the order of their outcomes.
     pub methods: Vec<Measured>,
+    /// Whether there were pairs that ought not to be found, so that precision means something:
+    /// listed ones, or known ones where methods were asked for all pairs.
+    pub measures_precision: bool,
     /// How it was made.
     pub settings: Settings,
     /// The comparison of each method with each later one, by rows.
@@ -133,7 +136,13 @@ pub fn evaluate(truth: &Truth, outcomes: &[Outcome], settings: Settings) -> Resu
     let verdicts: Vec<Verdicts> = outcomes.iter().map(|o| verdicts(truth, o)).collect();
     let intervals = f1_intervals(truth, &verdicts, settings.draws, settings.seed);
     let methods = outcomes.iter().zip(intervals);
+    let mut places = 0..truth.pairs().len();
+    let lists_far = places.any(|place| !truth.is_near(place));
+    let asks_for_all = outcomes.iter().any(|outcome| outcome.found.is_some());
+    let mut sizes = truth.classes().iter().zip(truth.class_sizes());
+    let knows_far = sizes.any(|(class, size)| !class.is_near && size > 0);
     Ok(Evaluation {
+        measures_precision: lists_far || (asks_for_all && knows_far),
         classes: truth.classes().to_vec(),
         class_sizes: truth.class_sizes(),
         methods: methods

@@ -1,13 +1,14 @@
 //! Panics of the decoder become errors.
 
 use std::fmt::Display;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::corpus::contained::contained;
 
 /// What `work` returns, or what went wrong with it, a panic included.
 ///
 /// What `work` holds must not be used after an error.
 pub(super) fn contain<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(work)) {
+    match contained(work) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(error.to_string()),
         Err(panic) => {

@@ -4,9 +4,9 @@
 //! finds a row's values in a batch; [`copy_kept`] and [`copy_annotated`] write a table again
 //! without its duplicates, or with a column that names them.
 //!
-//! The decoder may panic on corrupt files. Every call into it is inside `catch_unwind`, and a
-//! panic becomes an error like any other; the process's panic hook still hears of it first, since
-//! a library must not touch the hook.
+//! The decoder may panic on corrupt files. Every call into it is contained, and a panic becomes an
+//! error like any other. The process's panic hook is called first, since a library must not touch
+//! the hook; it can ask [`is_contained`](super::is_contained).
 
 mod chunks;
 mod contain;

@@ -30,6 +30,7 @@ pub fn json(evaluation: &Evaluation, ids: &Ids) -> Vec<u8> {
 #[derive(Serialize)]
 struct All<'a> {
     settings: Settings,
+    measures_precision: bool,
     classes: Vec<Class<'a>>,
     methods: Vec<Method<'a>>,
     comparisons: Vec<Compared<'a>>,
@@ -190,6 +191,7 @@ impl<'a> All<'a> {
                     .wanted_precision
                     .map(|wanted| [wanted.part, wanted.whole]),
             },
+            measures_precision: evaluation.measures_precision,
             classes: classes
                 .map(|(class, &pairs)| Class {
                     label: &class.name,

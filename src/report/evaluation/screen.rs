@@ -1,5 +1,7 @@
 //! An evaluation as plain text.
 
+use std::ops::Range;
+
 use super::number::{self, NONE};
 use super::visible::visible;
 use crate::evaluate::{Evaluation, Measured, Point, Share};
@@ -7,38 +9,56 @@ use crate::evaluate::{Evaluation, Measured, Point, Share};
 /// Tables of aligned columns, each line ended: methods as they are set, other thresholds and costs,
 /// what was found of each class, and how methods compare with the one of the largest F1.
 ///
-/// Without control characters, whatever the names are.
-pub fn screen(evaluation: &Evaluation) -> String {
-    let mut text = methods(evaluation);
+/// Tables that are wider than `width` columns are folded: further blocks of lines repeat the names
+/// of the methods. Without control characters, whatever the names are.
+pub fn screen(evaluation: &Evaluation, width: usize) -> String {
+    let mut text = methods(evaluation, width);
+    if !evaluation.measures_precision {
+        text += UNMEASURED;
+    }
     text.push('\n');
-    text += &others(evaluation);
+    text += &others(evaluation, width);
     text.push('\n');
-    text += &classes(evaluation);
-    if let Some(compared) = comparisons(evaluation) {
+    text += &classes(evaluation, width);
+    if let Some(compared) = comparisons(evaluation, width) {
         text.push('\n');
         text += &compared;
     }
     text
 }
 
-fn methods(evaluation: &Evaluation) -> String {
+/// Said where no pair ought not to be found.
+const UNMEASURED: &str = "\
+Precision and F1 cannot be measured: no pair is known that should not be found (list some with the
+label unrelated, or add --closed-world).
+";
+
+fn methods(evaluation: &Evaluation, width: usize) -> String {
     let header = ["method", "precision", "", "recall", "", "F1", ""];
     let rows = evaluation.methods.iter().map(|method| {
+        let none = || [NONE.to_owned(), String::new()];
+        let shown = |share: Share| [number::share(share), number::interval(share.interval())];
+        let is_measured = evaluation.measures_precision;
         let mut row = vec![name(method)];
-        for share in [method.counts.precision(), method.counts.recall()] {
-            row.extend([number::share(share), number::interval(share.interval())]);
-        }
-        row.extend([
-            number::share(method.counts.f1()),
-            number::interval(method.f1_interval),
-        ]);
+        row.extend(match is_measured {
+            true => shown(method.counts.precision()),
+            false => none(),
+        });
+        row.extend(shown(method.counts.recall()));
+        row.extend(match is_measured {
+            true => [
+                number::share(method.counts.f1()),
+                number::interval(method.f1_interval),
+            ],
+            false => none(),
+        });
         row
     });
-    aligned(header.map(str::to_owned).to_vec(), rows.collect())
+    aligned(header.map(str::to_owned).to_vec(), rows.collect(), width)
 }
 
 /// What other thresholds would give, clusters, and costs, as far as there are any.
-fn others(evaluation: &Evaluation) -> String {
+fn others(evaluation: &Evaluation, width: usize) -> String {
     let mut header = vec!["method".to_owned(), "best F1".to_owned(), "at".to_owned()];
     let wanted = evaluation.settings.wanted_precision;
     if let Some(wanted) = wanted {
@@ -56,11 +76,12 @@ fn others(evaluation: &Evaluation) -> String {
     header.extend(with_bytes.then(|| "bytes/doc".to_owned()));
     let rows = evaluation.methods.iter().map(|method| {
         let mut row = vec![name(method)];
-        row.extend(point(method.best, Point::f1));
+        let measured = |point: Option<Point>| point.filter(|_| evaluation.measures_precision);
+        row.extend(point(measured(method.best), Point::f1));
         row.extend(
             wanted
                 .iter()
-                .flat_map(|_| point(method.wanted, Point::recall)),
+                .flat_map(|_| point(measured(method.wanted), Point::recall)),
         );
         if with_clusters {
             row.push(number::decimal(
@@ -74,7 +95,7 @@ fn others(evaluation: &Evaluation) -> String {
         row.extend(with_bytes.then(|| number::bytes(method.cost.bytes_per_document)));
         row
     });
-    aligned(header, rows.collect())
+    aligned(header, rows.collect(), width)
 }
 
 fn point(point: Option<Point>, value: fn(Point) -> Share) -> [String; 2] {
@@ -87,7 +108,7 @@ fn point(point: Option<Point>, value: fn(Point) -> Share) -> [String; 2] {
     }
 }
 
-fn classes(evaluation: &Evaluation) -> String {
+fn classes(evaluation: &Evaluation, width: usize) -> String {
     let labels = evaluation.classes.iter().map(|class| match class.is_near {
         true => visible(&class.name).into_owned(),
         false => format!("{} (false)", visible(&class.name)),
@@ -100,11 +121,11 @@ fn classes(evaluation: &Evaluation) -> String {
             .map(|share| format!("{}/{}", share.part, share.whole));
         [name(method)].into_iter().chain(shares).collect()
     });
-    aligned(header, rows.collect())
+    aligned(header, rows.collect(), width)
 }
 
 /// `None` with fewer than two methods.
-fn comparisons(evaluation: &Evaluation) -> Option<String> {
+fn comparisons(evaluation: &Evaluation, width: usize) -> Option<String> {
     let best = best(evaluation)?;
     let header = [
         "against",
@@ -129,7 +150,7 @@ fn comparisons(evaluation: &Evaluation) -> Option<String> {
         ]);
     }
     let title = format!("{} (the largest F1)\n", name(&evaluation.methods[best]));
-    let table = aligned(header.map(str::to_owned).to_vec(), rows);
+    let table = aligned(header.map(str::to_owned).to_vec(), rows, width);
     (evaluation.methods.len() > 1).then(|| title + &table)
 }
 
@@ -153,8 +174,12 @@ fn name(method: &Measured) -> String {
     }
 }
 
-/// The first column to the left, numbers to the right.
-fn aligned(header: Vec<String>, rows: Vec<Vec<String>>) -> String {
+/// The first column to the left, numbers to the right; in several blocks if they are wider than
+/// `most` columns of a terminal.
+fn aligned(header: Vec<String>, rows: Vec<Vec<String>>, most: usize) -> String {
+    // An interval and a threshold stay with the number before them.
+    let stays = |column: usize| matches!(header[column].as_str(), "" | "at");
+    let joined: Vec<bool> = (0..header.len()).map(stays).collect();
     let all: Vec<Vec<String>> = [header].into_iter().chain(rows).collect();
     let count = all.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -163,19 +188,40 @@ fn aligned(header: Vec<String>, rows: Vec<Vec<String>>) -> String {
     };
     let widths: Vec<usize> = (0..count).map(width).collect();
     let mut text = String::new();
-    for row in &all {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let space = " ".repeat(widths[column] - columns(cell));
-            match column {
-                0 => line += &format!("{cell}{space}"),
-                _ => line += &format!("  {space}{cell}"),
+    for block in blocks(&widths, &joined, most) {
+        for row in &all {
+            let cell = |column: usize| row.get(column).map_or("", String::as_str);
+            let space = |column: usize| " ".repeat(widths[column] - columns(cell(column)));
+            let mut line = cell(0).to_owned() + &space(0);
+            for column in block.clone() {
+                line += &format!("  {}{}", space(column), cell(column));
             }
+            text += line.trim_end();
+            text.push('\n');
         }
-        text += line.trim_end();
-        text.push('\n');
     }
     text
+}
+
+/// The columns of each block, besides the first column, which is in all; `joined` columns stay with
+/// the one before them.
+fn blocks(widths: &[usize], joined: &[bool], most: usize) -> Vec<Range<usize>> {
+    let begins = (1..widths.len()).filter(|&column| column == 1 || !joined[column]);
+    let begins: Vec<usize> = begins.collect();
+    let ends = begins.iter().skip(1).copied().chain([widths.len()]);
+    let first = widths.first().copied().unwrap_or(0);
+    let wide = |columns: Range<usize>| widths[columns].iter().map(|width| width + 2).sum::<usize>();
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    for (begin, end) in begins.iter().copied().zip(ends) {
+        match blocks.last_mut() {
+            Some(block) if first + wide(block.start..end) <= most => block.end = end,
+            _ => blocks.push(begin..end),
+        }
+    }
+    match blocks.is_empty() {
+        true => vec![1..1],
+        false => blocks,
+    }
 }
 
 /// How many columns of a terminal a text takes, but for combining marks and rarer widths.
@@ -219,7 +265,7 @@ mod tests {
             draws: 0,
             ..Settings::default()
         };
-        let shown = screen(&evaluate(&truth, &outcomes, settings).unwrap());
+        let shown = screen(&evaluate(&truth, &outcomes, settings).unwrap(), 100);
         let expected = "\
 method                                       precision               recall                  F1
 one                                              0.500  0.095–0.905   0.500  0.095–0.905  0.500
@@ -238,5 +284,61 @@ against  agree  kappa  right alone  wrong alone  p (McNemar)
 one      0.667  0.400            1            0        1.000
 ";
         assert_eq!(shown, expected);
+    }
+
+    fn measured(pairs: &str, accepted: &[bool]) -> Evaluation {
+        let truth = Truth::from_pairs(pairs.as_bytes(), &mut Ids::open()).unwrap();
+        let outcome = Outcome {
+            name: "one".to_owned(),
+            scores: vec![Some(Score::Distance(1)); accepted.len()],
+            accepted: accepted.to_vec(),
+            ..Outcome::default()
+        };
+        let settings = Settings {
+            draws: 0,
+            ..Settings::default()
+        };
+        evaluate(&truth, &[outcome], settings).unwrap()
+    }
+
+    #[test]
+    fn wide_tables_are_folded() {
+        let pair = |number: usize| format!("{number}\t{}\tlabel-{number}\n", number + 1);
+        let pairs: String = (0..40).map(|number| pair(2 * number)).collect();
+        let evaluation = measured(&format!("a\tb\tlabel\n{pairs}"), &[true; 40]);
+        let found = |width: usize| -> Vec<String> {
+            let shown = screen(&evaluation, width);
+            let mut tables = shown.lines().filter(|line| !UNMEASURED.contains(line));
+            assert!(tables.all(|line| columns(line) <= width), "{shown}");
+            let words = |line: &str| {
+                line.split_whitespace()
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            };
+            let lines: Vec<&str> = shown.lines().collect();
+            let starts = (0..lines.len()).filter(|&line| lines[line].starts_with("found of"));
+            let labels = starts.flat_map(|line| {
+                let shares = words(lines[line + 1]).into_iter().skip(1);
+                words(lines[line]).into_iter().skip(2).zip(shares)
+            });
+            labels.map(|(label, share)| label + " " + &share).collect()
+        };
+        let expected: Vec<String> = (0..40).map(|n| format!("label-{} 1/1", 2 * n)).collect();
+        for width in [100, 60, 80, 1000] {
+            assert_eq!(found(width), expected, "{width}");
+        }
+    }
+
+    #[test]
+    fn precision_without_a_pair_that_may_be_wrong_is_not_shown() {
+        let near = "a\tb\tlabel\n0\t1\tminor\n2\t3\tminor\n";
+        let shown = screen(&measured(near, &[true, false]), 100);
+        assert!(shown.contains(UNMEASURED), "{shown}");
+        let row = shown.lines().find(|line| line.starts_with("one")).unwrap();
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(cells, ["one", "–", "0.500", "0.095–0.905", "–"]);
+        let both = format!("{near}0\t3\tunrelated\n");
+        let shown = screen(&measured(&both, &[true, false, false]), 100);
+        assert!(!shown.contains(UNMEASURED), "{shown}");
     }
 }

@@ -25,7 +25,7 @@ use crate::sketch::registry::Spec;
 use crate::{Error, Result};
 
 pub use planted::Planting;
-pub use tuning::{BitMeans, CANDIDATES, Recommendation, recommend};
+pub use tuning::{BitMeans, CANDIDATES, LeftOut, Recommendation, Tuning, recommend};
 
 /// A file's bytes and its name.
 #[derive(Clone, Debug)]

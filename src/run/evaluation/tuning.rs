@@ -44,16 +44,42 @@ pub struct Recommendation {
     pub accidents: Option<f64>,
 }
 
+/// What became of every setting that was tried.
+#[derive(Clone, Debug, Default)]
+pub struct Tuning {
+    /// Those that reach the wanted precision, the best first.
+    pub recommended: Vec<Recommendation>,
+    /// The others, in the order in which they were tried.
+    pub left_out: Vec<(Spec, LeftOut)>,
+}
+
+/// Why a setting is not recommended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// At no threshold enough of its hits are right.
+    Imprecise,
+    /// Where enough are right, a document has too many neighbours by accident.
+    Accidental,
+    /// It has no parameter for the threshold.
+    Fixed,
+}
+
 /// The methods of a report that reach the wanted precision, each at its best threshold: the one of
 /// the largest recall first, of equally good ones the fastest. Of fingerprints, only thresholds
 /// count at which a document has hardly an accidental neighbour in a collection of this size.
+///
+/// Recommends nothing if the report [does not measure](crate::evaluate::Evaluation) precision.
 ///
 /// Times are measured, so the order of equally good methods may differ from run to run.
 ///
 /// # Errors
 /// Those of building methods with their new thresholds.
-pub fn recommend(report: &Report, specs: &[Spec]) -> Result<Vec<Recommendation>> {
-    let mut found = Vec::new();
+pub fn recommend(report: &Report, specs: &[Spec]) -> Result<Tuning> {
+    let mut tuning = Tuning::default();
+    if !report.evaluation.measures_precision {
+        return Ok(tuning);
+    }
+    let found = &mut tuning.recommended;
     for ((spec, measured), shape) in specs
         .iter()
         .zip(&report.evaluation.methods)
@@ -61,27 +87,36 @@ pub fn recommend(report: &Report, specs: &[Spec]) -> Result<Vec<Recommendation>>
     {
         let wanted = report.evaluation.settings.wanted_precision;
         let accidents = |score: Score| shape.accidents(score, report.documents);
-        let points = measured.sweep.points().iter().filter(|point| {
-            let is_precise = wanted.is_none_or(|wanted| point.precision().is_at_least(wanted));
-            is_precise && accidents(point.threshold).is_none_or(|hits| hits <= MOST_ACCIDENTS)
+        let precise = measured.sweep.points().iter().filter(|point| {
+            point.hits > 0 && wanted.is_none_or(|wanted| point.precision().is_at_least(wanted))
         });
+        let points = precise
+            .clone()
+            .filter(|point| accidents(point.threshold).is_none_or(|hits| hits <= MOST_ACCIDENTS));
         let Some(point) = points.max_by_key(|point| (point.hits, Reverse(point.false_hits))) else {
+            let reason = match precise.count() {
+                0 => LeftOut::Imprecise,
+                _ => LeftOut::Accidental,
+            };
+            tuning.left_out.push((spec.clone(), reason));
             continue;
         };
-        let with_threshold = with_threshold(spec, point.threshold)?;
-        found.extend(with_threshold.map(|spec| Recommendation {
-            spec,
-            point: *point,
-            cost: measured.cost,
-            accidents: accidents(point.threshold),
-        }));
+        match with_threshold(spec, point.threshold)? {
+            None => tuning.left_out.push((spec.clone(), LeftOut::Fixed)),
+            Some(spec) => found.push(Recommendation {
+                spec,
+                point: *point,
+                cost: measured.cost,
+                accidents: accidents(point.threshold),
+            }),
+        }
     }
     let seconds = |one: &Recommendation| one.cost.seconds_per_document.unwrap_or(f64::MAX);
     found.sort_by(|a, b| {
         let hits = b.point.hits.cmp(&a.point.hits);
         hits.then(seconds(a).total_cmp(&seconds(b)))
     });
-    Ok(found)
+    Ok(tuning)
 }
 
 /// The method with a threshold; none if it has no threshold to set, or not such a one.

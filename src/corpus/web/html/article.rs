@@ -1,12 +1,11 @@
 //! The article of a page, by dom_smoothie.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use dom_query::Document;
 use dom_smoothie::{Config, Readability};
 
 use super::super::cost::Cost;
 use super::work::Work;
+use crate::corpus::contained::contained;
 
 /// An article shorter than this is none.
 pub(super) const LEAST_BYTES: usize = 100;
@@ -18,13 +17,12 @@ const MOST_BYTES: usize = 8 << 20;
 /// long: more than a bounded number of steps, counted before the page is parsed and again on its
 /// tree.
 ///
-/// A panic of the libraries is caught here and counts as "no article"; the process's panic hook
-/// still hears of it.
+/// A panic of the libraries is contained and counts as "no article".
 pub(super) fn article(html: &str) -> Option<String> {
     if html.len() > MOST_BYTES || Cost::of(html.as_bytes()).is_too_high() {
         return None;
     }
-    catch_unwind(AssertUnwindSafe(|| {
+    contained(|| {
         let config = Config {
             disable_json_ld: true,
             ..Config::default()
@@ -38,7 +36,7 @@ pub(super) fn article(html: &str) -> Option<String> {
             .parse()
             .ok()?;
         Some(article.content.to_string())
-    }))
+    })
     .ok()
     .flatten()
 }

@@ -112,7 +112,9 @@ impl Page<'_> {
             number::count(sum(true)),
             number::count(sum(false)),
         );
-        if let Some(best) = best(self.evaluation).filter(|_| count > 1) {
+        if !self.evaluation.measures_precision {
+            lead += " No pair is known that should not be found, so precision and F1 mean nothing.";
+        } else if let Some(best) = best(self.evaluation).filter(|_| count > 1) {
             let best = &self.evaluation.methods[best];
             lead += &format!(
                 " The largest F1 is <b>{}</b>, of <b>{}</b>.",

@@ -1,0 +1,45 @@
+//! Calls of decoders and extractors that may panic on damaged input.
+
+use std::cell::Cell;
+#[cfg(any(feature = "parquet", feature = "html", test))]
+use std::{any::Any, panic};
+
+thread_local! {
+    static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What `task` returns, or its panic, which the caller turns into an error.
+///
+/// What `task` holds must not be used after a panic.
+#[cfg(any(feature = "parquet", feature = "html", test))]
+pub(super) fn contained<R>(task: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
+    let before = IS_CONTAINED.replace(true);
+    let outcome = panic::catch_unwind(panic::AssertUnwindSafe(task));
+    IS_CONTAINED.set(before);
+    outcome
+}
+
+/// Whether a panic of this thread, now, would be caught and become an error of one document.
+///
+/// For the panic hook of a program, which has nothing to report then.
+pub fn is_contained() -> bool {
+    IS_CONTAINED.get()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_panics_within_are_contained() {
+        let inner = || {
+            let panicked = contained(|| {
+                assert!(is_contained());
+                panic!("on purpose")
+            });
+            assert!(panicked.is_err() && is_contained());
+        };
+        assert!(contained(inner).is_ok());
+        assert!(!is_contained());
+    }
+}
