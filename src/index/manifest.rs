@@ -68,6 +68,8 @@ impl Manifest {
         if !directory::exists(&path)? {
             let message = if !directory::exists(index)? {
                 "there is no such index (build it first)"
+            } else if !index.is_dir() {
+                "is no index of simtool, which would be a directory"
             } else if let Some(manifest) = lost(index)? {
                 return Ok(manifest);
             } else {
@@ -97,11 +99,13 @@ impl Manifest {
         serde_json::from_str(json).map_err(unreadable)
     }
 
-    /// Writes it; from then on `index` is an index.
+    /// Writes it, after the names of all other files are durable; from then on `index` is an
+    /// index.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] if that fails.
     pub fn write(&self, index: &Path, faults: &Faults) -> Result<()> {
+        directory::sync(index, faults)?;
         directory::write(&index.join(NAME), self.encode()?.as_bytes(), faults)
     }
 

@@ -21,6 +21,29 @@ pub fn create(path: &Path, faults: &Faults) -> Result<()> {
         .map_err(|cause| write_error(path, "cannot be created", cause))
 }
 
+/// Creates the directory `path` and those above it that are missing, durably: a power loss takes
+/// none of them, and with it what was published in it.
+///
+/// # Errors
+/// [`ErrorKind::Write`](crate::ErrorKind::Write) if that fails.
+pub fn create_all(path: &Path) -> Result<()> {
+    if path.as_os_str().is_empty() || path.is_dir() {
+        return Ok(());
+    }
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    create_all(parent)?;
+    match fs::create_dir(path) {
+        Err(cause) if !path.is_dir() => return Err(write_error(path, "cannot be made", cause)),
+        // Another thread may have made it meanwhile.
+        _ => {}
+    }
+    let here = parent.as_os_str().is_empty();
+    sync(
+        if here { Path::new(".") } else { parent },
+        &Faults::default(),
+    )
+}
+
 /// Whether there is something called `path`.
 ///
 /// # Errors

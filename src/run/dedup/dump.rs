@@ -8,6 +8,7 @@ use flate2::write::GzEncoder;
 use crate::corpus::web::warc::{self, Next};
 use crate::corpus::{Chunk, Compression, Format, Parsed, Parser, Reading, Source};
 use crate::io::AtomicFile;
+use crate::io::directory::create_all;
 use crate::run::pipeline::{Event, Pipeline, Unit};
 use crate::{Error, ErrorKind, Result};
 
@@ -130,11 +131,7 @@ impl Dump<'_> {
         let source = source_of(self.inputs.sources, source)?;
         let target = directory.join(inside(&source.path));
         let parent = target.parent().unwrap_or(directory);
-        std::fs::create_dir_all(parent).map_err(|cause| {
-            Error::new(ErrorKind::Write, "cannot be made")
-                .in_file(parent)
-                .caused_by(cause)
-        })?;
+        create_all(parent)?;
         Ok(target)
     }
 

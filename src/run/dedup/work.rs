@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::io::AtomicFile;
+use crate::io::directory::create_all;
 use crate::{Error, ErrorKind, Result};
 
 const NAME: &str = ".simtool";
@@ -229,11 +230,7 @@ fn lock(directory: &Path) -> Result<File> {
 }
 
 fn make(directory: &Path) -> Result<()> {
-    fs::create_dir_all(directory).map_err(|cause| {
-        Error::new(ErrorKind::Write, "cannot be made")
-            .in_file(directory)
-            .caused_by(cause)
-    })
+    create_all(directory)
 }
 
 fn remove(path: &Path) -> Result<()> {
