@@ -1,14 +1,16 @@
 //! Adding and removing: look, decide, commit, show.
 
+use std::sync::Arc;
+
 use ahash::AHashSet;
 
-use super::answer::judge;
+use super::answer::{Listed, judge};
 use super::database::Change;
 use super::form::Form;
 use super::nearest::Nearest;
 use super::recent::Recent;
 use super::view::{Place, View};
-use super::{Answer, Entry, Index, MOST_MATCHES, Match, Verdict, Writer};
+use super::{Answer, Entry, Index, Limit, Verdict, Writer};
 use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 
@@ -38,6 +40,14 @@ impl Index {
     /// recent documents could not be sealed: all of it or nothing is there, and questions are
     /// answered as before. Those of [`seen`](Self::seen).
     pub fn add(&self, entries: &[Entry<'_>], limit: usize) -> Result<Vec<Answer>> {
+        self.add_within(entries, limit.into())
+    }
+
+    /// The same, where what answers list is bounded as by [`seen_within`](Self::seen_within).
+    ///
+    /// # Errors
+    /// Those of [`add`](Self::add).
+    pub fn add_within(&self, entries: &[Entry<'_>], limit: Limit) -> Result<Vec<Answer>> {
         entries
             .iter()
             .try_for_each(|entry| check_entry(self.form, &*self.method, entry))?;
@@ -45,7 +55,7 @@ impl Index {
         self.refuse_if_too_many(&mut writer)?;
         let (answers, fresh, removed) = {
             let view = self.view();
-            let mut addition = Addition::new(self, &view, limit.clamp(1, MOST_MATCHES));
+            let mut addition = Addition::new(self, &view, limit.checked());
             let answers = addition.add_all(entries)?;
             (answers, addition.fresh, addition.removed)
         };
@@ -112,9 +122,12 @@ impl Index {
             .view
             .write()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        view.recent.append(fresh);
-        for (number, document) in removed {
-            view.removed.entry(number).or_default().insert(document);
+        Arc::make_mut(&mut view.recent).append(fresh);
+        if !removed.is_empty() {
+            let gone = Arc::make_mut(&mut view.removed);
+            for (number, document) in removed {
+                gone.entry(number).or_default().insert(document);
+            }
         }
         Ok(())
     }
@@ -163,7 +176,9 @@ pub(super) fn check_entry(form: Form, method: &dyn Compare, entry: &Entry<'_>) -
 struct Addition<'a> {
     index: &'a Index,
     view: &'a View,
-    limit: usize,
+    limit: Limit,
+    /// What is left of its bytes for all answers.
+    left: usize,
     /// Numbers continue those of the recent documents.
     fresh: Recent,
     removed: Vec<Place>,
@@ -171,11 +186,12 @@ struct Addition<'a> {
 }
 
 impl<'a> Addition<'a> {
-    fn new(index: &'a Index, view: &'a View, limit: usize) -> Addition<'a> {
+    fn new(index: &'a Index, view: &'a View, limit: Limit) -> Addition<'a> {
         Addition {
             index,
             view,
             limit,
+            left: limit.all_id_bytes,
             fresh: Recent::new(index.form),
             removed: Vec::new(),
             gone: AHashSet::new(),
@@ -193,8 +209,8 @@ impl<'a> Addition<'a> {
         let mut answers = Vec::with_capacity(entries.len());
         for entry in entries {
             let mut nearest = match entry.sketch.is_empty() {
-                true => Nearest::new(self.limit + 1),
-                false => known.next().unwrap_or_else(|| Nearest::new(self.limit + 1)),
+                true => self.nothing(),
+                false => known.next().unwrap_or_else(|| self.nothing()),
             };
             answers.push(self.add_one(entry, &mut nearest)?);
         }
@@ -206,7 +222,12 @@ impl<'a> Addition<'a> {
         let Index { method, form, .. } = self.index;
         let wanted = |place| !self.gone.contains(&place);
         self.view
-            .search(&**method, *form, sketches, self.limit + 1, &wanted)
+            .search(&**method, *form, sketches, self.limit.matches + 1, &wanted)
+    }
+
+    /// Room for one more match than is wanted: an entry does not match itself.
+    fn nothing(&self) -> Nearest {
+        Nearest::new(self.limit.matches + 1)
     }
 
     fn add_one(&mut self, entry: &Entry<'_>, nearest: &mut Nearest) -> Result<Answer> {
@@ -219,28 +240,20 @@ impl<'a> Addition<'a> {
             *nearest = again;
         }
         self.search_fresh(entry, nearest);
-        let mut matches = Vec::new();
+        let (mut listed, mut left) = (Listed::default(), self.left);
         for (score, part, number) in nearest.finish() {
             let id = self.document(place(*part, *number))?.id;
             if id != entry.id {
-                matches.push(Match {
-                    id: id.to_vec(),
-                    score: *score,
-                });
+                listed.push(&self.limit, &mut left, id, *score);
             }
         }
-        matches.truncate(self.limit);
+        self.left = left;
         let known = self.find(entry.id)?;
         let sketch = known
             .map(|place| self.document(place))
             .transpose()?
             .map(|old| old.sketch);
-        let verdict = judge(
-            &*self.index.method,
-            entry.sketch,
-            sketch,
-            !matches.is_empty(),
-        );
+        let verdict = judge(&*self.index.method, entry.sketch, sketch, listed.has_any());
         let added = verdict != Verdict::Unchanged;
         if added {
             if let Some(old) = known {
@@ -251,8 +264,9 @@ impl<'a> Addition<'a> {
         }
         Ok(Answer {
             verdict,
-            matches,
+            matches: listed.matches,
             added,
+            truncated: listed.truncated,
         })
     }
 
@@ -261,7 +275,7 @@ impl<'a> Addition<'a> {
         if entry.sketch.is_empty() || self.fresh.len() == 0 {
             return;
         }
-        let mut own = [Nearest::new(self.limit + 1)];
+        let mut own = [self.nothing()];
         let queries = [entry.sketch];
         let queries = self.index.form.queries(&queries);
         let live = |number| !self.gone.contains(&self.fresh_place(number));

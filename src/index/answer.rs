@@ -1,5 +1,6 @@
 //! What is asked, and what is answered.
 
+use super::MOST_MATCHES;
 use crate::sketch::{Compare, Score};
 
 /// A document as it is put into an index.
@@ -69,6 +70,69 @@ pub struct Answer {
     pub matches: Vec<Match>,
     /// Whether the index has changed: not by a question, and not if nothing was new.
     pub added: bool,
+    /// Whether there are more matches that were wanted, whose ids did not fit.
+    pub truncated: bool,
+}
+
+/// How much an answer may list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Matches of each answer; at least one.
+    pub matches: usize,
+    /// Bytes of the ids that each answer lists.
+    pub id_bytes: usize,
+    /// Bytes of the ids that the answers of one call list together.
+    pub all_id_bytes: usize,
+}
+
+impl From<usize> for Limit {
+    fn from(matches: usize) -> Limit {
+        Limit {
+            matches,
+            id_bytes: usize::MAX,
+            all_id_bytes: usize::MAX,
+        }
+    }
+}
+
+impl Limit {
+    /// With a number of matches that a search can have.
+    pub(super) fn checked(self) -> Limit {
+        Limit {
+            matches: self.matches.clamp(1, MOST_MATCHES),
+            ..self
+        }
+    }
+}
+
+/// The matches of an answer that is being made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Listed {
+    pub matches: Vec<Match>,
+    id_bytes: usize,
+    pub truncated: bool,
+}
+
+impl Listed {
+    /// Adds the next nearest document, if `limit` and what is left of its `all_id_bytes` allow.
+    pub fn push(&mut self, limit: &Limit, left: &mut usize, id: &[u8], score: Score) {
+        if self.truncated || self.matches.len() >= limit.matches {
+            return;
+        }
+        if id.len() > *left || self.id_bytes + id.len() > limit.id_bytes {
+            self.truncated = true;
+            return;
+        }
+        *left -= id.len();
+        self.id_bytes += id.len();
+        let id = id.to_vec();
+        self.matches.push(Match { id, score });
+    }
+
+    /// Whether something was near, listed or not.
+    pub fn has_any(&self) -> bool {
+        self.truncated || !self.matches.is_empty()
+    }
 }
 
 /// A document as an index gives it back.

@@ -315,17 +315,18 @@ impl Index {
         replaced: &[u64],
         parts: Vec<Part>,
         (number, removed): (u64, AHashSet<u32>),
-    ) -> Option<Recent> {
+    ) -> Option<Arc<Recent>> {
         let mut view = self.view.write().unwrap_or_else(PoisonError::into_inner);
         view.parts = parts;
+        let gone = Arc::make_mut(&mut view.removed);
         for number in replaced {
-            view.removed.remove(number);
+            gone.remove(number);
         }
         if !removed.is_empty() {
-            view.removed.insert(number, removed);
+            gone.insert(number, removed);
         }
         let recent = replaced.contains(&RECENT).then(|| Recent::new(self.form));
-        recent.map(|recent| std::mem::replace(&mut view.recent, recent))
+        recent.map(|recent| std::mem::replace(&mut view.recent, Arc::new(recent)))
     }
 
     fn making(&self) -> Making {

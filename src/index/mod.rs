@@ -61,7 +61,7 @@ mod segment;
 mod view;
 
 pub use add::{MOST_ID_BYTES, MOST_PAYLOAD_BYTES, MOST_SKETCH_BYTES};
-pub use answer::{Answer, Document, Entry, Match, Query, Verdict};
+pub use answer::{Answer, Document, Entry, Limit, Match, Query, Verdict};
 pub use build::{Build, Built};
 pub use check::{Check, Problem};
 pub use copy::{Rescued, rescue};
@@ -78,6 +78,7 @@ use crate::io::Faults;
 use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 use add::check_entry;
+use answer::Listed;
 use database::Database;
 use form::Form;
 use lock::IndexLock;
@@ -142,6 +143,9 @@ pub struct Index {
     trouble: Mutex<[Option<String>; 2]>,
 }
 
+/// So few questions are answered before a change is made; more have a view of their own.
+const FEW: usize = 64;
+
 /// Nobody has room for more matches of one query.
 const MOST_MATCHES: usize = u32::MAX as usize;
 
@@ -193,39 +197,59 @@ impl Index {
     /// [`ErrorKind::Parameter`] for a fingerprint of another length, [`ErrorKind::Content`] if a
     /// segment is damaged, [`ErrorKind::Changed`] if one was truncated meanwhile.
     pub fn seen(&self, queries: &[Query<'_>], limit: usize) -> Result<Vec<Answer>> {
-        let limit = limit.clamp(1, MOST_MATCHES);
+        self.seen_within(queries, limit.into())
+    }
+
+    /// The same, where what answers list is bounded in other ways, too: an answer that lacks
+    /// matches for that is [truncated](Answer::truncated).
+    ///
+    /// # Errors
+    /// Those of [`seen`](Self::seen).
+    pub fn seen_within(&self, queries: &[Query<'_>], limit: Limit) -> Result<Vec<Answer>> {
+        let limit = limit.checked();
         for query in queries {
             self.check_sketch(query.sketch)?;
         }
         let view = self.view();
+        if queries.len() <= FEW {
+            return self.answer(&view, queries, limit);
+        }
+        // A lock that is held for long would keep out a change, and behind it all other questions.
+        let own = view.clone();
+        drop(view);
+        self.answer(&own, queries, limit)
+    }
+
+    fn answer(&self, view: &View, queries: &[Query<'_>], limit: Limit) -> Result<Vec<Answer>> {
         let asking = |query: &&Query<'_>| !query.sketch.is_empty();
         let asked: Vec<&Query<'_>> = queries.iter().filter(asking).collect();
         let sketches: Vec<&[u8]> = asked.iter().map(|query| query.sketch).collect();
         let method = &*self.method;
-        let mut found = view.search(method, self.form, &sketches, limit + 1, &|_| true)?;
-        let mut matches: Vec<Vec<Match>> = vec![Vec::new(); asked.len()];
+        let mut found = view.search(method, self.form, &sketches, limit.matches + 1, &|_| true)?;
+        let mut lists = vec![Listed::default(); asked.len()];
+        let mut left = limit.all_id_bytes;
         view.for_each_found(&mut found, |query, score, entry| {
-            if asked[query].id != Some(entry.id) && matches[query].len() < limit {
-                let id = entry.id.to_vec();
-                matches[query].push(Match { id, score });
+            if asked[query].id != Some(entry.id) {
+                lists[query].push(&limit, &mut left, entry.id, score);
             }
             Ok(())
         })?;
-        let mut matches = matches.into_iter();
+        let mut lists = lists.into_iter();
         let answer = |query: &Query<'_>| {
-            let own = (!query.sketch.is_empty()).then(|| matches.next());
-            let matches = own.flatten().unwrap_or_default();
+            let own = (!query.sketch.is_empty()).then(|| lists.next());
+            let listed = own.flatten().unwrap_or_default();
             let known = match query.id {
                 Some(id) => view.find(id)?,
                 None => None,
             };
             let known = known.map(|place| view.document(place)).transpose()?;
             let known = known.map(|entry| entry.sketch);
-            let verdict = answer::judge(method, query.sketch, known, !matches.is_empty());
+            let verdict = answer::judge(method, query.sketch, known, listed.has_any());
             Ok(Answer {
                 verdict,
-                matches,
+                matches: listed.matches,
                 added: false,
+                truncated: listed.truncated,
             })
         };
         queries.iter().map(answer).collect()
@@ -244,7 +268,7 @@ impl Index {
     }
 
     /// Calls `visit` with every document that is there now, oldest first. Everything else goes on
-    /// meanwhile. Memory: a copy of the recent documents.
+    /// meanwhile. Memory: a copy of the recent documents, if some are added meanwhile.
     ///
     /// # Errors
     /// Those of `visit`; [`ErrorKind::Content`] if a segment is damaged.

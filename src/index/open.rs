@@ -117,8 +117,8 @@ impl Index {
         let form = Form::of(&*method)?;
         let empty = View {
             parts: Vec::new(),
-            recent: Recent::new(form),
-            removed: AHashMap::new(),
+            recent: Arc::new(Recent::new(form)),
+            removed: Arc::default(),
         };
         let writer = Writer {
             database,
@@ -202,8 +202,8 @@ impl Index {
         }
         Ok(View {
             parts,
-            recent,
-            removed,
+            recent: Arc::new(recent),
+            removed: Arc::new(removed),
         })
     }
 

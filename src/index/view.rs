@@ -29,14 +29,14 @@ pub struct Part {
     pub segment: Arc<Segment>,
 }
 
-/// One state of the index.
+/// One state of the index. A copy of it shares what it holds until that changes.
 #[derive(Clone)]
 pub struct View {
     /// Oldest documents first.
     pub parts: Vec<Part>,
-    pub recent: Recent,
+    pub recent: Arc<Recent>,
     /// By the number of a segment, or [`RECENT`].
-    pub removed: AHashMap<u64, AHashSet<u32>>,
+    pub removed: Arc<AHashMap<u64, AHashSet<u32>>>,
 }
 
 impl View {

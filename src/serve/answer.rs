@@ -1,9 +1,12 @@
-//! What is answered.
+//! What is answered, and how much of it.
+//!
+//! Ids may be long, and an answer lists many. So the bytes of its ids are bounded, and memory is
+//! lent for an answer before it is written, and returned when the client has read it.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
-use simtool::index::Answer;
+use simtool::index::{Answer, Limit, MOST_ID_BYTES};
 use simtool::report::verdicts::{Digits, Near, Nearness, base64_if_needed};
 use simtool::run::seen::{Seen, changed, near};
 
@@ -23,6 +26,56 @@ pub struct Said<'a> {
     fingerprint: Digits<'a>,
     added: bool,
     matches: Vec<Near>,
+    /// There are more, whose ids are too long for an answer.
+    #[serde(skip_serializing_if = "is_false")]
+    truncated: bool,
+}
+
+fn is_false(truncated: &bool) -> bool {
+    !truncated
+}
+
+/// The ids of an answer may have so many bytes for each match that is asked for,
+const MATCH_BYTES: usize = 4 << 10;
+/// in any case as many as the longest id, and at most so many; so may the ids of answers that are
+/// written together.
+pub const IDS_BYTES: usize = 1 << 20;
+/// An answer whose ids have so many bytes needs no loan.
+pub const SHORT_BYTES: usize = 64 << 10;
+/// Each byte of an id is there as it is, as it is shown, and as Base64 if it is no text.
+const SHOWN: usize = 8;
+
+/// What an answer with `matches` may list.
+pub fn limit(matches: usize) -> Limit {
+    Limit {
+        matches,
+        id_bytes: matches
+            .saturating_mul(MATCH_BYTES)
+            .clamp(MOST_ID_BYTES, IDS_BYTES),
+        ..Limit::from(matches)
+    }
+}
+
+/// Bytes of all ids that `answer` lists.
+pub fn id_bytes(answer: &Answer) -> usize {
+    answer.matches.iter().map(|near| near.id.len()).sum()
+}
+
+/// The bytes to be lent for an answer that lists ids of so many bytes; none for a short one.
+pub fn loan_bytes(id_bytes: usize) -> Option<usize> {
+    (id_bytes > SHORT_BYTES).then(|| id_bytes.saturating_mul(SHOWN))
+}
+
+/// Takes from the answers what is beyond the bytes that ids may have together, `left` at first.
+pub fn cut(answer: &mut Answer, left: &mut usize) {
+    let fits = answer.matches.iter().take_while(|near| {
+        let rest = left.checked_sub(near.id.len());
+        *left = rest.unwrap_or(*left);
+        rest.is_some()
+    });
+    let fitting = fits.count();
+    answer.truncated |= fitting < answer.matches.len();
+    answer.matches.truncate(fitting);
 }
 
 impl<'a> Said<'a> {
@@ -37,6 +90,7 @@ impl<'a> Said<'a> {
             fingerprint: seen.digits(&asked.sketch),
             added: answer.added,
             matches: near(answer, likeness),
+            truncated: answer.truncated,
         }
     }
 }

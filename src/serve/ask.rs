@@ -10,6 +10,7 @@ use simtool::index::{Entry, MOST_ID_BYTES};
 use simtool::run::seen::{Seen, Texts, too_long};
 use simtool::sketch::Shape;
 
+use super::desk::Desk;
 use super::memory::Loan;
 use super::problem::{Problem, read_only};
 
@@ -61,19 +62,28 @@ pub struct Reader<'a> {
     texts: Texts<'a>,
     text: Vec<u8>,
     read_only: bool,
+    desk: &'a Desk,
 }
 
 /// Buffers that grew beyond this for a giant page are given back.
 const KEPT_CAPACITY: usize = 1 << 20;
 
 impl<'a> Reader<'a> {
-    pub fn new(seen: &'a Seen) -> Reader<'a> {
+    /// For the thread that works at `desk`.
+    pub fn new(seen: &'a Seen, desk: &'a Desk) -> Reader<'a> {
         Reader {
             seen,
             texts: seen.texts(),
             text: Vec::new(),
             read_only: seen.index().info().read_only,
+            desk,
         }
+    }
+
+    /// Where the time of documents is taken.
+    #[cfg(test)]
+    pub fn desk(&self) -> &'a Desk {
+        self.desk
     }
 
     /// The index.
@@ -83,6 +93,11 @@ impl<'a> Reader<'a> {
 
     /// Reads a body; `add` is what the address says.
     pub fn read(&mut self, body: &[u8], add: Option<bool>) -> Result<Asked, Problem> {
+        let desk = self.desk;
+        desk.document(|| self.question(body, add))
+    }
+
+    fn question(&mut self, body: &[u8], add: Option<bool>) -> Result<Asked, Problem> {
         let text = std::str::from_utf8(body).map_err(|error| {
             let detail = format!("byte {} is not UTF-8", error.valid_up_to());
             Problem::bad("not-utf8", detail)
@@ -131,6 +146,8 @@ impl<'a> Reader<'a> {
 
     /// The sketch of the one thing that a body holds; empty if there is nothing to compare.
     fn sketch(&mut self, body: &Body<'_>) -> Result<Vec<u8>, Problem> {
+        #[cfg(test)]
+        super::trial::read_slowly(body.text.as_deref());
         let text = match (&body.text, &body.html, &body.fingerprint) {
             (Some(text), None, None) => text.as_bytes(),
             (None, Some(page), None) => {

@@ -17,19 +17,19 @@ use axum::body::Body;
 use bytes::Bytes;
 use http_body::{Body as _, Frame};
 use http_body_util::BodyExt;
-use simtool::index::{Answer, Query};
+use simtool::index::{Answer, Limit, Query};
 use simtool::run::seen::Seen;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use super::Service;
-use super::answer::Said;
-use super::ask::{Asked, Reader};
+use super::answer::{IDS_BYTES, Said, cut, id_bytes, limit, loan_bytes};
+use super::ask::Asked;
 use super::frames::Answers;
 use super::gate::{Permit, Place};
 use super::lines::{Line, Lines};
 use super::memory::Loan;
-use super::pool::Later;
+use super::pool::{Later, Pool};
 use super::problem::Problem;
 
 /// So many lines, or bytes of memory, make a part.
@@ -70,6 +70,15 @@ struct Run {
 
 /// What a run is answered: lines, and the verdict of each.
 type Told = (Vec<u8>, Vec<&'static str>);
+
+/// How far the questions of a run are.
+enum Outcome {
+    /// The first of them are answered; the others come next.
+    Answered(Told, Run),
+    /// So many bytes have to be lent for the answer to the first ones, which are then looked up
+    /// again.
+    Long(Run, usize),
+}
 
 /// The answers to the lines of `body`.
 pub fn answers(
@@ -213,7 +222,7 @@ impl<'a> Cutting<'a> {
         let (part, add) = (std::mem::take(&mut self.part), self.add);
         let prepared = Prepared {
             numbers: part.lines.iter().map(|line| line.number).collect(),
-            read: self.service.pool.run(move |reader| part.read(reader, add)),
+            read: part.read(&self.service.pool, add),
         };
         let handed_on = self.parts.send(prepared).await;
         self.begin_to_wait();
@@ -237,16 +246,16 @@ impl Part {
     }
 
     /// What the lines ask. Each keeps what it needs of the loan.
-    fn read(self, reader: &mut Reader<'_>, add: Option<bool>) -> Vec<Read> {
-        let Part {
-            lines, mut loan, ..
-        } = self;
-        let mut read = |line: Line| {
-            let mut asked = reader.read(&line.text?, add)?;
-            asked.loan = loan.take(asked.weight());
-            Ok(asked)
-        };
-        lines.into_iter().map(&mut read).collect()
+    fn read(self, pool: &Pool, add: Option<bool>) -> Later<Vec<Read>> {
+        let Part { lines, loan, .. } = self;
+        pool.run_with(loan, move |reader, held| {
+            let mut read = |line: Line| {
+                let mut asked = reader.read(&line.text?, add)?;
+                asked.loan = held.take(asked.weight());
+                Ok(asked)
+            };
+            lines.into_iter().map(&mut read).collect()
+        })
     }
 }
 
@@ -293,11 +302,21 @@ async fn answer(
                 while let Some((number, Ok(next))) = read.next_if(|(_, next)| fits(&run, next)) {
                     run.push(number, next);
                 }
-                let (told, verdicts) = run.answer(service).await;
-                text.extend(told);
-                verdicts
-                    .into_iter()
-                    .for_each(|verdict| service.metrics.line(verdict));
+                // Memory is lent for answers until they are sent.
+                let mut rest = Some(run);
+                while let Some(run) = rest.take().filter(|run| !run.asked.is_empty()) {
+                    let (told, next, _loan) = run.answer(service).await;
+                    let (lines, verdicts) = told;
+                    text.extend(lines);
+                    verdicts
+                        .into_iter()
+                        .for_each(|verdict| service.metrics.line(verdict));
+                    let is_long = text.len() >= SENT_BYTES;
+                    if is_long && !answers.send(std::mem::take(&mut text)).await {
+                        return false;
+                    }
+                    rest = Some(next);
+                }
             }
             Err(problem) => {
                 service.metrics.line(PROBLEM);
@@ -329,50 +348,108 @@ impl Run {
         self.asked.push(asked);
     }
 
-    async fn answer(self, service: &Arc<Service>) -> Told {
-        let Run { numbers, asked } = self;
-        let told = if asked.first().is_some_and(|first| first.add) {
-            let added = service.writer.add(asked, None).await;
-            added.map(|added| tell(&service.seen, &numbers, &added))
-        } else {
-            let lines = numbers.clone();
-            let looked = service.pool.run(move |reader| {
-                let seen = reader.seen();
-                tell(seen, &lines, &look(seen, asked))
-            });
-            looked.get().await
+    /// Answers the first of its questions, or all; those that are left, and what was lent for the
+    /// answers.
+    async fn answer(self, service: &Arc<Service>) -> (Told, Run, Loan) {
+        let numbers = self.numbers.clone();
+        let answered = match self.asked.first().is_some_and(|first| first.add) {
+            true => self.add(service).await,
+            false => self.look(service).await,
         };
-        told.unwrap_or_else(|problem| {
+        answered.unwrap_or_else(|problem| {
             let mut text = Vec::new();
             for number in &numbers {
                 problem.clone().at_line(*number).write(&mut text);
             }
-            (text, vec![PROBLEM; numbers.len()])
+            let told = (text, vec![PROBLEM; numbers.len()]);
+            (told, Run::default(), Loan::default())
         })
+    }
+
+    async fn add(self, service: &Arc<Service>) -> Result<(Told, Run, Loan), Problem> {
+        let Run { numbers, asked } = self;
+        let mut added = service.writer.add(asked, None).await?;
+        let mut left = IDS_BYTES;
+        let answers = || added.iter().filter_map(|(_, answer)| answer.as_ref().ok());
+        let bytes: usize = answers().map(id_bytes).sum();
+        let loan = match loan_bytes(bytes.min(IDS_BYTES)) {
+            Some(bytes) => service.memory.lend_for_answer(bytes).await,
+            None => Loan::default(),
+        };
+        for (_, answer) in &mut added {
+            if let Ok(answer) = answer {
+                cut(answer, &mut left);
+            }
+        }
+        let told = tell(&service.seen, &numbers, &added);
+        Ok((told, Run::default(), loan))
+    }
+
+    async fn look(self, service: &Arc<Service>) -> Result<(Told, Run, Loan), Problem> {
+        let looked = service
+            .pool
+            .run(move |reader| self.tell(reader.seen(), false));
+        match looked.get().await? {
+            Outcome::Answered(told, rest) => Ok((told, rest, Loan::default())),
+            Outcome::Long(run, bytes) => {
+                let loan = service.memory.lend_for_answer(bytes).await;
+                let looked = service
+                    .pool
+                    .run(move |reader| run.tell(reader.seen(), true));
+                match looked.get().await? {
+                    Outcome::Answered(told, rest) => Ok((told, rest, loan)),
+                    Outcome::Long(..) => Err(Problem::unanswered()),
+                }
+            }
+        }
+    }
+
+    /// Answers questions; a long answer only if memory was lent for it.
+    fn tell(mut self, seen: &Seen, is_lent: bool) -> Outcome {
+        let mut answers = look(seen, &self.asked);
+        let is_cut =
+            |answer: &Result<Answer, Problem>| answer.as_ref().is_ok_and(|answer| answer.truncated);
+        // An answer that others have cut short comes next.
+        let whole = answers.iter().skip(1).position(is_cut);
+        answers.truncate(whole.map_or(answers.len(), |whole| whole + 1));
+        let bytes = answers.iter().flatten().map(id_bytes).sum();
+        match loan_bytes(bytes) {
+            Some(bytes) if !is_lent => Outcome::Long(self, bytes),
+            _ => {
+                let rest = Run {
+                    numbers: self.numbers.split_off(answers.len()),
+                    asked: self.asked.split_off(answers.len()),
+                };
+                let answered: Vec<_> = self.asked.into_iter().zip(answers).collect();
+                Outcome::Answered(tell(seen, &self.numbers, &answered), rest)
+            }
+        }
     }
 }
 
-/// Looks for documents that have one limit.
-fn look(seen: &Seen, asked: Vec<Asked>) -> Vec<(Asked, Result<Answer, Problem>)> {
+/// Looks for documents that have one limit. The first answer is whole; others may be cut short.
+fn look(seen: &Seen, asked: &[Asked]) -> Vec<Result<Answer, Problem>> {
     let queries = asked.iter().map(|asked| Query {
         id: asked.id.as_deref(),
         sketch: &asked.sketch,
     });
     let queries: Vec<Query<'_>> = queries.collect();
-    let limit = asked.first().map_or(1, |first| first.limit);
-    let answers = match seen.index().seen(&queries, limit) {
+    let limit = Limit {
+        all_id_bytes: IDS_BYTES,
+        ..limit(asked.first().map_or(1, |first| first.limit))
+    };
+    match seen.index().seen_within(&queries, limit) {
         Ok(answers) => answers.into_iter().map(Ok).collect(),
         // What stands in the way of one need not stand in the way of all.
         Err(_) => {
             let alone = |query: &Query<'_>| {
-                let answers = seen.index().seen(std::slice::from_ref(query), limit);
+                let answers = seen.index().seen_within(std::slice::from_ref(query), limit);
                 let answer = answers.map_err(|error| Problem::from(&error))?.pop();
                 answer.ok_or_else(Problem::unanswered)
             };
-            queries.iter().map(alone).collect::<Vec<_>>()
+            queries.iter().map(alone).collect()
         }
-    };
-    asked.into_iter().zip(answers).collect()
+    }
 }
 
 /// The answers as lines.

@@ -61,6 +61,10 @@ pub async fn copy(State(service): State<Arc<Service>>, request: Request) -> Answ
 }
 
 fn make(seen: &Seen, to: &Path) -> Result<(), Problem> {
+    // A link leads out of the directory, or nowhere.
+    if to.is_symlink() {
+        return Err(Problem::copy_exists());
+    }
     // Where a process ended before its copy did, the rest of it is replaced.
     vacant(to).map_err(|error| match error.kind() {
         simtool::ErrorKind::Parameter => Problem::copy_exists(),

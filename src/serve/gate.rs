@@ -64,7 +64,10 @@ impl Service {
     /// A page of another site may make a browser send requests; it may also have a name that leads
     /// to this machine. With a token neither gets anywhere.
     fn refuse_foreign(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Problem> {
-        let text = |value: &hyper::header::HeaderValue| value.to_str().unwrap_or("").to_owned();
+        // Bytes that are no text are shown so, and are no name of this machine.
+        let text = |value: &hyper::header::HeaderValue| {
+            String::from_utf8_lossy(value.as_bytes()).into_owned()
+        };
         let own = uri.authority().map(ToString::to_string);
         let host = own
             .or_else(|| headers.get(HOST).map(text))

@@ -11,6 +11,7 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use hyper::Request;
 use hyper::body::Incoming;
+use hyper::header::EXPECT;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -25,6 +26,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
+use super::drain::Drained;
 use super::patient::Patient;
 use super::problem::Problem;
 use super::routes::{COPIES, route_of, router};
@@ -181,6 +183,8 @@ impl Caller {
             .timer(TokioTimer::new())
             .header_read_timeout(limits.header)
             .max_buf_size(BUFFER_BYTES)
+            // A client may end its side of the connection behind its request.
+            .half_close(true)
             .serve_connection(TokioIo::new(stream), answer);
         let mut connection = std::pin::pin!(connection);
         tokio::select! {
@@ -201,10 +205,16 @@ async fn answer(
     let begin = Instant::now();
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
-    let response = match service.admit(&request) {
+    let admitted = service.admit(&request);
+    // A client that waits for the word to go on sends nothing of a body that is refused.
+    let waits = request.headers().contains_key(EXPECT);
+    let mut request = request.map(|body| match waits {
+        true => Body::new(body),
+        false => Body::new(Drained::new(body)),
+    });
+    let response = match admitted {
         Err(problem) => problem.into_response(),
         Ok(permit) => {
-            let mut request = request.map(Body::new);
             request.extensions_mut().insert(permit.clone());
             // Once for a body, and once for the answer. A copy takes as long as it takes.
             let limit = match path.as_str() {

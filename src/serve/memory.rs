@@ -9,7 +9,7 @@
 //! What grows with the number of requests alone is not lent: a document's parts beside its bytes,
 //! the beginning of a line, answers that are short.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use simtool::sketch::Method;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -23,6 +23,9 @@ const DOCUMENT: usize = 256;
 const SWELL_OF_SETS: usize = 12;
 /// Answers that wait for their callers may take this part of what is lent, on top of it.
 const ANSWERS: usize = 4;
+/// So many bytes of a body need no loan; of one whose document swells, fewer.
+const SMALL: usize = 64 << 10;
+const SMALL_OF_SETS: usize = 16 << 10;
 
 /// What is lent.
 pub struct Memory {
@@ -52,7 +55,7 @@ impl Memory {
         Memory {
             all,
             bodies: Arc::new(Semaphore::new(all)),
-            answers: Arc::new(Semaphore::new(all / ANSWERS)),
+            answers: Arc::new(Semaphore::new((all / ANSWERS).max(1))),
             fixed: length.unwrap_or(0),
             swell: length.map_or(SWELL_OF_SETS, |_| 1),
         }
@@ -62,6 +65,16 @@ impl Memory {
     pub fn weight(&self, body: usize) -> usize {
         let swollen = body.saturating_mul(self.swell);
         swollen.saturating_add(DOCUMENT + self.fixed)
+    }
+
+    /// Bodies up to so many bytes need no loan, and of each longer one as many have arrived before
+    /// there is a loan for it. So a client that claims a long body and sends little takes nothing
+    /// from others.
+    pub fn small(&self) -> usize {
+        match self.swell {
+            1 => SMALL,
+            _ => SMALL_OF_SETS,
+        }
     }
 
     /// Waits for so many bytes; all there are if that is more.
@@ -84,6 +97,15 @@ impl Memory {
         let answers = Arc::clone(&self.answers);
         answers.try_acquire_many_owned(wanted).ok()
     }
+
+    /// Waits for so many bytes for an answer; all there are if that is more. May be waited for
+    /// with a loan for a body, as no one waits for that with one for an answer.
+    pub async fn lend_for_answer(&self, bytes: usize) -> Loan {
+        let wanted = units(bytes).min((self.all / ANSWERS).max(1));
+        let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
+        let answers = Arc::clone(&self.answers);
+        Loan(answers.acquire_many_owned(wanted).await.ok())
+    }
 }
 
 impl Loan {
@@ -99,6 +121,32 @@ impl Loan {
     /// Gives all but so many bytes back.
     pub fn keep(&mut self, bytes: usize) {
         *self = self.take(bytes);
+    }
+}
+
+/// A loan for a task, which may be given up while a thread works on it.
+#[derive(Clone)]
+pub struct Held(Arc<Mutex<Loan>>);
+
+impl Held {
+    /// All of `loan`.
+    pub fn new(loan: Loan) -> Held {
+        Held(Arc::new(Mutex::new(loan)))
+    }
+
+    /// Takes so many bytes out of it; none of a task that was given up.
+    pub fn take(&self, bytes: usize) -> Loan {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take(bytes)
+    }
+
+    /// Returns what is left.
+    pub fn release(&self) {
+        drop(std::mem::take(
+            &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner),
+        ));
     }
 }
 

@@ -13,6 +13,8 @@ mod answer;
 mod ask;
 mod batch;
 mod copies;
+mod desk;
+mod drain;
 mod frames;
 mod gate;
 mod lines;
@@ -25,6 +27,8 @@ mod patient;
 mod pool;
 mod problem;
 mod routes;
+#[cfg(test)]
+mod slow;
 #[cfg(feature = "tls")]
 mod tls;
 #[cfg(test)]
@@ -50,6 +54,9 @@ use writer::Writer;
 
 pub use log::Log;
 
+/// The time that threads have to end, after the requests.
+const END: Duration = Duration::from_secs(1);
+
 /// What nobody may exceed.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -63,8 +70,8 @@ pub struct Limits {
     pub connections: usize,
     /// Time to send the head of a request.
     pub header: Duration,
-    /// Time for a body, for an answer, for a line of a batch, and for the next bytes of an answer
-    /// to be taken.
+    /// Time for a body, for an answer, for the text of a document, for a line of a batch, and for
+    /// the next bytes of an answer to be taken.
     pub request: Duration,
     /// Time that requests have to end when the service ends.
     pub grace: Duration,
@@ -110,7 +117,7 @@ impl Service {
         let seen = Arc::new(seen);
         let limits = config.limits;
         Ok(Service {
-            pool: Pool::start(&seen, config.threads)?,
+            pool: Pool::start(&seen, config.threads, limits.request)?,
             writer: Writer::start(&seen)?,
             _merger: Merger::start(&seen)?,
             metrics: Metrics::default(),
@@ -124,10 +131,10 @@ impl Service {
         })
     }
 
-    /// Ends its threads, when what they have begun is done.
-    fn end(self) {
-        self.pool.end();
-        self.writer.end();
+    /// Ends its threads, when what they have begun is done, or at the deadline.
+    fn end(self, deadline: Instant) {
+        self.pool.end(deadline);
+        self.writer.end(deadline);
     }
 }
 
@@ -151,10 +158,10 @@ pub fn run(
     let door = runtime.block_on(Door::open(&config))?;
     let service = Arc::new(Service::start(open()?, config)?);
     let served = runtime.block_on(door.serve(&service, progress, ready));
-    // Whoever did not end in time is left alone; the writer ends what it has begun.
-    runtime.shutdown_timeout(Duration::from_secs(1));
+    // What did not end in time ends with the process: no change that it made was acknowledged.
+    runtime.shutdown_timeout(END);
     if let Some(service) = Arc::into_inner(service) {
-        service.end();
+        service.end(Instant::now() + END);
     }
     served
 }

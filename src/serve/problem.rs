@@ -1,6 +1,7 @@
 //! What went wrong, as `application/problem+json` (RFC 9457).
 
 use std::io;
+use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
 use hyper::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -77,6 +78,22 @@ impl Problem {
     pub fn late() -> Problem {
         let detail = "there was no answer in time; what was to be changed may have been changed";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "late", detail)
+    }
+
+    /// A document that takes too long.
+    pub fn slow_document(limit: Duration) -> Problem {
+        let detail = format!(
+            "no text could be made of this document in {} seconds: send less of it, or its text \
+             alone",
+            limit.as_secs_f64()
+        );
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "slow-document", detail)
+    }
+
+    /// All threads work on documents that take too long.
+    pub fn overloaded() -> Problem {
+        let detail = "too many documents that take long: come back in a second";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
     }
 
     pub fn large(most: usize) -> Problem {

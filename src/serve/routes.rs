@@ -8,18 +8,18 @@ use axum::extract::{Extension, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use hyper::StatusCode;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName,
 };
 use serde::Serialize;
-use simtool::index::{Answer, Query};
+use simtool::index::Query;
 use simtool::sketch::Shape;
 use tokio::time::timeout;
 
-use super::answer::Said;
-use super::ask::Asked;
+use super::answer::{Said, id_bytes, limit, loan_bytes};
+use super::ask::{Asked, Reader};
 use super::gate::Permit;
 use super::memory::Loan;
 use super::problem::{Problem, read_only};
@@ -116,6 +116,7 @@ async fn stats(State(service): State<Arc<Service>>) -> Response {
     };
     let known = serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"),
+        "about": seen.about(),
         "method": settings.spec.to_string(),
         "tokenizer": settings.tokenizer.name(),
         "html": settings.html,
@@ -137,36 +138,80 @@ async fn stats(State(service): State<Arc<Service>>) -> Response {
 
 async fn seen(State(service): State<Arc<Service>>, request: Request) -> Answered {
     let add = asked_to_add(request.uri().query())?;
-    let mut body = body(&service, request.into_body()).await?;
-    type Seen = Result<Result<(Asked, Option<Answer>), Asked>, Problem>;
-    let answered = service.pool.run(move |reader| -> Seen {
-        let mut asked = reader.read(&body.bytes, add)?;
-        body.loan.keep(asked.weight());
-        asked.loan = body.loan;
-        if asked.add {
-            return Ok(Err(asked));
+    let Lent { bytes, loan } = body(&service, request.into_body()).await?;
+    let read = service.pool.run_with(loan, move |reader, held| {
+        let mut asked = reader.read(&bytes, add)?;
+        asked.loan = held.take(asked.weight());
+        match asked.add {
+            true => Ok(Outcome::Add(asked)),
+            false => look(reader, asked, None),
         }
-        let query = Query {
-            id: asked.id.as_deref(),
-            sketch: &asked.sketch,
-        };
-        let answers = reader.seen().index().seen(&[query], asked.limit);
-        let answer = answers.map_err(|error| Problem::from(&error))?.pop();
-        Ok(Ok((asked, answer)))
     });
-    // Who adds is answered by the writer.
-    let (asked, answer) = match answered.get().await?? {
-        Ok((asked, answer)) => (asked, answer.ok_or_else(Problem::unanswered)?),
-        Err(asked) => {
-            let place = service.place()?;
-            let mut added = service.writer.add(vec![asked], Some(place)).await?;
-            let (asked, answer) = added.pop().ok_or_else(Problem::unanswered)?;
-            (asked, answer?)
-        }
+    let mut outcome = read.get().await??;
+    loop {
+        outcome = match outcome {
+            Outcome::Answered(verdict, text, loan) => {
+                service.metrics.said(verdict);
+                return Ok(typed("application/json", Lent::body(text, loan)));
+            }
+            Outcome::Add(asked) => {
+                let place = service.place()?;
+                let mut added = service.writer.add(vec![asked], Some(place)).await?;
+                let (asked, answer) = added.pop().ok_or_else(Problem::unanswered)?;
+                let answer = answer?;
+                let loan = match loan_bytes(id_bytes(&answer)) {
+                    Some(bytes) => service.memory.lend_for_answer(bytes).await,
+                    None => Loan::default(),
+                };
+                let said = Said::new(&service.seen, &asked, &answer);
+                Outcome::answered(&said, loan)
+            }
+            Outcome::Long(asked, bytes) => {
+                let loan = service.memory.lend_for_answer(bytes).await;
+                let looked = service
+                    .pool
+                    .run(move |reader| look(reader, asked, Some(loan)));
+                looked.get().await??
+            }
+        };
+    }
+}
+
+/// How far a question is.
+enum Outcome {
+    /// The verdict, and the answer with the loan for it.
+    Answered(&'static str, Vec<u8>, Loan),
+    /// The writer answers it.
+    Add(Asked),
+    /// So many bytes have to be lent for its answer, which is then looked up again.
+    Long(Asked, usize),
+}
+
+impl Outcome {
+    fn answered(said: &Said<'_>, mut loan: Loan) -> Outcome {
+        let text = json_bytes(said);
+        loan.keep(text.len());
+        Outcome::Answered(said.verdict, text, loan)
+    }
+}
+
+/// Answers a question, if its answer is short or has its loan.
+fn look(reader: &Reader<'_>, asked: Asked, loan: Option<Loan>) -> Result<Outcome, Problem> {
+    let query = Query {
+        id: asked.id.as_deref(),
+        sketch: &asked.sketch,
     };
-    let said = Said::new(&service.seen, &asked, &answer);
-    service.metrics.said(said.verdict);
-    Ok(json(&said))
+    let seen = reader.seen();
+    let answers = seen.index().seen_within(&[query], limit(asked.limit));
+    let answer = answers.map_err(|error| Problem::from(&error))?.pop();
+    let answer = answer.ok_or_else(Problem::unanswered)?;
+    match (loan_bytes(id_bytes(&answer)), loan) {
+        (Some(bytes), None) => Ok(Outcome::Long(asked, bytes)),
+        (_, loan) => {
+            let said = Said::new(seen, &asked, &answer);
+            Ok(Outcome::answered(&said, loan.unwrap_or_default()))
+        }
+    }
 }
 
 async fn batch(
@@ -296,18 +341,51 @@ pub async fn body(service: &Service, body: Body) -> Result<Lent, Problem> {
     if wanted > most {
         return Err(Problem::large(most));
     }
-    let loan = service.memory.lend(service.memory.weight(wanted)).await;
-    let collect = Limited::new(body, most).collect();
-    let Ok(collected) = timeout(service.config.limits.request, collect).await else {
-        return Err(Problem::slow());
+    let mut reading = Reading {
+        body,
+        bytes: Vec::new(),
+        most,
     };
-    match collected {
-        Ok(collected) => Ok(Lent {
-            bytes: collected.to_bytes(),
-            loan,
-        }),
-        Err(error) if error.is::<LengthLimitError>() => Err(Problem::large(most)),
-        Err(error) => Err(Problem::bad("broken-body", error.to_string())),
+    let time = service.config.limits.request;
+    let slow = |_| Problem::slow();
+    let small = service.memory.small();
+    let mut loan = Loan::default();
+    if !timeout(time, reading.read_to(small))
+        .await
+        .map_err(slow)??
+    {
+        loan = service.memory.lend(service.memory.weight(wanted)).await;
+        let rest = reading.read_to(usize::MAX);
+        timeout(time, rest).await.map_err(slow)??;
+    }
+    Ok(Lent {
+        bytes: reading.bytes.into(),
+        loan,
+    })
+}
+
+/// A body that is being read.
+struct Reading {
+    body: Body,
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Reading {
+    /// Reads until there are more than so many bytes; whether the body has ended.
+    async fn read_to(&mut self, bytes: usize) -> Result<bool, Problem> {
+        while self.bytes.len() <= bytes {
+            let Some(frame) = self.body.frame().await else {
+                return Ok(true);
+            };
+            let frame = frame.map_err(|error| Problem::bad("broken-body", error.to_string()))?;
+            let data = frame.into_data().unwrap_or_default();
+            if self.bytes.len() + data.len() > self.most {
+                return Err(Problem::large(self.most));
+            }
+            self.bytes.extend_from_slice(&data);
+        }
+        Ok(false)
     }
 }
 

@@ -76,9 +76,9 @@ impl Trial {
         Seen::create(&place, settings, Level::best(), &self.options).unwrap()
     }
 
-    /// The service.
-    pub fn service(&self) -> Arc<Service> {
-        let config = Config {
+    /// How the service runs.
+    pub fn config(&self) -> Config {
+        Config {
             listen: ([127, 0, 0, 1], 0).into(),
             limits: self.limits,
             token: None,
@@ -86,8 +86,23 @@ impl Trial {
             log: Log::Quiet,
             tls: None,
             copies: Some(self.directory.path().to_owned()),
-        };
-        Arc::new(Service::start(self.seen(), config).unwrap())
+        }
+    }
+
+    /// The service.
+    pub fn service(&self) -> Arc<Service> {
+        Arc::new(Service::start(self.seen(), self.config()).unwrap())
+    }
+}
+
+/// A text that begins so takes so long to read.
+pub const SLOW_TEXT: &str = "a text that takes ten minutes ";
+pub const SLOW: Duration = Duration::from_secs(600);
+
+/// Stands for whatever makes reading a document slow.
+pub fn read_slowly(text: Option<&str>) {
+    if text.is_some_and(|text| text.starts_with(SLOW_TEXT)) {
+        std::thread::sleep(SLOW);
     }
 }
 

@@ -8,21 +8,26 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle};
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use simtool::index::{Answer, Entry};
+use simtool::index::{Answer, Entry, Limit};
 use simtool::run::seen::Seen;
 use simtool::{Error, ErrorKind};
 use tokio::sync::oneshot;
 
+use super::answer;
 use super::ask::Asked;
 use super::gate::Place;
+use super::pool::join;
 use super::problem::Problem;
 
 /// So many documents, bytes of them, or matches that they may have, share a commit.
 const GROUP: usize = 1 << 14;
 const GROUP_BYTES: usize = 16 << 20;
 const GROUP_MATCHES: usize = 1 << 18;
+/// The ids of all matches of a commit; the answers behind are cut short.
+const GROUP_ID_BYTES: usize = 64 << 20;
 /// An index gives all documents of a commit as many matches as one of them wants. So those who
 /// want few do not share one with those who want many.
 const FEW: [usize; 2] = [10, 100];
@@ -105,10 +110,10 @@ impl Writer {
         &self.counts
     }
 
-    /// Ends the thread when all that waits is done.
-    pub fn end(self) {
+    /// Ends the thread when all that waits is done, or leaves it alone at the deadline.
+    pub fn end(self, deadline: Instant) {
         drop(self.changes);
-        let _ = self.thread.join();
+        join(self.thread, deadline);
     }
 }
 
@@ -206,7 +211,11 @@ fn add(
             payload: &asked.payload,
         });
         let entries: Vec<Entry<'_>> = entries.collect();
-        let added = seen.index().add(&entries, limit);
+        let limit = Limit {
+            all_id_bytes: GROUP_ID_BYTES,
+            ..answer::limit(limit)
+        };
+        let added = seen.index().add_within(&entries, limit);
         added.map_err(|error| Problem::from(&error))
     });
     match added {
@@ -216,6 +225,9 @@ fn add(
             counts.documents.fetch_add(new as u64, Ordering::Relaxed);
             answers.extend(asked.iter().zip(added).map(|(asked, mut answer)| {
                 answer.matches.truncate(asked.limit);
+                let mut left = answer::limit(asked.limit).id_bytes;
+                answer::cut(&mut answer, &mut left);
+                answer.truncated &= answer.matches.len() < asked.limit;
                 Ok(answer)
             }));
         }

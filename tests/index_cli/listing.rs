@@ -158,7 +158,7 @@ fn a_document_that_no_index_takes_is_skipped_and_named() {
     for (command, verdicts) in [
         (
             "build built in.jsonl --method shingles",
-            "2 documents: 2 new",
+            "2 documents added, not compared with each other (0 with nothing to compare); 0 replaced",
         ),
         (
             "add added in.jsonl",

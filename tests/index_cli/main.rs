@@ -106,7 +106,7 @@ fn an_index_is_built_asked_changed_and_kept() {
     let built =
         place.stdout("index build seen old.jsonl --method simhash:distance=6 --payload url");
     assert!(
-        built.starts_with("50 documents: 50 new, 0 duplicate"),
+        built.starts_with("50 documents added, not compared with each other"),
         "{built}"
     );
 
@@ -155,7 +155,7 @@ fn an_index_is_built_asked_changed_and_kept() {
     place.write("gone.txt", "n1\r\nnobody\n\nn3");
     assert_eq!(
         place.stdout("index remove seen d1 --ids gone.txt"),
-        "3 removed, 1 were not there\n"
+        "3 removed, 1 not found\n"
     );
     place.stdout("index copy seen copy");
     place.stdout("index compact seen");

@@ -83,6 +83,7 @@ impl Model {
             verdict,
             matches,
             added: false,
+            truncated: false,
         }
     }
 

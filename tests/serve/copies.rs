@@ -77,11 +77,22 @@ fn copies_that_are_refused() {
     without
         .post("/v1/copies", &json!({"name": "a"}))
         .problem(404, "no-copies");
+    // Links lead out of the directory, or nowhere.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let link = |name: &str, to: &std::path::Path| {
+        std::os::unix::fs::symlink(to, place.path().join(name)).unwrap();
+    };
+    link("dangling", &elsewhere.path().join("nothing"));
+    link("empty", elsewhere.path());
     let service = Service::start(&format!("--copies {}", place.path().display()));
     let ask = |name: &str| service.post("/v1/copies", &json!({"name": name}));
-    for name in ["taken", "file"] {
-        ask(name).problem(409, "copy-exists");
+    for name in ["taken", "file", "dangling", "empty"] {
+        let refused = ask(name);
+        refused.problem(409, "copy-exists");
+        let path = place.path().display().to_string();
+        assert!(!refused.text().contains(&path), "{}", refused.text());
     }
+    assert_eq!(elsewhere.path().read_dir().unwrap().count(), 0);
     assert_eq!(ask("new").status, 200);
     ask("new").problem(409, "copy-exists");
     for name in ["", ".new", "../new", "a/b", "a b"] {

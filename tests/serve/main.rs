@@ -8,6 +8,7 @@ mod contract;
 mod copies;
 mod endurance;
 #[cfg(feature = "tls")]
+mod hostile;
 mod https;
 mod questions;
 mod refusals;

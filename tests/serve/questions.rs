@@ -212,3 +212,25 @@ fn an_index_that_may_only_be_read() {
             .problem(403, "read-only");
     }
 }
+
+/// The README and the manual show the answer that their example gets.
+#[test]
+fn the_documented_example_is_answered_as_shown() {
+    for page in [
+        include_str!("../../README.md"),
+        include_str!("../../docs/SERVICE.md"),
+    ] {
+        let asked = page.lines().find_map(|line| line.strip_prefix("curl -d '"));
+        let (body, _) = asked
+            .unwrap()
+            .split_once("' http://127.0.0.1:8750/v1/seen")
+            .unwrap();
+        let shown = page
+            .lines()
+            .find(|line| line.starts_with("{\"id\":\"http://a.example/\""));
+        let service = Service::start("");
+        let ask = || service.ask("POST", "/v1/seen", "", body.as_bytes());
+        assert_eq!(Some(ask().text().as_str()), shown);
+        assert_eq!(ask().json()["verdict"], "unchanged");
+    }
+}

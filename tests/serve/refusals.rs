@@ -130,6 +130,15 @@ fn pages_of_others_cannot_ask() {
     // A name of somebody else that leads here.
     let named = b"GET /v1/stats HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
     service.raw(named).problem(403, "foreign-origin");
+    // Nor is a name that is no text one of this machine.
+    for host in [&b"\xe9vil.example"[..], b"\xff", b"127.0.0.1\x80"] {
+        let head = [
+            b"GET /v1/stats HTTP/1.1\r\nHost: ",
+            host,
+            b"\r\nConnection: close\r\n\r\n",
+        ];
+        service.raw(&head.concat()).problem(403, "foreign-origin");
+    }
 }
 
 /// As nginx forwards what the page of a service with a token asks.

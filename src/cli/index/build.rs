@@ -9,7 +9,7 @@ use simtool::run::seen::{Payload, Seen, Settings};
 
 use super::line_file::LineFile;
 use super::settings_flags::SettingsArgs;
-use super::working::{DocumentArgs, tell, tell_accidents};
+use super::working::{DocumentArgs, tell_accidents, tell_built};
 use crate::cli::exit::Finish;
 
 /// Make an index of many documents at once
@@ -81,7 +81,7 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
     skips.publish()?;
     drop(working);
     tell_accidents(&seen);
-    tell(&added, skipped.is_screen())
+    tell_built(&added, skipped.is_screen())
 }
 
 impl From<PayloadName> for Payload {

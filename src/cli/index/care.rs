@@ -62,7 +62,7 @@ pub fn check(args: &CheckArgs) -> Result<()> {
     match found.problems.len() {
         0 => screen::print(format!("{} documents, all right\n", found.documents).as_bytes()),
         count => {
-            let message = format!("{count} things are wrong with it, listed above");
+            let message = format!("is damaged; faults listed above: {count}");
             Err(Error::new(ErrorKind::Content, message).in_file(&args.index))
         }
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
+use simtool::corpus::HtmlText;
 use simtool::index::{Info, Layout};
 use simtool::io::InputFiles;
 use simtool::run::seen::{Seen, Wanted};
@@ -36,7 +37,7 @@ pub struct InfoArgs {
 struct Known<'a> {
     method: String,
     tokenizer: &'a str,
-    html: simtool::corpus::HtmlText,
+    html: HtmlText,
     stop_words: String,
     layout: Layout,
     documents: u64,
@@ -66,7 +67,7 @@ pub fn run(args: &InfoArgs) -> Result<()> {
     let known = known(&seen, &info);
     let text = match args.json {
         true => serde_json::to_string(&known).unwrap_or_default() + "\n",
-        false => text(&known),
+        false => text(&seen, &known),
     };
     screen::print(text.as_bytes())
 }
@@ -108,32 +109,54 @@ fn known<'a>(seen: &'a Seen, info: &Info) -> Known<'a> {
     }
 }
 
-fn text(known: &Known<'_>) -> String {
+/// The same for people: what --json says besides is for programs.
+fn text(seen: &Seen, known: &Known<'_>) -> String {
+    let html = match known.html {
+        HtmlText::Main => "the main text of a page",
+        HtmlText::Visible => "all visible text of a page",
+    };
+    let tables = match known.layout {
+        Layout::Fast => "fast",
+        Layout::Compact => "compact",
+    };
     let mut text = format!(
-        "method      {}\ntokenizer   {}\nhtml        {:?}\nstop words  {}\nlayout      {:?}\n\
-         documents   {}\nremoved     {}\nrecent      {}\nsegments    {}\nbytes       {}\n",
-        known.method,
-        known.tokenizer,
-        known.html,
-        known.stop_words,
-        known.layout,
+        "documents   {}\nmethod      {}\nHTML        {html}\ntables      {tables}\nremoved     {}\n\
+         recent      {}\nsegments    {}\nbytes       {}\n",
         known.documents,
+        seen.about(),
         known.removed,
         known.recent,
         known.segments.len(),
         known.bytes,
     );
-    for segment in &known.segments {
-        text += &format!(
-            "            {} documents, {} distinct sketches, {} bytes\n",
-            segment.documents, segment.distinct, segment.bytes
-        );
-    }
     if let Some(hits) = known.accidental_hits_per_query {
-        text += &format!(
-            "accidents   {hits:.3e} of the known documents are within the distance of a new one by \
-             chance,\n            if bits were fair coins; more of real ones\n"
-        );
+        text += &format!("by chance   {}\n", by_chance(hits));
     }
     text
+}
+
+/// How many known documents are near a new one though they have nothing to do with it.
+fn by_chance(hits: f64) -> String {
+    let many = match hits {
+        hits if hits < 0.001 => "less than one of 1000 new documents is".to_owned(),
+        hits if hits < 1.0 => format!("one of {:.0} new documents is", (1.0 / hits).ceil()),
+        hits => return format!("a new document is near {hits:.0} known ones or more by chance"),
+    };
+    format!("{many} near a known one by chance; more if bits are skewed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chances_are_told_in_words() {
+        for (hits, expected) in [
+            (9.1e-10, "less than one of 1000 new documents is"),
+            (0.02, "one of 50 new documents is"),
+            (12.8, "a new document is near 13 known ones"),
+        ] {
+            assert!(by_chance(hits).starts_with(expected), "{}", by_chance(hits));
+        }
+    }
 }

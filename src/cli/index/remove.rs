@@ -69,7 +69,7 @@ pub fn run(args: &RemoveArgs) -> Result<()> {
         }
     }
     remove(&mut group)?;
-    screen::print(format!("{removed} removed, {unknown} were not there\n").as_bytes())
+    screen::print(format!("{removed} removed, {unknown} not found\n").as_bytes())
 }
 
 fn open(path: &Path) -> std::io::Result<BufReader<Box<dyn Read>>> {

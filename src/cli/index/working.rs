@@ -228,11 +228,35 @@ pub fn tell(added: &Added, screen_is_taken: bool) -> Result<Finish> {
         added.empty,
         added.skipped,
     );
-    match screen_is_taken {
-        true => message::write(&text),
-        false => screen::print(text.as_bytes())?,
-    }
+    print(&text, screen_is_taken)?;
     Ok(finish(added.skipped))
+}
+
+/// Says what an index was built of; its documents were not looked for.
+///
+/// # Errors
+/// Those of standard output.
+pub fn tell_built(built: &Added, screen_is_taken: bool) -> Result<Finish> {
+    let text = format!(
+        "{} documents added, not compared with each other ({} with nothing to compare); {} \
+         replaced by a later one of the same id; {} skipped\n",
+        built.new + built.empty,
+        built.empty,
+        built.changed,
+        built.skipped,
+    );
+    print(&text, screen_is_taken)?;
+    Ok(finish(built.skipped))
+}
+
+fn print(text: &str, screen_is_taken: bool) -> Result<()> {
+    match screen_is_taken {
+        true => {
+            message::write(text);
+            Ok(())
+        }
+        false => screen::print(text.as_bytes()),
+    }
 }
 
 /// Says how many accidental hits to expect, if they are many.

@@ -20,7 +20,9 @@ use crate::io::directory;
 use crate::kernel::Level;
 use crate::run::sketcher::{Sketched, Sketcher};
 use crate::sketch::accidental::Chance;
+use crate::sketch::registry::Spec;
 use crate::sketch::{Compare, Method, Shape, content_seen};
+use crate::text::Choice;
 
 pub use add::{Added, Listing};
 pub use lines::{changed, near};
@@ -126,6 +128,30 @@ impl Seen {
     /// The method.
     pub fn method(&self) -> &dyn Method {
         &*self.methods[0]
+    }
+
+    /// How documents are compared, for people; the [settings](Self::settings) say all of it.
+    pub fn about(&self) -> String {
+        let spec = &self.settings.spec;
+        let usual = Spec::parse(&spec.name()).map_or(Vec::new(), |usual| usual.list());
+        let mut parts = vec![spec.name()];
+        if let Shape::Bits { width, distance } = self.method().shape() {
+            parts.push(format!("{width} bits, distance {distance}"));
+        }
+        let mut stop_words = None;
+        for (name, value) in spec.list() {
+            match name.as_str() {
+                "bits" | "distance" => {}
+                "stop-words" if value == "skip" => stop_words = Some("stop words left out"),
+                _ if usual.contains(&(name.clone(), value.clone())) => {}
+                _ => parts.push(format!("{name} {value}")),
+            }
+        }
+        parts.extend(stop_words.map(String::from));
+        if self.settings.tokenizer != Choice::default() {
+            parts.push(format!("tokenizer {}", self.settings.tokenizer));
+        }
+        parts.join("; ")
     }
 
     /// Whether answers speak of likeness.

@@ -1,0 +1,72 @@
+//! Request bodies that are read to their end, also where nothing more of them is wanted.
+//!
+//! A connection that is closed while its client still sends is reset, and the client may never
+//! read its answer. So what is left of a refused body is read and thrown away, up to a bound.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+/// At most so many bytes are thrown away,
+const MOST_BYTES: usize = 256 << 20;
+/// for so long.
+const MOST_TIME: Duration = Duration::from_secs(5);
+
+/// A body whose rest is drained when it is dropped.
+pub struct Drained(Option<Incoming>);
+
+impl Drained {
+    pub fn new(body: Incoming) -> Drained {
+        Drained(Some(body))
+    }
+}
+
+impl Body for Drained {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        match &mut self.0 {
+            Some(body) => Pin::new(body).poll_frame(context),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.as_ref().is_none_or(Incoming::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0
+            .as_ref()
+            .map_or_else(SizeHint::default, Incoming::size_hint)
+    }
+}
+
+impl Drop for Drained {
+    fn drop(&mut self) {
+        let body = self.0.take().filter(|body| !body.is_end_stream());
+        if let (Some(body), Ok(runtime)) = (body, Handle::try_current()) {
+            runtime.spawn(timeout(MOST_TIME, drain(body)));
+        }
+    }
+}
+
+async fn drain(mut body: Incoming) {
+    let mut bytes = 0;
+    while bytes < MOST_BYTES
+        && let Some(Ok(frame)) = body.frame().await
+    {
+        bytes += frame.data_ref().map_or(0, Bytes::len);
+    }
+}
