@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use simtool::corpus::{Reading, Source, discover};
+use simtool::corpus::{Reading, Source};
 use simtool::dedup::keep::Policy;
 use simtool::run::dedup::{
     Against, ClusterRule, Job, KnownDocuments, PairForms, Place, Summary, Verification, WriteMode,
@@ -16,6 +16,7 @@ use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
 use super::exit::Finish;
+use super::found::discover;
 #[cfg(feature = "index")]
 use super::index;
 use super::matching::{PATIENCE, SummaryForm};

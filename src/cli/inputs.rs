@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use simtool::io::{Input, InputFiles};
+use simtool::io::{Input, InputFiles, remote};
 use simtool::run::matching;
 use simtool::{Error, ErrorKind, Result};
 
@@ -28,13 +28,15 @@ pub struct Inputs {
 }
 
 impl Sources {
-    /// Checks that standard input is asked for once at most.
+    /// Checks that standard input is asked for once at most, and that every file is here.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] otherwise.
     pub fn check(&self) -> Result<()> {
         let others = [&self.stop_words, &self.hash_table];
         let all = self.articles.iter().chain(&self.samples).chain(others);
+        all.clone()
+            .try_for_each(|path| remote::refuse_input(path))?;
         let times = all.filter(|path| is_standard_input(path)).count();
         if times > 1 {
             let message = format!("standard input (-) can be read once, not {times} times");

@@ -12,6 +12,7 @@ pub mod evaluate;
 pub mod exit;
 pub mod explain;
 pub mod flags;
+mod found;
 pub mod generate;
 pub mod help;
 #[cfg(feature = "index")]

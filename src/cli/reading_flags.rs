@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use simtool::corpus::{Format, HtmlText, Reading, Source, discover};
+use simtool::corpus::{FileChoice, Format, HtmlText, Reading, Source};
 use simtool::io::InputFiles;
 use simtool::run::collection::Manner;
 use simtool::text::{Choice, WordSet, builtin_stop_words, listed_stop_words};
 use simtool::{Error, ErrorKind, Result};
 
+use super::found::discover;
 use super::method_flags::tokenizer;
 use super::size::parse_size;
 
@@ -54,6 +55,15 @@ pub struct FieldArgs {
         help_heading = "Reading"
     )]
     pub date_field: String,
+
+    /// Of directories and patterns, read only the files that match this pattern (or another
+    /// --include): a file name such as '*.jsonl', or with slashes a path
+    #[arg(long, value_name = "PATTERN", help_heading = "Reading")]
+    pub include: Vec<String>,
+
+    /// Do not read files that match this pattern
+    #[arg(long, value_name = "PATTERN", help_heading = "Reading")]
+    pub exclude: Vec<String>,
 }
 
 /// How documents are read.
@@ -62,7 +72,7 @@ pub struct ReadingArgs {
     #[command(flatten)]
     pub fields: FieldArgs,
 
-    /// What counts as the text of an HTML page [default: main]
+    /// What counts as the text of an HTML page, wherever it stands [default: main]
     #[arg(long, value_name = "PART", help_heading = "Reading")]
     pub html: Option<HtmlPart>,
 
@@ -101,6 +111,10 @@ impl FieldArgs {
             html,
             max_document_bytes,
             chunk_bytes: CHUNK_BYTES,
+            files: FileChoice {
+                include: self.include.clone(),
+                exclude: self.exclude.clone(),
+            },
         }
     }
 }
@@ -131,7 +145,7 @@ impl ReadingArgs {
 
     /// The reading they ask for.
     pub fn reading(&self) -> Reading {
-        let html = self.html.map_or(HtmlText::Main, HtmlText::from);
+        let html = self.html.map_or_else(HtmlText::default, HtmlText::from);
         self.fields.reading(html, self.max_document)
     }
 
@@ -193,6 +207,8 @@ pub enum FormatName {
     FormFeed,
     /// Each file is a document
     WholeFile,
+    /// Each file is an HTML page
+    Html,
     /// A JSON object a line
     Jsonl,
     /// WARC and WET
@@ -210,6 +226,8 @@ pub enum HtmlPart {
     Main,
     /// All that can be seen
     Visible,
+    /// The markup as it stands
+    Markup,
 }
 
 impl From<FormatName> for Format {
@@ -217,6 +235,7 @@ impl From<FormatName> for Format {
         match name {
             FormatName::FormFeed => Format::FormFeed,
             FormatName::WholeFile => Format::WholeFile,
+            FormatName::Html => Format::Html,
             FormatName::Jsonl => Format::Jsonl,
             FormatName::Warc => Format::Warc,
             FormatName::Arc => Format::Arc,
@@ -230,6 +249,7 @@ impl From<HtmlPart> for HtmlText {
         match part {
             HtmlPart::Main => HtmlText::Main,
             HtmlPart::Visible => HtmlText::Visible,
+            HtmlPart::Markup => HtmlText::Markup,
         }
     }
 }

@@ -209,7 +209,7 @@ impl ByteReader {
                 ..skip(place, reason, detail)
             });
         }
-        if self.format == Format::WholeFile {
+        if self.format.is_whole_file() {
             self.end_here();
         } else if !is_whole {
             self.pass_damage(false, &mut chunk.skipped)?;
@@ -296,7 +296,7 @@ impl ByteReader {
             self.drop_front(length);
             self.start.member = self.stream.file_offset();
             self.start.offset = 0;
-            if self.format == Format::WholeFile {
+            if self.format.is_whole_file() {
                 self.end_here();
                 return Ok(());
             }

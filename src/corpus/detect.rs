@@ -3,8 +3,10 @@
 use super::decompress::{GZIP_MAGIC, Pile, Step, Stream, ZSTD_MAGIC, is_zstd};
 use super::reading::Reading;
 use super::source::{Compression, Format, Source, unreadable};
+use super::unread::{has_extension, why_unread};
+use super::web::{charset, html};
 use crate::{Error, ErrorKind, Result};
-use memchr::memchr;
+use memchr::{memchr, memmem};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -28,17 +30,18 @@ impl Source {
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if the file cannot be read, [`ErrorKind::Content`] if it is compressed
-    /// in a way that is not read, or not in the table format that [`Reading::format`] is.
+    /// in a way that is not read, no text, or not in the table format that [`Reading::format`] is.
     pub fn of_file(path: &Path, reading: &Reading) -> Result<Source> {
-        detect(path.to_owned(), None, reading)
+        detect(path.to_owned(), None, reading)?.source()
     }
 
     /// The same source, read from a `copy` of its stream.
     ///
     /// # Errors
-    /// As [`Source::of_file`], about the copy.
+    /// As [`Source::of_file`], about the copy; [`ErrorKind::Content`] if [`Reading::format`] is
+    /// not what its first bytes show.
     pub fn spooled(self, copy: PathBuf, reading: &Reading) -> Result<Source> {
-        detect(self.path, Some(copy), reading)
+        detect(self.path, Some(copy), reading)?.checked()?.source()
     }
 
     /// A stream, of which nothing is known before it is spooled.
@@ -53,7 +56,51 @@ impl Source {
     }
 }
 
-fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Source> {
+/// What a look at a file finds.
+pub(super) struct Detected {
+    source: Source,
+    /// Why it is not read.
+    pub(super) unread: Option<String>,
+    /// Why it cannot be of the format that it is said to be.
+    mismatch: Option<String>,
+}
+
+impl Detected {
+    /// The source, if the file is read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if it is not.
+    pub(super) fn source(self) -> Result<Source> {
+        match self.unread {
+            None => Ok(self.source),
+            Some(why) => Err(unread_error(&self.source.path, &why)),
+        }
+    }
+
+    /// The same, if the file may be of the format that it is said to be.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if its first bytes show that it is not.
+    pub(super) fn checked(self) -> Result<Detected> {
+        let Some(mismatch) = self.mismatch else {
+            return Ok(self);
+        };
+        let message = format!("{mismatch} (leave --format out to have it detected)");
+        Err(Error::new(ErrorKind::Content, message).in_file(&self.source.path))
+    }
+}
+
+/// The error of a file that is not read.
+pub(super) fn unread_error(path: &Path, why: &str) -> Error {
+    let message = format!("is {why}: leave it out with --exclude, or give its --format");
+    Error::new(ErrorKind::Content, message).in_file(path)
+}
+
+/// Looks at the first bytes of a file.
+///
+/// # Errors
+/// Those of [`Source::of_file`], but for a file that is no text.
+pub(super) fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Detected> {
     let file = copy.as_deref().unwrap_or(&path);
     let foreign = |message: String| Error::new(ErrorKind::Content, message).in_file(&path);
     let unreadable = |cause| unreadable(file, cause);
@@ -72,7 +119,15 @@ fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Sou
     if compression != Compression::None {
         prefix = decompress(file, bytes, compression)?;
     }
-    let format = reading.format.unwrap_or_else(|| format(&prefix));
+    let found = format(&path, &prefix);
+    let (format, unread, mismatch) = match reading.format {
+        Some(given) => (given, None, mismatch(given, found, &prefix)),
+        // These may hold any bytes, and are known by their first ones.
+        None if matches!(found, Format::Parquet | Format::Arc | Format::Jsonl) => {
+            (found, None, None)
+        }
+        None => (found, why_unread(&path, &prefix), None),
+    };
     if format == Format::Parquet && compression != Compression::None {
         let message = "is a compressed Parquet file: decompress it first";
         return Err(foreign(message.into()));
@@ -87,13 +142,41 @@ fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Sou
                        --format, or name Parquet files alone)";
         return Err(foreign(message.into()));
     }
-    Ok(Source {
+    let source = Source {
         bytes: Some(bytes),
         format,
         compression,
         path,
         copy,
+    };
+    Ok(Detected {
+        source,
+        unread,
+        mismatch,
     })
+}
+
+/// Why a file that begins with `prefix`, and would be taken for `found`, cannot be of the format
+/// `given`; `None` if it may be.
+fn mismatch(given: Format, found: Format, prefix: &[u8]) -> Option<String> {
+    let has_mark = match given {
+        Format::Warc => memmem::find(prefix, b"WARC/").is_some(),
+        Format::Jsonl => begins_line(prefix, b'{'),
+        Format::Arc => !matches!(found, Format::Parquet | Format::Warc | Format::Jsonl),
+        Format::Parquet | Format::FormFeed | Format::WholeFile | Format::Html => true,
+    };
+    if has_mark || prefix.is_empty() {
+        return None;
+    }
+    let (given, found) = (given.name(), found.name());
+    Some(format!("is no {given} file: it would be read as {found}"))
+}
+
+/// Whether a line of `prefix` begins with `byte`, behind white space.
+fn begins_line(prefix: &[u8], byte: u8) -> bool {
+    let bare = prefix.strip_prefix(b"\xef\xbb\xbf").unwrap_or(prefix);
+    let mut lines = bare.split(|&byte| byte == b'\n');
+    lines.any(|line| line.trim_ascii_start().first() == Some(&byte))
 }
 
 /// The error of a Parquet file in a build that cannot read it.
@@ -135,8 +218,8 @@ fn is_one_bit_off(bytes: &[u8], magic: &[u8]) -> bool {
     bytes.len() >= magic.len() && differences.sum::<u32>() == 1
 }
 
-/// The format of a file with this beginning.
-fn format(prefix: &[u8]) -> Format {
+/// The format of a file called `path` with this beginning.
+fn format(path: &Path, prefix: &[u8]) -> Format {
     let bare = prefix.strip_prefix(b"\xef\xbb\xbf").unwrap_or(prefix);
     let bare = bare.trim_ascii_start();
     if prefix.starts_with(PARQUET_MAGIC) {
@@ -145,8 +228,15 @@ fn format(prefix: &[u8]) -> Format {
         Format::Warc
     } else if bare.starts_with(b"filedesc://") {
         Format::Arc
+    } else if html::is_page(prefix) {
+        Format::Html
     } else if begins_object(bare) {
         Format::Jsonl
+    } else if has_extension(path, &["html", "htm", "xhtml", "shtml"]) {
+        Format::Html
+    } else if charset::is_utf_16(prefix) {
+        // Halves of its characters may be form feeds.
+        Format::WholeFile
     } else if memchr(b'\x0c', prefix).is_some() {
         Format::FormFeed
     } else {
@@ -197,14 +287,15 @@ mod tests {
 
     #[test]
     fn formats_are_told_by_their_content_in_any_compression() {
-        let cases: [(&[u8], Format); 12] = [
+        let cases: [(&[u8], Format); 13] = [
             (b"", Format::WholeFile),
             (b"a page\ntext", Format::WholeFile),
             (b"a page\ntext\x0canother", Format::FormFeed),
             (b"{\"text\": \"a\x0cb\"}\n", Format::Jsonl),
             (b"\xef\xbb\xbf\r\n { \"text\"", Format::Jsonl),
             (b"{}", Format::Jsonl),
-            (b"{\n \"text\": 1\n}", Format::WholeFile),
+            (b"<!DOCTYPE html>\x0c", Format::Html),
+            (b"\xff\xfe\x0c\x4e\x0c\x5e", Format::WholeFile),
             (b"{x", Format::WholeFile),
             (b"WARC/1.0\r\n", Format::Warc),
             (b"\r\nWARC/1.1\r\n", Format::Warc),
@@ -228,6 +319,56 @@ mod tests {
                 (packed.format, packed.compression),
                 (format, Compression::Zstd)
             );
+        }
+    }
+
+    #[test]
+    fn pages_are_told_by_their_names() {
+        for (name, format) in [
+            ("a.html", Format::Html),
+            ("a.HTM.gz", Format::Html),
+            ("a.html.txt", Format::WholeFile),
+            ("html", Format::WholeFile),
+        ] {
+            assert_eq!(super::format(Path::new(name), b"<p>text"), format, "{name}");
+            assert_eq!(
+                super::format(Path::new(name), b"{\"text\": 1}"),
+                Format::Jsonl
+            );
+        }
+    }
+
+    #[test]
+    fn a_format_that_the_first_bytes_contradict_is_refused() {
+        let refused = |format: Format, content: &[u8]| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            fs::write(file.path(), content).unwrap();
+            let reading = Reading {
+                format: Some(format),
+                ..Reading::default()
+            };
+            let detected = detect(file.path().to_owned(), None, &reading).unwrap();
+            detected.checked().err().map(|error| error.to_string())
+        };
+        let line = b"{\"text\": \"a\"}\n";
+        for (format, content) in [
+            (Format::Warc, &line[..]),
+            (Format::Arc, line),
+            (Format::Jsonl, b"WARC/1.0\r\nContent-Length: 0\r\n"),
+            (Format::Jsonl, b"some text\nof two lines"),
+        ] {
+            let message = refused(format, content).unwrap();
+            assert!(message.contains(format.name()), "{message}");
+        }
+        for (format, content) in [
+            (Format::Parquet, &b""[..]),
+            (Format::Warc, b"\r\n..WARC/1.0\r\n"),
+            (Format::Jsonl, b"junk\n {\"text\": 1}\n"),
+            (Format::WholeFile, line),
+            (Format::FormFeed, line),
+            (Format::Html, line),
+        ] {
+            assert_eq!(refused(format, content), None);
         }
     }
 

@@ -1,10 +1,12 @@
 //! Which files are meant.
 
-use super::reading::Reading;
-use super::source::{Source, unreadable};
+use super::detect::{Detected, detect, unread_error};
+use super::reading::{FileChoice, Reading};
+use super::source::{Format, Source, unreadable};
+use crate::io::remote;
 use crate::{Error, ErrorKind, Result};
-use globset::GlobBuilder;
-use std::collections::HashMap;
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -15,70 +17,236 @@ use walkdir::WalkDir;
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// The sources that `inputs`, and behind them the files named in `lists`, stand for.
-///
-/// An input is a file, a directory (all files in it and below, but for hidden ones), a pattern
-/// such as `crawl/*.warc.gz` if there is no file of that name (`**` goes down any number of
-/// directories), or `-` for standard input. A list holds the name of a file or a directory a line;
-/// the list `-` is read from standard input. Inputs come in the order given, the files of a
-/// directory or pattern in that of the bytes of their paths. Opens each file to find its format.
-/// Streams are not touched: they [cannot be read twice](Source::is_stream).
+/// What inputs stand for.
+#[derive(Debug)]
+pub struct Discovery {
+    /// What is read.
+    pub sources: Vec<Source>,
+    /// Files that were found in directories or by patterns, and are not read.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file that is not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Why, for people.
+    pub why: String,
+}
+
+/// The sources of [`Discovery::of`].
 ///
 /// # Errors
-/// [`ErrorKind::Read`] if something cannot be read, naming it and the list that named it;
-/// [`ErrorKind::Parameter`] if a pattern is none or stands for no file, or if a file is given
-/// twice, under whatever names; [`ErrorKind::Content`] for a file that cannot be decompressed.
+/// Those of [`Discovery::of`].
 pub fn discover(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Vec<Source>> {
-    reading.check()?;
-    let mut found = Found::default();
-    for input in inputs {
-        if input.as_os_str() != STANDARD_INPUT && is_missing(input) && is_pattern(input) {
-            found.add_pattern(input)?;
-        } else {
-            found.add(input)?;
+    Ok(Discovery::of(inputs, lists, reading)?.sources)
+}
+
+impl Discovery {
+    /// The sources that `inputs`, and behind them the files named in `lists`, stand for.
+    ///
+    /// An input is a file, a directory (all files in it and below, but for hidden ones), a pattern
+    /// such as `crawl/*.warc.gz` if there is no file of that name (`**` goes down any number of
+    /// directories), or `-` for standard input. A list holds the name of a file or a directory a line;
+    /// the list `-` is read from standard input. Inputs come in the order given, the files of a
+    /// directory or pattern in that of the bytes of their paths. Opens each file to find its format.
+    /// Streams are not touched: they [cannot be read twice](Source::is_stream).
+    ///
+    /// [`Reading::files`] chooses among the files. Of a directory or pattern, files that are no text
+    /// are left out; so are those that are one document as a whole where JSON Lines, Parquet, WARC
+    /// or ARC files stand in the same directory or below it, such as a `README.md`, unless a
+    /// pattern of [`FileChoice::include`] asks for them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`] if something cannot be read, naming it and the list that named it;
+    /// [`ErrorKind::Parameter`] if a pattern is none or stands for no file, if a name is
+    /// [remote](remote::refuse_input), or if a file is given twice, under whatever names;
+    /// [`ErrorKind::Content`] for a file that cannot be decompressed, that is not of the format that
+    /// is asked for, or that is no text and was named itself.
+    pub fn of(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Discovery> {
+        reading.check()?;
+        let mut found = Found {
+            choice: Choice::of(&reading.files)?,
+            ..Found::default()
+        };
+        for input in inputs {
+            if input.as_os_str() != STANDARD_INPUT && is_missing(input) && is_pattern(input) {
+                found.add_pattern(input)?;
+            } else {
+                found.add(input)?;
+            }
         }
-    }
-    for list in lists {
-        found.add_list(list)?;
-    }
-    let sources = found.paths.into_iter().map(|(path, is_stream)| {
-        if is_stream {
-            Ok(Source::stream(path, reading))
-        } else {
-            Source::of_file(&path, reading)
+        for list in lists {
+            found.add_list(list)?;
         }
-    });
-    sources.collect()
+        found.look(reading)
+    }
+}
+
+/// A path to look at.
+struct Candidate {
+    path: PathBuf,
+    is_stream: bool,
+    /// The number of the directory or pattern that it was found in; `None` if it was named.
+    group: Option<usize>,
 }
 
 /// What was found so far.
 #[derive(Default)]
 struct Found {
-    /// Each path, and whether it is a stream.
-    paths: Vec<(PathBuf, bool)>,
+    paths: Vec<Candidate>,
+    choice: Choice,
+    left_out: Vec<LeftOut>,
+    /// Directories and patterns so far.
+    groups: usize,
     /// The path that each file was given by, by the one that all its names lead to.
     known: HashMap<PathBuf, PathBuf>,
 }
 
+/// The compiled patterns of a [`FileChoice`].
+#[derive(Default)]
+struct Choice {
+    include: Option<GlobSet>,
+    exclude: Option<GlobSet>,
+}
+
+impl Choice {
+    fn of(choice: &FileChoice) -> Result<Choice> {
+        Ok(Choice {
+            include: patterns("--include", &choice.include)?,
+            exclude: patterns("--exclude", &choice.exclude)?,
+        })
+    }
+
+    fn includes(&self, path: &Path) -> bool {
+        self.include.as_ref().is_some_and(|set| set.is_match(path))
+    }
+
+    fn excludes(&self, path: &Path) -> bool {
+        self.exclude.as_ref().is_some_and(|set| set.is_match(path))
+    }
+}
+
+/// One matcher for all `globs`; those without a slash are compared with the file's name.
+fn patterns(flag: &str, globs: &[String]) -> Result<Option<GlobSet>> {
+    if globs.is_empty() {
+        return Ok(None);
+    }
+    let wrong = |cause: &globset::Error| {
+        let message = format!("{flag}: no pattern: {cause}");
+        Error::new(ErrorKind::Parameter, message)
+    };
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        let anywhere = match glob.contains('/') {
+            true => glob.clone(),
+            false => format!("**/{glob}"),
+        };
+        let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
+        set.add(glob.map_err(|cause| wrong(&cause))?);
+    }
+    set.build().map(Some).map_err(|cause| wrong(&cause))
+}
+
 impl Found {
+    /// Looks at each file, and leaves out what is not read.
+    fn look(mut self, reading: &Reading) -> Result<Discovery> {
+        let mut sources = Vec::new();
+        for candidate in std::mem::take(&mut self.paths) {
+            let Candidate { path, group, .. } = candidate;
+            if candidate.is_stream {
+                sources.push((Source::stream(path, reading), None));
+                continue;
+            }
+            let detected = detect(path.clone(), None, reading)?;
+            match (detected, group) {
+                (
+                    Detected {
+                        unread: Some(why), ..
+                    },
+                    Some(_),
+                ) => self.leave_out(path, why),
+                (detected, _) => sources.push((detected.checked()?.source()?, group)),
+            }
+        }
+        if reading.format.is_none() {
+            self.leave_companions_out(&mut sources);
+        }
+        let mut unread = self.left_out.iter().filter(|file| !file.path.is_dir());
+        if let (true, Some(file)) = (sources.is_empty(), unread.next()) {
+            return Err(unread_error(&file.path, &file.why));
+        }
+        Ok(Discovery {
+            sources: sources.into_iter().map(|(source, _)| source).collect(),
+            left_out: self.left_out,
+        })
+    }
+
+    /// Leaves out what stands beside data files and is none.
+    fn leave_companions_out(&mut self, sources: &mut Vec<(Source, Option<usize>)>) {
+        let mut around_data: HashSet<(usize, PathBuf)> = HashSet::new();
+        for (source, group) in &*sources {
+            if let (true, Some(group)) = (is_data(source), *group) {
+                let around = source.path.ancestors().skip(1);
+                // Around what is there already, all is.
+                let _ = around
+                    .map(|directory| (group, directory.to_owned()))
+                    .find(|place| !around_data.insert(place.clone()));
+            }
+        }
+        let is_companion = |source: &Source, group: Option<usize>| {
+            let directory = source.path.parent().unwrap_or(Path::new(""));
+            source.format.is_whole_file()
+                && group.is_some_and(|group| around_data.contains(&(group, directory.to_owned())))
+                && !self.choice.includes(&source.path)
+        };
+        let (companions, kept): (Vec<_>, Vec<_>) = std::mem::take(sources)
+            .into_iter()
+            .partition(|(source, group)| is_companion(source, *group));
+        *sources = kept;
+        for (source, _) in companions {
+            let why = "no data file, and beside or above such (read with --include)".to_owned();
+            self.leave_out(source.path, why);
+        }
+    }
+
+    fn leave_out(&mut self, path: PathBuf, why: String) {
+        self.left_out.push(LeftOut { path, why });
+    }
+
     /// Adds a file, a directory, or standard input.
     fn add(&mut self, path: &Path) -> Result<()> {
         if path.as_os_str() == STANDARD_INPUT {
-            return self.add_one(path, PathBuf::from(STANDARD_INPUT), true);
+            return self.add_one(path, PathBuf::from(STANDARD_INPUT), true, None);
         }
+        remote::refuse_input(path)?;
         let kind = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
         if kind.is_dir() {
-            return self.add_sorted(files_below(path, usize::MAX)?);
+            let files = files_below(path, usize::MAX)?;
+            if files.is_empty() {
+                self.leave_out(path.to_owned(), "a directory without files".to_owned());
+            }
+            return self.add_sorted(files);
         }
-        self.add_file(path, !kind.is_file())
+        self.add_file(path, !kind.is_file(), None)
     }
 
-    fn add_file(&mut self, path: &Path, is_stream: bool) -> Result<()> {
+    fn add_file(&mut self, path: &Path, is_stream: bool, group: Option<usize>) -> Result<()> {
+        if self.choice.excludes(path) {
+            return Ok(());
+        }
         let real = fs::canonicalize(path).map_err(|cause| unreadable(path, cause))?;
-        self.add_one(path, real, is_stream)
+        self.add_one(path, real, is_stream, group)
     }
 
-    fn add_one(&mut self, path: &Path, real: PathBuf, is_stream: bool) -> Result<()> {
+    fn add_one(
+        &mut self,
+        path: &Path,
+        real: PathBuf,
+        is_stream: bool,
+        group: Option<usize>,
+    ) -> Result<()> {
         if let Some(before) = self.known.insert(real, path.to_owned()) {
             let message = if before == path {
                 "is given twice: name it once".to_owned()
@@ -90,13 +258,24 @@ impl Found {
             };
             return Err(Error::new(ErrorKind::Parameter, message).in_file(path));
         }
-        self.paths.push((path.to_owned(), is_stream));
+        self.paths.push(Candidate {
+            path: path.to_owned(),
+            is_stream,
+            group,
+        });
         Ok(())
     }
 
     fn add_sorted(&mut self, mut files: Vec<PathBuf>) -> Result<()> {
         files.sort_unstable_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
-        files.iter().try_for_each(|file| self.add_file(file, false))
+        let group = Some(self.groups);
+        self.groups += 1;
+        for file in &files {
+            if self.choice.include.is_none() || self.choice.includes(file) {
+                self.add_file(file, false, group)?;
+            }
+        }
+        Ok(())
     }
 
     fn add_pattern(&mut self, pattern: &Path) -> Result<()> {
@@ -146,6 +325,14 @@ impl Found {
         }
         Ok(())
     }
+}
+
+/// Whether a file is of a format that nothing but data has. Form feeds stand in plain texts, too.
+fn is_data(source: &Source) -> bool {
+    matches!(
+        source.format,
+        Format::Jsonl | Format::Parquet | Format::Warc | Format::Arc
+    )
 }
 
 fn read_list(list: &Path) -> io::Result<Vec<u8>> {
@@ -207,7 +394,6 @@ fn files_below(directory: &Path, depth: usize) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::source::Format;
 
     fn directory(files: &[&str]) -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
@@ -227,6 +413,77 @@ mod tests {
             name.to_str().unwrap().to_owned()
         };
         sources.iter().map(name).collect()
+    }
+
+    #[test]
+    fn only_data_files_are_read_beside_such() {
+        let directory = directory(&["d/data.jsonl", "t/b.txt"]);
+        let root = directory.path();
+        for (name, content) in [
+            ("d/README.md", &b"# A data set"[..]),
+            ("d/page.html", b"<html>a"),
+            ("d/photo.png", b"\x89PNG\r\n\x1a\n"),
+            ("d/infos.json", b"{\n \"a\": 1}"),
+            ("t/b.txt", b"text"),
+            ("t/README.md", b"text"),
+            ("t/pages", b"one\n\x0ctwo\n"),
+        ] {
+            fs::write(root.join(name), content).unwrap();
+        }
+        assert_eq!(
+            found(&["d", "t"], root),
+            ["d/data.jsonl", "t/README.md", "t/b.txt", "t/pages"]
+        );
+        assert_eq!(found(&["d/README.md"], root), ["d/README.md"]);
+        // Of a whole tree, what stands beside or above data.
+        fs::write(root.join("README.md"), b"text").unwrap();
+        let all = ["d/data.jsonl", "t/README.md", "t/b.txt", "t/pages"];
+        assert_eq!(found(&[""], root), all);
+        let look = |input: &str, include: &[&str], exclude: &[&str]| {
+            let own = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect();
+            let reading = Reading {
+                files: FileChoice {
+                    include: own(include),
+                    exclude: own(exclude),
+                },
+                ..Reading::default()
+            };
+            let found = Discovery::of(&[root.join(input)], &[], &reading).unwrap();
+            let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+            let sources = found.sources.iter().map(|source| name(&source.path));
+            let left_out = found.left_out.iter().map(|file| name(&file.path));
+            (sources.collect::<Vec<_>>(), left_out.collect::<Vec<_>>())
+        };
+        let (sources, left_out) = look("d", &[], &[]);
+        assert_eq!(sources, ["data.jsonl"]);
+        assert_eq!(
+            left_out,
+            ["infos.json", "photo.png", "README.md", "page.html"]
+        );
+        let (sources, left_out) = look("d", &["*.jsonl", "*.md"], &[]);
+        assert_eq!(sources, ["README.md", "data.jsonl"]);
+        assert!(left_out.is_empty());
+        assert_eq!(look("t", &[], &["README*"]).0, ["b.txt", "pages"]);
+        assert_eq!(look("t", &[], &["**/t/*"]).0, [""; 0]);
+        assert_eq!(look("t/b.txt", &["*.jsonl"], &[]).0, ["b.txt"]);
+        // What is left out altogether is no empty input.
+        let error = refused(&[&root.join("d/*.p*")]);
+        assert!(error.to_string().contains("PNG"), "{error}");
+    }
+
+    #[test]
+    fn files_that_are_not_read_are_refused_if_named() {
+        let directory = directory(&["a"]);
+        let root = directory.path();
+        fs::write(root.join("a.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+        fs::write(root.join("a.csv"), b"id,text\n1,a\n").unwrap();
+        for name in ["a.png", "a.csv"] {
+            let error = refused(&[&root.join(name)]);
+            assert_eq!(error.kind(), ErrorKind::Content);
+            assert!(error.to_string().contains("--exclude"), "{error}");
+        }
+        let error = refused(&[Path::new("https://host/x")]);
+        assert!(error.to_string().contains("download"), "{error}");
     }
 
     fn refused(inputs: &[&Path]) -> Error {

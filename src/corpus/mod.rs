@@ -29,21 +29,23 @@ mod json_line;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod parser;
+mod raw_text;
 pub mod reader;
 pub mod reading;
 mod records;
 pub mod source;
 pub mod synthetic;
+mod unread;
 pub mod web;
 
 pub use chunk::{Body, Chunk, Position};
 pub use contained::is_contained;
 pub use decompress::Inflaters;
-pub use discover::discover;
+pub use discover::{Discovery, LeftOut, discover};
 pub use document::{Document, FieldValue, NO_MEMBER, Parsed, Place, Reason, Skip};
 pub use parser::Parser;
 pub use reader::ChunkReader;
-pub use reading::{HtmlText, Reading};
+pub use reading::{FileChoice, HtmlText, Reading};
 pub use source::{Compression, Format, Source};
 
 #[cfg(test)]

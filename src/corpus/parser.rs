@@ -5,6 +5,7 @@ use super::chunk::Chunk;
 use super::document::{Document, FieldValue, Parsed, Place, Reason, Skip};
 use super::form_feed;
 use super::json_line::{Fields, Paths, Text, Wrong};
+use super::raw_text::{RawText, is_utf8};
 use super::reading::Reading;
 use super::records;
 use super::source::Format;
@@ -24,6 +25,7 @@ pub struct Parser {
     most: u64,
     lines: Lines,
     web: WebText,
+    texts: RawText,
     /// For the columns of tables.
     #[cfg(feature = "parquet")]
     reading: Reading,
@@ -47,6 +49,7 @@ impl Parser {
             most: reading.max_document_bytes,
             lines: Lines::new(Paths::new(paths)),
             web: WebText::new(reading.html, reading.max_document_bytes),
+            texts: RawText::new(reading.html),
             #[cfg(feature = "parquet")]
             reading: reading.clone(),
         }
@@ -74,12 +77,15 @@ impl Parser {
             others: 0,
         };
         match format {
-            Format::FormFeed => pages(&mut walk),
-            Format::Jsonl => self.lines.read(&mut walk),
-            Format::WholeFile => whole_file(&mut walk),
+            Format::FormFeed => pages(&mut self.texts, &mut walk),
+            Format::Jsonl => self.lines.read(&mut self.texts, &mut walk),
+            Format::WholeFile => whole_file(&mut self.texts, false, &mut walk),
+            Format::Html => whole_file(&mut self.texts, true, &mut walk),
             Format::Warc | Format::Arc => records::read(&mut self.web, format, &mut walk),
             #[cfg(feature = "parquet")]
-            Format::Parquet => super::parquet::documents(&self.reading, &mut walk),
+            Format::Parquet => {
+                super::parquet::documents(&self.reading, &mut self.texts, &mut walk);
+            }
             // Its reader cannot be opened.
             #[cfg(not(feature = "parquet"))]
             Format::Parquet => {}
@@ -162,14 +168,13 @@ impl<'c> Walk<'c, '_, '_> {
     }
 }
 
-/// Several times as fast as the standard library where the text is not ASCII.
-fn is_utf8(text: &[u8]) -> bool {
-    encoding_rs::Encoding::utf8_valid_up_to(text) == text.len()
-}
-
-/// A document that consists of text and maybe an id. The text is given as it is: what is not
-/// UTF-8 in it is left to the tokenizer.
-fn plain<'a>(place: Place, raw: &'a [u8], id: &'a [u8], text: &'a [u8]) -> Document<'a> {
+/// A document that consists of text, which may be broken, and maybe an id.
+fn plain<'a>(
+    place: Place,
+    raw: &'a [u8],
+    id: &'a [u8],
+    (text, broken_text): (&'a [u8], bool),
+) -> Document<'a> {
     Document {
         place,
         raw,
@@ -178,11 +183,11 @@ fn plain<'a>(place: Place, raw: &'a [u8], id: &'a [u8], text: &'a [u8]) -> Docum
         date: &[],
         keep_field: None,
         text,
-        broken_text: !is_utf8(text),
+        broken_text,
     }
 }
 
-fn pages(walk: &mut Walk<'_, '_, '_>) {
+fn pages(texts: &mut RawText, walk: &mut Walk<'_, '_, '_>) {
     let bytes = walk.chunk.bytes();
     for record in walk.records(b'\x0c') {
         let raw = &bytes[record.clone()];
@@ -196,17 +201,19 @@ fn pages(walk: &mut Walk<'_, '_, '_>) {
             && let Some(page) = page
         {
             let place = walk.place(&record);
-            walk.give(Parsed::Document(plain(place, raw, page.id, page.text)));
+            let text = texts.of_bytes(page.text, false);
+            walk.give(Parsed::Document(plain(place, raw, page.id, text)));
         }
     }
 }
 
-fn whole_file(walk: &mut Walk<'_, '_, '_>) {
+fn whole_file(texts: &mut RawText, is_html: bool, walk: &mut Walk<'_, '_, '_>) {
     let bytes = walk.chunk.bytes();
     let record = 0..bytes.len();
     if !bytes.is_empty() && walk.wants(&record, &[]) {
         let place = walk.place(&record);
-        walk.give(Parsed::Document(plain(place, bytes, &[], bytes)));
+        let text = texts.of_bytes(bytes, is_html);
+        walk.give(Parsed::Document(plain(place, bytes, &[], text)));
     }
 }
 
@@ -227,7 +234,7 @@ impl Lines {
         }
     }
 
-    fn read(&mut self, walk: &mut Walk<'_, '_, '_>) {
+    fn read(&mut self, texts: &mut RawText, walk: &mut Walk<'_, '_, '_>) {
         let bytes = walk.chunk.bytes();
         for record in walk.records(b'\n') {
             let line = &bytes[record.clone()];
@@ -243,15 +250,16 @@ impl Lines {
                 Err((_, Wrong::Json(_))) if std::str::from_utf8(line).is_err() => {
                     let mended = String::from_utf8_lossy(line);
                     let found = self.paths.find(mended.as_bytes(), &mut self.text);
-                    self.give(walk, &record, found, true);
+                    self.give(texts, walk, &record, found, true);
                 }
-                found => self.give(walk, &record, found, false),
+                found => self.give(texts, walk, &record, found, false),
             }
         }
     }
 
     fn give(
         &mut self,
+        texts: &mut RawText,
         walk: &mut Walk<'_, '_, '_>,
         record: &Range<usize>,
         found: Result<Fields<'_>, (Fields<'_>, Wrong)>,
@@ -290,7 +298,7 @@ impl Lines {
             url: &self.labels[url..date],
             date: &self.labels[date..keep],
             keep_field,
-            text: mended.as_ref().map_or(text, |mended| mended.as_bytes()),
+            text: texts.of_string(mended.as_ref().map_or(text, |mended| mended.as_bytes())),
             broken_text: is_broken || mended.is_some(),
         };
         walk.give(Parsed::Document(document));

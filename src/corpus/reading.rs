@@ -26,6 +26,20 @@ pub struct Reading {
     pub max_document_bytes: u64,
     /// The least bytes of a chunk, but for the last and those before damage.
     pub chunk_bytes: usize,
+    /// Which files are read; no part of the job, which knows the files themselves.
+    #[serde(skip)]
+    pub files: FileChoice,
+}
+
+/// Which files are read.
+///
+/// A pattern with a slash is compared with the whole path, one without with the file's name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileChoice {
+    /// Patterns one of which a file in a directory, or of a pattern, has to match; none for all.
+    pub include: Vec<String>,
+    /// Patterns none of which a file may match.
+    pub exclude: Vec<String>,
 }
 
 /// What counts as the text of an HTML page.
@@ -36,6 +50,34 @@ pub enum HtmlText {
     Main,
     /// All visible text.
     Visible,
+    /// The markup as it stands.
+    Markup,
+}
+
+impl Default for HtmlText {
+    /// The main text, if this build can find it.
+    fn default() -> Self {
+        if cfg!(feature = "html") {
+            HtmlText::Main
+        } else {
+            HtmlText::Visible
+        }
+    }
+}
+
+impl HtmlText {
+    /// Refuses the main text in a build that cannot find it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for [`HtmlText::Main`] without the feature `html`.
+    pub fn check(self) -> Result<()> {
+        if self == HtmlText::Main && !cfg!(feature = "html") {
+            let message = "this build finds no main text in HTML: take --html visible, or build \
+                           it with the feature `html`";
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
+        Ok(())
+    }
 }
 
 impl Default for Reading {
@@ -47,9 +89,10 @@ impl Default for Reading {
             url_field: "url".into(),
             date_field: "date".into(),
             keep_field: None,
-            html: HtmlText::Main,
+            html: HtmlText::default(),
             max_document_bytes: 64 << 20,
             chunk_bytes: 2 << 20,
+            files: FileChoice::default(),
         }
     }
 }
@@ -58,8 +101,10 @@ impl Reading {
     /// Checks what a person may have set.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for a field name with an empty part, or a size of zero.
+    /// [`ErrorKind::Parameter`] for a field name with an empty part, a size of zero, or a part of
+    /// HTML that [this build cannot find](HtmlText::check).
     pub fn check(&self) -> Result<()> {
+        self.html.check()?;
         let fields = [
             ("text", &self.text_field),
             ("id", &self.id_field),
@@ -89,6 +134,12 @@ impl Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn main_text_needs_its_feature() {
+        assert_eq!(HtmlText::Main.check().is_ok(), cfg!(feature = "html"));
+        assert!(HtmlText::default().check().is_ok() && HtmlText::Visible.check().is_ok());
+    }
 
     #[test]
     fn odd_settings_are_refused() {

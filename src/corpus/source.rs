@@ -41,6 +41,8 @@ pub enum Format {
     FormFeed,
     /// One document.
     WholeFile,
+    /// One document, an HTML page.
+    Html,
     /// A JSON object a line.
     Jsonl,
     /// Web archive records, WET files among them.
@@ -53,9 +55,10 @@ pub enum Format {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 6] = [
+    pub const ALL: [Format; 7] = [
         Format::FormFeed,
         Format::WholeFile,
+        Format::Html,
         Format::Jsonl,
         Format::Warc,
         Format::Arc,
@@ -67,6 +70,7 @@ impl Format {
         match self {
             Format::FormFeed => "form_feed",
             Format::WholeFile => "whole_file",
+            Format::Html => "html",
             Format::Jsonl => "jsonl",
             Format::Warc => "warc",
             Format::Arc => "arc",
@@ -79,8 +83,13 @@ impl Format {
         match self {
             Format::FormFeed => Some(b'\x0c'),
             Format::Jsonl => Some(b'\n'),
-            Format::WholeFile | Format::Warc | Format::Arc | Format::Parquet => None,
+            Format::WholeFile | Format::Html | Format::Warc | Format::Arc | Format::Parquet => None,
         }
+    }
+
+    /// Whether a file is one document.
+    pub fn is_whole_file(self) -> bool {
+        matches!(self, Format::WholeFile | Format::Html)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The files that a command reads, which none of its outputs may replace.
 
+use super::remote;
 use crate::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -50,13 +51,14 @@ impl InputFiles {
     /// Adds the output that `flag` names; `-` is standard output.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if `output` is an input, lies in an added directory, or is another
+    /// [`ErrorKind::Parameter`] if `output` is [remote](remote::refuse_output), is an input, lies in an added directory, or is another
     /// output.
     pub fn claim(&mut self, output: &Path, flag: &str) -> Result<()> {
         let (path, name) = match output.as_os_str() == STREAM {
             true => (Path::new("/dev/stdout"), Path::new("standard output")),
             false => (output, output),
         };
+        remote::refuse_output(path)?;
         let refuse = |message: String| {
             let error = Error::new(ErrorKind::Parameter, message);
             Err(error.in_file(name))

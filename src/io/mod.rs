@@ -20,6 +20,7 @@ pub mod output;
 pub mod paged_file;
 pub mod record_file;
 mod regular;
+pub mod remote;
 pub mod spill;
 pub mod spool;
 pub mod table;

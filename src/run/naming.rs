@@ -1,6 +1,6 @@
 //! What a document is called.
 
-use crate::corpus::{Format, NO_MEMBER, Place, Source};
+use crate::corpus::{NO_MEMBER, Place, Source};
 
 /// The document's own id, or else its file and, if it is not the whole of it, its place there.
 pub fn name(source: &Source, id: &[u8], place: Place) -> Vec<u8> {
@@ -8,7 +8,7 @@ pub fn name(source: &Source, id: &[u8], place: Place) -> Vec<u8> {
         return id.to_vec();
     }
     let mut name = source.path.as_os_str().as_encoded_bytes().to_vec();
-    if source.format == Format::WholeFile {
+    if source.format.is_whole_file() {
         return name;
     }
     let place = match place.member {

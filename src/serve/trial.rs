@@ -64,7 +64,7 @@ impl Trial {
     pub fn seen(&self) -> Seen {
         let manner = Manner {
             reading: Reading {
-                html: HtmlText::Main,
+                html: HtmlText::default(),
                 ..Reading::default()
             },
             tokenizer: Choice::default(),

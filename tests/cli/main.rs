@@ -7,6 +7,7 @@ mod faults;
 mod files;
 mod generated;
 mod help;
+mod inputs;
 mod outputs;
 mod plain_form;
 mod refused_flags;

@@ -5,11 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use simtool::corpus::{Reading, Source, discover};
+use simtool::corpus::{Reading, Source};
 use simtool::run::Progress;
 use simtool::run::explain::{Found, Lookup};
 use simtool::{Error, ErrorKind, Result};
 
+use super::super::found::discover;
 use super::ExplainArgs;
 use super::listed::{Listed, listed};
 use crate::cli::watch::Watch;

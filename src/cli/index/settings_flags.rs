@@ -82,7 +82,7 @@ impl SettingsArgs {
         } = self.wanted()?;
         Ok(Manner {
             reading: Reading {
-                html: html.unwrap_or(HtmlText::Main),
+                html: html.unwrap_or_default(),
                 ..reading
             },
             tokenizer: tokenizer.unwrap_or_default(),

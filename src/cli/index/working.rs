@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use simtool::corpus::{HtmlText, Reading, Source, discover};
+use simtool::corpus::{HtmlText, Reading, Source};
 use simtool::index::Options;
 use simtool::io::InputFiles;
 use simtool::run::collection::{Inputs, Manner};
@@ -16,6 +16,7 @@ use simtool::{Error, ErrorKind, Result};
 use tempfile::TempDir;
 
 use crate::cli::exit::Finish;
+use crate::cli::found::discover;
 use crate::cli::interrupt::{Stoppable, stoppable};
 use crate::cli::reading_flags::FieldArgs;
 use crate::cli::resource_flags::ResourceArgs;
@@ -91,7 +92,7 @@ impl DocumentArgs {
 
     /// How they are read, but for what an index has frozen.
     pub fn reading(&self) -> Reading {
-        self.fields.reading(HtmlText::Main, self.max_document)
+        self.fields.reading(HtmlText::default(), self.max_document)
     }
 
     /// What may be used; temporary files go beside the index unless told otherwise.

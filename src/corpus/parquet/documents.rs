@@ -5,11 +5,16 @@ use crate::corpus::byte_reader::too_large;
 use crate::corpus::chunk::Body;
 use crate::corpus::document::{Document, Parsed, Reason};
 use crate::corpus::parser::Walk;
+use crate::corpus::raw_text::RawText;
 use crate::corpus::reading::Reading;
 use std::ops::Range;
 
 /// Gives the rows of a chunk; one that stands for lost rows has none.
-pub(in crate::corpus) fn documents(reading: &Reading, walk: &mut Walk<'_, '_, '_>) {
+pub(in crate::corpus) fn documents(
+    reading: &Reading,
+    texts: &mut RawText,
+    walk: &mut Walk<'_, '_, '_>,
+) {
     let Body::Rows { batch, .. } = &walk.chunk.body else {
         return;
     };
@@ -17,12 +22,12 @@ pub(in crate::corpus) fn documents(reading: &Reading, walk: &mut Walk<'_, '_, '_
     for index in 0..batch.num_rows() {
         let record = index..index + 1;
         if walk.wants(&record, &[]) {
-            give(walk, &record, &fields.row(index));
+            give(texts, walk, &record, &fields.row(index));
         }
     }
 }
 
-fn give(walk: &mut Walk<'_, '_, '_>, record: &Range<usize>, row: &Row<'_>) {
+fn give(texts: &mut RawText, walk: &mut Walk<'_, '_, '_>, record: &Range<usize>, row: &Row<'_>) {
     let Some(text) = row.text else {
         let detail = "is null or no string".to_owned();
         return walk.skip(record, row.id, Reason::NoText, detail);
@@ -36,11 +41,8 @@ fn give(walk: &mut Walk<'_, '_, '_>, record: &Range<usize>, row: &Row<'_>) {
             too_large(length, walk.most),
         );
     }
-    // Bytes that are no text are mended as in JSON lines.
-    let mended = match std::str::from_utf8(text) {
-        Ok(_) => None,
-        Err(_) => Some(String::from_utf8_lossy(text)),
-    };
+    // A column of bytes may hold text in any character set.
+    let (text, broken_text) = texts.of_bytes(text, false);
     walk.give(Parsed::Document(Document {
         place: walk.place(record),
         raw: &[],
@@ -48,7 +50,7 @@ fn give(walk: &mut Walk<'_, '_, '_>, record: &Range<usize>, row: &Row<'_>) {
         url: row.url,
         date: row.date,
         keep_field: row.keep_field,
-        text: mended.as_ref().map_or(text, |mended| mended.as_bytes()),
-        broken_text: mended.is_some(),
+        text,
+        broken_text,
     }));
 }

@@ -454,6 +454,35 @@ fn no_panic_escapes_whichever_byte_is_wrong() {
 }
 
 #[test]
+fn a_damaged_description_of_arrow_types_loses_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = |name: &str| directory.path().join(name);
+    let (path, copy) = (place("a.parquet"), place("copy.parquet"));
+    let whole = batch(Arc::new(texts(20).into_iter().collect::<StringArray>()));
+    write(&path, &whole, Compression::SNAPPY, 20);
+    let sound = std::fs::read(&path).unwrap();
+    let name = b"ARROW:schema";
+    let start = memchr::memmem::find(&sound, name).unwrap() + name.len() + 8;
+    for (skipped, letter) in [
+        (0, b'A'),
+        (8, b'A'),
+        (8, b'/'),
+        (40, b'z'),
+        (60, b'A'),
+        (60, b'-'),
+    ] {
+        let mut damaged = sound.clone();
+        damaged[start + skipped..start + skipped + 24].fill(letter);
+        std::fs::write(&path, &damaged).unwrap();
+        assert_eq!(open(&path, &reading()).rows(), 20);
+        let kept = copy_kept(&path, File::create(&copy).unwrap(), &mut |_| Ok(true));
+        assert_eq!(kept.unwrap(), 20, "{skipped} {}", char::from(letter));
+        let copied: usize = read_all(&copy).iter().map(RecordBatch::num_rows).sum();
+        assert_eq!(copied, 20);
+    }
+}
+
+#[test]
 fn no_panic_escapes_wherever_the_file_ends() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.parquet");

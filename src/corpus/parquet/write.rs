@@ -93,7 +93,10 @@ fn copy(
     };
     let content = |detail: String| Error::new(ErrorKind::Content, detail).in_file(source);
     let file = File::open(source).map_err(read)?;
-    let metadata = load(&file, false).map_err(content)?;
+    // What Arrow wrote about its own types may be damaged where the table is sound.
+    let metadata = load(&file, false)
+        .or_else(|_| load(&file, true))
+        .map_err(content)?;
     check(&metadata, file.metadata().map_err(read)?.len()).map_err(content)?;
     let schema = schema(metadata.schema().clone()).map_err(content)?;
     let properties = properties(&metadata).build();

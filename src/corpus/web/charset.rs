@@ -189,6 +189,15 @@ fn xml_label(head: &[u8]) -> Option<&'static Encoding> {
     known_label(value.trim_ascii())
 }
 
+/// Whether `bytes` are UTF-16, by their byte-order mark or by their NUL bytes.
+pub fn is_utf_16(bytes: &[u8]) -> bool {
+    let marked = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
+    match marked {
+        Some(encoding) => encoding != UTF_8,
+        None => utf_16(bytes).is_some(),
+    }
+}
+
 /// UTF-16 without a mark: markup and spaces are ASCII, so every other byte is often NUL, and the
 /// bytes between them never are.
 fn utf_16(bytes: &[u8]) -> Option<&'static Encoding> {

@@ -4,6 +4,8 @@
 //! finds no article in, pages that would take it too long, and builds without the feature `html`
 //! fall back to the [visible text](super::visible_text).
 
+use memchr::{memchr, memmem};
+
 use super::HtmlText;
 use super::visible_text::visible_text;
 
@@ -13,9 +15,40 @@ use super::visible_text::visible_text;
 /// O(length) time and a bounded number of steps besides: pages that would take the extractor more
 /// become visible text.
 pub fn text(html: &str, which: HtmlText, out: &mut Vec<u8>) {
-    if which == HtmlText::Visible || !main_text(html, out) {
-        visible_text(html.as_bytes(), out);
+    match which {
+        HtmlText::Markup => out.extend_from_slice(html.as_bytes()),
+        HtmlText::Main if main_text(html, out) => {}
+        HtmlText::Main | HtmlText::Visible => visible_text(html.as_bytes(), out),
     }
+}
+
+/// How far into a text its first element is looked for.
+const PROLOGUE_BYTES: usize = 4096;
+
+/// Whether a text is an HTML page: it begins with `<!doctype html` or `<html`, behind white space,
+/// a byte-order mark, an XML declaration and comments.
+pub fn is_page(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let mut rest = text[..text.len().min(PROLOGUE_BYTES)].trim_ascii_start();
+    // Most texts end the search here.
+    while rest.first() == Some(&b'<') {
+        let end = match rest {
+            [b'<', b'!', b'-', b'-', ..] => memmem::find(rest, b"-->").map(|end| end + 3),
+            [b'<', b'?', b'x', b'm', b'l', ..] => memchr(b'>', rest).map(|end| end + 1),
+            _ => return begins_with(rest, b"<!doctype html") || begins_with(rest, b"<html"),
+        };
+        rest = end.map_or(&[][..], |end| rest[end..].trim_ascii_start());
+    }
+    false
+}
+
+/// Whether `text` begins with `tag`, in any case, and the name in it ends there.
+fn begins_with(text: &[u8], tag: &[u8]) -> bool {
+    let begin = text.get(..tag.len());
+    begin.is_some_and(|begin| begin.eq_ignore_ascii_case(tag))
+        && text
+            .get(tag.len())
+            .is_none_or(|&byte| byte == b'>' || byte.is_ascii_whitespace())
 }
 
 /// Appends the text of the page's article; `false` if there is none to speak of.
@@ -74,6 +107,34 @@ mod tests {
             "{main}"
         );
         assert_eq!(main.lines().count(), 8);
+    }
+
+    #[test]
+    fn pages_are_told_by_their_beginning() {
+        for page in [
+            "<!DOCTYPE html>",
+            "\u{feff}\n <!doctype HTML PUBLIC \"x\">",
+            "<html>",
+            "<HTML lang=en>",
+            "<?xml version=\"1.0\"?>\n<!-- saved from x --><!-- > --> <html\n>",
+        ] {
+            assert!(is_page(page.as_bytes()), "{page}");
+        }
+        let late = format!("<!--{}--><html>", " ".repeat(PROLOGUE_BYTES));
+        for text in [
+            "",
+            "<",
+            "text <html>",
+            "<htmlx>",
+            "<p>",
+            "<!doctype htmlx>",
+            "<!-- <html>",
+            "<?php <html>",
+            "<svg>",
+            &late,
+        ] {
+            assert!(!is_page(text.as_bytes()), "{text}");
+        }
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub struct Dump<'a> {
 pub fn check(sources: &[Source], marks: bool) -> Result<()> {
     let mut known = sources.iter().filter(|source| !source.is_stream());
     let unsuitable = known.find(|source| match source.format {
-        Format::FormFeed | Format::WholeFile | Format::Arc => marks,
+        Format::FormFeed | Format::WholeFile | Format::Html | Format::Arc => marks,
         Format::Jsonl | Format::Warc | Format::Parquet => false,
     });
     let Some(source) = unsuitable else {

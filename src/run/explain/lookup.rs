@@ -5,8 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::corpus::{
-    Chunk, ChunkReader, Compression, Document, Format, NO_MEMBER, Parsed, Parser, Place, Position,
-    Reading, Source,
+    Chunk, ChunkReader, Compression, Document, NO_MEMBER, Parsed, Parser, Place, Position, Reading,
+    Source,
 };
 use crate::run::pipeline::{Event, Pipeline, Unit};
 use crate::run::{Progress, Stage};
@@ -328,7 +328,7 @@ fn checked_member(source: &Source, member: Option<u64>) -> Result<u64> {
 /// one byte ahead, which is a separator if the place is right.
 fn before(source: &Source, (member, offset): (u64, u64)) -> Position {
     let offset = match source.format {
-        Format::WholeFile => return Position::default(),
+        format if format.is_whole_file() => return Position::default(),
         format if format.separator().is_none() => offset,
         _ if offset <= MARK_BYTES => 0,
         _ => offset - 1,

@@ -255,6 +255,7 @@ impl Settings {
             let pairs = (0..counted.features).filter_map(|_| numbers.next().zip(numbers.next()));
             Frequencies::new(counted.documents, pairs.collect::<Vec<_>>())
         });
+        head.html.check()?;
         Ok(Some(Settings {
             frequencies: frequencies.collect(),
             spec: Spec::parse(&head.method)?,

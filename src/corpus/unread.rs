@@ -1,0 +1,217 @@
+//! Files that hold no documents in a form that is read, told from their first bytes.
+
+use super::web::charset;
+use memchr::memmem;
+use std::path::Path;
+
+/// Formats that are not text, by their first bytes.
+const BINARY: [(&[u8], &str); 25] = [
+    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF87a", "a GIF image"),
+    (b"GIF89a", "a GIF image"),
+    (b"RIFF", "a RIFF file (image, sound or video)"),
+    (b"II*\0", "a TIFF image"),
+    (b"MM\0*", "a TIFF image"),
+    (b"\0\0\x01\0", "an icon"),
+    (b"%PDF-", "a PDF document"),
+    (
+        b"PK\x03\x04",
+        "a ZIP archive (or a document in one: DOCX, XLSX, EPUB)",
+    ),
+    (b"PK\x05\x06", "an empty ZIP archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"Rar!\x1a\x07", "a RAR archive"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"\x7fELF", "a program"),
+    (b"\xca\xfe\xba\xbe", "a program"),
+    (b"OggS", "an Ogg file"),
+    (b"fLaC", "a sound"),
+    (b"ID3", "a sound"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+    (b"ARROW1", "an Arrow file (write it as Parquet)"),
+    (b"Obj\x01", "an Avro file (write it as Parquet)"),
+    (b"ORC", "an ORC file (write it as Parquet)"),
+    (b"\xff\xfe\0\0", "UTF-32 text (convert it to UTF-8)"),
+];
+
+/// Where a tar archive has its name.
+const TAR: (usize, &[u8]) = (257, b"ustar");
+
+/// In a text, fewer than one of this many bytes are control characters; in random bytes, one of
+/// ten are.
+const CONTROL_SHARE: usize = 20;
+
+/// Shorter texts are not judged by their control characters.
+const LEAST_BYTES: usize = 64;
+
+/// Why a file called `path` that begins with `prefix`, decompressed, is not read; `None` if it is.
+///
+/// The reason says what the file is and what to do about it, if there is something.
+pub(super) fn why_unread(path: &Path, prefix: &[u8]) -> Option<String> {
+    if let Some((_, what)) = BINARY.iter().find(|(magic, _)| prefix.starts_with(magic)) {
+        return Some((*what).to_owned());
+    }
+    if prefix
+        .get(TAR.0..)
+        .is_some_and(|rest| rest.starts_with(TAR.1))
+    {
+        return Some("a tar archive (unpack it first)".to_owned());
+    }
+    let bare = prefix.strip_prefix(b"\xef\xbb\xbf").unwrap_or(prefix);
+    let bare = bare.trim_ascii_start();
+    if bare.starts_with(b"WARC/") {
+        return is_wat(bare).then(|| {
+            "a WAT file, which holds metadata and no text (use the WARC or WET file)".to_owned()
+        });
+    }
+    if charset::is_utf_16(prefix) {
+        return structured_utf_16(prefix);
+    }
+    if is_spread_json(bare) {
+        return Some(
+            "JSON that is not one object a line (convert an array with jq -c '.[]' FILE > \
+             FILE.jsonl, other objects with jq -c . FILE > FILE.jsonl)"
+                .to_owned(),
+        );
+    }
+    if has_extension(path, &["csv", "tsv"]) {
+        return Some(
+            "a CSV table, which is not read (convert it to JSON Lines with mlr --icsv --ojsonl \
+             cat FILE > FILE.jsonl, or to Parquet)"
+                .to_owned(),
+        );
+    }
+    is_mostly_control(prefix).then(|| "binary data".to_owned())
+}
+
+/// Whether the name of a file ends in one of `extensions`, behind it that of a compression.
+pub(super) fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    let is_one = |path: &Path, among: &[&str]| {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        extension.is_some_and(|found| among.iter().any(|one| found.eq_ignore_ascii_case(one)))
+    };
+    let name = Path::new(path.file_name().unwrap_or_default());
+    let bare = match is_one(name, &["gz", "zst"]) {
+        true => Path::new(name.file_stem().unwrap_or_default()),
+        false => name,
+    };
+    is_one(bare, extensions)
+}
+
+/// Whether the first records of an archive are those of a WAT file: metadata as JSON, and nothing
+/// that is a document.
+fn is_wat(prefix: &[u8]) -> bool {
+    let has = |text: &[u8]| memmem::find(prefix, text).is_some();
+    has(b"WARC-Type: metadata")
+        && has(b"Content-Type: application/json")
+        && [&b"response"[..], b"resource", b"conversion"]
+            .iter()
+            .all(|kind| !has(&[b"WARC-Type: ", *kind].concat()))
+}
+
+/// Whether a JSON array of objects begins here, or an object that goes on behind its first line.
+fn is_spread_json(bytes: &[u8]) -> bool {
+    let Some((first, rest)) = bytes.split_first() else {
+        return false;
+    };
+    let next = rest.trim_ascii_start();
+    match (first, next.first()) {
+        (b'[', Some(b'{')) => true,
+        (b'{', Some(b'"')) => {
+            let between = &rest[..rest.len() - next.len()];
+            between.contains(&b'\n') || between.contains(&b'\r')
+        }
+        _ => false,
+    }
+}
+
+/// JSON and pages in UTF-16 would be taken for one document.
+fn structured_utf_16(prefix: &[u8]) -> Option<String> {
+    let mut buffer = String::new();
+    let text = charset::decode(prefix, b"", false, &mut buffer).text;
+    let begin = text.trim_start();
+    let what = match begin.as_bytes().first() {
+        Some(b'{' | b'[') => "JSON",
+        _ if text.contains('\x0c') => "pages between form feeds",
+        _ => return None,
+    };
+    Some(format!(
+        "{what} in UTF-16 (convert it with iconv -f UTF-16 -t UTF-8)"
+    ))
+}
+
+fn is_mostly_control(prefix: &[u8]) -> bool {
+    let is_control =
+        |byte: &&u8| byte.is_ascii_control() && !matches!(byte, b'\t'..=b'\r' | b'\x1b');
+    let control = prefix.iter().filter(is_control).count();
+    prefix.len() >= LEAST_BYTES && control * CONTROL_SHARE > prefix.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn why(name: &str, prefix: &[u8]) -> String {
+        why_unread(Path::new(name), prefix).unwrap_or_default()
+    }
+
+    fn utf_16(text: &str) -> Vec<u8> {
+        let units = "\u{feff}".encode_utf16().chain(text.encode_utf16());
+        units.flat_map(u16::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn what_is_no_text_is_named() {
+        let noise: Vec<u8> = (0..1000u32)
+            .map(|number| (number.wrapping_mul(2_654_435_761) >> 13) as u8)
+            .collect();
+        let tar = [&[b'a'; 257][..], b"ustar\0"].concat();
+        let wat = b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Type: application/json\r\n\r\n{}";
+        let cases: [(&str, &[u8], &str); 11] = [
+            ("a.txt", b"\x89PNG\r\n\x1a\n...", "PNG"),
+            ("a", b"%PDF-1.7", "PDF"),
+            ("a", b"PK\x03\x04", "ZIP"),
+            ("a", b"SQLite format 3\0", "SQLite"),
+            ("a", &tar, "tar"),
+            ("a", &noise, "binary"),
+            ("a.CSV.gz", b"id,text\n", "mlr --icsv"),
+            ("a", b" [\n {\"text\": 1}]", "jq -c '.[]'"),
+            ("a", b"{\n \"text\": 1\n}", "jq"),
+            ("a.warc.wat.gz", wat, "WET"),
+            ("a", &utf_16("{\"text\": 1}\n"), "iconv"),
+        ];
+        for (name, prefix, word) in cases {
+            assert!(
+                why(name, prefix).contains(word),
+                "{name} {}",
+                why(name, prefix)
+            );
+        }
+        assert!(why("a", &utf_16("a\nb\x0cc\nd")).contains("form feeds"));
+    }
+
+    #[test]
+    fn texts_are_read() {
+        let response =
+            b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Type: application/json\r\n\r\n{}\
+            \r\n\r\nWARC/1.0\r\nWARC-Type: response\r\n";
+        let cases: [(&str, &[u8]); 11] = [
+            ("a", b""),
+            ("a", b"\0"),
+            ("a.csvx", b"id,text\n"),
+            ("a", b"{\"text\": 1}\n{\"text\": 2}"),
+            ("a", b"{ x }"),
+            ("a", b"[1] Smith, J.: A text."),
+            ("a", b"page\n\0 one NUL in a text of some length is no reason to leave it out\x0cb\n"),
+            ("a", b"\x1b[1mcolours\x1b[0m of a terminal, tabs\tand\rreturns, of which there are a few"),
+            ("a", "größer 近重复文本检测".as_bytes()),
+            ("a", &utf_16("plain text")),
+            ("a.warc", response),
+        ];
+        for (name, prefix) in cases {
+            assert_eq!(why_unread(Path::new(name), prefix), None, "{name}");
+        }
+    }
+}
