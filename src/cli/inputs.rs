@@ -2,13 +2,19 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, Builder, ScopedJoinHandle};
+use std::time::Duration;
 
 use simtool::io::{Input, InputFiles, remote};
+use simtool::run::Progress;
 use simtool::run::matching;
 use simtool::{Error, ErrorKind, Result};
 
 /// The name that stands for standard input.
 const STANDARD_INPUT: &str = "-";
+/// How often inputs are verified during a run; it takes about a microsecond for each.
+const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Where the inputs are.
 #[derive(Debug)]
@@ -90,15 +96,37 @@ impl Inputs {
         }
     }
 
-    /// What came of a run over these inputs: its own answer, unless an input changed meanwhile,
+    /// What comes of a run over these inputs: its own answer, unless an input changes meanwhile,
     /// which explains any other failure. Errors in the hash table get its name.
+    ///
+    /// Inputs are verified while the run goes on, too. Where one has changed, all that follows is
+    /// wrong and may be of any length (a truncated file reads as zeros, one page with a long id),
+    /// so the run is stopped through `progress`.
     ///
     /// # Errors
     /// Those of the run; [`ErrorKind::Changed`] as [`Input::verify`].
-    pub fn confirm<T>(&self, outcome: Result<T>) -> Result<T> {
+    pub fn confirm<T>(&self, progress: &Progress, run: impl FnOnce() -> Result<T>) -> Result<T> {
+        let (end, ended) = mpsc::channel::<()>();
+        let verify = || self.all().try_for_each(Input::verify);
+        let repeatedly = move || {
+            while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                verify().inspect_err(|_| progress.stop())?;
+            }
+            Ok(())
+        };
+        let (outcome, unchanged) = thread::scope(|scope| {
+            // Without this thread the run ends with the same error, but later.
+            let verifier = Builder::new().spawn_scoped(scope, repeatedly).ok();
+            let outcome = run();
+            drop(end);
+            (outcome, verifier.map(ScopedJoinHandle::join))
+        });
+        if let Some(Ok(unchanged)) = unchanged {
+            unchanged?;
+        }
         match outcome {
             Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
-            _ => self.all().try_for_each(Input::verify)?,
+            _ => verify()?,
         }
         outcome.map_err(|error| match (error.kind(), error.file()) {
             (ErrorKind::Content, None) => error.in_file(self.hash_table.name()),

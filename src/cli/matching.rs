@@ -155,14 +155,13 @@ pub fn run(args: &MatchArgs) -> Result<()> {
     let progress = Arc::new(Progress::new());
     let stoppable = interrupt::stoppable(&progress);
     let watch = Watch::start(&progress, args.quiet);
-    let outcome = plan
-        .job
-        .run(&inputs.bytes(), &plan.resources, &progress, &mut |bytes| {
-            output.write(bytes)
-        });
+    let outcome = inputs.confirm(&progress, || {
+        let sink = &mut |bytes: &[u8]| output.write(bytes);
+        plan.job
+            .run(&inputs.bytes(), &plan.resources, &progress, sink)
+    });
     drop(watch);
-    let seen = inputs
-        .confirm(outcome)
+    let seen = outcome
         .and_then(|seen| progress.check().map(|()| seen))
         .map_err(|error| explain_stop(error, &plan))?;
     drop(stoppable);

@@ -70,14 +70,16 @@ fn measure(plan: &Plan, inputs: &Inputs, threads: usize) -> Result<Measured> {
     let _stoppable = interrupt::stoppable(&progress);
     let mut hash = Xxh3::new();
     let begin = Instant::now();
-    let outcome = plan
-        .job
-        .run(&inputs.bytes(), &resources, &progress, &mut |bytes| {
+    let mut total = Duration::ZERO;
+    inputs.confirm(&progress, || {
+        let sink = &mut |bytes: &[u8]| {
             hash.update(bytes);
             Ok(())
-        });
-    let total = begin.elapsed();
-    inputs.confirm(outcome)?;
+        };
+        let outcome = plan.job.run(&inputs.bytes(), &resources, &progress, sink);
+        total = begin.elapsed();
+        outcome
+    })?;
     let stages = progress.finished().into_iter();
     let mut times: Vec<_> = stages
         .map(|stage| (stage.stage.name(), stage.time))

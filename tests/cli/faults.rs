@@ -1,6 +1,7 @@
 //! What can happen in the middle of a run, and what it leaves behind.
 
 use std::fs::OpenOptions;
+use std::io::Write;
 use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
@@ -114,6 +115,46 @@ fn truncation_fails_the_run_and_leaves_the_old_result() {
         "{message}"
     );
     assert!(message.contains("found 100000 bytes"), "{message}");
+    assert_old_result_and_nothing_else(&place);
+}
+
+#[test]
+fn truncation_to_nothing_ends_the_run_before_the_wrong_result_is_written() {
+    // A file of zeros is one page whose id is all of it, and which is near every sample: a result
+    // of 12 GB.
+    const MOST_WRITTEN: u64 = 2_000_000_000;
+    let place = busy_place();
+    place.write("large.txt", "id\nword\x0c".repeat(3_000_000));
+    let args = ["100", "64", "--articles", "large.txt", "--samples", "-"];
+    let mut run = place.start(&args, Stdio::piped());
+    let process = format!("/proc/{}", run.id());
+    wait_until("the mapping of the articles", || {
+        let maps = std::fs::read_to_string(format!("{process}/maps"));
+        maps.is_ok_and(|maps| maps.contains("large.txt"))
+    });
+    let large = OpenOptions::new()
+        .write(true)
+        .open(place.path("large.txt"))
+        .unwrap();
+    large.set_len(0).unwrap();
+    let samples: String = (0..400)
+        .map(|sample| format!("{sample}\nword\x0c"))
+        .collect();
+    let mut stdin = run.stdin.take().unwrap();
+    stdin.write_all(samples.as_bytes()).unwrap();
+    drop(stdin);
+    while run.try_wait().unwrap().is_none() {
+        let counts = std::fs::read_to_string(format!("{process}/io")).unwrap_or_default();
+        let written = counts.lines().find_map(|line| line.strip_prefix("wchar: "));
+        if written.is_some_and(|bytes| bytes.parse::<u64>().unwrap() > MOST_WRITTEN) {
+            run.kill().unwrap();
+            panic!("the wrong result is still being written");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("found 0 bytes"), "{output:?}");
     assert_old_result_and_nothing_else(&place);
 }
 
