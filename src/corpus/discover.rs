@@ -3,6 +3,7 @@
 use super::detect::{Detected, detect, unread_error};
 use super::reading::{FileChoice, Reading};
 use super::source::{Format, Source, unreadable};
+use crate::io::input::is_sizeless_stream;
 use crate::io::remote;
 use crate::{Error, ErrorKind, Result};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -51,7 +52,8 @@ impl Discovery {
     /// directories), or `-` for standard input. A list holds the name of a file or a directory a line;
     /// the list `-` is read from standard input. Inputs come in the order given, the files of a
     /// directory or pattern in that of the bytes of their paths. Opens each file to find its format.
-    /// Streams are not touched: they [cannot be read twice](Source::is_stream).
+    /// Streams are not touched: they [cannot be read twice](Source::is_stream). A file that has
+    /// bytes but no size (in `/proc`) is a stream.
     ///
     /// [`Reading::files`] chooses among the files. Of a directory or pattern, files that are no text
     /// are left out; so are those that are one document as a whole where JSON Lines, Parquet, WARC
@@ -229,7 +231,13 @@ impl Found {
             }
             return self.add_sorted(files);
         }
-        self.add_file(path, !kind.is_file(), None)
+        let is_stream = if kind.is_file() && kind.len() == 0 {
+            let file = File::open(path).map_err(|cause| unreadable(path, cause))?;
+            is_sizeless_stream(path, &file, &kind)?
+        } else {
+            !kind.is_file()
+        };
+        self.add_file(path, is_stream, None)
     }
 
     fn add_file(&mut self, path: &Path, is_stream: bool, group: Option<usize>) -> Result<()> {

@@ -5,7 +5,7 @@ use super::{read_error, write_error};
 use crate::{Error, ErrorKind, Result};
 use memmap2::{Advice, Mmap, MmapOptions};
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -40,8 +40,8 @@ impl Input {
     ///
     /// A regular file is mapped, or read into memory where the [`guard`] is not installed; memory
     /// mapped this way is page cache that the system takes back at need. Whatever else can be
-    /// read (a FIFO, a terminal, a process substitution) is [spooled](Input::spool) into
-    /// `spool_directory`, which is not touched otherwise.
+    /// read (a FIFO, a terminal, a process substitution, a file in `/proc` that has bytes but no
+    /// size) is [spooled](Input::spool) into `spool_directory`, which is not touched otherwise.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if the file is missing, a directory, unreadable, or one mapping too
@@ -54,10 +54,9 @@ impl Input {
             let message = "is a directory: name the files in it";
             return Err(Error::new(ErrorKind::Read, message).in_file(path));
         }
-        if !opened.is_file() {
+        if !opened.is_file() || is_sizeless_stream(path, &file, &opened)? {
             return Input::spool(path, file, spool_directory);
         }
-        // Files that the kernel makes up as they are read (/proc) say that they are empty.
         let bytes = if guard::is_installed() && opened.len() > 0 {
             map(path, &file, opened.len())?
         } else {
@@ -175,6 +174,23 @@ impl Input {
             Bytes::Owned(_) => Ok(()),
         }
     }
+}
+
+/// Whether `file` has bytes but no size, as files in `/proc` that the kernel makes up as they are
+/// read: to be taken for a stream.
+///
+/// # Errors
+/// [`ErrorKind::Read`] if it cannot be read.
+pub(crate) fn is_sizeless_stream(name: &Path, mut file: &File, opened: &Metadata) -> Result<bool> {
+    if opened.len() > 0 {
+        return Ok(false);
+    }
+    // The first byte is read again: the position of such a file can be set back.
+    let unreadable = |cause| read_error(name, cause);
+    let has_bytes = file.read(&mut [0]).map_err(unreadable)? > 0;
+    file.rewind().map_err(unreadable)?;
+    // A file that has just got its first bytes has a size now.
+    Ok(has_bytes && file.metadata().map_err(unreadable)?.len() == 0)
 }
 
 fn map(name: &Path, file: &File, size: u64) -> Result<Bytes> {

@@ -27,6 +27,27 @@ fn each_input_can_come_from_standard_input() {
 }
 
 #[test]
+fn files_without_a_size_are_streams() {
+    // The kernel makes this one up as it is read; its size is 0.
+    const MADE_UP: &str = "/proc/version";
+    let text = std::fs::read_to_string(MADE_UP).unwrap();
+    let id = text.lines().next().unwrap().trim();
+    let place = Workplace::example();
+    let run = place.run(&format!("100 16 --samples {MADE_UP}"));
+    run.success().stderr("");
+    assert!(place.read("result.txt").starts_with(&format!("{id}\n")));
+    let dedup = place.run(&format!(
+        "dedup {MADE_UP} -o out --format form-feed --summary=json"
+    ));
+    let summary = String::from_utf8(dedup.success().get_output().stderr.clone()).unwrap();
+    assert!(summary.contains("\"seen\":1,"), "{summary}");
+    // An empty file is one.
+    place.write("empty", "");
+    place.run("100 16 --samples empty").success().stderr("");
+    assert_eq!(place.read("result.txt"), "");
+}
+
+#[test]
 fn standard_input_is_read_once() {
     let place = Workplace::example();
     let message = "standard input (-) can be read once, not 2 times";
