@@ -12,8 +12,7 @@ use divan::{Bencher, counter::BytesCount};
 use simtool::kernel::Level;
 use simtool::text::Windows;
 use simtool::vocabulary::{
-    Buckets, Counter, ExactCounter, KeyRange, Lexicon, Lookup, Ranked, Ranking, SampleCounter,
-    Suspects, Term,
+    Buckets, Counter, ExactCounter, Lexicon, Lookup, Ranked, Ranking, SampleCounter, Suspects, Term,
 };
 
 fn main() {
@@ -90,10 +89,9 @@ fn suspects(features: usize) -> (Ranking<'static>, Suspects) {
 
 fn rank(features: usize) -> Vec<Term> {
     let (mut ranking, suspects) = suspects(features);
-    let range = KeyRange::all();
-    let mut counter = ExactCounter::new(&suspects, &range, usize::MAX);
+    let mut counter = ExactCounter::new(&suspects, usize::MAX);
     look_up_all(&FIRST.lexicon, |lookup| {
-        counter.add(lookup.missed_keys(), lookup.missed_terms());
+        assert!(counter.add(lookup.missed_keys(), lookup.missed_terms()));
     });
     let counted = ExactCounter::merge(vec![counter]);
     ranking.offer(counted.into_iter().map(|(term, count)| ranked(term, count)));

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+mod skipped;
+
 use proptest::prelude::*;
 use simtool::ErrorKind;
 use simtool::io::AtomicFile;
@@ -95,7 +97,7 @@ fn file_or_directory_without_write_permission_is_an_error() {
     fs::write(&path, "old").unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
     match AtomicFile::create(&path) {
-        Ok(_) => eprintln!("skipped: this user may write everything"),
+        Ok(_) => skipped::skipped("this user may write everything"),
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Write);
             assert!(error.to_string().contains("no permission"), "{error}");

@@ -4,16 +4,19 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+mod skipped;
+
 use std::fs;
 use std::path::PathBuf;
 
 use assert_cmd::Command;
 use simtool::kernel::Level;
+use skipped::skipped;
 
 #[test]
 fn result_and_screen_are_those_of_the_public_example() {
     let Some(golden) = std::env::var_os("SIMTOOL_GOLDEN_DIR").map(PathBuf::from) else {
-        eprintln!("skipped: SIMTOOL_GOLDEN_DIR does not name a directory");
+        skipped("SIMTOOL_GOLDEN_DIR does not name a directory");
         return;
     };
     let expected = fs::read_to_string(golden.join("result.example.txt")).unwrap();

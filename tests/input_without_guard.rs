@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+mod skipped;
+
 use simtool::ErrorKind;
 use simtool::io::{Input, guard};
 use std::fs::{self, OpenOptions};
@@ -73,7 +75,7 @@ fn unreadable_file_is_a_read_error() {
     fs::write(&path, b"x").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     match open(&path) {
-        Ok(_) => eprintln!("skipped: this user may read everything"),
+        Ok(_) => skipped::skipped("this user may read everything"),
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Read);
             assert!(error.to_string().contains("permission"), "{error}");
@@ -92,7 +94,7 @@ fn file_too_large_for_memory_is_an_error() {
     };
     let places = [tempfile::tempdir(), tempfile::tempdir_in("/dev/shm")];
     let Some(place) = places.into_iter().flatten().find(is_sparse) else {
-        eprintln!("skipped: no file system with sparse files of 1 PiB");
+        skipped::skipped("no file system with sparse files of 1 PiB");
         return;
     };
     let error = open(&place.path().join("sparse")).err().unwrap();

@@ -1,78 +1,104 @@
 //! `result.txt`: for each sample its id, then for each distance the ids of the articles there.
 
+use crate::Result;
+
 /// The block of one sample, written from the nearest articles to the farthest.
+///
+/// Its bytes go to a sink in pieces, so that a block of any length needs no memory. Ids reach the
+/// sink without a copy.
 ///
 /// ```
 /// use simtool::report::result_txt::Block;
 ///
-/// let mut block = Block::new(b"sample");
-/// block.add(0, b"same");
-/// block.add(2, b"near");
-/// block.add(2, b"as near");
-/// assert_eq!(block.finish(), b"sample\n0:same \n2:near as near \n");
+/// let mut bytes = Vec::new();
+/// let mut block = Block::begin(b"sample", |piece| {
+///     bytes.extend_from_slice(piece);
+///     Ok(())
+/// })?;
+/// block.add(0, b"same")?;
+/// block.add(2, b"near")?;
+/// block.add(2, b"as near")?;
+/// block.finish()?;
+/// assert_eq!(bytes, b"sample\n0:same \n2:near as near \n");
+/// # Ok::<(), simtool::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Block {
-    bytes: Vec<u8>,
+pub struct Block<S> {
+    sink: S,
     distance: Option<u32>,
 }
 
-impl Block {
+impl<S: FnMut(&[u8]) -> Result<()>> Block<S> {
     /// A block with the sample's id and no articles.
-    pub fn new(sample_id: &[u8]) -> Block {
-        Block {
-            bytes: [sample_id, b"\n"].concat(),
+    ///
+    /// # Errors
+    /// Those of `sink`.
+    pub fn begin(sample_id: &[u8], mut sink: S) -> Result<Block<S>> {
+        sink(sample_id)?;
+        sink(b"\n")?;
+        Ok(Block {
+            sink,
             distance: None,
-        }
+        })
     }
 
     /// Adds an article; distances must not descend.
-    pub fn add(&mut self, distance: u32, article_id: &[u8]) {
+    ///
+    /// # Errors
+    /// Those of the sink.
+    #[inline]
+    pub fn add(&mut self, distance: u32, article_id: &[u8]) -> Result<()> {
         if self.distance != Some(distance) {
             if self.distance.is_some() {
-                self.bytes.push(b'\n');
+                (self.sink)(b"\n")?;
             }
-            self.bytes
-                .extend_from_slice(distance.to_string().as_bytes());
-            self.bytes.push(b':');
+            (self.sink)(distance.to_string().as_bytes())?;
+            (self.sink)(b":")?;
             self.distance = Some(distance);
         }
-        self.bytes.extend_from_slice(article_id);
-        self.bytes.push(b' ');
+        (self.sink)(article_id)?;
+        (self.sink)(b" ")
     }
 
-    /// What has been written so far and not been taken yet.
-    pub fn take(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.bytes)
-    }
-
-    /// The rest of the block.
-    pub fn finish(mut self) -> Vec<u8> {
-        if self.distance.is_some() {
-            self.bytes.push(b'\n');
+    /// Ends the block.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn finish(mut self) -> Result<()> {
+        match self.distance {
+            Some(_) => (self.sink)(b"\n"),
+            None => Ok(()),
         }
-        self.bytes
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Error, ErrorKind};
 
     #[test]
     fn no_match_is_the_id_alone() {
-        assert_eq!(Block::new(b"a b").finish(), b"a b\n");
+        let mut bytes = Vec::new();
+        let block = Block::begin(b"a b", |piece: &[u8]| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        });
+        block.unwrap().finish().unwrap();
+        assert_eq!(bytes, b"a b\n");
     }
 
     #[test]
-    fn taken_pieces_make_the_same_block() {
-        let mut block = Block::new(b"s");
-        let mut pieces = block.take();
-        for (distance, id) in [(1, b"a"), (1, b"b"), (3, b"c")] {
-            block.add(distance, id);
-            pieces.extend(block.take());
-        }
-        pieces.extend(block.finish());
-        assert_eq!(pieces, b"s\n1:a b \n3:c \n");
+    fn what_the_sink_refuses_ends_the_block() {
+        let mut left = 3;
+        let mut block = Block::begin(b"s", |_: &[u8]| {
+            left -= 1;
+            match left {
+                0 => Err(Error::new(ErrorKind::Write, "no more")),
+                _ => Ok(()),
+            }
+        })
+        .unwrap();
+        assert_eq!(block.add(1, b"a").unwrap_err().to_string(), "no more");
     }
 }

@@ -122,7 +122,7 @@ impl Tally {
 
 /// The bucket of a word with a key, among 2^`bits`.
 #[inline]
-pub(super) fn bucket_of_key(key: u64, bits: u32) -> usize {
+pub fn bucket_of_key(key: u64, bits: u32) -> usize {
     (key.wrapping_mul(0xd134_2543_de82_ef95) >> (64 - bits)) as usize
 }
 

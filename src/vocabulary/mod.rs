@@ -5,8 +5,9 @@
 //!                                                  │
 //!            Ranking::suspects ◄────────────────────┘
 //!              ├─ none: no word outside the lexicon can be among the first N
-//!              └─ some: count the words in suspect buckets exactly (ExactCounter),
-//!                 from kept misses or a second reading, then rank again
+//!              └─ some: count the words in suspect buckets exactly (ExactCounter; where they
+//!                 are too many, `run` sorts them), from kept misses or a second reading, then
+//!                 rank again
 //! ```
 //! [`Frequencies`] are what methods other than the main job's know of a collection, and
 //! [`SubLexicons`] the random parts of the vocabulary that some of them take.
@@ -23,8 +24,8 @@ mod sample;
 mod sub_lexicons;
 mod term;
 
-pub use counter::{Buckets, Counter};
-pub use exact::{ExactCounter, KeyRange};
+pub use counter::{Buckets, Counter, bucket_of_key};
+pub use exact::ExactCounter;
 pub use frequencies::Frequencies;
 pub use lexicon::{Lexicon, Lookup};
 pub use ranking::{Ranked, Ranking, Suspects};

@@ -78,6 +78,19 @@ impl<'a> Ranking<'a> {
         }
     }
 
+    /// The word that the next better one will replace: its count and its first
+    /// [`Term::LETTERS`] letters. `None` while there is room.
+    pub fn last(&self) -> Option<(u64, Term)> {
+        let last = self.words.get(self.limit.wrapping_sub(1))?;
+        let prefix = match last.letters {
+            Some(letters) if last.term.is_hashed() => {
+                Term::from_letters(&letters[..letters.len().min(Term::LETTERS)])
+            }
+            _ => last.term,
+        };
+        Some((last.count, prefix))
+    }
+
     /// The words, best first.
     pub fn words(&self) -> &[Ranked<'a>] {
         &self.words
@@ -90,14 +103,16 @@ impl<'a> Ranking<'a> {
             bits: vec![0; buckets.bounds().len().div_ceil(64)],
             bucket_bits: buckets.bounds().len().ilog2(),
             threshold,
+            occurrences: 0,
         };
-        for (bucket, _) in buckets
+        for (bucket, bound) in buckets
             .bounds()
             .iter()
             .enumerate()
             .filter(|&(_, &bound)| bound >= threshold)
         {
             suspects.bits[bucket / 64] |= 1 << (bucket % 64);
+            suspects.occurrences += bound;
         }
         suspects
     }
@@ -109,6 +124,7 @@ pub struct Suspects {
     bits: Vec<u64>,
     bucket_bits: u32,
     threshold: u64,
+    occurrences: u64,
 }
 
 impl Suspects {
@@ -119,6 +135,7 @@ impl Suspects {
             bits: vec![!0; 4],
             bucket_bits: 8,
             threshold: 1,
+            occurrences: 0,
         }
     }
 
@@ -138,6 +155,11 @@ impl Suspects {
     /// The least count that lets a suspect enter the ranking.
     pub fn threshold(&self) -> u64 {
         self.threshold
+    }
+
+    /// How many words of the text are suspect, repetitions counted.
+    pub fn occurrences(&self) -> u64 {
+        self.occurrences
     }
 
     /// Whether a word with a key is suspect.
@@ -182,6 +204,8 @@ mod tests {
         let words: Vec<_> = ranking.words().iter().map(|word| word.letters).collect();
         assert_eq!(words, [Some(&b"c"[..]), Some(b"a"), Some(LONG.as_bytes())]);
         assert_eq!(ranking.threshold(), 2);
+        let prefix = Term::from_letters(&LONG.as_bytes()[..Term::LETTERS]);
+        assert_eq!(ranking.last(), Some((2, prefix)));
     }
 
     #[test]
@@ -198,6 +222,7 @@ mod tests {
         bounds[78] = 2;
         let suspects = ranking.suspects(&Buckets::from_bounds(bounds));
         assert_eq!((suspects.len(), suspects.threshold()), (1, 2));
+        assert_eq!(suspects.occurrences(), 2);
         assert!(suspects.contains_bucket(78) && !suspects.contains_bucket(77));
     }
 }

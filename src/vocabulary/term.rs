@@ -51,6 +51,16 @@ impl Term {
         (!self.is_hashed()).then(|| letters.collect())
     }
 
+    /// The term as two numbers that order as it does.
+    pub fn split(self) -> [u64; 2] {
+        [(self.0 >> 64) as u64, self.0 as u64]
+    }
+
+    /// The term that was [split](Term::split).
+    pub fn join([high, low]: [u64; 2]) -> Term {
+        Term(u128::from(high) << 64 | u128::from(low))
+    }
+
     /// Whether the word is longer than [`Term::LETTERS`].
     pub fn is_hashed(self) -> bool {
         self.0 & HASHED != 0
@@ -99,6 +109,8 @@ mod tests {
             prop_assert_eq!(first.cmp(&second), folded.as_bytes().cmp(b.as_bytes()));
             prop_assert_eq!(first.letters(), Some(folded.clone().into_bytes()));
             prop_assert_eq!(first.key().is_some(), a.len() <= 12);
+            prop_assert_eq!(first.split().cmp(&second.split()), first.cmp(&second));
+            prop_assert_eq!(Term::join(first.split()), first);
             if let Some(key) = first.key() {
                 prop_assert_eq!(Term::from_key(key), first);
             }

@@ -99,6 +99,6 @@ fn instruction_sets_that_are_not_there() {
             let message = format!("SIMTOOL_SIMD={level}: this processor only has scalar");
             assert_message(&run(&level.to_string()), &[&message]);
         }
-        None => eprintln!("skipped: this processor has all instruction sets"),
+        None => crate::skipped::skipped("this processor has all instruction sets"),
     }
 }

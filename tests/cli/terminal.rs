@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use crate::skipped::skipped;
 use crate::workplace::{FIRST_BLOCK, RESULT, SIMTOOL, Workplace};
 
 /// What `line` shows on a terminal, or `None` where there is no way to know.
@@ -16,7 +17,7 @@ fn on_terminal(place: &Workplace, line: &str) -> Option<String> {
     match shown {
         Ok(shown) => Some(String::from_utf8_lossy(&shown.stdout).replace("\r\n", "\n")),
         Err(cause) => {
-            eprintln!("skipped: script cannot be run: {cause}");
+            skipped(&format!("script cannot be run: {cause}"));
             None
         }
     }

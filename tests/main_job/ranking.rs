@@ -9,6 +9,8 @@ use crate::corpora::{Random, hash_table, page, pages, shuffled, word};
 use crate::oracle::Job;
 use crate::{all_resources, check, check_with, resources, run};
 use simtool::kernel::Level;
+use simtool::kernel::probe::line_of;
+use simtool::vocabulary::bucket_of_key;
 
 /// The articles are searched for pages made of their own first words, at any distance.
 fn job(features: usize, articles: Vec<u8>) -> Job {
@@ -66,21 +68,47 @@ fn a_flat_distribution() {
     }
 }
 
+/// How often the suspects were gone through with the least memory, after comparing results.
+fn passes_with_least_memory(words: &[String], features: usize, threads: &[usize]) -> Vec<usize> {
+    let job = Job {
+        articles: vec![pages(words, 2)],
+        ..job(features, pages(words, words.len()))
+    };
+    let tight: Vec<_> = threads
+        .iter()
+        .map(|&threads| resources(threads, 0, Level::best()))
+        .collect();
+    check_with(&job, &tight);
+    let passes = |resources| run(&job, resources).unwrap().1.ranking.passes;
+    tight.iter().map(passes).collect()
+}
+
 #[test]
 fn more_suspects_than_memory_holds() {
-    // Every word occurs once, so all are suspect, and threads that run out of room narrow the range
-    // of words under each other's feet: none may be lost or ranked twice.
-    let words = shuffled((0..60_000).map(|number| (word(number * 7), 1)), 11);
-    let features = 10_000;
-    let job = Job {
-        articles: vec![pages(&words, 2)],
-        ..job(features, pages(&words, 60_000))
+    // Every word occurs once or twice, so all are suspect. However many there are, they are gone
+    // through twice: until memory is full, and to be sorted on disk.
+    for (count, threads) in [(70_000, &[1][..]), (160_000, &[1, 2, 3])] {
+        let words = (0..count).map(|number| (word(number), 1 + number % 89 / 88));
+        let passes = passes_with_least_memory(&shuffled(words, 11), 10_000, threads);
+        assert!(passes.iter().all(|&passes| passes <= 2), "{passes:?}");
+        assert_eq!(passes[0], 2, "{count} words fitted");
+    }
+}
+
+#[test]
+fn more_long_suspects_than_memory_holds() {
+    // Ties among hashed words of equal first letters, and among these and shorter words.
+    let long = |number: usize| match number % 3 {
+        0 => "p".repeat(26) + &word(number),
+        1 => word(number) + &"q".repeat(22 + number % 9),
+        _ => word(number),
     };
-    let tight = |threads| resources(threads, 0, Level::best());
-    check_with(
-        &job,
-        &[tight(1), tight(2), tight(3), tight(4), tight(2), tight(3)],
-    );
+    let words = (0..90_000).map(|number| (long(number), 1 + number % 89 / 88));
+    let words = shuffled(words, 12);
+    for features in [1000, 1100, 10_000] {
+        let passes = passes_with_least_memory(&words, features, &[1, 2]);
+        assert_eq!(passes, [2, 2]);
+    }
 }
 
 #[test]
@@ -115,7 +143,7 @@ fn ten_thousand_long_features() {
 
 #[test]
 fn ten_thousand_features_in_a_sixteenth_of_all_lines() {
-    let words: Vec<String> = colliding(LINE, 16).take(10_200).collect();
+    let words: Vec<String> = of_one_line(16).take(10_200).collect();
     check_with(&job(10_000, pages(&words, 100)), &some_resources());
 }
 
@@ -158,32 +186,31 @@ fn key(word: &str) -> u64 {
     })
 }
 
-/// Words whose key's hash falls into the first of so many equal parts.
-fn colliding(multiplier: u64, parts: u64) -> impl Iterator<Item = String> {
+/// Words of whose keys `collides` holds.
+fn colliding(collides: impl Fn(u64) -> bool) -> impl Iterator<Item = String> {
     let all = (0..26 * 26 * 26 * 26).flat_map(|number| {
         let word = word(number);
         [word.clone() + "s", word]
     });
-    all.filter(move |word| {
-        (u128::from(key(word).wrapping_mul(multiplier)) * u128::from(parts)) >> 64 == 0
-    })
+    all.filter(move |word| collides(key(word)))
 }
 
-/// What the library multiplies keys by, to find a word's line in the lexicon and its bucket.
-const LINE: u64 = 0x9e37_79b9_7f4a_7c15;
-const BUCKET: u64 = 0xd134_2543_de82_ef95;
+/// Words of the first line of a lexicon that has so many.
+fn of_one_line(lines: usize) -> impl Iterator<Item = String> {
+    colliding(move |key| line_of(key, lines) == 0)
+}
 
 #[test]
 fn frequent_words_that_share_a_line_of_the_lexicon() {
     for lines in [4096, 8192, 38, 750, 7500] {
-        let crowd = colliding(LINE, lines).take(40);
+        let crowd = of_one_line(lines).take(40);
         let others = (0..3000).map(|number| (word(number * 150 + 7), 1 + number % 20));
         let words = shuffled(
             crowd
                 .zip(0..)
                 .map(|(word, number)| (word, 21 + number % 5))
                 .chain(others),
-            lines,
+            lines as u64,
         );
         for features in [20, 50, 1000] {
             check_with(&job(features, pages(&words, 200)), &some_resources());
@@ -193,10 +220,10 @@ fn frequent_words_that_share_a_line_of_the_lexicon() {
 
 #[test]
 fn all_features_share_a_line() {
-    for features in [9, 50, 100] {
-        let lines = (features as u64 * 6).div_ceil(8).max(16);
+    for features in [9_usize, 50, 100] {
+        let lines = (features * 6).div_ceil(8).max(16);
         let words = shuffled(
-            colliding(LINE, lines).take(features + 5).zip(3..),
+            of_one_line(lines).take(features + 5).zip(3..),
             features as u64,
         );
         check(&job(features, pages(&words, 40)));
@@ -206,7 +233,9 @@ fn all_features_share_a_line() {
 #[test]
 fn words_that_share_a_bucket() {
     // In one bucket every word's bound is the sum of all, and each could be the N-th.
-    let crowd: Vec<String> = colliding(BUCKET, 1 << 14).take(50).collect();
+    let crowd: Vec<String> = colliding(|key| bucket_of_key(key, 14) == 0)
+        .take(50)
+        .collect();
     let mut words = vec!["decoy".to_owned(); 6000];
     let rare = crowd
         .iter()
@@ -344,7 +373,7 @@ fn frequent_stop_words_that_the_sample_missed() {
         .into();
     check_with(&job, &some_resources());
     // Stop words that share a line with each other, seen by the sample or not.
-    let crowd: Vec<String> = colliding(LINE, 4096).take(20).collect();
+    let crowd: Vec<String> = of_one_line(4096).take(20).collect();
     let words = shuffled(
         crowd
             .iter()

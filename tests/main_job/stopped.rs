@@ -50,6 +50,50 @@ fn without_memory_or_a_temporary_directory_there_is_no_table() {
     );
 }
 
+#[test]
+fn too_many_stop_words_are_refused() {
+    let words = |count| {
+        (0..count)
+            .map(|number| word(number) + "\n")
+            .collect::<String>()
+    };
+    let run_with = |count, spare| {
+        let job = Job {
+            stop_words: words(count).into(),
+            ..small()
+        };
+        run(&job, &resources(1, spare, Level::best()))
+    };
+    assert!(run_with(60_000, 0).is_ok());
+    let error = run_with(100_000, 0).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Memory);
+    assert!(error.to_string().contains("stop words"), "{error}");
+    assert!(run_with(100_000, 64 << 20).is_ok());
+}
+
+#[test]
+fn rare_words_without_a_place_to_be_sorted_are_an_error_with_the_space_they_take() {
+    let words: Vec<String> = (0..400_000).map(word).collect();
+    let job = Job {
+        articles: vec![pages(&words, 100)],
+        ..small()
+    };
+    let resources = Resources {
+        temporary: std::env::temp_dir().join("there is no such directory"),
+        ..resources(1, 0, Level::best())
+    };
+    let error = run(&job, &resources).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Write);
+    let text = error.to_string();
+    for part in [
+        "about 2 MB",
+        "80000 rare words",
+        "there is no such directory",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
 /// Runs the small job with a sink and a progress of its own.
 fn run_small(progress: &Progress, sink: matching::Sink<'_>) -> Result<(), Error> {
     let job = small();

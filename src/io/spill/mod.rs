@@ -34,6 +34,7 @@ pub struct Sorter<R> {
     directory: PathBuf,
     memory_bytes: usize,
     sort: fn(&mut [R]),
+    combine: fn(&mut Vec<R>),
     buffer: Vec<R>,
     runs: Option<Runs<R>>,
     faults: Faults,
@@ -59,10 +60,18 @@ impl<R: Pod + Ord> Sorter<R> {
             directory: directory.to_owned(),
             memory_bytes: memory_bytes.max(Self::least_memory_bytes()),
             sort,
+            combine: |_| (),
             buffer: Vec::new(),
             runs: None,
             faults: Faults::default(),
         }
+    }
+
+    /// The same for records of which one can stand for several: `combine` gets sorted records and
+    /// may leave fewer of them, sorted too. What it has not seen side by side stays apart, so the
+    /// sorted records have to be combined once more.
+    pub fn combining(self, combine: fn(&mut Vec<R>)) -> Sorter<R> {
+        Sorter { combine, ..self }
     }
 
     /// The same, failing on demand.
@@ -97,11 +106,10 @@ impl<R: Pod + Ord> Sorter<R> {
     /// # Errors
     /// Those of [`push`](Self::push), and [`ErrorKind::Read`] if a run cannot be read back.
     pub fn finish(mut self) -> Result<Sorted<R>> {
+        self.sort_buffer();
         let Some(mut runs) = self.runs.take() else {
-            (self.sort)(&mut self.buffer);
             return Ok(Sorted(Source::Memory(self.buffer.into_iter())));
         };
-        (self.sort)(&mut self.buffer);
         runs.append(&self.buffer)?;
         self.buffer = Vec::new();
         let fan_in = merge::fan_in(self.memory_bytes);
@@ -126,7 +134,10 @@ impl<R: Pod + Ord> Sorter<R> {
                 Error::new(ErrorKind::Memory, message)
             });
         }
-        (self.sort)(&mut self.buffer);
+        self.sort_buffer();
+        if self.buffer.len() <= most / 2 {
+            return Ok(());
+        }
         let runs = match &mut self.runs {
             Some(runs) => runs,
             none => none.insert(Runs::create(&self.directory, &self.faults)?),
@@ -134,6 +145,11 @@ impl<R: Pod + Ord> Sorter<R> {
         runs.append(&self.buffer)?;
         self.buffer.clear();
         Ok(())
+    }
+
+    fn sort_buffer(&mut self) {
+        (self.sort)(&mut self.buffer);
+        (self.combine)(&mut self.buffer);
     }
 }
 
@@ -259,6 +275,27 @@ mod tests {
         let error = sorted.find_map(Result::err).unwrap();
         assert_eq!(error.kind(), ErrorKind::Read);
         assert!(sorted.next().is_none());
+    }
+
+    #[test]
+    fn combined_records_need_no_file_while_their_kinds_fit() {
+        let missing = Path::new("/nonexistent/place");
+        let mut sorter = Sorter::new(missing, 1 << 10).combining(Vec::dedup);
+        (0..10_000_u64).for_each(|i| sorter.push(i % 50).unwrap());
+        assert!(sorter.finish().unwrap().map(Result::unwrap).eq(0..50));
+    }
+
+    #[test]
+    fn combining_loses_no_record() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(directory.path(), 1 << 10).combining(Vec::dedup);
+        let record = |i: u64| i * i % 5003;
+        (0..10_000).for_each(|i| sorter.push(record(i)).unwrap());
+        let mut found: Vec<u64> = sorter.finish().unwrap().map(Result::unwrap).collect();
+        assert!(found.is_sorted());
+        found.dedup();
+        let expected: std::collections::BTreeSet<u64> = (0..10_000).map(record).collect();
+        assert!(found.into_iter().eq(expected));
     }
 
     #[test]

@@ -147,7 +147,7 @@ impl Found {
 /// 6.4), then the range reduction of Lemire, "Fast Random Integer Generation in an Interval",
 /// ACM TOMACS 29, 2019.
 #[inline(always)]
-fn line_of(key: u64, lines: usize) -> usize {
+pub fn line_of(key: u64, lines: usize) -> usize {
     let hash = key.wrapping_mul(MULTIPLIER) >> 32;
     ((hash * lines as u64) >> 32) as usize
 }

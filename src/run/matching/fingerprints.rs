@@ -88,9 +88,9 @@ impl<'a, F: Fingerprint> PageTable<'a, F> {
             .unwrap_or_default()
     }
 
-    /// The bytes of all ids together.
-    pub(super) fn id_bytes(&self) -> usize {
-        self.ids.as_slice().len()
+    /// The mean length of an id.
+    pub(super) fn mean_id_bytes(&self) -> usize {
+        self.ids.as_slice().len() / self.id_ends.as_slice().len().max(1)
     }
 
     /// Whether memory was too short.

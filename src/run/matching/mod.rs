@@ -6,12 +6,15 @@
 //! samples ─────────────────────────────────► fingerprints┘
 //! ```
 
+mod blocks;
 mod count;
 mod fingerprints;
 mod guess;
 mod kept;
 mod rank;
 mod search;
+mod sorted_counts;
+mod stop_terms;
 mod units;
 
 use ahash::AHashSet;
@@ -21,15 +24,16 @@ use crate::run::{Budget, Progress, Resources, Stage, Workers};
 use crate::search::hamming::Fingerprint;
 use crate::sketch::hash_table;
 use crate::sketch::simhash::Vocabulary;
-use crate::text::stop_words;
 use crate::vocabulary::Term;
 use crate::{Error, ErrorKind, Result};
 
+use blocks::Pages;
 use count::count;
 use fingerprints::{PageTable, Sketching, survey};
 use guess::guess;
 use rank::{Reading, rank};
 use search::{Nearness, search};
+use stop_terms::stop_terms;
 use units::{total_bytes, units};
 
 pub use rank::Evidence;
@@ -139,11 +143,7 @@ impl Job {
         let budget = Budget::new(resources.growing_bytes()?);
         let workers = Workers::new(resources.threads)?;
         let rows = hash_table::read_rows(inputs.hash_table, self.features, self.columns)?;
-        let stop_words: AHashSet<Term> = stop_words(inputs.stop_words)
-            .iter()
-            .filter(|word| word.iter().all(u8::is_ascii_alphabetic))
-            .map(|word| Term::from_letters(word))
-            .collect();
+        let (stop_words, _stop_words_memory) = stop_terms(inputs.stop_words, &budget)?;
 
         let article_units = units(&inputs.articles);
         let article_bytes = total_bytes(&article_units);
@@ -180,7 +180,7 @@ impl Job {
             stop_words: &stop_words,
             level: *level,
         };
-        let (ranked, evidence) = rank(&reading, &counts, self.features, &budget)?;
+        let (ranked, evidence) = rank(&reading, &counts, self.features, &budget, temporary)?;
         let vocabulary = Vocabulary {
             features: &ranked,
             rows: &rows,
@@ -230,7 +230,11 @@ impl Job {
             distance: self.distance,
             level: *level,
         };
-        let written = search(&workers, progress, &articles, &samples, near, &budget, sink)?;
+        let pages = Pages {
+            articles: &articles,
+            samples: &samples,
+        };
+        let written = search(&workers, progress, pages, near, &budget, sink)?;
         progress.end(written.bytes);
         Ok(Summary {
             articles: articles.fingerprints().len() as u64,

@@ -1,16 +1,20 @@
 //! From counts to the first N words: proven, or counted again until they are.
 
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use ahash::{AHashMap, AHashSet};
 
 use super::count::{Counts, UnitCount};
 use super::guess::Guess;
+use super::sorted_counts;
 use super::units::Unit;
 use crate::Result;
 use crate::corpus::form_feed::pages;
 use crate::kernel::Level;
 use crate::run::{Budget, Progress, Workers};
 use crate::text::Windows;
-use crate::vocabulary::{ExactCounter, KeyRange, Lookup, Ranked, Ranking, Suspects, Term};
+use crate::vocabulary::{ExactCounter, Lookup, Ranked, Ranking, Suspects, Term};
 
 /// Everything that a second reading works with.
 pub(super) struct Reading<'a> {
@@ -33,8 +37,9 @@ pub struct Evidence {
     pub bytes_read_again: u64,
 }
 
-/// Words that a second counting holds at least, however little memory is left.
-const LEAST_WORDS: usize = 1 << 12;
+/// Memory that a thread has for suspects, however little is left: what it took for the words of a
+/// unit in the first reading.
+const LEAST_SHARE: usize = 8 << 20;
 
 /// The first `limit` words of the units. Exact, whatever the lexicon holds.
 pub(super) fn rank(
@@ -42,6 +47,7 @@ pub(super) fn rank(
     counts: &Counts<'_>,
     limit: usize,
     budget: &Budget,
+    temporary: &Path,
 ) -> Result<(Vec<Term>, Evidence)> {
     let mut ranking = Ranking::new(limit);
     let likely = reading
@@ -60,15 +66,20 @@ pub(super) fn rank(
         suspect_buckets: suspects.len(),
         ..Evidence::default()
     };
-    let mut range = (!suspects.is_empty()).then(KeyRange::all);
-    while let Some(current) = range {
-        let counted = count_suspects(reading, counts, &suspects, &current, budget)?;
-        offer(reading, counted, &mut ranking)?;
+    if !suspects.is_empty() {
         let again = reading.units.iter().zip(&counts.units);
         let again = again.filter(|(_, unit)| counts.missed(reading.guess, unit).is_none());
-        evidence.bytes_read_again += again.map(|(unit, _)| unit.bytes.len() as u64).sum::<u64>();
-        evidence.passes += 1;
-        range = current.next();
+        let bytes_again: u64 = again.map(|(unit, _)| unit.bytes.len() as u64).sum();
+        let share = (budget.free() as usize / reading.workers.threads()).max(LEAST_SHARE);
+        evidence.passes = 1;
+        match count_in_memory(reading, counts, &suspects, share)? {
+            Some(counted) => offer(reading, counted, &mut ranking)?,
+            None => {
+                evidence.passes += 1;
+                sorted_counts::rank(reading, counts, &suspects, share, temporary, &mut ranking)?;
+            }
+        }
+        evidence.bytes_read_again = bytes_again * evidence.passes as u64;
     }
     Ok((
         ranking.words().iter().map(|word| word.term).collect(),
@@ -76,42 +87,56 @@ pub(super) fn rank(
     ))
 }
 
-/// Exact counts of the suspects within `range`, which narrows where memory is short.
-fn count_suspects(
+/// Exact counts of the suspects, if each thread has room for those that it finds in `share` bytes,
+/// and for the letters of long ones.
+fn count_in_memory(
     reading: &Reading<'_>,
     counts: &Counts<'_>,
     suspects: &Suspects,
-    range: &KeyRange,
-    budget: &Budget,
-) -> Result<AHashMap<Term, u64>> {
-    let share = budget.free() as usize / reading.workers.threads();
-    let most_words = (share / ExactCounter::WORD_BYTES).max(LEAST_WORDS);
+    share: usize,
+) -> Result<Option<AHashMap<Term, u64>>> {
+    let most_words = share / ExactCounter::WORD_BYTES;
     let units = reading.units.iter().zip(&counts.units).collect();
+    let too_many = AtomicBool::new(false);
     let start = || {
-        let counter = ExactCounter::new(suspects, range, most_words);
+        let counter = ExactCounter::new(suspects, most_words);
         (counter, Windows::new(reading.level), Lookup::default())
     };
     let work = |(counter, windows, lookup): &mut (ExactCounter<'_>, Windows, Lookup),
                 _,
                 (unit, count): (&Unit<'_>, &UnitCount)| {
-        if let Some((keys, terms)) = counts.missed(reading.guess, count) {
-            counter.add(keys, terms);
+        if too_many.load(Ordering::Relaxed) {
             return Ok(());
         }
-        for page in pages(unit.bytes) {
-            windows.for_each(page.text, |window| {
-                reading.guess.lexicon.look_up(window, lookup);
-                counter.add(lookup.missed_keys(), lookup.missed_terms());
-            });
+        let mut fits = true;
+        if let Some((keys, terms)) = counts.missed(reading.guess, count) {
+            fits = counter.add(keys, terms);
+        } else {
+            for page in pages(unit.bytes) {
+                windows.for_each(page.text, |window| {
+                    if fits {
+                        reading.guess.lexicon.look_up(window, lookup);
+                        fits = counter.add(lookup.missed_keys(), lookup.missed_terms());
+                    }
+                });
+            }
         }
+        too_many.fetch_or(!fits, Ordering::Relaxed);
         Ok(())
     };
     let states = reading
         .workers
         .for_each(reading.progress, units, start, work)?;
-    Ok(ExactCounter::merge(
-        states.into_iter().map(|(counter, ..)| counter).collect(),
-    ))
+    if too_many.into_inner() {
+        return Ok(None);
+    }
+    let counters = states.into_iter().map(|(counter, ..)| counter).collect();
+    let counted = ExactCounter::merge(counters);
+    // The letters of long words take about as much again, in each thread.
+    let least = suspects.threshold();
+    let long = counted.iter();
+    let long = long.filter(|(term, count)| term.is_hashed() && **count >= least);
+    Ok((long.count() <= most_words / 2).then_some(counted))
 }
 
 /// Offers counted words to the ranking; only those that could enter have their letters found.

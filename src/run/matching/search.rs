@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::Sink;
-use super::fingerprints::PageTable;
+use super::blocks::{BLOCK_BYTES, Found, Pages, Pieces, WaveMemory};
 use crate::Result;
 use crate::kernel::Level;
 use crate::report::result_txt::Block;
@@ -31,52 +31,52 @@ pub(super) struct Written {
 
 /// Samples that one task searches; a multiple of what the kernels compare at once.
 const TASK_SAMPLES: usize = 32;
-/// The bytes of a wave of blocks, where memory allows.
-const WAVE_BYTES: usize = 32 << 20;
+/// The bytes of a wave of blocks that is worth waiting for.
+const WAVE_BYTES: u64 = 32 << 20;
+/// The bytes of a wave of blocks, however little memory there is.
+const LEAST_WAVE_BYTES: u64 = 256 << 10;
 
 /// Both sides of a search.
 struct Search<'a, F: Fingerprint> {
-    articles: &'a PageTable<'a, F>,
-    samples: &'a PageTable<'a, F>,
+    pages: Pages<'a, F>,
     near: Nearness,
     way: Way<'a, F>,
+    progress: &'a Progress,
+    /// The bytes that the blocks of a wave may take.
+    wave_bytes: u64,
 }
 
-/// How matches are found.
+/// How matches are found. The memory of a search is that of the index (half), of the hits that its
+/// threads hold (three eighths), and of two waves of blocks (an eighth).
 enum Way<'a, F: Fingerprint> {
-    /// All hits of a task fit in memory, however many there are.
-    Index(Index<'a, F>),
+    /// Each thread has memory for the hits of `batch` samples, however many there are.
+    Index { index: Index<'a, F>, batch: usize },
     /// Samples with more hits than this get their block written without holding them.
     Scan { most_hits: usize },
 }
 
-/// The block of one sample.
-enum Found {
-    Block { bytes: Vec<u8>, matches: u64 },
-    TooManyHits { sample: usize },
-}
-
 /// Writes the block of every sample to `sink`. While a wave of blocks is being written, the next
 /// one is searched.
+///
+/// The length of a block is bounded by nothing. One that a wave has no memory for is written piece
+/// by piece, after another search.
 pub(super) fn search<F: Fingerprint>(
     workers: &Workers,
     progress: &Progress,
-    articles: &PageTable<'_, F>,
-    samples: &PageTable<'_, F>,
+    pages: Pages<'_, F>,
     near: Nearness,
     budget: &Budget,
     sink: Sink<'_>,
 ) -> Result<Written> {
     workers.install(|| {
-        let way = choose(articles, samples, near, workers.threads(), budget)?;
         let search = Search {
-            articles,
-            samples,
+            way: choose(&pages, near, workers.threads(), budget.free() as usize)?,
+            wave_bytes: (budget.free() / 16).max(LEAST_WAVE_BYTES),
+            pages,
             near,
-            way,
+            progress,
         };
-        let most_bytes = (budget.free() as usize / 8).clamp(1 << 16, WAVE_BYTES);
-        let count = samples.fingerprints().len();
+        let count = search.pages.samples.fingerprints().len();
         let mut written = Written::default();
         let (mut next, mut wave_samples) = (0, TASK_SAMPLES * workers.threads());
         let mut wave = Vec::new();
@@ -90,42 +90,40 @@ pub(super) fn search<F: Fingerprint>(
             done?;
             progress.advance(range.len() as u64);
             (next, wave) = (range.end, found?);
-            let bytes: usize = wave.iter().map(Found::bytes).sum();
-            let average = bytes / range.len().max(1) + 1;
-            wave_samples = (most_bytes / average).clamp(1, 4 * wave_samples);
+            let bytes: u64 = wave.iter().map(Found::bytes).sum();
+            let average = bytes / range.len().max(1) as u64 + BLOCK_BYTES;
+            let worth = search.wave_bytes.min(WAVE_BYTES) / average;
+            wave_samples = (worth as usize).clamp(1, 4 * wave_samples);
         }
         Ok(written)
     })
 }
 
 fn choose<'a, F: Fingerprint>(
-    articles: &'a PageTable<'_, F>,
-    samples: &PageTable<'_, F>,
+    pages: &Pages<'a, F>,
     near: Nearness,
     threads: usize,
-    budget: &Budget,
+    memory_bytes: usize,
 ) -> Result<Way<'a, F>> {
-    let fingerprints = articles.fingerprints();
-    // Each thread may hold the hits of a whole task, twice, and a block of all ids.
-    let hits = 2 * TASK_SAMPLES * fingerprints.len() * size_of::<Hit>();
-    let worst = (hits + fingerprints.len() + articles.id_bytes()) * threads;
-    let free = budget.free() as usize;
-    let queries = samples.fingerprints().len();
-    if articles.is_on_disk() || worst > free / 2 {
-        let most_hits = free / (16 * threads * size_of::<Hit>());
-        return Ok(Way::Scan {
-            most_hits: most_hits.max(1024),
-        });
+    let fingerprints = pages.articles.fingerprints();
+    let for_hits = memory_bytes / 8 * 3 / threads;
+    let scan = Way::Scan {
+        most_hits: (for_hits / (3 * size_of::<Hit>())).max(1024),
+    };
+    if pages.articles.is_on_disk() || Index::<F>::least_scratch_bytes(fingerprints.len()) > for_hits
+    {
+        return Ok(scan);
     }
-    let plan = plan(fingerprints, queries, near.columns, near.distance, free / 2)?;
-    let index = Index::build(
-        fingerprints,
-        near.columns,
-        near.distance,
-        plan.strategy,
-        near.level,
-    )?;
-    Ok(Way::Index(index))
+    let queries = pages.samples.fingerprints().len();
+    let Nearness {
+        columns,
+        distance,
+        level,
+    } = near;
+    let plan = plan(fingerprints, queries, columns, distance, memory_bytes / 2)?;
+    let index = Index::build(fingerprints, columns, distance, plan.strategy, level)?;
+    let batch = index.most_queries(for_hits).min(TASK_SAMPLES);
+    Ok(Way::Index { index, batch })
 }
 
 impl<F: Fingerprint> Search<'_, F> {
@@ -138,43 +136,52 @@ impl<F: Fingerprint> Search<'_, F> {
             .step_by(task)
             .map(|start| start..samples.end.min(start + task))
             .collect();
+        let memory = WaveMemory::new(self.wave_bytes);
         let found: Result<Vec<Vec<Found>>> = tasks
             .into_par_iter()
-            .map_init(Scratch::default, |scratch, task| self.task(task, scratch))
+            .map_init(Scratch::default, |scratch, task| {
+                self.task(task, scratch, &memory)
+            })
             .collect();
         Ok(found?.into_iter().flatten().collect())
     }
 
-    fn task(&self, samples: Range<usize>, scratch: &mut Scratch) -> Result<Vec<Found>> {
+    fn task(
+        &self,
+        samples: Range<usize>,
+        scratch: &mut Scratch,
+        memory: &WaveMemory,
+    ) -> Result<Vec<Found>> {
         let mut found = Vec::with_capacity(samples.len());
         match &self.way {
-            Way::Index(index) => {
-                let queries = &self.samples.fingerprints()[samples.clone()];
-                index.search_batch(queries, scratch, |query, hits| {
-                    found.push(self.block(samples.start + query, hits));
-                });
+            Way::Index { index, batch } => {
+                for start in samples.clone().step_by(*batch) {
+                    self.progress.check()?;
+                    let part = start..samples.end.min(start + batch);
+                    let queries = &self.pages.samples.fingerprints()[part];
+                    index.search_batch(queries, scratch, |query, hits| {
+                        found.push(self.pages.block(start + query, hits, memory));
+                    });
+                }
             }
             Way::Scan { most_hits } => {
                 for sample in samples {
-                    found.push(self.scan_block(sample, *most_hits)?);
+                    self.progress.check()?;
+                    found.push(match self.hits_of_scan(sample, *most_hits)? {
+                        Some(hits) => self.pages.block(sample, &hits, memory),
+                        None => Ok(Found::Unwritten {
+                            sample,
+                            bytes: self.wave_bytes,
+                        }),
+                    });
                 }
             }
         }
-        Ok(found)
+        found.into_iter().collect()
     }
 
-    fn block(&self, sample: usize, hits: &[Hit]) -> Found {
-        let mut block = Block::new(self.samples.id(sample));
-        for hit in hits {
-            block.add(hit.distance, self.articles.id(hit.position as usize));
-        }
-        Found::Block {
-            bytes: block.finish(),
-            matches: hits.len() as u64,
-        }
-    }
-
-    fn scan_block(&self, sample: usize, most_hits: usize) -> Result<Found> {
+    /// The hits of a sample in their order, unless there are more than `most_hits`.
+    fn hits_of_scan(&self, sample: usize, most_hits: usize) -> Result<Option<Vec<Hit>>> {
         let (mut hits, mut too_many) = (Vec::new(), false);
         self.scan(sample, self.near.distance, |found| {
             too_many |= hits.len() + found.len() > most_hits;
@@ -182,17 +189,14 @@ impl<F: Fingerprint> Search<'_, F> {
                 hits.extend_from_slice(found);
             }
         })?;
-        if too_many {
-            return Ok(Found::TooManyHits { sample });
-        }
         hits.sort_unstable();
-        Ok(self.block(sample, &hits))
+        Ok((!too_many).then_some(hits))
     }
 
     fn scan(&self, sample: usize, distance: u32, mut sink: impl FnMut(&[Hit])) -> Result<()> {
-        let query = &self.samples.fingerprints()[sample..=sample];
+        let query = &self.pages.samples.fingerprints()[sample..=sample];
         let Nearness { columns, level, .. } = self.near;
-        let articles = self.articles.fingerprints();
+        let articles = self.pages.articles.fingerprints();
         scan(articles, query, columns, distance, level, 0, |_, hits| {
             sink(hits)
         })
@@ -200,57 +204,70 @@ impl<F: Fingerprint> Search<'_, F> {
 
     fn write(&self, wave: Vec<Found>, written: &mut Written, sink: Sink<'_>) -> Result<()> {
         for found in wave {
-            let before = written.bytes;
-            let matches = match found {
+            self.progress.check()?;
+            let (matches, bytes) = match found {
                 Found::Block { bytes, matches } => {
-                    written.bytes += bytes.len() as u64;
                     sink(&bytes)?;
-                    matches
+                    (matches, bytes.len() as u64)
                 }
-                Found::TooManyHits { sample } => {
-                    let mut counting = |bytes: &[u8]| {
-                        written.bytes += bytes.len() as u64;
-                        sink(bytes)
-                    };
-                    self.write_scanned(sample, &mut counting)?
+                Found::Unwritten { sample, .. } => {
+                    let mut pieces = Pieces::new(sink, self.progress);
+                    let matches = self.write_found_again(sample, &mut pieces)?;
+                    pieces.flush()?;
+                    (matches, pieces.written())
                 }
             };
+            if written.bytes == 0 {
+                written.first_block_bytes = bytes;
+            }
+            written.bytes += bytes;
             written.matches += matches;
             written.matched_samples += u64::from(matches > 0);
-            if before == 0 {
-                written.first_block_bytes = written.bytes;
-            }
         }
         Ok(())
     }
 
+    /// Searches a sample once more and writes its block as it arises; the articles in it.
+    fn write_found_again(&self, sample: usize, pieces: &mut Pieces<'_>) -> Result<u64> {
+        let mut push = |piece: &[u8]| pieces.push(piece);
+        match &self.way {
+            Way::Index { index, .. } => {
+                let query = &self.pages.samples.fingerprints()[sample..=sample];
+                let mut written = Ok(0);
+                index.search_batch(query, &mut Scratch::default(), |_, hits| {
+                    let put = self.pages.put(sample, hits, &mut push);
+                    written = put.map(|()| hits.len() as u64);
+                });
+                written
+            }
+            Way::Scan { most_hits } => match self.hits_of_scan(sample, *most_hits)? {
+                Some(hits) => {
+                    self.pages.put(sample, &hits, push)?;
+                    Ok(hits.len() as u64)
+                }
+                None => self.write_scanned(sample, push),
+            },
+        }
+    }
+
     /// Writes a block without holding its hits: one scan for each distance.
-    fn write_scanned(&self, sample: usize, sink: Sink<'_>) -> Result<u64> {
+    fn write_scanned(&self, sample: usize, sink: impl FnMut(&[u8]) -> Result<()>) -> Result<u64> {
         let mut matches = 0;
-        let mut block = Block::new(self.samples.id(sample));
+        let mut block = Block::begin(self.pages.samples.id(sample), sink)?;
         for distance in 0..=self.near.distance {
             let mut written = Ok(());
             self.scan(sample, distance, |hits| {
                 for hit in hits.iter().filter(|hit| hit.distance == distance) {
-                    matches += 1;
-                    block.add(distance, self.articles.id(hit.position as usize));
-                }
-                if written.is_ok() {
-                    written = sink(&block.take());
+                    if written.is_ok() {
+                        matches += 1;
+                        let id = self.pages.articles.id(hit.position as usize);
+                        written = block.add(distance, id);
+                    }
                 }
             })?;
             written?;
         }
-        sink(&block.finish())?;
+        block.finish()?;
         Ok(matches)
-    }
-}
-
-impl Found {
-    fn bytes(&self) -> usize {
-        match self {
-            Found::Block { bytes, .. } => bytes.len(),
-            Found::TooManyHits { .. } => 0,
-        }
     }
 }

@@ -141,6 +141,25 @@ impl<'a, F: Fingerprint> Index<'a, F> {
         }
     }
 
+    /// The least bytes of a [`Scratch`] that holds all `fingerprints` as the hits of one query.
+    pub fn least_scratch_bytes(fingerprints: usize) -> usize {
+        list_bytes(fingerprints) + finish_bytes(fingerprints)
+    }
+
+    /// How many queries a batch may have so that a [`Scratch`] takes at most `bytes`, even if every
+    /// fingerprint is a hit of every query: at least one, and as many as there are for brute force
+    /// with memory for a whole tile.
+    pub fn most_queries(&self, bytes: usize) -> usize {
+        let searched = self.searched().len();
+        let for_lists = bytes.saturating_sub(finish_bytes(self.fingerprints.len()));
+        let lists = for_lists / list_bytes(searched).max(1);
+        let at_once = self.tables.as_ref().map_or(TILE, |_| tables::CHUNK);
+        if lists >= at_once {
+            return usize::MAX;
+        }
+        lists.max(1)
+    }
+
     /// What the hits of a search mean: themselves, or groups to be expanded.
     fn expand<'b>(&self, found: &'b [Hit], finish: &'b mut Finish) -> &'b [Hit] {
         let Some(groups) = &self.groups else {
@@ -162,4 +181,14 @@ impl<'a, F: Fingerprint> Index<'a, F> {
         self.groups.as_ref().map_or(0, Groups::bytes)
             + self.tables.as_ref().map_or(0, Tables::bytes)
     }
+}
+
+/// The bytes of a list of at most so many hits, which doubles as it grows.
+fn list_bytes(hits: usize) -> usize {
+    2 * hits * size_of::<Hit>()
+}
+
+/// The bytes that it takes to put at most so many hits into order.
+fn finish_bytes(hits: usize) -> usize {
+    2 * list_bytes(hits + 2) + hits.div_ceil(8)
 }
