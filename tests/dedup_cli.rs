@@ -116,6 +116,65 @@ fn whole_files_go_by_their_paths() {
     assert!(duplicates.contains("\"in/a.txt\""), "{duplicates}");
 }
 
+#[test]
+fn a_finished_run_given_again_is_complete() {
+    let place = Place::new();
+    let again = |input: &str, flags: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
+        command
+            .current_dir(&place.0)
+            .args([
+                "dedup",
+                input,
+                "-o",
+                "out",
+                "--threads",
+                "2",
+                "--method",
+                "minhash",
+            ])
+            .args(flags)
+            .write_stdin(lines());
+        command.assert()
+    };
+    let said = |assert: &assert_cmd::assert::Assert| {
+        String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+    };
+    place.write("a.jsonl", format!("{}\nnot json\n", lines()));
+    fs::create_dir(place.path("out")).unwrap();
+    place.write("out/.env.sample", "mine");
+    again("a.jsonl", &[]).code(3);
+    let summary = place.read("out/summary.json");
+    let message = said(&again("a.jsonl", &[]).code(3));
+    assert!(message.contains("already complete"), "{message}");
+    assert!(message.contains("41 documents seen = "), "{message}");
+    assert_eq!(said(&again("a.jsonl", &["--quiet"]).code(3)), "");
+    assert_eq!(
+        said(&again("a.jsonl", &["--summary=json"]).code(3)),
+        summary
+    );
+
+    let other = ["--similarity", "0.7", "--write", "kept"];
+    let message = said(&again("a.jsonl", &other).code(2));
+    assert!(
+        message.contains("settings.write was \"none\", is \"kept\""),
+        "{message}"
+    );
+    assert!(message.contains("--restart"), "{message}");
+    assert_eq!(place.read("out/summary.json"), summary);
+    again("a.jsonl", &[&other[..], &["--restart"]].concat()).code(3);
+    assert!(place.path("out/kept/a.jsonl").exists());
+    again("a.jsonl", &["--restart"]).code(3);
+    assert_eq!(place.read("out/summary.json"), summary);
+    assert!(!place.path("out/kept").exists());
+    assert_eq!(place.read("out/.env.sample"), "mine");
+
+    // What a stream held cannot be compared.
+    again("-", &["--restart"]).success();
+    let message = said(&again("-", &[]).code(2));
+    assert!(message.contains("what a stream held"), "{message}");
+}
+
 #[cfg(feature = "parquet")]
 mod tables {
     use super::*;

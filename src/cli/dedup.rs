@@ -9,7 +9,8 @@ use clap::{Args, ValueEnum};
 use simtool::corpus::{Reading, Source};
 use simtool::dedup::keep::Policy;
 use simtool::run::dedup::{
-    Against, ClusterRule, Job, KnownDocuments, PairForms, Place, Summary, Verification, WriteMode,
+    Against, Begun, ClusterRule, Job, KnownDocuments, PairForms, Place, Summary, Verification,
+    WriteMode,
 };
 use simtool::run::{Progress, Resources};
 use simtool::sketch::registry::Spec;
@@ -42,7 +43,7 @@ pub struct DedupArgs {
     #[arg(value_name = "INPUT", required_unless_present = "files_from")]
     pub inputs: Vec<PathBuf>,
 
-    /// Directory of the output; an unfinished run there is continued
+    /// Directory of the output; an unfinished run there is continued, a finished one is not repeated
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
 
@@ -108,7 +109,7 @@ pub struct DedupArgs {
     )]
     pub pairs: Vec<PairsName>,
 
-    /// Forget what an unfinished run left in the output directory
+    /// Replace what an earlier run made in the output directory, finished or not
     #[arg(long, help_heading = "Output")]
     pub restart: bool,
 
@@ -239,25 +240,33 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
         out: &args.output,
         restart: args.restart,
     };
-    if args.dry_run || (!args.quiet && std::io::stderr().is_terminal()) {
-        message::write(&plan(&job, &place, &resources)?);
-    }
     if args.dry_run {
+        message::write(&plan(&job, &place, &resources)?);
         return Ok(Finish::Complete);
     }
-    if let Some(skipped) = job.finish_published(&place)? {
-        return Ok(finish(skipped));
-    }
-    unfinished(&args.output)?;
     check_output(args, &job, &place)?;
+    let unfinished = match job.begin(&place, &resources)? {
+        Begun::Complete(summary) => return complete(&summary, args),
+        Begun::Unfinished(unfinished) => unfinished,
+    };
+    if let Some(warning) = unfinished.warning() {
+        message::say(warning);
+    }
+    if !args.quiet {
+        unfinished.found().into_iter().for_each(message::say);
+        if std::io::stderr().is_terminal() {
+            message::write(&plan(&job, &place, &resources)?);
+        }
+    }
     let progress = Arc::new(Progress::new());
     let stoppable = interrupt::stoppable(&progress);
     let watch = Watch::start(&progress, args.quiet);
-    let outcome = job.run(&place, &resources, &progress);
+    let outcome = unfinished.run(&progress);
     drop(watch);
     let has_stream = sources.iter().chain(&references).any(Source::is_stream);
     let summary = outcome.map_err(|error| explain_stop(error, args, has_stream))?;
     drop(stoppable);
+    say_what_stays(&args.output);
 
     let time = begin.elapsed();
     if args.timings {
@@ -319,13 +328,29 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
     })
 }
 
-/// Refuses to write over a finished output.
-fn unfinished(out: &Path) -> Result<()> {
-    if out.join("summary.json").exists() {
-        let message = "holds the output of a finished run: choose another -o, or remove it";
-        return Err(Error::new(ErrorKind::Write, message).in_file(out));
+/// The end of a command whose output is complete already.
+fn complete(summary: &Summary, args: &DedupArgs) -> Result<Finish> {
+    if args.summary == Some(SummaryForm::Json) {
+        message::write(&published(&args.output)?);
+    } else if !args.quiet {
+        message::say(&format!(
+            "already complete: {} was made by this command from these inputs",
+            args.output.display()
+        ));
+        message::write(&format!("{}\n", counts(summary)));
     }
-    Ok(())
+    Ok(finish(summary.skipped()))
+}
+
+/// Says what stays in the work directory of a finished run: it is not simtool's.
+fn say_what_stays(out: &Path) {
+    let directory = out.join(".simtool");
+    if directory.exists() {
+        message::say(&format!(
+            "{}: stays, because it holds files that simtool did not make",
+            directory.display()
+        ));
+    }
 }
 
 /// Refuses reports that would replace a file that the command reads.
@@ -395,16 +420,21 @@ fn duration(time: Duration) -> String {
 fn text(summary: &Summary, time: Duration) -> String {
     let seconds = time.as_secs_f64();
     format!(
-        "{} documents seen = {} kept + {} dropped + {} skipped; {} clusters, {} proposals refused; \
-         {:.2} s, {:.0} MB of text/s\n",
+        "{}; {seconds:.2} s, {:.0} MB of text/s\n",
+        counts(summary),
+        summary.text_bytes() as f64 / 1e6 / seconds.max(1e-9),
+    )
+}
+
+fn counts(summary: &Summary) -> String {
+    format!(
+        "{} documents seen = {} kept + {} dropped + {} skipped; {} clusters, {} proposals refused",
         summary.seen(),
         summary.kept(),
         summary.dropped(),
         summary.skipped(),
         summary.clusters(),
         summary.refused,
-        seconds,
-        summary.text_bytes() as f64 / 1e6 / seconds.max(1e-9),
     )
 }
 

@@ -11,6 +11,7 @@
 pub mod append;
 mod blocks;
 pub mod directory;
+pub mod directory_lock;
 pub mod faults;
 pub mod guard;
 pub mod input;
@@ -28,11 +29,12 @@ pub mod usage;
 
 pub use append::append_at;
 pub use blocks::{BLOCK_BYTES, BlockFile, BlockWriter, Source};
+pub use directory_lock::{DirectoryLock, LockAttempt};
 pub use faults::{Faults, Operation};
 pub use input::Input;
 pub use input_files::InputFiles;
 pub use lock::FileLock;
-pub use output::AtomicFile;
+pub use output::{AtomicFile, Recorder};
 pub use paged_file::PagedFile;
 pub use record_file::RecordFile;
 pub use spill::{Sorted, Sorter};

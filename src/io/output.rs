@@ -3,11 +3,12 @@
 use super::write_error;
 use crate::{Error, Result};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tempfile::TempPath;
 
 /// The bytes that an [`AtomicFile`] collects before it writes them.
@@ -20,7 +21,7 @@ const DESCRIPTORS: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"
 ///
 /// Until [`publish`](AtomicFile::publish) succeeds, the target is what it was: nothing, or the old
 /// file. Dropping an `AtomicFile` instead removes what was written. Only a process that is killed
-/// leaves its temporary file, called `.NAME.` and six characters, behind.
+/// leaves its temporary file, called `.NAME.` and six characters unless a [`Recorder`] names it.
 ///
 /// A target that exists and is not a regular file (`/dev/null`, a FIFO), or that names an open
 /// descriptor (`/dev/stdout`), cannot be replaced; it is appended to directly, and may have
@@ -34,6 +35,23 @@ pub struct AtomicFile {
     replaces: Option<Replacement>,
     buffer: Vec<u8>,
     failed: bool,
+    recorder: Option<Arc<dyn Recorder>>,
+}
+
+/// Names temporary files, and is told what was published.
+pub trait Recorder: Send + Sync {
+    /// The temporary file, in `directory`, for an output that will be published as `path`. Called
+    /// before the file is created.
+    ///
+    /// # Errors
+    /// Those of recording the name.
+    fn temporary(&self, path: &Path, directory: &Path) -> Result<PathBuf>;
+
+    /// `path` was published and is durable; `file` describes it.
+    ///
+    /// # Errors
+    /// Those of recording it.
+    fn published(&self, path: &Path, file: &Metadata) -> Result<()>;
 }
 
 struct Replacement {
@@ -53,15 +71,44 @@ impl AtomicFile {
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if `path` is a directory or a file without
     /// write permission, or if its directory is missing or cannot be written.
     pub fn create(path: &Path) -> Result<AtomicFile> {
-        let (file, replaces) =
-            open(path).map_err(|cause| write_error(path, "cannot be created", cause))?;
-        let buffer = Vec::with_capacity(BUFFER_BYTES);
+        AtomicFile::open(path, None)
+    }
+
+    /// The same with a temporary file that `recorder` names. It must not exist yet.
+    ///
+    /// # Errors
+    /// Those of [`create`](AtomicFile::create) and of `recorder`.
+    pub fn create_recorded(path: &Path, recorder: Arc<dyn Recorder>) -> Result<AtomicFile> {
+        AtomicFile::open(path, Some(recorder))
+    }
+
+    fn open(path: &Path, recorder: Option<Arc<dyn Recorder>>) -> Result<AtomicFile> {
+        let failed = |cause| write_error(path, "cannot be created", cause);
+        let (file, replaces) = match find(path).map_err(failed)? {
+            Target::Direct(file) => (file, None),
+            Target::Replaced { target, mode } => {
+                let directory = target.parent().unwrap_or(Path::new("/")).to_owned();
+                let named = match &recorder {
+                    Some(recorder) => Some(recorder.temporary(path, &directory)?),
+                    None => None,
+                };
+                let (file, temporary) =
+                    create_temporary(&target, &directory, named, mode).map_err(failed)?;
+                let replacement = Replacement {
+                    temporary,
+                    target,
+                    directory,
+                };
+                (file, Some(replacement))
+            }
+        };
         Ok(AtomicFile {
             path: path.to_owned(),
             file,
             replaces,
-            buffer,
+            buffer: Vec::with_capacity(BUFFER_BYTES),
             failed: false,
+            recorder,
         })
     }
 
@@ -95,7 +142,14 @@ impl AtomicFile {
                     "is complete, but may not survive a power loss",
                     cause,
                 )
-            })
+            })?;
+        match self.recorder {
+            Some(recorder) => {
+                let found = self.file.metadata().map_err(error)?;
+                recorder.published(&self.path, &found)
+            }
+            None => Ok(()),
+        }
     }
 
     /// A handle for reading what was written, from the start, also after the file was published
@@ -147,8 +201,15 @@ impl Write for AtomicFile {
     }
 }
 
-/// The file to write, and what it will replace unless it is the target itself.
-fn open(path: &Path) -> io::Result<(File, Option<Replacement>)> {
+/// Where the bytes of an output go.
+enum Target {
+    /// Into this open file.
+    Direct(File),
+    /// Into a temporary file that replaces `target`, which has the permissions `mode` if it exists.
+    Replaced { target: PathBuf, mode: Option<u32> },
+}
+
+fn find(path: &Path) -> io::Result<Target> {
     if path.as_os_str().as_bytes().ends_with(b"/") {
         return Err(io::ErrorKind::IsADirectory.into());
     }
@@ -157,7 +218,7 @@ fn open(path: &Path) -> io::Result<(File, Option<Replacement>)> {
             let found = existing.metadata()?;
             let is_descriptor = DESCRIPTORS.iter().any(|name| path.starts_with(name));
             if !found.is_file() || is_descriptor {
-                return Ok((existing, None));
+                return Ok(Target::Direct(existing));
             }
             Some(found.mode() & 0o777)
         }
@@ -165,24 +226,36 @@ fn open(path: &Path) -> io::Result<(File, Option<Replacement>)> {
         Err(cause) => return Err(cause),
     };
     let (directory, name) = resolve(path)?;
-    let target = directory.join(&name);
-    let (file, temporary) = tempfile::Builder::new()
-        .prefix(&temporary_prefix(&name))
-        .permissions(Permissions::from_mode(mode.unwrap_or(0o666)))
-        .tempfile_in(&directory)?
-        .into_parts();
-    if let Some(mode) = mode {
+    let target = directory.join(name);
+    Ok(Target::Replaced { target, mode })
+}
+
+/// Creates the temporary file for `target`, with the name `named` or one of its own.
+fn create_temporary(
+    target: &Path,
+    directory: &Path,
+    named: Option<PathBuf>,
+    mode: Option<u32>,
+) -> io::Result<(File, TempPath)> {
+    let permissions = Permissions::from_mode(mode.unwrap_or(0o666));
+    let (file, temporary) = match named {
+        Some(path) => {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create_new(true);
+            let file = options.mode(permissions.mode()).open(&path)?;
+            (file, TempPath::try_from_path(path)?)
+        }
+        None => tempfile::Builder::new()
+            .prefix(&temporary_prefix(target.file_name().unwrap_or_default()))
+            .permissions(permissions.clone())
+            .tempfile_in(directory)?
+            .into_parts(),
+    };
+    if mode.is_some() {
         // Creation applied the mask for new files; this file takes the place of an old one.
-        file.set_permissions(Permissions::from_mode(mode))?;
+        file.set_permissions(permissions)?;
     }
-    Ok((
-        file,
-        Some(Replacement {
-            temporary,
-            target,
-            directory,
-        }),
-    ))
+    Ok((file, temporary))
 }
 
 /// Directory and name of the file that `path` leads to, whether it exists or not.

@@ -47,11 +47,11 @@ struct Places {
 }
 
 impl ParquetPairs {
-    /// Starts a file that will be published as `path`.
+    /// Starts the table in `file`, which will be published as `path`.
     ///
     /// # Errors
     /// [`ErrorKind::Write`].
-    pub fn create(path: &Path) -> Result<ParquetPairs> {
+    pub fn create(path: &Path, file: AtomicFile) -> Result<ParquetPairs> {
         let mut columns = Columns::default();
         let failed = |cause| error(path, cause);
         let schema = columns
@@ -60,7 +60,6 @@ impl ParquetPairs {
             .schema();
         let zstd = Compression::ZSTD(ZstdLevel::default());
         let properties = WriterProperties::builder().set_compression(zstd).build();
-        let file = AtomicFile::create(path)?;
         let writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(failed)?;
         Ok(ParquetPairs {
             columns,
@@ -186,7 +185,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("pairs.parquet");
         for count in [0, 1, ROWS, ROWS + 3] {
-            let mut pairs = ParquetPairs::create(&path).unwrap();
+            let mut pairs =
+                ParquetPairs::create(&path, AtomicFile::create(&path).unwrap()).unwrap();
             for number in 0..count {
                 let id = format!("d{number}");
                 pairs

@@ -7,5 +7,6 @@ mod documents;
 mod interruption;
 mod oracle;
 mod policies;
+mod resume;
 mod same_answer;
 mod setup;

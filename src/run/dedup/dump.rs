@@ -9,6 +9,7 @@ use crate::corpus::web::warc::{self, Next};
 use crate::corpus::{Chunk, Compression, Format, Parsed, Parser, Reading, Source};
 use crate::io::AtomicFile;
 use crate::io::directory::create_all;
+use crate::run::Progress;
 use crate::run::pipeline::{Event, Pipeline, Unit};
 use crate::{Error, ErrorKind, Result};
 
@@ -18,6 +19,7 @@ use super::known::KnownIds;
 use super::numbering::Numbering;
 use super::shingle_sets::changed;
 use super::sketching::{Inputs, source_of};
+use super::work::Outputs;
 
 /// The usual effort of gzip and zstd.
 const GZIP_LEVEL: u32 = 6;
@@ -46,8 +48,15 @@ pub struct Dump<'a> {
     pub known: Option<&'a KnownIds>,
     /// Documents that go, and those that could not be read.
     pub dropped: &'a Bits,
+    /// Where the files are recorded.
+    pub outputs: &'a Outputs,
     /// What is done to them.
     pub change: Change<'a>,
+}
+
+/// The file in `directory` that a source is written to.
+pub fn target(source: &Path, directory: &Path) -> PathBuf {
+    directory.join(inside(source))
 }
 
 /// Refuses what cannot be written, before anything is read.
@@ -76,7 +85,7 @@ impl Dump<'_> {
     /// # Errors
     /// [`ErrorKind::Changed`] if a chunk is not what it was; those of reading and writing.
     pub fn write(&self, units: &[Unit], pipeline: &Pipeline<'_>, directory: &Path) -> Result<()> {
-        let units = &self.without_tables(units);
+        let units = &self.unwritten(units, directory, pipeline.progress);
         let mut open: Vec<Option<(u32, AtomicFile)>> = units.iter().map(|_| None).collect();
         let start = || Parser::new(self.reading);
         let work = |parser: &mut Parser, chunk: &Chunk| self.changed_chunk(parser, chunk);
@@ -88,7 +97,7 @@ impl Dump<'_> {
                 {
                     finish(open[unit].take())?;
                     let target = self.target(source, directory)?;
-                    open[unit] = Some((source, AtomicFile::create(&target)?));
+                    open[unit] = Some((source, self.outputs.create(&target)?));
                 }
                 match &mut open[unit] {
                     Some((_, file)) => file.write_all(&result).map_err(|cause| file.error(cause)),
@@ -102,19 +111,21 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// The units without the sources that are tables.
-    fn without_tables(&self, units: &[Unit]) -> Vec<Unit> {
+    /// The units without the sources that are tables, and without those whose file an interrupted
+    /// run completed.
+    fn unwritten(&self, units: &[Unit], directory: &Path, progress: &Progress) -> Vec<Unit> {
         let sources = self.inputs.sources;
-        let is_table = |source: &u32| {
-            let source = sources.get(*source as usize);
-            source.is_some_and(|source| source.format == Format::Parquet)
+        let is_left_out = |number: &u32| {
+            sources.get(*number as usize).is_some_and(|source| {
+                source.format == Format::Parquet || self.is_written(source, directory, progress)
+            })
         };
         let mut rest = Vec::new();
         for unit in units {
             let mut begin = unit.sources.start;
-            for table in unit.sources.clone().filter(is_table) {
-                rest.push(begin..table);
-                begin = table + 1;
+            for source in unit.sources.clone().filter(is_left_out) {
+                rest.push(begin..source);
+                begin = source + 1;
             }
             rest.push(begin..unit.sources.end);
         }
@@ -126,10 +137,24 @@ impl Dump<'_> {
         rest.into_iter().map(unit).collect()
     }
 
+    /// Whether the file of a source is complete; then its bytes are done.
+    pub(super) fn is_written(
+        &self,
+        source: &Source,
+        directory: &Path,
+        progress: &Progress,
+    ) -> bool {
+        let is_written = self.outputs.is_written(&target(&source.path, directory));
+        if is_written {
+            progress.advance(source.bytes.unwrap_or_default());
+        }
+        is_written
+    }
+
     /// The file of a source, in directories that exist.
     pub(super) fn target(&self, source: u32, directory: &Path) -> Result<PathBuf> {
         let source = source_of(self.inputs.sources, source)?;
-        let target = directory.join(inside(&source.path));
+        let target = target(&source.path, directory);
         let parent = target.parent().unwrap_or(directory);
         create_all(parent)?;
         Ok(target)

@@ -1,16 +1,17 @@
 //! Everything the first reading found, in five files.
 
-use std::io::Write;
+use serde_json::{Map, Value};
 
-use crate::io::{AtomicFile, RecordFile};
+use crate::io::RecordFile;
 use crate::{Error, ErrorKind, Result};
 
 use super::row::{Flags, Label, Row};
 use super::segment::{ChunkEntry, Segment};
-use super::work::Work;
+use super::work::{Work, WorkFile, describe};
 
 /// Written last: the first reading is complete, and the segments are no longer needed.
 const MARKER: &str = "gathered";
+const FILES: [&str; 5] = ["rows", "sketches", "sketch-ends", "labels", "chunks"];
 
 /// The documents of all inputs, by number.
 #[derive(Debug)]
@@ -49,19 +50,14 @@ impl Gathered {
     /// Puts the segments of `units` units together, unless that was done before.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`] for a damaged segment; those of reading and writing.
+    /// [`ErrorKind::Content`] for a damaged segment or file; those of reading and writing.
     pub fn gather(work: &Work, units: usize) -> Result<Gathered> {
-        if !work.path(MARKER).exists() {
-            let mut files = ["rows", "sketches", "sketch-ends", "labels", "chunks"]
-                .map(|name| AtomicFile::create(&work.path(name)));
-            let mut before = Before::default();
-            for unit in 0..units {
-                gather_unit(work, unit, &mut before, &mut files)?;
+        match work.published(MARKER)? {
+            Some(marker) => {
+                let described = marker.get("files").unwrap_or(&Value::Null);
+                work.verify(&FILES, described)?;
             }
-            for file in files {
-                file?.publish()?;
-            }
-            work.publish(MARKER, b"")?;
+            None => gather_units(work, units)?,
         }
         work.remove_segments()?;
         let mut chunks = Vec::new();
@@ -77,8 +73,11 @@ impl Gathered {
     }
 
     /// Whether the first reading is complete.
-    pub fn is_complete(work: &Work) -> bool {
-        work.path(MARKER).exists()
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] for a damaged marker.
+    pub fn is_complete(work: &Work) -> Result<bool> {
+        Ok(work.published(MARKER)?.is_some())
     }
 
     /// The label of a row.
@@ -131,11 +130,25 @@ struct Before {
     sketches: u64,
 }
 
+fn gather_units(work: &Work, units: usize) -> Result<()> {
+    let files = FILES.iter().map(|name| work.create_file(name));
+    let mut files: Vec<WorkFile> = files.collect::<Result<_>>()?;
+    let mut before = Before::default();
+    for unit in 0..units {
+        gather_unit(work, unit, &mut before, &mut files)?;
+    }
+    let finished = files.into_iter().map(WorkFile::publish);
+    let finished: Vec<_> = finished.collect::<Result<_>>()?;
+    let mut marker = Map::new();
+    marker.insert("files".into(), describe(&finished).into());
+    work.publish(MARKER, marker)
+}
+
 fn gather_unit(
     work: &Work,
     unit: usize,
     before: &mut Before,
-    files: &mut [Result<AtomicFile>; 5],
+    files: &mut [WorkFile],
 ) -> Result<()> {
     for number in 0.. {
         let path = work.segment(unit, number);
@@ -155,11 +168,7 @@ fn gather_unit(
             bytemuck::cast_slice(&segment.chunks),
         ];
         for (file, bytes) in files.iter_mut().zip(parts) {
-            match file {
-                Ok(file) => file.write_all(bytes).map_err(|cause| file.error(cause))?,
-                // Reported when it is published.
-                Err(_) => break,
-            }
+            file.append(bytes)?;
         }
         if header.complete == 1 {
             break;

@@ -127,6 +127,7 @@ impl Job {
             "clusters.jsonl",
             "duplicates.jsonl",
             "refused.jsonl",
+            "run.json",
             "skipped.jsonl",
             "summary.json",
             "timings.json",

@@ -7,7 +7,7 @@ use rayon::slice::ParallelSlice;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::io::{Sorted, Spool, Spooled};
+use crate::io::{RecordFile, Sorted, Spool, Spooled};
 use crate::run::Progress;
 use crate::run::room::Room;
 use crate::sketch::{Method, Score};
@@ -75,10 +75,22 @@ pub struct Nearest {
 ///
 /// Their numbers are behind those of all documents of the input.
 pub struct KnownIds {
-    first: u32,
-    ids: Spooled,
+    /// The number of the first.
+    pub(super) first: u32,
+    /// The ids, end to end.
+    pub(super) ids: RecordFile<u8>,
+    /// Where each id ends.
+    pub(super) ends: RecordFile<u64>,
+}
+
+/// The same, not in the work directory yet.
+pub struct FoundIds {
+    /// The number of the first.
+    pub(super) first: u32,
+    /// The ids, end to end.
+    pub(super) ids: Spooled,
     /// Where each id ends, eight bytes each.
-    ends: Spooled,
+    pub(super) ends: Spooled,
 }
 
 /// A document of the input, and the known one near it; sorts by the known one, and in input order.
@@ -105,7 +117,7 @@ pub fn ask(
     gathered: &Gathered,
     room: &Room<'_>,
     progress: &Progress,
-) -> Result<(Sorted<Decision>, KnownIds)> {
+) -> Result<(Sorted<Decision>, FoundIds)> {
     let first = u32::try_from(gathered.rows.len()).map_err(|_| too_many())?;
     let mut hits = Hits {
         known,
@@ -194,13 +206,13 @@ impl Hits<'_> {
     fn put_aside(&mut self, id: &[u8]) -> Result<u32> {
         self.ids.append(id)?;
         self.id_bytes += id.len() as u64;
-        self.ends.append(&self.id_bytes.to_le_bytes())?;
+        self.ends.append(&self.id_bytes.to_ne_bytes())?;
         let number = self.count;
         self.count = number.checked_add(1).ok_or_else(too_many)?;
         Ok(number)
     }
 
-    fn finish(self, first: u32, room: &Room<'_>) -> Result<(Sorted<Decision>, KnownIds)> {
+    fn finish(self, first: u32, room: &Room<'_>) -> Result<(Sorted<Decision>, FoundIds)> {
         if first.checked_add(self.count).is_none() {
             return Err(too_many());
         }
@@ -221,7 +233,7 @@ impl Hits<'_> {
                 verified: [0, 0],
             })?;
         }
-        let ids = KnownIds {
+        let ids = FoundIds {
             first,
             ids: self.ids.finish()?,
             ends: self.ends.finish()?,
@@ -239,19 +251,13 @@ impl KnownIds {
         let Some(place) = number.checked_sub(self.first) else {
             return Ok(None);
         };
-        let end = |place: u32| -> Result<u64> {
-            let mut end = 0u64;
-            let bytes = bytemuck::bytes_of_mut(&mut end);
-            self.ends.fill_at(8 * u64::from(place), bytes)?;
-            Ok(u64::from_le(end))
-        };
         let begin = match place.checked_sub(1) {
-            Some(before) => end(before)?,
+            Some(before) => self.ends.get(before.into())?,
             None => 0,
         };
         let mut id = Vec::new();
-        let length = end(place)?.saturating_sub(begin) as usize;
-        self.ids.read_at(begin, length, &mut id)?;
+        let length = self.ends.get(place.into())?.saturating_sub(begin) as usize;
+        self.ids.read(begin, length, &mut id)?;
         Ok(Some(id))
     }
 }

@@ -11,6 +11,7 @@ use crate::report::parquet_pairs::ParquetPairs;
 use crate::{Error, ErrorKind, Result};
 
 use super::job::PairForms;
+use super::work::Outputs;
 
 /// The tables that the job asks for.
 pub struct PairTables {
@@ -25,11 +26,11 @@ impl PairTables {
     ///
     /// # Errors
     /// [`ErrorKind::Write`]; [`ErrorKind::Parameter`] for Parquet in a build without it.
-    pub fn create(forms: PairForms, out: &Path) -> Result<PairTables> {
+    pub fn create(forms: PairForms, out: &Path, outputs: &Outputs) -> Result<PairTables> {
         check(forms)?;
         let csv = match forms.csv {
             true => {
-                let mut file = AtomicFile::create(&out.join("duplicates.csv"))?;
+                let mut file = outputs.create(&out.join("duplicates.csv"))?;
                 write(&mut file, csv::HEADER)?;
                 Some(file)
             }
@@ -39,7 +40,10 @@ impl PairTables {
             csv,
             #[cfg(feature = "parquet")]
             parquet: match forms.parquet {
-                true => Some(ParquetPairs::create(&out.join("duplicates.parquet"))?),
+                true => {
+                    let path = out.join("duplicates.parquet");
+                    Some(ParquetPairs::create(&path, outputs.create(&path)?)?)
+                }
                 false => None,
             },
             line: Vec::new(),

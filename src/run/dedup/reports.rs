@@ -18,9 +18,9 @@ use super::gathered::Gathered;
 use super::job::{EXACT, Job, NORMALIZED};
 use super::known::KnownIds;
 use super::pair_tables::PairTables;
-use super::refused::Refused;
 use super::row::{Flags, Label, Row};
 use super::sketching::source_of;
+use super::work::Outputs;
 use crate::run::room::Room;
 
 /// Lines are made so many at a time, and a thread makes so many of them.
@@ -39,6 +39,8 @@ pub struct Reports<'a> {
     pub sources: &'a [Source],
     /// Whether the method measures distances.
     pub has_distances: bool,
+    /// Where the files are recorded.
+    pub outputs: &'a Outputs,
     /// Says whether to go on.
     pub progress: &'a Progress,
 }
@@ -64,30 +66,24 @@ pub struct Totals {
 type Member = [u32; 2];
 
 impl Reports<'_> {
-    /// Writes `duplicates.jsonl` and notes who goes, and on request for whom.
+    /// Writes `duplicates.jsonl` and its other forms.
     ///
     /// # Errors
     /// Those of reading and writing; interruption.
     pub fn duplicates(
         &self,
-        decisions: Sorted<Decision>,
+        decisions: impl Iterator<Item = Result<Decision>>,
         path: &Path,
         room: &Room<'_>,
-        dropped: &mut Bits,
-        mut kept: Option<&mut Vec<(u32, u32)>>,
     ) -> Result<(Totals, Sorted<Member>)> {
-        let mut file = AtomicFile::create(path)?;
+        let mut file = self.outputs.create(path)?;
         let out = path.parent().unwrap_or(Path::new("."));
-        let mut tables = PairTables::create(self.job.pairs, out)?;
+        let mut tables = PairTables::create(self.job.pairs, out, self.outputs)?;
         let mut members: Sorter<Member> = room.sorter(3);
         let mut totals = Totals::default();
         self.lines(decisions, &mut file, |decision| {
             if !tables.is_empty() {
                 self.with_pair(decision, |pair| tables.add(pair))??;
-            }
-            dropped.insert(decision.document);
-            if let Some(kept) = &mut kept {
-                kept.push((decision.document, decision.kept));
             }
             totals.dropped += 1;
             match decision.evidence {
@@ -104,19 +100,23 @@ impl Reports<'_> {
 
     /// Writes `refused.jsonl`: pairs that the method proposed and verification did not confirm.
     ///
-    /// Returns how many there are, and how many are listed.
+    /// Returns how many are listed.
     ///
     /// # Errors
     /// Those of reading and writing; interruption.
-    pub fn refused(&self, refused: Refused, path: &Path) -> Result<[u64; 2]> {
-        let mut file = AtomicFile::create(path)?;
+    pub fn refused(
+        &self,
+        refused: impl Iterator<Item = Result<Decision>>,
+        path: &Path,
+    ) -> Result<u64> {
+        let mut file = self.outputs.create(path)?;
         let mut listed = 0;
-        self.lines(refused.listed, &mut file, |_| {
+        self.lines(refused, &mut file, |_| {
             listed += 1;
             Ok(())
         })?;
         file.publish()?;
-        Ok([refused.count, listed])
+        Ok(listed)
     }
 
     /// Writes `clusters.jsonl`, by the number of the document that stays.
@@ -129,7 +129,7 @@ impl Reports<'_> {
         path: &Path,
         totals: &mut Totals,
     ) -> Result<()> {
-        let mut file = AtomicFile::create(path)?;
+        let mut file = self.outputs.create(path)?;
         let mut cluster: Vec<u32> = Vec::new();
         for member in members {
             let [kept, document] = member?;
@@ -155,7 +155,7 @@ impl Reports<'_> {
     /// # Errors
     /// Those of reading and writing.
     pub fn skipped(&self, path: &Path) -> Result<()> {
-        let mut file = AtomicFile::create(path)?;
+        let mut file = self.outputs.create(path)?;
         let mut line = Vec::new();
         self.gathered.rows.for_each_block(BATCH, |_, rows| {
             for row in rows.iter().filter(|row| row.flags.has(Flags::SKIPPED)) {
@@ -181,7 +181,7 @@ impl Reports<'_> {
     /// # Errors
     /// Those of reading and writing; interruption.
     pub fn kept_ids(&self, dropped: &Bits, path: &Path) -> Result<()> {
-        let mut file = AtomicFile::create(path)?;
+        let mut file = self.outputs.create(path)?;
         self.gathered.rows.for_each_block(BATCH, |first, rows| {
             self.progress.check()?;
             let numbers: Vec<u32> = (first as u32..).take(rows.len()).collect();

@@ -12,8 +12,8 @@ use bytemuck::{Pod, Zeroable};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::row::Row;
+use super::work::Work;
 use crate::corpus::Position;
-use crate::io::AtomicFile;
 use crate::sketch::SketchList;
 use crate::{Error, ErrorKind, Result};
 
@@ -111,12 +111,27 @@ impl Segment {
         self.labels.extend_from_slice(&next.labels);
     }
 
-    /// Publishes the segment; the next one of its unit begins at `end` in `source`, unless this
-    /// one completes it.
+    /// Publishes the segment as `path` in the work directory; the next one of its unit begins at
+    /// `end` in `source`, unless this one completes it.
     ///
     /// # Errors
     /// [`ErrorKind::Write`].
-    pub fn publish(&self, path: &Path, source: u32, end: Position, complete: bool) -> Result<()> {
+    pub fn publish(
+        &self,
+        work: &Work,
+        path: &Path,
+        source: u32,
+        end: Position,
+        complete: bool,
+    ) -> Result<()> {
+        let bytes = self.encode(source, end, complete);
+        let mut file = work.create(path)?;
+        file.write_all(&bytes).map_err(|cause| file.error(cause))?;
+        file.publish()
+    }
+
+    /// The bytes of a segment's file.
+    fn encode(&self, source: u32, end: Position, complete: bool) -> Vec<u8> {
         let header = Header {
             magic: MAGIC,
             source,
@@ -135,11 +150,8 @@ impl Segment {
         bytes.extend_from_slice(&self.sketches.bytes);
         bytes.extend_from_slice(&self.labels);
         let checksum = xxh3_128(&bytes);
-        let mut file = AtomicFile::create(path)?;
-        file.write_all(&bytes)
-            .and_then(|()| file.write_all(&checksum.to_le_bytes()))
-            .map_err(|cause| file.error(cause))?;
-        file.publish()
+        bytes.extend_from_slice(&checksum.to_le_bytes());
+        bytes
     }
 
     /// Reads a segment.
@@ -217,7 +229,7 @@ mod tests {
             member: 5,
             offset: 6,
         };
-        written.publish(&path, 9, end, true).unwrap();
+        fs::write(&path, written.encode(9, end, true)).unwrap();
         let (header, read) = Segment::read(&path).unwrap();
         assert_eq!((header.source, header.complete, header.end()), (9, 1, end));
         assert_eq!(read.chunks, written.chunks);
@@ -233,10 +245,7 @@ mod tests {
     fn every_damage_is_noticed() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("segment");
-        segment()
-            .publish(&path, 0, Position::default(), false)
-            .unwrap();
-        let bytes = fs::read(&path).unwrap();
+        let bytes = segment().encode(0, Position::default(), false);
         assert!(parse(&bytes).is_some());
         for end in 0..bytes.len() {
             assert!(parse(&bytes[..end]).is_none());

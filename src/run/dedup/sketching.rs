@@ -129,7 +129,7 @@ impl OpenUnit {
             return Ok(());
         }
         let path = work.segment(self.unit, self.next_segment);
-        self.segment.publish(&path, source, end, false)?;
+        self.segment.publish(work, &path, source, end, false)?;
         self.next_segment += 1;
         self.input_bytes = 0;
         self.segment = Segment::default();
@@ -139,7 +139,8 @@ impl OpenUnit {
     fn finish(&mut self, work: &Work) -> Result<()> {
         let path = work.segment(self.unit, self.next_segment);
         let end = self.rest.sources.end;
-        self.segment.publish(&path, end, Default::default(), true)?;
+        self.segment
+            .publish(work, &path, end, Default::default(), true)?;
         self.segment = Segment::default();
         Ok(())
     }

@@ -1,15 +1,11 @@
 //! What a finished run saw and did.
 
-use std::io::Write;
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::Result;
 use crate::corpus::Source;
-use crate::io::AtomicFile;
 use crate::io::usage::Usage;
 use crate::run::StageTime;
 use crate::sketch::Method;
@@ -73,6 +69,35 @@ impl Summary {
     /// Bytes of text of all documents.
     pub fn text_bytes(&self) -> u64 {
         self.counts.text_bytes
+    }
+
+    /// The counts of a text of [`json`](Summary::json); `None` if they are not there, or do not add
+    /// up.
+    pub(super) fn parse(text: &Value) -> Option<Summary> {
+        let number = |value: &Value| value.as_u64();
+        let flagged = &text["flagged"];
+        let summary = Summary {
+            counts: Counts {
+                seen: number(&text["seen"])?,
+                references: text["against"]["documents"].as_u64().unwrap_or_default(),
+                skipped: number(&text["skipped"])?,
+                empty: number(&flagged["empty"])?,
+                short: number(&flagged["short"])?,
+                broken_text: number(&flagged["broken_text"])?,
+                text_bytes: number(&text["text_bytes"])?,
+            },
+            totals: Totals {
+                dropped: number(&text["dropped"])?,
+                clusters: number(&text["clusters"])?,
+                largest_cluster: number(&text["largest_cluster"])?,
+                ..Totals::default()
+            },
+            refused: number(&text["refused"])?,
+            refused_listed: number(&text["refused_listed"])?,
+        };
+        let gone = summary.dropped().checked_add(summary.skipped())?;
+        let kept = summary.seen().checked_sub(gone)?;
+        (number(&text["kept"]) == Some(kept)).then_some(summary)
     }
 
     /// The text of `summary.json`: nothing in it depends on threads, memory or time.
@@ -188,11 +213,4 @@ pub fn timings(stages: &[StageTime], threads: usize, total: Duration) -> String 
         "stages": stages,
     });
     format!("{text:#}\n")
-}
-
-/// Publishes a small text.
-pub fn publish(path: &Path, text: &[u8]) -> Result<()> {
-    let mut file = AtomicFile::create(path)?;
-    file.write_all(text).map_err(|cause| file.error(cause))?;
-    file.publish()
 }

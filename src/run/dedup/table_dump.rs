@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::corpus::parquet::{Table, copy_annotated, copy_kept};
 use crate::corpus::{Format, Source};
-use crate::io::AtomicFile;
 use crate::run::Progress;
 use crate::{Error, ErrorKind, Result};
 
@@ -43,6 +42,9 @@ impl Dump<'_> {
         let sources = (0..).zip(self.inputs.sources);
         for (number, source) in sources.skip(self.inputs.references as usize) {
             let is_table = source.format == Format::Parquet;
+            if is_table && self.is_written(source, directory, progress) {
+                continue;
+            }
             if is_table && Table::open(source.file(), self.reading)?.is_ok() {
                 self.write_table(number, source, progress, directory)?;
             }
@@ -75,7 +77,7 @@ impl Dump<'_> {
             }
             documents.at(row)
         };
-        let mut file = AtomicFile::create(&self.target(number, directory)?)?;
+        let mut file = self.outputs.create(&self.target(number, directory)?)?;
         match self.change {
             Change::Leave => {
                 let stay = (next..end).filter(|&document| !self.dropped.contains(document));

@@ -1,0 +1,255 @@
+//! How a run begins: what it refuses, what it finds in its output directory, and how it goes on.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::corpus::Source;
+use crate::dedup::keep::Policy;
+use crate::io::Faults;
+use crate::run::streams::spool;
+use crate::run::{Progress, Resources, Workers};
+use crate::{Error, ErrorKind, Result};
+
+use super::decided::Decided;
+use super::gathered::Gathered;
+use super::sketching::Inputs;
+use super::work::{Beginning, Opened, SUMMARY, Work};
+use super::{
+    Against, ClusterRule, Job, KnownDocuments, Place, Run, Summary, WriteMode, dump, identity,
+    least_memory_bytes, pair_tables,
+};
+
+/// What a job finds in its output directory.
+pub enum Begun<'a> {
+    /// The complete output of the same job on the same inputs.
+    Complete(Summary),
+    /// Nothing, or what an interrupted run of the same job left.
+    Unfinished(Box<Unfinished<'a>>),
+}
+
+/// A run that has its output directory for itself, and reads nothing before it is told to.
+pub struct Unfinished<'a> {
+    job: &'a Job,
+    place: Place<'a>,
+    resources: &'a Resources,
+    identity: Value,
+    work: Work,
+    found: Option<String>,
+}
+
+impl Job {
+    /// Runs the job and publishes its output; `summary.json` comes last. Nothing is done for the
+    /// complete output of the same job on the same inputs.
+    ///
+    /// The output is the same for all `resources`, and whether or not the run was interrupted and
+    /// begun again in between. A run that reads a stream always begins anew.
+    ///
+    /// # Errors
+    /// Those of [`begin`](Job::begin) and of [`Unfinished::run`].
+    pub fn run(
+        &self,
+        place: &Place<'_>,
+        resources: &Resources,
+        progress: &Progress,
+    ) -> Result<Summary> {
+        match self.begin(place, resources)? {
+            Begun::Complete(summary) => Ok(summary),
+            Begun::Unfinished(run) => run.run(progress),
+        }
+    }
+
+    /// Checks what can be checked before anything is read, and takes the output directory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for a job that cannot be done, [`ErrorKind::Memory`] for too small
+    /// a bound; [`ErrorKind::Changed`] if the output directory holds what another job left, or an
+    /// input changed; [`ErrorKind::Content`] if what is there is damaged; [`ErrorKind::Write`].
+    pub fn begin<'a>(&'a self, place: &Place<'a>, resources: &'a Resources) -> Result<Begun<'a>> {
+        self.begin_with_faults(place, resources, &Faults::default())
+    }
+
+    /// The same, with changes of the output directory that fail on demand.
+    ///
+    /// # Errors
+    /// Those of [`begin`](Job::begin).
+    pub fn begin_with_faults<'a>(
+        &'a self,
+        place: &Place<'a>,
+        resources: &'a Resources,
+        faults: &Faults,
+    ) -> Result<Begun<'a>> {
+        self.check()?;
+        check_memory(self, resources)?;
+        pair_tables::check(self.pairs)?;
+        if let Against::Known(known) = place.against {
+            self.check_known(known)?;
+        }
+        self.check_dump(place.sources)?;
+        let mut sources = place.sources.iter().chain(place.against.documents());
+        let beginning = Beginning {
+            restart: place.restart,
+            has_stream: sources.any(Source::is_stream),
+        };
+        let identity = identity::identity(self, place)?;
+        match Work::open(place.out, &identity, beginning, faults)? {
+            Opened::Finished => Ok(Begun::Complete(Summary::read(&place.out.join(SUMMARY))?)),
+            Opened::Unfinished(work) => {
+                let found = self.found(&work, place)?;
+                Ok(Begun::Unfinished(Box::new(Unfinished {
+                    job: self,
+                    place: *place,
+                    resources,
+                    identity,
+                    work,
+                    found,
+                })))
+            }
+        }
+    }
+
+    /// What an interrupted run left, in a sentence for people.
+    fn found(&self, work: &Work, place: &Place<'_>) -> Result<Option<String>> {
+        let segments = work.segments()?;
+        let mut found = match (Gathered::is_complete(work)?, segments) {
+            (false, 0) => return Ok(None),
+            (false, 1) => "first reading begun, 1 stretch of it complete".to_owned(),
+            (false, more) => format!("first reading begun, {more} stretches of it complete"),
+            (true, _) => "first reading complete".to_owned(),
+        };
+        if Decided::is_complete(work)? {
+            found += ", decisions complete";
+        }
+        if work.outputs().is_written(&place.out.join("skipped.jsonl")) {
+            found += ", reports written";
+        }
+        if matches!(self.write, WriteMode::Kept | WriteMode::Annotated) {
+            let directory = place.out.join(self.write.name());
+            let target = |source: &&Source| {
+                let target = dump::target(&source.path, &directory);
+                work.outputs().is_written(&target)
+            };
+            let written = place.sources.iter().filter(target).count();
+            let (all, name) = (place.sources.len(), self.write.name());
+            found += &format!(", {written} of {all} files of {name}/ written");
+        }
+        Ok(Some(format!("continuing an interrupted run: {found}")))
+    }
+
+    /// Refuses what cannot be written; of streams, nothing is known yet.
+    fn check_dump(&self, sources: &[Source]) -> Result<()> {
+        if matches!(self.write, WriteMode::Kept | WriteMode::Annotated) {
+            dump::check(sources, self.write == WriteMode::Annotated)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses what goes by texts or parts, of which nothing is known.
+    fn check_known(&self, known: &dyn KnownDocuments) -> Result<()> {
+        let refused = [
+            (self.keep_per_site, "a copy for every site is kept"),
+            (
+                self.clusters == ClusterRule::Components,
+                "components are formed",
+            ),
+            (self.drop_all, "no copy is kept"),
+            (self.keep != Policy::First, "the copy that stays is chosen"),
+        ];
+        if let Some((_, what)) = refused.iter().find(|(is_asked, _)| *is_asked) {
+            let message = format!("{what} only where all texts can be read, not against an index");
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
+        known.expect(self)
+    }
+}
+
+impl Unfinished<'_> {
+    /// What an interrupted run left and is not done again, in a sentence for people.
+    pub fn found(&self) -> Option<&str> {
+        self.found.as_deref()
+    }
+
+    /// What people should know before the run begins.
+    pub fn warning(&self) -> Option<&str> {
+        self.work.warning()
+    }
+
+    /// Runs the job to its end.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if an input changed; [`ErrorKind::Content`] if a file of the work
+    /// directory is damaged; [`ErrorKind::Interrupted`]; those of reading and writing.
+    pub fn run(self, progress: &Progress) -> Result<Summary> {
+        let Unfinished { job, place, .. } = self;
+        let references = place.against.documents();
+        let mut sources = [references, place.sources].concat();
+        let references = references.len();
+        if sources.iter().any(Source::is_stream) {
+            let directory = self.work.directory();
+            let spooled = spool(&mut sources, &job.reading, directory, progress);
+            if let Err(error) = spooled.and_then(|()| job.check_dump(&sources[references..])) {
+                self.work.abandon()?;
+                return Err(error);
+            }
+        }
+        let inputs = Inputs {
+            sources: &sources,
+            references: references as u32,
+        };
+        let workers = Workers::new(self.resources.threads)?;
+        let run = Run {
+            job,
+            inputs,
+            known: match place.against {
+                Against::Known(known) => Some(known),
+                Against::Itself | Against::Documents(_) => None,
+            },
+            out: place.out,
+            work: &self.work,
+            resources: self.resources,
+            progress,
+            begin: Instant::now(),
+        };
+        let (summary, text) = workers.install(|| run.all())?;
+        self.work.finish(&self.identity, &text)?;
+        Ok(summary)
+    }
+}
+
+fn check_memory(job: &Job, resources: &Resources) -> Result<()> {
+    let least = least_memory_bytes(resources.threads, job.reading.max_document_bytes);
+    if resources.memory_bytes >= least {
+        return Ok(());
+    }
+    let message = format!(
+        "a memory bound of {} MiB is too small: {} threads and documents of {} MiB need at least \
+         {} MiB",
+        resources.memory_bytes >> 20,
+        resources.threads,
+        job.reading.max_document_bytes >> 20,
+        least.div_ceil(1 << 20),
+    );
+    Err(Error::new(ErrorKind::Memory, message))
+}
+
+impl Summary {
+    /// The summary of a finished run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if the file is not a summary; [`ErrorKind::Read`].
+    fn read(path: &Path) -> Result<Summary> {
+        let text = fs::read(path).map_err(|cause| {
+            Error::new(ErrorKind::Read, "cannot be read")
+                .in_file(path)
+                .caused_by(cause)
+        })?;
+        let summary: Option<Value> = serde_json::from_slice(&text).ok();
+        summary.and_then(|summary| Summary::parse(&summary)).ok_or_else(|| {
+            let message = "is damaged: it has not the counts of a finished run (add --restart to \
+                           make the whole output again)";
+            Error::new(ErrorKind::Content, message).in_file(path)
+        })
+    }
+}

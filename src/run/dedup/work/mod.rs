@@ -1,0 +1,467 @@
+//! The work directory: what a run has finished, so that the same command can go on from there.
+//!
+//! ```text
+//! OUT/.simtool/job.json        settings and inputs; another job may not go on from here
+//! OUT/.simtool/outputs         temporary files and finished outputs of this run
+//! OUT/.simtool/frequencies-N   corpus statistics of the method
+//! OUT/.simtool/sketch/U-S      segment S of unit U of the first reading
+//! OUT/.simtool/rows, labels…   all segments together
+//! OUT/.simtool/gathered        lengths and digests of these: the first reading is complete
+//! OUT/.simtool/decisions…      which documents go, and for which others
+//! OUT/.simtool/decided         lengths and digests of these
+//! OUT/.simtool/reported        the reports are complete; their totals
+//! OUT/.simtool/stream-N        a copy of standard input or of a pipe
+//! OUT/run.json                 settings, inputs and outputs of a finished run
+//! ```
+//!
+//! While a run is under way, it holds a lock on `OUT` itself. Everything else that a run stores is
+//! in unnamed files, which end with the process. Files with other names than these are never
+//! removed.
+
+mod checked;
+mod differences;
+mod file;
+mod finished;
+mod names;
+mod outputs;
+mod path_text;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::io::{AtomicFile, DirectoryLock, Faults, FileLock, LockAttempt, Operation};
+use crate::{Error, ErrorKind, Result};
+
+pub use file::{Finished, WorkFile, describe};
+pub use finished::{SUMMARY, TIMINGS};
+
+use finished::FinishedRun;
+pub use outputs::Outputs;
+pub use path_text::{decode as path_from, encode as path_value};
+
+use names::{JOB, LOCK, OUTPUTS, PART, SEGMENTS};
+
+const NAME: &str = ".simtool";
+
+/// A work directory that no other process uses.
+pub struct Work {
+    directory: PathBuf,
+    out: PathBuf,
+    faults: Faults,
+    outputs: Outputs,
+    lock: Lock,
+}
+
+/// What a job finds in its output directory.
+pub enum Opened {
+    /// The complete output of the same job.
+    Finished,
+    /// A work directory, new or of an unfinished run of the same job.
+    Unfinished(Work),
+}
+
+/// How a job is to begin.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beginning {
+    /// Whether to replace what an earlier run left, finished or not.
+    pub restart: bool,
+    /// Whether it reads a stream, so that it can neither go on nor be known to be finished.
+    pub has_stream: bool,
+}
+
+/// What `job.json` says.
+enum Begun {
+    Nothing,
+    Damaged,
+    Job(Value),
+}
+
+/// Keeps other processes out of an output directory.
+struct Lock {
+    _directory: Option<DirectoryLock>,
+    _file: Option<FileLock>,
+    warning: Option<String>,
+}
+
+impl Work {
+    /// Opens the work directory in `out`, or makes one for `job`. With `restart`, everything that an
+    /// earlier run recorded as its own is removed first, and nothing else.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if it cannot be made, or another process uses it, or if files are there
+    /// that no run recorded; [`ErrorKind::Changed`] if it belongs to another job: the message says
+    /// where they differ; [`ErrorKind::Content`] if what an earlier run recorded is damaged.
+    pub fn open(out: &Path, job: &Value, beginning: Beginning, faults: &Faults) -> Result<Opened> {
+        directory::create_all(out)?;
+        let directory = out.join(NAME);
+        let lock = Lock::take(out, &directory)?;
+        let begun = Begun::read(&directory)?;
+        let is_ours = matches!(&begun, Begun::Job(begun) if begun == job);
+        let finished = FinishedRun::read(out)?;
+        if is_finished(out, finished.as_ref(), job, beginning, is_ours)? {
+            if !matches!(begun, Begun::Nothing) || holds_only_parts(&directory)? {
+                remove(&directory, faults)?;
+            }
+            return Ok(Opened::Finished);
+        }
+        match begun {
+            Begun::Job(_) if is_ours && !beginning.restart && !beginning.has_stream => {}
+            Begun::Job(begun) if !is_ours && !beginning.restart => {
+                let message = format!(
+                    "belongs to an unfinished run of another job: {} (repeat the earlier command \
+                     to finish it, or add --restart to begin anew)",
+                    differences::list(&begun, job)
+                );
+                return Err(Error::new(ErrorKind::Changed, message).in_file(directory));
+            }
+            Begun::Damaged if !beginning.restart => return Err(damaged(&directory.join(JOB))),
+            Begun::Job(_) | Begun::Damaged => {
+                outputs::remove_recorded(out, &directory.join(OUTPUTS), faults)?;
+                remove(&directory, faults)?;
+                begin(&directory, job, faults)?;
+            }
+            Begun::Nothing => {
+                if !holds_only_parts(&directory)? {
+                    let message = "holds files, but no job.json: it is not simtool's work \
+                                   directory (choose another -o, or move it away)";
+                    return Err(Error::new(ErrorKind::Write, message).in_file(directory));
+                }
+                begin(&directory, job, faults)?;
+            }
+        }
+        if let Some(run) = finished.filter(|run| beginning.restart || run.job != *job) {
+            run.remove(out, faults)?;
+        }
+        directory::create_all(&directory.join(SEGMENTS))?;
+        remove_known(
+            &directory,
+            |name| names::order(name).filter(|_| name.ends_with(PART)),
+            faults,
+        )?;
+        let outputs = Outputs::open(out, &directory.join(OUTPUTS), faults)?;
+        Ok(Opened::Unfinished(Work {
+            directory,
+            out: out.to_owned(),
+            faults: faults.clone(),
+            outputs,
+            lock,
+        }))
+    }
+
+    /// Where it is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The outputs of the run.
+    pub fn outputs(&self) -> &Outputs {
+        &self.outputs
+    }
+
+    /// Why another process is perhaps not kept out, if the file system has no locks.
+    pub fn warning(&self) -> Option<&str> {
+        self.lock.warning.as_deref()
+    }
+
+    /// The path of a named file.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// The path of a segment of the first reading.
+    pub fn segment(&self, unit: usize, number: usize) -> PathBuf {
+        self.directory
+            .join(SEGMENTS)
+            .join(format!("{unit}-{number}"))
+    }
+
+    /// How many segments there are.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if the directory cannot be read.
+    pub fn segments(&self) -> Result<usize> {
+        let names = entries(&self.directory.join(SEGMENTS))?;
+        Ok(names.iter().filter(|name| names::is_segment(name)).count())
+    }
+
+    /// Starts the segment or other file `path` of the directory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn create(&self, path: &Path) -> Result<AtomicFile> {
+        file::create(path, &self.faults)
+    }
+
+    /// Starts the file `name`, which will have a digest.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn create_file(&self, name: &str) -> Result<WorkFile> {
+        WorkFile::create(&self.directory, name, &self.faults)
+    }
+
+    /// Publishes a small object under `name`, with a checksum.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn publish(&self, name: &str, object: Map<String, Value>) -> Result<()> {
+        publish(&self.path(name), object, &self.faults)
+    }
+
+    /// The object called `name`; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if it is damaged.
+    pub fn published(&self, name: &str) -> Result<Option<Map<String, Value>>> {
+        let path = self.path(name);
+        match fs::read(&path) {
+            Ok(text) => checked::decode(&text)
+                .map(Some)
+                .ok_or_else(|| damaged(&path)),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(error(&path, cause)),
+        }
+    }
+
+    /// Compares the files `names` with their lengths and digests in `described`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] naming the first one that differs.
+    pub fn verify(&self, names: &[&str], described: &Value) -> Result<()> {
+        file::verify(&self.directory, names, described)
+    }
+
+    /// Removes the segments, whose contents are elsewhere now.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn remove_segments(&self) -> Result<()> {
+        remove_segments(&self.directory, &self.faults)
+    }
+
+    /// Publishes what says that the run is finished, `summary` last, and removes the directory; what
+    /// others put there stays.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn finish(self, job: &Value, summary: &str) -> Result<()> {
+        FinishedRun::publish(job, &self.outputs, &self.out)?;
+        let mut file = self.outputs.create(&self.out.join(SUMMARY))?;
+        file.write_all(summary.as_bytes())
+            .map_err(|cause| file.error(cause))?;
+        file.publish()?;
+        remove(&self.directory, &self.faults)
+    }
+
+    /// Removes the directory of a run that left nothing to go on from.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn abandon(self) -> Result<()> {
+        remove(&self.directory, &self.faults)
+    }
+}
+
+/// Whether `out` holds the complete output of `job`.
+///
+/// # Errors
+/// If it holds another finished output, and is not to be replaced.
+fn is_finished(
+    out: &Path,
+    finished: Option<&FinishedRun>,
+    job: &Value,
+    beginning: Beginning,
+    is_ours: bool,
+) -> Result<bool> {
+    let summary = out.join(SUMMARY);
+    let has_summary = fs::exists(&summary).map_err(|cause| error(&summary, cause))?;
+    let refused = |message: String| Err(Error::new(ErrorKind::Changed, message).in_file(out));
+    match (finished, has_summary) {
+        (None, false) => Ok(false),
+        (None, true) => {
+            let message = "is there, but no run.json that says what run made it: choose another \
+                           -o, or remove what is there";
+            Err(Error::new(ErrorKind::Write, message).in_file(summary))
+        }
+        (Some(_), _) if beginning.restart => Ok(false),
+        (Some(run), true) if run.job == *job && !beginning.has_stream => {
+            run.check_outputs(out)?;
+            Ok(true)
+        }
+        (Some(run), true) if run.job == *job => refused(
+            "holds the output of a finished run, and what a stream held cannot be compared: choose \
+             another -o, or add --restart to replace it"
+                .to_owned(),
+        ),
+        // A restart that was interrupted.
+        (Some(_), _) if is_ours => Ok(false),
+        (Some(run), true) => refused(format!(
+            "holds the output of a finished run of another job: {} (choose another -o, or add \
+             --restart to replace it)",
+            differences::list(&run.job, job)
+        )),
+        (Some(_), false) => refused(
+            "holds the output of a finished run without its summary.json (choose another -o, or \
+             add --restart to replace it)"
+                .to_owned(),
+        ),
+    }
+}
+
+impl Begun {
+    fn read(directory: &Path) -> Result<Begun> {
+        let path = directory.join(JOB);
+        match fs::read(&path) {
+            Ok(text) => Ok(match checked::decode(&text) {
+                Some(mut object) => object.remove("job").map_or(Begun::Damaged, Begun::Job),
+                None => Begun::Damaged,
+            }),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Begun::Nothing),
+            Err(cause) => Err(error(&path, cause)),
+        }
+    }
+}
+
+impl Lock {
+    fn take(out: &Path, directory: &Path) -> Result<Lock> {
+        let busy = || {
+            let message = "another simtool is working there: wait for it or choose another -o";
+            Error::new(ErrorKind::Write, message).in_file(out)
+        };
+        let mut lock = Lock {
+            _directory: None,
+            _file: None,
+            warning: None,
+        };
+        match DirectoryLock::exclusive(out)? {
+            LockAttempt::Locked(held) => lock._directory = Some(held),
+            LockAttempt::Busy => return Err(busy()),
+            LockAttempt::Unsupported(cause) => {
+                directory::create_all(directory)?;
+                match FileLock::exclusive(&directory.join(LOCK)) {
+                    Ok(Some(held)) => lock._file = Some(held),
+                    Ok(None) => return Err(busy()),
+                    Err(_) => {
+                        lock.warning = Some(format!(
+                            "{}: the file system has no locks ({cause}): do not start a second \
+                             simtool with this -o",
+                            out.display()
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(lock)
+    }
+}
+
+/// Makes the directory for a job.
+fn begin(directory: &Path, job: &Value, faults: &Faults) -> Result<()> {
+    directory::create_all(directory)?;
+    let part = directory.join(format!("{JOB}{PART}"));
+    if let Err(cause) = fs::remove_file(&part) {
+        if cause.kind() != io::ErrorKind::NotFound {
+            return Err(error(&part, cause));
+        }
+    }
+    let object = [("job".to_owned(), job.clone())].into_iter().collect();
+    publish(&directory.join(JOB), object, faults)
+}
+
+fn publish(path: &Path, object: Map<String, Value>, faults: &Faults) -> Result<()> {
+    let text = checked::encode(object);
+    let mut file = file::create(path, faults)?;
+    file.write_all(text.as_bytes())
+        .map_err(|cause| file.error(cause))?;
+    file.publish()
+}
+
+/// Whether the directory has nothing but what a process left that was killed before it had
+/// published the job. So has one that does not exist.
+fn holds_only_parts(directory: &Path) -> Result<bool> {
+    let is_left = |name: &String| name == LOCK || *name == format!("{JOB}{PART}");
+    Ok(entries(directory)?.iter().all(is_left))
+}
+
+/// Removes what a run of simtool makes in a work directory, and the directory if it is empty then.
+fn remove(directory: &Path, faults: &Faults) -> Result<()> {
+    remove_segments(directory, faults)?;
+    remove_directory(&directory.join(SEGMENTS), faults)?;
+    remove_known(directory, names::order, faults)?;
+    remove_directory(directory, faults)
+}
+
+fn remove_segments(directory: &Path, faults: &Faults) -> Result<()> {
+    let is_segment = |name: &str| names::is_segment(name).then_some(0);
+    remove_known(&directory.join(SEGMENTS), is_segment, faults)
+}
+
+/// Removes the files whose names have an order, those of a smaller one first.
+fn remove_known(
+    directory: &Path,
+    order: impl Fn(&str) -> Option<u32>,
+    faults: &Faults,
+) -> Result<()> {
+    let names = entries(directory)?.into_iter();
+    let mut known: Vec<_> = names
+        .filter_map(|name| Some((order(&name)?, name)))
+        .collect();
+    known.sort();
+    for (_, name) in known {
+        let path = directory.join(name);
+        faults
+            .before(Operation::Remove, &path)
+            .and_then(|()| fs::remove_file(&path))
+            .map_err(|cause| error(&path, cause))?;
+    }
+    Ok(())
+}
+
+fn remove_directory(directory: &Path, faults: &Faults) -> Result<()> {
+    let removed = faults
+        .before(Operation::Remove, directory)
+        .and_then(|()| fs::remove_dir(directory));
+    match removed.map_err(|cause| (cause.kind(), cause)) {
+        Ok(()) => Ok(()),
+        // Files of others, or a symbolic link of others.
+        Err((io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotADirectory, _)) => Ok(()),
+        Err((io::ErrorKind::NotFound, _)) => Ok(()),
+        Err((_, cause)) => Err(error(directory, cause)),
+    }
+}
+
+/// The names in a directory that are UTF-8, as all of ours are; none if there is no directory. A
+/// name that is not UTF-8 becomes one that nothing of ours has.
+fn entries(directory: &Path) -> Result<Vec<String>> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) => return Err(error(directory, cause)),
+    };
+    let name = |entry: io::Result<fs::DirEntry>| {
+        let entry = entry.map_err(|cause| error(directory, cause))?;
+        Ok(entry.file_name().to_string_lossy().into_owned())
+    };
+    entries.map(name).collect()
+}
+
+fn damaged(path: &Path) -> Error {
+    let message =
+        "is damaged, or was made by another version of simtool: start again with --restart";
+    Error::new(ErrorKind::Content, message).in_file(path)
+}
+
+fn error(path: &Path, cause: io::Error) -> Error {
+    Error::new(
+        ErrorKind::Write,
+        "cannot be used as part of the work directory",
+    )
+    .in_file(path)
+    .caused_by(cause)
+}
+
+#[cfg(test)]
+mod tests;

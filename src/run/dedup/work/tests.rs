@@ -1,0 +1,126 @@
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn open(out: &Path, job: &Value, restart: bool) -> Result<Opened> {
+    let beginning = Beginning {
+        restart,
+        has_stream: false,
+    };
+    Work::open(out, job, beginning, &Faults::default())
+}
+
+fn unfinished(out: &Path, job: &Value, restart: bool) -> Work {
+    match open(out, job, restart).unwrap() {
+        Opened::Unfinished(work) => work,
+        Opened::Finished => panic!("finished"),
+    }
+}
+
+fn refusal(out: &Path, job: &Value, restart: bool) -> Error {
+    open(out, job, restart).err().unwrap()
+}
+
+#[test]
+fn another_job_is_refused_with_the_difference() {
+    let out = tempfile::tempdir().unwrap();
+    let job = json!({"settings": {"distance": 3, "keep": "first"}, "inputs": [1, 2]});
+    drop(unfinished(out.path(), &job, false));
+    drop(unfinished(out.path(), &job, false));
+
+    let other = json!({"settings": {"distance": 4, "keep": "first"}, "inputs": [1, 2, 3]});
+    let error = refusal(out.path(), &other, false);
+    assert_eq!(error.kind(), ErrorKind::Changed);
+    let text = error.to_string();
+    assert!(text.contains("settings.distance was 3, is 4"), "{text}");
+    assert!(text.contains("inputs had 2 entries, has 3"), "{text}");
+
+    unfinished(out.path(), &other, true).abandon().unwrap();
+    assert!(fs::read_dir(out.path()).unwrap().next().is_none());
+}
+
+#[test]
+fn only_one_process_works_there_whatever_is_removed() {
+    let out = tempfile::tempdir().unwrap();
+    let _work = unfinished(out.path(), &json!({}), false);
+    for _ in 0..2 {
+        let error = refusal(out.path(), &json!({}), false);
+        assert!(error.to_string().contains("another simtool"), "{error}");
+        fs::remove_dir_all(out.path().join(NAME)).unwrap_or_default();
+    }
+}
+
+#[test]
+fn a_damaged_job_is_an_error() {
+    let out = tempfile::tempdir().unwrap();
+    let job = json!({"a": 1});
+    drop(unfinished(out.path(), &job, false));
+    let path = out.path().join(NAME).join(JOB);
+    let whole = fs::read_to_string(&path).unwrap();
+    for damaged in ["", "{", &whole.replace('1', "2")] {
+        fs::write(&path, damaged).unwrap();
+        let error = refusal(out.path(), &job, false);
+        assert_eq!(error.kind(), ErrorKind::Content);
+        assert!(error.to_string().contains("--restart"), "{error}");
+    }
+    drop(unfinished(out.path(), &job, true));
+    drop(unfinished(out.path(), &job, false));
+}
+
+#[test]
+fn a_directory_of_others_is_no_work_directory() {
+    let out = tempfile::tempdir().unwrap();
+    let directory = out.path().join(NAME);
+    fs::create_dir(&directory).unwrap();
+    fs::write(directory.join("rows"), "mine").unwrap();
+    for restart in [false, true] {
+        let error = refusal(out.path(), &json!({}), restart);
+        assert!(error.to_string().contains("no job.json"), "{error}");
+    }
+    assert_eq!(fs::read(directory.join("rows")).unwrap(), b"mine");
+}
+
+#[test]
+fn a_torn_last_line_of_the_record_is_left_out_and_damage_is_an_error() {
+    let out = tempfile::tempdir().unwrap();
+    let job = json!({});
+    let paths = ["a", "b"].map(|name| out.path().join(name));
+    let work = unfinished(out.path(), &job, false);
+    for path in &paths {
+        let mut file = work.outputs().create(path).unwrap();
+        file.write_all(b"bytes").unwrap();
+        file.publish().unwrap();
+    }
+    drop(work);
+    let journal = out.path().join(NAME).join(OUTPUTS);
+    let whole = fs::read(&journal).unwrap();
+    let are_written = |bytes: &[u8]| {
+        fs::write(&journal, bytes).unwrap();
+        open(out.path(), &job, false).map(|opened| match opened {
+            Opened::Unfinished(work) => {
+                paths.each_ref().map(|path| work.outputs().is_written(path))
+            }
+            Opened::Finished => panic!("finished"),
+        })
+    };
+    assert_eq!(are_written(&whole).unwrap(), [true, true]);
+    assert_eq!(
+        are_written(&whole[..whole.len() - 1]).unwrap(),
+        [true, false]
+    );
+    // What was torn is overwritten.
+    assert_eq!(fs::read(&journal).unwrap().last(), Some(&b'\n'));
+    for place in (0..whole.len() - 1).step_by(3) {
+        let mut damaged = whole.clone();
+        damaged[place] ^= 1;
+        assert_eq!(
+            are_written(&damaged).unwrap_err().kind(),
+            ErrorKind::Content
+        );
+    }
+    fs::write(&journal, &whole).unwrap();
+    fs::write(&paths[0], b"other").unwrap();
+    assert_eq!(are_written(&whole).unwrap(), [false, true]);
+}

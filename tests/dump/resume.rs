@@ -1,0 +1,511 @@
+//! Killed runs: whatever moment a process ends at, and whatever lies beside its files, the same
+//! command ends with the same bytes and touches nothing that it did not make.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use simtool::corpus::{Source, discover};
+use simtool::io::{Faults, Operation};
+use simtool::run::Progress;
+use simtool::run::dedup::{Against, Begun, Job, PairForms, Place, Summary, WriteMode};
+use simtool::sketch::registry::Spec;
+use simtool::{ErrorKind, Result};
+
+use crate::documents::documents;
+use crate::setup::{Form, check, job, resources, write};
+
+const WORK: &str = ".simtool";
+
+/// Three inputs, and a job on them.
+struct Case {
+    inputs: tempfile::TempDir,
+    sources: Vec<Source>,
+    job: Job,
+}
+
+impl Case {
+    fn new(job: Job) -> Case {
+        let inputs = tempfile::tempdir().unwrap();
+        let all = documents(7, 300);
+        for (number, form) in [Form::Jsonl, Form::JsonlGzip, Form::JsonlZstd]
+            .into_iter()
+            .enumerate()
+        {
+            let path = inputs.path().join(format!("{number}"));
+            write(&path, form, &all[number * 100..number * 100 + 100]);
+        }
+        let paths = [0, 1, 2].map(|number| inputs.path().join(format!("{number}")));
+        let sources = discover(&paths, &[], &job.reading).unwrap();
+        Case {
+            inputs,
+            sources,
+            job,
+        }
+    }
+
+    /// With corpus statistics, marked documents and a further table of pairs.
+    fn usual() -> Case {
+        Case::new(Job {
+            method: Spec::parse("simhash:distance=8,stop-words=keep,weights=tf-idf").unwrap(),
+            write: WriteMode::Annotated,
+            pairs: PairForms {
+                csv: true,
+                parquet: false,
+            },
+            ..job()
+        })
+    }
+
+    /// The file of an input in the dump.
+    fn written(&self, number: u32) -> PathBuf {
+        let input = self.inputs.path().join(format!("{number}"));
+        Path::new("annotated").join(input.strip_prefix("/").unwrap())
+    }
+
+    fn place<'a>(&'a self, out: &'a Path, restart: bool) -> Place<'a> {
+        Place {
+            against: Against::Itself,
+            sources: &self.sources,
+            out,
+            restart,
+        }
+    }
+
+    /// Runs the job; the summary, and whether the output was complete before.
+    fn run(&self, out: &Path, restart: bool, faults: &Faults) -> Result<(Summary, bool)> {
+        let resources = resources(2, self.inputs.path());
+        let place = self.place(out, restart);
+        match self.job.begin_with_faults(&place, &resources, faults)? {
+            Begun::Complete(summary) => Ok((summary, true)),
+            Begun::Unfinished(run) => Ok((run.run(&Progress::new())?, false)),
+        }
+    }
+
+    /// The files of an undisturbed run.
+    fn expected(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let out = tempfile::tempdir().unwrap();
+        self.run(out.path(), false, &Faults::default()).unwrap();
+        check(out.path());
+        contents(out.path())
+    }
+
+    /// Leaves in `out` what a run leaves whose `nth` change that `is_meant` fails, and all later ones.
+    fn stop_at(
+        &self,
+        out: &Path,
+        nth: u32,
+        is_meant: impl Fn(&Path) -> bool + Send + Sync + 'static,
+    ) {
+        let met = Mutex::new(0);
+        let faults = Faults::decided_by(move |operation, path| {
+            let mut met = met.lock().unwrap();
+            *met += u32::from(operation == Operation::Create && is_meant(path));
+            match *met >= nth {
+                true => Err(io::Error::other("stopped")),
+                false => Ok(()),
+            }
+        });
+        let error = self.run(out, false, &faults).err().unwrap();
+        assert!(error.to_string().contains("stopped"), "{error}");
+    }
+
+    /// With the first reading complete, and not put together.
+    fn stop_gathering(&self, out: &Path) {
+        self.stop_at(out, 1, |path| path.ends_with("rows"));
+    }
+
+    /// With two of three files of the dump complete.
+    fn stop_writing(&self, out: &Path) {
+        let is_dump = |path: &Path| path.iter().any(|part| part == "annotated");
+        self.stop_at(out, 3, is_dump);
+    }
+}
+
+/// Names and bytes of all files but the one that tells the time.
+fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for path in walk(directory) {
+        if !path.ends_with("timings.json") {
+            let name = path.strip_prefix(directory).unwrap().to_owned();
+            files.insert(name, fs::read(&path).unwrap());
+        }
+    }
+    files
+}
+
+fn walk(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![directory.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => found.push(path),
+            }
+        }
+    }
+    found
+}
+
+/// A copy of a directory in which files are the same files, so that inodes and times stay. The
+/// record of outputs, which grows in place, is copied.
+fn snapshot(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            snapshot(&path, &target);
+        } else if path.ends_with(".simtool/outputs") {
+            fs::copy(&path, &target).unwrap();
+        } else {
+            fs::hard_link(&path, &target).unwrap();
+        }
+    }
+}
+
+/// Files of others, with names that look like temporary files of all kinds.
+const FOREIGN: [&str; 9] = [
+    ".env.sample",
+    ".cache.sqlite",
+    "sub/.key.secret",
+    ".duplicates.jsonl.a1B2c3",
+    "annotated/.0.Zz09aa",
+    ".simtool-0123456789abcdef-0",
+    "annotated/.simtool-0123456789abcdef-1",
+    "rows",
+    "sketch/0-0",
+];
+/// The same in a work directory.
+const FOREIGN_WORK: [&str; 4] = [
+    "notes.txt",
+    ".rows.a1B2c3",
+    "rows.bak",
+    "sketch/.0-0.a1B2c3",
+];
+
+fn plant(out: &Path) -> Vec<PathBuf> {
+    let mut planted: Vec<PathBuf> = FOREIGN.iter().map(|name| out.join(name)).collect();
+    let work = out.join(WORK);
+    if work.join("job.json").exists() {
+        planted.extend(FOREIGN_WORK.iter().map(|name| work.join(name)));
+    }
+    for path in &planted {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "mine").unwrap();
+    }
+    planted
+}
+
+/// Takes away what was planted, which has to be there.
+fn take_away(planted: &[PathBuf], what: &str) {
+    for path in planted {
+        let found = fs::read(path).unwrap_or_else(|_| panic!("{what}: {} is gone", path.display()));
+        assert_eq!(found, b"mine", "{what}: {}", path.display());
+        fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn killed_at_any_change_it_goes_on_to_the_same_bytes_and_touches_nothing_of_others() {
+    let case = Case::usual();
+    let expected = case.expected();
+    let place = tempfile::tempdir().unwrap();
+    let out = place.path().join("out");
+    // What a process would leave that is killed just before each change.
+    let count = Arc::new(Mutex::new(0));
+    let faults = {
+        let (count, out, place) = (Arc::clone(&count), out.clone(), place.path().to_owned());
+        Faults::decided_by(move |_, _| {
+            let mut count = count.lock().unwrap();
+            snapshot(&out, &place.join(format!("{count}")));
+            *count += 1;
+            Ok(())
+        })
+    };
+    case.run(&out, false, &faults).unwrap();
+    assert_eq!(contents(&out), expected);
+    let count = *count.lock().unwrap();
+    assert!(count > 60, "{count} changes");
+
+    let (mut complete, mut continued) = (0, 0);
+    for number in 0..count {
+        let what = format!("killed before change {number}");
+        let left = place.path().join(format!("{number}"));
+        let planted = plant(&left);
+        // Some of them are begun anew instead.
+        let restart = number % 5 == 4;
+        let is_published = left.join("summary.json").exists();
+        let (summary, was_complete) = case.run(&left, restart, &Faults::default()).unwrap();
+        assert_eq!(was_complete, is_published && !restart, "{what}");
+        assert!(summary.dropped() > 0);
+        complete += u32::from(was_complete);
+        continued += u32::from(!was_complete && !restart);
+        // And once more.
+        assert!(
+            case.run(&left, false, &Faults::default()).unwrap().1,
+            "{what}"
+        );
+        take_away(&planted, &what);
+        let found = contents(&left);
+        let names: Vec<_> = found.keys().collect();
+        assert!(found == expected, "{what}: other bytes in {names:?}");
+        fs::remove_dir_all(left).unwrap();
+    }
+    assert!(
+        complete > 5 && continued > 40,
+        "{complete} complete, {continued} continued"
+    );
+}
+
+#[test]
+fn what_is_written_is_not_written_again() {
+    let case = Case::usual();
+    let expected = case.expected();
+    let out = tempfile::tempdir().unwrap();
+    case.stop_writing(out.path());
+    let (first, second) = (case.written(0), case.written(1));
+    let written = [
+        Path::new("duplicates.jsonl"),
+        Path::new("duplicates.csv"),
+        Path::new("clusters.jsonl"),
+        Path::new("skipped.jsonl"),
+        &first,
+        &second,
+    ];
+    let files = written.map(|name| fs::File::open(out.path().join(name)).unwrap());
+    // Another link keeps a file that the run removes.
+    let stamp = |file: &fs::File| {
+        file.metadata()
+            .map(|found| (found.ino(), found.nlink()))
+            .unwrap()
+    };
+    let resources = resources(1, case.inputs.path());
+    let place = case.place(out.path(), false);
+    let Begun::Unfinished(run) = case.job.begin(&place, &resources).unwrap() else {
+        panic!("complete");
+    };
+    assert_eq!(
+        run.found().unwrap(),
+        "continuing an interrupted run: first reading complete, decisions complete, reports \
+         written, 2 of 3 files of annotated/ written"
+    );
+    run.run(&Progress::new()).unwrap();
+    assert!(files.iter().all(|file| links(file) == 1));
+    assert_eq!(contents(out.path()), expected);
+}
+
+#[test]
+fn an_output_that_was_changed_meanwhile_is_written_again() {
+    let case = Case::usual();
+    let expected = case.expected();
+    for name in [Path::new("duplicates.jsonl"), &case.written(0)] {
+        let out = tempfile::tempdir().unwrap();
+        case.stop_writing(out.path());
+        fs::write(out.path().join(name), "changed").unwrap();
+        case.run(out.path(), false, &Faults::default()).unwrap();
+        assert_eq!(contents(out.path()), expected);
+    }
+}
+
+/// Damaged forms of some bytes: flipped bits, zeros, cuts, and more at the end.
+fn damages(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = vec![Vec::new(), [bytes, b"0000000000000000"].concat()];
+    for part in 0..6 {
+        let at = bytes.len() * part / 6;
+        let mut flipped = bytes.to_vec();
+        let mut zeroed = bytes.to_vec();
+        if let Some(byte) = flipped.get_mut(at) {
+            *byte ^= 1 << part;
+        }
+        zeroed
+            .iter_mut()
+            .skip(at)
+            .take(16)
+            .for_each(|byte| *byte = 0);
+        all.extend([flipped, zeroed, bytes[..at].to_vec()]);
+    }
+    all.push(bytes[..bytes.len().saturating_sub(1)].to_vec());
+    all.retain(|damaged| damaged != bytes);
+    all
+}
+
+#[test]
+fn damaged_work_files_are_an_error_or_change_nothing() {
+    let case = Case::usual();
+    let expected = case.expected();
+    let mut refused = BTreeMap::<String, u32>::new();
+    for late in [false, true] {
+        let place = tempfile::tempdir().unwrap();
+        let left = place.path().join("left");
+        match late {
+            false => case.stop_gathering(&left),
+            true => case.stop_writing(&left),
+        }
+        for path in walk(&left.join(WORK)) {
+            let name = path.strip_prefix(&left).unwrap();
+            for damaged in damages(&fs::read(&path).unwrap()) {
+                let out = place.path().join("out");
+                snapshot(&left, &out);
+                fs::remove_file(out.join(name)).unwrap();
+                fs::write(out.join(name), &damaged).unwrap();
+                match case.run(&out, false, &Faults::default()) {
+                    Ok(_) => assert!(contents(&out) == expected, "{}", name.display()),
+                    Err(error) => {
+                        assert_eq!(error.kind(), ErrorKind::Content, "{error}");
+                        assert!(error.to_string().contains("--restart"), "{error}");
+                        *refused.entry(name.display().to_string()).or_default() += 1;
+                        // What the message says helps.
+                        case.run(&out, true, &Faults::default()).unwrap();
+                        assert!(contents(&out) == expected, "{}", name.display());
+                    }
+                }
+                fs::remove_dir_all(out).unwrap();
+            }
+        }
+    }
+    for name in [
+        "rows",
+        "labels",
+        "chunks",
+        "sketches",
+        "decisions",
+        "decided",
+        "reported",
+    ] {
+        let name = format!("{WORK}/{name}");
+        assert!(
+            refused.get(&name).is_some_and(|&count| count > 5),
+            "{name}: {refused:?}"
+        );
+    }
+    for name in [
+        "job.json",
+        "frequencies-0",
+        "sketch/0-0",
+        "outputs",
+        "gathered",
+    ] {
+        let name = format!("{WORK}/{name}");
+        assert!(refused.contains_key(&name), "{name}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_finished_output_is_not_repeated_and_only_a_restart_replaces_it() {
+    let case = Case::usual();
+    let out = tempfile::tempdir().unwrap();
+    let none = Faults::default();
+    let (first, _) = case.run(out.path(), false, &none).unwrap();
+    let made = contents(out.path());
+    let (second, was_complete) = case.run(out.path(), false, &none).unwrap();
+    assert!(was_complete);
+    assert_eq!(
+        (
+            second.seen(),
+            second.kept(),
+            second.dropped(),
+            second.clusters(),
+            second.refused
+        ),
+        (
+            first.seen(),
+            first.kept(),
+            first.dropped(),
+            first.clusters(),
+            first.refused
+        )
+    );
+
+    let mut other = Case { job: job(), ..case };
+    let error = other.run(out.path(), false, &none).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Changed);
+    let text = error.to_string();
+    assert!(
+        text.contains("settings.write was \"annotated\", is \"none\""),
+        "{text}"
+    );
+    assert!(text.contains("--restart"), "{text}");
+    assert_eq!(contents(out.path()), made);
+
+    // Of the earlier outputs, none stays; of other files, all do.
+    let planted = plant(out.path());
+    other.run(out.path(), true, &none).unwrap();
+    take_away(&planted, "restart");
+    assert_eq!(contents(out.path()), other.expected());
+    assert!(!out.path().join("duplicates.csv").exists());
+
+    // An output that is gone is not complete.
+    fs::remove_file(out.path().join("clusters.jsonl")).unwrap();
+    let error = other.run(out.path(), false, &none).unwrap_err();
+    assert!(
+        error.to_string().contains("clusters.jsonl: is missing"),
+        "{error}"
+    );
+    other.run(out.path(), true, &none).unwrap();
+
+    // Changed inputs are another job.
+    other.job = job();
+    let input = other.inputs.path().join("0");
+    let bytes = fs::read(&input).unwrap();
+    fs::write(&input, bytes).unwrap();
+    let error = other.run(out.path(), false, &none).unwrap_err();
+    assert!(
+        error.to_string().contains("inputs[0].modified was"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_restart_removes_what_an_unfinished_run_of_another_job_wrote() {
+    let case = Case::usual();
+    let out = tempfile::tempdir().unwrap();
+    case.stop_writing(out.path());
+    assert!(out.path().join(case.written(0)).exists());
+    let planted = plant(out.path());
+    let other = Case { job: job(), ..case };
+    other.run(out.path(), true, &Faults::default()).unwrap();
+    take_away(&planted, "restart");
+    assert_eq!(contents(out.path()), other.expected());
+}
+
+#[test]
+fn a_summary_that_is_none_of_this_job_is_an_error() {
+    let case = Case::usual();
+    let out = tempfile::tempdir().unwrap();
+    let none = Faults::default();
+    case.run(out.path(), false, &none).unwrap();
+    let summary = out.path().join("summary.json");
+    let whole = fs::read_to_string(&summary).unwrap();
+    for broken in [
+        "",
+        "{}",
+        &whole[..whole.len() / 2],
+        &whole.replace("\"seen\": 300", "\"seen\": 301"),
+    ] {
+        fs::write(&summary, broken).unwrap();
+        let error = case.run(out.path(), false, &none).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Content, "{error}");
+        assert!(error.to_string().contains("summary.json"), "{error}");
+    }
+    fs::write(&summary, &whole).unwrap();
+    let run = out.path().join("run.json");
+    let record = fs::read_to_string(&run).unwrap();
+    // A name that is damaged is not removed by a restart.
+    fs::write(&run, record.replace("duplicates.csv", "duplicates.txt")).unwrap();
+    assert_eq!(
+        case.run(out.path(), true, &none).unwrap_err().kind(),
+        ErrorKind::Content
+    );
+    fs::remove_file(&run).unwrap();
+    for restart in [false, true] {
+        let error = case.run(out.path(), restart, &none).unwrap_err();
+        assert!(error.to_string().contains("no run.json"), "{error}");
+    }
+    assert_eq!(fs::read_to_string(&summary).unwrap(), whole);
+}
