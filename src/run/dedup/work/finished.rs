@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::outputs::{Outputs, remove_output};
 use super::{checked, path_text};
-use crate::io::Faults;
+use crate::io::{Faults, directory};
 use crate::{Error, ErrorKind, Result};
 
 /// The job and the outputs of a finished run.
@@ -108,12 +108,14 @@ impl FinishedRun {
     /// # Errors
     /// [`ErrorKind::Write`].
     pub fn remove(&self, out: &Path, faults: &Faults) -> Result<()> {
-        let names = self.outputs.iter().map(|(name, _)| name.as_path());
-        [SUMMARY, TIMINGS]
-            .map(Path::new)
-            .into_iter()
-            .chain(names)
-            .chain([Path::new(RUN)])
-            .try_for_each(|name| remove_output(out, name, faults))
+        remove_output(out, Path::new(SUMMARY), faults)?;
+        // The order has to survive a power loss.
+        directory::sync(out, faults)?;
+        remove_output(out, Path::new(TIMINGS), faults)?;
+        for (name, _) in &self.outputs {
+            remove_output(out, name, faults)?;
+        }
+        directory::sync(out, faults)?;
+        remove_output(out, Path::new(RUN), faults)
     }
 }

@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::io::{AtomicFile, DirectoryLock, Faults, FileLock, LockAttempt, Operation};
+use crate::io::{AtomicFile, DirectoryLock, Faults, FileLock, LockAttempt, Operation, directory};
 use crate::{Error, ErrorKind, Result};
 
 pub use file::{Finished, WorkFile, describe};
@@ -390,7 +390,14 @@ fn holds_only_parts(directory: &Path) -> Result<bool> {
 fn remove(directory: &Path, faults: &Faults) -> Result<()> {
     remove_segments(directory, faults)?;
     remove_directory(&directory.join(SEGMENTS), faults)?;
-    remove_known(directory, names::order, faults)?;
+    let is_job = |name: &str| names::is_job(name).then_some(0);
+    let before_it = |name: &str| names::order(name).filter(|_| !names::is_job(name));
+    remove_known(directory, before_it, faults)?;
+    if directory.is_dir() {
+        // A power loss must not leave files without the job that tells whose they are.
+        directory::sync(directory, faults)?;
+    }
+    remove_known(directory, is_job, faults)?;
     remove_directory(directory, faults)
 }
 

@@ -37,11 +37,16 @@ pub fn order(name: &str) -> Option<u32> {
         Some(1)
     } else if LATE.contains(&name) {
         Some(2)
-    } else if name == JOB {
+    } else if is_job(name) {
         Some(3)
     } else {
         None
     }
+}
+
+/// Whether `name` is that of the job, which is removed last.
+pub fn is_job(name: &str) -> bool {
+    name.strip_suffix(PART).unwrap_or(name) == JOB
 }
 
 /// Whether `name` is that of a segment.

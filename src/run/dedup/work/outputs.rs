@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::path_text;
 use super::{damaged, error};
-use crate::io::{AtomicFile, Faults, Operation, Recorder};
+use crate::io::{AtomicFile, Faults, Operation, Recorder, directory};
 use crate::{Error, Result};
 
 /// The outputs of a run, below one directory. Clones share their record.
@@ -73,8 +73,13 @@ impl Outputs {
         faults.before(Operation::Create, journal).map_err(failed)?;
         let file = OpenOptions::new().create(true).append(true).open(journal);
         let file = file.map_err(failed)?;
-        // A line that a killed process did not complete.
-        file.set_len(found.bytes).map_err(failed)?;
+        // Without a last line that was not completed.
+        file.set_len(found.bytes)
+            .and_then(|()| file.sync_all())
+            .map_err(failed)?;
+        if let Some(directory) = journal.parent() {
+            directory::sync(directory, faults)?;
+        }
         Ok(Outputs(Arc::new(Record {
             out: out.to_owned(),
             real_out: fs::canonicalize(out).map_err(failed)?,
@@ -170,6 +175,8 @@ impl Record {
         self.faults
             .before(Operation::Write, &self.journal)
             .and_then(|()| state.file.write_all(line.as_bytes()))
+            .and_then(|()| self.faults.before(Operation::Sync, &self.journal))
+            .and_then(|()| state.file.sync_data())
             .map_err(|cause| error(&self.journal, cause))
     }
 }
@@ -187,10 +194,6 @@ impl Recorder for Record {
             &json!({"temporary": path_text::encode(recorded)}),
         )?;
         self.faults
-            .before(Operation::Sync, &self.journal)
-            .and_then(|()| state.file.sync_data())
-            .map_err(|cause| error(&self.journal, cause))?;
-        self.faults
             .before(Operation::Create, &path)
             .map_err(|cause| error(&path, cause))?;
         Ok(path)
@@ -202,7 +205,6 @@ impl Recorder for Record {
         };
         let stamp = Stamp::of(file);
         let mut state = self.state();
-        // Lost in a power failure, it costs only time: the output is written again.
         self.append(
             &mut state,
             &json!({
@@ -228,7 +230,8 @@ impl Stamp {
 }
 
 impl Journal {
-    /// What the file records; `None` if it is damaged. A last line without its end is left out.
+    /// What the file records; `None` if it is damaged. Every line is durable before the next one is
+    /// written, so that only the last one may be torn: it is left out then.
     fn read(path: &Path) -> Result<Option<Journal>> {
         let text = match fs::read(path) {
             Ok(text) => text,
@@ -236,14 +239,14 @@ impl Journal {
             Err(cause) => return Err(error(path, cause)),
         };
         let mut journal = Journal::default();
-        for line in text.split_inclusive(|&byte| byte == b'\n') {
-            let Some(line) = line.strip_suffix(b"\n") else {
-                break;
-            };
-            if journal.add(line).is_none() {
-                return Ok(None);
+        let mut rest = text.split_inclusive(|&byte| byte == b'\n').peekable();
+        while let Some(line) = rest.next() {
+            let added = line.strip_suffix(b"\n").and_then(|line| journal.add(line));
+            match added {
+                Some(()) => journal.bytes += line.len() as u64,
+                None if rest.peek().is_none() => {}
+                None => return Ok(None),
             }
-            journal.bytes += line.len() as u64 + 1;
         }
         Ok(Some(journal))
     }
