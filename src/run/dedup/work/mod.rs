@@ -362,10 +362,10 @@ impl Lock {
 fn begin(directory: &Path, job: &Value, faults: &Faults) -> Result<()> {
     directory::create_all(directory)?;
     let part = directory.join(format!("{JOB}{PART}"));
-    if let Err(cause) = fs::remove_file(&part) {
-        if cause.kind() != io::ErrorKind::NotFound {
-            return Err(error(&part, cause));
-        }
+    if let Err(cause) = fs::remove_file(&part)
+        && cause.kind() != io::ErrorKind::NotFound
+    {
+        return Err(error(&part, cause));
     }
     let object = [("job".to_owned(), job.clone())].into_iter().collect();
     publish(&directory.join(JOB), object, faults)
