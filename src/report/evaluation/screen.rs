@@ -219,7 +219,7 @@ fn blocks(widths: &[usize], joined: &[bool], most: usize) -> Vec<Range<usize>> {
         }
     }
     match blocks.is_empty() {
-        true => vec![1..1],
+        true => std::iter::once(1..1).collect(),
         false => blocks,
     }
 }
