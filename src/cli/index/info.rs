@@ -114,6 +114,7 @@ fn text(seen: &Seen, known: &Known<'_>) -> String {
     let html = match known.html {
         HtmlText::Main => "the main text of a page",
         HtmlText::Visible => "all visible text of a page",
+        HtmlText::Markup => "the markup as it stands",
     };
     let tables = match known.layout {
         Layout::Fast => "fast",
