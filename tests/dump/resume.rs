@@ -279,12 +279,8 @@ fn what_is_written_is_not_written_again() {
         &second,
     ];
     let files = written.map(|name| fs::File::open(out.path().join(name)).unwrap());
-    // Another link keeps a file that the run removes.
-    let stamp = |file: &fs::File| {
-        file.metadata()
-            .map(|found| (found.ino(), found.nlink()))
-            .unwrap()
-    };
+    // A file that the run replaces has no links afterwards.
+    let links = |file: &fs::File| file.metadata().unwrap().nlink();
     let resources = resources(1, case.inputs.path());
     let place = case.place(out.path(), false);
     let Begun::Unfinished(run) = case.job.begin(&place, &resources).unwrap() else {
