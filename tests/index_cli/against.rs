@@ -143,7 +143,14 @@ fn those_that_repeat_one_known_document_are_one_cluster() {
         "explain --pair out/duplicates.jsonl --id a3",
         &["a3", "index, which keeps no texts"],
     );
-    place.refuse(command, &["holds the output of a finished run"]);
+    let again = place.run(command).code(3);
+    let message = String::from_utf8_lossy(&again.get_output().stderr).into_owned();
+    assert!(message.contains("already complete"), "{message}");
+    let other = command.replace("annotated", "kept");
+    place.refuse(
+        &other,
+        &["holds the output of a finished run", "settings.write"],
+    );
 }
 
 #[test]
