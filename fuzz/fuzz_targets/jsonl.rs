@@ -29,7 +29,8 @@ fuzz_target!(|input: (u8, &[u8])| {
         .split_inclusive(|&byte| byte == b'\n')
         .map(<[u8]>::to_vec)
         .collect();
-    let body = Body::Bytes { bytes, members };
+    let whole = Vec::new();
+    let body = Body::Bytes { bytes, members, whole };
     let chunk = Chunk {
         source: 3,
         start,

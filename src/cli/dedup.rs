@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum};
 use simtool::corpus::{Reading, Source};
 use simtool::dedup::keep::Policy;
 use simtool::run::dedup::{
-    Against, Begun, ClusterRule, Job, KnownDocuments, PairForms, Place, Summary, Verification,
-    WriteMode,
+    Against, Begun, ClusterRule, DumpSettings, Job, KnownDocuments, PairForms, Place,
+    SkippedRecords, Summary, Verification, WriteMode,
 };
 use simtool::run::{Progress, Resources};
 use simtool::sketch::registry::Spec;
@@ -99,6 +99,15 @@ pub struct DedupArgs {
         help_heading = "Output"
     )]
     pub write: WriteName,
+
+    /// What kept and annotated do with records that could not be read [default: keep]
+    #[arg(long, value_name = "WHAT", help_heading = "Output")]
+    pub skipped: Option<SkippedName>,
+
+    /// Compress the files of kept and annotated anew: gzip 0 to 9, zstd 1 to 19 [default: members
+    /// that stay as they are are copied; others get gzip 6, zstd 3]
+    #[arg(long, value_name = "LEVEL", help_heading = "Output")]
+    pub compression_level: Option<u32>,
 
     /// Further forms of the list of pairs
     #[arg(
@@ -195,6 +204,15 @@ names!(
     Kept,
     /// The input with a mark on each duplicate
     Annotated
+);
+
+names!(
+    /// The values of --skipped.
+    SkippedName:
+    /// They stay as they are
+    Keep,
+    /// They are left out
+    Drop
 );
 
 /// Parses the value of --keep; the message is for clap.
@@ -321,6 +339,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
             WriteName::Kept => WriteMode::Kept,
             WriteName::Annotated => WriteMode::Annotated,
         },
+        dump: dump_settings(args)?,
         pairs: PairForms {
             csv: args.pairs.contains(&PairsName::Csv),
             parquet: args.pairs.contains(&PairsName::Parquet),
@@ -353,7 +372,27 @@ fn say_what_stays(out: &Path) {
     }
 }
 
-/// Refuses reports that would replace a file that the command reads.
+/// How kept and annotated are written.
+fn dump_settings(args: &DedupArgs) -> Result<DumpSettings> {
+    let has_files = matches!(args.write, WriteName::Kept | WriteName::Annotated);
+    let given = [
+        (args.skipped.is_some(), "--skipped"),
+        (args.compression_level.is_some(), "--compression-level"),
+    ];
+    if let Some((_, flag)) = given.iter().find(|(is_given, _)| *is_given && !has_files) {
+        let message = format!("{flag} has an effect only with --write kept or annotated: add that");
+        return Err(Error::new(ErrorKind::Parameter, message));
+    }
+    Ok(DumpSettings {
+        skipped: match args.skipped {
+            Some(SkippedName::Drop) => SkippedRecords::Drop,
+            Some(SkippedName::Keep) | None => SkippedRecords::Keep,
+        },
+        compression_level: args.compression_level,
+    })
+}
+
+/// Refuses outputs that would replace a file that the command reads.
 fn check_output(args: &DedupArgs, job: &Job, place: &Place<'_>) -> Result<()> {
     let sources = place.sources.iter().chain(place.against.documents());
     let mut files = args.reading.files(sources);
@@ -362,8 +401,8 @@ fn check_output(args: &DedupArgs, job: &Job, place: &Place<'_>) -> Result<()> {
         let indices = args.against.iter();
         indices.for_each(|index| files.add_directory(index));
     }
-    let mut reports = job.reports().into_iter();
-    reports.try_for_each(|name| files.claim(&args.output.join(name), "--output"))
+    let mut outputs = job.outputs(place.sources)?.into_iter();
+    outputs.try_for_each(|name| files.claim(&args.output.join(name), "--output"))
 }
 
 /// What will be done, for people, and what it will take.

@@ -20,6 +20,9 @@ const NEAR_END_BYTES: usize = 128 << 10;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// How long the parts are in which long records are given out.
+const PART_BYTES: usize = 1 << 20;
+
 /// Reads a source of records from its start or from any [`Position`], chunk by chunk.
 ///
 /// Holds at most one chunk, which is as long as [`Reading::chunk_bytes`] and one document, and
@@ -40,6 +43,21 @@ pub(super) struct ByteReader {
     ended: bool,
     /// Tells documents among the records of web archives.
     web: WebText,
+    /// Whether records that are too long are given out in parts.
+    in_parts: bool,
+    /// The record of which parts are still to be given out.
+    long: Option<Long>,
+}
+
+/// A record that is longer than documents may be, which is not held as a whole.
+#[derive(Clone, Copy)]
+struct Long {
+    rest: Rest,
+    /// Whether it is said to go on behind the end of the file; it ends where the next one begins.
+    is_false: bool,
+    /// How many of its bytes have been passed.
+    passed: u64,
+    is_document: bool,
 }
 
 impl ByteReader {
@@ -79,7 +97,14 @@ impl ByteReader {
             damage: None,
             ended: false,
             web: WebText::new(reading.html, reading.max_document_bytes),
+            in_parts: false,
+            long: None,
         })
+    }
+
+    /// Gives records that are too long out in parts instead of passing over them.
+    pub(super) fn give_parts(&mut self) {
+        self.in_parts = true;
     }
 
     /// Has what is ahead decompressed by others too.
@@ -94,8 +119,13 @@ impl ByteReader {
 
     /// The next chunk, in `buffer`; `None` behind the last one.
     pub(super) fn next(&mut self, mut buffer: Vec<u8>) -> Result<Option<Chunk>> {
-        if self.start == Position::start(self.start.member != NO_MEMBER) {
-            self.skip_byte_order_mark()?;
+        if let Some(long) = self.long.take() {
+            return self.part(long).map(Some);
+        }
+        let is_at_start = self.start == Position::start(self.start.member != NO_MEMBER);
+        if is_at_start && self.skip_byte_order_mark()? && self.in_parts {
+            let mark = BYTE_ORDER_MARK.to_vec();
+            return Ok(Some(self.part_chunk(mark, false, true)));
         }
         buffer.clear();
         buffer.append(&mut self.ahead.bytes);
@@ -104,6 +134,12 @@ impl ByteReader {
         loop {
             match cutter.look(&self.ahead.bytes, self.ended) {
                 Cut::At(border) => return Ok(Some(self.cut(border))),
+                Cut::Before(border, rest) if self.in_parts => {
+                    let chunk = self.cut(border);
+                    let (long, _) = self.long(rest)?;
+                    self.long = Some(long);
+                    return Ok(Some(chunk));
+                }
                 Cut::Before(border, rest) => return self.skip_too_large(border, rest).map(Some),
                 Cut::More => {}
             }
@@ -129,15 +165,17 @@ impl ByteReader {
         Ok(())
     }
 
-    fn skip_byte_order_mark(&mut self) -> Result<()> {
+    /// Says whether there was one.
+    fn skip_byte_order_mark(&mut self) -> Result<bool> {
         while self.ahead.bytes.len() < BYTE_ORDER_MARK.len() && !self.ended && self.damage.is_none()
         {
             self.fill(self.least.min(BLOCK_BYTES))?;
         }
-        if self.ahead.bytes.starts_with(BYTE_ORDER_MARK) {
+        let is_there = self.ahead.bytes.starts_with(BYTE_ORDER_MARK);
+        if is_there {
             self.drop_front(BYTE_ORDER_MARK.len());
         }
-        Ok(())
+        Ok(is_there)
     }
 
     /// Ends the chunk at `border`; what stands behind it is kept for the next one.
@@ -154,6 +192,7 @@ impl ByteReader {
             body: Body::Bytes {
                 bytes: chunk.bytes,
                 members: chunk.members,
+                whole: chunk.whole,
             },
             skipped: Vec::new(),
         }
@@ -189,15 +228,12 @@ impl ByteReader {
     fn skip_too_large(&mut self, border: usize, rest: Rest) -> Result<Chunk> {
         let mut chunk = self.cut(border);
         let mut place = self.place(0, 0);
-        let (is_document, id) = match rest {
-            Rest::Record(length) => self.is_document(length)?,
-            Rest::Separator(_) | Rest::All => (true, Vec::new()),
-        };
-        let (length, is_whole) = self.pass(rest)?;
+        let (long, id) = self.long(rest)?;
+        let (length, is_whole) = self.pass(long)?;
         place.length = length;
         // The room that a long document took is not kept for the chunks to come.
         self.ahead.bytes.shrink_to(BLOCK_BYTES);
-        if is_document {
+        if long.is_document {
             let (reason, detail) = match rest {
                 Rest::Record(claimed) => {
                     records::why_passed_over(claimed, length, is_whole, self.most)
@@ -209,13 +245,80 @@ impl ByteReader {
                 ..skip(place, reason, detail)
             });
         }
+        self.end_long(is_whole, &mut chunk.skipped)?;
+        chunk.end = self.start;
+        Ok(chunk)
+    }
+
+    /// Goes on behind a long record, of which all was passed if it `is_whole`.
+    fn end_long(&mut self, is_whole: bool, skipped: &mut Vec<Skip>) -> Result<()> {
         if self.format.is_whole_file() {
             self.end_here();
         } else if !is_whole {
-            self.pass_damage(false, &mut chunk.skipped)?;
+            self.pass_damage(false, skipped)?;
         }
-        chunk.end = self.start;
-        Ok(chunk)
+        Ok(())
+    }
+
+    /// The long record that comes next, and its id.
+    fn long(&mut self, rest: Rest) -> Result<(Long, Vec<u8>)> {
+        let (is_document, id) = match rest {
+            Rest::Record(length) => self.is_document(length)?,
+            Rest::Separator(_) | Rest::All => (true, Vec::new()),
+        };
+        let is_false = matches!(rest, Rest::Record(length) if self.start.member == NO_MEMBER
+            && self.start.offset.saturating_add(length) > self.file_bytes);
+        let long = Long {
+            rest,
+            is_false,
+            passed: 0,
+            is_document,
+        };
+        Ok((long, id))
+    }
+
+    /// The next part of a long record. Its length depends on the record alone.
+    fn part(&mut self, mut long: Long) -> Result<Chunk> {
+        let (end, known) = loop {
+            let is_last = self.ended || self.damage.is_some();
+            let (end, known) = self.end_of(long, is_last);
+            if known >= PART_BYTES || end.is_some() || is_last {
+                break (end, known);
+            }
+            self.fill(BLOCK_BYTES)?;
+        };
+        let mut bytes = self.ahead.bytes[..known.min(PART_BYTES)].to_vec();
+        self.drop_front(bytes.len());
+        if known > bytes.len() || (end.is_none() && !(self.ended || self.damage.is_some())) {
+            long.passed += bytes.len() as u64;
+            self.long = Some(long);
+            return Ok(self.part_chunk(bytes, long.is_document, false));
+        }
+        if end.is_none() && self.damage.is_some() {
+            // What comes behind the damage is another record.
+            bytes.extend_from_slice(match self.format.separator() {
+                Some(b'\n') => b"\n",
+                Some(_) => b"\x0c",
+                None => b"\r\n\r\n",
+            });
+        }
+        self.ahead.bytes.shrink_to(BLOCK_BYTES);
+        self.end_long(end.is_some(), &mut Vec::new())?;
+        Ok(self.part_chunk(bytes, long.is_document, true))
+    }
+
+    fn part_chunk(&self, bytes: Vec<u8>, is_document: bool, is_last: bool) -> Chunk {
+        Chunk {
+            source: self.source,
+            start: self.start,
+            end: self.start,
+            body: Body::Part {
+                bytes,
+                is_document,
+                is_last,
+            },
+            skipped: Vec::new(),
+        }
     }
 
     /// Whether the record of `length` bytes that comes next is a document, from its heads; and its
@@ -232,38 +335,39 @@ impl ByteReader {
         })
     }
 
-    /// Passes over the `rest` of a document, up to damage or the end of the input at most; says
-    /// how long that is and whether it is all.
-    ///
-    /// A record that is said to go on behind the end of the file ends where the next one begins.
-    fn pass(&mut self, rest: Rest) -> Result<(u64, bool)> {
-        let is_false = matches!(rest, Rest::Record(length) if self.start.member == NO_MEMBER
-            && self.start.offset.saturating_add(length) > self.file_bytes);
-        let mut passed = 0;
+    /// Passes over a long record, up to damage or the end of the input at most; says how long that
+    /// is and whether it is all.
+    fn pass(&mut self, mut long: Long) -> Result<(u64, bool)> {
         loop {
             let is_last = self.ended || self.damage.is_some();
-            let bytes = &self.ahead.bytes;
-            let (end, kept) = match rest {
-                Rest::Separator(separator) => (memchr(separator, bytes).map(|at| at + 1), 0),
-                Rest::Record(_) if is_false => {
-                    // A version that is cut by the end of the bytes is kept for another look.
-                    let kept = if is_last { 0 } else { bytes.len().min(7) };
-                    (find_version(bytes, usize::from(passed == 0)), kept)
-                }
-                Rest::Record(length) => {
-                    let left = usize::try_from(length - passed).ok();
-                    (left.filter(|&left| left <= bytes.len()), 0)
-                }
-                Rest::All => (None, 0),
-            };
-            let length = end.unwrap_or(bytes.len() - kept);
-            passed += length as u64;
+            let (end, length) = self.end_of(long, is_last);
+            long.passed += length as u64;
             self.drop_front(length);
             if end.is_some() || is_last {
-                return Ok((passed, end.is_some()));
+                return Ok((long.passed, end.is_some()));
             }
             self.fill(BLOCK_BYTES)?;
         }
+    }
+
+    /// The index at which a long record ends, if it does among the bytes there are, and how many of
+    /// them are known to belong to it. With `is_last`, no bytes follow.
+    fn end_of(&self, long: Long, is_last: bool) -> (Option<usize>, usize) {
+        let bytes = &self.ahead.bytes;
+        let (end, kept) = match long.rest {
+            Rest::Separator(separator) => (memchr(separator, bytes).map(|at| at + 1), 0),
+            Rest::Record(_) if long.is_false => {
+                // A version that is cut by the end of the bytes is kept for another look.
+                let kept = if is_last { 0 } else { bytes.len().min(7) };
+                (find_version(bytes, usize::from(long.passed == 0)), kept)
+            }
+            Rest::Record(length) => {
+                let left = usize::try_from(length - long.passed).ok();
+                (left.filter(|&left| left <= bytes.len()), 0)
+            }
+            Rest::All => (None, 0),
+        };
+        (end, end.unwrap_or(bytes.len() - kept))
     }
 
     /// Ends the chunk at `border`; the piece of a document behind it is lost with what follows.

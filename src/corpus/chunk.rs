@@ -45,6 +45,18 @@ pub enum Body {
         /// For each gzip member or zstd frame that begins in the chunk: the index in `bytes` at
         /// which it does, and its offset in the file.
         members: Vec<(usize, u64)>,
+        /// Members and frames that lie in the chunk as a whole.
+        whole: Vec<WholeMember>,
+    },
+    /// A part of a record that is longer than documents may be, from a reader that
+    /// [gives them out in parts](super::ChunkReader::in_parts). It has no number among the chunks.
+    Part {
+        /// The bytes of the part.
+        bytes: Vec<u8>,
+        /// Whether the record is one that is reported as skipped.
+        is_document: bool,
+        /// Whether the record ends with it.
+        is_last: bool,
     },
     /// Rows of a table.
     #[cfg(feature = "parquet")]
@@ -56,11 +68,24 @@ pub enum Body {
     },
 }
 
+/// A gzip member or zstd frame of the input that a chunk holds from its first byte to its last, and
+/// whose checksum is right.
+///
+/// Only those of 256 bytes to 1 MiB, decompressed, are listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WholeMember {
+    /// Its decompressed bytes, in the chunk.
+    pub bytes: Range<usize>,
+    /// Its compressed bytes, in the file.
+    pub file: Range<u64>,
+}
+
 impl Chunk {
-    /// The bytes it holds; none for rows of a table.
+    /// The bytes of its documents; none for rows of a table and parts of long records.
     pub fn bytes(&self) -> &[u8] {
         match &self.body {
             Body::Bytes { bytes, .. } => bytes,
+            Body::Part { .. } => &[],
             #[cfg(feature = "parquet")]
             Body::Rows { .. } => &[],
         }
@@ -69,7 +94,7 @@ impl Chunk {
     /// How much memory its documents take.
     pub fn memory_bytes(&self) -> usize {
         match &self.body {
-            Body::Bytes { bytes, .. } => bytes.len(),
+            Body::Bytes { bytes, .. } | Body::Part { bytes, .. } => bytes.len(),
             #[cfg(feature = "parquet")]
             Body::Rows { batch, .. } => batch.get_array_memory_size(),
         }
@@ -78,7 +103,7 @@ impl Chunk {
     /// Gives the buffer back, for the next chunk.
     pub fn into_buffer(self) -> Vec<u8> {
         match self.body {
-            Body::Bytes { bytes, .. } => bytes,
+            Body::Bytes { bytes, .. } | Body::Part { bytes, .. } => bytes,
             #[cfg(feature = "parquet")]
             Body::Rows { .. } => Vec::new(),
         }
@@ -88,6 +113,7 @@ impl Chunk {
     pub fn range(&self, place: &Place) -> Option<Range<usize>> {
         let members: &[(usize, u64)] = match &self.body {
             Body::Bytes { members, .. } => members,
+            Body::Part { .. } => return None,
             #[cfg(feature = "parquet")]
             Body::Rows { .. } => return None,
         };
@@ -108,6 +134,7 @@ impl Chunk {
     pub fn place(&self, index: usize, length: usize) -> Place {
         let members: &[(usize, u64)] = match &self.body {
             Body::Bytes { members, .. } => members,
+            Body::Part { .. } => &[],
             #[cfg(feature = "parquet")]
             Body::Rows { .. } => &[],
         };
@@ -153,6 +180,7 @@ mod tests {
             body: Body::Bytes {
                 bytes: vec![0; 40],
                 members,
+                whole: Vec::new(),
             },
             skipped: Vec::new(),
         };

@@ -38,7 +38,7 @@ pub mod synthetic;
 mod unread;
 pub mod web;
 
-pub use chunk::{Body, Chunk, Position};
+pub use chunk::{Body, Chunk, Position, WholeMember};
 pub use contained::is_contained;
 pub use decompress::Inflaters;
 pub use discover::{Discovery, LeftOut, discover};

@@ -67,6 +67,18 @@ impl ChunkReader {
         self
     }
 
+    /// The same, but records that are longer than documents may be are not passed over: they come
+    /// in [parts](super::Body::Part) of a bounded length, each as a chunk. What damage cuts off is
+    /// passed over all the same. The other chunks are the same, but for what they say was skipped.
+    pub fn in_parts(mut self) -> ChunkReader {
+        match &mut self.0 {
+            Reader::Bytes(reader) => reader.give_parts(),
+            #[cfg(feature = "parquet")]
+            Reader::Rows(_) => {}
+        }
+        self
+    }
+
     /// The offset in the file that reading has come to, for showing progress.
     pub fn file_offset(&self) -> u64 {
         match &self.0 {

@@ -1,7 +1,9 @@
 //! Reading as a whole: any split, any resume, any bytes, any damage.
 
-use super::chunk::Position;
+use super::chunk::{Body, Chunk, Position};
+use super::decompress::Inflaters;
 use super::document::{NO_MEMBER, Reason};
+use super::reader::ChunkReader;
 use super::reading::Reading;
 use super::source::Format;
 use super::test_files::{Found, TestFile, gzip, summary, zstd};
@@ -469,4 +471,89 @@ fn every_reason_for_lines_is_given() {
         (Reason::BadJson, "column 15: trailing characters")
     );
     assert_eq!(summary(&found).last().unwrap(), "ok");
+}
+
+/// The bytes of the chunks and parts of a reader, one behind another, and the chunks alone.
+fn in_parts(file: &TestFile) -> (Vec<u8>, Vec<Chunk>) {
+    let from = Position::default();
+    let reader = ChunkReader::open(&file.source, 7, &file.reading, from).unwrap();
+    let (mut bytes, mut chunks) = (Vec::new(), Vec::new());
+    let mut reader = reader.in_parts();
+    while let Some(chunk) = reader.next(Vec::new()).unwrap() {
+        assert!(chunk.bytes().len() < 100 << 10, "{}", chunk.bytes().len());
+        match &chunk.body {
+            Body::Part { bytes: part, .. } => {
+                assert!(part.len() <= 1 << 20);
+                bytes.extend_from_slice(part);
+            }
+            _ => {
+                bytes.extend_from_slice(chunk.bytes());
+                chunks.push(chunk);
+            }
+        }
+    }
+    (bytes, chunks)
+}
+
+#[test]
+fn parts_of_long_records_and_chunks_are_the_file() {
+    let long = |length: usize| "x".repeat(length);
+    let record = |body: &str, claimed: usize| {
+        format!(
+            "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: {claimed}\r\n\r\n{body}\r\n\r\n"
+        )
+    };
+    let line = |text: &str| format!("{{\"text\":\"{text}\"}}\n");
+    // Lengths around those of a part, and a claim that goes on behind the end of the file.
+    for length in [999, 5000, (1 << 20) - 13, 1 << 20, 3_500_000] {
+        let lines = line("a") + &line(&long(length)) + &line("b") + &line(&long(length));
+        let records = record("a", 1)
+            + &record(&long(length), length)
+            + &record("b", 1)
+            + &record(&long(length), 9_000_000)
+            + &record("c", 1);
+        for (format, content) in [(Format::Jsonl, lines), (Format::Warc, records)] {
+            let content = content.as_bytes();
+            let members = |length| -> Vec<u8> { content.chunks(length).flat_map(gzip).collect() };
+            for packed in [content.to_vec(), members(1 << 20), members(70_000_000)] {
+                let is_compressed = packed != content;
+                let file = TestFile::new(&packed, reading(format, 100, 900));
+                let (found, chunks) = in_parts(&file);
+                // In a compressed file, a false claim takes all that comes.
+                assert!(found == content, "{format:?} {length} {is_compressed}");
+                let others = file.chunks(Position::default());
+                assert_eq!(chunks.len(), others.len());
+                for (a, b) in chunks.iter().zip(&others) {
+                    assert_eq!((a.start, a.bytes()), (b.start, b.bytes()));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn whole_members_are_those_of_the_file() {
+    let content = lines(0..3000);
+    for helped in [false, true] {
+        let packed: Vec<u8> = content.chunks(777).flat_map(gzip).collect();
+        let file = TestFile::new(&packed, reading(Format::Jsonl, 5000, 1 << 20));
+        let from = Position::default();
+        let chunks = match helped {
+            true => file.helped_chunks(from, Inflaters::new(1)),
+            false => file.chunks(from),
+        };
+        let mut count = 0;
+        for chunk in &chunks {
+            let Body::Bytes { bytes, whole, .. } = &chunk.body else {
+                panic!("there is nothing else");
+            };
+            for member in whole {
+                let file = member.file.start as usize..member.file.end as usize;
+                assert!(gzip(&bytes[member.bytes.clone()]) == packed[file]);
+                count += 1;
+            }
+        }
+        // One is cut in two by the end of each chunk.
+        assert!(count + chunks.len() >= content.len() / 777, "{count}");
+    }
 }

@@ -134,6 +134,8 @@ struct Feed<T> {
     chunks: Sender<Parcel<Chunk>>,
     results: Sender<Parcel<Outcome<T>>>,
     inflaters: Inflaters,
+    /// Whether records that are too long come in parts.
+    in_parts: bool,
 }
 
 impl<'a> Pipeline<'a> {
@@ -169,6 +171,33 @@ impl<'a> Pipeline<'a> {
         units: &[Unit],
         start: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, &Chunk) -> Result<T> + Sync,
+        collect: impl FnMut(usize, Event<T>) -> Result<()>,
+    ) -> Result<()> {
+        self.run_reading(units, false, start, work, collect)
+    }
+
+    /// The same with readers that give long records out [in parts](ChunkReader::in_parts).
+    ///
+    /// # Errors
+    /// As [`run`](Pipeline::run).
+    ///
+    /// # Panics
+    /// As [`run`](Pipeline::run).
+    pub fn run_in_parts<T: Send>(
+        &self,
+        units: &[Unit],
+        work: impl Fn(&Chunk) -> Result<T> + Sync,
+        collect: impl FnMut(usize, Event<T>) -> Result<()>,
+    ) -> Result<()> {
+        self.run_reading(units, true, || (), |(), chunk| work(chunk), collect)
+    }
+
+    fn run_reading<S, T: Send>(
+        &self,
+        units: &[Unit],
+        in_parts: bool,
+        start: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, &Chunk) -> Result<T> + Sync,
         mut collect: impl FnMut(usize, Event<T>) -> Result<()>,
     ) -> Result<()> {
         let (state, next) = (State::default(), AtomicUsize::new(0));
@@ -193,6 +222,7 @@ impl<'a> Pipeline<'a> {
                     chunks: chunk_sender.clone(),
                     results: result_sender.clone(),
                     inflaters: inflaters.clone(),
+                    in_parts,
                 };
                 scope.spawn(move || {
                     let mut number = next.fetch_add(1, Ordering::Relaxed);
@@ -253,6 +283,9 @@ impl<'a> Pipeline<'a> {
             };
             let mut reader = ChunkReader::open(described, source, self.reading, begin)?
                 .helped_by(feed.inflaters.clone());
+            if feed.in_parts {
+                reader = reader.in_parts();
+            }
             let mut reached = reader.file_offset();
             loop {
                 self.progress.check()?;

@@ -184,6 +184,21 @@ fn in_directory(place: &Workplace, line: &str, input: &str) {
     }
 }
 
+#[test]
+fn no_file_of_a_dump_replaces_an_input() {
+    let place = place();
+    fs::create_dir(place.path("kept")).unwrap();
+    for line in [
+        "dedup a.jsonl --against kept/a.jsonl -o . --write kept --quiet",
+        "dedup a.jsonl kept/a.jsonl -o . --write kept --quiet",
+        "dedup a.jsonl --stop-words kept/a.jsonl -o . --write kept --quiet",
+    ] {
+        fs::write(place.path("kept/a.jsonl"), place.read("b.jsonl")).unwrap();
+        refused(&place, line, "kept/a.jsonl");
+        assert!(!place.path(".simtool").exists());
+    }
+}
+
 fn files(directory: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(directory).unwrap().map(Result::unwrap);
     let files = entries.filter(|entry| entry.file_type().unwrap().is_file());

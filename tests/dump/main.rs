@@ -5,8 +5,12 @@
 
 mod documents;
 mod interruption;
+mod marks;
 mod oracle;
 mod policies;
+mod related;
 mod resume;
 mod same_answer;
 mod setup;
+mod skipped;
+mod written;

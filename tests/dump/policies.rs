@@ -242,42 +242,6 @@ fn formats_without_a_place_for_marks_are_refused() {
     assert!(error.to_string().contains("no place for a mark"), "{error}");
 }
 
-#[test]
-fn bad_lines_are_listed_and_left_out() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("input");
-    let good = |id: &str| format!("{{\"id\":\"{id}\",\"text\":\"words of {id}\"}}\n");
-    let text = good("a") + "{\"id\": \"b\", \"text\": 7}\n{broken\n" + &good("c");
-    fs::write(&path, &text).unwrap();
-    let mut job = job();
-    job.write = WriteMode::Kept;
-    let out = directory.path().join("out");
-    fs::create_dir(&out).unwrap();
-    let resources = resources(1, &out);
-    let summary = run(
-        &job,
-        from_ref(&path),
-        &[],
-        &out,
-        &resources,
-        &Progress::new(),
-    )
-    .unwrap();
-    assert_eq!(
-        (summary.seen(), summary.kept(), summary.skipped()),
-        (4, 2, 2)
-    );
-    check(&out);
-    let skipped = lines(&out.join("skipped.jsonl"));
-    let reasons: Vec<&str> = skipped
-        .iter()
-        .map(|line| line["reason"].as_str().unwrap())
-        .collect();
-    assert_eq!(reasons, ["no_text", "bad_json"]);
-    let kept = out.join("kept").join(path.strip_prefix("/").unwrap());
-    assert_eq!(fs::read_to_string(kept).unwrap(), good("a") + &good("c"));
-}
-
 /// Pages of one template: all are proposed, and none is a copy. The last one is the first in keep
 /// order.
 #[test]

@@ -1,7 +1,7 @@
 //! Files of documents, jobs, and what they leave.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use simtool::corpus::{Reading, discover};
 use simtool::dedup::keep::Policy;
 use simtool::kernel::Level;
 use simtool::run::dedup::{
-    Against, ClusterRule, Job, PairForms, Place, Summary, Verification, WriteMode,
+    Against, ClusterRule, DumpSettings, Job, PairForms, Place, Summary, Verification, WriteMode,
     least_memory_bytes,
 };
 use simtool::run::{Progress, Resources};
@@ -39,6 +39,7 @@ pub fn job() -> Job {
             ..Reading::default()
         },
         write: WriteMode::None,
+        dump: DumpSettings::default(),
         pairs: PairForms::default(),
     }
 }
@@ -203,4 +204,66 @@ pub fn found(pairs: &[Value]) -> Vec<Found> {
 /// The message of a run that has to fail.
 pub fn refusal(result: Result<Summary>) -> Error {
     result.err().unwrap()
+}
+
+/// Runs a job on files and returns its summary, the directory of the output, and for each input the
+/// bytes that were written for it.
+pub fn written(job: &Job, inputs: &[PathBuf]) -> (Summary, tempfile::TempDir, Vec<Vec<u8>>) {
+    let out = tempfile::tempdir().unwrap();
+    let resources = resources(2, out.path());
+    let summary = run(job, inputs, &[], out.path(), &resources, &Progress::new()).unwrap();
+    check(out.path());
+    let directory = out.path().join(job.write.name());
+    let read = |path: &PathBuf| fs::read(directory.join(path.strip_prefix("/").unwrap())).unwrap();
+    let files = inputs.iter().map(read).collect();
+    (summary, out, files)
+}
+
+/// A file with these bytes in a directory of its own.
+pub fn file(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("input");
+    fs::write(&path, bytes).unwrap();
+    (directory, path)
+}
+
+/// How a file is compressed, and where its members end.
+#[derive(Clone, Copy, Debug)]
+pub enum Packed {
+    Plain,
+    Gzip(usize),
+    Zstd(usize),
+}
+
+impl Packed {
+    /// Compresses `bytes` in members of a fixed length.
+    pub fn pack(self, bytes: &[u8]) -> Vec<u8> {
+        match self {
+            Packed::Plain => bytes.to_vec(),
+            Packed::Gzip(length) => bytes.chunks(length).flat_map(gzip).collect(),
+            Packed::Zstd(length) => bytes
+                .chunks(length)
+                .flat_map(|part| zstd::bulk::compress(part, 1).unwrap())
+                .collect(),
+        }
+    }
+
+    /// The bytes of a file, as another program decompresses it.
+    pub fn unpack(self, file: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        match self {
+            Packed::Plain => return file.to_vec(),
+            Packed::Gzip(_) => {
+                assert!(!file.is_empty(), "no gzip member at all");
+                let mut decoder = flate2::read::MultiGzDecoder::new(file);
+                decoder.read_to_end(&mut bytes).unwrap();
+            }
+            Packed::Zstd(_) => {
+                assert!(!file.is_empty(), "no zstd frame at all");
+                let mut decoder = zstd::Decoder::new(file).unwrap();
+                decoder.read_to_end(&mut bytes).unwrap();
+            }
+        }
+        bytes
+    }
 }

@@ -13,10 +13,15 @@ use super::inflaters::Inflaters;
 use super::stretch::Inflated;
 use super::{Break, Pile, Step};
 use crate::Result;
+use crate::corpus::chunk::WholeMember;
 use memchr::memmem::Finder;
 
 /// The most decompressed bytes of a member that wait for its checksum.
 pub(super) const HELD_BYTES: u64 = 1 << 20;
+
+/// The fewest decompressed bytes of a member that is listed as a whole one: a list of shorter ones
+/// would take more memory than they do.
+const LEAST_WHOLE_BYTES: u64 = 256;
 
 /// How many bytes of false members, behind one damaged place, are decompressed in search of the
 /// next before members within a false one are no longer tried: this keeps the search linear.
@@ -181,6 +186,7 @@ impl Members {
         match outcome {
             Outcome::Going => self.member = Some(member),
             Outcome::Ended => {
+                self.list_whole(member, pile);
                 self.member = None;
                 self.unwanted = 0;
             }
@@ -191,6 +197,17 @@ impl Members {
             }
         }
         Ok(None)
+    }
+
+    /// Lists a member that has ended, if its length is one of those listed.
+    fn list_whole(&self, member: Member, pile: &mut Pile) {
+        let is_listed = (LEAST_WHOLE_BYTES..=HELD_BYTES).contains(&member.given);
+        if let Some(begin) = member.begin.filter(|_| is_listed) {
+            pile.whole.push(WholeMember {
+                bytes: begin..pile.bytes.len(),
+                file: member.offset..self.blocks.offset(),
+            });
+        }
     }
 
     /// Copies a step of what was decompressed ahead.

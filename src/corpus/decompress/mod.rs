@@ -9,6 +9,7 @@ mod stretch;
 #[cfg(test)]
 mod tests;
 
+use super::chunk::WholeMember;
 use super::source::Compression;
 use crate::Result;
 use blocks::Blocks;
@@ -28,6 +29,8 @@ pub(super) struct Pile {
     /// For each member that begins in the bytes: the index at which it does, and its offset in
     /// the file. A member that cannot be read is not among them.
     pub(super) members: Vec<(usize, u64)>,
+    /// Of these, members that end in the bytes, if they are neither short nor long.
+    pub(super) whole: Vec<WholeMember>,
 }
 
 impl Pile {
@@ -45,8 +48,18 @@ impl Pile {
         self.bytes.truncate(length);
         let kept = self.members.partition_point(|&(begin, _)| begin < length);
         let members = self.members.split_off(kept);
+        let kept = self
+            .whole
+            .partition_point(|member| member.bytes.start < length);
+        let mut whole = self.whole.split_off(kept);
+        for member in &mut whole {
+            member.bytes = member.bytes.start - length..member.bytes.end - length;
+        }
+        // One that is cut in two is whole nowhere.
+        self.whole.pop_if(|member| member.bytes.end > length);
         Pile {
             bytes,
+            whole,
             members: members
                 .into_iter()
                 .map(|(begin, member)| (begin - length, member))

@@ -122,7 +122,8 @@ type Facts = (Position, Position, Vec<u8>, Vec<(usize, u64)>, Vec<Skip>);
 
 fn facts(chunk: Chunk) -> Facts {
     let (bytes, members) = match chunk.body {
-        Body::Bytes { bytes, members } => (bytes, members),
+        Body::Bytes { bytes, members, .. } => (bytes, members),
+        Body::Part { .. } => panic!("there are no parts"),
         #[cfg(feature = "parquet")]
         Body::Rows { .. } => panic!("there are no tables"),
     };

@@ -88,6 +88,7 @@ impl RowReader {
         let body = Body::Bytes {
             bytes: Vec::new(),
             members: Vec::new(),
+            whole: Vec::new(),
         };
         self.chunk(first_row + rows, body, Some(skip))
     }

@@ -10,6 +10,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
+use parquet::basic::Compression;
 use parquet::file::metadata::RowGroupMetaData;
 
 use super::contain::contain;
@@ -56,7 +57,8 @@ impl Table {
     /// # Errors
     ///
     /// [`ErrorKind::Read`] if the file cannot be opened; [`ErrorKind::Parameter`] if it lacks the
-    /// text column.
+    /// text column; [`ErrorKind::Content`] if a column that is needed has a codec that this build
+    /// lacks.
     pub fn open(path: &Path, reading: &Reading) -> Result<std::result::Result<Table, String>> {
         let file = File::open(path).map_err(|error| {
             Error::new(ErrorKind::Read, "cannot open")
@@ -94,6 +96,8 @@ impl Table {
             );
             return Err(Error::new(ErrorKind::Parameter, message).in_file(path));
         }
+        let columns_read: &dyn Fn(usize) -> bool = &|leaf| columns.get(leaf) == Some(&true);
+        check_codecs(path, &metadata, columns_read)?;
         let wanted = columns.iter().enumerate().filter(|(_, wanted)| **wanted);
         let columns = ProjectionMask::leaves(schema, wanted.map(|(leaf, _)| leaf));
         let batch_bytes = (reading.chunk_bytes as u64).max(1);
@@ -108,6 +112,14 @@ impl Table {
             batch_bytes,
             most_page_bytes,
         }))
+    }
+
+    /// Refuses a file of which a column, needed or not, cannot be decompressed by this build.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] naming the column and its codec.
+    pub fn check_all_codecs(&self, path: &Path) -> Result<()> {
+        check_codecs(path, &self.metadata, &|_| true)
     }
 
     /// How many rows the file has.
@@ -309,6 +321,36 @@ pub(super) fn check(
                     column.uncompressed_size(),
                 );
             }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses columns that this build cannot decompress; `is_read` says which are.
+fn check_codecs(
+    path: &Path,
+    metadata: &ArrowReaderMetadata,
+    is_read: &dyn Fn(usize) -> bool,
+) -> Result<()> {
+    for group in metadata.metadata().row_groups() {
+        let read = group.columns().iter().enumerate();
+        for (_, column) in read.filter(|(leaf, _)| is_read(*leaf)) {
+            let codec = match column.compression() {
+                Compression::UNCOMPRESSED
+                | Compression::SNAPPY
+                | Compression::GZIP(_)
+                | Compression::ZSTD(_)
+                | Compression::LZ4
+                | Compression::LZ4_RAW => continue,
+                Compression::BROTLI(_) => "Brotli",
+                Compression::LZO => "LZO",
+            };
+            let message = format!(
+                "the column {:?} is compressed with {codec}, which is not read: write the file \
+                 again with zstd, snappy, gzip or lz4",
+                column.column_path().string(),
+            );
+            return Err(Error::new(ErrorKind::Content, message).in_file(path));
         }
     }
     Ok(())

@@ -251,9 +251,103 @@ fn copies_keep_schema_codec_and_rows() {
     assert_eq!(written.project(&[0, 1, 2, 3, 4]).unwrap(), whole);
     let column = written.column_by_name("duplicate_of").unwrap();
     assert_eq!(column.null_count(), 99);
+    // An earlier column of that name is replaced, whatever is in it.
     let twice = directory.path().join("c.parquet");
-    let error = copy_annotated(&copy, File::create(twice).unwrap(), &mut named).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Content);
+    let mut other = |row: u64| Ok((row == 7).then(|| "second".to_owned()));
+    copy_annotated(&copy, File::create(&twice).unwrap(), &mut other).unwrap();
+    let batches = read_all(&twice);
+    let again = arrow::compute::concat_batches(&batches[0].schema(), &batches).unwrap();
+    assert_eq!(again.schema(), written.schema());
+    let column = again.column_by_name("duplicate_of").unwrap();
+    assert_eq!((column.null_count(), column.is_valid(7)), (99, true));
+}
+
+#[test]
+fn row_groups_stay_as_they_are_but_for_empty_ones() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, copy) = (
+        directory.path().join("a.parquet"),
+        directory.path().join("b.parquet"),
+    );
+    let text = texts(100).into_iter().collect::<StringArray>();
+    write(&path, &batch(Arc::new(text)), Compression::SNAPPY, 30);
+    let groups = |path: &Path| -> Vec<i64> {
+        let file = File::open(path).unwrap();
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+        let groups = builder.metadata().row_groups().iter();
+        groups.map(|group| group.num_rows()).collect()
+    };
+    let output = || File::create(&copy).unwrap();
+    copy_kept(&path, output(), &mut |row| Ok(!(30..=60).contains(&row))).unwrap();
+    assert_eq!(groups(&copy), [30, 29, 10]);
+    copy_annotated(&path, output(), &mut |_| Ok(None)).unwrap();
+    assert_eq!(groups(&copy), groups(&path));
+}
+
+/// The path of a file whose note about Arrow's types is damaged.
+fn with_damaged_schema(directory: &Path) -> std::path::PathBuf {
+    let path = directory.join("schema.parquet");
+    let text = texts(20).into_iter().collect::<LargeStringArray>();
+    write(&path, &batch(Arc::new(text)), Compression::SNAPPY, 30);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = memchr::memmem::find(&bytes, b"ARROW:schema").unwrap();
+    bytes[at + 20..at + 60].fill(b'!');
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn a_file_with_a_damaged_note_about_types_is_copied_without_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = with_damaged_schema(directory.path());
+    let copy = directory.path().join("copy.parquet");
+    let output = || File::create(&copy).unwrap();
+    assert_eq!(
+        copy_kept(&path, output(), &mut |row| Ok(row > 4)).unwrap(),
+        15
+    );
+    let reading = reading();
+    let (expected, _) = rows(&open(&path, &reading), 0, &reading);
+    let (found, _) = rows(&open(&copy, &reading), 0, &reading);
+    let texts = |rows: &Rows| -> Vec<_> { rows.iter().map(|row| row.1.clone()).collect() };
+    assert_eq!(texts(&found), texts(&expected)[5..]);
+}
+
+#[test]
+fn a_codec_that_is_not_read_is_refused_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.parquet");
+    let text = texts(20).into_iter().collect::<StringArray>();
+    write(&path, &batch(Arc::new(text)), Compression::SNAPPY, 30);
+    // The codec of each column is a field of its metadata (4, behind its path): 1 is Snappy, 3 is LZO, written as 2 and 6.
+    let bytes = std::fs::read(&path).unwrap();
+    let footer = bytes.len()
+        - 8
+        - u32::from_le_bytes(*bytes[..bytes.len() - 4].last_chunk().unwrap()) as usize;
+    let wanted: [(&[u8], bool); 2] = [
+        (b"\x18\x04text\x15\x02", true),
+        (b"\x18\x06unread\x15\x02", false),
+    ];
+    for (column, is_read) in wanted {
+        let mut changed = bytes.clone();
+        let at = memchr::memmem::rfind(&changed[footer..], column);
+        let Some(at) = at else {
+            panic!("{:?}", String::from_utf8_lossy(&changed[footer..]));
+        };
+        changed[footer + at + column.len() - 1] = 6;
+        std::fs::write(&path, changed).unwrap();
+        let opened = Table::open(&path, &reading());
+        let refused = match is_read {
+            true => opened.map(drop),
+            false => opened.unwrap().unwrap().check_all_codecs(&path),
+        };
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Content);
+        assert!(
+            error.to_string().contains("is compressed with LZO"),
+            "{error}"
+        );
+    }
 }
 
 #[test]

@@ -26,8 +26,9 @@ const DUPLICATE_OF: &str = "duplicate_of";
 
 /// Copies the rows of `source` whose numbers `keep` accepts; returns how many those are.
 ///
-/// Every column, the schema, the codec of each column, and key-value metadata stay. Rows of groups
-/// that cannot be read are left out. Memory: a row group of the output, at most 64 MiB of it.
+/// Every column, the schema, the codec of each column, and key-value metadata stay. Each row group
+/// becomes one, or several of at most 64 MiB. Rows of groups that cannot be read are left out.
+/// Memory: a row group of the output.
 ///
 /// # Errors
 ///
@@ -43,15 +44,16 @@ pub fn copy_kept(
         let kept: Result<Vec<bool>> = rows.map(&mut *keep).collect();
         filter_record_batch(batch, &BooleanArray::from(kept?)).map_err(unwritable)
     };
-    copy(source, output, &|schema| Ok(schema), kept)
+    copy(source, output, &|schema| schema, kept)
 }
 
-/// Copies the rows of `source` with a further column `duplicate_of`, a string or null, which
-/// `duplicate_of` gives for the number of a row; returns how many rows there are.
+/// Copies the rows of `source` with a column `duplicate_of`, a string or null, which `duplicate_of`
+/// gives for the number of a row; returns how many rows there are. The column takes the place of one
+/// of that name, or is the last one.
 ///
 /// # Errors
 ///
-/// As [`copy_kept`], those of `duplicate_of`; [`ErrorKind::Content`] also if there is a column of that name.
+/// As [`copy_kept`], and those of `duplicate_of`.
 pub fn copy_annotated(
     source: &Path,
     output: impl Write + Send,
@@ -61,29 +63,31 @@ pub fn copy_annotated(
         let rows = first_row..first_row + batch.num_rows() as u64;
         let ids: Result<Vec<Option<String>>> = rows.map(&mut *duplicate_of).collect();
         let mut columns = batch.columns().to_vec();
-        columns.push(Arc::new(StringArray::from(ids?)) as ArrayRef);
-        let schema = with_column(batch.schema()).map_err(unwritable)?;
+        let marks = Arc::new(StringArray::from(ids?)) as ArrayRef;
+        match batch.schema().column_with_name(DUPLICATE_OF) {
+            Some((place, _)) => columns[place] = marks,
+            None => columns.push(marks),
+        }
+        let schema = with_column(batch.schema());
         RecordBatch::try_new(schema, columns).map_err(unwritable)
     };
     copy(source, output, &with_column, annotate)
 }
 
-fn with_column(schema: SchemaRef) -> std::result::Result<SchemaRef, String> {
-    if schema.column_with_name(DUPLICATE_OF).is_some() {
-        return Err(format!("there is a column {DUPLICATE_OF} already"));
+fn with_column(schema: SchemaRef) -> SchemaRef {
+    let marks = Arc::new(Field::new(DUPLICATE_OF, DataType::Utf8, true));
+    let mut fields = schema.fields().to_vec();
+    match schema.column_with_name(DUPLICATE_OF) {
+        Some((place, _)) => fields[place] = marks,
+        None => fields.push(marks),
     }
-    let added = Arc::new(Field::new(DUPLICATE_OF, DataType::Utf8, true));
-    let fields: Vec<_> = schema.fields().iter().cloned().chain([added]).collect();
-    Ok(Arc::new(Schema::new_with_metadata(
-        fields,
-        schema.metadata().clone(),
-    )))
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
 fn copy(
     source: &Path,
     output: impl Write + Send,
-    schema: &dyn Fn(SchemaRef) -> std::result::Result<SchemaRef, String>,
+    schema: &dyn Fn(SchemaRef) -> SchemaRef,
     mut change: impl FnMut(u64, &RecordBatch) -> Result<RecordBatch>,
 ) -> Result<u64> {
     let read = |error| {
@@ -98,7 +102,7 @@ fn copy(
         .or_else(|_| load(&file, true))
         .map_err(content)?;
     check(&metadata, file.metadata().map_err(read)?.len()).map_err(content)?;
-    let schema = schema(metadata.schema().clone()).map_err(content)?;
+    let schema = schema(metadata.schema().clone());
     let properties = properties(&metadata).build();
     let mut writer =
         contain(|| ArrowWriter::try_new(output, schema, Some(properties))).map_err(unwritable)?;
@@ -128,6 +132,7 @@ fn copy(
             }
         }
         first_row += u64::try_from(group.num_rows()).unwrap_or(0);
+        contain(|| writer.flush()).map_err(unwritable)?;
     }
     contain(|| writer.close()).map_err(unwritable)?;
     Ok(written)

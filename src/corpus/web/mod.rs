@@ -14,6 +14,7 @@ pub mod html;
 pub mod http;
 mod lines;
 mod markup;
+pub mod relations;
 pub mod visible_text;
 pub mod warc;
 mod web_text;

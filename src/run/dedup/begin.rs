@@ -1,7 +1,7 @@
 //! How a run begins: what it refuses, what it finds in its output directory, and how it goes on.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::Value;
@@ -13,13 +13,16 @@ use crate::run::streams::spool;
 use crate::run::{Progress, Resources, Workers};
 use crate::{Error, ErrorKind, Result};
 
+use super::copying::Stamp;
 use super::decided::Decided;
 use super::gathered::Gathered;
 use super::sketching::Inputs;
+#[cfg(feature = "parquet")]
+use super::table_dump;
 use super::work::{Beginning, Opened, SUMMARY, Work};
 use super::{
     Against, ClusterRule, Job, KnownDocuments, Place, Run, Summary, WriteMode, dump, identity,
-    least_memory_bytes, pair_tables,
+    least_memory_bytes, pair_tables, targets,
 };
 
 /// What a job finds in its output directory.
@@ -87,7 +90,8 @@ impl Job {
         if let Against::Known(known) = place.against {
             self.check_known(known)?;
         }
-        self.check_dump(place.sources)?;
+        let all = [place.against.documents(), place.sources].concat();
+        self.check_sources(&all, place.against.documents().len(), place.out)?;
         let mut sources = place.sources.iter().chain(place.against.documents());
         let beginning = Beginning {
             restart: place.restart,
@@ -125,10 +129,10 @@ impl Job {
         if work.outputs().is_written(&place.out.join("skipped.jsonl")) {
             found += ", reports written";
         }
-        if matches!(self.write, WriteMode::Kept | WriteMode::Annotated) {
+        if self.writes_dump() {
             let directory = place.out.join(self.write.name());
             let target = |source: &&Source| {
-                let target = dump::target(&source.path, &directory);
+                let target = directory.join(targets::inside(&source.path));
                 work.outputs().is_written(&target)
             };
             let written = place.sources.iter().filter(target).count();
@@ -138,12 +142,44 @@ impl Job {
         Ok(Some(format!("continuing an interrupted run: {found}")))
     }
 
-    /// Refuses what cannot be written; of streams, nothing is known yet.
-    fn check_dump(&self, sources: &[Source]) -> Result<()> {
-        if matches!(self.write, WriteMode::Kept | WriteMode::Annotated) {
-            dump::check(sources, self.write == WriteMode::Annotated)?;
+    /// Refuses what cannot be read or written, before anything is; of streams, little is known yet.
+    /// The first sources are the `references`.
+    fn check_sources(&self, sources: &[Source], references: usize, out: &Path) -> Result<()> {
+        let (references, inputs) = sources.split_at(references.min(sources.len()));
+        #[cfg(feature = "parquet")]
+        {
+            table_dump::check(references, &self.reading, false)?;
+            table_dump::check(inputs, &self.reading, self.writes_dump())?;
         }
-        Ok(())
+        #[cfg(not(feature = "parquet"))]
+        let _ = references;
+        if self.writes_dump() {
+            dump::check(inputs, self.write == WriteMode::Annotated, self.dump)?;
+        }
+        targets::check(out, &self.outputs(inputs)?)
+    }
+
+    /// Whether files are written for the inputs.
+    pub(super) fn writes_dump(&self) -> bool {
+        matches!(self.write, WriteMode::Kept | WriteMode::Annotated)
+    }
+
+    /// The files that a run on `sources` writes, below the directory of the output.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if two of them would be one file.
+    pub fn outputs(&self, sources: &[Source]) -> Result<Vec<PathBuf>> {
+        let mut names: Vec<PathBuf> = self.reports().into_iter().map(PathBuf::from).collect();
+        names.extend(self.targets(sources)?);
+        Ok(names)
+    }
+
+    /// For each of `sources`, the file that is written for it.
+    fn targets(&self, sources: &[Source]) -> Result<Vec<PathBuf>> {
+        match self.writes_dump() {
+            true => targets::of_sources(sources, self.write.name()),
+            false => Ok(Vec::new()),
+        }
     }
 
     /// Refuses what goes by texts or parts, of which nothing is known.
@@ -189,7 +225,9 @@ impl Unfinished<'_> {
         if sources.iter().any(Source::is_stream) {
             let directory = self.work.directory();
             let spooled = spool(&mut sources, &job.reading, directory, progress);
-            if let Err(error) = spooled.and_then(|()| job.check_dump(&sources[references..])) {
+            if let Err(error) =
+                spooled.and_then(|()| job.check_sources(&sources, references, place.out))
+            {
                 self.work.abandon()?;
                 return Err(error);
             }
@@ -202,6 +240,8 @@ impl Unfinished<'_> {
         let run = Run {
             job,
             inputs,
+            stamps: sources.iter().map(Stamp::of).collect::<Result<_>>()?,
+            targets: job.targets(&sources[references..])?,
             known: match place.against {
                 Against::Known(known) => Some(known),
                 Against::Itself | Against::Documents(_) => None,

@@ -1,29 +1,35 @@
 //! The inputs once more, without the documents that go, or with a mark on each: the last reading.
+//!
+//! Records that could not be read stay as they are, unless they are to be left out. A file of which
+//! nothing goes is copied byte for byte.
 
+use std::collections::HashSet;
 use std::io::Write;
-use std::path::{Component, Path, PathBuf};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
-use flate2::write::GzEncoder;
+use memchr::memmem;
 
-use crate::corpus::web::warc::{self, Next};
-use crate::corpus::{Chunk, Compression, Format, Parsed, Parser, Reading, Source};
+use crate::corpus::{Body, Chunk, Compression, Format, Source};
 use crate::io::AtomicFile;
 use crate::io::directory::create_all;
-use crate::run::Progress;
 use crate::run::pipeline::{Event, Pipeline, Unit};
 use crate::{Error, ErrorKind, Result};
 
 use super::bits::Bits;
+use super::copying::{self, Stamp};
 use super::gathered::Gathered;
+use super::job::DumpSettings;
 use super::known::KnownIds;
+use super::mark;
 use super::numbering::Numbering;
+use super::packing::{LongMember, Packing, Piece, levels};
+use super::related::{self, OpenRelatedIds, RelatedCounts, RelatedIds};
+use super::row::Flags;
 use super::shingle_sets::changed;
 use super::sketching::{Inputs, source_of};
-use super::work::Outputs;
-
-/// The usual effort of gzip and zstd.
-const GZIP_LEVEL: u32 = 6;
-const ZSTD_LEVEL: i32 = 3;
+use super::targets;
+use super::work::{Outputs, Work};
 
 /// What is done to documents that go.
 #[derive(Clone, Copy)]
@@ -39,93 +45,153 @@ pub struct Dump<'a> {
     /// What is read.
     pub inputs: Inputs<'a>,
     /// How it is read.
-    pub reading: &'a Reading,
+    #[cfg(feature = "parquet")]
+    pub reading: &'a crate::corpus::Reading,
+    /// The inputs' files as they were when the run began.
+    pub stamps: &'a [Stamp],
     /// The numbers of documents.
     pub numbering: &'a Numbering<'a>,
     /// Their labels.
     pub gathered: &'a Gathered,
     /// Known documents, if the input was compared with such.
     pub known: Option<&'a KnownIds>,
-    /// Documents that go, and those that could not be read.
+    /// Documents that go; records that could not be read are among them if they are left out.
     pub dropped: &'a Bits,
     /// Where the files are recorded.
     pub outputs: &'a Outputs,
     /// What is done to them.
     pub change: Change<'a>,
-}
-
-/// The file in `directory` that a source is written to.
-pub fn target(source: &Path, directory: &Path) -> PathBuf {
-    directory.join(inside(source))
+    /// How files are written.
+    pub settings: DumpSettings,
+    /// The directory of the output.
+    pub out: &'a Path,
+    /// For each source of the input, its file below that directory.
+    pub targets: &'a [PathBuf],
+    /// Where counts wait for the end of the run.
+    pub work: &'a Work,
+    /// The ids of records that go, for the files that are being written.
+    pub related: OpenRelatedIds,
 }
 
 /// Refuses what cannot be written, before anything is read.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] for a mark in a format that has no place for one.
-pub fn check(sources: &[Source], marks: bool) -> Result<()> {
-    let mut known = sources.iter().filter(|source| !source.is_stream());
-    let unsuitable = known.find(|source| match source.format {
-        Format::FormFeed | Format::WholeFile | Format::Html | Format::Arc => marks,
-        Format::Jsonl | Format::Warc | Format::Parquet => false,
-    });
-    let Some(source) = unsuitable else {
-        return Ok(());
+/// [`ErrorKind::Parameter`] for a mark in a format that has no place for one, and for a level that
+/// a compression does not have.
+pub fn check(sources: &[Source], marks: bool, settings: DumpSettings) -> Result<()> {
+    let refuse = |source: &Source, message: String| {
+        Err(Error::new(ErrorKind::Parameter, message).in_file(&source.path))
     };
-    let message = format!(
-        "{} has no place for a mark (choose --write kept or ids)",
-        source.format.name()
-    );
-    Err(Error::new(ErrorKind::Parameter, message).in_file(&source.path))
+    for source in sources.iter().filter(|source| !source.is_stream()) {
+        let has_place = match source.format {
+            Format::FormFeed | Format::WholeFile | Format::Html | Format::Arc => false,
+            Format::Jsonl | Format::Warc | Format::Parquet => true,
+        };
+        if marks && !has_place {
+            let message = format!(
+                "{} has no place for a mark (choose --write kept or ids)",
+                source.format.name()
+            );
+            return refuse(source, message);
+        }
+        let levels = levels(source.compression);
+        if let (Some(level), Some(levels)) = (settings.compression_level, levels)
+            && !levels.contains(&level)
+        {
+            let message = format!(
+                "is compressed with {}, which has no compression level {level}: choose {} to {}",
+                source.compression.name(),
+                levels.start,
+                levels.end - 1
+            );
+            return refuse(source, message);
+        }
+    }
+    Ok(())
+}
+
+/// Where a record stands in its chunk, and what takes its place, if anything does.
+type Replaced = (Range<usize>, Option<Vec<u8>>);
+
+/// What a chunk becomes.
+enum Written {
+    /// Bytes of the file.
+    Packed(Vec<u8>, RelatedCounts),
+    /// A part of a long record, not compressed yet.
+    Part { bytes: Vec<u8>, is_last: bool },
 }
 
 impl Dump<'_> {
-    /// Writes a file for each source into `directory`, under the source's own name.
+    /// Writes a file for each source; returns how many records went because of others.
     ///
     /// # Errors
-    /// [`ErrorKind::Changed`] if a chunk is not what it was; those of reading and writing.
-    pub fn write(&self, units: &[Unit], pipeline: &Pipeline<'_>, directory: &Path) -> Result<()> {
-        let units = &self.unwritten(units, directory, pipeline.progress);
-        let mut open: Vec<Option<(u32, AtomicFile)>> = units.iter().map(|_| None).collect();
-        let start = || Parser::new(self.reading);
-        let work = |parser: &mut Parser, chunk: &Chunk| self.changed_chunk(parser, chunk);
-        pipeline.run(units, start, work, |unit, event| match event {
-            Event::Chunk { source, result, .. } => {
-                if open[unit]
-                    .as_ref()
-                    .is_none_or(|(current, _)| *current != source)
-                {
-                    finish(open[unit].take())?;
-                    let target = self.target(source, directory)?;
-                    open[unit] = Some((source, self.outputs.create(&target)?));
-                }
-                match &mut open[unit] {
-                    Some((_, file)) => file.write_all(&result).map_err(|cause| file.error(cause)),
-                    None => Ok(()),
-                }
+    /// [`ErrorKind::Changed`] if a source is not what it was; those of reading and writing.
+    pub fn write(&self, units: &[Unit], pipeline: &Pipeline<'_>) -> Result<RelatedCounts> {
+        let sources = (0..).zip(self.inputs.sources);
+        let sources = sources.skip(self.inputs.references as usize);
+        let mut finished = HashSet::new();
+        for (number, source) in sources.clone() {
+            let target = self.target(number)?;
+            if self.outputs.is_written(&target) {
+                pipeline.progress.advance(source.bytes.unwrap_or_default());
+                finished.insert(number);
+            } else if self.is_copied(number, source) {
+                let stamp = self.stamps.get(number as usize);
+                let output = self.outputs.create(&target)?;
+                copying::copy(source, stamp, output, pipeline.progress)?;
+                finished.insert(number);
             }
-            Event::End => finish(open[unit].take()),
+        }
+        let units = &self.without(units, |number, source| {
+            source.format == Format::Parquet || finished.contains(&number)
+        });
+        let mut open: Vec<Option<OpenFile<'_>>> = units.iter().map(|_| None).collect();
+        let work = |chunk: &Chunk| self.changed_chunk(chunk);
+        pipeline.run_in_parts(units, work, |unit, event| match event {
+            Event::Chunk { source, result, .. } => {
+                let open = &mut open[unit];
+                if open.as_ref().is_none_or(|open| open.number != source) {
+                    self.finish(open.take())?;
+                    *open = Some(self.open(source)?);
+                }
+                open.as_mut().map_or(Ok(()), |open| open.write(result))
+            }
+            Event::End => self.finish(open[unit].take()),
         })?;
         #[cfg(feature = "parquet")]
-        self.write_tables(pipeline.progress, directory)?;
-        Ok(())
+        self.write_tables(&finished, pipeline.progress)?;
+        let mut counts = RelatedCounts::default();
+        for (number, _) in sources.filter(|(_, source)| source.format == Format::Warc) {
+            let own = related::stored(self.work, number)?;
+            counts
+                .iter_mut()
+                .zip(own)
+                .for_each(|(sum, own)| *sum += own);
+        }
+        Ok(counts)
     }
 
-    /// The units without the sources that are tables, and without those whose file an interrupted
-    /// run completed.
-    fn unwritten(&self, units: &[Unit], directory: &Path, progress: &Progress) -> Vec<Unit> {
-        let sources = self.inputs.sources;
+    /// Whether a source stays as it is.
+    fn is_copied(&self, number: u32, source: &Source) -> bool {
+        let begin = self.numbering.documents_before(number);
+        let count = self.numbering.documents_before(number + 1) - begin;
+        let same_level =
+            self.settings.compression_level.is_none() || source.compression == Compression::None;
+        matches!(self.change, Change::Leave) && same_level && !self.dropped.any_of(begin, count)
+    }
+
+    /// The units without some of the sources.
+    fn without(&self, units: &[Unit], is_left_out: impl Fn(u32, &Source) -> bool) -> Vec<Unit> {
         let is_left_out = |number: &u32| {
-            sources.get(*number as usize).is_some_and(|source| {
-                source.format == Format::Parquet || self.is_written(source, directory, progress)
-            })
+            let source = self.inputs.sources.get(*number as usize);
+            source.is_some_and(|source| is_left_out(*number, source))
         };
         let mut rest = Vec::new();
         for unit in units {
             let mut begin = unit.sources.start;
-            for source in unit.sources.clone().filter(is_left_out) {
-                rest.push(begin..source);
-                begin = source + 1;
+            for number in unit.sources.clone().filter(is_left_out) {
+                rest.push(begin..number);
+                begin = number + 1;
             }
             rest.push(begin..unit.sources.end);
         }
@@ -137,64 +203,138 @@ impl Dump<'_> {
         rest.into_iter().map(unit).collect()
     }
 
-    /// Whether the file of a source is complete; then its bytes are done.
-    pub(super) fn is_written(
-        &self,
-        source: &Source,
-        directory: &Path,
-        progress: &Progress,
-    ) -> bool {
-        let is_written = self.outputs.is_written(&target(&source.path, directory));
-        if is_written {
-            progress.advance(source.bytes.unwrap_or_default());
-        }
-        is_written
-    }
-
-    /// The file of a source, in directories that exist.
-    pub(super) fn target(&self, source: u32, directory: &Path) -> Result<PathBuf> {
-        let source = source_of(self.inputs.sources, source)?;
-        let target = target(&source.path, directory);
-        let parent = target.parent().unwrap_or(directory);
+    /// The file of a source, in directories that exist and are no links.
+    pub(super) fn target(&self, source: u32) -> Result<PathBuf> {
+        let place = source.checked_sub(self.inputs.references);
+        let name = place.and_then(|place| self.targets.get(place as usize));
+        let name = name.ok_or_else(|| {
+            Error::new(ErrorKind::Content, format!("no target of source {source}"))
+        })?;
+        targets::check(self.out, std::slice::from_ref(name))?;
+        let target = self.out.join(name);
+        let parent = target.parent().unwrap_or(self.out);
         create_all(parent)?;
         Ok(target)
     }
 
-    fn changed_chunk(&self, parser: &mut Parser, chunk: &Chunk) -> Result<Vec<u8>> {
+    fn open(&self, number: u32) -> Result<OpenFile<'_>> {
+        let source = source_of(self.inputs.sources, number)?;
+        Ok(OpenFile {
+            number,
+            packing: self.packing(source),
+            file: self.outputs.create(&self.target(number)?)?,
+            is_empty: true,
+            long: None,
+            counts: RelatedCounts::default(),
+        })
+    }
+
+    fn finish(&self, open: Option<OpenFile<'_>>) -> Result<()> {
+        let Some(mut open) = open else {
+            return Ok(());
+        };
+        open.end_long()?;
+        if open.is_empty {
+            let mut member = Vec::new();
+            open.packing.member(&[], &mut member)?;
+            open.put(&member)?;
+        }
+        self.related.forget(open.number);
+        if open.counts != RelatedCounts::default() {
+            related::store(self.work, open.number, open.counts)?;
+        }
+        open.file.publish()
+    }
+
+    fn packing<'s>(&self, source: &'s Source) -> Packing<'s> {
+        Packing {
+            source,
+            level: self.settings.compression_level,
+        }
+    }
+
+    fn changed_chunk(&self, chunk: &Chunk) -> Result<Written> {
         let source = source_of(self.inputs.sources, chunk.source)?;
-        let (first, _) = self
+        if let Body::Part {
+            bytes,
+            is_document,
+            is_last,
+        } = &chunk.body
+        {
+            let goes = *is_document && self.settings.drops_skipped();
+            return Ok(Written::Part {
+                bytes: if goes { Vec::new() } else { bytes.clone() },
+                is_last: *is_last,
+            });
+        }
+        let (first, count) = self
             .numbering
             .first_of(chunk)
             .ok_or_else(|| changed(source))?;
         let bytes = chunk.bytes();
-        let (mut out, mut copied) = (Vec::with_capacity(bytes.len()), 0);
-        let mut failure = None;
-        let goes = |ordinal| self.dropped.contains(first.saturating_add(ordinal));
-        parser.for_each(source.format, chunk, &goes, &mut |ordinal, parsed| {
-            let place = match &parsed {
-                Parsed::Document(document) => document.place,
-                Parsed::Skipped(skip) => skip.place,
-                Parsed::Unwanted => return,
-            };
-            let Some(range) = chunk.range(&place) else {
-                return;
-            };
-            out.extend_from_slice(&bytes[copied..range.start.max(copied)]);
-            copied = range.end.max(copied);
-            if let (Change::Mark(kept), Parsed::Document(_)) = (self.change, &parsed) {
-                let raw = &bytes[range];
-                match self.kept_id(kept, first + ordinal) {
-                    Ok(Some(id)) => mark(source.format, raw, &id, &mut out),
-                    Ok(None) => out.extend_from_slice(raw),
-                    Err(error) => failure = Some(error),
-                }
-            }
-        });
-        out.extend_from_slice(&bytes[copied..]);
-        match failure {
-            Some(error) => Err(error),
-            None => compress(source, out),
+        let mut changes = self.changes(source, chunk, first..first + count)?;
+        let mut counts = RelatedCounts::default();
+        if source.format == Format::Warc && matches!(self.change, Change::Leave) {
+            let ids = self.related_ids(chunk.source)?;
+            let (related, found) = ids.find(bytes);
+            counts = found;
+            changes.extend(related.into_iter().map(|range| (range, None)));
+            changes.sort_by_key(|(range, _)| range.start);
         }
+        let (mut pieces, mut copied) = (Vec::new(), 0);
+        for (range, new) in changes {
+            if copied < range.start {
+                pieces.push(Piece::Same(copied..range.start));
+            }
+            copied = range.end.max(copied);
+            pieces.extend(new.map(Piece::New));
+        }
+        pieces.push(Piece::Same(copied..bytes.len()));
+        let packed = self.packing(source).pack(chunk, pieces)?;
+        Ok(Written::Packed(packed, counts))
+    }
+
+    /// The records of `chunk`, with the documents `numbers`, that do not stay as they are: where
+    /// they stand, and what takes their place.
+    fn changes(
+        &self,
+        source: &Source,
+        chunk: &Chunk,
+        numbers: Range<u32>,
+    ) -> Result<Vec<Replaced>> {
+        let bytes = chunk.bytes();
+        // Earlier marks are looked for only where there are any.
+        let has_marks = memmem::find(bytes, mark::name(source.format)).is_some();
+        let mut changes = Vec::new();
+        self.gathered.for_each_row(numbers, |number, row| {
+            // A record that was passed over stands in no chunk.
+            let Some(range) = chunk.range(&row.place) else {
+                return Ok(());
+            };
+            match self.change {
+                Change::Leave if self.dropped.contains(number) => changes.push((range, None)),
+                Change::Mark(kept) if !row.flags.has(Flags::SKIPPED) => {
+                    let id = self.kept_id(kept, number)?;
+                    if id.is_some() || has_marks {
+                        let raw = &bytes[range.clone()];
+                        let new = mark::marked(source.format, raw, id.as_deref());
+                        changes.extend(new.map(|new| (range, Some(new))));
+                    }
+                }
+                Change::Leave | Change::Mark(_) => {}
+            }
+            Ok(())
+        })?;
+        Ok(changes)
+    }
+
+    fn related_ids(&self, number: u32) -> Result<std::sync::Arc<RelatedIds>> {
+        let (begin, end) = (
+            self.numbering.documents_before(number),
+            self.numbering.documents_before(number + 1),
+        );
+        let read = || RelatedIds::read(self.gathered, begin..end, self.dropped);
+        self.related.of(number, read)
     }
 
     pub(super) fn kept_id(&self, kept: &[(u32, u32)], document: u32) -> Result<Option<Vec<u8>>> {
@@ -210,139 +350,54 @@ impl Dump<'_> {
     }
 }
 
-fn finish(file: Option<(u32, AtomicFile)>) -> Result<()> {
-    file.map_or(Ok(()), |(_, file)| file.publish())
+/// A file that is being written.
+struct OpenFile<'a> {
+    number: u32,
+    packing: Packing<'a>,
+    file: AtomicFile,
+    is_empty: bool,
+    /// The member of a long record that has not ended.
+    long: Option<LongMember>,
+    counts: RelatedCounts,
 }
 
-/// A relative path without steps upwards, for a path of any kind.
-fn inside(path: &Path) -> PathBuf {
-    if path == Path::new("-") {
-        return "stdin".into();
-    }
-    let names = path
-        .components()
-        .filter(|part| matches!(part, Component::Normal(_)));
-    names.collect()
-}
-
-/// Appends `raw` with a mark that says which document it repeats.
-fn mark(format: Format, raw: &[u8], kept: &[u8], out: &mut Vec<u8>) {
-    match format {
-        Format::Jsonl => {
-            let end = raw
-                .iter()
-                .rposition(|&byte| byte == b'}')
-                .unwrap_or(raw.len());
-            let is_empty = raw[..end].trim_ascii_end().ends_with(b"{");
-            out.extend_from_slice(&raw[..end]);
-            out.extend_from_slice(if is_empty {
-                b"\"duplicate_of\":"
-            } else {
-                b",\"duplicate_of\":"
-            });
-            // Writing to memory cannot fail.
-            let _ = serde_json::to_writer(&mut *out, &String::from_utf8_lossy(kept));
-            out.extend_from_slice(&raw[end..]);
+impl OpenFile<'_> {
+    fn write(&mut self, written: Written) -> Result<()> {
+        match written {
+            Written::Packed(bytes, counts) => {
+                self.counts
+                    .iter_mut()
+                    .zip(counts)
+                    .for_each(|(sum, more)| *sum += more);
+                self.put(&bytes)
+            }
+            Written::Part { bytes, is_last } => {
+                if !bytes.is_empty() {
+                    let mut long = match self.long.take() {
+                        Some(long) => long,
+                        None => self.packing.long_member()?,
+                    };
+                    let packed = long.part(&bytes).map_err(|cause| self.file.error(cause))?;
+                    self.long = Some(long);
+                    self.put(&packed)?;
+                }
+                if is_last { self.end_long() } else { Ok(()) }
+            }
         }
-        Format::Warc => {
-            let line = raw
-                .iter()
-                .position(|&byte| byte == b'\n')
-                .map_or(0, |end| end + 1);
-            out.extend_from_slice(&raw[..line]);
-            let header = kept.iter().copied().filter(|byte| !byte.is_ascii_control());
-            out.extend_from_slice(b"WARC-Simtool-Duplicate-Of: ");
-            out.extend(header);
-            out.extend_from_slice(b"\r\n");
-            out.extend_from_slice(&raw[line..]);
-        }
-        _ => out.extend_from_slice(raw),
     }
-}
 
-/// Compresses as the source is compressed: records of web archives each for themselves.
-fn compress(source: &Source, bytes: Vec<u8>) -> Result<Vec<u8>> {
-    if source.compression == Compression::None || bytes.is_empty() {
-        return Ok(bytes);
-    }
-    let mut out = Vec::new();
-    let mut rest = bytes.as_slice();
-    while !rest.is_empty() {
-        let length = match source.format {
-            Format::Warc => record_length(rest),
-            _ => rest.len(),
+    fn end_long(&mut self) -> Result<()> {
+        let Some(long) = self.long.take() else {
+            return Ok(());
         };
-        let (part, behind) = rest.split_at(length);
-        rest = behind;
-        compress_part(source.compression, part, &mut out).map_err(|cause| {
-            Error::new(ErrorKind::Write, "cannot be compressed")
-                .in_file(&source.path)
-                .caused_by(cause)
-        })?;
-    }
-    Ok(out)
-}
-
-/// The length of the first record, or of everything if there is no whole one.
-fn record_length(bytes: &[u8]) -> usize {
-    match warc::next_record(bytes, true) {
-        Next::Record(record) if !record.raw.is_empty() => {
-            let behind = record.raw.as_ptr() as usize - bytes.as_ptr() as usize;
-            (behind + record.raw.len()).min(bytes.len())
-        }
-        _ => bytes.len(),
-    }
-}
-
-fn compress_part(compression: Compression, part: &[u8], out: &mut Vec<u8>) -> std::io::Result<()> {
-    match compression {
-        Compression::None => out.extend_from_slice(part),
-        Compression::Gzip => {
-            let mut encoder = GzEncoder::new(out, flate2::Compression::new(GZIP_LEVEL));
-            encoder.write_all(part)?;
-            encoder.finish()?;
-        }
-        Compression::Zstd => out.extend_from_slice(&zstd::bulk::compress(part, ZSTD_LEVEL)?),
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_stay_inside() {
-        for (path, target) in [
-            ("a/b.jsonl", "a/b.jsonl"),
-            ("/data/../x.gz", "data/x.gz"),
-            ("../../up", "up"),
-            ("-", "stdin"),
-        ] {
-            assert_eq!(inside(Path::new(path)), Path::new(target));
-        }
+        let rest = long.end().map_err(|cause| self.file.error(cause))?;
+        self.put(&rest)
     }
 
-    #[test]
-    fn marks_are_valid() {
-        for (raw, marked) in [
-            (
-                &b"{\"a\":1}\n"[..],
-                &b"{\"a\":1,\"duplicate_of\":\"x\\\"y\"}\n"[..],
-            ),
-            (b"{ }\r\n", b"{ \"duplicate_of\":\"x\\\"y\"}\r\n"),
-        ] {
-            let mut out = Vec::new();
-            mark(Format::Jsonl, raw, b"x\"y", &mut out);
-            assert_eq!(out, marked);
-            let value: serde_json::Value = serde_json::from_slice(&out).unwrap();
-            assert_eq!(value["duplicate_of"], "x\"y");
-        }
-        let mut out = Vec::new();
-        mark(Format::Warc, b"WARC/1.0\r\nA: b\r\n\r\n", b"id\n", &mut out);
-        assert_eq!(
-            out,
-            b"WARC/1.0\r\nWARC-Simtool-Duplicate-Of: id\r\nA: b\r\n\r\n"
-        );
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.is_empty &= bytes.is_empty();
+        self.file
+            .write_all(bytes)
+            .map_err(|cause| self.file.error(cause))
     }
 }

@@ -97,6 +97,27 @@ impl Gathered {
         Label::read(&bytes).ok_or_else(missing)
     }
 
+    /// Calls `visit` with the number and the row of each of some documents, in order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`]; those of `visit`.
+    pub fn for_each_row(
+        &self,
+        numbers: std::ops::Range<u32>,
+        mut visit: impl FnMut(u32, &Row) -> Result<()>,
+    ) -> Result<()> {
+        const BLOCK: usize = 8192;
+        let mut rows = Vec::new();
+        for first in numbers.clone().step_by(BLOCK) {
+            let count = BLOCK.min((numbers.end - first) as usize);
+            self.rows.read(first.into(), count, &mut rows)?;
+            for (number, row) in (first..).zip(&rows) {
+                visit(number, row)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Counts the documents of each kind; reads all rows.
     ///
     /// # Errors

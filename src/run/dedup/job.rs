@@ -33,6 +33,8 @@ pub struct Job {
     pub reading: Reading,
     /// What is written besides the reports.
     pub write: WriteMode,
+    /// How the files of `kept/` and `annotated/` are written.
+    pub dump: DumpSettings,
     /// Further forms of the list of pairs.
     pub pairs: PairForms,
 }
@@ -80,6 +82,33 @@ impl WriteMode {
     }
 }
 
+/// How the files of `kept/` and `annotated/` are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DumpSettings {
+    /// What is done with records that could not be read.
+    pub skipped: SkippedRecords,
+    /// The effort of gzip or zstd for files that are compressed as a whole; unless it is given,
+    /// what stays as it is is not compressed anew.
+    pub compression_level: Option<u32>,
+}
+
+/// What is done with records that could not be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SkippedRecords {
+    /// They stay, byte for byte, in their places.
+    #[default]
+    Keep,
+    /// They are left out.
+    Drop,
+}
+
+impl DumpSettings {
+    /// Whether records that could not be read are left out.
+    pub fn drops_skipped(self) -> bool {
+        self.skipped == SkippedRecords::Drop
+    }
+}
+
 /// Further forms of the list of pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairForms {
@@ -110,6 +139,8 @@ impl Job {
             "drop_all": self.drop_all,
             "reading": self.reading,
             "write": self.write.name(),
+            "skipped": if self.dump.drops_skipped() { "drop" } else { "keep" },
+            "compression_level": self.dump.compression_level,
             "pairs": {"csv": self.pairs.csv, "parquet": self.pairs.parquet},
         })
     }

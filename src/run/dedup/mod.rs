@@ -11,6 +11,7 @@
 
 mod begin;
 mod bits;
+mod copying;
 mod decided;
 mod decision;
 mod dump;
@@ -22,10 +23,13 @@ mod identity;
 mod job;
 mod known;
 mod leaders;
+mod mark;
 mod near;
 mod numbering;
+mod packing;
 mod pair_tables;
 mod refused;
+mod related;
 mod reported;
 mod reports;
 mod resolve;
@@ -36,10 +40,11 @@ mod sketching;
 mod summary;
 #[cfg(feature = "parquet")]
 mod table_dump;
+mod targets;
 mod work;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::Result;
@@ -55,6 +60,7 @@ use crate::sketch::{Method, Shape};
 use crate::vocabulary::Frequencies;
 
 use bits::Bits;
+use copying::Stamp;
 use decided::{Decided, Decisions};
 use decision::Decision;
 use dump::{Change, Dump};
@@ -63,6 +69,7 @@ use known::KnownIds;
 use near::Stages;
 use numbering::Numbering;
 use refused::Refused;
+use related::{OpenRelatedIds, RelatedCounts};
 use reported::Reported;
 use reports::Reports;
 use row::{Flags, Row};
@@ -71,7 +78,7 @@ use work::{TIMINGS, Work};
 
 pub use begin::{Begun, Unfinished};
 pub use estimate::Estimate;
-pub use job::{ClusterRule, Job, PairForms, Verification, WriteMode};
+pub use job::{ClusterRule, DumpSettings, Job, PairForms, SkippedRecords, Verification, WriteMode};
 pub use known::{KnownDocuments, Nearest};
 pub use summary::Summary;
 
@@ -137,6 +144,10 @@ struct Fates {
 struct Run<'a> {
     job: &'a Job,
     inputs: Inputs<'a>,
+    /// The files of the inputs as they are at the beginning.
+    stamps: Vec<Stamp>,
+    /// The files of the dump.
+    targets: Vec<PathBuf>,
     known: Option<&'a dyn KnownDocuments>,
     out: &'a Path,
     work: &'a Work,
@@ -185,13 +196,15 @@ impl Run<'_> {
             None => self.report(method, &gathered, &decided, &fates)?,
         };
         let refused = decided.refused_count;
-        self.dump(&gathered, decided.known.as_ref(), &numbering, &units, fates)?;
+        let known = decided.known.as_ref();
+        let related = self.dump(&gathered, known, &numbering, &units, fates)?;
 
         let summary = Summary {
             counts,
             totals: reported.totals,
             refused,
             refused_listed: reported.refused_listed,
+            related,
         };
         let digests = summary::digests(&gathered.chunks, self.inputs.sources.len());
         let inputs = summary::Inputs {
@@ -361,7 +374,7 @@ impl Run<'_> {
         methods::build(&self.job.method, common, &frequencies).map(Some)
     }
 
-    /// The last reading, if there is one.
+    /// The last reading, if there is one; says how many records go because of others.
     fn dump(
         &self,
         gathered: &Gathered,
@@ -369,18 +382,19 @@ impl Run<'_> {
         numbering: &Numbering<'_>,
         units: &[std::ops::Range<u32>],
         fates: Fates,
-    ) -> Result<()> {
-        if matches!(self.job.write, WriteMode::None | WriteMode::Ids) {
-            return Ok(());
+    ) -> Result<RelatedCounts> {
+        if !self.job.writes_dump() {
+            return Ok(RelatedCounts::default());
         }
         let Fates { mut dropped, kept } = fates;
-        // Documents that could not be read are not written either.
-        gathered.rows.for_each_block(8192, |first, rows: &[Row]| {
-            let numbered = (first as u32..).zip(rows);
-            let skipped = numbered.filter(|(_, row)| row.flags.has(Flags::SKIPPED));
-            skipped.for_each(|(number, _)| dropped.insert(number));
-            Ok(())
-        })?;
+        if self.job.dump.drops_skipped() {
+            gathered.rows.for_each_block(8192, |first, rows: &[Row]| {
+                let numbered = (first as u32..).zip(rows);
+                let skipped = numbered.filter(|(_, row)| row.flags.has(Flags::SKIPPED));
+                skipped.for_each(|(number, _)| dropped.insert(number));
+                Ok(())
+            })?;
+        }
         let total = self
             .inputs
             .sources
@@ -399,7 +413,9 @@ impl Run<'_> {
             .collect();
         let dump = Dump {
             inputs: self.inputs,
+            #[cfg(feature = "parquet")]
             reading: &self.job.reading,
+            stamps: &self.stamps,
             numbering,
             gathered,
             known,
@@ -409,14 +425,15 @@ impl Run<'_> {
                 WriteMode::Annotated => Change::Mark(&kept),
                 _ => Change::Leave,
             },
+            settings: self.job.dump,
+            out: self.out,
+            targets: &self.targets,
+            work: self.work,
+            related: OpenRelatedIds::default(),
         };
-        dump.write(
-            &units,
-            &self.pipeline(),
-            &self.out.join(self.job.write.name()),
-        )?;
+        let related = dump.write(&units, &self.pipeline())?;
         self.progress.end(total);
-        Ok(())
+        Ok(related)
     }
 
     fn pipeline(&self) -> Pipeline<'_> {

@@ -73,6 +73,7 @@ impl<'a> Numbering<'a> {
         let entry = &self.chunks[place];
         let is_same = match &chunk.body {
             Body::Bytes { bytes, .. } => bytes.is_empty() || xxh3_128(bytes) == entry.digest,
+            Body::Part { .. } => false,
             #[cfg(feature = "parquet")]
             Body::Rows { .. } => true,
         };

@@ -69,14 +69,22 @@ pub struct Label {
     pub reason: Vec<u8>,
     /// For a skipped document: what was wrong.
     pub detail: Vec<u8>,
+    /// The id of the WARC record that this one says it is concurrent to, or nothing.
+    pub concurrent_to: Vec<u8>,
 }
 
 impl Label {
-    fn parts(&self) -> [&[u8]; 4] {
-        [&self.id, &self.url, &self.reason, &self.detail]
+    fn parts(&self) -> [&[u8]; 5] {
+        [
+            &self.id,
+            &self.url,
+            &self.reason,
+            &self.detail,
+            &self.concurrent_to,
+        ]
     }
 
-    /// Appends the label: four lengths of four bytes, then the parts. Parts of four gigabytes
+    /// Appends the label: five lengths of four bytes, then the parts. Parts of four gigabytes
     /// are cut.
     pub fn write(&self, out: &mut Vec<u8>) {
         let lengths = self
@@ -90,35 +98,36 @@ impl Label {
         }
     }
 
-    /// The length of what [`write`](Label::write) writes, given its first 16 bytes.
+    /// The length of what [`write`](Label::write) writes, given its first bytes.
     pub fn length(head: [u8; Label::HEAD_BYTES]) -> usize {
         Label::HEAD_BYTES + Label::lengths(&head).iter().sum::<usize>()
     }
 
     /// Bytes that tell how long the label is.
-    pub const HEAD_BYTES: usize = 16;
+    pub const HEAD_BYTES: usize = 20;
 
     /// The label at the start of `bytes`; `None` if they are too few.
     pub fn read(bytes: &[u8]) -> Option<Label> {
         let (head, mut rest) = bytes.split_first_chunk()?;
-        let mut parts = [(); 4].map(|()| Vec::new());
+        let mut parts = [(); 5].map(|()| Vec::new());
         for (part, length) in parts.iter_mut().zip(Label::lengths(head)) {
             let (bytes, behind) = rest.split_at_checked(length)?;
             *part = bytes.to_vec();
             rest = behind;
         }
-        let [id, url, reason, detail] = parts;
+        let [id, url, reason, detail, concurrent_to] = parts;
         Some(Label {
             id,
             url,
             reason,
             detail,
+            concurrent_to,
         })
     }
 
-    fn lengths(head: &[u8; Label::HEAD_BYTES]) -> [usize; 4] {
+    fn lengths(head: &[u8; Label::HEAD_BYTES]) -> [usize; 5] {
         let (lengths, _) = head.as_chunks::<4>();
-        [0, 1, 2, 3].map(|part| u32::from_le_bytes(lengths[part]) as usize)
+        [0, 1, 2, 3, 4].map(|part| u32::from_le_bytes(lengths[part]) as usize)
     }
 }
 
@@ -133,13 +142,14 @@ mod tests {
             url: Vec::new(),
             reason: b"damaged".to_vec(),
             detail: vec![b'x'; 70_000],
+            concurrent_to: b"urn:x".to_vec(),
         };
         let mut bytes = Vec::new();
         label.write(&mut bytes);
         let head = *bytes.first_chunk().unwrap();
         assert_eq!(Label::length(head), bytes.len());
         assert_eq!(Label::read(&bytes), Some(label));
-        for end in [0, 15, 16, bytes.len() - 1] {
+        for end in [0, 19, 20, bytes.len() - 1] {
             assert_eq!(Label::read(&bytes[..end]), None);
         }
     }

@@ -17,7 +17,7 @@ use crate::corpus::Position;
 use crate::sketch::SketchList;
 use crate::{Error, ErrorKind, Result};
 
-const MAGIC: [u8; 8] = *b"STSEG\0\0\x02";
+const MAGIC: [u8; 8] = *b"STSEG\0\0\x03";
 const CHECKSUM_BYTES: usize = 16;
 
 /// Where a segment ends, and what is in it.

@@ -1,6 +1,7 @@
 //! The first reading: a row, a label and a sketch of every document.
 
-use crate::corpus::{Chunk, Document, FieldValue, Parsed, Parser, Skip, Source};
+use crate::corpus::web::relations::Relations;
+use crate::corpus::{Chunk, Document, FieldValue, Format, Parsed, Parser, Skip, Source};
 use crate::dedup::keep;
 use crate::kernel::Level;
 use crate::run::naming::name;
@@ -283,6 +284,7 @@ impl RowMaker<'_> {
         let label = Label {
             id: name(source, document.id, row.place),
             url: document.url.to_vec(),
+            concurrent_to: concurrent_to(source, document.raw),
             ..Label::default()
         };
         label.write(&mut made.labels);
@@ -310,9 +312,18 @@ impl RowMaker<'_> {
             url: Vec::new(),
             reason: skip.reason.name().into(),
             detail: skip.detail.clone().into_bytes(),
+            concurrent_to: Vec::new(),
         };
         label.write(&mut made.labels);
         row
+    }
+}
+
+/// The id of the record that a record of a WARC file says it is concurrent to.
+fn concurrent_to(source: &Source, record: &[u8]) -> Vec<u8> {
+    match source.format {
+        Format::Warc => Relations::of(record).concurrent_to.to_vec(),
+        _ => Vec::new(),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::sketch::Method;
 
 use super::gathered::Counts;
 use super::job::Job;
+use super::related::RelatedCounts;
 use super::reports::Totals;
 use super::segment::ChunkEntry;
 
@@ -26,6 +27,8 @@ pub struct Summary {
     pub refused: u64,
     /// Of these, listed.
     pub refused_listed: u64,
+    /// Records of WARC files that went with the response that they belong to.
+    pub related: RelatedCounts,
 }
 
 /// What was read, and compared with.
@@ -94,6 +97,8 @@ impl Summary {
             },
             refused: number(&text["refused"])?,
             refused_listed: number(&text["refused_listed"])?,
+            related: ["request", "metadata"]
+                .map(|kind| text["related_dropped"][kind].as_u64().unwrap_or_default()),
         };
         let gone = summary.dropped().checked_add(summary.skipped())?;
         let kept = summary.seen().checked_sub(gone)?;
@@ -139,6 +144,7 @@ impl Summary {
                 .collect();
             settings["chosen"] = chosen.into();
         }
+        let [requests, metadata] = self.related;
         let text = json!({
             "seen": self.seen(),
             "kept": self.kept(),
@@ -154,6 +160,7 @@ impl Summary {
                 "normalized": self.totals.same_words,
                 &job.method.name(): self.totals.near + own(job, &self.totals),
             },
+            "related_dropped": {"request": requests, "metadata": metadata},
             "refused": self.refused,
             "refused_listed": self.refused_listed,
             "clusters": self.totals.clusters,

@@ -1,67 +1,97 @@
 //! The dump of tables: each is copied with all its columns, which its chunks do not have.
 
-use std::path::Path;
+use std::collections::HashSet;
 
 use crate::corpus::parquet::{Table, copy_annotated, copy_kept};
-use crate::corpus::{Format, Source};
+use crate::corpus::{Format, Reading, Source};
 use crate::run::Progress;
 use crate::{Error, ErrorKind, Result};
 
+use super::copying;
 use super::dump::{Change, Dump};
 use super::gathered::Gathered;
+use super::row::{Flags, Row};
+
+/// Refuses tables that cannot be read, before anything is: without the column of the text, or with
+/// a codec that this build lacks in a column that is read; all are, if the table `is_copied`.
+///
+/// # Errors
+/// Those of [`Table::open`] and [`Table::check_all_codecs`].
+pub fn check(sources: &[Source], reading: &Reading, is_copied: bool) -> Result<()> {
+    let is_table = |source: &&Source| source.format == Format::Parquet && !source.is_stream();
+    for source in sources.iter().filter(is_table) {
+        if let Ok(table) = Table::open(source.file(), reading)?
+            && is_copied
+        {
+            table.check_all_codecs(source.file())?;
+        }
+    }
+    Ok(())
+}
 
 /// The documents of a table, in order.
 struct Documents<'a> {
     gathered: &'a Gathered,
     next: u32,
     end: u32,
+    /// The last one that was found.
+    row: Option<Row>,
 }
 
 impl Documents<'_> {
-    /// The document that stands in `row`, if there is one; rows are asked for in order.
-    fn at(&mut self, row: u64) -> Result<Option<u32>> {
+    /// The document that stands in `row`, or the lost rows among which it is, if there are such;
+    /// rows are asked for in order.
+    fn at(&mut self, row: u64) -> Result<Option<(u32, Row)>> {
         while self.next < self.end {
-            let place = self.gathered.rows.get(self.next.into())?.place;
-            if place.offset >= row {
-                return Ok((place.offset == row).then_some(self.next));
+            let found = match self.row {
+                Some(found) => found,
+                None => self.gathered.rows.get(self.next.into())?,
+            };
+            let place = found.place;
+            if place.offset > row {
+                self.row = Some(found);
+                return Ok(None);
+            }
+            if row - place.offset < place.length {
+                self.row = Some(found);
+                return Ok(Some((self.next, found)));
             }
             self.next += 1;
+            self.row = None;
         }
         Ok(None)
     }
 }
 
 impl Dump<'_> {
-    /// Writes a table for each of the sources that are one. One whose rows cannot be found at all
-    /// is left out. In marked tables, rows without a text stay.
+    /// Writes a table for each of the sources that are one and are not `finished`. One whose rows
+    /// cannot be found at all is copied, or left out.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`] if a row that stays cannot be copied, or if there is no place for
-    /// the mark; those of reading and writing; [`ErrorKind::Interrupted`].
-    pub(super) fn write_tables(&self, progress: &Progress, directory: &Path) -> Result<()> {
+    /// [`ErrorKind::Content`] if a row that stays cannot be copied; those of reading and writing;
+    /// [`ErrorKind::Interrupted`].
+    pub(super) fn write_tables(&self, finished: &HashSet<u32>, progress: &Progress) -> Result<()> {
         let sources = (0..).zip(self.inputs.sources);
         for (number, source) in sources.skip(self.inputs.references as usize) {
-            let is_table = source.format == Format::Parquet;
-            if is_table && self.is_written(source, directory, progress) {
+            if source.format != Format::Parquet || finished.contains(&number) {
                 continue;
             }
-            if is_table && Table::open(source.file(), self.reading)?.is_ok() {
-                self.write_table(number, source, progress, directory)?;
+            match Table::open(source.file(), self.reading)? {
+                Ok(_) => self.write_table(number, source, progress)?,
+                Err(_) if self.settings.drops_skipped() => {}
+                Err(_) => {
+                    let stamp = self.stamps.get(number as usize);
+                    let output = self.outputs.create(&self.target(number)?)?;
+                    copying::copy(source, stamp, output, progress)?;
+                    continue;
+                }
             }
-            if is_table {
-                progress.advance(source.bytes.unwrap_or_default());
-            }
+            progress.advance(source.bytes.unwrap_or_default());
         }
         Ok(())
     }
 
-    fn write_table(
-        &self,
-        number: u32,
-        source: &Source,
-        progress: &Progress,
-        directory: &Path,
-    ) -> Result<()> {
+    fn write_table(&self, number: u32, source: &Source, progress: &Progress) -> Result<()> {
         let (next, end) = (
             self.numbering.documents_before(number),
             self.numbering.documents_before(number + 1),
@@ -70,41 +100,51 @@ impl Dump<'_> {
             gathered: self.gathered,
             next,
             end,
+            row: None,
         };
+        // Of the documents that could be read, each that stays has to be copied.
+        let mut missing = 0u64;
+        self.gathered.for_each_row(next..end, |number, row| {
+            missing += u64::from(self.is_copied_row(number, row));
+            Ok(())
+        })?;
+        let stay = missing;
         let mut document_in = |row: u64| {
             if row.is_multiple_of(1024) {
                 progress.check()?;
             }
-            documents.at(row)
+            let found = documents.at(row)?;
+            let is_copied = found.is_some_and(|(number, row)| self.is_copied_row(number, &row));
+            missing = missing.saturating_sub(is_copied.into());
+            Ok(found.map(|(number, _)| number))
         };
-        let mut file = self.outputs.create(&self.target(number, directory)?)?;
+        let mut file = self.outputs.create(&self.target(number)?)?;
         match self.change {
-            Change::Leave => {
-                let stay = (next..end).filter(|&document| !self.dropped.contains(document));
-                let stay = stay.count() as u64;
-                let written = copy_kept(source.file(), &mut file, &mut |row| {
-                    let document = document_in(row)?;
-                    Ok(document.is_some_and(|document| !self.dropped.contains(document)))
-                })?;
-                if written != stay {
-                    let message = format!(
-                        "{} of {stay} rows that stay cannot be copied: a column that is not needed \
-                         to compare them is damaged (choose --write ids)",
-                        stay.saturating_sub(written),
-                    );
-                    return Err(Error::new(ErrorKind::Content, message).in_file(&source.path));
-                }
-            }
-            Change::Mark(kept) => {
-                copy_annotated(source.file(), &mut file, &mut |row| {
-                    let Some(document) = document_in(row)? else {
-                        return Ok(None);
-                    };
-                    let id = self.kept_id(kept, document)?;
-                    Ok(id.map(|id| String::from_utf8_lossy(&id).into_owned()))
-                })?;
-            }
+            Change::Leave => copy_kept(source.file(), &mut file, &mut |row| {
+                let document = document_in(row)?;
+                Ok(document.is_none_or(|document| !self.dropped.contains(document)))
+            })?,
+            Change::Mark(kept) => copy_annotated(source.file(), &mut file, &mut |row| {
+                let Some(document) = document_in(row)? else {
+                    return Ok(None);
+                };
+                let id = self.kept_id(kept, document)?;
+                Ok(id.map(|id| String::from_utf8_lossy(&id).into_owned()))
+            })?,
+        };
+        if missing > 0 {
+            let message = format!(
+                "{missing} of {stay} rows that stay cannot be copied: a column that is not needed \
+                 to compare them is damaged (choose --write ids)",
+            );
+            return Err(Error::new(ErrorKind::Content, message).in_file(&source.path));
         }
         file.publish()
+    }
+
+    /// Whether a document that could be read has to be copied.
+    fn is_copied_row(&self, number: u32, row: &Row) -> bool {
+        let goes = matches!(self.change, Change::Leave) && self.dropped.contains(number);
+        !goes && !row.flags.has(Flags::SKIPPED)
     }
 }

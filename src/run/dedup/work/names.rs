@@ -21,7 +21,7 @@ const FILES: [&str; 9] = [
     "known-ends",
 ];
 /// Names that end with a number.
-const NUMBERED: [&str; 2] = ["frequencies-", "stream-"];
+const NUMBERED: [&str; 3] = ["frequencies-", "stream-", "related-"];
 /// The record of outputs, and the lock of file systems that cannot lock directories.
 const LATE: [&str; 2] = [OUTPUTS, LOCK];
 pub const OUTPUTS: &str = "outputs";

@@ -1,0 +1,86 @@
+//! The records of a WARC file that belong to others.
+
+use super::lines::{blank_run, next_line, trim};
+use super::warc::HEAD_BYTES;
+
+/// What the head of a WARC record says of its relation to other records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Relations<'a> {
+    /// `WARC-Type`.
+    pub kind: &'a [u8],
+    /// `WARC-Record-ID` without angle brackets; empty if there is none.
+    pub id: &'a [u8],
+    /// The first `WARC-Concurrent-To` without angle brackets; empty if there is none.
+    pub concurrent_to: &'a [u8],
+    /// `WARC-Refers-To` without angle brackets; empty if there is none.
+    pub refers_to: &'a [u8],
+}
+
+impl<'a> Relations<'a> {
+    /// What the head at the start of `record` says. O(head) time.
+    pub fn of(record: &'a [u8]) -> Relations<'a> {
+        let within = &record[..record.len().min(2 * HEAD_BYTES)];
+        let mut found = Relations::default();
+        // The first line is the version.
+        let mut at = next_line(within, blank_run(within, HEAD_BYTES)).map(|(_, behind)| behind);
+        while let Some((line, mut behind)) = at.and_then(|at| next_line(within, at)) {
+            if line.is_empty() {
+                break;
+            }
+            let begin = line.as_ptr() as usize - within.as_ptr() as usize;
+            // A line that begins with a blank belongs to the one before.
+            while matches!(within.get(behind), Some(b' ' | b'\t')) {
+                let Some((_, next)) = next_line(within, behind) else {
+                    return found;
+                };
+                behind = next;
+            }
+            let colon = memchr::memchr(b':', line).unwrap_or(line.len());
+            let name = trim(&line[..colon]);
+            let field = match name.len() {
+                9 if name.eq_ignore_ascii_case(b"WARC-Type") => Some(&mut found.kind),
+                14 if name.eq_ignore_ascii_case(b"WARC-Record-ID") => Some(&mut found.id),
+                14 if name.eq_ignore_ascii_case(b"WARC-Refers-To") => Some(&mut found.refers_to),
+                18 if name.eq_ignore_ascii_case(b"WARC-Concurrent-To") => {
+                    Some(&mut found.concurrent_to)
+                }
+                _ => None,
+            };
+            if let Some(field) = field.filter(|field| field.is_empty()) {
+                let value = trim(&within[(begin + colon + 1).min(behind)..behind]);
+                let inside = value
+                    .strip_prefix(b"<")
+                    .and_then(|value| value.strip_suffix(b">"));
+                *field = inside.unwrap_or(value);
+            }
+            at = Some(behind);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_in_any_notation() {
+        let record = b"\r\nWARC/1.0\r\nWARC-Type: request\r\nwarc-record-id:\r\n <urn:uuid:1>\r\n\
+            WARC-Concurrent-To: <urn:uuid:2>\r\nWARC-Concurrent-To: <urn:uuid:3>\r\n\
+            WARC-Refers-To: urn:uuid:4\r\nContent-Length: 40\r\n\r\nWARC-Type: response\r\n";
+        let expected = Relations {
+            kind: b"request",
+            id: b"urn:uuid:1",
+            concurrent_to: b"urn:uuid:2",
+            refers_to: b"urn:uuid:4",
+        };
+        assert_eq!(Relations::of(record), expected);
+        for end in 0..record.len() {
+            Relations::of(&record[..end]);
+        }
+        assert_eq!(
+            Relations::of(b"WARC/1.0\r\n\r\nWARC-Type: x"),
+            Relations::default()
+        );
+    }
+}
