@@ -201,7 +201,7 @@ fn names_that_nothing_or_too_much_has_are_refused() {
             "dump.jsonl: holds more than one document",
         ),
         (&["missing", "edited.txt"], "missing: there is no such file"),
-        (&["edited.txt"], "<B>"),
+        (&["edited.txt"], "name two documents"),
         (&["--pair", "edited.txt"], "--id"),
         (
             &["--pair", "edited.txt", "--id", "x"],
@@ -258,4 +258,89 @@ fn huge_documents_end() {
         let shown = shown(directory.path(), &args);
         assert!(shown.contains(" words …"));
     }
+}
+
+#[test]
+fn ids_stand_before_or_behind_the_inputs() {
+    let place = corpus();
+    let before = shown(
+        place.path(),
+        &["explain", "original", "edited", "--in", "dump.jsonl"],
+    );
+    for args in [
+        ["explain", "--in", "dump.jsonl", "original", "edited"],
+        ["explain", "original", "--in", "dump.jsonl", "edited"],
+    ] {
+        assert_eq!(shown(place.path(), &args), before, "{args:?}");
+    }
+    for (args, part) in [
+        (
+            ["explain", "--in", "dump.jsonl", "original"].as_slice(),
+            "is a file, where an id",
+        ),
+        (
+            &["explain", "--in", "original", "edited"],
+            "name two documents: A B",
+        ),
+        (&["explain", "original"], "name two documents: A B"),
+        (
+            &[
+                "explain",
+                "--in",
+                "dump.jsonl",
+                "original.txt",
+                "edited.txt",
+            ],
+            "original.txt: is a file",
+        ),
+    ] {
+        let message = refused(place.path(), args);
+        assert!(message.contains(part), "{args:?}: {message}");
+    }
+}
+
+#[test]
+fn a_pair_is_found_from_another_directory() {
+    let place = corpus();
+    let dedup = [
+        "dedup",
+        "dump.jsonl",
+        "-o",
+        "runs/out",
+        "--quiet",
+        "--method",
+        "shingles",
+    ];
+    simtool(place.path(), &dedup).assert().success();
+    let explain = |directory: &str, list: &str| {
+        let args = ["explain", "--pair", list, "--id", "edited"];
+        simtool(&place.path().join(directory), &args).assert()
+    };
+    let list = "runs/out/duplicates.jsonl";
+    let here = explain("", list).success().get_output().stdout.clone();
+    for (directory, list) in [
+        ("runs", "out/duplicates.jsonl"),
+        ("runs/out", "duplicates.jsonl"),
+        ("runs/out", "../../runs/out/duplicates.jsonl"),
+    ] {
+        let shown = explain(directory, list)
+            .success()
+            .get_output()
+            .stdout
+            .clone();
+        let text = |bytes: &[u8]| {
+            let text = String::from_utf8(bytes.to_vec()).unwrap();
+            let root = place.path().canonicalize().unwrap();
+            text.replace(&format!("{}/", root.display()), "")
+        };
+        assert_eq!(text(&shown), text(&here), "{directory}");
+    }
+    let moved = place.path().join("runs/moved");
+    fs::rename(place.path().join("dump.jsonl"), moved).unwrap();
+    let assert = explain("runs", "out/duplicates.jsonl").code(2);
+    let message = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    assert!(
+        message.contains("dump.jsonl: is neither here nor in a directory above"),
+        "{message}"
+    );
 }

@@ -34,18 +34,20 @@ mod verdicts;
 pub struct ExplainArgs {
     /// A document: a file that holds one, a place (FILE:OFFSET, or FILE:MEMBER+OFFSET in a
     /// compressed file), or with --in its id
-    #[arg(value_name = "A", required_unless_present = "pair", requires = "b")]
+    #[arg(value_name = "A", required_unless_present_any = ["pair", "inputs"])]
     pub a: Option<OsString>,
 
     /// The other document
     #[arg(value_name = "B")]
     pub b: Option<OsString>,
 
-    /// Look the ids up in these inputs: files, directories or patterns, all of which are read
+    /// Look the ids up in these inputs: files, directories or patterns, all of which are read; A
+    /// and B may also stand behind them
     #[arg(long = "in", value_name = "INPUT", num_args = 1.., conflicts_with = "pair", help_heading = "Documents")]
     pub inputs: Vec<PathBuf>,
 
-    /// Take the two documents from a line of this duplicates.jsonl or refused.jsonl
+    /// Take the two documents from a line of this duplicates.jsonl or refused.jsonl; files that
+    /// are not in the current directory are looked for in the directories above it
     #[arg(
         long,
         value_name = "FILE",
@@ -119,14 +121,14 @@ const EXAMPLES: &str = "\
 Examples:
   simtool explain old.txt new.txt
           Two files, each of which is a document
-  simtool explain page-17 page-42 --in crawl/*.jsonl.gz
+  simtool explain --in crawl/*.jsonl.gz page-17 page-42
           Two ids, looked up in the inputs
   simtool explain crawl.jsonl:0 crawl.jsonl:81733
           Two places, as `at` and `kept_at` of duplicates.jsonl have them: file and offset
   simtool explain dump.warc.gz:5120+0 dump.warc.gz:99+0 --html visible
           In a compressed file: the member's offset, and the offset within
   simtool explain --pair out/duplicates.jsonl --id page-17
-          Why page-17 goes; from the directory in which dedup ran
+          Why page-17 goes; from any directory, if dedup ran in one above out
   simtool explain old.txt new.txt --method all
           The scores of all methods
   simtool explain old.txt new.txt --json

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use ahash::AHashMap;
 
 use super::counting::Counting;
+use super::held::Held;
 use super::methods::{self, Common};
 use super::naming::name;
 use super::pipeline::{Event, Pipeline, Unit};
@@ -42,6 +43,13 @@ pub struct Inputs<'a> {
     /// Hears of what is done.
     pub progress: &'a Progress,
 }
+
+/// What an allocation takes besides its bytes.
+const ALLOCATION_BYTES: usize = 16;
+/// Counting sorts on disk what is more than this, however little is left.
+const LEAST_COUNTING: usize = 1 << 20;
+/// Documents between two looks at the memory that they take.
+const DOCUMENTS: usize = 32;
 
 /// A document of a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +120,14 @@ impl<'a> Inputs<'a> {
         units(self.sources).into_iter().map(whole).collect()
     }
 
+    /// The memory for what is held of them.
+    ///
+    /// # Errors
+    /// Those of [`Held::new`].
+    pub(super) fn held(&self) -> Result<Held> {
+        Held::new(self.resources, self.manner.reading.max_document_bytes)
+    }
+
     /// Makes the methods; what they have to know of the inputs is counted, the same only once.
     ///
     /// # Errors
@@ -137,6 +153,7 @@ impl<'a> Inputs<'a> {
     pub(super) fn count(&self, count: Count) -> Result<Frequencies> {
         self.progress.begin(Stage::Count, self.bytes());
         let common = self.common();
+        let half = self.resources.memory_bytes as usize / 2;
         let counting = Counting {
             count,
             tokenizer: common.tokenizer,
@@ -144,7 +161,9 @@ impl<'a> Inputs<'a> {
             pipeline: self.pipeline(),
             room: Room {
                 directory: &self.resources.temporary,
-                memory_bytes: self.resources.memory_bytes as usize / 2,
+                memory_bytes: self.held().map_or(half, |held| {
+                    half.min(held.free() as usize).max(LEAST_COUNTING)
+                }),
             },
             level: common.level,
         };
@@ -153,70 +172,94 @@ impl<'a> Inputs<'a> {
         Ok(counted)
     }
 
-    /// Reads all documents and sketches them by all methods.
+    /// Reads all documents and sketches them by all methods; ids and sketches are taken from
+    /// `held`.
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] if sketches and ids take more than the bound; those of reading.
-    pub fn collect(&self, methods: &[Box<dyn Method>]) -> Result<Collection> {
+    /// [`ErrorKind::Memory`] if sketches and ids take more than `held` has; those of reading.
+    pub fn collect(&self, methods: &[Box<dyn Method>], held: &Held) -> Result<Collection> {
         self.progress.begin(Stage::Sketch, self.bytes());
         let units = self.units();
         let mut parts: Vec<Part> = Vec::new();
         parts.resize_with(units.len(), Part::default);
-        let (mut held, bound) = (0, self.resources.memory_bytes);
         let start = || {
             let reading = &self.manner.reading;
             (Parser::new(reading), Sketcher::new(methods, self.common()))
         };
         let work = |(parser, sketcher): &mut (Parser, Sketcher<'_>), chunk: &Chunk| {
-            self.part(parser, sketcher, chunk)
+            self.part(parser, sketcher, chunk, held)
         };
         self.pipeline().run(&units, start, work, |unit, event| {
             if let Event::Chunk { result, .. } = event {
-                held += result.bytes();
-                if held as u64 > bound {
-                    return Err(too_large(bound));
-                }
                 parts[unit].append(result);
             }
             Ok(())
         })?;
-        let mut all = Collection {
-            sketched: Sketcher::new(methods, self.common()).nothing(),
-            ..Collection::default()
-        };
-        parts.into_iter().for_each(|part| all.append(part));
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().unwrap_or_default();
+        if all.sketched.is_empty() {
+            all.sketched = Sketcher::new(methods, self.common()).nothing();
+        }
+        for part in parts {
+            // One list at a time is there twice.
+            let copied = part.largest_list();
+            held.take(copied, HELD)?;
+            all.append(part);
+            held.give(copied);
+        }
         self.progress.end(self.bytes());
         Ok(all)
     }
 
-    /// What is in a chunk.
+    /// What is in a chunk; its [`bytes`](Collection::bytes) are taken from `held`.
     pub(super) fn part(
         &self,
         parser: &mut Parser,
         sketcher: &mut Sketcher<'_>,
         chunk: &Chunk,
+        held: &Held,
     ) -> Result<Part> {
         let source = self.pipeline().source(chunk.source)?;
         let mut part = Part {
             sketched: sketcher.nothing(),
             ..Part::default()
         };
+        let (mut members, mut taken, mut outcome) = (0, 0, Ok(()));
+        let mut take = |members: usize, part: &Part| {
+            let bytes = members + part.sketched.iter().map(Sketched::bytes).sum::<usize>();
+            let more = bytes - taken;
+            taken = bytes;
+            held.take(more, HELD)
+        };
         parser.for_each(
             source.format,
             chunk,
             &|_| true,
             &mut |_, parsed| match parsed {
+                // What follows the first failure is passed over.
+                _ if outcome.is_err() => {}
                 Parsed::Document(document) => {
                     sketcher.sketch(document.text, &mut part.sketched);
-                    part.members.push(Member::new(source, &document));
+                    let member = Member::new(source, &document);
+                    members += member.bytes();
+                    part.members.push(member);
+                    if part.members.len() % DOCUMENTS == 0 {
+                        outcome = take(members, &part);
+                    }
                 }
-                Parsed::Skipped(skip) => part.skipped.push(Skipped {
-                    id: name(source, &skip.id, skip.place),
-                    skip,
-                }),
+                Parsed::Skipped(skip) => {
+                    let skipped = Skipped {
+                        id: name(source, &skip.id, skip.place),
+                        skip,
+                    };
+                    members += skipped.bytes();
+                    part.skipped.push(skipped);
+                }
                 Parsed::Unwanted => {}
             },
         );
+        outcome?;
+        take(members, &part)?;
         Ok(part)
     }
 
@@ -228,7 +271,7 @@ impl<'a> Inputs<'a> {
         &self,
         members: &[Member],
         wanted: &[u32],
-        mut take: impl FnMut(u32, &[u8]),
+        mut take: impl FnMut(u32, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         let place = |&number: &u32| (members[number as usize].place, number);
         let places: AHashMap<Place, u32> = wanted.iter().map(place).collect();
@@ -251,7 +294,9 @@ impl<'a> Inputs<'a> {
         self.pipeline().run(&units, start, work, |_, event| {
             if let Event::Chunk { result, .. } = event {
                 found += result.len();
-                result.iter().for_each(|(number, text)| take(*number, text));
+                for (number, text) in result {
+                    take(number, text)?;
+                }
             }
             Ok(())
         })?;
@@ -263,14 +308,8 @@ impl<'a> Inputs<'a> {
     }
 }
 
-fn too_large(bound: u64) -> Error {
-    let message = format!(
-        "ids and sketches take more than {} MiB: give more memory, or a method with smaller \
-         sketches",
-        bound >> 20
-    );
-    Error::new(ErrorKind::Memory, message)
-}
+/// What a collection is, in messages.
+const HELD: &str = "ids and sketches";
 
 impl Member {
     fn new(source: &Source, document: &Document<'_>) -> Member {
@@ -279,6 +318,17 @@ impl Member {
             place: document.place,
             text_bytes: document.text.len() as u64,
         }
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Member>() + self.id.len() + ALLOCATION_BYTES
+    }
+}
+
+impl Skipped {
+    fn bytes(&self) -> usize {
+        let texts = self.id.len() + self.skip.id.len() + self.skip.detail.len();
+        size_of::<Skipped>() + texts + 3 * ALLOCATION_BYTES
     }
 }
 
@@ -289,17 +339,22 @@ impl Collection {
         if self.sketched.is_empty() {
             self.sketched = next.sketched;
         } else {
-            let pairs = self.sketched.iter_mut().zip(&next.sketched);
-            pairs.for_each(|(all, more)| all.append(more));
+            let pairs = self.sketched.iter_mut().zip(next.sketched);
+            pairs.for_each(|(all, more)| all.append(&more));
         }
     }
 
-    /// Bytes of memory that it holds, about.
+    /// Bytes of its largest part that lies in one piece.
+    fn largest_list(&self) -> usize {
+        let members = self.members.len() * size_of::<Member>();
+        let sketched = self.sketched.iter().map(Sketched::bytes);
+        sketched.fold(members, usize::max)
+    }
+
+    /// Bytes of memory that it holds.
     pub(super) fn bytes(&self) -> usize {
-        let members = self.members.iter();
-        let members = members.map(|member| size_of::<Member>() + member.id.len());
-        let skipped = self.skipped.iter();
-        let skipped = skipped.map(|one| size_of::<Skipped>() + one.id.len() + 64);
+        let members = self.members.iter().map(Member::bytes);
+        let skipped = self.skipped.iter().map(Skipped::bytes);
         let sketched = self.sketched.iter().map(Sketched::bytes);
         members.chain(skipped).chain(sketched).sum()
     }

@@ -12,6 +12,7 @@ mod counting;
 pub mod dedup;
 pub mod evaluation;
 pub mod explain;
+mod held;
 pub mod matching;
 pub mod methods;
 pub mod naming;

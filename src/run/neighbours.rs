@@ -3,15 +3,17 @@
 //! `simtool N M` is the special form of this for two text files and one fingerprint.
 
 use super::collection::{Collection, Inputs, Member};
+use super::held::Held;
 use super::pipeline::Event;
 use super::sketcher::{Sketched, Sketcher};
 use super::{Stage, Workers};
-use crate::Result;
 use crate::corpus::{Chunk, Parser};
+use crate::kernel::Level;
 use crate::report::json_lines::{self, At, Near};
-use crate::search::join::{Scratch, SketchIndex};
+use crate::search::join::{self, Scratch, SketchIndex};
 use crate::sketch::registry::Spec;
 use crate::sketch::{Method, Score, SketchList};
+use crate::{ErrorKind, Result};
 
 /// Counts of a finished run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,10 +37,13 @@ pub struct Summary {
 /// in input order. What the method has to know of the collection is counted in the articles.
 ///
 /// Exact for methods whose definition is a threshold; others miss what their recall says. Sketches
-/// and ids of the articles are in memory. Deterministic, whatever the resources.
+/// and ids of the articles, and an index over them, are in memory, and within its bound: three
+/// quarters of what is left beside ids and sketches are for the index, the rest for samples and
+/// their lines. Deterministic, whatever the resources.
 ///
 /// # Errors
-/// Those of reading, of memory, and of `write`.
+/// Those of reading and of `write`; [`Memory`](crate::ErrorKind::Memory) if the articles, or what
+/// is near a chunk of samples, do not fit.
 pub fn neighbours(
     spec: &Spec,
     articles: Inputs<'_>,
@@ -47,15 +52,21 @@ pub fn neighbours(
 ) -> Result<Summary> {
     let methods = articles.methods(std::slice::from_ref(spec))?;
     let method = &*methods[0];
-    let known = articles.collect(&methods)?;
-    let (usable, list) = usable(method, &known.sketched[0]);
+    let held = articles.held()?;
+    let mut known = articles.collect(&methods, &held)?;
+    let (usable, list) = usable(method, std::mem::take(&mut known.sketched[0]), &held)?;
     let workers = Workers::new(articles.resources.threads)?;
-    let index = workers.install(|| {
-        let memory = usize::try_from(articles.resources.memory_bytes).unwrap_or(usize::MAX);
-        SketchIndex::build(method, list.all(method), memory, articles.resources.level)
-    })?;
+    let index = workers.install(|| index(method, &list, &held, articles.resources.level))?;
+    let names = |inputs: &Inputs<'_>| -> Vec<String> {
+        let paths = inputs
+            .sources
+            .iter()
+            .map(|source| source.path.to_string_lossy());
+        paths.map(|path| path.into_owned()).collect()
+    };
     let searched = Searched {
-        inputs: articles,
+        files: [names(&articles), names(&samples)],
+        held: &held,
         known: &known,
         usable: &usable,
         index: &index,
@@ -73,8 +84,10 @@ pub fn neighbours(
         scratch: Scratch::default(),
     };
     let work = |searcher: &mut Searcher<'_>, chunk: &Chunk| {
-        let part = samples.part(&mut searcher.parser, &mut searcher.sketcher, chunk)?;
-        searched.lines(&part, &samples, &mut searcher.scratch)
+        let part = samples.part(&mut searcher.parser, &mut searcher.sketcher, chunk, &held)?;
+        let made = searched.lines(&part, &mut searcher.scratch);
+        held.give(part.bytes());
+        made
     };
     // Units are written one behind another, so later ones wait in memory for the first.
     for unit in samples.units() {
@@ -88,6 +101,7 @@ pub fn neighbours(
             summary.matches += counts.matches;
             summary.skipped += counts.skipped;
             summary.empty += counts.empty;
+            held.give(lines.len());
             write(&lines)
         })?;
     }
@@ -96,16 +110,58 @@ pub fn neighbours(
 }
 
 /// The numbers of the documents that have something to match, and their sketches.
-pub(super) fn usable(method: &dyn Method, sketched: &Sketched) -> (Vec<u32>, SketchList) {
-    let all = sketched.sketches.all(method);
-    let mut list = SketchList::new(method);
-    let numbers = (0..all.count() as u32).filter(|&number| sketched.usable[number as usize]);
-    let numbers: Vec<u32> = numbers.collect();
-    numbers
-        .iter()
-        .for_each(|&number| list.push(all.get(number as usize)));
-    (numbers, list)
+///
+/// # Errors
+/// [`Memory`](crate::ErrorKind::Memory) if the numbers do not fit.
+pub(super) fn usable(
+    method: &dyn Method,
+    sketched: Sketched,
+    held: &Held,
+) -> Result<(Vec<u32>, SketchList)> {
+    let Sketched {
+        sketches: mut list,
+        usable,
+        ..
+    } = sketched;
+    held.take(size_of::<u32>() * usable.len(), INDEX)?;
+    let numbers = (0..).zip(&usable).filter(|(_, usable)| **usable);
+    let numbers: Vec<u32> = numbers.map(|(number, _)| number).collect();
+    if numbers.len() < usable.len() {
+        list.retain(method, |position| usable[position]);
+    }
+    Ok((numbers, list))
 }
+
+/// An index in three quarters of the memory that is left, which is then taken for it.
+///
+/// # Errors
+/// Those of building it; [`Memory`](crate::ErrorKind::Memory) if it does not fit.
+pub(super) fn index<'a>(
+    method: &'a dyn Method,
+    list: &'a SketchList,
+    held: &Held,
+    level: Level,
+) -> Result<SketchIndex<'a>> {
+    let sketches = list.all(method);
+    let memory = usize::try_from(held.free() / 4 * 3).unwrap_or(usize::MAX);
+    // With less, it would take more than it may.
+    held.take(SketchIndex::least_bytes(method, sketches.count()), INDEX)?;
+    held.give(SketchIndex::least_bytes(method, sketches.count()));
+    let index = SketchIndex::build(method, sketches, memory, level);
+    let index = index.map_err(|error| match error.kind() {
+        ErrorKind::Memory => held.exceeded(memory as u64, INDEX),
+        _ => error,
+    })?;
+    held.take(index.bytes(), INDEX)?;
+    Ok(index)
+}
+
+/// What an index is, in messages.
+const INDEX: &str = "indices of sketches";
+/// What is near some samples.
+const MATCHES: &str = "the matches of some samples";
+/// Candidates of one answer, so that what is found is counted on the way.
+const CANDIDATES: usize = 1 << 16;
 
 struct Searcher<'a> {
     parser: Parser,
@@ -115,20 +171,17 @@ struct Searcher<'a> {
 
 /// The collection that is searched.
 struct Searched<'a> {
-    inputs: Inputs<'a>,
+    /// The files of the articles and of the samples.
+    files: [Vec<String>; 2],
+    held: &'a Held,
     known: &'a Collection,
     usable: &'a [u32],
     index: &'a SketchIndex<'a>,
 }
 
 impl Searched<'_> {
-    /// The lines of some samples, and their counts.
-    fn lines(
-        &self,
-        samples: &Collection,
-        inputs: &Inputs<'_>,
-        scratch: &mut Scratch,
-    ) -> Result<(Vec<u8>, Summary)> {
+    /// The lines of some samples, which are taken from the memory, and their counts.
+    fn lines(&self, samples: &Collection, scratch: &mut Scratch) -> Result<(Vec<u8>, Summary)> {
         let (mut lines, mut near) = (Vec::new(), Vec::new());
         let mut counts = Summary {
             samples: samples.members.len() as u64,
@@ -140,47 +193,59 @@ impl Searched<'_> {
         for (number, sample) in samples.members.iter().enumerate() {
             near.clear();
             match sketched.usable[number] {
-                true => {
-                    let all = 0..self.index.count();
-                    self.index
-                        .near(sketches.get(number), all, scratch, &mut near);
-                    near.sort_by_key(|&(position, score)| (score, position));
-                }
+                true => self.near(sketches.get(number), scratch, &mut near)?,
                 false => counts.empty += 1,
             }
+            near.sort_unstable_by_key(|&(position, score)| (score, position));
             counts.matched += u64::from(!near.is_empty());
             counts.matches += near.len() as u64;
-            self.line(inputs, sample, &near, &mut lines)?;
+            let before = lines.len();
+            self.line(sample, &near, &mut lines);
+            self.held.take(lines.len() - before, MATCHES)?;
+            self.held.give(size_of_val(near.as_slice()));
         }
         Ok((lines, counts))
     }
 
-    fn line(
+    /// Appends what is near a sketch to `near`, and takes the memory of it.
+    fn near(
         &self,
-        inputs: &Inputs<'_>,
-        sample: &Member,
-        near: &[(u32, Score)],
-        lines: &mut Vec<u8>,
+        sketch: &[u8],
+        scratch: &mut Scratch,
+        near: &mut Vec<(u32, Score)>,
     ) -> Result<()> {
-        let file = |inputs: &Inputs<'_>, member: &Member| -> Result<String> {
-            let source = inputs.pipeline().source(member.place.source)?;
-            Ok(source.path.to_string_lossy().into_owned())
-        };
-        let articles = near.iter().map(|&(position, score)| {
-            let number = self.usable[position as usize];
-            (&self.known.members[number as usize], score)
-        });
-        let files: Vec<String> = articles
-            .clone()
-            .map(|(article, _)| file(&self.inputs, article))
-            .collect::<Result<_>>()?;
-        let matches = articles.zip(&files).map(|((article, score), file)| Near {
-            id: &article.id,
-            score,
-            at: At::new(file, article.place),
-        });
-        let at = file(inputs, sample)?;
-        json_lines::neighbours(&sample.id, At::new(&at, sample.place), matches, lines);
+        let (mut start, end) = (0, self.index.count());
+        while start < end {
+            let query = join::Near {
+                sketch,
+                within: start..end,
+                limit: CANDIDATES,
+            };
+            let mut taken = Ok(());
+            self.index.near_batch(&[query], scratch, |_, found, next| {
+                taken = self.held.take(size_of_val(found), MATCHES);
+                if taken.is_ok() {
+                    near.extend_from_slice(found);
+                }
+                start = next;
+            });
+            taken?;
+        }
         Ok(())
+    }
+
+    fn line(&self, sample: &Member, near: &[(u32, Score)], lines: &mut Vec<u8>) {
+        let [articles, samples] = &self.files;
+        let matches = near.iter().map(|&(position, score)| {
+            let number = self.usable[position as usize];
+            let article = &self.known.members[number as usize];
+            Near {
+                id: &article.id,
+                score,
+                at: At::new(&articles[article.place.source as usize], article.place),
+            }
+        });
+        let at = At::new(&samples[sample.place.source as usize], sample.place);
+        json_lines::neighbours(&sample.id, at, matches, lines);
     }
 }

@@ -155,6 +155,29 @@ impl SketchList {
         }
     }
 
+    /// Removes, in place, the sketches whose positions `keep` refuses; all are of `method`.
+    pub fn retain(&mut self, method: &dyn Compare, keep: impl Fn(usize) -> bool) {
+        let length = method.sketch_bytes();
+        let (mut end, mut kept) = (0, 0);
+        for position in 0..self.all(method).count() {
+            let sketch = match length {
+                Some(length) => position * length..(position + 1) * length,
+                None => self.borders[position] as usize..self.borders[position + 1] as usize,
+            };
+            if keep(position) {
+                let bytes = sketch.len();
+                self.bytes.copy_within(sketch, end);
+                end += bytes;
+                kept += 1;
+                if length.is_none() {
+                    self.borders[kept] = end as u64;
+                }
+            }
+        }
+        self.bytes.truncate(end);
+        self.borders.truncate(kept + 1);
+    }
+
     /// All of them, which are sketches of `method`.
     pub fn all(&self, method: &dyn Compare) -> Sketches<'_> {
         match method.sketch_bytes() {

@@ -37,13 +37,40 @@ pub fn pair(args: &ExplainArgs, reading: &Reading) -> Result<Pair> {
         threads: machine::all_cores(),
         progress: &progress,
     };
-    let found = match (&args.pair, &args.id, &args.a, &args.b) {
-        (Some(list), Some(id), ..) => of_line(list, id, &lookup),
-        (_, _, Some(a), Some(b)) => by_names([a, b], &args.inputs, &lookup),
-        _ => Err(refuse("name two documents".to_owned())),
+    let found = match (&args.pair, &args.id) {
+        (Some(list), Some(id)) => of_line(list, id, &lookup),
+        _ => names(args).and_then(|(names, inputs)| by_names(names, inputs, &lookup)),
     };
     drop(watch);
     found
+}
+
+/// The two names and the inputs. A name that is missing is the last value of `--in`, which takes
+/// every word behind it.
+fn names(args: &ExplainArgs) -> Result<([&OsStr; 2], &[PathBuf])> {
+    let given: Vec<&OsStr> = [&args.a, &args.b]
+        .into_iter()
+        .flatten()
+        .map(OsString::as_os_str)
+        .collect();
+    let inputs = args.inputs.len().saturating_sub(2 - given.len());
+    let (inputs, behind) = args.inputs.split_at(inputs);
+    let names: Vec<&OsStr> = given
+        .into_iter()
+        .chain(behind.iter().map(|name| name.as_os_str()))
+        .collect();
+    let is_file = |name: &&PathBuf| name.exists();
+    match (names.as_slice(), behind.iter().find(is_file)) {
+        (&[a, b], None) if behind.is_empty() || !inputs.is_empty() => Ok(([a, b], inputs)),
+        (_, Some(file)) => {
+            let message = "is a file, where an id is expected (two ids stand behind the values of \
+                           --in, or before it)";
+            Err(refuse(message.to_owned()).in_file(file))
+        }
+        _ => Err(refuse(
+            "name two documents: A B, or A B --in INPUT..., or --in INPUT... A B".to_owned(),
+        )),
+    }
 }
 
 fn refuse(message: String) -> Error {
@@ -53,7 +80,8 @@ fn refuse(message: String) -> Error {
 fn of_line(list: &Path, id: &OsStr, lookup: &Lookup<'_>) -> Result<Pair> {
     let line = listed(list, id.as_bytes(), &|| lookup.progress.check())?;
     let find = |at: &super::listed::At| {
-        let found = lookup.at(Path::new(&at.file), at.member, at.offset)?;
+        let file = file_of_run(list, Path::new(&at.file))?;
+        let found = lookup.at(&file, at.member, at.offset)?;
         if found.place.length == at.length {
             return Ok(found);
         }
@@ -69,8 +97,29 @@ fn of_line(list: &Path, id: &OsStr, lookup: &Lookup<'_>) -> Result<Pair> {
     })
 }
 
+/// The file that a run with the report `list` called `file`: names are relative to the directory of
+/// the run, which is the current one or, where the output lies inside it, one above the report.
+fn file_of_run(list: &Path, file: &Path) -> Result<PathBuf> {
+    if file.exists() {
+        return Ok(file.to_owned());
+    }
+    let real = list.canonicalize().unwrap_or_else(|_| list.to_owned());
+    let above = real.ancestors().skip(1);
+    let found = above
+        .map(|directory| directory.join(file))
+        .find(|path| path.exists());
+    found.ok_or_else(|| {
+        let message = format!(
+            "is neither here nor in a directory above {} (run the command in the directory in \
+             which dedup ran)",
+            list.display()
+        );
+        Error::new(ErrorKind::Read, message).in_file(file)
+    })
+}
+
 /// Ids first, where there are inputs to look them up in; else files and places.
-fn by_names(names: [&OsString; 2], inputs: &[PathBuf], lookup: &Lookup<'_>) -> Result<Pair> {
+fn by_names(names: [&OsStr; 2], inputs: &[PathBuf], lookup: &Lookup<'_>) -> Result<Pair> {
     let sources = discover(inputs, &[], lookup.reading)?;
     if let Some(stream) = sources.iter().find(|source| source.is_stream()) {
         let message = "cannot be looked through: copy it to a file, and name that";

@@ -19,6 +19,7 @@ use crate::evaluate::{
 use crate::report::evaluation::Shown;
 use crate::run::Workers;
 use crate::run::collection::{Collection, Inputs};
+use crate::run::held::Held;
 use crate::run::sketcher::Sketched;
 use crate::sketch::Method;
 use crate::sketch::registry::Spec;
@@ -26,6 +27,11 @@ use crate::{Error, Result};
 
 pub use planted::Planting;
 pub use tuning::{BitMeans, CANDIDATES, LeftOut, Recommendation, Tuning, recommend};
+
+/// What an id takes in the table of ids besides its bytes.
+const ID_BYTES: usize = 96;
+/// What texts are called in messages.
+const TEXTS: &str = "texts of documents";
 
 /// A file's bytes and its name.
 #[derive(Clone, Debug)]
@@ -109,38 +115,42 @@ impl Job {
     pub fn run(&self, inputs: Inputs<'_>) -> Result<Report> {
         let methods = inputs.methods(&self.methods)?;
         let workers = Workers::new(inputs.resources.threads)?;
-        let prepared = self.prepare(inputs, &methods, &workers)?;
+        let held = inputs.held()?;
+        let prepared = self.prepare(inputs, &methods, &workers, &held)?;
         let Prepared {
-            collection,
+            mut collection,
             mut ids,
             truth,
             planted,
             facts,
         } = prepared;
-        let (mut outcomes, mut bits) = (Vec::new(), Vec::new());
-        for (spec, (method, sketched)) in self
-            .methods
-            .iter()
-            .zip(methods.iter().zip(&collection.sketched))
+        let (mut outcomes, mut bits, mut most_pairs) = (Vec::new(), Vec::new(), 0);
+        let all_sketched = std::mem::take(&mut collection.sketched);
+        for (spec, (method, sketched)) in self.methods.iter().zip(methods.iter().zip(all_sketched))
         {
-            let found = match self.join {
-                true => Some(workers.install(|| join::all_pairs(&**method, sketched, &inputs))?),
-                false => None,
-            };
             let sketches = sketched.sketches.all(&**method).iter();
             let usable = sketches
                 .zip(&sketched.usable)
                 .filter(|(_, usable)| **usable);
             let usable = usable.map(|(sketch, _)| sketch);
             bits.push(BitMeans::of(method.shape(), usable));
-            let scored = Scored::new(&**method, sketched, &truth);
+            let scored = Scored::new(&**method, &sketched, &truth);
+            let (cost, sketched_bytes) = (cost(&sketched), sketched.bytes());
+            let join = || join::all_pairs(&**method, sketched, &inputs, &held);
+            let found = match self.join {
+                true => Some(workers.install(join)?),
+                false => None,
+            };
+            held.give(sketched_bytes);
+            let pairs = found.as_ref().map_or(0, |found| found.pairs().len());
+            most_pairs = pairs.max(most_pairs);
             outcomes.push(Outcome {
                 name: spec.name(),
                 parameters: spec.list(),
                 scores: scored.scores,
                 accepted: scored.accepted,
                 found,
-                cost: cost(sketched),
+                cost,
             });
         }
         for matches in &self.matches {
@@ -149,8 +159,13 @@ impl Job {
             let name = matches.path.to_string_lossy().into_owned();
             outcomes.push(Outcome::of_matches(name, &truth, found));
         }
+        held.take(
+            join::MEASURED_BYTES * most_pairs,
+            "the found pairs of a method",
+        )?;
         let evaluation = evaluate(&truth, &outcomes, self.settings)?;
-        let mistaken = mistaken(&evaluation, &collection, planted, inputs)?;
+        held.give(join::MEASURED_BYTES * most_pairs);
+        let mistaken = mistaken(&evaluation, &collection, planted, inputs, &held)?;
         Ok(Report {
             documents: collection.members.len() as u64,
             skipped: collection.skipped.len() as u64,
@@ -169,11 +184,13 @@ impl Job {
         inputs: Inputs<'_>,
         methods: &[Box<dyn Method>],
         workers: &Workers,
+        held: &Held,
     ) -> Result<Prepared> {
         if let Source::Planted(planting) = &self.truth {
-            return planting.prepare(inputs, methods, workers);
+            return planting.prepare(inputs, methods, workers, held);
         }
-        let collection = inputs.collect(methods)?;
+        let collection = inputs.collect(methods, held)?;
+        take_ids(&collection, held)?;
         let members = collection.members.iter();
         let mut ids = Ids::of_collection(members.map(|member| &member.id[..]))?;
         let truth = match &self.truth {
@@ -195,6 +212,12 @@ impl Job {
             facts: Vec::new(),
         })
     }
+}
+
+/// Takes the memory of the table of the ids.
+fn take_ids(collection: &Collection, held: &Held) -> Result<()> {
+    let ids = collection.members.iter().map(|member| member.id.len());
+    held.take(ids.map(|id| id + ID_BYTES).sum(), "ids")
 }
 
 /// What a method says of the listed pairs.
@@ -237,6 +260,7 @@ fn mistaken(
     collection: &Collection,
     mut planted: BTreeMap<u32, Vec<u8>>,
     inputs: Inputs<'_>,
+    held: &Held,
 ) -> Result<BTreeMap<u32, Shown>> {
     let listed = |mistakes: &Mistakes| {
         let all = mistakes.false_hits.iter().chain(&mistakes.misses);
@@ -259,9 +283,11 @@ fn mistaken(
         }
     }
     inputs.texts(&collection.members, &to_read, |number, text| {
+        held.take(text.len(), TEXTS)?;
         if let Some(document) = shown.get_mut(&number) {
-            document.text = text.to_vec();
+            document.text = text;
         }
+        Ok(())
     })?;
     Ok(shown)
 }

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::Prepared;
+use super::{Prepared, TEXTS, take_ids};
 use crate::evaluate::planted::{Kind, PERCENTS, plant, random_pairs};
 use crate::evaluate::{Ids, Pair, Truth};
 use crate::run::Workers;
 use crate::run::collection::{Collection, Inputs, Member};
+use crate::run::held::Held;
 use crate::run::sketcher::{Sketched, Sketcher};
 use crate::sketch::Method;
 use crate::text::shingles::{jaccard, shingles, sort_to_set};
@@ -51,13 +52,24 @@ impl Planting {
         inputs: Inputs<'_>,
         methods: &[Box<dyn Method>],
         workers: &Workers,
+        held: &Held,
     ) -> Result<Prepared> {
-        let mut collection = inputs.collect(methods)?;
+        let mut collection = inputs.collect(methods, held)?;
         let documents = collection.members.len() as u32;
         let chosen = self.choose(&collection);
         let drawn = random_pairs(documents, self.documents, self.seed);
-        let texts = texts(&collection, inputs, &chosen, &drawn)?;
-        let copies = workers.install(|| self.copies(&collection, &chosen, &texts, inputs, methods));
+        let texts = texts(&collection, inputs, &chosen, &drawn, held)?;
+        let copies = workers.install(|| {
+            let numbered = chosen.par_iter().enumerate();
+            let copies = numbered.map_init(
+                || Sketcher::new(methods, inputs.common()),
+                |sketcher, (place, number)| {
+                    let donor = chosen[(place + 1) % chosen.len()];
+                    self.copies(&collection, [*number, donor], &texts, sketcher, held)
+                },
+            );
+            copies.collect::<Result<Vec<Vec<Copy>>>>()
+        })?;
 
         let mut labelled: Vec<(Pair, String)> = Vec::new();
         let mut planted = BTreeMap::new();
@@ -83,6 +95,7 @@ impl Planting {
         );
         let pairs = labelled.iter().map(|(pair, label)| (*pair, label.as_str()));
         let truth = Truth::labelled(pairs)?;
+        take_ids(&collection, held)?;
         let members = collection.members.iter();
         let ids = Ids::of_collection(members.map(|member| &member.id[..]))?;
         let facts = vec![
@@ -118,38 +131,38 @@ impl Planting {
         numbers
     }
 
-    /// All copies of each chosen document.
+    /// All copies of a document, with passages of another one.
     fn copies(
         &self,
         collection: &Collection,
-        chosen: &[u32],
+        [number, donor]: [u32; 2],
         texts: &BTreeMap<u32, Vec<u8>>,
-        inputs: Inputs<'_>,
-        methods: &[Box<dyn Method>],
-    ) -> Vec<Vec<Copy>> {
-        let text = |number: &u32| texts.get(number).map_or(&[][..], |text| text);
-        let edits: Vec<(Kind, u32)> = Kind::ALL
-            .into_iter()
-            .flat_map(|kind| PERCENTS.map(|percent| (kind, percent)))
-            .collect();
-        let start = || Sketcher::new(methods, inputs.common());
-        let of_document = |sketcher: &mut Sketcher<'_>, (place, number): (usize, &u32)| {
-            let donor = text(&chosen[(place + 1) % chosen.len()]);
-            let id = &collection.members[*number as usize].id;
-            let copy = |edit: &(Kind, u32)| {
-                let planted = plant(text(number), donor, *edit, self.seed, id)?;
+        sketcher: &mut Sketcher<'_>,
+        held: &Held,
+    ) -> Result<Vec<Copy>> {
+        let [text, donor] =
+            [number, donor].map(|number| texts.get(&number).map_or(&[][..], |text| text));
+        let id = &collection.members[number as usize].id;
+        let mut copies = Vec::new();
+        for kind in Kind::ALL {
+            for percent in PERCENTS {
+                let edit = (kind, percent);
+                let Some(planted) = plant(text, donor, edit, self.seed, id) else {
+                    continue;
+                };
                 let mut sketched = sketcher.nothing();
                 sketcher.sketch(&planted.text, &mut sketched);
-                Some(Copy {
-                    label: edit.0.label(edit.1),
+                // Sketches are there twice until they are part of the collection.
+                let bytes: usize = sketched.iter().map(Sketched::bytes).sum();
+                held.take(planted.text.len() + 2 * bytes, TEXTS)?;
+                copies.push(Copy {
+                    label: kind.label(percent),
                     text: planted.text,
                     sketched,
-                })
-            };
-            edits.iter().filter_map(copy).collect()
-        };
-        let numbered = chosen.par_iter().enumerate();
-        numbered.map_init(start, of_document).collect()
+                });
+            }
+        }
+        Ok(copies)
     }
 }
 
@@ -176,6 +189,7 @@ fn texts(
     inputs: Inputs<'_>,
     chosen: &[u32],
     drawn: &[Pair],
+    held: &Held,
 ) -> Result<BTreeMap<u32, Vec<u8>>> {
     let drawn = drawn.iter().flat_map(|pair| pair.documents());
     let mut wanted: Vec<u32> = chosen.iter().copied().chain(drawn).collect();
@@ -183,7 +197,9 @@ fn texts(
     wanted.dedup();
     let mut texts = BTreeMap::new();
     inputs.texts(&collection.members, &wanted, |number, text| {
-        texts.insert(number, text.to_vec());
+        held.take(text.len(), TEXTS)?;
+        texts.insert(number, text);
+        Ok(())
     })?;
     Ok(texts)
 }

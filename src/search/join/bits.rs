@@ -20,7 +20,7 @@ impl<F: Fingerprint> Bits<F> {
     }
 
     /// Values, borders and positions; before, the sort of pairs takes the room of two values more.
-    fn fold_bytes() -> usize {
+    pub(super) fn fold_bytes() -> usize {
         4 * size_of::<F>() + 8
     }
 

@@ -42,6 +42,9 @@ pub(super) struct Scratch {
 const ENTRIES: usize = 64;
 
 impl<'a> Listed<'a> {
+    /// What a sketch takes in the fold of equal ones.
+    pub(super) const FOLD_BYTES: usize = Fold::BYTES;
+
     /// What a candidate takes at most: its group, its score, its list, and what is found.
     pub(super) const CANDIDATE_BYTES: usize =
         size_of::<u32>() + size_of::<Score>() + Lists::BYTES + size_of::<(u32, Score)>();

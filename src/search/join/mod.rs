@@ -104,6 +104,16 @@ impl<'a> SketchIndex<'a> {
         Some(of(0).max(of(u8::MAX)))
     }
 
+    /// The least memory that an index over so many sketches takes: what finds equal ones.
+    pub fn least_bytes(method: &dyn Compare, count: usize) -> usize {
+        let each = match method.shape() {
+            Shape::Bits { width, .. } if width <= 64 => Bits::<u64>::fold_bytes(),
+            Shape::Bits { .. } => Bits::<u128>::fold_bytes(),
+            Shape::Keys => Listed::FOLD_BYTES,
+        };
+        each.saturating_mul(count)
+    }
+
     /// Prepares `sketches` for searches; takes at most `memory_bytes`.
     ///
     /// With less than [`bytes_for`](Self::bytes_for) each, fingerprints are searched by brute force,
