@@ -41,8 +41,12 @@ fn give(texts: &mut RawText, walk: &mut Walk<'_, '_, '_>, record: &Range<usize>,
             too_large(length, walk.most),
         );
     }
-    // A column of bytes may hold text in any character set.
-    let (text, broken_text) = texts.of_bytes(text, false);
+    // Bytes that are no text are mended as in JSON lines.
+    let mended = match std::str::from_utf8(text) {
+        Ok(_) => None,
+        Err(_) => Some(String::from_utf8_lossy(text)),
+    };
+    let text = texts.of_string(mended.as_ref().map_or(text, |mended| mended.as_bytes()));
     walk.give(Parsed::Document(Document {
         place: walk.place(record),
         raw: &[],
@@ -51,6 +55,6 @@ fn give(texts: &mut RawText, walk: &mut Walk<'_, '_, '_>, record: &Range<usize>,
         date: row.date,
         keep_field: row.keep_field,
         text,
-        broken_text,
+        broken_text: mended.is_some(),
     }));
 }
