@@ -68,6 +68,13 @@ const open = await start();
 await add(open.url, "http://cats.example/", { text });
 await add(open.url, "<img src=x onerror=alert(1)>", { text: `${text} Indeed.` });
 
+await check("people read how documents are compared, programs all of it", open.url, {}, async (page) => {
+  await says(page, "about", "2 documents. Compared by simhash, 64 bits, distance 6; stop words left out.");
+  assert.equal(await page.isVisible("#details"), false);
+  await page.click("summary");
+  await says(page, "details", "simhash:bits=64,distance=6,");
+});
+
 await check("two texts, by keyboard alone", open.url, {}, async (page) => {
   await page.keyboard.press("Tab");
   await page.keyboard.type(text);

@@ -150,7 +150,18 @@ fn an_index_is_built_asked_changed_and_kept() {
     );
     assert!(info["method"].as_str().unwrap().contains("distance=6"));
     assert!(info["accidental_hits_per_query"].as_f64().unwrap() < 1.0);
-    assert!(place.stdout("index info seen").contains("documents   53\n"));
+    // People read words; all parameters are for programs.
+    let told = place.stdout("index info seen");
+    for line in [
+        "documents   53\n",
+        "method      simhash, 64 bits, distance 6; stop words left out\n",
+        "HTML        the main text of a page\n",
+        "tables      fast\n",
+        "by chance   less than one of 1000 new documents matches, if bits were random",
+    ] {
+        assert!(told.contains(line), "{line:?} in {told}");
+    }
+    assert!(!told.contains("lexicon"), "{told}");
 
     place.write("gone.txt", "n1\r\nnobody\n\nn3");
     assert_eq!(

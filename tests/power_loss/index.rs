@@ -140,8 +140,8 @@ fn check_index(directory: &Path, models: &[Option<&Model>]) -> Result<(), String
             Ok(())
         })
         .map_err(|error| error.to_string())?;
-    let same = |model: &&Model| model.documents == found;
-    if models.iter().flatten().find(|model| same(model)).is_none() {
+    let mut states = models.iter().flatten();
+    if !states.any(|model| model.documents == found) {
         return Err(format!(
             "{} documents, in no state that may be",
             found.len()

@@ -139,11 +139,11 @@ fn text(seen: &Seen, known: &Known<'_>) -> String {
 /// How many known documents are near a new one though they have nothing to do with it.
 fn by_chance(hits: f64) -> String {
     let many = match hits {
-        hits if hits < 0.001 => "less than one of 1000 new documents is".to_owned(),
-        hits if hits < 1.0 => format!("one of {:.0} new documents is", (1.0 / hits).ceil()),
-        hits => return format!("a new document is near {hits:.0} known ones or more by chance"),
+        hits if hits < 0.001 => "less than one of 1000 new documents matches".to_owned(),
+        hits if hits < 1.0 => format!("one of {:.0} new documents matches", (1.0 / hits).ceil()),
+        hits => format!("a new document matches {hits:.0} times"),
     };
-    format!("{many} near a known one by chance; more if bits are skewed")
+    format!("{many}, if bits were random; short tables and lists match far more often")
 }
 
 #[cfg(test)]
@@ -153,9 +153,9 @@ mod tests {
     #[test]
     fn chances_are_told_in_words() {
         for (hits, expected) in [
-            (9.1e-10, "less than one of 1000 new documents is"),
-            (0.02, "one of 50 new documents is"),
-            (12.8, "a new document is near 13 known ones"),
+            (9.1e-10, "less than one of 1000 new documents matches"),
+            (0.02, "one of 50 new documents matches"),
+            (12.8, "a new document matches 13 times"),
         ] {
             assert!(by_chance(hits).starts_with(expected), "{}", by_chance(hits));
         }

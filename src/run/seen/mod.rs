@@ -134,10 +134,12 @@ impl Seen {
     pub fn about(&self) -> String {
         let spec = &self.settings.spec;
         let usual = Spec::parse(&spec.name()).map_or(Vec::new(), |usual| usual.list());
-        let mut parts = vec![spec.name()];
-        if let Shape::Bits { width, distance } = self.method().shape() {
-            parts.push(format!("{width} bits, distance {distance}"));
-        }
+        let mut parts = vec![match self.method().shape() {
+            Shape::Bits { width, distance } => {
+                format!("{}, {width} bits, distance {distance}", spec.name())
+            }
+            Shape::Keys => spec.name(),
+        }];
         let mut stop_words = None;
         for (name, value) in spec.list() {
             match name.as_str() {
