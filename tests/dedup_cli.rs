@@ -40,6 +40,49 @@ impl Place {
             .args(flags);
         command.write_stdin(lines()).assert()
     }
+
+    /// What a dry run says.
+    fn plan(&self, input: &str, flags: &[&str]) -> serde_json::Value {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
+        command.current_dir(&self.0).args([
+            "dedup",
+            input,
+            "-o",
+            "planned",
+            "--dry-run",
+            "--log",
+            "json",
+        ]);
+        let assert = command.args(flags).assert().success().stdout("");
+        serde_json::from_slice(&assert.get_output().stderr).unwrap()
+    }
+}
+
+/// Two kinds of documents, long ones first: what stands at the start of a file says nothing of its
+/// end.
+#[test]
+fn the_plan_rests_on_places_all_over_the_input() {
+    let place = Place::new();
+    let line = |number: usize, words: usize| {
+        let text: Vec<_> = (0..words)
+            .map(|word| format!("w{}", number * 31 + word))
+            .collect();
+        format!("{{\"id\":\"d{number}\",\"text\":\"{}\"}}\n", text.join(" "))
+    };
+    let long: String = (0..300).map(|number| line(number, 2000)).collect();
+    let short: String = (300..20_000).map(|number| line(number, 25)).collect();
+    place.write("a.jsonl", &long);
+    place.write("mixed.jsonl", long + &short);
+    for (input, documents) in [("a.jsonl", 300.0), ("mixed.jsonl", 20_000.0)] {
+        let plan = place.plan(input, &[]);
+        let planned = plan["documents"].as_f64().unwrap();
+        let ratio = planned / documents;
+        assert!(
+            (0.67..1.5).contains(&ratio),
+            "{planned} of {documents} in {input}"
+        );
+        assert!(!place.path("planned").exists());
+    }
 }
 
 /// The texts of documents, every fourth of which repeats the one before but for its end.
@@ -232,6 +275,18 @@ mod tables {
             (0..40).filter(|number| number % 4 != 3).collect::<Vec<_>>()
         );
         assert_eq!(kept.num_columns(), 3);
+    }
+
+    #[test]
+    fn the_plan_counts_the_rows_of_a_table() {
+        let place = Place::new();
+        write(&place.path("a.parquet"));
+        let plan = place.plan("a.parquet", &["--write", "kept"]);
+        assert_eq!(plan["documents"], 40);
+        let text: usize = texts().iter().map(String::len).sum();
+        assert_eq!(plan["text_bytes"], text);
+        let bytes = fs::metadata(place.path("a.parquet")).unwrap().len();
+        assert!(plan["output_bytes"].as_u64().unwrap() < 4 * bytes + 40_000);
     }
 
     #[test]

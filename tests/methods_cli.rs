@@ -51,7 +51,15 @@ impl Place {
     }
 
     fn stdout(&self, arguments: &[&str]) -> String {
-        let assert = self.run(arguments).success().stderr("");
+        let assert = self.run(arguments).success();
+        let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        match arguments[0] {
+            "match" => assert!(
+                told.contains(" samples, ") && told.lines().count() == 1,
+                "{told}"
+            ),
+            _ => assert_eq!(told, ""),
+        }
         String::from_utf8(assert.get_output().stdout.clone()).unwrap()
     }
 

@@ -1,18 +1,17 @@
 //! `simtool dedup`: which documents of a dump repeat which.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use simtool::corpus::{Reading, Source};
 use simtool::dedup::keep::Policy;
+use simtool::run::Progress;
 use simtool::run::dedup::{
     Against, Begun, ClusterRule, DumpSettings, Job, KnownDocuments, PairForms, Place,
     SkippedRecords, Summary, Verification, WriteMode,
 };
-use simtool::run::{Progress, Resources};
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
@@ -20,12 +19,13 @@ use super::exit::Finish;
 use super::found::discover;
 #[cfg(feature = "index")]
 use super::index;
-use super::matching::{PATIENCE, SummaryForm};
+use super::log::{Form, LogArgs};
+use super::matching::SummaryForm;
 use super::method_flags::MethodArgs;
 use super::reading_flags::ReadingArgs;
 use super::resource_flags::ResourceArgs;
 use super::watch::Watch;
-use super::{interrupt, message, timings};
+use super::{forecast, interrupt, message, outcome, timings};
 
 /// The flags of `simtool dedup`.
 ///
@@ -69,7 +69,8 @@ pub struct DedupArgs {
 
     /// Which copy stays: first, longest, newest, shortest-url or field:NAME
     #[arg(
-        long, value_name = "POLICY", default_value = "first", value_parser = policy,
+        long, value_name = "POLICY", default_value = "first",
+        value_parser = policy,
         help_heading = "Decision"
     )]
     pub keep: Policy,
@@ -125,7 +126,7 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub resources: ResourceArgs,
 
-    /// Print a summary on standard error
+    /// Print a summary on standard error: the usual line, or summary.json
     #[arg(
         long, value_name = "FORM", num_args = 0..=1, require_equals = true,
         default_missing_value = "text", help_heading = "Reports"
@@ -136,7 +137,10 @@ pub struct DedupArgs {
     #[arg(long, help_heading = "Reports")]
     pub timings: bool,
 
-    /// No progress, no plan and no summary
+    #[command(flatten)]
+    pub log: LogArgs,
+
+    /// Nothing on standard error but errors: no plan, no progress, no result
     #[arg(long, conflicts_with_all = ["summary", "timings"], help_heading = "Reports")]
     pub quiet: bool,
 
@@ -258,8 +262,13 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
         out: &args.output,
         restart: args.restart,
     };
+    let log = args.log.log(args.quiet);
     if args.dry_run {
-        message::write(&plan(&job, &place, &resources)?);
+        let estimate = job.estimate(&place, &resources)?;
+        message::write(&match log.form {
+            Form::Json => forecast::json(&estimate, &place, &resources),
+            _ => forecast::text(&job, &place, &resources, &estimate),
+        });
         return Ok(Finish::Complete);
     }
     check_output(args, &job, &place)?;
@@ -270,15 +279,13 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     if let Some(warning) = unfinished.warning() {
         message::say(warning);
     }
-    if !args.quiet {
+    if !matches!(log.form, Form::Silent | Form::Json) {
         unfinished.found().into_iter().for_each(message::say);
-        if std::io::stderr().is_terminal() {
-            message::write(&plan(&job, &place, &resources)?);
-        }
     }
     let progress = Arc::new(Progress::new());
+    let plan = forecast::expect(&job, &place, &resources, log, &progress)?;
     let stoppable = interrupt::stoppable(&progress);
-    let watch = Watch::start(&progress, args.quiet);
+    let watch = Watch::start(&progress, log, plan.told);
     let outcome = unfinished.run(&progress);
     drop(watch);
     let has_stream = sources.iter().chain(&references).any(Source::is_stream);
@@ -290,12 +297,12 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     if args.timings {
         message::write(&timings::table(&progress.finished(), time));
     }
-    let took_long = time > PATIENCE && !args.quiet && std::io::stderr().is_terminal();
     match args.summary {
         Some(SummaryForm::Json) => message::write(&published(&args.output)?),
-        Some(SummaryForm::Text) => message::write(&text(&summary, time)),
-        None if took_long => message::write(&text(&summary, time)),
-        None => {}
+        _ => log.result(
+            &outcome::text(&summary, time, plan.time),
+            &outcome::json(&summary, time, plan.time),
+        ),
     }
     Ok(finish(summary.skipped()))
 }
@@ -356,7 +363,7 @@ fn complete(summary: &Summary, args: &DedupArgs) -> Result<Finish> {
             "already complete: {} was made by this command from these inputs",
             args.output.display()
         ));
-        message::write(&format!("{}\n", counts(summary)));
+        message::write(&format!("{}\n", outcome::counts(summary)));
     }
     Ok(finish(summary.skipped()))
 }
@@ -403,78 +410,6 @@ fn check_output(args: &DedupArgs, job: &Job, place: &Place<'_>) -> Result<()> {
     }
     let mut outputs = job.outputs(place.sources)?.into_iter();
     outputs.try_for_each(|name| files.claim(&args.output.join(name), "--output"))
-}
-
-/// What will be done, for people, and what it will take.
-fn plan(job: &Job, place: &Place<'_>, resources: &Resources) -> Result<String> {
-    let bytes = |sources: &[Source]| {
-        sources
-            .iter()
-            .filter_map(|source| source.bytes)
-            .sum::<u64>()
-    };
-    let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
-    let estimate = job.estimate(place, resources)?;
-    let mut text = match place.against {
-        Against::Known(_) => format!("method    {}\n", job.method.summary()),
-        _ => format!("method    {}\n", job.describe()),
-    };
-    text += &format!(
-        "input     {} files, {}; about {} documents, {} of text\n",
-        place.sources.len() + place.against.documents().len(),
-        megabytes(bytes(place.sources) + bytes(place.against.documents())),
-        estimate.documents,
-        megabytes(estimate.text_bytes),
-    );
-    if let Some((fair, measured)) = estimate.accidental {
-        let then = match place.against {
-            Against::Known(_) => "what is near by accident goes",
-            _ => "verification sorts them out",
-        };
-        text += &format!(
-            "accidents {measured:.2} documents within the distance of each by accident \
-             ({fair:.1e} if bits were fair); {then}\n"
-        );
-    }
-    text += &format!(
-        "resources {} threads, at most {} MiB of memory, about {} of temporary space in {}\n",
-        resources.threads,
-        resources.memory_bytes >> 20,
-        megabytes(estimate.temporary_bytes),
-        resources.temporary.display(),
-    );
-    text += &format!("time      about {}\n", duration(estimate.time));
-    Ok(text)
-}
-
-/// Seconds, minutes or hours.
-fn duration(time: Duration) -> String {
-    match time.as_secs() {
-        0..=99 => format!("{:.1} seconds", time.as_secs_f64()),
-        seconds @ 100..=5999 => format!("{} minutes", seconds.div_ceil(60)),
-        seconds => format!("{:.1} hours", seconds as f64 / 3600.0),
-    }
-}
-
-fn text(summary: &Summary, time: Duration) -> String {
-    let seconds = time.as_secs_f64();
-    format!(
-        "{}; {seconds:.2} s, {:.0} MB of text/s\n",
-        counts(summary),
-        summary.text_bytes() as f64 / 1e6 / seconds.max(1e-9),
-    )
-}
-
-fn counts(summary: &Summary) -> String {
-    format!(
-        "{} documents seen = {} kept + {} dropped + {} skipped; {} clusters, {} proposals refused",
-        summary.seen(),
-        summary.kept(),
-        summary.dropped(),
-        summary.skipped(),
-        summary.clusters(),
-        summary.refused,
-    )
 }
 
 /// The published summary, as it is.

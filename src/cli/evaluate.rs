@@ -18,6 +18,7 @@ use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
 use super::exit::Finish;
+use super::log::{Log, LogArgs};
 use super::reading_flags::{ReadingArgs, files};
 use super::resource_flags::ResourceArgs;
 use super::watch::Watch;
@@ -88,6 +89,9 @@ pub struct EvaluateArgs {
     /// Print time, bytes and rate of each stage on standard error
     #[arg(long, help_heading = "Report")]
     timings: bool,
+
+    #[command(flatten)]
+    log: LogArgs,
 
     /// No progress
     #[arg(long, help_heading = "Report")]
@@ -204,7 +208,7 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
         &args.inputs,
         &args.reading,
         &args.resources,
-        args.quiet,
+        args.log.log(args.quiet),
         &|sources| args.check_output(sources),
     )?;
     if let Some(directory) = &args.output {
@@ -242,7 +246,7 @@ pub fn report(
     inputs: &[PathBuf],
     reading: &ReadingArgs,
     resources: &ResourceArgs,
-    quiet: bool,
+    log: Log,
     check: &dyn Fn(&[corpus::Source]) -> Result<()>,
 ) -> Result<(Report, Arc<Progress>)> {
     let manner = reading.manner()?;
@@ -251,7 +255,7 @@ pub fn report(
     check(&sources)?;
     let progress = Arc::new(Progress::new());
     let _stoppable = interrupt::stoppable(&progress);
-    let _watch = Watch::start(&progress, quiet);
+    let _watch = Watch::start(&progress, log, None);
     let report = job.run(Inputs {
         sources: &sources,
         manner: &manner,

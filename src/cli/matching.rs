@@ -1,15 +1,15 @@
 //! `simtool N M`: the main job.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use simtool::run::Progress;
 use simtool::run::matching::Job;
+use simtool::run::{Progress, Stage, StagePlan};
 use simtool::{Error, ErrorKind, Result};
 
+use super::log::{Form, LogArgs};
 use super::output::Output;
 use super::plan::Plan;
 use super::size::parse_size;
@@ -20,8 +20,15 @@ use super::{interrupt, message, number, scaling, summary, timings};
 const MOST_THREADS: usize = 1024;
 /// The most runs that a measurement repeats.
 const MOST_RUNS: usize = 1000;
-/// A run on a terminal that takes longer shows its progress and a summary.
-pub const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The stages of the plain form.
+const STAGES: [Stage; 5] = [
+    Stage::Sample,
+    Stage::Count,
+    Stage::Rank,
+    Stage::Fingerprint,
+    Stage::Search,
+];
 
 /// The flags of the plain form.
 #[derive(Args, Clone, Debug)]
@@ -111,7 +118,10 @@ pub struct MatchArgs {
     #[arg(long, help_heading = "Reports")]
     pub timings: bool,
 
-    /// No progress and no summary on a terminal either
+    #[command(flatten)]
+    pub log: LogArgs,
+
+    /// No progress and no summary, however long it takes
     #[arg(long, conflicts_with_all = ["summary", "timings"], help_heading = "Reports")]
     pub quiet: bool,
 
@@ -124,7 +134,7 @@ pub struct MatchArgs {
         require_equals = true,
         default_missing_value = "1",
         value_parser = number::within(1, MOST_RUNS),
-        conflicts_with_all = ["output", "summary", "timings", "quiet"],
+        conflicts_with_all = ["output", "summary", "timings", "quiet", "log"],
         help_heading = "Reports"
     )]
     pub scaling: Option<usize>,
@@ -154,7 +164,9 @@ pub fn run(args: &MatchArgs) -> Result<()> {
 
     let progress = Arc::new(Progress::new());
     let stoppable = interrupt::stoppable(&progress);
-    let watch = Watch::start(&progress, args.quiet);
+    let log = args.log.log(args.quiet);
+    progress.expect(STAGES.map(StagePlan::untimed).into());
+    let watch = Watch::start(&progress, log, None);
     let outcome = inputs.confirm(&progress, || {
         let sink = &mut |bytes: &[u8]| output.write(bytes);
         plan.job
@@ -171,11 +183,14 @@ pub fn run(args: &MatchArgs) -> Result<()> {
     if args.timings {
         message::write(&timings::table(&progress.finished(), time));
     }
-    let took_long = time > PATIENCE && !args.quiet && std::io::stderr().is_terminal();
+    let took_long = time > log.patience && log.form != Form::None;
     match args.summary {
         Some(SummaryForm::Json) => message::write(&summary::json(&seen, &plan, time)),
         Some(SummaryForm::Text) => message::write(&summary::text(&seen, time)),
-        None if took_long => message::write(&summary::text(&seen, time)),
+        None if took_long => log.result(
+            &summary::text(&seen, time),
+            &summary::fields(&seen, &plan, time),
+        ),
         None => {}
     }
     Ok(())

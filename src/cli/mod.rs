@@ -6,12 +6,14 @@
 //!
 //! Only this folder prints, reads the environment, exits and listens to signals.
 
+mod amount;
 pub mod completions;
 pub mod dedup;
 pub mod evaluate;
 pub mod exit;
 pub mod explain;
 pub mod flags;
+mod forecast;
 mod found;
 pub mod generate;
 pub mod help;
@@ -19,6 +21,7 @@ pub mod help;
 pub mod index;
 mod inputs;
 pub mod interrupt;
+mod log;
 mod machine;
 pub mod man;
 pub mod matching;
@@ -27,6 +30,7 @@ mod method_flags;
 pub mod methods;
 pub mod neighbours;
 mod number;
+mod outcome;
 mod output;
 mod plan;
 mod reading_flags;

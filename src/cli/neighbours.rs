@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
+use serde_json::{Value, json};
 
 use simtool::Result;
 #[cfg(feature = "index")]
@@ -17,6 +18,7 @@ use simtool::sketch::registry::Spec;
 use super::exit::Finish;
 #[cfg(feature = "index")]
 use super::index::query;
+use super::log::LogArgs;
 #[cfg(feature = "index")]
 use super::output;
 use super::output::{Output, Target};
@@ -78,7 +80,10 @@ pub struct NeighboursArgs {
     #[arg(long, help_heading = "Reports")]
     timings: bool,
 
-    /// No progress
+    #[command(flatten)]
+    log: LogArgs,
+
+    /// No progress and no result line
     #[arg(long, help_heading = "Reports")]
     quiet: bool,
 }
@@ -107,6 +112,7 @@ pub fn run(args: &NeighboursArgs) -> Result<Finish> {
         return against(args, index);
     }
     let begin = Instant::now();
+    let log = args.log.log(args.quiet);
     let spec = Spec::parse(&args.method)?;
     let manner = args.reading.manner()?;
     let articles = files(&args.articles, &manner.reading)?;
@@ -118,7 +124,7 @@ pub fn run(args: &NeighboursArgs) -> Result<Finish> {
         .resources(args.reading.max_document, target.temporary())?;
     let progress = Arc::new(Progress::new());
     let stoppable = interrupt::stoppable(&progress);
-    let watch = Watch::start(&progress, args.quiet);
+    let watch = Watch::start(&progress, log, None);
     let inputs = |sources| Inputs {
         sources,
         manner: &manner,
@@ -134,8 +140,10 @@ pub fn run(args: &NeighboursArgs) -> Result<Finish> {
     if args.timings {
         message::write(&timings::table(&progress.finished(), begin.elapsed()));
     }
-    if args.summary {
-        message::write(&text(&summary, begin.elapsed().as_secs_f64()));
+    let seconds = begin.elapsed().as_secs_f64();
+    match args.summary {
+        true => message::write(&text(&summary, seconds)),
+        false => log.result(&text(&summary, seconds), &fields(&summary, seconds)),
     }
     Ok(match summary.skipped {
         0 => Finish::Complete,
@@ -161,7 +169,20 @@ fn against(args: &NeighboursArgs, index: &std::path::Path) -> Result<Finish> {
         output: &args.output,
         skipped: None,
         summary: args.summary,
-        quiet: args.quiet,
+        log: args.log.log(args.quiet),
+    })
+}
+
+/// The fields of the event `result`.
+fn fields(summary: &Summary, seconds: f64) -> Value {
+    json!({
+        "samples": summary.samples,
+        "matched": summary.matched,
+        "matches": summary.matches,
+        "articles": summary.articles,
+        "skipped": summary.skipped,
+        "empty": summary.empty,
+        "elapsed": seconds,
     })
 }
 

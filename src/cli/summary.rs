@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use simtool::io::usage::Usage;
 use simtool::run::matching::Summary;
 
@@ -28,8 +28,13 @@ pub fn text(seen: &Summary, time: Duration) -> String {
 
 /// The object for programs, on one line. Fields are added, never renamed.
 pub fn json(seen: &Summary, plan: &Plan, time: Duration) -> String {
+    format!("{}\n", fields(seen, plan, time))
+}
+
+/// Its fields.
+pub fn fields(seen: &Summary, plan: &Plan, time: Duration) -> Value {
     let seconds = time.as_secs_f64();
-    let object = json!({
+    json!({
         "seen": seen.articles + seen.samples,
         "articles": seen.articles,
         "samples": seen.samples,
@@ -52,6 +57,5 @@ pub fn json(seen: &Summary, plan: &Plan, time: Duration) -> String {
         "memory_bytes": plan.resources.memory_bytes,
         "simd": plan.resources.level.to_string(),
         "version": env!("CARGO_PKG_VERSION"),
-    });
-    format!("{object}\n")
+    })
 }

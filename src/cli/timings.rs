@@ -55,6 +55,7 @@ mod tests {
             stage: Stage::Count,
             time: Duration::from_secs(2),
             bytes: 3_000_000_000,
+            number: None,
         }];
         let table = table(&stages, Duration::from_millis(2500));
         for row in [

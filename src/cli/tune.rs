@@ -8,6 +8,7 @@ use simtool::sketch::registry::Spec;
 
 use super::evaluate::{self, TruthArgs, methods};
 use super::exit::Finish;
+use super::log::LogArgs;
 use super::reading_flags::ReadingArgs;
 use super::resource_flags::ResourceArgs;
 use super::screen;
@@ -45,6 +46,9 @@ pub struct TuneArgs {
 
     #[command(flatten)]
     resources: ResourceArgs,
+
+    #[command(flatten)]
+    log: LogArgs,
 
     /// No progress
     #[arg(long)]
@@ -97,7 +101,7 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
         &args.inputs,
         &args.reading,
         &args.resources,
-        args.quiet,
+        args.log.log(args.quiet),
         &|_| Ok(()),
     )?;
     let tuning = recommend(&report, &specs)?;

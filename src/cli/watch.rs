@@ -1,38 +1,41 @@
-//! A progress bar for runs that take longer than people like to wait.
+//! Progress of runs that take longer than people like to wait: a bar or lines.
 
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use simtool::run::{Progress, Stage};
+use simtool::run::{Progress, Snapshot};
 
-use super::matching::PATIENCE;
+use super::amount::short_duration;
+use super::log::{Form, Lines, Log, heading, rate};
+use super::message;
 
-/// How often the bar is drawn.
+/// How often the bar is drawn, and lines are looked for.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-const BYTES: &str = "{prefix:11} [{bar:30}] {bytes}/{total_bytes} {msg}";
-const SAMPLES: &str = "{prefix:11} [{bar:30}] {pos}/{len} samples {msg}";
-const UNKNOWN: &str = "{prefix:11} {spinner} {msg}";
+/// The text takes 49 columns at most, the bar what is left of the line.
+const BAR: &str = "{msg} {wide_bar}";
+const NO_BAR: &str = "{msg}";
 
-/// Shows the progress of a run until dropped; then the line is cleared.
+/// Shows the progress of a run until dropped; then a bar is cleared.
 pub struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Watch {
-    /// Watches from a thread that sleeps for the first second. Does nothing if `quiet`, or where
-    /// standard error is no terminal.
-    pub fn start(progress: &Arc<Progress>, quiet: bool) -> Watch {
-        if quiet || !std::io::stderr().is_terminal() {
+    /// Watches from a thread, as `log` says. `plan` is written before the first line.
+    pub fn start(progress: &Arc<Progress>, log: Log, plan: Option<String>) -> Watch {
+        if matches!(log.form, Form::Silent | Form::None) {
             return Watch(None);
         }
         let progress = Arc::clone(progress);
         let (end, ended) = mpsc::channel();
         // A run is not worth less because nobody can watch it.
-        let thread = Builder::new().spawn(move || draw(&progress, &ended)).ok();
-        Watch(thread.map(|thread| (end, thread)))
+        let thread = Builder::new().spawn(move || match log.form {
+            Form::Bar => draw(&progress, &ended, log.patience),
+            _ => write(&progress, &ended, log, plan),
+        });
+        Watch(thread.ok().map(|thread| (end, thread)))
     }
 }
 
@@ -45,70 +48,130 @@ impl Drop for Watch {
     }
 }
 
-fn draw(progress: &Progress, ended: &Receiver<()>) {
-    let mut bar: Option<(Stage, ProgressBar)> = None;
-    let mut wait = PATIENCE;
+/// Writes lines.
+fn write(progress: &Progress, ended: &Receiver<()>, log: Log, plan: Option<String>) {
+    let begin = Instant::now();
+    if !log.patience.is_zero() && ended.recv_timeout(log.patience) != Err(RecvTimeoutError::Timeout)
+    {
+        return;
+    }
+    plan.inspect(|plan| message::write(plan));
+    let mut lines = Lines::new(log.form);
+    let mut tell = |current: Option<Snapshot>| {
+        for line in lines.due(begin.elapsed(), &progress.finished(), current.as_ref()) {
+            message::write(&format!("{line}\n"));
+        }
+    };
+    while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        tell(progress.current());
+    }
+    tell(None);
+}
+
+/// Draws a bar.
+fn draw(progress: &Progress, ended: &Receiver<()>, patience: Duration) {
+    let mut bar: Option<((&str, bool), ProgressBar)> = None;
+    let mut wait = patience;
     while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
         wait = INTERVAL;
-        let Some((stage, done, total, elapsed)) = progress.current() else {
+        let Some(current) = progress.current() else {
             continue;
         };
-        if bar.as_ref().is_none_or(|(drawn, _)| *drawn != stage) {
+        let key = (current.stage.name(), current.total > 0);
+        if bar.as_ref().is_none_or(|(drawn, _)| *drawn != key) {
             bar.take().inspect(|(_, bar)| bar.finish_and_clear());
         }
-        let (_, bar) = bar.get_or_insert_with(|| (stage, new_bar(stage, total)));
-        bar.set_position(done);
-        bar.set_message(pace(stage, done, total, elapsed.as_secs_f64()));
+        let (_, bar) = bar.get_or_insert_with(|| (key, new_bar(current.total)));
+        bar.set_position(current.done);
+        bar.set_message(text(&current));
         bar.tick();
     }
     bar.inspect(|(_, bar)| bar.finish_and_clear());
 }
 
-fn new_bar(stage: Stage, total: u64) -> ProgressBar {
-    let (template, length) = match (stage, total) {
-        (_, 0) => (UNKNOWN, None),
-        (Stage::Search, _) => (SAMPLES, Some(total)),
-        _ => (BYTES, Some(total)),
+fn new_bar(total: u64) -> ProgressBar {
+    let (template, length) = match total {
+        0 => (NO_BAR, None),
+        _ => (BAR, Some(total)),
     };
     let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.with_prefix(stage.name())
+    bar
 }
 
-/// Rate and time left, from the beginning of the stage. (The bar's own estimate begins when the bar
-/// does, and would take what was done before for done in no time.)
-fn pace(stage: Stage, done: u64, total: u64, seconds: f64) -> String {
-    if done == 0 || seconds <= 0.0 {
-        return format!("{seconds:.0} s");
+/// The most columns of the text.
+const MOST_COLUMNS: usize = 49;
+
+/// Stage, share, rate and the time until the run ends, or the stage if that is not known. The rate
+/// is left out where there is no room.
+fn text(current: &Snapshot) -> String {
+    let heading = heading(current.stage.name(), current.number);
+    let left = current.run_left.or(current.stage_left);
+    let left = left.map_or(String::new(), |left| {
+        format!(" ETA {}", short_duration(left))
+    });
+    if current.total == 0 || current.done == 0 {
+        return format!("{heading} {}{left}", short_duration(current.elapsed));
     }
-    let rate = done as f64 / seconds;
-    let left = total.saturating_sub(done) as f64 / rate;
-    match stage {
-        Stage::Search => format!("{rate:.0}/s ETA {left:.0} s"),
-        _ => format!("{:.2} GB/s ETA {left:.0} s", rate / 1e9),
+    let percent = 100.0 * (current.done as f64 / current.total as f64).min(1.0);
+    let each_second = current.done as f64 / current.elapsed.as_secs_f64().max(1e-9);
+    let rate = rate(each_second, current.stage.unit());
+    let whole = format!("{heading} {percent:.0}% {rate}{left}");
+    match whole.len() > MOST_COLUMNS {
+        true => format!("{heading} {percent:.0}%{left}"),
+        false => whole,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use simtool::run::Stage;
 
-    #[test]
-    fn the_pace_is_that_of_the_stage() {
-        let gigabyte = 1_000_000_000;
-        assert_eq!(
-            pace(Stage::Count, gigabyte, 3 * gigabyte, 2.0),
-            "0.50 GB/s ETA 4 s"
-        );
-        assert_eq!(pace(Stage::Search, 50, 250, 0.5), "100/s ETA 2 s");
-        assert_eq!(pace(Stage::Rank, 0, 0, 7.2), "7 s");
+    fn snapshot(stage: Stage, done: u64, total: u64) -> Snapshot {
+        Snapshot {
+            stage,
+            number: Some((3, 7)),
+            done,
+            total,
+            elapsed: Duration::from_secs(2),
+            stage_left: Some(Duration::from_secs(4)),
+            run_left: Some(Duration::from_secs(250)),
+        }
     }
 
     #[test]
-    fn templates_are_valid() {
-        for template in [BYTES, SAMPLES, UNKNOWN] {
+    fn the_end_is_that_of_the_run() {
+        let gigabyte = 1_000_000_000;
+        let current = snapshot(Stage::Sketch, gigabyte, 3 * gigabyte);
+        assert_eq!(text(&current), "stage 3 of 7 sketch 33% 500 MB/s ETA 4 min");
+        let unplanned = Snapshot {
+            number: None,
+            run_left: None,
+            ..current
+        };
+        assert_eq!(text(&unplanned), "stage sketch 33% 500 MB/s ETA 4 s");
+        let marking = snapshot(Stage::Mark, 50, 250);
+        assert_eq!(text(&marking), "stage 3 of 7 mark 20% 25/s ETA 4 min");
+        assert_eq!(
+            text(&snapshot(Stage::Rank, 0, 0)),
+            "stage 3 of 7 rank 2 s ETA 4 min"
+        );
+    }
+
+    #[test]
+    fn the_longest_text_leaves_a_line_of_50_columns_whole() {
+        let longest = Snapshot {
+            number: Some((5, 9)),
+            run_left: Some(Duration::from_secs(5999)),
+            ..snapshot(Stage::Fingerprint, 19_998_000_000, 19_998_000_000)
+        };
+        let longest = text(&longest);
+        assert_eq!(longest, "stage 5 of 9 fingerprint 100% ETA 100 min");
+        assert!(longest.len() <= MOST_COLUMNS);
+        for template in [BAR, NO_BAR] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
     }

@@ -117,6 +117,11 @@ impl ByteReader {
         self.stream.file_offset()
     }
 
+    /// Decompressed bytes that were read ahead of the last chunk.
+    pub(super) fn bytes_ahead(&self) -> usize {
+        self.ahead.bytes.len()
+    }
+
     /// The next chunk, in `buffer`; `None` behind the last one.
     pub(super) fn next(&mut self, mut buffer: Vec<u8>) -> Result<Option<Chunk>> {
         if let Some(long) = self.long.take() {

@@ -16,6 +16,7 @@
 //! [`Inflaters`]; files are read here, never mapped, and written by `synthetic` alone, which makes
 //! corpora up.
 
+mod border;
 mod byte_reader;
 pub mod chunk;
 mod contained;
@@ -38,6 +39,7 @@ pub mod synthetic;
 mod unread;
 pub mod web;
 
+pub use border::border_behind;
 pub use chunk::{Body, Chunk, Position, WholeMember};
 pub use contained::is_contained;
 pub use decompress::Inflaters;

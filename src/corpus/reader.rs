@@ -88,6 +88,15 @@ impl ChunkReader {
         }
     }
 
+    /// Decompressed bytes that were read ahead of the last chunk.
+    pub fn bytes_ahead(&self) -> usize {
+        match &self.0 {
+            Reader::Bytes(reader) => reader.bytes_ahead(),
+            #[cfg(feature = "parquet")]
+            Reader::Rows(_) => 0,
+        }
+    }
+
     /// The next chunk, in `buffer`; `None` behind the last one.
     ///
     /// # Errors

@@ -30,6 +30,6 @@ mod workers;
 
 pub use arena::{Arena, Place};
 pub use budget::{Budget, Reservation};
-pub use progress::{Progress, Stage, StageTime};
+pub use progress::{Progress, Snapshot, Stage, StagePlan, StageTime, WorkUnit};
 pub use resources::Resources;
 pub use workers::Workers;

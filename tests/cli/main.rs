@@ -7,6 +7,7 @@ mod files;
 mod generated;
 mod help;
 mod inputs;
+mod log;
 mod memory;
 mod outputs;
 mod plain_form;

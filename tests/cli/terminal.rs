@@ -23,6 +23,17 @@ fn on_terminal(place: &Workplace, line: &str) -> Option<String> {
     }
 }
 
+/// A line without its escape sequences.
+fn visible(line: &str) -> String {
+    let mut parts = line.split("\x1b[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let behind = |part: &str| {
+        let end = part.find(|letter: char| letter.is_ascii_alphabetic());
+        end.map_or(String::new(), |end| part[end + 1..].to_owned())
+    };
+    first + &parts.map(behind).collect::<String>()
+}
+
 fn with_hostile_sample() -> Workplace {
     let place = Workplace::example();
     place.write("article.txt", "");
@@ -74,6 +85,17 @@ fn long_run_shows_progress_and_a_summary() {
         assert!(shown.contains("pages seen"), "{shown}");
         assert!(shown.contains("ETA"), "{shown}");
         assert!(shown.contains("sample-000000\n"), "{shown}");
+    }
+    if let Some(shown) = on_terminal(&place, &format!("stty cols 50; {line}")) {
+        let drawn: Vec<String> = shown.split(['\r', '\n']).map(visible).collect();
+        let stages = drawn.iter().filter(|line| line.starts_with("stage "));
+        assert!(stages.clone().count() > 0, "{shown}");
+        for stage in stages {
+            assert!(
+                stage.contains(" of 5 ") && stage.chars().count() <= 50,
+                "{stage:?}"
+            );
+        }
     }
     if let Some(shown) = on_terminal(&place, &format!("{line} --quiet")) {
         assert!(shown.starts_with("sample-000000\n"), "{shown}");

@@ -13,6 +13,7 @@ use simtool::{Error, ErrorKind, Result};
 use super::super::found::discover;
 use super::ExplainArgs;
 use super::listed::{Listed, listed};
+use crate::cli::log::Log;
 use crate::cli::watch::Watch;
 use crate::cli::{interrupt, machine};
 
@@ -31,7 +32,7 @@ pub struct Pair {
 pub fn pair(args: &ExplainArgs, reading: &Reading) -> Result<Pair> {
     let progress = Arc::new(Progress::new());
     let _stoppable = interrupt::stoppable(&progress);
-    let watch = Watch::start(&progress, false);
+    let watch = Watch::start(&progress, Log::usual(), None);
     let lookup = Lookup {
         reading,
         threads: machine::all_cores(),

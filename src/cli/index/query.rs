@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use serde_json::json;
 use simtool::Result;
 use simtool::corpus::Reading;
 use simtool::io::InputFiles;
@@ -16,6 +17,7 @@ use super::settings_flags::{SettingsArgs, manner_of};
 use super::working::{DocumentArgs, Sources, finish, read_only};
 use crate::cli::exit::Finish;
 use crate::cli::interrupt::stoppable;
+use crate::cli::log::Log;
 use crate::cli::watch::Watch;
 use crate::cli::{message, number};
 
@@ -71,7 +73,8 @@ pub struct Question<'a> {
     /// Where skipped documents are listed, if they are.
     pub skipped: Option<&'a Path>,
     pub summary: bool,
-    pub quiet: bool,
+    /// How progress and result are told.
+    pub log: Log,
 }
 
 /// Asks and publishes.
@@ -89,7 +92,7 @@ pub fn run(args: &QueryArgs) -> Result<Finish> {
         output: &args.output,
         skipped: documents.skipped(),
         summary: args.summary,
-        quiet: documents.quiet(),
+        log: documents.log(),
     })
 }
 
@@ -102,7 +105,7 @@ pub fn ask(mut question: Question<'_>) -> Result<Finish> {
     let manner = manner_of(seen.settings(), question.reading);
     let progress = Arc::new(Progress::new());
     let stoppable = stoppable(&progress);
-    let watch = Watch::start(&progress, question.quiet);
+    let watch = Watch::start(&progress, question.log, None);
     let reading = &manner.reading;
     let sources = Sources::find(question.inputs, reading, resources, &progress, &mut files)?;
     let inputs = Inputs {
@@ -122,16 +125,23 @@ pub fn ask(mut question: Question<'_>) -> Result<Finish> {
     lines.publish()?;
     skips.publish()?;
     drop((watch, stoppable));
-    if question.summary {
-        message::write(&format!(
-            "{} documents: {} with a match, {} unchanged, {} changed, {} empty; {} skipped\n",
-            asked.documents,
-            asked.matched,
-            asked.unchanged,
-            asked.changed,
-            asked.empty,
-            asked.skipped,
-        ));
+    let text = format!(
+        "{} documents: {} with a match, {} unchanged, {} changed, {} empty; {} skipped\n",
+        asked.documents, asked.matched, asked.unchanged, asked.changed, asked.empty, asked.skipped,
+    );
+    match question.summary {
+        true => message::write(&text),
+        false => question.log.result(
+            &text,
+            &json!({
+                "documents": asked.documents,
+                "matched": asked.matched,
+                "unchanged": asked.unchanged,
+                "changed": asked.changed,
+                "empty": asked.empty,
+                "skipped": asked.skipped,
+            }),
+        ),
     }
     Ok(finish(asked.skipped))
 }

@@ -18,6 +18,7 @@ use tempfile::TempDir;
 use crate::cli::exit::Finish;
 use crate::cli::found::discover;
 use crate::cli::interrupt::{Stoppable, stoppable};
+use crate::cli::log::{Log, LogArgs};
 use crate::cli::reading_flags::FieldArgs;
 use crate::cli::resource_flags::ResourceArgs;
 use crate::cli::size::parse_size;
@@ -48,6 +49,9 @@ pub struct DocumentArgs {
     /// and a detail; - is standard output
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     skipped: Option<PathBuf>,
+
+    #[command(flatten)]
+    log: LogArgs,
 
     /// No progress
     #[arg(long, help_heading = "Reports")]
@@ -85,9 +89,9 @@ impl DocumentArgs {
         self.resources.temp_dir.as_deref()
     }
 
-    /// Whether nobody wants to see progress.
-    pub fn quiet(&self) -> bool {
-        self.quiet
+    /// How progress and result are told.
+    pub fn log(&self) -> Log {
+        self.log.log(self.quiet)
     }
 
     /// How they are read, but for what an index has frozen.
@@ -116,7 +120,7 @@ impl DocumentArgs {
         let progress = Arc::new(Progress::new());
         Ok(Working {
             _stoppable: stoppable(&progress),
-            _watch: Watch::start(&progress, self.quiet),
+            _watch: Watch::start(&progress, self.log(), None),
             resources,
             progress,
         })

@@ -16,6 +16,7 @@ mod fields;
 mod footer;
 mod pages;
 mod read;
+mod sample;
 mod thrift;
 mod write;
 
@@ -23,6 +24,7 @@ pub(super) use chunks::RowReader;
 pub(super) use documents::documents;
 pub use fields::{Fields, Row};
 pub use read::{Batches, Lost, Table};
+pub use sample::copy_sample;
 pub use write::{copy_annotated, copy_kept};
 
 #[cfg(test)]

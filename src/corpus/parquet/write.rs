@@ -143,7 +143,7 @@ fn unwritable(detail: impl Display) -> Error {
 }
 
 /// What the source was written with, as far as it shows.
-fn properties(metadata: &ArrowReaderMetadata) -> WriterPropertiesBuilder {
+pub(super) fn properties(metadata: &ArrowReaderMetadata) -> WriterPropertiesBuilder {
     /// Where the output's row groups end.
     const GROUP_BYTES: usize = 64 << 20;
     let file = metadata.metadata();

@@ -1,48 +1,129 @@
-//! What a run would take, from a look at a few chunks.
+//! What a run would take, from a sample of its inputs.
 
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::Result;
-use crate::corpus::{ChunkReader, Compression, Position};
+use crate::io::FileSystem;
+use crate::io::usage::thread_time;
 use crate::kernel::columns::Columns;
-use crate::run::{Resources, methods};
+use crate::run::{Resources, Stage, StagePlan, Workers, methods};
+use crate::search::join::{Any, Scratch, SketchIndex};
 use crate::sketch::accidental::Chance;
 use crate::sketch::{Method, Shape};
 
-use super::job::Job;
+use super::job::{Job, WriteMode};
 use super::row::Row;
+use super::sample::{Kind, Sample, Sampler};
 use super::segment::Segment;
-use super::sketching::{Inputs, Sketcher};
+use super::sketching::Inputs;
 use super::{Against, Place};
 
-/// At most so many sources are looked into, at the start of each.
-const SOURCES: usize = 12;
-const CHUNKS: usize = 3;
 /// A label and what else varies, about.
 const LABEL_BYTES: u64 = 96;
 /// Bytes of shingle hashes for a byte of text, about: eight for a word.
 const SHINGLES_OF_TEXT: f64 = 1.4;
-/// The share of documents with somebody near, about, if nobody knows better.
+/// The share of documents with another one near, where the sample is too small to tell.
 const MARKED: f64 = 0.2;
+/// Near documents that a sample has to be expected to hold before it is believed.
+const BELIEVED: f64 = 10.0;
+/// Bytes of a line in the reports.
+const REPORT_BYTES: f64 = 400.0;
+/// Sketches of the sample that are compared.
+const COMPARED: usize = 1 << 14;
+
+/// Seconds of one thread for each document, about, in stages that no sample shows.
+mod seconds {
+    /// To put rows together, for each of their bytes.
+    pub const GATHER_BYTE: f64 = 3e-9;
+    pub const GROUP: f64 = 0.8e-6;
+    /// To find near fingerprints in tables: to look them up, and to insert them.
+    pub const MARK_BITS: f64 = 4e-6;
+    /// How many times as long a look takes in a large table as in that of a sample.
+    pub const MARK_GROWTH: f64 = 2.0;
+    /// For each document with another one near.
+    pub const CLUSTER: f64 = 8e-6;
+    pub const REPORT: f64 = 5e-6;
+    /// To ask an index.
+    pub const SEARCH: f64 = 20e-6;
+    /// Shingles beside words, as a share of tokenizing; counting likewise.
+    pub const SHINGLES: f64 = 0.5;
+    pub const COUNTING: f64 = 0.5;
+    /// To put a byte into a file and to have it synced.
+    pub const WRITE_BYTE: f64 = 1.5e-9;
+}
 
 /// What to expect of a run: for people, and never for a decision.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Documents of all inputs.
     pub documents: u64,
     /// Bytes of their text.
     pub text_bytes: u64,
-    /// Temporary space.
-    pub temporary_bytes: u64,
-    /// How long.
-    pub time: Duration,
+    /// Temporary space in the output directory, which an unfinished run leaves there.
+    pub work_bytes: u64,
+    /// Temporary space in the directory of temporary files.
+    pub spooled_bytes: u64,
+    /// Bytes of the output.
+    pub output_bytes: u64,
+    /// The stages in order, and how long each takes.
+    pub stages: Vec<StagePlan>,
     /// How many documents a document has near it by accident, if the method makes fingerprints:
     /// with fair bits, and with the bits of the sample.
     pub accidental: Option<(f64, f64)>,
 }
 
+/// A file system that has less space than a run needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// A directory in it.
+    pub directory: PathBuf,
+    /// Bytes that the run needs there.
+    pub needed_bytes: u64,
+    /// Bytes that are free.
+    pub free_bytes: u64,
+}
+
+impl Estimate {
+    /// How long the run takes.
+    pub fn time(&self) -> Duration {
+        self.stages.iter().map(|stage| stage.time).sum()
+    }
+
+    /// All temporary space.
+    pub fn temporary_bytes(&self) -> u64 {
+        self.work_bytes.saturating_add(self.spooled_bytes)
+    }
+
+    /// The file systems that have too little space, for a run with its output in `out` and its
+    /// temporary files in `temporary`.
+    pub fn shortages(&self, out: &Path, temporary: &Path) -> Vec<Shortage> {
+        let found = [out, temporary].map(FileSystem::of);
+        self.shortages_in([(out, found[0]), (temporary, found[1])])
+    }
+
+    fn shortages_in(&self, [out, temporary]: [(&Path, Option<FileSystem>); 2]) -> Vec<Shortage> {
+        let in_output = self.work_bytes.saturating_add(self.output_bytes);
+        let device = |place: Option<FileSystem>| place.map(|found| found.device);
+        let needs = match device(out.1) == device(temporary.1) {
+            true => vec![(out, in_output.saturating_add(self.spooled_bytes))],
+            false => vec![(out, in_output), (temporary, self.spooled_bytes)],
+        };
+        let shortage = |((directory, found), needed_bytes): ((&Path, Option<FileSystem>), u64)| {
+            let free_bytes = found?.free_bytes;
+            (free_bytes < needed_bytes).then(|| Shortage {
+                directory: directory.to_owned(),
+                needed_bytes,
+                free_bytes,
+            })
+        };
+        needs.into_iter().filter_map(shortage).collect()
+    }
+}
+
 impl Job {
-    /// Reads a little and extrapolates; writes nothing.
+    /// Reads a little and extrapolates; writes nothing. Takes about a second at most, unless a
+    /// document is very long. Streams do not count: nothing is known of them yet.
     ///
     /// # Errors
     /// Those of reading and of a job that cannot be done.
@@ -63,96 +144,290 @@ impl Job {
                 Some(methods::preview(&self.method, common)?)
             }
         };
-        let begin = Instant::now();
-        let mut sketcher = Sketcher::new(self, method.as_deref(), inputs, resources.level);
-        let (mut seen, mut covered) = (Segment::default(), 0);
-        let known = sources
-            .iter()
-            .zip(0..)
-            .filter(|(source, _)| !source.is_stream());
-        for (source, number) in known.step_by(sources.len().div_ceil(SOURCES).max(1)) {
-            let mut reader = ChunkReader::open(source, number, &self.reading, Position::default())?;
-            let mut end = Position::default();
-            for _ in 0..CHUNKS {
-                let Some(chunk) = reader.next(Vec::new())? else {
-                    break;
-                };
-                end = chunk.end;
-                seen.append(&sketcher.sketch(&chunk)?);
-            }
-            covered += match source.compression {
-                Compression::None => end.offset,
-                // As far as it was read ahead.
-                _ => reader.file_offset(),
-            };
-        }
-        let time = begin.elapsed();
-        let total: u64 = sources.iter().filter_map(|source| source.bytes).sum();
-        let scale = total as f64 / covered.max(1) as f64;
+        let method = method.as_deref();
+        let sample = Sampler::sample(self, method, inputs, resources)?;
         let known = match place.against {
             Against::Known(known) => Some(known.documents()),
             Against::Itself | Against::Documents(_) => None,
         };
-        let mut estimate = self.extrapolate(&seen, scale, time, resources, method.as_deref());
-        estimate.accidental = Self::accidental(
-            &seen,
-            known.unwrap_or(estimate.documents),
-            method.as_deref(),
-            resources,
-        );
-        Ok(estimate)
+        let documents = documents(&sample.kinds);
+        let among = known.unwrap_or(documents);
+        let accidental = accidental(&sample.seen, among, method, resources);
+        let nearness = match (method, known) {
+            (Some(method), None) => nearness(&sample.seen, documents, method, resources)?,
+            _ => Nearness::default(),
+        };
+        let costs = Costs {
+            job: self,
+            sample: &sample,
+            documents: documents as f64,
+            threads: resources.threads.min(cores()) as f64,
+            marked: nearness.marked(accidental),
+            mark_seconds: nearness.seconds,
+            // What the sample wrote beside the texts.
+            stored_bytes: stored_bytes(&sample.seen),
+        };
+        Ok(costs.estimate(method, known.is_some(), accidental))
     }
+}
 
-    fn extrapolate(
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn documents(kinds: &[Kind]) -> u64 {
+    let of = |kind: &Kind| {
+        kind.rows
+            .map_or(kind.documents.over(kind.bytes), |rows| rows as f64)
+    };
+    kinds.iter().map(of).sum::<f64>().round() as u64
+}
+
+/// Bytes that are stored of a document, about.
+fn stored_bytes(seen: &Segment) -> u64 {
+    let sketches = seen.sketches.bytes.len() + size_of_val(&seen.sketches.borders[..]);
+    let labels = seen.labels.len();
+    let varying = match seen.rows.len() {
+        0 => LABEL_BYTES,
+        rows => (sketches + labels).div_ceil(rows) as u64,
+    };
+    size_of::<Row>() as u64 + varying
+}
+
+/// How near the documents of the sample are to each other, and what it took to find out.
+#[derive(Default)]
+struct Nearness {
+    /// The share of all documents that have another one near, apart from accidents.
+    share: f64,
+    /// Seconds of one thread for each document.
+    seconds: f64,
+}
+
+impl Nearness {
+    fn marked(&self, accidental: Option<(f64, f64)>) -> f64 {
+        let by_accident = accidental.map_or(0.0, |(_, measured)| 1.0 - (-measured).exp());
+        (self.share + by_accident).min(1.0)
+    }
+}
+
+/// Compares the sketches of the sample with each other.
+fn nearness(
+    seen: &Segment,
+    documents: u64,
+    method: &dyn Method,
+    resources: &Resources,
+) -> Result<Nearness> {
+    let count = seen.rows.len().min(COMPARED);
+    if count == 0 {
+        return Ok(Nearness::default());
+    }
+    let sketches = seen.sketches.all(method).range(0..count);
+    let compare = || -> Result<(usize, f64)> {
+        let before = thread_time();
+        let memory = sketches
+            .iter()
+            .map(|sketch| SketchIndex::bytes_for(method, sketch))
+            .sum::<usize>();
+        let index = SketchIndex::build(method, sketches, memory.max(1 << 20), resources.level)?;
+        let queries: Vec<Any<'_>> = (0..)
+            .zip(sketches.iter())
+            .map(|(position, sketch)| Any {
+                sketch,
+                except: Some(position),
+            })
+            .collect();
+        let mut near = 0;
+        index.any_near_batch(&queries, &mut Scratch::default(), |_, found| {
+            near += usize::from(found);
+        });
+        Ok((near, thread_time().saturating_sub(before).as_secs_f64()))
+    };
+    // The index uses the pool that it is in, and the time of its thread is asked for.
+    let (near, seconds) = Workers::new(1)?.install(compare)?;
+    let seen_share = (count as f64 / documents.max(1) as f64).min(1.0);
+    let near_share = near as f64 / count as f64;
+    // A document in a pair has the other one in the sample as often as the sample has any.
+    let is_believed = count as f64 * seen_share * MARKED >= BELIEVED;
+    let share = match is_believed || seen_share == 1.0 {
+        true => near_share / seen_share,
+        false => (near_share / seen_share).max(MARKED),
+    };
+    let share = share.clamp(near_share, near_share.max(0.5));
+    Ok(Nearness {
+        share,
+        seconds: match method.shape() {
+            Shape::Bits { .. } => seconds::MARK_BITS,
+            _ => seconds / count as f64 * seconds::MARK_GROWTH,
+        },
+    })
+}
+
+/// What the stages cost.
+struct Costs<'a> {
+    job: &'a Job,
+    sample: &'a Sample,
+    documents: f64,
+    threads: f64,
+    marked: f64,
+    mark_seconds: f64,
+    stored_bytes: u64,
+}
+
+impl Costs<'_> {
+    fn estimate(
         &self,
-        seen: &Segment,
-        scale: f64,
-        time: Duration,
-        resources: &Resources,
         method: Option<&dyn Method>,
+        is_known: bool,
+        accidental: Option<(f64, f64)>,
     ) -> Estimate {
-        let text: u64 = seen.rows.iter().map(|row| row.text_bytes).sum();
-        let documents = (seen.rows.len() as f64 * scale).round() as u64;
-        let text_bytes = (text as f64 * scale).round() as u64;
-        let sketches = seen.sketches.bytes.len() + size_of_val(&seen.sketches.borders[..]);
-        let sketch_bytes = sketches.div_ceil(seen.rows.len().max(1)) as u64;
-        let stored = size_of::<Row>() as u64 + sketch_bytes + LABEL_BYTES;
-        let again = if method.is_some() { MARKED } else { 0.0 };
-        let shingles = (text_bytes as f64 * again * SHINGLES_OF_TEXT) as u64;
-        let seconds = time.as_secs_f64() * scale * (1.0 + again) / resources.threads as f64;
+        let text: f64 = self.total(|kind| kind.text.over(kind.bytes));
+        let gathered = self.documents * self.stored_bytes as f64;
+        let has_pairs = method.is_some() && !is_known;
+        let marked = if has_pairs { self.marked } else { 0.0 };
+        let shingles = text * marked * SHINGLES_OF_TEXT;
+        let sketches = if has_pairs { gathered } else { 0.0 };
+        let reports = self.documents * self.marked.max(MARKED) * REPORT_BYTES;
+        let written = match self.job.write {
+            WriteMode::None => 0.0,
+            WriteMode::Ids => self.documents * LABEL_BYTES as f64,
+            WriteMode::Kept | WriteMode::Annotated => {
+                self.total(|kind| kind.written.over(kind.own_bytes))
+            }
+        };
         Estimate {
-            documents,
-            text_bytes,
+            documents: self.documents as u64,
+            text_bytes: text.round() as u64,
             // Segments and what they are gathered into exist side by side for a while.
-            temporary_bytes: 2 * documents * stored + shingles,
-            time: Duration::from_secs_f64(seconds.min(1e9)),
-            accidental: None,
+            work_bytes: (2.0 * gathered) as u64,
+            spooled_bytes: (shingles + sketches) as u64,
+            output_bytes: (written + reports) as u64,
+            stages: self.stages(has_pairs, is_known),
+            accidental,
         }
     }
 
-    /// How many of so many documents each document is near by accident.
-    fn accidental(
-        seen: &Segment,
-        documents: u64,
-        method: Option<&dyn Method>,
-        resources: &Resources,
-    ) -> Option<(f64, f64)> {
-        match method?.shape() {
-            Shape::Bits {
-                width: 64,
-                distance,
-            } => {
-                let columns = Columns::<u64>::new(resources.level);
-                let prints: Vec<u64> = bytemuck::pod_collect_to_vec(&seen.sketches.bytes);
-                let counts = columns.count(&prints);
-                let measured = Chance::measured(&counts.0, prints.len() as u64, 64, distance);
-                let fair = Chance::uniform(64, distance);
-                Some((
-                    fair.hits_per_query(documents),
-                    measured.hits_per_query(documents),
-                ))
-            }
-            _ => None,
+    fn stages(&self, has_pairs: bool, is_known: bool) -> Vec<StagePlan> {
+        let tokenize = self.total(|kind| kind.tokenize.over(kind.bytes));
+        let sketch = self.total(|kind| kind.sketch.over(kind.bytes));
+        let each = |seconds: f64| seconds * self.documents / self.threads;
+        let marked = |seconds: f64| seconds * self.documents * self.marked;
+        let gathered = self.documents * self.stored_bytes as f64;
+        let mut stages = Vec::new();
+        if !is_known {
+            let counting = self.reading(tokenize * (1.0 + seconds::COUNTING));
+            let ahead = self.job.method.ahead().len();
+            stages.extend(std::iter::repeat_n((Stage::Count, counting), ahead));
         }
+        stages.push((Stage::Sketch, self.reading(sketch)));
+        stages.push((Stage::Gather, gathered * seconds::GATHER_BYTE));
+        match is_known {
+            true => stages.push((Stage::Search, each(seconds::SEARCH))),
+            false => stages.push((Stage::Group, each(seconds::GROUP))),
+        }
+        if has_pairs {
+            let shingles = tokenize * (1.0 + seconds::SHINGLES) * self.marked;
+            stages.extend([
+                (Stage::Mark, each(self.mark_seconds)),
+                (Stage::Verify, self.reading(shingles)),
+                (Stage::Cluster, marked(seconds::CLUSTER) / self.threads),
+            ]);
+        }
+        stages.push((Stage::Report, marked(seconds::REPORT)));
+        if matches!(self.job.write, WriteMode::Kept | WriteMode::Annotated) {
+            stages.push((Stage::Write, self.writing()));
+        }
+        let plan = |(stage, seconds): (Stage, f64)| StagePlan {
+            stage,
+            time: Duration::from_secs_f64(seconds.clamp(0.0, 1e9)),
+        };
+        stages.into_iter().map(plan).collect()
+    }
+
+    fn total(&self, of: impl Fn(&Kind) -> f64) -> f64 {
+        self.sample.kinds.iter().map(of).sum()
+    }
+
+    /// Seconds to read everything while `work` seconds of one thread are done: no less than it
+    /// takes to decompress the longest file that one thread has to read alone.
+    fn reading(&self, work: f64) -> f64 {
+        let read = self.total(|kind| kind.read.over(kind.bytes));
+        let alone = |kind: &Kind| kind.read.over(kind.largest_serial);
+        let longest = self.sample.kinds.iter().map(alone).fold(0.0, f64::max);
+        ((read + work) / self.threads).max(longest)
+    }
+
+    /// Seconds to write everything again: tables one after another, all else as it is read.
+    fn writing(&self) -> f64 {
+        let (mut together, mut tables) = (0.0, 0.0);
+        for kind in &self.sample.kinds {
+            let bytes = kind.written.over(kind.own_bytes) * seconds::WRITE_BYTE;
+            let write = kind.write.over(kind.own_bytes);
+            match kind.is_table {
+                true => tables += write + bytes,
+                false => together += kind.read.over(kind.own_bytes) + write + bytes,
+            }
+        }
+        together / self.threads + tables
+    }
+}
+
+/// How many of so many documents each document is near by accident.
+fn accidental(
+    seen: &Segment,
+    documents: u64,
+    method: Option<&dyn Method>,
+    resources: &Resources,
+) -> Option<(f64, f64)> {
+    match method?.shape() {
+        Shape::Bits {
+            width: 64,
+            distance,
+        } => {
+            let columns = Columns::<u64>::new(resources.level);
+            let prints: Vec<u64> = bytemuck::pod_collect_to_vec(&seen.sketches.bytes);
+            let counts = columns.count(&prints);
+            let measured = Chance::measured(&counts.0, prints.len() as u64, 64, distance);
+            let fair = Chance::uniform(64, distance);
+            Some((
+                fair.hits_per_query(documents),
+                measured.hits_per_query(documents),
+            ))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_little_space_is_told_with_both_numbers() {
+        let estimate = Estimate {
+            work_bytes: 100,
+            spooled_bytes: 50,
+            output_bytes: 30,
+            ..Estimate::default()
+        };
+        let [out, temporary] = ["o", "t"].map(Path::new);
+        let shortages = |first: (u64, u64), second: (u64, u64)| {
+            let system = |(device, free_bytes)| Some(FileSystem { device, free_bytes });
+            let found = estimate.shortages_in([(out, system(first)), (temporary, system(second))]);
+            let short = |found: &Shortage| {
+                (
+                    found.directory.clone(),
+                    found.needed_bytes,
+                    found.free_bytes,
+                )
+            };
+            found.iter().map(short).collect::<Vec<_>>()
+        };
+        assert_eq!(shortages((1, 180), (1, 180)), []);
+        assert_eq!(shortages((1, 179), (1, 179)), [(out.to_owned(), 180, 179)]);
+        assert_eq!(shortages((1, 130), (2, 50)), []);
+        assert_eq!(
+            shortages((1, 129), (2, 49)),
+            [(out.to_owned(), 130, 129), (temporary.to_owned(), 50, 49)]
+        );
     }
 }

@@ -34,6 +34,7 @@ mod reported;
 mod reports;
 mod resolve;
 mod row;
+mod sample;
 mod segment;
 mod shingle_sets;
 mod sketching;
@@ -77,7 +78,7 @@ use sketching::Inputs;
 use work::{TIMINGS, Work};
 
 pub use begin::{Begun, Unfinished};
-pub use estimate::Estimate;
+pub use estimate::{Estimate, Shortage};
 pub use job::{ClusterRule, DumpSettings, Job, PairForms, SkippedRecords, Verification, WriteMode};
 pub use known::{KnownDocuments, Nearest};
 pub use summary::Summary;
@@ -181,7 +182,7 @@ impl Run<'_> {
             )?;
             self.progress.end(total);
         }
-        self.progress.begin(Stage::Group, 0);
+        self.progress.begin(Stage::Gather, 0);
         let gathered = Gathered::gather(self.work, units.len())?;
         let counts = gathered.counts()?;
         let numbering = Numbering::new(&gathered.chunks, self.inputs.sources.len(), &units)?;

@@ -1,0 +1,49 @@
+//! What came of a deduplication, in one line.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use simtool::run::dedup::Summary;
+
+use super::amount::duration;
+
+/// The line for people; `planned` is how long the run should have taken.
+pub fn text(summary: &Summary, time: Duration, planned: Option<Duration>) -> String {
+    let planned = planned.map_or(String::new(), |planned| {
+        format!(" (planned: {})", duration(planned))
+    });
+    format!(
+        "{}; {}{planned}, {:.0} MB of text/s\n",
+        counts(summary),
+        duration(time),
+        summary.text_bytes() as f64 / 1e6 / time.as_secs_f64().max(1e-9),
+    )
+}
+
+/// What became of the documents.
+pub fn counts(summary: &Summary) -> String {
+    format!(
+        "{} documents seen = {} kept + {} dropped + {} skipped; {} clusters, {} proposals refused",
+        summary.seen(),
+        summary.kept(),
+        summary.dropped(),
+        summary.skipped(),
+        summary.clusters(),
+        summary.refused,
+    )
+}
+
+/// The fields of the event `result`, for programs.
+pub fn json(summary: &Summary, time: Duration, planned: Option<Duration>) -> Value {
+    json!({
+        "seen": summary.seen(),
+        "kept": summary.kept(),
+        "dropped": summary.dropped(),
+        "skipped": summary.skipped(),
+        "clusters": summary.clusters(),
+        "refused": summary.refused,
+        "text_bytes": summary.text_bytes(),
+        "elapsed": time.as_secs_f64(),
+        "planned": planned.map(|planned| planned.as_secs_f64()),
+    })
+}

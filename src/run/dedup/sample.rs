@@ -1,0 +1,430 @@
+//! A look at several places of several inputs: what is there, and what work on it costs.
+//!
+//! Places are spread evenly over the bytes of all inputs. Reading begins at the border of a
+//! document or of a compressed member; a file without such borders is read from its start, and
+//! chunks at regular distances are looked at. Costs are processor time of this thread.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::Result;
+use crate::corpus::{Chunk, ChunkReader, Format, Position, Reading, Source, border_behind};
+use crate::io::usage::thread_time;
+use crate::run::Resources;
+use crate::sketch::Method;
+
+use super::job::{Job, WriteMode};
+use super::packing::{Packing, Piece};
+use super::segment::Segment;
+use super::sketching::{Inputs, Sketcher};
+
+/// The most places that are looked at, and how much at each.
+const MOST_PLACES: u64 = 48;
+const PLACE_BYTES: u64 = 256 << 10;
+/// A small input is read to a quarter at most, but for the first places.
+const LEAST_PLACES: u64 = 4;
+const SHARE: u64 = 4;
+/// Decompressed bytes that are read in files without borders, all together.
+const FORWARD_BYTES: u64 = 48 << 20;
+/// Of the chunks read there, one of so many is looked at.
+const FORWARD_STEP: u64 = 4;
+/// One of so many chunks is also tokenized alone and compressed.
+const COSTLY_STEP: u64 = 4;
+/// No place is begun after this time.
+const MOST_TIME: Duration = Duration::from_secs(1);
+/// The most tables whose footers are read to count their rows.
+const MOST_FOOTERS: usize = 256;
+
+/// What was seen.
+pub struct Sample {
+    /// Rows and sketches of the documents that were looked at.
+    pub seen: Segment,
+    /// By format and compression.
+    pub kinds: Vec<Kind>,
+}
+
+/// An amount for a part of the bytes of some files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rate {
+    covered: f64,
+    amount: f64,
+}
+
+impl Rate {
+    fn add(&mut self, covered: f64, amount: f64) {
+        self.covered += covered;
+        self.amount += amount;
+    }
+
+    /// The amount for `bytes` bytes.
+    pub fn over(self, bytes: u64) -> f64 {
+        match self.covered > 0.0 {
+            true => self.amount * bytes as f64 / self.covered,
+            false => 0.0,
+        }
+    }
+}
+
+/// What was seen of the files of one format and compression, for each of their bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Kind {
+    /// The bytes of all of its files, references included, and of those that are deduplicated.
+    pub bytes: u64,
+    /// Those of the files that are deduplicated.
+    pub own_bytes: u64,
+    /// Whether its files are tables.
+    pub is_table: bool,
+    /// The bytes of the largest file that has to be read from its start.
+    pub largest_serial: u64,
+    /// Rows of all its tables, if all were counted.
+    pub rows: Option<u64>,
+    /// Documents.
+    pub documents: Rate,
+    /// Bytes of their text.
+    pub text: Rate,
+    /// Seconds to read and decompress.
+    pub read: Rate,
+    /// Seconds to parse, tokenize and sketch.
+    pub sketch: Rate,
+    /// Seconds to parse and tokenize.
+    pub tokenize: Rate,
+    /// Seconds to compress again, or to write tables again.
+    pub write: Rate,
+    /// Bytes that come out of that.
+    pub written: Rate,
+}
+
+/// Takes a sample.
+pub struct Sampler<'a> {
+    job: &'a Job,
+    sources: &'a [Source],
+    references: usize,
+    reading: Reading,
+    sketcher: Sketcher<'a>,
+    tokenizer: Sketcher<'a>,
+    kinds: BTreeMap<(&'static str, &'static str), Kind>,
+    seen: Segment,
+    chunks: u64,
+}
+
+impl<'a> Sampler<'a> {
+    /// Reads a sample of `inputs`, whose documents `method` sketches.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn sample(
+        job: &'a Job,
+        method: Option<&'a dyn Method>,
+        inputs: Inputs<'a>,
+        resources: &Resources,
+    ) -> Result<Sample> {
+        let mut sampler = Sampler {
+            job,
+            sources: inputs.sources,
+            references: inputs.references as usize,
+            reading: Reading {
+                chunk_bytes: PLACE_BYTES as usize,
+                ..job.reading.clone()
+            },
+            sketcher: Sketcher::new(job, method, inputs, resources.level),
+            tokenizer: Sketcher::new(job, None, inputs, resources.level),
+            kinds: BTreeMap::new(),
+            seen: Segment::default(),
+            chunks: 0,
+        };
+        sampler.read()?;
+        Ok(Sample {
+            seen: sampler.seen,
+            kinds: sampler.kinds.into_values().collect(),
+        })
+    }
+
+    fn read(&mut self) -> Result<()> {
+        let begin = Instant::now();
+        for (number, source) in self.sources.iter().enumerate() {
+            let bytes = source.bytes.unwrap_or(0);
+            let kind = self.kind(source);
+            kind.bytes += bytes;
+            kind.is_table = source.format == Format::Parquet;
+            if number >= self.references {
+                self.kind(source).own_bytes += bytes;
+            }
+        }
+        self.count_rows()?;
+        let places = places(self.sources);
+        let mut forward: BTreeMap<usize, u64> = BTreeMap::new();
+        let mut begun = 0;
+        for &(number, offset) in &places {
+            if begun > 0 && begin.elapsed() > MOST_TIME {
+                return Ok(());
+            }
+            begun += 1;
+            let source = &self.sources[number];
+            match self.border(source, offset)? {
+                Some(position) => self.look_at(number, position)?,
+                None => *forward.entry(number).or_default() += 1,
+            }
+        }
+        let each = FORWARD_BYTES / (forward.len() as u64).max(1);
+        for (number, _) in forward {
+            if begun > 0 && begin.elapsed() > MOST_TIME {
+                return Ok(());
+            }
+            self.look_forward(number, each)?;
+        }
+        Ok(())
+    }
+
+    fn kind(&mut self, source: &Source) -> &mut Kind {
+        let key = (source.format.name(), source.compression.name());
+        self.kinds.entry(key).or_default()
+    }
+
+    /// Counts the rows of all tables, unless they are many.
+    #[cfg(feature = "parquet")]
+    fn count_rows(&mut self) -> Result<()> {
+        let is_table = |source: &&Source| source.format == Format::Parquet && !source.is_stream();
+        let tables = self.sources.iter().filter(is_table);
+        if tables.clone().count() > MOST_FOOTERS {
+            return Ok(());
+        }
+        for source in tables {
+            let rows = rows_of(source, &self.reading)?;
+            *self.kind(source).rows.get_or_insert(0) += rows;
+        }
+        Ok(())
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn count_rows(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The border at or behind `offset`, if the source has borders.
+    fn border(&self, source: &Source, offset: u64) -> Result<Option<Position>> {
+        #[cfg(feature = "parquet")]
+        if source.format == Format::Parquet {
+            let rows = u128::from(rows_of(source, &self.reading)?);
+            let bytes = u128::from(source.bytes.unwrap_or(1).max(1));
+            let row = u128::from(offset) * rows / bytes;
+            return Ok(Some(Position {
+                chunk: 1,
+                offset: u64::try_from(row).unwrap_or(0),
+                ..Position::default()
+            }));
+        }
+        match offset {
+            // Small files are read from their starts.
+            _ if source
+                .bytes
+                .is_none_or(|bytes| bytes <= SHARE * PLACE_BYTES) =>
+            {
+                Ok(None)
+            }
+            // Whether there are any borders shows behind the start.
+            0 => {
+                let inner = border_behind(source, PLACE_BYTES)?;
+                Ok(inner.map(|_| Position::default()))
+            }
+            _ => border_behind(source, offset),
+        }
+    }
+
+    /// Looks at one chunk.
+    fn look_at(&mut self, number: usize, position: Position) -> Result<()> {
+        let source = &self.sources[number];
+        let mut reader = ChunkReader::open(source, number as u32, &self.reading, position)?;
+        let begin = reader.file_offset();
+        let before = thread_time();
+        let Some(chunk) = reader.next(Vec::new())? else {
+            return Ok(());
+        };
+        let seconds = since(before);
+        let given = chunk.bytes().len() as f64;
+        let share = match given > 0.0 {
+            true => given / (given + reader.bytes_ahead() as f64),
+            false => 1.0,
+        };
+        let covered = (reader.file_offset() - begin) as f64 * share;
+        self.kind(source).read.add(covered, seconds * share);
+        self.measure(source, &chunk, covered)
+    }
+
+    /// Reads `bytes` decompressed bytes from the start and looks at chunks at regular distances.
+    fn look_forward(&mut self, number: usize, bytes: u64) -> Result<()> {
+        let source = &self.sources[number];
+        let kind = self.kind(source);
+        kind.largest_serial = kind.largest_serial.max(source.bytes.unwrap_or(0));
+        let reading = self.reading.clone();
+        let mut reader = ChunkReader::open(source, number as u32, &reading, Position::default())?;
+        let (mut given, mut read, mut looked_at) = (0, 0.0, Vec::new());
+        let mut ordinal = 0;
+        while given < bytes {
+            let before = thread_time();
+            let Some(chunk) = reader.next(Vec::new())? else {
+                break;
+            };
+            read += since(before);
+            given += chunk.bytes().len() as u64;
+            if ordinal % FORWARD_STEP == 0 {
+                looked_at.push(chunk);
+            }
+            ordinal += 1;
+        }
+        let all = given as f64 + reader.bytes_ahead() as f64;
+        let covered = reader.file_offset() as f64 * given as f64 / all.max(1.0);
+        self.kind(source).read.add(covered, read);
+        for chunk in looked_at {
+            let share = chunk.bytes().len() as f64 / (given as f64).max(1.0);
+            self.measure(source, &chunk, covered * share)?;
+        }
+        Ok(())
+    }
+
+    /// Works on a chunk that stands for `covered` bytes of its file.
+    fn measure(&mut self, source: &Source, chunk: &Chunk, covered: f64) -> Result<()> {
+        let before = thread_time();
+        let made = self.sketcher.sketch(chunk)?;
+        let sketched = since(before);
+        let documents = made.rows.len() as f64;
+        let text: u64 = made.rows.iter().map(|row| row.text_bytes).sum();
+        self.seen.append(&made);
+        let kind = self.kind(source);
+        kind.sketch.add(covered, sketched);
+        kind.documents.add(covered, documents);
+        kind.text.add(covered, text as f64);
+
+        let is_costly = self.chunks.is_multiple_of(COSTLY_STEP);
+        self.chunks += 1;
+        if !is_costly {
+            return Ok(());
+        }
+        let before = thread_time();
+        self.tokenizer.sketch(chunk)?;
+        let tokenized = since(before);
+        self.kind(source).tokenize.add(covered, tokenized);
+        if matches!(self.job.write, WriteMode::Kept | WriteMode::Annotated) {
+            let before = thread_time();
+            let (covered, written) = self.write(source, chunk, covered)?;
+            let seconds = since(before);
+            let kind = self.kind(source);
+            kind.write.add(covered, seconds);
+            kind.written.add(covered, written);
+        }
+        Ok(())
+    }
+
+    /// Writes a chunk into memory; says for how many bytes of its file that stands, and how many
+    /// bytes came out.
+    fn write(&self, source: &Source, chunk: &Chunk, covered: f64) -> Result<(f64, f64)> {
+        #[cfg(feature = "parquet")]
+        if source.format == Format::Parquet {
+            let bytes = source.bytes.unwrap_or(0) as f64;
+            let rows = rows_of(source, &self.reading)?.max(1) as f64;
+            // All columns count, also those that are not compared.
+            let most = (PLACE_BYTES as f64 * SHARE as f64 * rows / bytes.max(1.0)).max(1.0);
+            let first = usize::try_from(chunk.start.offset).unwrap_or(0);
+            let most = (most as usize).min(MOST_SAMPLE_ROWS);
+            let copied = crate::corpus::parquet::copy_sample(source.file(), first, most);
+            // What is damaged stands for nothing; the run tells of it.
+            let (copied, written) = copied.unwrap_or_default();
+            return Ok((bytes * copied as f64 / rows, written as f64));
+        }
+        let packing = Packing {
+            source,
+            level: self.job.dump.compression_level,
+        };
+        let written = packing.pack(chunk, vec![Piece::Same(0..chunk.bytes().len())])?;
+        Ok((covered, written.len() as f64))
+    }
+}
+
+/// The most rows that are written as a sample.
+#[cfg(feature = "parquet")]
+const MOST_SAMPLE_ROWS: usize = 8192;
+
+#[cfg(feature = "parquet")]
+fn rows_of(source: &Source, reading: &Reading) -> Result<u64> {
+    let table = crate::corpus::parquet::Table::open(source.file(), reading)?;
+    Ok(table.map_or(0, |table| table.rows()))
+}
+
+fn since(before: Duration) -> f64 {
+    thread_time().saturating_sub(before).as_secs_f64()
+}
+
+/// Places spread evenly over the bytes of all sources: the number of a source and an offset in it.
+/// In an order that is spread too, so that a few of them stand for all.
+fn places(sources: &[Source]) -> Vec<(usize, u64)> {
+    let total: u64 = sources.iter().filter_map(|source| source.bytes).sum();
+    let count = (total / SHARE / PLACE_BYTES).clamp(LEAST_PLACES, MOST_PLACES);
+    let mut found = Vec::new();
+    let (mut number, mut before) = (0, 0u64);
+    for place in 0..count {
+        let wanted = (u128::from(total) * u128::from(place) / u128::from(count)) as u64;
+        while let Some(source) = sources.get(number) {
+            let bytes = source.bytes.unwrap_or(0);
+            if wanted < before + bytes {
+                found.push((number, wanted - before));
+                break;
+            }
+            before += bytes;
+            number += 1;
+        }
+    }
+    // A step without a common divisor reaches every place.
+    let step = (0..)
+        .map(|more| found.len() * 61 / 100 + more)
+        .find(|&step| coprime(step, found.len()));
+    let step = step.unwrap_or(1);
+    (0..found.len())
+        .map(|place| found[place * step % found.len()])
+        .collect()
+}
+
+fn coprime(a: usize, b: usize) -> bool {
+    let (mut a, mut b) = (a, b);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a <= 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::Compression;
+
+    fn source(bytes: u64) -> Source {
+        Source {
+            path: "x".into(),
+            bytes: Some(bytes),
+            format: Format::Jsonl,
+            compression: Compression::None,
+            copy: None,
+        }
+    }
+
+    #[test]
+    fn places_are_spread_over_all_sources() {
+        let sources = [1u64, 500, 0, 300, 200].map(|size| source(size << 20));
+        let found = places(&sources);
+        assert_eq!(found.len(), MOST_PLACES as usize);
+        let in_source = |number| found.iter().filter(|place| place.0 == number).count();
+        assert_eq!([0, 1, 2, 3, 4].map(in_source), [1, 24, 0, 14, 9]);
+        let mut sorted = found.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), found.len());
+        // The first few stand for all.
+        let early = found[..8].iter().filter(|place| place.0 == 1).count();
+        assert!((3..=5).contains(&early), "{found:?}");
+    }
+
+    #[test]
+    fn few_bytes_have_few_places() {
+        assert_eq!(places(&[source(10)]).len(), 4);
+        assert!(places(&[source(0)]).is_empty());
+        assert!(places(&[]).is_empty());
+    }
+}

@@ -1,0 +1,117 @@
+//! What commands say on standard error: a result, and lines while they run.
+
+use serde_json::Value;
+
+use crate::workplace::Workplace;
+
+/// Ten documents, of which two are the same.
+fn documents() -> Workplace {
+    let place = Workplace::empty();
+    let text = |number: usize| {
+        let words: Vec<_> = (0..40)
+            .map(|word| format!("w{}", number * 100 + word))
+            .collect();
+        words.join(" ")
+    };
+    let line = |number: usize| {
+        format!(
+            "{{\"id\":\"d{number}\",\"text\":\"{}\"}}\n",
+            text(number % 9)
+        )
+    };
+    place.write("docs.jsonl", (0..10).map(line).collect::<String>());
+    place
+}
+
+fn stderr(place: &Workplace, line: &str) -> String {
+    let assert = place.run(line).success();
+    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+}
+
+const RESULT: &str = "10 documents seen = 9 kept + 1 dropped + 0 skipped; 1 clusters";
+
+#[test]
+fn a_result_is_told_in_a_pipe_unless_nothing_is_wanted() {
+    let place = documents();
+    for (number, flags) in ["", "--log none", "--summary"].iter().enumerate() {
+        let told = stderr(&place, &format!("dedup docs.jsonl -o out{number} {flags}"));
+        assert_eq!(told.lines().count(), 1, "{flags}: {told}");
+        assert!(told.starts_with(RESULT), "{flags}: {told}");
+    }
+    assert_eq!(stderr(&place, "dedup docs.jsonl -o quiet --quiet"), "");
+    let matched = stderr(&place, "match --articles docs.jsonl --samples docs.jsonl");
+    assert!(
+        matched.starts_with("10 samples, 10 with a match"),
+        "{matched}"
+    );
+    let flags = "--articles docs.jsonl --samples docs.jsonl --quiet";
+    assert_eq!(stderr(&place, &format!("match {flags}")), "");
+}
+
+#[test]
+fn a_log_has_the_plan_a_line_a_stage_and_the_result() {
+    let place = documents();
+    let told = stderr(&place, "dedup docs.jsonl -o out --log text");
+    let lines: Vec<&str> = told.lines().collect();
+    assert!(lines[0].starts_with("method "), "{told}");
+    assert!(told.contains("about 10 documents"), "{told}");
+    assert!(
+        lines.last().is_some_and(|line| line.starts_with(RESULT)),
+        "{told}"
+    );
+    let stages: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.strip_prefix("simtool: stage "))
+        .filter_map(|line| line.split_once(" took ").map(|(stage, _)| stage))
+        .collect();
+    let expected = [
+        "1 of 7 sketch",
+        "2 of 7 gather",
+        "3 of 7 group",
+        "4 of 7 mark",
+        "5 of 7 verify",
+        "6 of 7 cluster",
+        "7 of 7 report",
+    ];
+    assert_eq!(stages, expected);
+}
+
+#[test]
+fn a_log_for_programs_has_an_object_a_line() {
+    let place = documents();
+    let told = stderr(
+        &place,
+        "dedup docs.jsonl -o out --log json --write kept --method minhash",
+    );
+    let objects: Vec<Value> = told
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let events: Vec<&str> = objects
+        .iter()
+        .map(|object| object["event"].as_str().unwrap())
+        .collect();
+    let stages = events.iter().filter(|event| **event == "stage").count();
+    assert_eq!((events[0], events[events.len() - 1]), ("plan", "result"));
+    assert_eq!(stages, 8, "{told}");
+    let plan = &objects[0];
+    assert_eq!(plan["documents"], 10);
+    let planned: Vec<&Value> = plan["stages"].as_array().unwrap().iter().collect();
+    let planned = planned.iter().map(|stage| &stage["stage"]);
+    let ended = objects.iter().filter(|object| object["event"] == "stage");
+    assert!(planned.eq(ended.map(|object| &object["stage"])), "{told}");
+    let result = &objects[objects.len() - 1];
+    assert_eq!([&result["seen"], &result["kept"]], [10, 9]);
+}
+
+#[test]
+fn the_plain_form_has_a_log_too() {
+    let place = Workplace::example();
+    let told = stderr(&place, "100 16 --log text");
+    assert!(told.contains("simtool: stage 2 of 5 count took "), "{told}");
+    assert!(
+        told.lines().last().unwrap().contains("pages seen"),
+        "{told}"
+    );
+    assert_eq!(stderr(&place, "100 16 --log none"), "");
+}
