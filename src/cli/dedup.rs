@@ -25,7 +25,7 @@ use super::method_flags::MethodArgs;
 use super::reading_flags::ReadingArgs;
 use super::resource_flags::ResourceArgs;
 use super::watch::Watch;
-use super::{forecast, interrupt, message, outcome, timings};
+use super::{forecast, interrupt, message, outcome, timings, values};
 
 /// The flags of `simtool dedup`.
 ///
@@ -70,7 +70,7 @@ pub struct DedupArgs {
     /// Which copy stays: first, longest, newest, shortest-url or field:NAME
     #[arg(
         long, value_name = "POLICY", default_value = "first",
-        value_parser = policy,
+        value_parser = values::policy(policy), hide_possible_values = true,
         help_heading = "Decision"
     )]
     pub keep: Policy,
@@ -230,7 +230,12 @@ fn policy(text: &str) -> std::result::Result<Policy, String> {
 /// Whatever stands in the way.
 pub fn run(args: &DedupArgs) -> Result<Finish> {
     let begin = Instant::now();
-    let own = || args.method.spec(args.reading.tokenizer());
+    let own = || {
+        let spec = args.method.spec(args.reading.tokenizer())?;
+        args.method
+            .check_effect(&spec, args.reading.stop_words.is_some())?;
+        Ok(spec)
+    };
     #[cfg(feature = "index")]
     let seen = index::against::known(args)?;
     #[cfg(feature = "index")]

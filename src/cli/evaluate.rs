@@ -22,7 +22,7 @@ use super::log::{Log, LogArgs};
 use super::reading_flags::{ReadingArgs, files};
 use super::resource_flags::ResourceArgs;
 use super::watch::Watch;
-use super::{interrupt, message, number, screen, timings};
+use super::{interrupt, message, number, screen, timings, values};
 
 /// Measure how well methods find the near-duplicates of your documents
 ///
@@ -42,7 +42,10 @@ pub struct EvaluateArgs {
 
     /// A method: NAME or NAME:parameter=value,... (several times); simtool methods lists them
     /// [default: simhash, shingle-simhash, minhash, shingles and text-profile]
-    #[arg(long, value_name = "METHOD", help_heading = "Methods")]
+    #[arg(
+        long, value_name = "METHOD", value_parser = values::method(),
+        hide_possible_values = true, help_heading = "Methods"
+    )]
     method: Vec<String>,
 
     /// Try these values of a parameter with every method that has it: distance=2,4,8 or shingle=1..5

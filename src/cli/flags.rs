@@ -1,11 +1,13 @@
 //! The command line as a whole: help, completions and the manual come from this definition.
 
 use std::error::Error as _;
+use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind as Reason};
 use clap::{CommandFactory, Parser, Subcommand};
 use simtool::{Error, ErrorKind, Result};
 
+use super::commands;
 use super::completions::CompletionsArgs;
 use super::dedup::DedupArgs;
 use super::evaluate::EvaluateArgs;
@@ -74,6 +76,7 @@ pub struct Flags {
 #[command(
     name = "simtool",
     version,
+    propagate_version = true,
     about = ABOUT,
     long_about = LONG_ABOUT,
     after_long_help = MORE,
@@ -118,12 +121,32 @@ pub fn definition() -> clap::Command {
     Definition::command()
 }
 
-/// The flags of this process; `None` if they asked for help or the version, which are printed.
+/// The flags of this process; `None` if they asked for help or the version, which are printed, or
+/// if there are none: then the short help is.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] for flags that are unknown, missing, contradictory or out of range.
 pub fn parse() -> Result<Option<Flags>> {
-    match Definition::try_parse() {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let first = match words.get(1) {
+        Some(first) => first,
+        None => {
+            screen::quietly(definition().print_help())?;
+            return Ok(None);
+        }
+    };
+    let definition = definition();
+    let names: Vec<&str> = definition
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .collect();
+    let refusal = first
+        .to_str()
+        .and_then(|word| commands::refusal(word, &names));
+    if let Some(error) = refusal {
+        return Err(error);
+    }
+    match Definition::try_parse_from(words) {
         Ok(Definition { subcommand, plain }) => {
             let plain = || plain.map(|args| Command::Plain(Box::new(args)));
             Ok(subcommand.or_else(plain).map(|command| Flags { command }))

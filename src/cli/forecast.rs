@@ -14,7 +14,7 @@ use super::log::{Form, Log, event_object};
 use super::{machine, message};
 
 /// A smaller input is not sampled where no plan was asked for: it is done before the first line.
-const PLANNED_BYTES: u64 = 64 << 20;
+const PLANNED_BYTES: u64 = 256 << 20;
 /// Unless a file system has less space than this.
 const AMPLE_BYTES: u64 = 2 << 30;
 

@@ -7,13 +7,15 @@ use super::{flags, screen};
 
 /// The name of the plain form among the topics.
 const PLAIN: &str = "main";
+/// The name of the program.
+const PROGRAM: &str = "simtool";
 
 /// Explain the plain form (main) or a subcommand at length.
 #[derive(Args, Clone, Debug)]
 pub struct HelpArgs {
-    /// What to explain: main, or a subcommand
-    #[arg(default_value = PLAIN)]
-    topic: String,
+    /// What to explain: main, or a subcommand, or one of its own: index build
+    #[arg(default_value = PLAIN, num_args = 1..)]
+    topic: Vec<String>,
 }
 
 /// Prints the help.
@@ -25,23 +27,52 @@ pub fn run(args: &HelpArgs) -> Result<()> {
     screen::print(help.to_string().as_bytes())
 }
 
-/// The definition of a subcommand, or that of the whole command for `main`.
+/// The definition of a subcommand, or that of the whole command for `main`. A subcommand of a
+/// subcommand goes by both names: apart, as one argument, or joined by a hyphen.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] for another name, with those that there are.
-pub fn topic(name: &str) -> Result<clap::Command> {
+pub fn topic(names: &[String]) -> Result<clap::Command> {
     let mut command = flags::definition();
     command.build();
-    if name == PLAIN {
+    let names = names.join(" ");
+    if names == PLAIN {
         return Ok(command);
     }
-    if let Some(subcommand) = command.find_subcommand(name) {
-        return Ok(subcommand.clone());
+    let mut found = command;
+    let mut rest = names.as_str();
+    while !rest.is_empty() {
+        let is_next = |name: &str| {
+            let behind = rest.strip_prefix(name)?;
+            let behind = behind
+                .strip_prefix([' ', '-'])
+                .or(behind.is_empty().then_some(""))?;
+            Some((name.to_owned(), behind))
+        };
+        let next = found
+            .get_subcommands()
+            .find_map(|subcommand| is_next(subcommand.get_name()));
+        let Some((name, behind)) = next else {
+            return Err(unknown(rest, &found));
+        };
+        rest = behind;
+        if let Some(subcommand) = found.find_subcommand(&name) {
+            found = subcommand.clone();
+        }
     }
+    Ok(found)
+}
+
+fn unknown(name: &str, command: &clap::Command) -> Error {
     let topics: Vec<&str> = command
         .get_subcommands()
         .map(clap::Command::get_name)
         .collect();
-    let message = format!("{name}: expected {PLAIN} or one of {}", topics.join(", "));
-    Err(Error::new(ErrorKind::Parameter, message))
+    let path = command.get_bin_name().unwrap_or(PROGRAM);
+    let message = match (topics.is_empty(), path == PROGRAM) {
+        (true, _) => format!("{name}: {path} has no subcommands"),
+        (_, true) => format!("{name}: expected {PLAIN} or one of {}", topics.join(", ")),
+        _ => format!("{name}: expected one of {}", topics.join(", ")),
+    };
+    Error::new(ErrorKind::Parameter, message)
 }

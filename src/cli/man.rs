@@ -9,9 +9,9 @@ use super::{help, screen};
 /// Print a manual page, in the form that man reads.
 #[derive(Args, Clone, Debug)]
 pub struct ManArgs {
-    /// What the page is about: main, or a subcommand
-    #[arg(default_value = "main")]
-    topic: String,
+    /// What the page is about: main, or a subcommand, or one of its own: index build
+    #[arg(default_value = "main", num_args = 1..)]
+    topic: Vec<String>,
 }
 
 /// Prints the page.
@@ -23,7 +23,7 @@ pub fn run(args: &ManArgs) -> Result<()> {
     Man::new(help::topic(&args.topic)?)
         .render(&mut page)
         .map_err(|cause| {
-            let message = format!("the manual page of {} cannot be made", args.topic);
+            let message = format!("the manual page of {} cannot be made", args.topic.join(" "));
             Error::new(ErrorKind::Write, message).caused_by(cause)
         })?;
     screen::print(&page)

@@ -9,7 +9,7 @@ use simtool::run::matching::Job;
 use simtool::run::{Progress, Stage, StagePlan};
 use simtool::{Error, ErrorKind, Result};
 
-use super::log::{Form, LogArgs};
+use super::log::{Form, LogArgs, LogForm};
 use super::output::Output;
 use super::plan::Plan;
 use super::size::parse_size;
@@ -118,8 +118,16 @@ pub struct MatchArgs {
     #[arg(long, help_heading = "Reports")]
     pub timings: bool,
 
-    #[command(flatten)]
-    pub log: LogArgs,
+    /// Progress on standard error: lines of text or JSON, one a stage and one a minute, or none
+    /// [default: a progress bar on a terminal; elsewhere text, after ten seconds]
+    // No flattened `LogArgs`: these flags as a whole are optional, which excludes groups in them.
+    #[arg(
+        long,
+        value_name = "FORM",
+        help_heading = "Reports",
+        conflicts_with = "quiet"
+    )]
+    pub log: Option<LogForm>,
 
     /// No progress and no summary, however long it takes
     #[arg(long, conflicts_with_all = ["summary", "timings"], help_heading = "Reports")]
@@ -164,7 +172,7 @@ pub fn run(args: &MatchArgs) -> Result<()> {
 
     let progress = Arc::new(Progress::new());
     let stoppable = interrupt::stoppable(&progress);
-    let log = args.log.log(args.quiet);
+    let log = LogArgs { log: args.log }.log(args.quiet);
     progress.expect(STAGES.map(StagePlan::untimed).into());
     let watch = Watch::start(&progress, log, None);
     let outcome = inputs.confirm(&progress, || {

@@ -5,7 +5,7 @@ use simtool::sketch::registry::Spec;
 use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
 
-use super::number;
+use super::{number, values};
 
 /// The method of those who name none, and the least similarity, in thousandths.
 pub const USUAL_METHOD: &str = "simhash";
@@ -16,7 +16,10 @@ const USUAL_SIMILARITY: u32 = 800;
 pub struct MethodArgs {
     /// How candidates are found: NAME or NAME:parameter=value,...; simtool methods lists them
     /// [default: simhash, or that of the index]
-    #[arg(long, value_name = "METHOD", help_heading = "Method")]
+    #[arg(
+        long, value_name = "METHOD", value_parser = values::method(),
+        hide_possible_values = true, help_heading = "Method"
+    )]
     pub method: Option<String>,
 
     /// Least similarity of duplicates: the share of shingles in common, |A ∩ B| / |A ∪ B|
@@ -34,7 +37,10 @@ pub struct MethodArgs {
     pub shingle: Option<usize>,
 
     /// Bits of a SimHash fingerprint: 32, 64, 128 or 256 [default: 64]
-    #[arg(long, value_name = "BITS", help_heading = "Method")]
+    #[arg(
+        long, value_name = "BITS", value_parser = values::bits(), hide_possible_values = true,
+        help_heading = "Method"
+    )]
     pub bits: Option<String>,
 
     /// Largest Hamming distance of candidates [default: 6]
@@ -47,7 +53,10 @@ pub struct MethodArgs {
 
     /// What a feature of a SimHash weighs: tf, log-tf, tf-idf, once, or top:N, which counts only the
     /// N most frequent ones of all documents [default: tf]
-    #[arg(long, value_name = "WEIGHTS", help_heading = "Method")]
+    #[arg(
+        long, value_name = "WEIGHTS", value_parser = values::weights(),
+        hide_possible_values = true, help_heading = "Method"
+    )]
     pub weights: Option<String>,
 
     /// Let the common words of nine languages count, which are left out otherwise; then a distance
@@ -90,6 +99,42 @@ impl MethodArgs {
             add(&mut text, &parameter, &value);
         }
         Ok(text)
+    }
+
+    /// Refuses flags that `spec`, the method that these flags ask for, leaves without effect;
+    /// `has_stop_words` says whether a file of stop words was named.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`], naming the flag and the method.
+    pub fn check_effect(&self, spec: &Spec, has_stop_words: bool) -> Result<()> {
+        let by_equality = ["exact", "normalized"].contains(&spec.name().as_str());
+        let skips = |(name, value): &(String, String)| {
+            (name == "stop-words" || name.ends_with(".stop-words")) && value == "skip"
+        };
+        let without_effect = [
+            (
+                "--similarity",
+                self.similarity.is_some() && by_equality,
+                "documents go if they are equal",
+            ),
+            (
+                "--shingle",
+                self.shingle.is_some() && by_equality,
+                "documents go if they are equal",
+            ),
+            (
+                "--stop-words",
+                has_stop_words && !spec.list().iter().any(skips),
+                "it leaves out no stop words",
+            ),
+        ];
+        match without_effect.iter().find(|(_, is_given, _)| *is_given) {
+            None => Ok(()),
+            Some((flag, _, why)) => {
+                let message = format!("{flag} has no effect with --method {}: {why}", spec.name());
+                Err(Error::new(ErrorKind::Parameter, message))
+            }
+        }
     }
 
     /// The method that an index has to have, which has the `frozen` one: none, if no flag asks for
@@ -169,11 +214,18 @@ fn add(text: &mut String, parameter: &str, value: &str) {
 
 /// Fails if the method `name` has no such parameter.
 fn check_parameter(name: &str, flag: &str, parameter: &str) -> Result<()> {
-    let known = Spec::parse(name).map(|spec| spec.list());
-    if known.is_ok_and(|list| list.iter().any(|(name, _)| name == parameter)) {
+    let known = Spec::parse(name)?.list();
+    let known: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+    if known.contains(&parameter) {
         return Ok(());
     }
-    let message = format!("{flag}: the method {name} has no parameter {parameter}");
+    let message = match known.as_slice() {
+        [] => format!("{flag} has no effect with --method {name} (it has no parameters)"),
+        known => format!(
+            "{flag} has no effect with --method {name} (it takes: {})",
+            known.join(", ")
+        ),
+    };
     Err(Error::new(ErrorKind::Parameter, message))
 }
 
@@ -256,10 +308,53 @@ mod tests {
         let message = |line| spec(line).unwrap_err().to_string();
         assert_eq!(
             message("--method minhash --bits 64"),
-            "--bits: the method minhash has no parameter bits"
+            "--bits has no effect with --method minhash (it takes: shingle, similarity, recall)"
+        );
+        assert_eq!(
+            message("--method exact --recall 0.9"),
+            "--recall has no effect with --method exact (it has no parameters)"
         );
         assert!(message("--method simhash:bits=64 --bits 128").ends_with("bits is set twice"));
         assert!(message("--distance 65").ends_with("distance \"65\": expected 0 to 64"));
         assert!(message("--weights idf").contains("weights \"idf\": expected tf"));
+    }
+
+    #[test]
+    fn flags_without_effect_are_refused() {
+        let refusal = |line, has_stop_words| {
+            let args = args(line);
+            let spec = args.spec(Choice::Auto).unwrap();
+            let checked = args.check_effect(&spec, has_stop_words);
+            checked.err().map(|error| error.to_string())
+        };
+        let expected = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            refusal("--method exact --similarity 0.5", false),
+            expected(
+                "--similarity has no effect with --method exact: documents go if they are equal"
+            )
+        );
+        assert_eq!(
+            refusal("--method normalized --shingle 3", false),
+            expected(
+                "--shingle has no effect with --method normalized: documents go if they are equal"
+            )
+        );
+        let idle = "it leaves out no stop words";
+        for (line, name) in [
+            ("--method minhash", "minhash"),
+            ("--keep-stop-words", "simhash"),
+        ] {
+            let message = format!("--stop-words has no effect with --method {name}: {idle}");
+            assert_eq!(refusal(line, true), Some(message));
+        }
+        for (line, has_stop_words) in [
+            ("", true),
+            ("--similarity 0.5 --shingle 3", false),
+            ("--method minhash --similarity 0.5", false),
+            ("--method exact", false),
+        ] {
+            assert_eq!(refusal(line, has_stop_words), None, "{line}");
+        }
     }
 }

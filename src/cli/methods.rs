@@ -4,7 +4,7 @@ use clap::Args;
 use simtool::sketch::registry::{Entry, METHODS};
 use simtool::{Error, ErrorKind, Result};
 
-use super::screen;
+use super::{screen, values};
 
 /// List all methods, or explain one
 ///
@@ -14,7 +14,7 @@ use super::screen;
 #[command(after_long_help = EXAMPLES)]
 pub struct MethodsArgs {
     /// The method to explain
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", value_parser = values::method(), hide_possible_values = true)]
     name: Option<String>,
 }
 

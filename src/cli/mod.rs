@@ -7,6 +7,7 @@
 //! Only this folder prints, reads the environment, exits and listens to signals.
 
 mod amount;
+mod commands;
 pub mod completions;
 pub mod dedup;
 pub mod evaluate;
@@ -43,6 +44,7 @@ mod size;
 mod summary;
 mod timings;
 pub mod tune;
+mod values;
 mod visible;
 mod watch;
 

@@ -25,7 +25,7 @@ use super::output::{Output, Target};
 use super::reading_flags::{ReadingArgs, files};
 use super::resource_flags::ResourceArgs;
 use super::watch::Watch;
-use super::{interrupt, message, timings};
+use super::{interrupt, message, timings, values};
 
 /// Find which articles each sample is near, in any format and by any method
 ///
@@ -59,7 +59,10 @@ pub struct NeighboursArgs {
     samples: Vec<PathBuf>,
 
     /// How near documents are found: NAME or NAME:parameter=value,...; simtool methods lists them
-    #[arg(long, value_name = "METHOD", default_value = "simhash")]
+    #[arg(
+        long, value_name = "METHOD", default_value = "simhash", value_parser = values::method(),
+        hide_possible_values = true
+    )]
     method: String,
 
     /// Where the lines go; - is standard output

@@ -12,6 +12,7 @@ use simtool::{Error, ErrorKind, Result};
 use super::found::discover;
 use super::method_flags::tokenizer;
 use super::size::parse_size;
+use super::values;
 
 /// Where in an input the parts of a document are.
 #[derive(Args, Clone, Debug)]
@@ -84,7 +85,10 @@ pub struct ReadingArgs {
     pub max_document: u64,
 
     /// What is taken for a word: auto, ascii, unicode, chinese or chars [default: auto]
-    #[arg(long, value_name = "KIND", value_parser = tokenizer, help_heading = "Reading")]
+    #[arg(
+        long, value_name = "KIND", value_parser = values::tokenizer(tokenizer),
+        hide_possible_values = true, help_heading = "Reading"
+    )]
     pub tokenizer: Option<Choice>,
 
     /// File of the words, between white space, that methods leave out as stop words [default: the

@@ -11,7 +11,7 @@ use super::exit::Finish;
 use super::log::LogArgs;
 use super::reading_flags::ReadingArgs;
 use super::resource_flags::ResourceArgs;
-use super::screen;
+use super::{screen, values};
 
 /// Recommend a method and a threshold for a wanted precision
 ///
@@ -34,7 +34,7 @@ pub struct TuneArgs {
     precision: Share,
 
     /// A method to try (several times) [default: thirteen settings of seven methods]
-    #[arg(long, value_name = "METHOD")]
+    #[arg(long, value_name = "METHOD", value_parser = values::method(), hide_possible_values = true)]
     method: Vec<String>,
 
     /// Try these values of a parameter with every method that has it: shingle=3..7

@@ -71,6 +71,77 @@ fn the_index_explains_itself() {
     assert!(stdout("match --help").contains("--against <DIR>"));
 }
 
+#[test]
+fn without_arguments_the_commands_are_shown() {
+    let shown = stdout("");
+    for part in [
+        "Usage: simtool",
+        "dedup",
+        "evaluate",
+        "explain",
+        "-h, --help",
+    ] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+}
+
+#[test]
+fn a_mistyped_command_is_told_as_one() {
+    let place = Workplace::empty();
+    place.refuse(
+        "dedups x",
+        &["there is no command dedups: did you mean dedup?"],
+    );
+    place.refuse("version", &["did you mean simtool --version?"]);
+    place.refuse(
+        "frobnicate 1",
+        &["there is no command frobnicate", "dedup, match"],
+    );
+    // Numbers are judged as numbers.
+    place.refuse("0 16", &["N 0: expected a whole number from 1 to 10000"]);
+    #[cfg(not(feature = "serve"))]
+    place.refuse(
+        "serve x",
+        &["this build has no command serve", "the feature serve"],
+    );
+}
+
+#[test]
+fn every_command_tells_its_version() {
+    let commands = [
+        "dedup", "match", "evaluate", "tune", "methods", "explain", "generate",
+    ];
+    for command in commands {
+        for flag in ["--version", "-V"] {
+            let shown = stdout(&format!("{command} {flag}"));
+            assert!(
+                shown.ends_with(&format!(" {}\n", env!("CARGO_PKG_VERSION"))),
+                "{shown}"
+            );
+        }
+    }
+}
+
+#[cfg(feature = "index")]
+#[test]
+fn operations_of_the_index_have_help_and_manual_pages() {
+    let operations = [
+        "build", "add", "remove", "query", "info", "check", "compact", "copy", "rescue",
+    ];
+    for operation in operations {
+        let help = stdout(&format!("index {operation} --help"));
+        assert_eq!(stdout(&format!("help index {operation}")), help);
+        let page = stdout(&format!("man index {operation}"));
+        assert!(
+            page.contains(&format!(".TH simtool-index-{operation} 1")),
+            "{page}"
+        );
+        assert_eq!(stdout(&format!("man index-{operation}")), page);
+    }
+    Workplace::empty().refuse("help index bild", &["bild: expected one of build, add"]);
+    Workplace::empty().refuse("help dedup x", &["x: simtool dedup has no subcommands"]);
+}
+
 #[cfg(feature = "serve")]
 #[test]
 fn the_service_explains_itself() {
@@ -99,6 +170,19 @@ fn completions_know_flags_and_subcommands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = stdout(&format!("completions {shell}"));
         for word in ["generate", "distance", "scaling"] {
+            assert!(script.contains(word), "{word} in {shell}");
+        }
+    }
+    // Values, too, where the shell's script can have them.
+    for shell in ["bash", "zsh", "fish"] {
+        let script = stdout(&format!("completions {shell}"));
+        for word in [
+            "minhash",
+            "text-profile",
+            "shortest-url",
+            "chinese",
+            "log-tf",
+        ] {
             assert!(script.contains(word), "{word} in {shell}");
         }
     }

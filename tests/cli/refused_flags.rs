@@ -9,7 +9,7 @@ fn refuse(line: &str, parts: &[&str]) {
 #[test]
 fn numbers_out_of_range() {
     let features = "expected a whole number from 1 to 10000";
-    for number in ["0", "-5", "10001", "x", "1.5", "99999999999999999999"] {
+    for number in ["0", "-5", "10001", "1.5", "99999999999999999999"] {
         refuse(
             &format!("{number} 16"),
             &[&format!("simtool: N {number}: {features}\n")],
@@ -74,8 +74,7 @@ fn memory_too_small_for_the_threads() {
 
 #[test]
 fn numbers_are_needed() {
-    refuse("", &["<N>", "<M>", "--help"]);
-    refuse("1000", &["<M>"]);
+    refuse("1000", &["<M>", "--help"]);
     refuse("1000 16 7", &["the subcommand '7' cannot be used with"]);
     refuse("1000 16 generate", &["generate"]);
 }

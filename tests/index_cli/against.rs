@@ -174,7 +174,7 @@ fn what_an_index_cannot_do_is_refused() {
         ("--features 2", ["features=1", "features=2"]),
         (
             "--recall 0.9",
-            ["method simhash has no parameter recall", "--recall"],
+            ["--recall has no effect with --method simhash", "--recall"],
         ),
     ] {
         let line = format!("dedup new.jsonl --against seen -o out {flags}");

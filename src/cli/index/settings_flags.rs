@@ -13,6 +13,7 @@ use simtool::text::{Choice, builtin_stop_words};
 
 use crate::cli::method_flags::{USUAL_METHOD, tokenizer};
 use crate::cli::reading_flags::{HtmlPart, stop_words};
+use crate::cli::values;
 
 /// What is frozen in an index.
 #[derive(Args, Clone, Debug)]
@@ -20,12 +21,17 @@ use crate::cli::reading_flags::{HtmlPart, stop_words};
 pub struct SettingsArgs {
     /// How near documents are found: NAME or NAME:parameter=value,...; simtool methods lists them
     /// [default: simhash, or that of the index]
-    #[arg(long, value_name = "METHOD")]
+    #[arg(
+        long, value_name = "METHOD", value_parser = values::method(), hide_possible_values = true
+    )]
     method: Option<String>,
 
     /// What is taken for a word: auto, ascii, unicode, chinese or chars [default: auto, or that of
     /// the index]
-    #[arg(long, value_name = "KIND", value_parser = tokenizer)]
+    #[arg(
+        long, value_name = "KIND", value_parser = values::tokenizer(tokenizer),
+        hide_possible_values = true
+    )]
     tokenizer: Option<Choice>,
 
     /// File of the words, between white space, that methods leave out as stop words [default: the

@@ -33,6 +33,7 @@ const COSTLY_STEP: u64 = 4;
 /// No place is begun after this time.
 const MOST_TIME: Duration = Duration::from_secs(1);
 /// The most tables whose footers are read to count their rows.
+#[cfg(feature = "parquet")]
 const MOST_FOOTERS: usize = 256;
 
 /// What was seen.
@@ -258,7 +259,7 @@ impl<'a> Sampler<'a> {
         let reading = self.reading.clone();
         let mut reader = ChunkReader::open(source, number as u32, &reading, Position::default())?;
         let (mut given, mut read, mut looked_at) = (0, 0.0, Vec::new());
-        let mut ordinal = 0;
+        let mut ordinal = 0u64;
         while given < bytes {
             let before = thread_time();
             let Some(chunk) = reader.next(Vec::new())? else {
@@ -266,7 +267,7 @@ impl<'a> Sampler<'a> {
             };
             read += since(before);
             given += chunk.bytes().len() as u64;
-            if ordinal % FORWARD_STEP == 0 {
+            if ordinal.is_multiple_of(FORWARD_STEP) {
                 looked_at.push(chunk);
             }
             ordinal += 1;

@@ -1,0 +1,116 @@
+//! Values that shells complete, of flags that take others too.
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::error::Error;
+use clap::{Arg, Command};
+use simtool::sketch::registry::METHODS;
+
+/// A parser of values, of which the most usual ones are known to shells.
+#[derive(Clone)]
+pub struct Known<P> {
+    parser: P,
+    known: fn() -> Vec<PossibleValue>,
+}
+
+impl<P: TypedValueParser> TypedValueParser for Known<P> {
+    type Value = P::Value;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<P::Value, Error> {
+        self.parser.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.known)().into_iter()))
+    }
+}
+
+/// Names of methods, which parameters may follow.
+pub fn method() -> Known<StringValueParser> {
+    let known = || {
+        let name = |entry: &&simtool::sketch::registry::Entry| {
+            PossibleValue::new(entry.name).help(entry.summary)
+        };
+        METHODS.iter().map(name).collect()
+    };
+    Known {
+        parser: StringValueParser::new(),
+        known,
+    }
+}
+
+/// What `parser` takes, with the policies of --keep known.
+pub fn policy<P: TypedValueParser>(parser: P) -> Known<P> {
+    let known = || names(&["first", "longest", "newest", "shortest-url", "field:"]);
+    Known { parser, known }
+}
+
+/// What `parser` takes, with the kinds of --tokenizer known.
+pub fn tokenizer<P: TypedValueParser>(parser: P) -> Known<P> {
+    let known = || names(&["auto", "ascii", "unicode", "chinese", "chars"]);
+    Known { parser, known }
+}
+
+/// Weights of features.
+pub fn weights() -> Known<StringValueParser> {
+    Known {
+        parser: StringValueParser::new(),
+        known: || names(&["tf", "log-tf", "tf-idf", "once", "top:"]),
+    }
+}
+
+/// Widths of fingerprints.
+pub fn bits() -> Known<StringValueParser> {
+    Known {
+        parser: StringValueParser::new(),
+        known: || names(&["32", "64", "128", "256"]),
+    }
+}
+
+fn names(names: &[&'static str]) -> Vec<PossibleValue> {
+    names.iter().copied().map(PossibleValue::new).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simtool::dedup::keep::Policy;
+    use simtool::text::Choice;
+
+    fn known<P: TypedValueParser>(parser: &Known<P>) -> Vec<String> {
+        let values = parser.possible_values().into_iter().flatten();
+        values.map(|value| value.get_name().to_owned()).collect()
+    }
+
+    #[test]
+    fn every_known_value_is_one() {
+        let any = StringValueParser::new;
+        for name in known(&policy(any())) {
+            let name = name.replace("field:", "field:score");
+            assert!(Policy::parse(&name).is_ok(), "{name}");
+        }
+        for name in known(&tokenizer(any())) {
+            assert!(name.parse::<Choice>().is_ok(), "{name}");
+        }
+        for name in known(&method()) {
+            assert!(
+                simtool::sketch::registry::Spec::parse(&name).is_ok(),
+                "{name}"
+            );
+        }
+        for (parameter, names) in [("weights", known(&weights())), ("bits", known(&bits()))] {
+            for name in names {
+                let name = name.replace("top:", "top");
+                let spec = format!("simhash:{parameter}={name}");
+                assert!(
+                    simtool::sketch::registry::Spec::parse(&spec).is_ok(),
+                    "{spec}"
+                );
+            }
+        }
+    }
+}
