@@ -129,8 +129,9 @@ fn operations_of_the_index_have_help_and_manual_pages() {
         "build", "add", "remove", "query", "info", "check", "compact", "copy", "rescue",
     ];
     for operation in operations {
-        let help = stdout(&format!("index {operation} --help"));
-        assert_eq!(stdout(&format!("help index {operation}")), help);
+        let help = stdout(&format!("help index {operation}"));
+        let usage = format!("Usage: simtool index {operation} ");
+        assert!(help.contains(&usage), "{help}");
         let page = stdout(&format!("man index {operation}"));
         assert!(
             page.contains(&format!(".TH simtool-index-{operation} 1")),
