@@ -243,7 +243,7 @@ impl<'a> Inputs<'a> {
                     let member = Member::new(source, &document);
                     members += member.bytes();
                     part.members.push(member);
-                    if part.members.len() % DOCUMENTS == 0 {
+                    if part.members.len().is_multiple_of(DOCUMENTS) {
                         outcome = take(members, &part);
                     }
                 }
