@@ -22,6 +22,7 @@ pub mod interrupt;
 mod machine;
 pub mod man;
 pub mod matching;
+mod max_skipped;
 mod message;
 mod method_flags;
 pub mod methods;
