@@ -218,6 +218,171 @@ fn a_finished_run_given_again_is_complete() {
     assert!(message.contains("what a stream held"), "{message}");
 }
 
+#[test]
+fn some_skipped_documents_may_be_allowed() {
+    let place = Place::new();
+    place.write("a.jsonl", lines() + "\n{broken\n{broken too\n");
+    let ends = |out: &str, flags: &[&str], code: i32| {
+        place.dedup("a.jsonl", out, flags).code(code);
+        assert!(place.path(out).join("summary.json").exists());
+    };
+    ends("usual", &[], 3);
+    ends("one", &["--max-skipped", "1"], 3);
+    ends("two", &["--max-skipped", "2"], 0);
+    // Two of 42.
+    ends("few", &["--max-skipped", "4.7%"], 3);
+    ends("more", &["--max-skipped", "4.8%"], 0);
+    place
+        .dedup("a.jsonl", "no", &["--max-skipped", "x"])
+        .code(2);
+    assert!(!place.path("no").exists());
+}
+
+#[test]
+fn what_has_no_effect_is_said() {
+    let place = Place::new();
+    place.write("a.jsonl", lines());
+    let said = |line: &str, code: i32| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
+        let words = line.split_whitespace();
+        let assert = command
+            .current_dir(&place.0)
+            .arg("dedup")
+            .args(words)
+            .assert()
+            .code(code);
+        String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+    };
+    for (flags, expected) in [
+        (
+            "--id-field nosuch",
+            "warning: id_field \"nosuch\": no document has it",
+        ),
+        (
+            "--keep newest",
+            "warning: keep newest: no document has a date",
+        ),
+        (
+            "--keep field:nosuch",
+            "warning: keep field:nosuch: no document has this field",
+        ),
+        (
+            "--keep smallest:nosuch",
+            "warning: keep smallest:nosuch: no document has this field",
+        ),
+        (
+            "--keep-per site",
+            "warning: keep_per_site: no document has a URL",
+        ),
+    ] {
+        let _ = fs::remove_dir_all(place.path("out"));
+        let message = said(&format!("a.jsonl -o out {flags}"), 0);
+        assert!(message.contains(expected), "{flags}: {message}");
+        assert!(place.read("out/summary.json").contains("no document has"));
+    }
+    fs::create_dir(place.path("empty")).unwrap();
+    let message = said("empty -o nothing", 0);
+    assert!(
+        message.contains("warning: the inputs hold no documents"),
+        "{message}"
+    );
+    for (flags, expected) in [
+        (
+            "--text-field body",
+            "no document has the field \"body\" for the text; the first one has id, text",
+        ),
+        (
+            "--method exact --similarity 0.5",
+            "--similarity: the method exact",
+        ),
+        (
+            "--method normalized --shingle 3",
+            "--shingle: the method normalized",
+        ),
+        ("--method minhash --bits 64", "--bits: the method minhash"),
+    ] {
+        let message = said(&format!("a.jsonl -o refused {flags}"), 2);
+        assert!(message.contains(expected), "{flags}: {message}");
+        assert!(!place.path("refused").exists(), "{flags}");
+    }
+}
+
+/// Documents with long ids and the same text, some 200 MB of ids.
+fn long_ids(id_bytes: usize) -> impl Iterator<Item = String> {
+    let rest = "x".repeat(id_bytes);
+    let count = 200_000_000 / id_bytes;
+    (0..count).map(move |number| {
+        format!(
+            "{{\"id\":\"{number}{rest}\",\"text\":\"one two three four five six seven eight\"}}\n"
+        )
+    })
+}
+
+#[test]
+fn memory_is_bounded_whatever_ids_are_long() {
+    for id_bytes in [100_000, 8_000_000] {
+        let place = Place::new();
+        let mut file = fs::File::create(place.path("a.jsonl")).unwrap();
+        for line in long_ids(id_bytes) {
+            std::io::Write::write_all(&mut file, line.as_bytes()).unwrap();
+        }
+        let line = "dedup a.jsonl -o out --quiet --threads 1 --memory 320M --pairs csv,parquet \
+                    --write ids";
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
+        let words = line.split_whitespace();
+        command.current_dir(&place.0).args(words).assert().success();
+        let timings: serde_json::Value =
+            serde_json::from_str(&place.read("out/timings.json")).unwrap();
+        let peak = timings["peak_resident_bytes"].as_u64().unwrap();
+        assert!(peak < 320 << 20, "ids of {id_bytes} bytes: {peak}");
+        let pairs = fs::metadata(place.path("out/duplicates.jsonl"))
+            .unwrap()
+            .len();
+        assert!(pairs > 350_000_000, "{pairs}");
+    }
+}
+
+/// The same pairs in three forms, read back as rows of text.
+#[test]
+fn lists_of_pairs_have_one_schema() {
+    let place = Place::new();
+    place.write("a.jsonl", lines());
+    place.dedup("a.jsonl", "out", &["--pairs", "csv"]).success();
+    assert!(!place.path("out/refused.jsonl").exists());
+    let csv = place.read("out/duplicates.csv");
+    let mut rows = csv
+        .lines()
+        .map(|line| line.trim_end().split(',').collect::<Vec<_>>());
+    let names = rows.next().unwrap();
+    let jsonl = place.read("out/duplicates.jsonl");
+    let mut count = 0;
+    for (row, line) in rows.zip(jsonl.lines()) {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(value.as_object().unwrap().len(), names.len());
+        for (name, cell) in names.iter().zip(row) {
+            let expected = match &value[*name] {
+                serde_json::Value::Null => String::new(),
+                serde_json::Value::String(text) => format!("\"{text}\""),
+                serde_json::Value::Number(number) if number.is_f64() => {
+                    let written: f64 = cell.parse().unwrap();
+                    assert!((number.as_f64().unwrap() - written).abs() < 1e-12);
+                    continue;
+                }
+                number => number.to_string(),
+            };
+            assert_eq!(cell, expected, "{name}");
+        }
+        let share = value["shared"].as_f64().unwrap() / value["shingles"].as_f64().unwrap();
+        // The parser may be off by the last bit.
+        assert!((value["similarity"].as_f64().unwrap() - share).abs() < 1e-12);
+        count += 1;
+    }
+    assert_eq!(count, 10);
+    assert_eq!(jsonl.lines().count(), count);
+    place.dedup("a.jsonl", "listed", &["--refused"]).success();
+    assert!(place.path("listed/refused.jsonl").exists());
+}
+
 #[cfg(feature = "parquet")]
 mod tables {
     use super::*;

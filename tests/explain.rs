@@ -142,15 +142,18 @@ fn dedup_s_own_line_is_explained() {
     );
     let json = shown(directory.path(), &[&args[..], &["--json"]].concat());
     let value: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(value["listed"]["verified"], line["verified"]);
-    assert_eq!(value["a"]["at"], line["at"]);
-    assert_eq!(value["b"]["at"], line["kept_at"]);
+    for field in ["method", "estimate", "similarity", "shared", "shingles"] {
+        assert_eq!(value["listed"][field], line[field], "{field}");
+    }
+    for field in ["file", "start", "length", "member"] {
+        assert_eq!(value["a"][field], line[field], "{field}");
+        assert_eq!(value["b"][field], line[format!("kept_{field}")], "{field}");
+    }
     let jaccard = value["verdicts"].as_array().unwrap().iter();
     let jaccard = jaccard.filter(|verdict| verdict["method"] == "jaccard");
     assert!(
-        jaccard
-            .into_iter()
-            .all(|verdict| verdict["similarity"] == line["verified"])
+        jaccard.into_iter().all(|verdict| verdict["similarity"]
+            == serde_json::json!([line["shared"], line["shingles"]]))
     );
 
     let refusal = refused(

@@ -142,7 +142,7 @@ fn samples_find_their_articles() {
         assert_eq!(samples, ["c0", "c2", "c4", "c6", "c8"], "{method}");
         for (line, number) in found.iter().zip((0..10).step_by(2)) {
             assert_eq!(ids(line), [format!("d{number}")], "{method}: {line}");
-            assert_eq!(line["at"]["file"], "copies.jsonl");
+            assert_eq!(line["file"], "copies.jsonl");
         }
     }
 }

@@ -21,6 +21,7 @@ use super::found::discover;
 use super::index;
 use super::log::{Form, LogArgs};
 use super::matching::SummaryForm;
+use super::max_skipped::MaxSkipped;
 use super::method_flags::MethodArgs;
 use super::reading_flags::ReadingArgs;
 use super::resource_flags::ResourceArgs;
@@ -51,15 +52,20 @@ pub struct DedupArgs {
     #[arg(long, value_name = "LIST", help_heading = "Input")]
     pub files_from: Vec<PathBuf>,
 
-    /// Remove only what repeats a document of these inputs
+    /// Remove also what repeats a document of these inputs, which stay as they are
     #[cfg_attr(
         feature = "index",
         doc = "",
         doc = "Or what this index (simtool index) has seen: method, tokenizer, stop words and part \
-               of a page are those of the index then, and nothing is verified, as it keeps no texts"
+               of a page are those of the index then, and what goes for one of its documents is not \
+               verified, as it keeps no texts"
     )]
     #[arg(long, value_name = "INPUT", num_args = 1.., help_heading = "Input")]
     pub against: Vec<PathBuf>,
+
+    /// Remove only what repeats a document of --against, no duplicates within the input
+    #[arg(long, requires = "against", help_heading = "Input")]
+    pub against_only: bool,
 
     #[command(flatten)]
     pub reading: ReadingArgs,
@@ -67,7 +73,8 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub method: MethodArgs,
 
-    /// Which copy stays: first, longest, newest, shortest-url or field:NAME
+    /// Which copy stays: first, longest, newest, shortest-url, field:NAME (the one with the largest
+    /// value of this field) or smallest:NAME
     #[arg(
         long, value_name = "POLICY", default_value = "first",
         value_parser = values::policy(policy), hide_possible_values = true,
@@ -119,6 +126,11 @@ pub struct DedupArgs {
     )]
     pub pairs: Vec<PairsName>,
 
+    /// List what the method proposed and verification refused (refused.jsonl, at most 20 pairs for a
+    /// document)
+    #[arg(long, help_heading = "Output")]
+    pub refused: bool,
+
     /// Replace what an earlier run made in the output directory, finished or not
     #[arg(long, help_heading = "Output")]
     pub restart: bool,
@@ -144,6 +156,17 @@ pub struct DedupArgs {
     #[arg(long, conflicts_with_all = ["summary", "timings"], help_heading = "Reports")]
     pub quiet: bool,
 
+    /// Exit with code 3 only if more documents than this were skipped: COUNT or PERCENT%
+    /// [default: 0]
+    #[arg(
+        long,
+        value_name = "LIMIT",
+        default_value = "0",
+        hide_default_value = true,
+        help_heading = "Reports"
+    )]
+    pub max_skipped: MaxSkipped,
+
     /// Say what would be done, and how long it would take, and stop
     #[arg(long, help_heading = "Reports")]
     pub dry_run: bool,
@@ -158,14 +181,14 @@ Examples:
   simtool dedup dump --method minhash --similarity 0.7 -o out
           All files of a directory; pairs that share seven tenths of their shingles
   simtool dedup new.jsonl --against old.jsonl -o out --write kept
-          What is new
+          What is new, each document once
   simtool dedup new.jsonl --against seen -o out --write kept
-          What an index does not know (simtool index), by its method
+          What an index does not know (simtool index), by its method, each document once
   simtool dedup dump.parquet --text-field body.text --id-field doc_id --keep newest -o out
 
 Exit codes:
-  0 complete, 2 an error and nothing published, 3 published but some input was skipped,
-  130 interrupted: the same command goes on.";
+  0 complete, 2 an error and nothing published, 3 published but more input was skipped than
+  --max-skipped allows, 130 interrupted: the same command goes on.";
 
 macro_rules! names {
     ($(#[$about:meta])* $name:ident: $($(#[$doc:meta])* $variant:ident),+) => {
@@ -241,7 +264,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     #[cfg(feature = "index")]
     let (job, known) = match &seen {
         Some(seen) => (
-            index::against::job(|method| job(args, method), seen)?,
+            index::against::job(args, |method| job(args, method), seen)?,
             Some(seen as &dyn KnownDocuments),
         ),
         None => (job(args, own()?)?, None),
@@ -309,21 +332,19 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
             &outcome::json(&summary, time, plan.time),
         ),
     }
-    Ok(finish(summary.skipped()))
-}
-
-fn finish(skipped: u64) -> Finish {
-    match skipped {
-        0 => Finish::Complete,
-        _ => Finish::Skipped,
+    if !args.quiet {
+        for warning in &summary.warnings {
+            message::say(&format!("warning: {}", warning.message));
+        }
     }
+    Ok(args.max_skipped.finish(summary.skipped(), summary.seen()))
 }
 
 /// What the flags ask for, by a method.
 fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
     let tokenizer = args.reading.tokenizer();
     let keep_field = match &args.keep {
-        Policy::Field(name) => Some(name.clone()),
+        Policy::Field(name) | Policy::Smallest(name) => Some(name.clone()),
         _ => None,
     };
     Ok(Job {
@@ -341,6 +362,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
         keep: args.keep.clone(),
         keep_per_site: args.keep_per.is_some(),
         drop_all: args.drop_all,
+        against_only: args.against_only,
         reading: Reading {
             keep_field,
             ..args.reading.reading()
@@ -356,6 +378,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
             csv: args.pairs.contains(&PairsName::Csv),
             parquet: args.pairs.contains(&PairsName::Parquet),
         },
+        refused: args.refused,
     })
 }
 
@@ -370,7 +393,7 @@ fn complete(summary: &Summary, args: &DedupArgs) -> Result<Finish> {
         ));
         message::write(&format!("{}\n", outcome::counts(summary)));
     }
-    Ok(finish(summary.skipped()))
+    Ok(args.max_skipped.finish(summary.skipped(), summary.seen()))
 }
 
 /// Says what stays in the work directory of a finished run: it is not simtool's.

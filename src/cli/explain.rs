@@ -124,7 +124,7 @@ Examples:
   simtool explain --in crawl/*.jsonl.gz page-17 page-42
           Two ids, looked up in the inputs
   simtool explain crawl.jsonl:0 crawl.jsonl:81733
-          Two places, as `at` and `kept_at` of duplicates.jsonl have them: file and offset
+          Two places, as duplicates.jsonl has them: file and start
   simtool explain dump.warc.gz:5120+0 dump.warc.gz:99+0 --html visible
           In a compressed file: the member's offset, and the offset within
   simtool explain --pair out/duplicates.jsonl --id page-17

@@ -78,7 +78,18 @@ impl MethodArgs {
     pub fn spec(&self, tokenizer: Choice) -> Result<Spec> {
         let method = self.method.as_deref().unwrap_or(USUAL_METHOD);
         let mut text = self.with_shorthands(method)?;
-        if Spec::parse(method)?.name() == "minhash" {
+        let name = Spec::parse(method)?.name();
+        let of_texts = [
+            ("--similarity", self.similarity.is_some()),
+            ("--shingle", self.shingle.is_some()),
+        ];
+        let given = of_texts.iter().find(|(_, is_given)| *is_given);
+        if let (Some((flag, _)), "exact" | "normalized") = (given, name.as_str()) {
+            let message =
+                format!("{flag}: the method {name} goes by equality and compares no shingles");
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
+        if name == "minhash" {
             if !method.contains("similarity=") {
                 add(&mut text, "similarity", &decimal(self.similarity()));
             }
@@ -141,15 +152,16 @@ impl MethodArgs {
     /// one.
     ///
     /// # Errors
-    /// Those of [`spec`](Self::spec); [`ErrorKind::Parameter`] for flags of verification, as an
-    /// index keeps no texts.
+    /// Those of [`spec`](Self::spec); [`ErrorKind::Parameter`] for flags of verification with
+    /// `against_only`: an index keeps no texts.
     #[cfg(feature = "index")]
-    pub fn wanted(&self, frozen: &Spec) -> Result<Option<Spec>> {
+    pub fn wanted(&self, frozen: &Spec, against_only: bool) -> Result<Option<Spec>> {
         let of_texts = [
             ("--similarity", self.similarity.is_some()),
             ("--shingle", self.shingle.is_some()),
         ];
-        if let Some((flag, _)) = of_texts.iter().find(|(_, is_given)| *is_given) {
+        let mut given = of_texts.iter().filter(|(_, is_given)| *is_given);
+        if let Some((flag, _)) = given.next().filter(|_| against_only) {
             let message = format!(
                 "{flag}: an index keeps no texts to compare; how near a document has to be, its \
                  method says"
@@ -313,6 +325,9 @@ mod tests {
         assert_eq!(
             message("--method exact --recall 0.9"),
             "--recall has no effect with --method exact (it has no parameters)"
+        );
+        assert!(
+            message("--method exact --similarity 0.5").contains("--similarity: the method exact")
         );
         assert!(message("--method simhash:bits=64 --bits 128").ends_with("bits is set twice"));
         assert!(message("--distance 65").ends_with("distance \"65\": expected 0 to 64"));

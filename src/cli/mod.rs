@@ -26,6 +26,7 @@ mod log;
 mod machine;
 pub mod man;
 pub mod matching;
+mod max_skipped;
 mod message;
 mod method_flags;
 pub mod methods;

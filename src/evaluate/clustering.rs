@@ -3,7 +3,7 @@
 use ahash::AHashMap;
 use serde::Deserialize;
 
-use super::ids::{Ids, Pair, content, shown};
+use super::ids::{Ids, Pair, content, decoded, shown};
 use super::lines::{Line, is_json, lines};
 use crate::Result;
 
@@ -123,8 +123,19 @@ fn root(parents: &mut AHashMap<u32, u32>, document: u32) -> u32 {
 /// The fields of clusters.jsonl that count here.
 #[derive(Deserialize)]
 struct ClusterLine {
-    members: Vec<String>,
+    members: Vec<MemberId>,
     size: Option<u64>,
+}
+
+/// A member: an id, or an object that has one.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum MemberId {
+    Id(String),
+    Object {
+        id: String,
+        id_base64: Option<String>,
+    },
 }
 
 #[derive(Default)]
@@ -140,7 +151,7 @@ impl Reader {
     fn json_line(&mut self, line: Line<'_>, ids: &mut Ids) -> Result<()> {
         let cluster: ClusterLine = serde_json::from_slice(line.bytes).map_err(|error| {
             content(format!(
-                "found {}, expected an object with \"members\", a list of ids: {error}",
+                "found {}, expected an object with \"members\", a list of ids or of objects with \"id\": {error}",
                 shown(line.bytes)
             ))
         })?;
@@ -155,7 +166,11 @@ impl Reader {
         }
         self.clusters += 1;
         for member in cluster.members {
-            self.add(ids.resolve(member.as_bytes())?, self.clusters, line, ids)?;
+            let id = match member {
+                MemberId::Id(id) => id.into_bytes(),
+                MemberId::Object { id, id_base64 } => decoded(id, id_base64)?,
+            };
+            self.add(ids.resolve(&id)?, self.clusters, line, ids)?;
         }
         Ok(())
     }
@@ -212,7 +227,8 @@ mod tests {
 
     #[test]
     fn both_forms_say_the_same() {
-        let lines = "{\"cluster\":1,\"kept\":\"d\",\"size\":2,\"members\":[\"d\",\"b\"]}\n\
+        let lines = "{\"cluster\":1,\"kept\":\"d\",\"size\":2,\"members\":[{\"id\":\"d\"},\
+                     {\"id\":\"?\",\"id_base64\":\"Yg==\",\"file\":\"f\"}]}\n\
                      {\"members\":[\"c\"]}\n";
         let clusters = parse(lines).unwrap();
         assert_eq!(clusters.members(), [(1, 1), (2, 2), (3, 1)]);

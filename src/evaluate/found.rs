@@ -1,12 +1,10 @@
 //! The pairs that a method or a tool reports.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::clustering::Clustering;
-use super::ids::{Ids, Pair, content, shown};
+use super::ids::{Ids, Pair, content, decoded, shown};
 use super::lines::{Line, is_json, lines};
 use super::score_text::{Written, as_scores, parse as parse_score};
 use super::truth::Truth;
@@ -42,8 +40,8 @@ impl Found {
     /// Lines of two ids and perhaps a score with tabs between, with or without a header: a first
     /// line of `a`, `b` and perhaps more columns that are no scores, of which the one named `score`
     /// holds the scores; or JSON Lines with `id`, `kept` and
-    /// perhaps `distance` or `similarity`, as `duplicates.jsonl` has them; or clusters as
-    /// `clusters.jsonl` has them. Whole numbers are distances, decimal numbers and fractions `n/d`
+    /// perhaps `estimate`, `distance` or `similarity`, as `duplicates.jsonl` has them (the first of
+    /// these that is there counts); or clusters as `clusters.jsonl` has them. Whole numbers are distances, decimal numbers and fractions `n/d`
     /// are similarities; whole numbers among similarities are similarities.
     ///
     /// # Errors
@@ -135,6 +133,8 @@ struct JsonLine {
     id_base64: Option<String>,
     kept: Option<String>,
     kept_base64: Option<String>,
+    /// The method's own score, as `duplicates.jsonl` has it beside the verified similarity.
+    estimate: Option<Value>,
     distance: Option<Value>,
     similarity: Option<Value>,
 }
@@ -193,10 +193,11 @@ impl Reader {
         let Some(kept) = object.kept else {
             return Ok(());
         };
-        let score = match (object.similarity, object.distance) {
-            (Some(similarity), _) => Some(json_similarity(&similarity)?),
-            (None, Some(distance)) => Some(json_distance(&distance)?),
-            (None, None) => None,
+        let score = match (object.estimate, object.distance, object.similarity) {
+            (Some(estimate), ..) => Some(json_similarity(&estimate)?),
+            (None, Some(distance), _) => Some(json_distance(&distance)?),
+            (None, None, Some(similarity)) => Some(json_similarity(&similarity)?),
+            (None, None, None) => None,
         };
         let id = decoded(object.id, object.id_base64)?;
         let kept = decoded(kept, object.kept_base64)?;
@@ -257,18 +258,6 @@ fn json_distance(value: &Value) -> Result<Written> {
     })
 }
 
-fn decoded(id: String, base64: Option<String>) -> Result<Vec<u8>> {
-    match base64 {
-        None => Ok(id.into_bytes()),
-        Some(base64) => STANDARD.decode(&base64).map_err(|error| {
-            content(format!(
-                "found {}, expected Base64: {error}",
-                shown(base64.as_bytes())
-            ))
-        }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,7 +293,7 @@ mod tests {
 
     #[test]
     fn duplicates_and_clusters_of_dedup() {
-        let lines = b"{\"id\":\"b\",\"kept\":\"a\",\"cluster\":0,\"distance\":3,\"at\":{}}\n\
+        let lines = b"{\"id\":\"b\",\"kept\":\"a\",\"cluster\":0,\"distance\":3,\"estimate\":null,\"similarity\":0.9}\n\
                       {\"id\":\"?\",\"id_base64\":\"/w==\",\"kept\":\"a\",\"distance\":4}\n\
                       {\"id\":\"c\",\"kept\":null}\n";
         let expected = [

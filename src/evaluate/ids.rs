@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use ahash::AHashMap;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 
 use crate::{Error, ErrorKind, Result};
 
@@ -152,6 +154,19 @@ pub(super) fn shown(bytes: &[u8]) -> String {
         quoted.push('…');
     }
     format!("{quoted:?}")
+}
+
+/// The bytes of an id.
+pub(super) fn decoded(id: String, base64: Option<String>) -> Result<Vec<u8>> {
+    match base64 {
+        None => Ok(id.into_bytes()),
+        Some(base64) => STANDARD.decode(&base64).map_err(|error| {
+            content(format!(
+                "found {}, expected Base64: {error}",
+                shown(base64.as_bytes())
+            ))
+        }),
+    }
 }
 
 #[cfg(test)]

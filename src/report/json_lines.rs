@@ -4,11 +4,14 @@
 //! (or `kept_base64`) with its bytes.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
+use super::pairs::{COLUMNS, Cell, Pair};
 use crate::corpus::{NO_MEMBER, Place};
 use crate::sketch::Score;
 
@@ -17,47 +20,12 @@ use crate::sketch::Score;
 pub struct At<'a> {
     /// The file, as it was named.
     pub file: &'a str,
-    /// Offset in the file, or in what the member decompresses to.
-    pub offset: u64,
+    /// Where it starts in the file, or in what the member decompresses to.
+    pub start: u64,
     /// Bytes, decompressed.
     pub length: u64,
     /// Offset of the compressed member in the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<u64>,
-}
-
-/// How near two documents are, by the method that found them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Nearness {
-    /// Bits that differ.
-    #[serde(rename = "distance")]
-    Distance(u32),
-    /// A fraction.
-    #[serde(rename = "similarity")]
-    Similarity([u32; 2]),
-}
-
-/// A document that goes (or that was proposed and stays), and the one that stays.
-#[derive(Clone, Copy, Debug)]
-pub struct Pair<'a> {
-    /// The document's id.
-    pub id: &'a [u8],
-    /// Its URL, or nothing.
-    pub url: &'a [u8],
-    /// The id of the one that stays, unless none does.
-    pub kept: Option<&'a [u8]>,
-    /// The cluster: the number of the document that stays.
-    pub cluster: u64,
-    /// What found them.
-    pub method: &'a str,
-    /// How near they are.
-    pub nearness: Nearness,
-    /// Shared and all shingles; none if the texts were not compared.
-    pub verified: Option<[u32; 2]>,
-    /// Where the document stands.
-    pub at: At<'a>,
-    /// Where the one stands that stays; nowhere if it is only known to an index.
-    pub kept_at: Option<At<'a>>,
 }
 
 /// A document that was not read.
@@ -78,7 +46,7 @@ impl<'a> At<'a> {
     pub fn new(file: &'a str, place: Place) -> At<'a> {
         At {
             file,
-            offset: place.offset,
+            start: place.offset,
             length: place.length,
             member: (place.member != NO_MEMBER).then_some(place.member),
         }
@@ -86,56 +54,46 @@ impl<'a> At<'a> {
 }
 
 #[derive(Serialize)]
-struct PairLine<'a> {
-    id: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id_base64: Option<String>,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    url: &'a str,
-    kept: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kept_base64: Option<String>,
-    cluster: u64,
-    method: &'a str,
-    #[serde(flatten)]
-    nearness: Nearness,
-    verified: Option<[u32; 2]>,
-    at: At<'a>,
-    kept_at: Option<At<'a>>,
-}
-
-#[derive(Serialize)]
 struct SkippedLine<'a> {
     id: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     id_base64: Option<String>,
+    #[serde(flatten)]
     at: At<'a>,
     reason: Cow<'a, str>,
     detail: Cow<'a, str>,
 }
 
-/// Appends the line of a pair.
-pub fn pair(pair: &Pair<'_>, out: &mut Vec<u8>) {
-    line(
-        &PairLine {
-            id: String::from_utf8_lossy(pair.id),
-            id_base64: base64_if_needed(pair.id),
-            url: std::str::from_utf8(pair.url).unwrap_or_default(),
-            kept: pair.kept.map(String::from_utf8_lossy),
-            kept_base64: pair.kept.and_then(base64_if_needed),
-            cluster: pair.cluster,
-            method: pair.method,
-            nearness: pair.nearness,
-            verified: pair.verified,
-            at: pair.at,
-            kept_at: pair.kept_at,
-        },
-        out,
-    );
+/// A row of the list of pairs, as an object.
+struct Row<'a>(&'a Pair<'a>);
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(COLUMNS.len()))?;
+        for (column, cell) in COLUMNS.iter().zip(self.0.cells()) {
+            match cell {
+                Cell::Text(text) => map.serialize_entry(column.name, &text)?,
+                Cell::Whole(number) => map.serialize_entry(column.name, &number)?,
+                Cell::Decimal(number) => map.serialize_entry(column.name, &number)?,
+            }
+        }
+        map.end()
+    }
 }
 
-/// Appends the line of a document that was not read.
-pub fn skipped(skipped: &Skipped<'_>, out: &mut Vec<u8>) {
+/// Writes the line of a pair.
+///
+/// # Errors
+/// Those of `out`.
+pub fn pair(pair: &Pair<'_>, out: &mut dyn Write) -> io::Result<()> {
+    line(&Row(pair), out)
+}
+
+/// Writes the line of a document that was not read.
+///
+/// # Errors
+/// Those of `out`.
+pub fn skipped(skipped: &Skipped<'_>, out: &mut dyn Write) -> io::Result<()> {
     line(
         &SkippedLine {
             id: String::from_utf8_lossy(skipped.id),
@@ -145,27 +103,73 @@ pub fn skipped(skipped: &Skipped<'_>, out: &mut Vec<u8>) {
             detail: String::from_utf8_lossy(skipped.detail),
         },
         out,
-    );
+    )
 }
 
-/// Appends a cluster's line up to its members: `[` is open.
-pub fn begin_cluster(cluster: u64, kept: &[u8], size: u64, out: &mut Vec<u8>) {
-    out.extend_from_slice(format!("{{\"cluster\":{cluster},\"kept\":").as_bytes());
-    string(kept, out);
-    out.extend_from_slice(format!(",\"size\":{size},\"members\":[").as_bytes());
+/// A document of a cluster.
+#[derive(Clone, Copy, Debug)]
+pub struct Member<'a> {
+    /// Its id, or its place.
+    pub id: &'a [u8],
+    /// Its URL, or nothing.
+    pub url: &'a [u8],
+    /// Where it stands; nowhere if it is only known to an index.
+    pub at: Option<At<'a>>,
 }
 
-/// Appends a member of the cluster that was begun.
-pub fn member(id: &[u8], is_first: bool, out: &mut Vec<u8>) {
-    if !is_first {
-        out.push(b',');
+/// Writes a cluster's line up to its members: `[` is open. `kept` is the id of the document that
+/// stays, if one does.
+///
+/// # Errors
+/// Those of `out`.
+pub fn begin_cluster(
+    cluster: u64,
+    kept: Option<&[u8]>,
+    size: u64,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write!(out, "{{\"cluster\":{cluster},\"kept\":")?;
+    serde_json::to_writer(&mut *out, &kept.map(String::from_utf8_lossy))?;
+    write!(out, ",\"size\":{size},\"members\":[")
+}
+
+/// Writes a member of the cluster that was begun.
+///
+/// # Errors
+/// Those of `out`.
+pub fn member(member: &Member<'_>, is_first: bool, out: &mut dyn Write) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct MemberObject<'a> {
+        id: Cow<'a, str>,
+        id_base64: Option<String>,
+        url: Option<Cow<'a, str>>,
+        file: Option<&'a str>,
+        start: Option<u64>,
+        length: Option<u64>,
+        member: Option<u64>,
     }
-    string(id, out);
+    if !is_first {
+        out.write_all(b",")?;
+    }
+    let Member { id, url, at } = *member;
+    let object = MemberObject {
+        id: String::from_utf8_lossy(id),
+        id_base64: base64_if_needed(id),
+        url: (!url.is_empty()).then(|| String::from_utf8_lossy(url)),
+        file: at.map(|at| at.file),
+        start: at.map(|at| at.start),
+        length: at.map(|at| at.length),
+        member: at.and_then(|at| at.member),
+    };
+    serde_json::to_writer(out, &object).map_err(io::Error::from)
 }
 
 /// Ends the line of the cluster that was begun.
-pub fn end_cluster(out: &mut Vec<u8>) {
-    out.extend_from_slice(b"]}\n");
+///
+/// # Errors
+/// Those of `out`.
+pub fn end_cluster(out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"]}\n")
 }
 
 /// A neighbour of a document.
@@ -195,6 +199,7 @@ pub fn neighbours<'a>(
         distance: Option<u32>,
         #[serde(skip_serializing_if = "Option::is_none")]
         similarity: Option<[u64; 2]>,
+        #[serde(flatten)]
         at: At<'a>,
     }
     #[derive(Serialize)]
@@ -202,6 +207,7 @@ pub fn neighbours<'a>(
         id: Cow<'a, str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         id_base64: Option<String>,
+        #[serde(flatten)]
         at: At<'a>,
         matches: Vec<Match<'a>>,
     }
@@ -218,7 +224,8 @@ pub fn neighbours<'a>(
             at: near.at,
         }
     };
-    line(
+    // Writing to memory cannot fail.
+    let _ = line(
         &Line {
             id: String::from_utf8_lossy(id),
             id_base64: base64_if_needed(id),
@@ -229,13 +236,17 @@ pub fn neighbours<'a>(
     );
 }
 
-/// Appends the line of a document that stays.
-pub fn id(id: &[u8], at: At<'_>, out: &mut Vec<u8>) {
+/// Writes the line of a document that stays.
+///
+/// # Errors
+/// Those of `out`.
+pub fn id(id: &[u8], at: At<'_>, out: &mut dyn Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct IdLine<'a> {
         id: Cow<'a, str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         id_base64: Option<String>,
+        #[serde(flatten)]
         at: At<'a>,
     }
     line(
@@ -245,20 +256,16 @@ pub fn id(id: &[u8], at: At<'_>, out: &mut Vec<u8>) {
             at,
         },
         out,
-    );
+    )
 }
 
-fn string(text: &[u8], out: &mut Vec<u8>) {
-    // Writing to memory cannot fail.
-    let _ = serde_json::to_writer(out, &String::from_utf8_lossy(text));
+fn line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    out.write_all(b"\n")
 }
 
-fn line(value: &impl Serialize, out: &mut Vec<u8>) {
-    let _ = serde_json::to_writer(&mut *out, value);
-    out.push(b'\n');
-}
-
-fn base64_if_needed(id: &[u8]) -> Option<String> {
+/// The bytes of an id, if it is not UTF-8.
+pub(super) fn base64_if_needed(id: &[u8]) -> Option<String> {
     std::str::from_utf8(id)
         .is_err()
         .then(|| STANDARD.encode(id))
@@ -266,6 +273,7 @@ fn base64_if_needed(id: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pairs::tests::examples;
     use super::*;
     use serde_json::{Value, json};
 
@@ -276,65 +284,81 @@ mod tests {
     }
 
     #[test]
-    fn pairs_have_the_fields_that_others_rely_on() {
-        let at = At::new("a.jsonl", Place::new(0, NO_MEMBER, 10, 20));
-        let kept_at = At::new("b.gz", Place::new(1, 5, 0, 7));
-        let mut line = Vec::new();
-        let with = |nearness, id: &'static [u8]| Pair {
-            id,
-            url: b"",
-            kept: Some(b"two\n\""),
-            cluster: 4,
-            method: "simhash",
-            nearness,
-            verified: Some([9, 10]),
-            at,
-            kept_at: Some(kept_at),
-        };
-        pair(&with(Nearness::Distance(3), b"one"), &mut line);
-        let expected = json!({
-            "id": "one", "kept": "two\n\"", "cluster": 4, "method": "simhash", "distance": 3,
-            "verified": [9, 10], "at": {"file": "a.jsonl", "offset": 10, "length": 20},
-            "kept_at": {"file": "b.gz", "offset": 0, "length": 7, "member": 5},
+    fn pairs_have_the_columns_that_others_rely_on() {
+        let lines = examples().into_iter().map(|example| {
+            let mut line = Vec::new();
+            pair(&example, &mut line).unwrap();
+            let text = std::str::from_utf8(&line).unwrap();
+            // In the order of the table.
+            let places = COLUMNS.map(|column| text.find(&format!("\"{}\":", column.name)).unwrap());
+            assert!(places.is_sorted(), "{text}");
+            parsed(&line)
         });
-        assert_eq!(parsed(&line), expected);
-        line.clear();
-        pair(&with(Nearness::Similarity([1, 2]), b"\xff"), &mut line);
-        let value = parsed(&line);
-        assert_eq!(value["similarity"], json!([1, 2]));
-        assert_eq!(
-            (&value["id"], &value["id_base64"]),
-            (&json!("\u{fffd}"), &json!("/w=="))
-        );
-        line.clear();
-        let known = Pair {
-            verified: None,
-            kept_at: None,
-            ..with(Nearness::Distance(3), b"one")
+        let lines: Vec<Value> = lines.collect();
+        let near = json!({
+            "id": "=cmd(\"x\")", "id_base64": null, "url": "http://a.example/\u{fffd}",
+            "file": "in.jsonl", "start": 5, "length": 6, "member": null,
+            "kept": "a,b\n\u{fffd}", "kept_base64": "YSxiCv8=", "kept_url": "http://b.example/",
+            "kept_file": "in.gz", "kept_start": 8, "kept_length": 9, "kept_member": 70,
+            "cluster": 7, "method": "simhash", "distance": 2, "estimate": null,
+            "similarity": 0.9, "shared": 9, "shingles": 10,
+        });
+        assert_eq!(lines[0], near);
+        let of = |line: &Value| {
+            ["distance", "estimate", "similarity", "shared", "shingles"]
+                .map(|name| line[name].clone())
         };
-        pair(&known, &mut line);
-        let value = parsed(&line);
+        let null = Value::Null;
         assert_eq!(
-            (&value["verified"], &value["kept_at"]),
-            (&json!(null), &json!(null))
+            of(&lines[1]),
+            [
+                null.clone(),
+                1.0.into(),
+                1.0.into(),
+                null.clone(),
+                null.clone()
+            ]
         );
+        assert_eq!(of(&lines[2])[1], 0.85);
+        assert_eq!(
+            (&lines[2]["kept"], &lines[2]["kept_file"]),
+            (&json!("z"), &null)
+        );
+        assert_eq!(of(&lines[3]), [(); 5].map(|()| null.clone()));
+        assert_eq!((&lines[3]["kept"], &lines[3]["kept_file"]), (&null, &null));
     }
 
     #[test]
     fn clusters_and_ids_are_whole_lines() {
+        let at = At::new("f", Place::new(0, NO_MEMBER, 1, 2));
         let mut line = Vec::new();
-        begin_cluster(7, b"k", 3, &mut line);
-        for (number, name) in [b"k", b"a", b"b"].into_iter().enumerate() {
-            member(name, number == 0, &mut line);
+        begin_cluster(7, Some(b"k"), 2, &mut line).unwrap();
+        let known = Member {
+            id: b"k",
+            url: b"",
+            at: None,
+        };
+        let other = Member {
+            id: b"\xff",
+            url: b"http://a.example/",
+            at: Some(at),
+        };
+        for (number, of_cluster) in [known, other].into_iter().enumerate() {
+            member(&of_cluster, number == 0, &mut line).unwrap();
         }
-        end_cluster(&mut line);
-        let expected = json!({"cluster": 7, "kept": "k", "size": 3, "members": ["k", "a", "b"]});
+        end_cluster(&mut line).unwrap();
+        let expected = json!({"cluster": 7, "kept": "k", "size": 2, "members": [
+            {"id": "k", "id_base64": null, "url": null, "file": null, "start": null,
+             "length": null, "member": null},
+            {"id": "\u{fffd}", "id_base64": "/w==", "url": "http://a.example/", "file": "f",
+             "start": 1, "length": 2, "member": null},
+        ]});
         assert_eq!(parsed(&line), expected);
 
-        let at = At::new("f", Place::new(0, NO_MEMBER, 1, 2));
         line.clear();
-        id(b"x", at, &mut line);
-        assert_eq!(parsed(&line)["id"], json!("x"));
+        id(b"x", at, &mut line).unwrap();
+        let expected = json!({"id": "x", "file": "f", "start": 1, "length": 2, "member": null});
+        assert_eq!(parsed(&line), expected);
         line.clear();
         let lost = Skipped {
             id: b"f:1",
@@ -342,7 +366,7 @@ mod tests {
             reason: b"damaged",
             detail: b"\x1b odd",
         };
-        skipped(&lost, &mut line);
+        skipped(&lost, &mut line).unwrap();
         assert_eq!(parsed(&line)["reason"], json!("damaged"));
     }
 }

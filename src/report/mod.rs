@@ -6,6 +6,7 @@ pub mod alignment;
 pub mod csv;
 pub mod evaluation;
 pub mod json_lines;
+pub mod pairs;
 #[cfg(feature = "parquet")]
 pub mod parquet_pairs;
 pub mod result_txt;

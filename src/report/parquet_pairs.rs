@@ -1,49 +1,42 @@
-//! The list of pairs as a Parquet file, with the columns of the JSON Lines.
+//! The list of pairs as a Parquet file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, StringBuilder, UInt32Builder, UInt64Builder};
+use arrow::array::{ArrayRef, Float64Builder, RecordBatch, StringBuilder, UInt64Builder};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
-use super::json_lines::{At, Nearness, Pair};
+use super::pairs::{COLUMNS, Cell, Kind, Pair};
 use crate::io::AtomicFile;
 use crate::{Error, ErrorKind, Result};
 
-/// Rows of a batch, which are held in memory.
+/// Rows of a batch, and bytes of their texts: a batch is held in memory.
 const ROWS: usize = 1 << 14;
+const TEXT_BYTES: usize = 4 << 20;
+/// Encoded bytes of a row group, which is held in memory until it is complete.
+const GROUP_BYTES: usize = 16 << 20;
 
 /// Writes pairs into a Parquet file.
 ///
-/// Ids are text: what is not UTF-8 is shown with replacement characters.
+/// Ids are text: what is not UTF-8 is shown with replacement characters. Memory: a batch and a row
+/// group, and a row of any length.
 pub struct ParquetPairs {
-    columns: Columns,
+    columns: Vec<Builder>,
+    schema: SchemaRef,
     rows: usize,
+    text_bytes: usize,
     writer: ArrowWriter<AtomicFile>,
     path: PathBuf,
 }
 
-#[derive(Default)]
-struct Columns {
-    id: StringBuilder,
-    kept: StringBuilder,
-    cluster: UInt64Builder,
-    method: StringBuilder,
-    distance: UInt32Builder,
-    similarity: [UInt32Builder; 2],
-    verified: [UInt32Builder; 2],
-    at: Places,
-    kept_at: Places,
-}
-
-#[derive(Default)]
-struct Places {
-    file: StringBuilder,
-    offset: UInt64Builder,
-    length: UInt64Builder,
-    member: UInt64Builder,
+/// The values of a column in a batch.
+enum Builder {
+    Text(StringBuilder),
+    Whole(UInt64Builder),
+    Decimal(Float64Builder),
 }
 
 impl ParquetPairs {
@@ -52,18 +45,23 @@ impl ParquetPairs {
     /// # Errors
     /// [`ErrorKind::Write`].
     pub fn create(path: &Path, file: AtomicFile) -> Result<ParquetPairs> {
-        let mut columns = Columns::default();
-        let failed = |cause| error(path, cause);
-        let schema = columns
-            .take()
-            .map_err(|cause| failed(cause.into()))?
-            .schema();
-        let zstd = Compression::ZSTD(ZstdLevel::default());
-        let properties = WriterProperties::builder().set_compression(zstd).build();
-        let writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(failed)?;
+        let schema = schema();
+        let mut properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_statistics_enabled(EnabledStatistics::Chunk);
+        // Ids and URLs may be of any length: neither a dictionary nor statistics hold copies.
+        for column in ["id", "id_base64", "url", "kept", "kept_base64", "kept_url"] {
+            properties = properties
+                .set_column_dictionary_enabled(column.into(), false)
+                .set_column_statistics_enabled(column.into(), EnabledStatistics::None);
+        }
+        let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties.build()))
+            .map_err(|cause| error(path, cause))?;
         Ok(ParquetPairs {
-            columns,
+            columns: COLUMNS.map(|column| Builder::new(column.kind)).into(),
+            schema,
             rows: 0,
+            text_bytes: 0,
             writer,
             path: path.to_owned(),
         })
@@ -74,9 +72,11 @@ impl ParquetPairs {
     /// # Errors
     /// [`ErrorKind::Write`].
     pub fn add(&mut self, pair: &Pair<'_>) -> Result<()> {
-        self.columns.add(pair);
+        for (column, cell) in self.columns.iter_mut().zip(pair.cells()) {
+            self.text_bytes += column.append(cell);
+        }
         self.rows += 1;
-        match self.rows < ROWS {
+        match self.rows < ROWS && self.text_bytes < TEXT_BYTES {
             true => Ok(()),
             false => self.flush(),
         }
@@ -94,74 +94,63 @@ impl ParquetPairs {
 
     fn flush(&mut self) -> Result<()> {
         let failed = |cause| error(&self.path, cause);
-        let batch = self.columns.take().map_err(|cause| failed(cause.into()))?;
-        self.rows = 0;
-        self.writer.write(&batch).map_err(failed)
-    }
-}
-
-impl Columns {
-    fn add(&mut self, pair: &Pair<'_>) {
-        self.id.append_value(String::from_utf8_lossy(pair.id));
-        self.kept
-            .append_option(pair.kept.map(String::from_utf8_lossy));
-        self.cluster.append_value(pair.cluster);
-        self.method.append_value(pair.method);
-        let (distance, similarity) = match pair.nearness {
-            Nearness::Distance(distance) => (Some(distance), None),
-            Nearness::Similarity(share) => (None, Some(share)),
-        };
-        self.distance.append_option(distance);
-        for part in 0..2 {
-            self.similarity[part].append_option(similarity.map(|share| share[part]));
-            self.verified[part].append_option(pair.verified.map(|shingles| shingles[part]));
+        let columns = self.columns.iter_mut().map(Builder::finish).collect();
+        let batch = RecordBatch::try_new(self.schema.clone(), columns);
+        let batch = batch.map_err(|cause| failed(cause.into()))?;
+        (self.rows, self.text_bytes) = (0, 0);
+        self.writer.write(&batch).map_err(failed)?;
+        if self.writer.in_progress_size() > GROUP_BYTES {
+            self.writer.flush().map_err(failed)?;
         }
-        self.at.add(Some(&pair.at));
-        self.kept_at.add(pair.kept_at.as_ref());
-    }
-
-    fn take(&mut self) -> arrow::error::Result<RecordBatch> {
-        let [similarity, similarity_of] = &mut self.similarity;
-        let [shared, shingles] = &mut self.verified;
-        let mut columns: Vec<(&str, ArrayRef, bool)> = vec![
-            ("id", Arc::new(self.id.finish()), false),
-            ("kept", Arc::new(self.kept.finish()), true),
-            ("cluster", Arc::new(self.cluster.finish()), false),
-            ("method", Arc::new(self.method.finish()), false),
-            ("distance", Arc::new(self.distance.finish()), true),
-            ("similarity", Arc::new(similarity.finish()), true),
-            ("similarity_of", Arc::new(similarity_of.finish()), true),
-            ("verified_shared", Arc::new(shared.finish()), true),
-            ("verified_shingles", Arc::new(shingles.finish()), true),
-        ];
-        columns.extend(self.at.take(["file", "offset", "length", "member"], false));
-        let kept = ["kept_file", "kept_offset", "kept_length", "kept_member"];
-        columns.extend(self.kept_at.take(kept, true));
-        RecordBatch::try_from_iter_with_nullable(columns)
+        Ok(())
     }
 }
 
-impl Places {
-    fn add(&mut self, at: Option<&At<'_>>) {
-        self.file.append_option(at.map(|at| at.file));
-        self.offset.append_option(at.map(|at| at.offset));
-        self.length.append_option(at.map(|at| at.length));
-        self.member.append_option(at.and_then(|at| at.member));
+fn schema() -> SchemaRef {
+    let field = |column: &super::pairs::Column| {
+        let kind = match column.kind {
+            Kind::Text => DataType::Utf8,
+            Kind::Whole => DataType::UInt64,
+            Kind::Decimal => DataType::Float64,
+        };
+        Field::new(column.name, kind, column.may_lack)
+    };
+    Arc::new(Schema::new(COLUMNS.iter().map(field).collect::<Vec<_>>()))
+}
+
+impl Builder {
+    fn new(kind: Kind) -> Builder {
+        match kind {
+            Kind::Text => Builder::Text(StringBuilder::new()),
+            Kind::Whole => Builder::Whole(UInt64Builder::new()),
+            Kind::Decimal => Builder::Decimal(Float64Builder::new()),
+        }
     }
 
-    /// The columns and whether they may have gaps: places are known, unless `may_lack` them.
-    fn take(
-        &mut self,
-        names: [&'static str; 4],
-        may_lack: bool,
-    ) -> [(&'static str, ArrayRef, bool); 4] {
-        let [file, offset, length, member] = names;
-        [
-            (file, Arc::new(self.file.finish()), may_lack),
-            (offset, Arc::new(self.offset.finish()), may_lack),
-            (length, Arc::new(self.length.finish()), may_lack),
-            (member, Arc::new(self.member.finish()), true),
-        ]
+    /// Adds a cell of this kind; returns how many bytes of text it has.
+    fn append(&mut self, cell: Cell<'_>) -> usize {
+        match (self, cell) {
+            (Builder::Text(column), Cell::Text(text)) => {
+                let bytes = text.as_ref().map_or(0, |text| text.len());
+                column.append_option(text);
+                return bytes;
+            }
+            (Builder::Whole(column), Cell::Whole(number)) => column.append_option(number),
+            (Builder::Decimal(column), Cell::Decimal(number)) => column.append_option(number),
+            // Cells are of the kinds of their columns.
+            (Builder::Text(column), _) => column.append_null(),
+            (Builder::Whole(column), _) => column.append_null(),
+            (Builder::Decimal(column), _) => column.append_null(),
+        }
+        0
+    }
+
+    fn finish(&mut self) -> ArrayRef {
+        match self {
+            Builder::Text(column) => Arc::new(column.finish()),
+            Builder::Whole(column) => Arc::new(column.finish()),
+            Builder::Decimal(column) => Arc::new(column.finish()),
+        }
     }
 }
 
@@ -173,60 +162,104 @@ fn error(path: &Path, cause: parquet::errors::ParquetError) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pairs::tests::examples;
     use super::*;
-    use crate::corpus::{NO_MEMBER, Place};
     use std::fs::File;
 
-    use arrow::array::{AsArray, types::UInt64Type};
+    use arrow::array::{Array, AsArray};
+    use arrow::datatypes::{Float64Type, UInt64Type};
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    fn read(path: &Path) -> (SchemaRef, usize, Vec<RecordBatch>) {
+        let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
+        let groups = builder.metadata().num_row_groups();
+        let schema = builder.schema().clone();
+        let batches = builder.build().unwrap();
+        (
+            schema,
+            groups,
+            batches.map(|batch| batch.unwrap()).collect(),
+        )
+    }
+
+    /// The value of a cell of a file.
+    fn cell(column: &ArrayRef, kind: Kind, row: usize) -> Cell<'static> {
+        let is_there = column.is_valid(row);
+        match kind {
+            Kind::Text => {
+                let text = column.as_string::<i32>().value(row).to_owned();
+                Cell::Text(is_there.then(|| text.into()))
+            }
+            Kind::Whole => {
+                let number = column.as_primitive::<UInt64Type>().value(row);
+                Cell::Whole(is_there.then_some(number))
+            }
+            Kind::Decimal => {
+                let number = column.as_primitive::<Float64Type>().value(row);
+                Cell::Decimal(is_there.then_some(number))
+            }
+        }
+    }
 
     #[test]
     fn pairs_come_back() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("pairs.parquet");
+        let examples = examples();
         for count in [0, 1, ROWS, ROWS + 3] {
             let mut pairs =
                 ParquetPairs::create(&path, AtomicFile::create(&path).unwrap()).unwrap();
-            for number in 0..count {
-                let id = format!("d{number}");
-                pairs
-                    .add(&Pair {
-                        id: id.as_bytes(),
-                        url: b"",
-                        kept: (number % 2 == 0).then_some(b"k"),
-                        cluster: number as u64,
-                        method: "minhash",
-                        nearness: Nearness::Similarity([1, 2]),
-                        verified: (number % 2 == 0).then_some([3, 4]),
-                        at: At::new("a", Place::new(0, NO_MEMBER, 5, 6)),
-                        kept_at: (number % 2 == 0).then(|| At::new("b", Place::new(0, 7, 8, 9))),
-                    })
-                    .unwrap();
-            }
+            let example = |number: usize| examples[number % examples.len()];
+            (0..count).for_each(|number| pairs.add(&example(number)).unwrap());
             pairs.publish().unwrap();
-            let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap());
-            let batches: Vec<RecordBatch> = builder
-                .unwrap()
-                .build()
-                .unwrap()
-                .map(|batch| batch.unwrap())
+            let (schema, _, batches) = read(&path);
+            let names: Vec<&str> = schema
+                .fields()
+                .iter()
+                .map(|field| field.name().as_str())
                 .collect();
+            assert_eq!(names, COLUMNS.map(|column| column.name));
             let mut number = 0;
             for batch in &batches {
-                let ids = batch
-                    .column_by_name("id")
-                    .unwrap()
-                    .as_string::<i32>()
-                    .iter();
-                let clusters = batch.column_by_name("cluster").unwrap();
-                let clusters = clusters.as_primitive::<UInt64Type>().values().iter();
-                for (id, cluster) in ids.zip(clusters) {
-                    assert_eq!(id.unwrap(), format!("d{number}"));
-                    assert_eq!(*cluster, number);
+                for row in 0..batch.num_rows() {
+                    let found: Vec<Cell<'_>> = COLUMNS
+                        .iter()
+                        .zip(batch.columns())
+                        .map(|(kind, column)| cell(column, kind.kind, row))
+                        .collect();
+                    assert_eq!(found, example(number).cells());
                     number += 1;
                 }
             }
-            assert_eq!(number as usize, count);
+            assert_eq!(number, count);
         }
+    }
+
+    #[test]
+    fn long_ids_make_small_batches_and_groups() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pairs.parquet");
+        let mut pairs = ParquetPairs::create(&path, AtomicFile::create(&path).unwrap()).unwrap();
+        let mut seed = 1u64;
+        for _ in 0..60 {
+            // Which cannot be compressed to nothing.
+            let id: String = std::iter::repeat_with(|| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                char::from(b' ' + (seed >> 58) as u8)
+            })
+            .take(1 << 20)
+            .collect();
+            let example = Pair {
+                id: id.as_bytes(),
+                ..examples()[0]
+            };
+            pairs.add(&example).unwrap();
+            assert!(pairs.text_bytes < TEXT_BYTES);
+            assert!(pairs.writer.in_progress_size() <= GROUP_BYTES);
+        }
+        pairs.publish().unwrap();
+        let (_, groups, batches) = read(&path);
+        assert!(groups >= 2, "{groups}");
+        assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 60);
     }
 }

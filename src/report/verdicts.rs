@@ -81,6 +81,7 @@ pub struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id_base64: Option<String>,
     /// Where it stands.
+    #[serde(flatten)]
     pub at: At<'a>,
     /// What the index knew.
     pub verdict: &'static str,
@@ -199,7 +200,7 @@ mod tests {
     fn lines_have_the_fields_that_others_rely_on() {
         let at = At {
             file: "a.jsonl",
-            offset: 1,
+            start: 1,
             length: 2,
             member: None,
         };
@@ -231,13 +232,13 @@ mod tests {
             .filter(|line| !line.is_empty())
             .map(|line| serde_json::from_slice(line).unwrap())
             .collect();
-        let at = json!({"file": "a.jsonl", "offset": 1, "length": 2});
         let near = json!({"id": "\u{fffd}", "id_base64": "/w==", "similarity": [1, 2]});
-        let first = json!({"id": "x", "at": at, "verdict": "changed", "distance": 8,
-            "likeness": 0.75, "matches": [near]});
+        let first = json!({"id": "x", "file": "a.jsonl", "start": 1, "length": 2,
+            "member": null, "verdict": "changed", "distance": 8, "likeness": 0.75,
+            "matches": [near]});
         assert_eq!(lines[0], first);
-        let mut next = json!({"id": "x", "at": at, "verdict": "changed", "added": true,
-            "matches": []});
+        let mut next = json!({"id": "x", "file": "a.jsonl", "start": 1, "length": 2,
+            "member": null, "verdict": "changed", "added": true, "matches": []});
         assert_eq!(lines[1], next);
         let near = |payload: serde_json::Value| {
             let mut near = json!({"id": "\u{fffd}", "id_base64": "/w==", "similarity": [1, 2]});

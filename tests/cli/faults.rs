@@ -187,6 +187,24 @@ fn full_device_is_reported() {
 }
 
 #[test]
+fn input_that_changes_puts_nothing_on_standard_output() {
+    let place = busy_place();
+    let mut args = vec!["100", "64", "--threads", "1", "--output", "-", "--articles"];
+    args.extend([&"large.txt"; REPEATS]);
+    let run = place.start(&args, Stdio::null());
+    let maps = format!("/proc/{}/maps", run.id());
+    wait_until("the articles are mapped", || {
+        std::fs::read_to_string(&maps).is_ok_and(|maps| maps.contains("large.txt"))
+    });
+    let articles = OpenOptions::new().write(true).open(place.path("large.txt"));
+    articles.unwrap().set_len(5000).unwrap();
+    let Output { status, stdout, .. } = run.wait_with_output().unwrap();
+    assert_eq!(status.code(), Some(2));
+    assert_eq!(text(&stdout), "");
+    assert_old_result_and_nothing_else(&place);
+}
+
+#[test]
 fn limit_on_file_sizes_is_reported() {
     let place = Workplace::example();
     // 200 blocks are more than the 1024 bytes (512 in some shells) that are allowed.

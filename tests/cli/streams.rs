@@ -82,6 +82,35 @@ fn failed_run_puts_nothing_on_standard_output() {
     Workplace::example().refuse("1001 16 --output -", &["hashvalue.txt"]);
 }
 
+/// Runs `simtool` with a limit on the size of the files that it writes.
+fn run_with_small_files(place: &Workplace, line: &str) -> assert_cmd::assert::Assert {
+    let mut command = place.command("sh");
+    command.args(["-c", "ulimit -f 16; exec \"$@\"", "sh", SIMTOOL]);
+    command.args(line.split_whitespace()).assert()
+}
+
+#[test]
+fn run_that_fails_while_it_writes_puts_nothing_on_standard_output() {
+    let place = Workplace::example();
+    // Blocks and lines of hundreds of kilobytes, of which 16 (8 in some shells) are allowed.
+    let samples: String = (0..20_000)
+        .map(|number| format!("sample {number}\n\x0c"))
+        .collect();
+    place.write("sample.txt", samples);
+    let text = "the same words stand in each of these documents again and again";
+    let documents: String = (0..100)
+        .map(|number| format!("{{\"id\":\"d{number}\",\"text\":\"{text}\"}}\n"))
+        .collect();
+    place.write("documents.jsonl", documents);
+    let matches = "match --articles documents.jsonl --samples documents.jsonl";
+    for line in ["100 16 --output -", matches] {
+        let assert = run_with_small_files(&place, line).code(2).stdout("");
+        crate::workplace::assert_message(&assert, &["File too large"]);
+        let whole = place.run(line).success();
+        assert!(whole.get_output().stdout.len() > 200_000, "{line}");
+    }
+}
+
 #[test]
 fn devices_get_the_result_and_the_screen_its_block() {
     let place = Workplace::example();

@@ -171,7 +171,9 @@ fn a_run_against_known_documents_goes_on_only_if_they_are_the_same() {
             out: out.path(),
             restart: false,
         };
-        job().run(&place, &resources(1, out.path()), progress)
+        let mut job = job();
+        job.against_only = true;
+        job.run(&place, &resources(1, out.path()), progress)
     };
     let stopped = Progress::new();
     stopped.stop();

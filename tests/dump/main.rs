@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod against;
 mod documents;
 mod interruption;
 mod marks;
@@ -13,4 +14,5 @@ mod resume;
 mod same_answer;
 mod setup;
 mod skipped;
+mod warnings;
 mod written;

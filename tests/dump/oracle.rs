@@ -42,6 +42,20 @@ fn page(job: &Job, text: &str) -> Page {
 /// Who goes, for whom, at what distance, with which share of shingles: in input order. Pages are
 /// visited in the order of `keep`, which gives their numbers.
 pub fn duplicates(job: &Job, documents: &[Text], keep: &[usize]) -> Vec<Found> {
+    duplicates_against(job, documents, keep, 0)
+}
+
+/// The same where the first `references` documents never go, and come first in keep order.
+pub fn duplicates_against(
+    job: &Job,
+    documents: &[Text],
+    keep: &[usize],
+    references: usize,
+) -> Vec<Found> {
+    let (mut order, new): (Vec<usize>, Vec<usize>) =
+        keep.iter().partition(|&&number| number < references);
+    order.extend(new);
+    let is_reference = |number: usize| number < references;
     assert_eq!(
         job.method.name(),
         "simhash",
@@ -55,12 +69,23 @@ pub fn duplicates(job: &Job, documents: &[Text], keep: &[usize]) -> Vec<Found> {
         .map(|document| page(job, &document.text))
         .collect();
     let mut found: BTreeMap<usize, Found> = BTreeMap::new();
-    for (place, &kept) in keep.iter().enumerate() {
-        if pages[kept].words.is_empty() || found.contains_key(&kept) {
+    let id = |number: usize| documents[number].id.clone();
+    // Pages with the same words are one group. If a reference leads it, the others go for it.
+    for &kept in order.iter().filter(|&&number| is_reference(number)) {
+        for &other in order.iter().filter(|&&number| !is_reference(number)) {
+            if !pages[kept].words.is_empty() && pages[kept].words == pages[other].words {
+                let equal = (id(other), id(kept), 0, (1, 1));
+                found.entry(other).or_insert(equal);
+            }
+        }
+    }
+    for (place, &kept) in order.iter().enumerate() {
+        let may_remove = is_reference(kept) || references == 0 || !job.against_only;
+        if !may_remove || pages[kept].words.is_empty() || found.contains_key(&kept) {
             continue;
         }
-        for &other in &keep[place + 1..] {
-            if found.contains_key(&other) {
+        for &other in &order[place + 1..] {
+            if is_reference(other) || found.contains_key(&other) {
                 continue;
             }
             let (a, b) = (&pages[kept], &pages[other]);
@@ -73,7 +98,6 @@ pub fn duplicates(job: &Job, documents: &[Text], keep: &[usize]) -> Vec<Found> {
             let near = long && bits <= distance && shared * 1000 >= all * least;
             if same || near {
                 let verified = if same { (1, 1) } else { (shared, all) };
-                let id = |number: usize| documents[number].id.clone();
                 found.insert(other, (id(other), id(kept), bits.into(), verified));
             }
         }

@@ -101,7 +101,7 @@ proptest! {
                 .collect();
             let pairs = pairs(job, &paths, &[], threads);
             let told = |pair: &serde_json::Value| {
-                ["id", "kept", "method", "distance", "similarity", "verified"]
+                ["id", "kept", "method", "distance", "estimate", "similarity", "shared"]
                     .map(|field| pair[field].clone())
             };
             pairs.iter().map(told).collect::<Vec<_>>()

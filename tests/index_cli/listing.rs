@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use assert_cmd::Command;
+
 use serde_json::{Value, json};
 
 use super::{Place, corpus, line, words};
@@ -103,7 +105,7 @@ fn what_is_skipped_is_listed() {
     );
     let flags = "--max-document 2K --skipped out.jsonl";
     let size = large.len();
-    let at = |offset: usize, length: usize| json!({"file": "in.jsonl", "offset": offset, "length": length});
+    let at = |start: usize, length: usize| json!(["in.jsonl", start, length, null]);
     let starts = [good.len(), good.len() + 8, good.len() + 8 + 11];
     let expected = [
         (json!("in.jsonl:"), at(starts[0], 8), "bad_json"),
@@ -120,7 +122,8 @@ fn what_is_skipped_is_listed() {
         for (line, (id, at, reason)) in lines.iter().zip(&expected) {
             let id = id.as_str().unwrap();
             assert!(line["id"].as_str().unwrap().starts_with(id), "{line}");
-            assert_eq!((&line["at"], &line["reason"]), (at, &json!(reason)));
+            let found = json!([line["file"], line["start"], line["length"], line["member"]]);
+            assert_eq!((&found, &line["reason"]), (at, &json!(reason)));
             assert!(!line["detail"].as_str().unwrap().is_empty());
         }
     }
@@ -317,4 +320,33 @@ fn accidental_hits_are_announced_where_they_show() {
     }
     let said = said("dedup few.jsonl --against content-seen-distance-8 -o out");
     assert!(said.contains("expect 28.00 accidental hits"), "{said}");
+}
+
+#[test]
+fn a_query_that_fails_while_it_writes_puts_nothing_on_standard_output() {
+    let place = Place::new();
+    let same = words(1, 50);
+    let documents: String = (0..100)
+        .map(|number| line(&format!("d{number}"), &same))
+        .collect();
+    place.write("in.jsonl", documents);
+    place.stdout("index build seen in.jsonl");
+    let query = "index query seen in.jsonl --limit 100";
+    assert!(place.stdout(query).len() > 200_000);
+    let mut command = Command::new("sh");
+    command.current_dir(place.path(""));
+    // 16 KiB, or 8 in some shells.
+    command.args([
+        "-c",
+        "ulimit -f 16; exec \"$@\"",
+        "sh",
+        env!("CARGO_BIN_EXE_simtool"),
+    ]);
+    let assert = command
+        .args(query.split_whitespace())
+        .assert()
+        .code(2)
+        .stdout("");
+    let message = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(message.contains("File too large"), "{message}");
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod against;
+mod daily;
 // The dictionary decides the words of Chinese documents.
 #[cfg(feature = "zh")]
 mod fixture;
@@ -122,8 +123,8 @@ fn an_index_is_built_asked_changed_and_kept() {
     assert!(answers[1]["distance"].as_u64().unwrap() > 0);
     assert_eq!(answers[2]["matches"][0]["id"], "d3");
     assert!(answers[2]["matches"][0]["distance"].as_u64().unwrap() <= 6);
-    assert_eq!(answers[2]["at"]["file"], "new.jsonl");
-    assert_eq!(answers[0]["at"]["offset"], 0);
+    assert_eq!(answers[2]["file"], "new.jsonl");
+    assert_eq!(answers[0]["start"], 0);
     assert_eq!(
         place.query("match --against seen --samples new.jsonl"),
         answers

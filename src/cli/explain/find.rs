@@ -82,13 +82,13 @@ fn of_line(list: &Path, id: &OsStr, lookup: &Lookup<'_>) -> Result<Pair> {
     let line = listed(list, id.as_bytes(), &|| lookup.progress.check())?;
     let find = |at: &super::listed::At| {
         let file = file_of_run(list, Path::new(&at.file))?;
-        let found = lookup.at(&file, at.member, at.offset)?;
+        let found = lookup.at(&file, at.member, at.start)?;
         if found.place.length == at.length {
             return Ok(found);
         }
         let message = format!(
             "changed since: the document at {} is of {} bytes, and was of {}",
-            at.offset, found.place.length, at.length
+            at.start, found.place.length, at.length
         );
         Err(Error::new(ErrorKind::Changed, message).in_file(&at.file))
     };

@@ -23,10 +23,12 @@ pub struct Listed {
     pub method: String,
     /// Bits that differ.
     pub distance: Option<u32>,
-    /// A share of agreement.
-    pub similarity: Option<[u32; 2]>,
-    /// Shared and all shingles.
-    pub verified: [u32; 2],
+    /// What the sketches say of the similarity.
+    pub estimate: Option<f64>,
+    /// What the comparison of the texts gave.
+    pub similarity: f64,
+    /// Shared and all shingles, unless all words are the same.
+    pub shingles: Option<[u32; 2]>,
     /// Where the one stands that goes.
     pub at: At,
     /// Where the one stands that stays.
@@ -39,11 +41,19 @@ struct Line {
     id_base64: Option<String>,
     method: String,
     distance: Option<u32>,
-    similarity: Option<[u32; 2]>,
+    estimate: Option<f64>,
     /// Nothing, if only an index knows the one that stays.
-    verified: Option<[u32; 2]>,
+    similarity: Option<f64>,
+    shared: Option<u32>,
+    shingles: Option<u32>,
+    #[serde(flatten)]
     at: At,
-    kept_at: Option<At>,
+    /// Nothing, if no copy stays.
+    kept: Option<String>,
+    kept_file: Option<String>,
+    kept_start: Option<u64>,
+    kept_length: Option<u64>,
+    kept_member: Option<u64>,
 }
 
 /// Where a document stands.
@@ -51,8 +61,8 @@ struct Line {
 pub struct At {
     /// The file, as the deduplication was given it.
     pub file: String,
-    /// Offset in the file, or in what the member decompresses to.
-    pub offset: u64,
+    /// Where it starts in the file, or in what the member decompresses to.
+    pub start: u64,
     /// Bytes, decompressed.
     pub length: u64,
     /// Offset of the compressed member in the file.
@@ -62,8 +72,8 @@ pub struct At {
 impl At {
     fn shown(&self) -> String {
         match self.member {
-            Some(member) => format!("{}:{member}+{}", self.file, self.offset),
-            None => format!("{}:{}", self.file, self.offset),
+            Some(member) => format!("{}:{member}+{}", self.file, self.start),
+            None => format!("{}:{}", self.file, self.start),
         }
     }
 }
@@ -76,12 +86,22 @@ impl Line {
         }
     }
 
+    /// Where the document stands that stays; nowhere, if only an index knows it.
+    fn kept_at(&self) -> Option<At> {
+        Some(At {
+            file: self.kept_file.clone()?,
+            start: self.kept_start?,
+            length: self.kept_length?,
+            member: self.kept_member,
+        })
+    }
+
     fn shown(&self) -> String {
-        let kept_at = self.kept_at.as_ref();
+        let kept_at = self.kept_at();
         format!(
             "{} {}",
             self.at.shown(),
-            kept_at.map_or_else(String::new, At::shown)
+            kept_at.map_or_else(String::new, |at| at.shown())
         )
     }
 }
@@ -128,17 +148,21 @@ fn only(mut found: Vec<Line>, list: &Path, id: &[u8]) -> Result<Listed> {
         return refuse("no line is about it (it stays, or is not in the input)".to_owned());
     };
     if found.is_empty() {
-        let (Some(kept_at), Some(verified)) = (line.kept_at, line.verified) else {
-            return refuse("it repeats a document of an index, which keeps no texts".to_owned());
-        };
-        if line.at == kept_at {
+        if line.kept.is_none() {
             return refuse("no copy of it stays: name the two documents by their ids".to_owned());
         }
+        let (Some(kept_at), Some(similarity)) = (line.kept_at(), line.similarity) else {
+            return refuse("it repeats a document of an index, which keeps no texts".to_owned());
+        };
         return Ok(Listed {
             method: line.method,
             distance: line.distance,
-            similarity: line.similarity,
-            verified,
+            estimate: line.estimate,
+            similarity,
+            shingles: line
+                .shared
+                .zip(line.shingles)
+                .map(|(shared, all)| [shared, all]),
             at: line.at,
             kept_at,
         });

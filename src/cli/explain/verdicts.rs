@@ -82,7 +82,10 @@ pub fn json(
         let mut value = json!({
             "id": String::from_utf8_lossy(id),
             "url": String::from_utf8_lossy(url),
-            "at": At::new(&file.to_string_lossy(), *place),
+            "file": file.to_string_lossy(),
+            "start": place.offset,
+            "length": place.length,
+            "member": At::new("", *place).member,
             "bytes": text.len(),
             "words": comparison.words[side],
         });
@@ -101,18 +104,20 @@ pub fn json(
     if let Some(Listed {
         method,
         distance,
+        estimate,
         similarity,
-        verified,
+        shingles,
         ..
     }) = listed
     {
-        value["listed"] = json!({"method": method, "verified": verified});
-        if let Some(distance) = distance {
-            value["listed"]["distance"] = (*distance).into();
-        }
-        if let Some(similarity) = similarity {
-            value["listed"]["similarity"] = json!(similarity);
-        }
+        value["listed"] = json!({
+            "method": method,
+            "distance": distance,
+            "estimate": estimate,
+            "similarity": similarity,
+            "shared": shingles.map(|[shared, _]| shared),
+            "shingles": shingles.map(|[_, all]| all),
+        });
     }
     value
 }
@@ -139,15 +144,17 @@ fn one_line(bytes: &[u8]) -> String {
 }
 
 fn row(listed: &Listed) -> String {
-    let [shared, all] = listed.verified;
     let mut text = listed.method.replace('\n', "\\n");
     if let Some(distance) = listed.distance {
         text += &format!(", distance {distance}");
     }
-    if let Some([part, whole]) = listed.similarity {
-        text += &format!(", similarity {part}/{whole}");
+    if let Some(estimate) = listed.estimate {
+        text += &format!(", estimated similarity {estimate:.4}");
     }
-    format!("{text}, {shared} of {all} shingles shared")
+    match listed.shingles {
+        Some([shared, all]) => format!("{text}, {shared} of {all} shingles shared"),
+        None => text + ", the same words",
+    }
 }
 
 fn label(method: &str) -> &str {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use simtool::index::{DATABASE, MANIFEST};
 use simtool::kernel::Level;
-use simtool::run::dedup::Job;
+use simtool::run::dedup::{Job, Verification};
 use simtool::run::seen::{Seen, Wanted, settings};
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
@@ -29,7 +29,9 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
         return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
     }
     let wanted = Wanted {
-        spec: args.method.wanted(&settings(index)?.spec)?,
+        spec: args
+            .method
+            .wanted(&settings(index)?.spec, args.against_only)?,
         tokenizer: args.reading.tokenizer,
         html: args.reading.html.map(Into::into),
         stop_words: match args.reading.stop_words {
@@ -46,11 +48,15 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
 ///
 /// # Errors
 /// Those of `flags`.
-pub fn job(flags: impl FnOnce(Spec) -> Result<Job>, seen: &Seen) -> Result<Job> {
+pub fn job(args: &DedupArgs, flags: impl FnOnce(Spec) -> Result<Job>, seen: &Seen) -> Result<Job> {
     let settings = seen.settings();
     let job = flags(settings.spec.clone())?;
     let manner = manner_of(settings, job.reading);
     Ok(Job {
+        verification: Verification {
+            shingle: args.method.verified_shingle(manner.tokenizer),
+            ..job.verification
+        },
         tokenizer: manner.tokenizer,
         stop_words: manner.stop_words,
         reading: manner.reading,

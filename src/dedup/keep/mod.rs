@@ -25,6 +25,9 @@ pub enum Policy {
     /// The one with the greatest value of this field: numbers before strings, greater ones first;
     /// those without a value come last. Strings are compared by their first 15 bytes.
     Field(String),
+    /// The one with the smallest value of this field: numbers before strings, smaller ones first;
+    /// those without a value come last.
+    Smallest(String),
 }
 
 /// What a policy may look at.
@@ -51,10 +54,10 @@ pub enum Value<'a> {
 }
 
 /// What is missing stands behind every key.
-const LAST: [u8; 16] = [0xFF; 16];
+pub const LAST: [u8; 16] = [0xFF; 16];
 
 impl Policy {
-    /// Reads `first`, `longest`, `newest`, `shortest-url` or `field:NAME`.
+    /// Reads `first`, `longest`, `newest`, `shortest-url`, `field:NAME` or `smallest:NAME`.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for anything else.
@@ -64,12 +67,15 @@ impl Policy {
             "longest" => Ok(Policy::Longest),
             "newest" => Ok(Policy::Newest),
             "shortest-url" => Ok(Policy::ShortestUrl),
-            _ => match name.strip_prefix("field:") {
-                Some(field) if !field.is_empty() => Ok(Policy::Field(field.to_owned())),
+            _ => match name.split_once(':') {
+                Some(("field", field)) if !field.is_empty() => Ok(Policy::Field(field.to_owned())),
+                Some(("smallest", field)) if !field.is_empty() => {
+                    Ok(Policy::Smallest(field.to_owned()))
+                }
                 _ => {
                     let message = format!(
-                        "keep policy {name:?}: expected first, longest, newest, shortest-url or \
-                         field:NAME"
+                        "keep policy {name:?}: expected first, longest, newest, shortest-url, \
+                         field:NAME (its largest value stays) or smallest:NAME"
                     );
                     Err(Error::new(ErrorKind::Parameter, message))
                 }
@@ -88,6 +94,7 @@ impl Policy {
             Policy::ShortestUrl if facts.url.is_empty() => LAST,
             Policy::ShortestUrl => number(facts.url.len() as u64),
             Policy::Field(_) => facts.field.and_then(value).unwrap_or(LAST),
+            Policy::Smallest(_) => facts.field.and_then(smallest).unwrap_or(LAST),
         }
     }
 }
@@ -101,6 +108,7 @@ impl fmt::Display for Policy {
             Policy::Newest => out.write_str("newest"),
             Policy::ShortestUrl => out.write_str("shortest-url"),
             Policy::Field(name) => write!(out, "field:{name}"),
+            Policy::Smallest(name) => write!(out, "smallest:{name}"),
         }
     }
 }
@@ -110,16 +118,34 @@ fn number(value: u64) -> [u8; 16] {
     u128::from(value).to_be_bytes()
 }
 
+/// Whole numbers that order like decimal ones.
+fn ordered(number: f64) -> u64 {
+    // The bits of a float order like integers, but for the sign; -0.0 is 0.0.
+    let bits = (number + 0.0).to_bits() as i64;
+    (bits ^ ((bits >> 63) as u64 >> 1) as i64) as u64 ^ 1 << 63
+}
+
+/// A key of a field's value, small ones first.
+fn smallest(value: Value<'_>) -> Option<[u8; 16]> {
+    match value {
+        Value::Number(number) if number.is_nan() => None,
+        Value::Number(number) => Some(self::number(ordered(number))),
+        Value::Text(text) => {
+            let mut key = [0; 16];
+            key[0] = 1;
+            for (byte, place) in text.iter().zip(&mut key[1..]) {
+                *place = *byte;
+            }
+            Some(key)
+        }
+    }
+}
+
 /// A key of a field's value, great ones first.
 fn value(value: Value<'_>) -> Option<[u8; 16]> {
     match value {
         Value::Number(number) if number.is_nan() => None,
-        Value::Number(number) => {
-            // The bits of a float order like integers, but for the sign; -0.0 is 0.0.
-            let bits = (number + 0.0).to_bits() as i64;
-            let ordered = bits ^ ((bits >> 63) as u64 >> 1) as i64;
-            Some(self::number(!(ordered as u64 ^ 1 << 63)))
-        }
+        Value::Number(number) => Some(self::number(!ordered(number))),
         Value::Text(text) => {
             let mut key = [0xFF; 16];
             key[0] = 1;
@@ -158,7 +184,11 @@ mod tests {
         let policies = read.map(|name| Policy::parse(name).unwrap());
         assert_eq!(policies[4], Policy::Field("quality.score".to_owned()));
         assert_eq!(policies[3], Policy::ShortestUrl);
-        for name in ["", "field:", "First", "last"] {
+        assert_eq!(
+            Policy::parse("smallest:a:b").unwrap(),
+            Policy::Smallest("a:b".to_owned())
+        );
+        for name in ["", "field:", "smallest:", "First", "last"] {
             let error = Policy::parse(name).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Parameter);
             assert!(error.to_string().contains("expected first"), "{error}");
@@ -209,6 +239,8 @@ mod tests {
         });
         let policy = Policy::Field("x".to_owned());
         assert_eq!(order(&policy, &facts), [5, 2, 7, 4, 1, 6, 0, 3]);
+        let policy = Policy::Smallest("x".to_owned());
+        assert_eq!(order(&policy, &facts), [7, 2, 5, 6, 1, 4, 0, 3]);
     }
 
     proptest! {

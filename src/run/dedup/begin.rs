@@ -22,7 +22,7 @@ use super::table_dump;
 use super::work::{Beginning, Opened, SUMMARY, Work};
 use super::{
     Against, ClusterRule, Job, KnownDocuments, Place, Run, Summary, WriteMode, dump, identity,
-    least_memory_bytes, pair_tables, targets,
+    least_memory_bytes, pair_tables, targets, text_field,
 };
 
 /// What a job finds in its output directory.
@@ -87,11 +87,19 @@ impl Job {
         self.check()?;
         check_memory(self, resources)?;
         pair_tables::check(self.pairs)?;
-        if let Against::Known(known) = place.against {
-            self.check_known(known)?;
+        match place.against {
+            Against::Known(known) => self.check_known(known)?,
+            Against::Documents(_) if self.drop_all => {
+                let message = "no copy is kept only of an input that is compared with itself";
+                return Err(Error::new(ErrorKind::Parameter, message));
+            }
+            Against::Itself | Against::Documents(_) => {}
         }
         let all = [place.against.documents(), place.sources].concat();
         self.check_sources(&all, place.against.documents().len(), place.out)?;
+        for sources in [place.against.documents(), place.sources] {
+            text_field::check(sources, &self.reading)?;
+        }
         let mut sources = place.sources.iter().chain(place.against.documents());
         let beginning = Beginning {
             restart: place.restart,
@@ -191,7 +199,10 @@ impl Job {
                 "components are formed",
             ),
             (self.drop_all, "no copy is kept"),
-            (self.keep != Policy::First, "the copy that stays is chosen"),
+            (
+                self.against_only && self.keep != Policy::First,
+                "the copy that stays is chosen",
+            ),
         ];
         if let Some((_, what)) = refused.iter().find(|(is_asked, _)| *is_asked) {
             let message = format!("{what} only where all texts can be read, not against an index");

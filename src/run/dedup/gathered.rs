@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::dedup::keep;
 use crate::io::RecordFile;
 use crate::{Error, ErrorKind, Result};
 
@@ -44,6 +45,14 @@ pub struct Counts {
     pub broken_text: u64,
     /// Bytes of text of the documents of the input.
     pub text_bytes: u64,
+    /// Skipped because they have no text.
+    pub without_text: u64,
+    /// Of those that were read: without an id of their own.
+    pub without_id: u64,
+    /// Of those that were read: without what the keep policy goes by.
+    pub without_key: u64,
+    /// Of those that were read: without a host in their URL, if sites matter.
+    pub without_site: u64,
 }
 
 impl Gathered {
@@ -85,16 +94,28 @@ impl Gathered {
     /// # Errors
     /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if there is none where the row says.
     pub fn label(&self, row: &Row) -> Result<Label> {
+        let label = self.label_within(row, usize::MAX)?;
+        label.ok_or_else(|| Error::new(ErrorKind::Content, "a label is too long"))
+    }
+
+    /// The label of a row; `None` if it has more than `most` bytes, which are not read then.
+    ///
+    /// # Errors
+    /// Those of [`label`](Self::label).
+    pub fn label_within(&self, row: &Row, most: usize) -> Result<Option<Label>> {
         let mut bytes = Vec::new();
         // Most labels fit; longer ones are read again.
         self.labels.read(row.label, 256, &mut bytes)?;
         let missing = || Error::new(ErrorKind::Content, "a label is cut: start with --restart");
         let head = *bytes.first_chunk().ok_or_else(missing)?;
         let length = Label::length(head);
+        if length > most {
+            return Ok(None);
+        }
         if length > bytes.len() {
             self.labels.read(row.label, length, &mut bytes)?;
         }
-        Label::read(&bytes).ok_or_else(missing)
+        Label::read(&bytes).ok_or_else(missing).map(Some)
     }
 
     /// Calls `visit` with the number and the row of each of some documents, in order.
@@ -124,6 +145,7 @@ impl Gathered {
     /// [`ErrorKind::Read`].
     pub fn counts(&self) -> Result<Counts> {
         let mut counts = Counts::default();
+        let no_site = keep::site(b"");
         self.rows.for_each_block(8192, |_, rows| {
             for row in rows {
                 if row.flags.has(Flags::REFERENCE) {
@@ -137,6 +159,12 @@ impl Gathered {
                 counts.short += of(Flags::SHORT);
                 counts.broken_text += of(Flags::BROKEN_TEXT);
                 counts.text_bytes += row.text_bytes;
+                counts.without_text += of(Flags::NO_TEXT);
+                if !row.flags.has(Flags::SKIPPED) {
+                    counts.without_id += of(Flags::NAMED_BY_PLACE);
+                    counts.without_key += u64::from(row.keep_key == keep::LAST);
+                    counts.without_site += u64::from(row.part == no_site);
+                }
             }
             Ok(())
         })?;

@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::io::Sorted;
 
+use super::bits::Bits;
 use super::decision::{Decision, Follower, Grouping, Leader};
 use super::gathered::Gathered;
 use super::job::{EXACT, Job};
@@ -20,16 +21,23 @@ pub struct Groups {
     pub leaders: Sorted<Leader>,
 }
 
-/// Groups all documents; reads all rows, sorts twice in the given room.
+/// Groups all documents but those that are in `gone`; reads all rows, sorts twice in the given
+/// room.
 ///
 /// # Errors
 /// Those of reading and of temporary files.
-pub fn group(job: &Job, gathered: &Gathered, room: &Room<'_>) -> Result<Groups> {
+pub fn group(
+    job: &Job,
+    gathered: &Gathered,
+    gone: Option<&Bits>,
+    room: &Room<'_>,
+) -> Result<Groups> {
     let exact = job.method.name() == EXACT;
     let mut groupings = room.sorter::<Grouping>(2);
     gathered.rows.for_each_block(BLOCK, |first, rows| {
         for (number, row) in (first as u32..).zip(rows) {
-            if !row.flags.has(Flags::SKIPPED) && !row.flags.has(Flags::EMPTY) {
+            let is_gone = gone.is_some_and(|gone| gone.contains(number));
+            if !is_gone && !row.flags.has(Flags::SKIPPED) && !row.flags.has(Flags::EMPTY) {
                 groupings.push(grouping(exact, number, row))?;
             }
         }

@@ -29,6 +29,8 @@ pub struct Job {
     pub keep_per_site: bool,
     /// Whether no copy stays at all.
     pub drop_all: bool,
+    /// Whether duplicates within the input stay, if it is compared with other documents.
+    pub against_only: bool,
     /// How inputs are read.
     pub reading: Reading,
     /// What is written besides the reports.
@@ -37,6 +39,8 @@ pub struct Job {
     pub dump: DumpSettings,
     /// Further forms of the list of pairs.
     pub pairs: PairForms,
+    /// Whether proposals that verification did not confirm are listed.
+    pub refused: bool,
 }
 
 /// A candidate is a duplicate if the sets of its shingles and of the kept copy's are similar.
@@ -137,11 +141,13 @@ impl Job {
             "keep": self.keep.to_string(),
             "keep_per_site": self.keep_per_site,
             "drop_all": self.drop_all,
+            "against_only": self.against_only,
             "reading": self.reading,
             "write": self.write.name(),
             "skipped": if self.dump.drops_skipped() { "drop" } else { "keep" },
             "compression_level": self.dump.compression_level,
             "pairs": {"csv": self.pairs.csv, "parquet": self.pairs.parquet},
+            "refused": self.refused,
         })
     }
 
@@ -152,12 +158,12 @@ impl Job {
             ("kept.jsonl", self.write == WriteMode::Ids),
             ("duplicates.csv", self.pairs.csv),
             ("duplicates.parquet", self.pairs.parquet),
+            ("refused.jsonl", self.refused),
         ];
         let further = further.into_iter().filter(|(_, is_written)| *is_written);
         let always = [
             "clusters.jsonl",
             "duplicates.jsonl",
-            "refused.jsonl",
             "run.json",
             "skipped.jsonl",
             "summary.json",

@@ -1,4 +1,4 @@
-//! Documents that somebody else knows, such as an index: the input is compared with these alone.
+//! Documents that somebody else knows, such as an index: what is near one of them goes.
 
 use ahash::AHashMap;
 use bytemuck::{Pod, Zeroable};
@@ -13,6 +13,7 @@ use crate::run::room::Room;
 use crate::sketch::{Method, Score};
 use crate::{Error, ErrorKind, Result};
 
+use super::bits::Bits;
 use super::decision::Decision;
 use super::gathered::Gathered;
 use super::job::Job;
@@ -104,6 +105,16 @@ struct Hit {
     score: [u32; 2],
 }
 
+/// What a collection of known documents says of the input.
+pub struct Asked {
+    /// Documents that have a known one near them: they go.
+    pub decisions: Sorted<Decision>,
+    /// The same, by number.
+    pub gone: Bits,
+    /// The ids of the known ones.
+    pub ids: FoundIds,
+}
+
 /// Asks for all documents that have a sketch; those that have a known one near them go.
 ///
 /// What is held in memory is `room`'s; a known document has the number of the first hit that named
@@ -117,7 +128,7 @@ pub fn ask(
     gathered: &Gathered,
     room: &Room<'_>,
     progress: &Progress,
-) -> Result<(Sorted<Decision>, FoundIds)> {
+) -> Result<Asked> {
     let first = u32::try_from(gathered.rows.len()).map_err(|_| too_many())?;
     let mut hits = Hits {
         known,
@@ -212,11 +223,13 @@ impl Hits<'_> {
         Ok(number)
     }
 
-    fn finish(self, first: u32, room: &Room<'_>) -> Result<(Sorted<Decision>, FoundIds)> {
+    fn finish(self, first: u32, room: &Room<'_>) -> Result<Asked> {
         if first.checked_add(self.count).is_none() {
             return Err(too_many());
         }
-        let mut decisions = room.sorter(4);
+        // Kept while the rest of the input is compared.
+        let mut decisions = room.sorter(64);
+        let mut gone = Bits::none_of(first.into());
         let mut known: Option<Hit> = None;
         for hit in self.sorter.finish()? {
             let hit = hit?;
@@ -225,6 +238,7 @@ impl Hits<'_> {
                 _ => hit,
             };
             known = Some(of);
+            gone.insert(hit.document);
             decisions.push(Decision {
                 document: hit.document,
                 kept: first + of.id,
@@ -238,7 +252,11 @@ impl Hits<'_> {
             ids: self.ids.finish()?,
             ends: self.ends.finish()?,
         };
-        Ok((decisions.finish()?, ids))
+        Ok(Asked {
+            decisions: decisions.finish()?,
+            gone,
+            ids,
+        })
     }
 }
 

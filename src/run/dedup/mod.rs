@@ -23,6 +23,7 @@ mod identity;
 mod job;
 mod known;
 mod leaders;
+mod lines;
 mod mark;
 mod near;
 mod numbering;
@@ -42,6 +43,8 @@ mod summary;
 #[cfg(feature = "parquet")]
 mod table_dump;
 mod targets;
+mod text_field;
+mod warnings;
 mod work;
 
 use std::io::Write;
@@ -73,6 +76,7 @@ use refused::Refused;
 use related::{OpenRelatedIds, RelatedCounts};
 use reported::Reported;
 use reports::Reports;
+use resolve::Before;
 use row::{Flags, Row};
 use sketching::Inputs;
 use work::{TIMINGS, Work};
@@ -82,16 +86,17 @@ pub use estimate::{Estimate, Shortage};
 pub use job::{ClusterRule, DumpSettings, Job, PairForms, SkippedRecords, Verification, WriteMode};
 pub use known::{KnownDocuments, Nearest};
 pub use summary::Summary;
+pub use warnings::Warning;
 
 /// What the input is compared with.
 #[derive(Clone, Copy)]
 pub enum Against<'a> {
     /// Itself.
     Itself,
-    /// Another collection: only what repeats one of its documents goes.
+    /// Itself and another collection, whose documents come first in keep order and never go.
     Documents(&'a [Source]),
     /// Documents of which only sketches are known: what the method finds near one of them goes,
-    /// without a look at the texts.
+    /// without a look at the texts. The rest is compared with itself.
     Known(&'a dyn KnownDocuments),
 }
 
@@ -194,13 +199,17 @@ impl Run<'_> {
         let fates = self.fates(&decided, numbering.documents())?;
         let reported = match Reported::load(self.work, self.out)? {
             Some(reported) => reported,
-            None => self.report(method, &gathered, &decided, &fates)?,
+            None => {
+                let references = numbering.documents_before(self.inputs.references);
+                self.report(method, &gathered, references, &decided, &fates)?
+            }
         };
         let refused = decided.refused_count;
         let known = decided.known.as_ref();
         let related = self.dump(&gathered, known, &numbering, &units, fates)?;
 
         let summary = Summary {
+            warnings: warnings::warnings(self.job, &counts),
             counts,
             totals: reported.totals,
             refused,
@@ -246,6 +255,7 @@ impl Run<'_> {
         &self,
         method: Option<&dyn Method>,
         gathered: &Gathered,
+        references: u32,
         decided: &Decided,
         fates: &Fates,
     ) -> Result<Reported> {
@@ -254,6 +264,7 @@ impl Run<'_> {
             job: self.job,
             gathered,
             known: decided.known.as_ref(),
+            references,
             sources: self.inputs.sources,
             has_distances: method
                 .is_some_and(|method| matches!(method.shape(), Shape::Bits { .. })),
@@ -265,7 +276,10 @@ impl Run<'_> {
         let (mut totals, members) =
             reports.duplicates(decisions, &path("duplicates.jsonl"), &room)?;
         reports.clusters(members, &path("clusters.jsonl"), &mut totals)?;
-        let refused_listed = reports.refused(decided.refused(), &path("refused.jsonl"))?;
+        let refused_listed = match self.job.refused {
+            true => reports.refused(decided.refused(), &path("refused.jsonl"))?,
+            false => 0,
+        };
         reports.skipped(&path("skipped.jsonl"))?;
         if self.job.write == WriteMode::Ids {
             reports.kept_ids(&fates.dropped, &path("kept.jsonl"))?;
@@ -288,20 +302,24 @@ impl Run<'_> {
     ) -> Result<Decisions> {
         let room = self.room();
         let none: Sorter<Decision> = room.sorter(64);
+        let (mut of_known, mut gone, mut ids) = (None, None, None);
         if let (Some(known), Some(method)) = (self.known, method) {
             self.progress.begin(Stage::Search, gathered.rows.len());
-            let (decisions, ids) = known::ask(known, method, gathered, &room, self.progress)?;
+            let asked = known::ask(known, method, gathered, &room, self.progress)?;
             self.progress.end(0);
-            return Ok(Decisions {
-                decisions,
-                refused: Refused::nothing(&room)?,
-                known: Some(ids),
-            });
+            if self.job.against_only {
+                return Ok(Decisions {
+                    decisions: asked.decisions,
+                    refused: Refused::nothing(&room)?,
+                    known: Some(asked.ids),
+                });
+            }
+            (of_known, gone, ids) = (Some(asked.decisions), Some(asked.gone), Some(asked.ids));
         }
         self.progress.begin(Stage::Group, 0);
-        let groups = groups::group(self.job, gathered, &room)?;
+        let groups = groups::group(self.job, gathered, gone.as_ref(), &room)?;
         self.progress.end(0);
-        let found = match method {
+        let found = match method.filter(|_| !self.job.is_by_equality()) {
             Some(method) => {
                 let stages = Stages {
                     job: self.job,
@@ -322,13 +340,18 @@ impl Run<'_> {
             },
         };
         let references = numbering.documents_before(self.inputs.references);
-        let against = (self.inputs.references > 0).then_some(references);
+        let only_against = self.inputs.references > 0 && self.job.against_only;
+        let against = only_against.then_some(references);
+        let before = Before {
+            known: of_known,
+            leaders: found.decisions,
+        };
         let (followers, drop_all) = (groups.followers, self.job.drop_all);
-        let decisions = resolve::resolve(found.decisions, followers, against, drop_all, &room)?;
+        let decisions = resolve::resolve(before, followers, against, drop_all, &room)?;
         Ok(Decisions {
             decisions,
             refused: found.refused,
-            known: None,
+            known: ids,
         })
     }
 

@@ -216,7 +216,7 @@ impl Stages<'_> {
             thousandths: self.job.verification.thousandths,
             level: self.resources.level,
             numbers: marked.documents()?,
-            counts: Counts::new(marked.count),
+            counts: Counts::new(if self.job.refused { marked.count } else { 0 }),
             words: sets.signature_words(self.room.memory_bytes / 8),
             signatures: OnceLock::new(),
         })
@@ -247,7 +247,7 @@ impl Stages<'_> {
                 self.progress.check()?;
                 star.remove_near(earlier, &Pool, trial, &mut sink)
             })?;
-            if self.inputs.references == 0 {
+            if !self.only_references_remove() {
                 while star.step(&Pool, trial, &mut sink)? {
                     self.progress.check()?;
                     self.progress.advance_to(start + u64::from(star.decided()));
@@ -300,7 +300,7 @@ impl Stages<'_> {
         for rank in 0..marked.count {
             self.progress.check()?;
             let first = components.first(rank);
-            if first != rank {
+            if first != rank && self.may_go(marked, rank, first) {
                 marked.read(first..first + 1, &mut a)?;
                 marked.read(rank..rank + 1, &mut b)?;
                 let verified = trial.similarity(first, rank)?;
@@ -317,6 +317,17 @@ impl Stages<'_> {
             decisions: decisions.finish()?,
             refused: self.refused(refusals, count, trial)?,
         })
+    }
+
+    /// Whether duplicates within the input stay.
+    fn only_references_remove(&self) -> bool {
+        self.inputs.references > 0 && self.job.against_only
+    }
+
+    /// Whether `rank` can go for `first`: documents of the reference never go.
+    fn may_go(&self, marked: &Leaders<'_>, rank: u64, first: u64) -> bool {
+        let is_reference = |rank| rank < marked.references;
+        !is_reference(rank) && (is_reference(first) || !self.only_references_remove())
     }
 
     /// Calls `visit` for every block with its index: with the earlier leaders, some at a time, and

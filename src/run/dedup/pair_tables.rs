@@ -1,11 +1,10 @@
 //! The list of pairs in further forms.
 
-use std::io::Write;
 use std::path::Path;
 
 use crate::io::AtomicFile;
 use crate::report::csv;
-use crate::report::json_lines::Pair;
+use crate::report::pairs::Pair;
 #[cfg(feature = "parquet")]
 use crate::report::parquet_pairs::ParquetPairs;
 use crate::{Error, ErrorKind, Result};
@@ -18,7 +17,6 @@ pub struct PairTables {
     csv: Option<AtomicFile>,
     #[cfg(feature = "parquet")]
     parquet: Option<ParquetPairs>,
-    line: Vec<u8>,
 }
 
 impl PairTables {
@@ -31,7 +29,7 @@ impl PairTables {
         let csv = match forms.csv {
             true => {
                 let mut file = outputs.create(&out.join("duplicates.csv"))?;
-                write(&mut file, csv::HEADER)?;
+                csv::header(&mut file).map_err(|cause| file.error(cause))?;
                 Some(file)
             }
             false => None,
@@ -46,7 +44,6 @@ impl PairTables {
                 }
                 false => None,
             },
-            line: Vec::new(),
         })
     }
 
@@ -65,9 +62,7 @@ impl PairTables {
     /// [`ErrorKind::Write`].
     pub fn add(&mut self, pair: &Pair<'_>) -> Result<()> {
         if let Some(file) = &mut self.csv {
-            self.line.clear();
-            csv::pair(pair, &mut self.line);
-            write(file, &self.line)?;
+            csv::pair(pair, file).map_err(|cause| file.error(cause))?;
         }
         #[cfg(feature = "parquet")]
         if let Some(table) = &mut self.parquet {
@@ -99,8 +94,4 @@ pub fn check(forms: PairForms) -> Result<()> {
         }
         false => Ok(()),
     }
-}
-
-fn write(file: &mut AtomicFile, bytes: &[u8]) -> Result<()> {
-    file.write_all(bytes).map_err(|cause| file.error(cause))
 }

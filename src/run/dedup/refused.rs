@@ -15,7 +15,7 @@ const LISTED: u8 = 20;
 
 /// What was refused.
 pub struct Refused {
-    /// The pairs that are listed.
+    /// The pairs that are listed; none, if that is not asked for.
     pub listed: Sorted<Decision>,
     /// How many there are, listed or not.
     pub count: u64,
@@ -51,7 +51,8 @@ pub struct Listed {
     pub score: [u32; 2],
 }
 
-/// For each rank, how many of its document's pairs are listed: a byte each.
+/// For each rank, how many of its document's pairs are listed: a byte each, or nothing if none is to
+/// be listed.
 ///
 /// Threads read them while pairs are refused, so as not to tell of pairs that will not be listed.
 pub struct Counts(Vec<AtomicU8>);
@@ -65,7 +66,8 @@ impl Counts {
 
     /// Whether another pair of the later document of a rank will be listed.
     pub fn admits(&self, rank: u64) -> bool {
-        self.0[rank as usize].load(Ordering::Relaxed) < LISTED
+        let count = self.0.get(rank as usize);
+        count.is_some_and(|count| count.load(Ordering::Relaxed) < LISTED)
     }
 }
 

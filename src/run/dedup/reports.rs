@@ -1,31 +1,28 @@
 //! The files of `OUT/` that say what was found.
 
-use std::io::Write;
 use std::path::Path;
 
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use rayon::slice::ParallelSlice;
-
-use crate::corpus::Source;
+use crate::corpus::{Place, Source};
 use crate::io::{AtomicFile, Sorted, Sorter};
-use crate::report::json_lines::{self, At, Nearness, Pair, Skipped};
+use crate::report::json_lines::{self, At, Skipped};
+use crate::report::pairs::{Kept, Nearness, Pair, Verified};
 use crate::run::Progress;
-use crate::{Error, Result};
+use crate::run::room::Room;
+use crate::{Error, ErrorKind, Result};
 
 use super::bits::Bits;
 use super::decision::Decision;
 use super::gathered::Gathered;
 use super::job::{EXACT, Job, NORMALIZED};
 use super::known::KnownIds;
+use super::lines::{Lines, failed};
 use super::pair_tables::PairTables;
-use super::row::{Flags, Label, Row};
+use super::row::{Flags, Row};
 use super::sketching::source_of;
 use super::work::Outputs;
-use crate::run::room::Room;
 
-/// Lines are made so many at a time, and a thread makes so many of them.
+/// Decisions, rows or members that are looked at at a time.
 const BATCH: usize = 1 << 14;
-const PIECE: usize = 512;
 
 /// Makes the lines.
 pub struct Reports<'a> {
@@ -35,6 +32,8 @@ pub struct Reports<'a> {
     pub gathered: &'a Gathered,
     /// Known documents, if the input was compared with such.
     pub known: Option<&'a KnownIds>,
+    /// How many documents, the first ones, belong to the reference.
+    pub references: u32,
     /// All sources.
     pub sources: &'a [Source],
     /// Whether the method measures distances.
@@ -56,6 +55,8 @@ pub struct Totals {
     pub same_words: u64,
     /// Found by the method and verified.
     pub near: u64,
+    /// Documents that go for one of the reference, or a known one.
+    pub against: u64,
     /// Clusters of two and more.
     pub clusters: u64,
     /// Documents of the largest cluster.
@@ -83,9 +84,11 @@ impl Reports<'_> {
         let mut totals = Totals::default();
         self.lines(decisions, &mut file, |decision| {
             if !tables.is_empty() {
-                self.with_pair(decision, |pair| tables.add(pair))??;
+                self.with_pair(decision, usize::MAX, |pair| tables.add(pair))?;
             }
             totals.dropped += 1;
+            let is_known = decision.evidence == Decision::KNOWN;
+            totals.against += u64::from(is_known || decision.kept < self.references);
             match decision.evidence {
                 Decision::SAME_TEXT => totals.same_text += 1,
                 Decision::SAME_WORDS => totals.same_words += 1,
@@ -156,7 +159,6 @@ impl Reports<'_> {
     /// Those of reading and writing.
     pub fn skipped(&self, path: &Path) -> Result<()> {
         let mut file = self.outputs.create(path)?;
-        let mut line = Vec::new();
         self.gathered.rows.for_each_block(BATCH, |_, rows| {
             for row in rows.iter().filter(|row| row.flags.has(Flags::SKIPPED)) {
                 let label = self.gathered.label(row)?;
@@ -167,9 +169,8 @@ impl Reports<'_> {
                     reason: &label.reason,
                     detail: &label.detail,
                 };
-                line.clear();
-                json_lines::skipped(&skipped, &mut line);
-                write(&mut file, &line)?;
+                let written = json_lines::skipped(&skipped, &mut file);
+                written.map_err(|cause| file.error(cause))?;
             }
             Ok(())
         })?;
@@ -182,33 +183,22 @@ impl Reports<'_> {
     /// Those of reading and writing; interruption.
     pub fn kept_ids(&self, dropped: &Bits, path: &Path) -> Result<()> {
         let mut file = self.outputs.create(path)?;
+        let mut lines = Lines::new();
         self.gathered.rows.for_each_block(BATCH, |first, rows| {
             self.progress.check()?;
-            let numbers: Vec<u32> = (first as u32..).take(rows.len()).collect();
-            let stays = |number: u32, row: &Row| {
-                let gone = row.flags.has(Flags::SKIPPED) || row.flags.has(Flags::REFERENCE);
-                !gone && !dropped.contains(number)
+            let gone = [Flags::SKIPPED, Flags::REFERENCE];
+            let stays = |(number, row): &(u32, &Row)| {
+                !gone.iter().any(|flag| row.flags.has(*flag)) && !dropped.contains(*number)
             };
-            let pieces: Vec<Result<Vec<u8>>> = rows
-                .par_chunks(PIECE)
-                .zip(numbers.par_chunks(PIECE))
-                .map(|(rows, numbers)| {
-                    let mut lines = Vec::new();
-                    let kept = rows
-                        .iter()
-                        .zip(numbers)
-                        .filter(|(row, number)| stays(**number, row));
-                    for (row, _) in kept {
-                        let label = self.gathered.label(row)?;
-                        let name = self.file_name(row)?;
-                        json_lines::id(&label.id, At::new(&name, row.place), &mut lines);
-                    }
-                    Ok(lines)
-                })
-                .collect();
-            pieces
-                .into_iter()
-                .try_for_each(|piece| write(&mut file, &piece?))
+            let kept: Vec<(u32, &Row)> = (first as u32..).zip(rows).filter(stays).collect();
+            lines.write(&kept, &mut file, |(_, row), most, out| {
+                let Some(label) = self.gathered.label_within(row, most)? else {
+                    return Ok(false);
+                };
+                let name = self.file_name(row)?;
+                json_lines::id(&label.id, At::new(&name, row.place), out).map_err(failed)?;
+                Ok(true)
+            })
         })?;
         file.publish()
     }
@@ -219,8 +209,9 @@ impl Reports<'_> {
         file: &mut AtomicFile,
         mut note: impl FnMut(&Decision) -> Result<()>,
     ) -> Result<()> {
+        let mut lines = Lines::new();
         let mut batch: Vec<Decision> = Vec::new();
-        // Who goes for several reasons is listed once.
+        // A document that goes for several reasons is listed once.
         let mut last = None;
         loop {
             self.progress.check()?;
@@ -238,100 +229,120 @@ impl Reports<'_> {
                 return Ok(());
             }
             batch.iter().try_for_each(&mut note)?;
-            let pieces: Vec<Result<Vec<u8>>> = batch
-                .par_chunks(PIECE)
-                .map(|piece| {
-                    let mut lines = Vec::new();
-                    piece.iter().try_for_each(|decision| {
-                        self.with_pair(decision, |pair| json_lines::pair(pair, &mut lines))
-                    })?;
-                    Ok(lines)
-                })
-                .collect();
-            pieces
-                .into_iter()
-                .try_for_each(|piece| write(file, &piece?))?;
+            lines.write(&batch, file, |decision, most, out| {
+                let write = |pair: &Pair<'_>| json_lines::pair(pair, out).map_err(failed);
+                self.with_pair(decision, most, write)
+            })?;
         }
     }
 
-    /// Hands the pair of a decision to `take`.
-    fn with_pair<R>(&self, decision: &Decision, take: impl FnOnce(&Pair<'_>) -> R) -> Result<R> {
-        let (row, label) = self.document(decision.document)?;
-        let file = self.file_name(&row)?;
-        let near = [Decision::NEAR, Decision::KNOWN].contains(&decision.evidence);
-        let is_distance = match near {
+    /// Hands the pair of a decision to `take`, unless the label of one of its documents has more
+    /// than `most` bytes; says whether it did.
+    fn with_pair(
+        &self,
+        decision: &Decision,
+        most: usize,
+        take: impl FnOnce(&Pair<'_>) -> Result<()>,
+    ) -> Result<bool> {
+        let Some(document) = self.document(decision.document, most)? else {
+            return Ok(false);
+        };
+        // A document that goes although it is the best copy is compared with none.
+        let is_alone = decision.kept == decision.document;
+        let kept = match is_alone {
+            true => None,
+            false => match self.document(decision.kept, most)? {
+                Some(kept) => Some(kept),
+                None => return Ok(false),
+            },
+        };
+        let is_near = [Decision::NEAR, Decision::KNOWN].contains(&decision.evidence);
+        let is_distance = match is_near {
             true => decision.score[1] == 0,
             false => self.has_distances,
         };
-        let name = self.job.method.name();
-        let (kept_id, kept) = match self.known_id(decision.kept)? {
-            Some(id) => (id, None),
-            None => {
-                let (row, label) = self.document(decision.kept)?;
-                (label.id, Some((self.file_name(&row)?, row.place)))
-            }
+        let nearness = match (is_distance, is_near) {
+            (true, _) => Nearness::Distance(decision.score[0]),
+            (false, true) => Nearness::Estimate(decision.score),
+            (false, false) => Nearness::Estimate([1, 1]),
         };
+        let verified = match decision.evidence {
+            Decision::SAME_TEXT | Decision::SAME_WORDS => Some(Verified::Equal),
+            Decision::KNOWN => None,
+            _ => Some(Verified::Shingles(decision.verified)),
+        };
+        let name = self.job.method.name();
         let pair = Pair {
-            id: &label.id,
-            url: &label.url,
-            kept: (decision.kept != decision.document).then_some(&kept_id),
+            id: &document.id,
+            url: &document.url,
+            at: document.at().ok_or_else(nowhere)?,
+            kept: kept.as_ref().map(|kept| Kept {
+                id: &kept.id,
+                url: &kept.url,
+                at: kept.at(),
+            }),
             cluster: decision.kept.into(),
             method: match decision.evidence {
                 Decision::SAME_TEXT => EXACT,
                 Decision::SAME_WORDS => NORMALIZED,
                 _ => &name,
             },
-            nearness: match (is_distance, near) {
-                (true, _) => Nearness::Distance(decision.score[0]),
-                (false, true) => Nearness::Similarity(decision.score),
-                (false, false) => Nearness::Similarity([1, 1]),
-            },
-            verified: kept.is_some().then_some(decision.verified),
-            at: At::new(&file, row.place),
-            kept_at: kept.as_ref().map(|(file, place)| At::new(file, *place)),
+            nearness: (!is_alone).then_some(nearness),
+            verified: verified.filter(|_| !is_alone),
         };
-        Ok(take(&pair))
+        take(&pair)?;
+        Ok(true)
     }
 
+    /// Writes the line of a cluster, whose first member stays unless none does.
     fn cluster(&self, members: &[u32], file: &mut AtomicFile, totals: &mut Totals) -> Result<()> {
         self.progress.check()?;
         let size = members.len() as u64;
         totals.clusters += 1;
         totals.largest_cluster = totals.largest_cluster.max(size);
-        let kept = self.id(members[0])?;
-        let mut text = Vec::new();
-        json_lines::begin_cluster(members[0].into(), &kept, size, &mut text);
-        for batch in members.chunks(BATCH).enumerate() {
-            let (number, batch) = batch;
-            let ids: Vec<Result<Vec<u8>>> = batch
-                .par_iter()
-                .map(|&document| self.id(document))
-                .collect();
-            for (place, id) in ids.into_iter().enumerate() {
-                json_lines::member(&id?, number == 0 && place == 0, &mut text);
-            }
-            write(file, &text)?;
-            text.clear();
+        let first = self.named(members[0])?;
+        let kept = (!self.job.drop_all).then_some(&first.id[..]);
+        json_lines::begin_cluster(members[0].into(), kept, size, file)
+            .and_then(|()| json_lines::member(&first.member(), true, file))
+            .map_err(|cause| file.error(cause))?;
+        drop(first);
+        let mut lines = Lines::new();
+        for batch in members[1..].chunks(BATCH) {
+            self.progress.check()?;
+            lines.write(batch, file, |number, most, out| {
+                let Some(document) = self.document(*number, most)? else {
+                    return Ok(false);
+                };
+                json_lines::member(&document.member(), false, out).map_err(failed)?;
+                Ok(true)
+            })?;
         }
-        json_lines::end_cluster(&mut text);
-        write(file, &text)
+        json_lines::end_cluster(file).map_err(|cause| file.error(cause))
     }
 
-    fn known_id(&self, number: u32) -> Result<Option<Vec<u8>>> {
-        self.known.map_or(Ok(None), |known| known.get(number))
+    fn named(&self, number: u32) -> Result<Named> {
+        self.document(number, usize::MAX)?.ok_or_else(nowhere)
     }
 
-    fn id(&self, number: u32) -> Result<Vec<u8>> {
-        match self.known_id(number)? {
-            Some(id) => Ok(id),
-            None => Ok(self.document(number)?.1.id),
+    /// What the reports say of a document; `None` if its label has more than `most` bytes.
+    fn document(&self, number: u32, most: usize) -> Result<Option<Named>> {
+        let known = self.known.map_or(Ok(None), |known| known.get(number))?;
+        if let Some(id) = known {
+            return Ok(Some(Named {
+                id,
+                url: Vec::new(),
+                place: None,
+            }));
         }
-    }
-
-    fn document(&self, number: u32) -> Result<(Row, Label)> {
         let row = self.gathered.rows.get(number.into())?;
-        let label = self.gathered.label(&row)?;
-        Ok((row, label))
+        let Some(label) = self.gathered.label_within(&row, most)? else {
+            return Ok(None);
+        };
+        Ok(Some(Named {
+            id: label.id,
+            url: label.url,
+            place: Some((self.file_name(&row)?, row.place)),
+        }))
     }
 
     fn file_name(&self, row: &Row) -> Result<String> {
@@ -340,7 +351,33 @@ impl Reports<'_> {
     }
 }
 
-fn write(file: &mut AtomicFile, bytes: &[u8]) -> Result<()> {
-    file.write_all(bytes)
-        .map_err(|cause| -> Error { file.error(cause) })
+/// What the reports say of a document.
+struct Named {
+    id: Vec<u8>,
+    url: Vec<u8>,
+    /// Its file and its place; nothing if it is only known to an index.
+    place: Option<(String, Place)>,
+}
+
+impl Named {
+    fn at(&self) -> Option<At<'_>> {
+        let place = self.place.as_ref();
+        place.map(|(file, place)| At::new(file, *place))
+    }
+
+    fn member(&self) -> json_lines::Member<'_> {
+        json_lines::Member {
+            id: &self.id,
+            url: &self.url,
+            at: self.at(),
+        }
+    }
+}
+
+/// The error for a document of the input without a place.
+fn nowhere() -> Error {
+    Error::new(
+        ErrorKind::Content,
+        "a document has no place: start with --restart",
+    )
 }

@@ -6,23 +6,34 @@ use crate::io::Sorted;
 use super::decision::{Decision, Follower};
 use crate::run::room::Room;
 
+/// What was decided before the followers.
+pub struct Before {
+    /// Documents that go for a known one. They are neither leaders nor followers.
+    pub known: Option<Sorted<Decision>>,
+    /// Leaders that go.
+    pub leaders: Sorted<Decision>,
+}
+
 /// All documents that go, by number.
 ///
-/// A follower goes where its leader goes; if that one stays, the follower goes for it. Of a
-/// collection that is only compared with a reference (its first `references` documents), a
-/// follower whose leader stays and is none of the reference stays too. With `drop_all`, those for which
-/// others go, go too: each has a record in which it is its own copy.
+/// A follower goes where its leader goes; if that one stays, the follower goes for it. If the input
+/// is compared with a reference alone (its first `references` documents), a follower whose leader
+/// stays and is none of the reference stays too. With `drop_all`, those for which others go, go
+/// too: each has a record in which it is its own copy.
 ///
 /// # Errors
 /// Those of temporary files.
 pub fn resolve(
-    leaders: Sorted<Decision>,
+    before: Before,
     followers: Sorted<Follower>,
     references: Option<u32>,
     drop_all: bool,
     room: &Room<'_>,
 ) -> Result<Sorted<Decision>> {
     let mut sorter = room.sorter::<Decision>(3);
+    for decision in before.known.into_iter().flatten() {
+        sorter.push(decision?)?;
+    }
     let mut all = |decision: Decision| {
         if drop_all {
             sorter.push(Decision {
@@ -32,7 +43,7 @@ pub fn resolve(
         }
         sorter.push(decision)
     };
-    let mut decisions = leaders.peekable();
+    let mut decisions = before.leaders.peekable();
     let mut current: Option<Decision> = None;
     for follower in followers {
         let follower = follower?;
@@ -111,7 +122,11 @@ mod tests {
         }
         let sorted = |sorter: crate::io::Sorter<_>| sorter.finish().unwrap();
         let followers = followers.finish().unwrap();
-        resolve(sorted(leaders), followers, references, false, &room)
+        let before = Before {
+            known: None,
+            leaders: sorted(leaders),
+        };
+        resolve(before, followers, references, false, &room)
             .unwrap()
             .map(|decision| decision.unwrap())
             .map(|decision| (decision.document, decision.kept, decision.evidence))

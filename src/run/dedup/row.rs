@@ -46,6 +46,8 @@ impl Flags {
     pub const REFERENCE: Flags = Flags(16);
     /// Its own bytes carry no id: the label holds file and offset.
     pub const NAMED_BY_PLACE: Flags = Flags(32);
+    /// It was skipped because it has no text.
+    pub const NO_TEXT: Flags = Flags(64);
 
     /// Whether all of `flags` are set.
     pub fn has(self, flags: Flags) -> bool {

@@ -1,7 +1,7 @@
 //! The first reading: a row, a label and a sketch of every document.
 
 use crate::corpus::web::relations::Relations;
-use crate::corpus::{Chunk, Document, FieldValue, Format, Parsed, Parser, Skip, Source};
+use crate::corpus::{Chunk, Document, FieldValue, Format, Parsed, Parser, Reason, Skip, Source};
 use crate::dedup::keep;
 use crate::kernel::Level;
 use crate::run::naming::name;
@@ -300,6 +300,7 @@ impl RowMaker<'_> {
             .push_with(|out| out.resize(out.len() + length.unwrap_or(0), 0));
         let mut flags = Flags::SKIPPED;
         flags.set(Flags::NAMED_BY_PLACE, skip.id.is_empty());
+        flags.set(Flags::NO_TEXT, skip.reason == Reason::NoText);
         let row = Row {
             place: skip.place,
             label: made.labels.len() as u64,

@@ -15,9 +15,10 @@ use super::job::Job;
 use super::related::RelatedCounts;
 use super::reports::Totals;
 use super::segment::ChunkEntry;
+use super::warnings::Warning;
 
 /// Counts that add up: seen = kept + dropped + skipped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Documents of each kind.
     pub(super) counts: Counts,
@@ -29,6 +30,8 @@ pub struct Summary {
     pub refused_listed: u64,
     /// Records of WARC files that went with the response that they belong to.
     pub related: RelatedCounts,
+    /// Settings that had no effect.
+    pub warnings: Vec<Warning>,
 }
 
 /// What was read, and compared with.
@@ -88,17 +91,20 @@ impl Summary {
                 short: number(&flagged["short"])?,
                 broken_text: number(&flagged["broken_text"])?,
                 text_bytes: number(&text["text_bytes"])?,
+                ..Counts::default()
             },
             totals: Totals {
                 dropped: number(&text["dropped"])?,
+                against: number(&text["dropped_against"])?,
                 clusters: number(&text["clusters"])?,
                 largest_cluster: number(&text["largest_cluster"])?,
                 ..Totals::default()
             },
             refused: number(&text["refused"])?,
-            refused_listed: number(&text["refused_listed"])?,
+            refused_listed: number(&text["refused_listed"]).unwrap_or_default(),
             related: ["request", "metadata"]
                 .map(|kind| text["related_dropped"][kind].as_u64().unwrap_or_default()),
+            warnings: Vec::new(),
         };
         let gone = summary.dropped().checked_add(summary.skipped())?;
         let kept = summary.seen().checked_sub(gone)?;
@@ -130,8 +136,8 @@ impl Summary {
         let described: Vec<Value> = sources.iter().zip(digests).map(describe).collect();
         let (against, inputs) = described.split_at(references.min(described.len()));
         let mut settings = job.settings();
-        if known.is_some() {
-            // Nobody has the texts.
+        if known.is_some() && job.against_only {
+            // Nothing is compared by its text.
             settings["verification"] = Value::Null;
         }
         let against = known
@@ -146,33 +152,43 @@ impl Summary {
         }
         let [requests, metadata] = self.related;
         let text = json!({
-            "seen": self.seen(),
-            "kept": self.kept(),
-            "dropped": self.dropped(),
-            "skipped": self.skipped(),
-            "flagged": {
-                "empty": self.counts.empty,
-                "short": self.counts.short,
-                "broken_text": self.counts.broken_text,
-            },
-            "dropped_by": {
-                "exact": self.totals.same_text,
-                "normalized": self.totals.same_words,
-                &job.method.name(): self.totals.near + own(job, &self.totals),
-            },
-            "related_dropped": {"request": requests, "metadata": metadata},
-            "refused": self.refused,
-            "refused_listed": self.refused_listed,
-            "clusters": self.totals.clusters,
-            "largest_cluster": self.totals.largest_cluster,
-            "text_bytes": self.counts.text_bytes,
-            "against": against,
-            "settings": settings,
-            "inputs": inputs,
-            "version": env!("CARGO_PKG_VERSION"),
-        });
+                "seen": self.seen(),
+                "kept": self.kept(),
+                "dropped": self.dropped(),
+                "skipped": self.skipped(),
+                "flagged": {
+                    "empty": self.counts.empty,
+                    "short": self.counts.short,
+                    "broken_text": self.counts.broken_text,
+                },
+                "dropped_by": {
+                    "exact": self.totals.same_text,
+                    "normalized": self.totals.same_words,
+                    &job.method.name(): self.totals.near + own(job, &self.totals),
+                },
+        "dropped_against": self.totals.against,
+        "related_dropped": {"request": requests, "metadata": metadata},
+        "refused": self.refused,
+                "refused_listed": job.refused.then_some(self.refused_listed),
+                "clusters": self.totals.clusters,
+                "largest_cluster": self.totals.largest_cluster,
+                "text_bytes": self.counts.text_bytes,
+                "warnings": self.warnings.iter().map(warning).collect::<Vec<_>>(),
+                "against": against,
+                "settings": settings,
+                "inputs": inputs,
+                "version": env!("CARGO_PKG_VERSION"),
+            });
         format!("{text:#}\n")
     }
+}
+
+fn warning(warning: &Warning) -> Value {
+    json!({
+        "setting": warning.setting,
+        "documents": warning.documents,
+        "message": warning.message,
+    })
 }
 
 /// What a method by digest found is its own.

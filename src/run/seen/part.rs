@@ -95,7 +95,8 @@ impl Part {
             reason: reason.name().as_bytes(),
             detail: detail.as_bytes(),
         };
-        json_lines::skipped(&skipped, &mut self.skipped_lines);
+        // Writing to memory cannot fail.
+        let _ = json_lines::skipped(&skipped, &mut self.skipped_lines);
         self.skipped += 1;
     }
 

@@ -1,0 +1,71 @@
+//! Settings that had no effect on a run, and documents that they left out.
+
+use crate::corpus::Reading;
+use crate::dedup::keep::Policy;
+
+use super::gathered::Counts;
+use super::job::Job;
+
+/// A setting without effect, or with an effect that is hardly meant.
+///
+/// What is counted depends on the inputs and the job alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The setting.
+    pub setting: &'static str,
+    /// How many documents it concerns.
+    pub documents: u64,
+    /// What happened, for people.
+    pub message: String,
+}
+
+/// The warnings of a run that saw `counts`.
+pub fn warnings(job: &Job, counts: &Counts) -> Vec<Warning> {
+    let read = counts.seen - counts.skipped;
+    let all = |count: u64| read > 0 && count == read;
+    let mut warnings = Vec::new();
+    let mut warn = |setting, documents, message| {
+        warnings.push(Warning {
+            setting,
+            documents,
+            message,
+        });
+    };
+    if counts.seen == 0 {
+        let message = "the inputs hold no documents".to_owned();
+        warn("inputs", 0, message);
+    }
+    if counts.without_text > 0 {
+        let message = format!(
+            "text_field {:?}: {} of {} documents have no text there and were skipped",
+            job.reading.text_field, counts.without_text, counts.seen
+        );
+        warn("text_field", counts.without_text, message);
+    }
+    let id_field = &job.reading.id_field;
+    if *id_field != Reading::default().id_field && all(counts.without_id) {
+        let message = format!(
+            "id_field {id_field:?}: no document has it, so documents are called by file and start"
+        );
+        warn("id_field", read, message);
+    }
+    let wanted = match &job.keep {
+        Policy::First | Policy::Longest => None,
+        Policy::Newest => Some("a date that can be read"),
+        Policy::ShortestUrl => Some("a URL"),
+        Policy::Field(_) | Policy::Smallest(_) => Some("this field with a number or a string"),
+    };
+    if let (Some(wanted), true) = (wanted, all(counts.without_key)) {
+        let message = format!(
+            "keep {}: no document has {wanted}, so the first copy stays",
+            job.keep
+        );
+        warn("keep", read, message);
+    }
+    if job.keep_per_site && all(counts.without_site) {
+        let message =
+            "keep_per_site: no document has a URL with a host, so all are of one site".to_owned();
+        warn("keep_per_site", read, message);
+    }
+    warnings
+}

@@ -1,0 +1,135 @@
+//! Settings without effect are said.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use simtool::ErrorKind;
+use simtool::dedup::keep::Policy;
+use simtool::run::Progress;
+use simtool::run::dedup::Job;
+
+use crate::documents::documents;
+use crate::setup::{Form, check, job, refusal, resources, run, write};
+
+/// The settings that a run warns of, and of how many documents.
+fn warned(job: &Job, inputs: &[PathBuf]) -> Vec<(String, u64)> {
+    let out = tempfile::tempdir().unwrap();
+    let summary = run(
+        job,
+        inputs,
+        &[],
+        out.path(),
+        &resources(1, out.path()),
+        &Progress::new(),
+    )
+    .unwrap();
+    check(out.path());
+    let text = fs::read(out.path().join("summary.json")).unwrap();
+    let text: Value = serde_json::from_slice(&text).unwrap();
+    let messages = summary.warnings.iter().map(|warning| {
+        json!({"setting": warning.setting, "documents": warning.documents, "message": warning.message})
+    });
+    assert_eq!(text["warnings"], messages.collect::<Value>());
+    let told = |warning: &simtool::run::dedup::Warning| {
+        assert!(warning.message.len() > 20);
+        (warning.setting.to_owned(), warning.documents)
+    };
+    summary.warnings.iter().map(told).collect()
+}
+
+fn lines(directory: &Path, name: &str, lines: &[Value]) -> PathBuf {
+    let path = directory.join(name);
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn settings_that_no_document_has_are_warned_of() {
+    let directory = tempfile::tempdir().unwrap();
+    let with = directory.path().join("with");
+    write(&with, Form::Jsonl, &documents(1, 30));
+    let bare: Vec<Value> = (0..20)
+        .map(|number| json!({"text": format!("text {number}")}))
+        .collect();
+    let bare = lines(directory.path(), "bare.jsonl", &bare);
+    type Change = fn(&mut Job);
+    let settings: [(&str, Change); 6] = [
+        ("id_field", |job| job.reading.id_field = "nosuch".into()),
+        ("keep", |job| {
+            job.keep = Policy::Field("nosuch".into());
+            job.reading.keep_field = Some("nosuch".into());
+        }),
+        ("keep", |job| {
+            job.keep = Policy::Smallest("nosuch".into());
+            job.reading.keep_field = Some("nosuch".into());
+        }),
+        ("keep", |job| job.keep = Policy::Newest),
+        ("keep", |job| job.keep = Policy::ShortestUrl),
+        ("keep_per_site", |job| job.keep_per_site = true),
+    ];
+    for (setting, change) in settings {
+        let mut job = job();
+        assert_eq!(warned(&job, std::slice::from_ref(&bare)), []);
+        change(&mut job);
+        let expected = [(setting.to_owned(), 20)];
+        assert_eq!(warned(&job, std::slice::from_ref(&bare)), expected);
+        // One document that has it is enough.
+        if !format!("{job:?}").contains("nosuch") {
+            assert_eq!(warned(&job, &[bare.clone(), with.clone()]), []);
+        }
+    }
+    let empty = lines(directory.path(), "empty.jsonl", &[]);
+    assert_eq!(warned(&job(), &[empty]), [("inputs".to_owned(), 0)]);
+}
+
+#[test]
+fn documents_without_the_text_field_are_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let some = [
+        json!({"text": "one"}),
+        json!({"body": "two"}),
+        json!({"text": null}),
+    ];
+    let some = lines(directory.path(), "some.jsonl", &some);
+    assert_eq!(warned(&job(), &[some]), [("text_field".to_owned(), 2)]);
+}
+
+#[test]
+fn a_text_field_that_nothing_has_is_an_error_before_the_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let others = |name: &str| {
+        let line = json!({"title": "a", "content": "b", "n": {"m": 1}});
+        lines(directory.path(), name, &[line.clone(), line])
+    };
+    let (a, b) = (others("a.jsonl"), others("b.jsonl"));
+    let out = directory.path().join("out");
+    let attempt = |inputs: &[PathBuf], against: &[PathBuf]| {
+        let resources = resources(1, directory.path());
+        run(&job(), inputs, against, &out, &resources, &Progress::new())
+    };
+    let with = lines(directory.path(), "with.jsonl", &[json!({"text": "b"})]);
+    for (inputs, against) in [
+        (vec![a.clone(), b.clone()], vec![]),
+        (vec![with.clone()], vec![a.clone()]),
+    ] {
+        let error = refusal(attempt(&inputs, &against));
+        assert_eq!(error.kind(), ErrorKind::Parameter);
+        assert_eq!(error.file(), Some(&*a));
+        let message = error.to_string();
+        assert!(
+            message.contains("\"text\"") && message.contains("content, n, title"),
+            "{message}"
+        );
+        assert!(!out.exists());
+    }
+    // Not if one of them has it, though late, or nothing can be said.
+    let broken = directory.path().join("broken.jsonl");
+    fs::write(&broken, "{broken\n").unwrap();
+    for others in [with, broken] {
+        fs::create_dir(&out).unwrap();
+        attempt(&[a.clone(), others], &[]).unwrap();
+        fs::remove_dir_all(&out).unwrap();
+    }
+}
