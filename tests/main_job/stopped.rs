@@ -164,7 +164,11 @@ fn articles_that_change_under_the_run_fail_as_a_file() {
         std::thread::scope(|scope| {
             let run = scope.spawn(|| job.run(&inputs, &resources, &progress, &mut |_| Ok(())));
             // Ranking takes several readings here: time enough to notice that it has begun.
-            while !matches!(progress.current(), Some((Stage::Rank, ..))) && !run.is_finished() {
+            while progress
+                .current()
+                .is_none_or(|now| now.stage != Stage::Rank)
+                && !run.is_finished()
+            {
                 std::thread::yield_now();
             }
             file.rewind().unwrap();
