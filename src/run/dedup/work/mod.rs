@@ -141,6 +141,13 @@ impl Work {
             |name| names::order(name).filter(|_| name.ends_with(PART)),
             faults,
         )?;
+        // A segment that was being written has no other name, and its name is needed again.
+        let is_part = |name: &str| names::is_segment(name) && name.ends_with(PART);
+        remove_known(
+            &directory.join(SEGMENTS),
+            |name| is_part(name).then_some(0),
+            faults,
+        )?;
         let outputs = Outputs::open(out, &directory.join(OUTPUTS), faults)?;
         Ok(Opened::Unfinished(Work {
             directory,
