@@ -85,9 +85,7 @@ impl MethodArgs {
         ];
         let given = of_texts.iter().find(|(_, is_given)| *is_given);
         if let (Some((flag, _)), "exact" | "normalized") = (given, name.as_str()) {
-            let message =
-                format!("{flag}: the method {name} goes by equality and compares no shingles");
-            return Err(Error::new(ErrorKind::Parameter, message));
+            return Err(no_effect(flag, &name, "documents go if they are equal"));
         }
         if name == "minhash" {
             if !method.contains("similarity=") {
@@ -112,39 +110,22 @@ impl MethodArgs {
         Ok(text)
     }
 
-    /// Refuses flags that `spec`, the method that these flags ask for, leaves without effect;
-    /// `has_stop_words` says whether a file of stop words was named.
+    /// Refuses a file of stop words (`has_stop_words`) that `spec`, the method that these flags
+    /// ask for, does not use.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`], naming the flag and the method.
     pub fn check_effect(&self, spec: &Spec, has_stop_words: bool) -> Result<()> {
-        let by_equality = ["exact", "normalized"].contains(&spec.name().as_str());
         let skips = |(name, value): &(String, String)| {
             (name == "stop-words" || name.ends_with(".stop-words")) && value == "skip"
         };
-        let without_effect = [
-            (
-                "--similarity",
-                self.similarity.is_some() && by_equality,
-                "documents go if they are equal",
-            ),
-            (
-                "--shingle",
-                self.shingle.is_some() && by_equality,
-                "documents go if they are equal",
-            ),
-            (
+        match has_stop_words && !spec.list().iter().any(skips) {
+            true => Err(no_effect(
                 "--stop-words",
-                has_stop_words && !spec.list().iter().any(skips),
+                &spec.name(),
                 "it leaves out no stop words",
-            ),
-        ];
-        match without_effect.iter().find(|(_, is_given, _)| *is_given) {
-            None => Ok(()),
-            Some((flag, _, why)) => {
-                let message = format!("{flag} has no effect with --method {}: {why}", spec.name());
-                Err(Error::new(ErrorKind::Parameter, message))
-            }
+            )),
+            false => Ok(()),
         }
     }
 
@@ -222,6 +203,12 @@ impl MethodArgs {
 fn add(text: &mut String, parameter: &str, value: &str) {
     text.push(if text.contains(':') { ',' } else { ':' });
     *text += &format!("{parameter}={value}");
+}
+
+/// The refusal of a flag that the method `name` does not use.
+fn no_effect(flag: &str, name: &str, why: &str) -> Error {
+    let message = format!("{flag} has no effect with --method {name}: {why}");
+    Error::new(ErrorKind::Parameter, message)
 }
 
 /// Fails if the method `name` has no such parameter.
@@ -320,14 +307,19 @@ mod tests {
         let message = |line| spec(line).unwrap_err().to_string();
         assert_eq!(
             message("--method minhash --bits 64"),
-            "--bits has no effect with --method minhash (it takes: shingle, similarity, recall)"
+            "--bits has no effect with --method minhash (it takes: similarity, recall, shingle)"
         );
         assert_eq!(
-            message("--method exact --recall 0.9"),
-            "--recall has no effect with --method exact (it has no parameters)"
+            message("--method normalized --recall 0.9"),
+            "--recall has no effect with --method normalized (it has no parameters)"
         );
-        assert!(
-            message("--method exact --similarity 0.5").contains("--similarity: the method exact")
+        assert_eq!(
+            message("--method exact --similarity 0.5"),
+            "--similarity has no effect with --method exact: documents go if they are equal"
+        );
+        assert_eq!(
+            message("--method normalized --shingle 3"),
+            "--shingle has no effect with --method normalized: documents go if they are equal"
         );
         assert!(message("--method simhash:bits=64 --bits 128").ends_with("bits is set twice"));
         assert!(message("--distance 65").ends_with("distance \"65\": expected 0 to 64"));
@@ -342,19 +334,6 @@ mod tests {
             let checked = args.check_effect(&spec, has_stop_words);
             checked.err().map(|error| error.to_string())
         };
-        let expected = |text: &str| Some(text.to_owned());
-        assert_eq!(
-            refusal("--method exact --similarity 0.5", false),
-            expected(
-                "--similarity has no effect with --method exact: documents go if they are equal"
-            )
-        );
-        assert_eq!(
-            refusal("--method normalized --shingle 3", false),
-            expected(
-                "--shingle has no effect with --method normalized: documents go if they are equal"
-            )
-        );
         let idle = "it leaves out no stop words";
         for (line, name) in [
             ("--method minhash", "minhash"),

@@ -40,7 +40,7 @@ fn files_without_a_size_are_streams() {
         "dedup {MADE_UP} -o out --format form-feed --summary=json"
     ));
     let summary = String::from_utf8(dedup.success().get_output().stderr.clone()).unwrap();
-    assert!(summary.contains("\"seen\":1,"), "{summary}");
+    assert!(summary.contains("\"seen\": 1,"), "{summary}");
     // An empty file is one.
     place.write("empty", "");
     place.run("100 16 --samples empty").success().stderr("");

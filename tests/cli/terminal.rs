@@ -86,7 +86,7 @@ fn long_run_shows_progress_and_a_summary() {
         assert!(shown.contains("ETA"), "{shown}");
         assert!(shown.contains("sample-000000\n"), "{shown}");
     }
-    if let Some(shown) = on_terminal(&place, &format!("stty cols 50 </dev/tty; {line}")) {
+    if let Some(shown) = on_terminal(&place, &format!("stty rows 24 cols 50; {line}")) {
         let drawn: Vec<String> = shown.split(['\r', '\n']).map(visible).collect();
         let stages = drawn.iter().filter(|line| line.starts_with("stage "));
         assert!(stages.clone().count() > 0, "{shown}");

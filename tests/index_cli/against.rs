@@ -94,8 +94,12 @@ fn what_goes_is_what_a_query_has_a_match_for() {
             assert_eq!(count("dropped"), expected.len() as u64);
             assert_eq!(count("kept"), 82 - expected.len() as u64);
             assert_eq!(summary["against"]["documents"], 50);
-            let kept = place.lines(&format!("{out}/kept/new.jsonl"));
-            assert_eq!(kept.len() as u64, count("kept"));
+            // The line that cannot be read is there, too.
+            let kept = fs::read_to_string(place.path(&format!("{out}/kept/new.jsonl"))).unwrap();
+            assert_eq!(
+                kept.lines().count() as u64,
+                count("kept") + count("skipped")
+            );
         }
         for name in [
             "duplicates.jsonl",
@@ -149,8 +153,11 @@ fn those_that_repeat_one_known_document_are_one_cluster() {
             .filter(|pair| pair["cluster"] == cluster["cluster"]);
         assert_eq!(numbered.count(), of_cluster.len());
     }
-    let annotated = place.lines("out/annotated/new.jsonl");
-    assert_eq!(annotated.len(), 82);
+    let annotated = fs::read_to_string(place.path("out/annotated/new.jsonl")).unwrap();
+    assert_eq!(annotated.lines().count(), 83);
+    let readable = |line| serde_json::from_str::<Value>(line).ok();
+    let annotated: Vec<Value> = annotated.lines().filter_map(readable).collect();
+    assert_eq!(annotated.len(), 82, "one line cannot be read");
     let marks = annotated.iter().filter_map(|line| line.get("duplicate_of"));
     let kept: Vec<&Value> = pairs.iter().map(|pair| &pair["kept"]).collect();
     assert_eq!(marks.collect::<Vec<_>>(), kept);
