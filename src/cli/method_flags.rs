@@ -311,7 +311,7 @@ mod tests {
         );
         assert_eq!(
             message("--method normalized --recall 0.9"),
-            "--recall has no effect with --method normalized (it has no parameters)"
+            "--recall has no effect with --method normalized (it takes: digest)"
         );
         assert_eq!(
             message("--method exact --similarity 0.5"),

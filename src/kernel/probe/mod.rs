@@ -143,7 +143,7 @@ impl Found {
 
 /// The line of a key among `lines`, of at most 2^32.
 ///
-/// Multiplication by [`MULTIPLIER`] (Knuth, The Art of Computer Programming, vol. 3,
+/// Multiplication by `MULTIPLIER` (Knuth, The Art of Computer Programming, vol. 3,
 /// 6.4), then the range reduction of Lemire, "Fast Random Integer Generation in an Interval",
 /// ACM TOMACS 29, 2019.
 #[inline(always)]
