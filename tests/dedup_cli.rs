@@ -159,6 +159,58 @@ fn whole_files_go_by_their_paths() {
     assert!(duplicates.contains("\"in/a.txt\""), "{duplicates}");
 }
 
+/// A file that a run did not make stays, whatever its name; an output directory within an input is
+/// not read.
+#[test]
+fn files_of_the_user_in_the_output_directory_stay() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("in/out/kept/in")).unwrap();
+    place.write("in/a.jsonl", lines());
+    let said = |assert: &assert_cmd::assert::Assert| {
+        String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+    };
+    let foreign = "no run of simtool recorded it as its own";
+    for name in ["clusters.jsonl", "timings.json", "kept/in/a.jsonl"] {
+        let name = format!("in/out/{name}");
+        place.write(&name, "mine");
+        let message = said(&place.dedup("in", "in/out", &["--write", "kept"]).code(2));
+        assert!(
+            message.contains(&name) && message.contains(foreign),
+            "{message}"
+        );
+        assert_eq!(place.read(&name), "mine");
+        fs::remove_file(place.path(&name)).unwrap();
+    }
+    place
+        .dedup("in", "in/out", &["--write", "kept"])
+        .success()
+        .stderr("");
+    let summary = place.read("in/out/summary.json");
+    assert!(summary.contains("\"seen\": 40,"), "{summary}");
+    // The same again is complete, and the outputs are no input.
+    let marker = fs::metadata(place.path("in/out/summary.json")).unwrap();
+    place
+        .dedup("in", "in/out", &["--write", "kept"])
+        .success()
+        .stderr("");
+    let later = fs::metadata(place.path("in/out/summary.json")).unwrap();
+    assert_eq!(marker.modified().unwrap(), later.modified().unwrap());
+
+    place.write("in/out/refused.jsonl", "mine");
+    let restart = ["--write", "kept", "--refused", "--restart"];
+    let message = said(&place.dedup("in", "in/out", &restart).code(2));
+    assert!(message.contains(foreign), "{message}");
+    assert_eq!(place.read("in/out/refused.jsonl"), "mine");
+    assert_eq!(place.read("in/out/summary.json"), summary, "nothing went");
+
+    let message = said(&place.dedup("in", "in", &[]).code(2));
+    assert!(
+        message.contains("is an input and the output directory"),
+        "{message}"
+    );
+    assert!(!place.path("in/summary.json").exists());
+}
+
 #[test]
 fn a_finished_run_given_again_is_complete() {
     let place = Place::new();

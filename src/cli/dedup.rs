@@ -272,10 +272,13 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     #[cfg(not(feature = "index"))]
     let (job, known) = (job(args, own()?)?, None::<&dyn KnownDocuments>);
     job.check()?;
-    let sources = discover(&args.inputs, &args.files_from, &job.reading)?;
+    refuse_own_input(args)?;
+    let mut reading = job.reading.clone();
+    reading.files.except_directory = Some(args.output.clone());
+    let sources = discover(&args.inputs, &args.files_from, &reading)?;
     let references = match (known, args.against.as_slice()) {
         (Some(_), _) | (None, []) => Vec::new(),
-        (None, paths) => discover(paths, &[], &job.reading)?,
+        (None, paths) => discover(paths, &[], &reading)?,
     };
     let resources = args
         .resources
@@ -425,6 +428,26 @@ fn dump_settings(args: &DedupArgs) -> Result<DumpSettings> {
         },
         compression_level: args.compression_level,
     })
+}
+
+/// Refuses an output directory that is an input as well: a repeated run would read its own output.
+/// The output of an earlier run, as in `dedup * -o out`, is left out instead.
+fn refuse_own_input(args: &DedupArgs) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let Some(out) = real(&args.output) else {
+        return Ok(());
+    };
+    let is_output = |path: &&PathBuf| real(path).as_ref() == Some(&out);
+    let is_known = ["run.json", ".simtool/job.json"]
+        .iter()
+        .any(|name| out.join(name).exists());
+    match args.inputs.iter().find(is_output) {
+        Some(path) if !is_known => {
+            let message = "is an input and the output directory (name another place with --output)";
+            Err(Error::new(ErrorKind::Parameter, message).in_file(path))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses outputs that would replace a file that the command reads.

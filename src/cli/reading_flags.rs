@@ -118,6 +118,7 @@ impl FieldArgs {
             files: FileChoice {
                 include: self.include.clone(),
                 exclude: self.exclude.clone(),
+                except_directory: None,
             },
         }
     }

@@ -12,8 +12,9 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
@@ -111,6 +112,8 @@ struct Found {
 struct Choice {
     include: Option<GlobSet>,
     exclude: Option<GlobSet>,
+    /// The device and the inode of the excepted directory, if there is one.
+    except: Option<(u64, u64)>,
 }
 
 impl Choice {
@@ -118,6 +121,11 @@ impl Choice {
         Ok(Choice {
             include: patterns("--include", &choice.include)?,
             exclude: patterns("--exclude", &choice.exclude)?,
+            except: choice
+                .except_directory
+                .as_ref()
+                .and_then(|path| fs::metadata(path).ok())
+                .map(|found| directory_id(&found)),
         })
     }
 
@@ -128,6 +136,40 @@ impl Choice {
     fn excludes(&self, path: &Path) -> bool {
         self.exclude.as_ref().is_some_and(|set| set.is_match(path))
     }
+
+    fn is_excepted(&self, entry: &DirEntry) -> bool {
+        let found = || Some(directory_id(&entry.metadata().ok()?));
+        self.except.is_some() && entry.file_type().is_dir() && found() == self.except
+    }
+
+    /// All files in a directory and below, at most `depth` names down, that are not hidden, nor in
+    /// the excepted directory; in no order.
+    fn files_below(&self, directory: &Path, depth: usize) -> Result<Vec<PathBuf>> {
+        let walk = WalkDir::new(directory).follow_links(true).max_depth(depth);
+        let is_hidden = |name: &OsStr| name.as_bytes().starts_with(b".");
+        let is_wanted = |entry: &DirEntry| {
+            (entry.depth() == 0 || !is_hidden(entry.file_name())) && !self.is_excepted(entry)
+        };
+        let entries = walk.into_iter().filter_entry(is_wanted);
+        let mut files = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| {
+                let path = error.path().unwrap_or(directory).to_owned();
+                let circle =
+                    || io::Error::other("a symbolic link leads back to a directory above it");
+                unreadable(&path, error.into_io_error().unwrap_or_else(circle))
+            })?;
+            if entry.file_type().is_file() {
+                files.push(entry.into_path());
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// What tells a directory from all others, whatever its path.
+fn directory_id(found: &fs::Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
 }
 
 /// One matcher for all `globs`; those without a slash are compared with the file's name.
@@ -225,7 +267,7 @@ impl Found {
         remote::refuse_input(path)?;
         let kind = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
         if kind.is_dir() {
-            let files = files_below(path, usize::MAX)?;
+            let files = self.choice.files_below(path, usize::MAX)?;
             if files.is_empty() {
                 self.leave_out(path.to_owned(), "a directory without files".to_owned());
             }
@@ -307,7 +349,8 @@ impl Found {
             below
         };
         let is_here = root.as_os_str().is_empty();
-        let mut files = files_below(if is_here { Path::new(".") } else { &root }, depth)?;
+        let top = if is_here { Path::new(".") } else { &root };
+        let mut files = self.choice.files_below(top, depth)?;
         for file in files.iter_mut().filter(|_| is_here) {
             *file = file.strip_prefix(".").unwrap_or(file).to_owned();
         }
@@ -377,28 +420,6 @@ fn fixed_part(pattern: &Path) -> PathBuf {
         .collect()
 }
 
-/// All files in a directory and below, at most `depth` names down, that are not hidden; in no
-/// order.
-fn files_below(directory: &Path, depth: usize) -> Result<Vec<PathBuf>> {
-    let walk = WalkDir::new(directory).follow_links(true).max_depth(depth);
-    let is_hidden = |name: &OsStr| name.as_bytes().starts_with(b".");
-    let entries = walk
-        .into_iter()
-        .filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name()));
-    let mut files = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(|error| {
-            let path = error.path().unwrap_or(directory).to_owned();
-            let circle = || io::Error::other("a symbolic link leads back to a directory above it");
-            unreadable(&path, error.into_io_error().unwrap_or_else(circle))
-        })?;
-        if entry.file_type().is_file() {
-            files.push(entry.into_path());
-        }
-    }
-    Ok(files)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -453,6 +474,7 @@ mod tests {
                 files: FileChoice {
                     include: own(include),
                     exclude: own(exclude),
+                    except_directory: None,
                 },
                 ..Reading::default()
             };

@@ -1,5 +1,7 @@
 //! What decides how inputs are read.
 
+use std::path::PathBuf;
+
 use super::source::Format;
 use crate::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
@@ -40,6 +42,8 @@ pub struct FileChoice {
     pub include: Vec<String>,
     /// Patterns none of which a file may match.
     pub exclude: Vec<String>,
+    /// A directory of which no file is read, such as that of the output. It need not exist.
+    pub except_directory: Option<PathBuf>,
 }
 
 /// What counts as the text of an HTML page.

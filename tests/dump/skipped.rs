@@ -49,7 +49,11 @@ fn lines() -> impl Strategy<Value = Vec<Line>> {
         ])
         .prop_map(Line::Bad),
     ];
-    prop::collection::vec(line, 1..25)
+    // A file without any text is refused.
+    prop::collection::vec(line, 0..25).prop_map(|mut lines| {
+        lines.insert(0, Line::Document(4));
+        lines
+    })
 }
 
 fn dump_job(write: WriteMode, skipped: SkippedRecords, chunk_bytes: usize) -> Job {

@@ -101,9 +101,11 @@ impl Job {
             text_field::check(sources, &self.reading)?;
         }
         let mut sources = place.sources.iter().chain(place.against.documents());
+        let outputs = self.outputs(place.sources)?;
         let beginning = Beginning {
             restart: place.restart,
             has_stream: sources.any(Source::is_stream),
+            outputs: &outputs,
         };
         let identity = identity::identity(self, place)?;
         match Work::open(place.out, &identity, beginning, faults)? {

@@ -63,6 +63,12 @@ impl FinishedRun {
         })
     }
 
+    /// The names of all its files, below the directory of the outputs.
+    pub fn names(&self) -> impl Iterator<Item = PathBuf> {
+        let outputs = self.outputs.iter().map(|(name, _)| name.clone());
+        outputs.chain([RUN, SUMMARY, TIMINGS].map(PathBuf::from))
+    }
+
     /// Publishes `run.json` for a run of `job`, with the outputs that are recorded.
     ///
     /// # Errors

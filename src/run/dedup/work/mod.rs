@@ -26,6 +26,7 @@ mod names;
 mod outputs;
 mod path_text;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -65,11 +66,13 @@ pub enum Opened {
 
 /// How a job is to begin.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Beginning {
+pub struct Beginning<'a> {
     /// Whether to replace what an earlier run left, finished or not.
     pub restart: bool,
     /// Whether it reads a stream, so that it can neither go on nor be known to be finished.
     pub has_stream: bool,
+    /// The files that it writes, below the directory of the outputs.
+    pub outputs: &'a [PathBuf],
 }
 
 /// What `job.json` says.
@@ -129,6 +132,7 @@ impl Work {
                                    directory (choose another -o, or move it away)";
                     return Err(Error::new(ErrorKind::Write, message).in_file(directory));
                 }
+                keep_foreign(out, finished.as_ref(), beginning.outputs)?;
                 begin(&directory, job, faults)?;
             }
         }
@@ -315,6 +319,22 @@ fn is_finished(
              add --restart to replace it)"
                 .to_owned(),
         ),
+    }
+}
+
+/// Refuses to replace a file among the `names` in `out` that is not of the `finished` run. An
+/// interrupted run may have been stopped before it recorded an output, so its directory is not asked.
+fn keep_foreign(out: &Path, finished: Option<&FinishedRun>, names: &[PathBuf]) -> Result<()> {
+    let recorded: BTreeSet<PathBuf> = finished.into_iter().flat_map(FinishedRun::names).collect();
+    let is_foreign =
+        |name: &&PathBuf| !recorded.contains(*name) && out.join(name).symlink_metadata().is_ok();
+    match names.iter().find(is_foreign) {
+        None => Ok(()),
+        Some(name) => {
+            let message = "is there already, and no run of simtool recorded it as its own (move \
+                           it away, or choose another -o)";
+            Err(Error::new(ErrorKind::Write, message).in_file(out.join(name)))
+        }
     }
 }
 

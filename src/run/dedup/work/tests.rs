@@ -8,6 +8,7 @@ fn open(out: &Path, job: &Value, restart: bool) -> Result<Opened> {
     let beginning = Beginning {
         restart,
         has_stream: false,
+        outputs: &[],
     };
     Work::open(out, job, beginning, &Faults::default())
 }
