@@ -61,8 +61,8 @@ impl FileLock {
     }
 }
 
-/// Locks what is at `path` once it is locked: whoever removed the name meanwhile made room for
-/// another file, which another process may lock.
+/// Locks the file at `path`, and opens it again if the name leads to another file once the lock is
+/// held: another process may lock that one.
 fn lock(
     path: &Path,
     mut open: impl FnMut() -> io::Result<File>,

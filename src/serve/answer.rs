@@ -35,12 +35,12 @@ fn is_false(truncated: &bool) -> bool {
     !truncated
 }
 
-/// The ids of an answer may have so many bytes for each match that is asked for,
+/// Bytes of ids that an answer may have for each match that is asked for.
 const MATCH_BYTES: usize = 4 << 10;
-/// in any case as many as the longest id, and at most so many; so may the ids of answers that are
-/// written together.
+/// The most bytes of ids in an answer, and in answers that are written together. The longest id is
+/// always allowed.
 pub const IDS_BYTES: usize = 1 << 20;
-/// An answer whose ids have so many bytes needs no loan.
+/// An answer with at most this number of bytes of ids needs no reservation.
 pub const SHORT_BYTES: usize = 64 << 10;
 /// Each byte of an id is there as it is, as it is shown, and as Base64 if it is no text.
 const SHOWN: usize = 8;
@@ -61,7 +61,7 @@ pub fn id_bytes(answer: &Answer) -> usize {
     answer.matches.iter().map(|near| near.id.len()).sum()
 }
 
-/// The bytes to be lent for an answer that lists ids of so many bytes; none for a short one.
+/// The bytes to reserve for an answer with that number of bytes of ids; none for a short one.
 pub fn loan_bytes(id_bytes: usize) -> Option<usize> {
     (id_bytes > SHORT_BYTES).then(|| id_bytes.saturating_mul(SHOWN))
 }

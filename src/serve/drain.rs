@@ -14,9 +14,9 @@ use hyper::body::Incoming;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// At most so many bytes are thrown away,
+/// The most bytes that are thrown away.
 const MOST_BYTES: usize = 256 << 20;
-/// for so long.
+/// The longest time that this takes.
 const MOST_TIME: Duration = Duration::from_secs(5);
 
 /// A body whose rest is drained when it is dropped.

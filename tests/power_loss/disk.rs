@@ -73,7 +73,7 @@ pub struct Disk(Arc<Shared>);
 struct Shared {
     root: PathBuf,
     deaf: Deaf,
-    /// One of so many syncs is preceded by a point.
+    /// Every n-th sync is preceded by a point.
     every: u64,
     state: Mutex<State>,
 }

@@ -149,7 +149,7 @@ fn a_client_that_ends_its_side_behind_its_request_is_answered() {
     }
 }
 
-/// Whoever removes the file `lock` of an index that is served lets no other process change it.
+/// Removing the file `lock` of an index that is served lets no other process change the index.
 #[test]
 fn an_index_that_is_served_is_not_changed_by_others() {
     let place = tempfile::tempdir().unwrap();

@@ -371,7 +371,7 @@ impl Costs<'_> {
     }
 }
 
-/// How many of so many documents each document is near by accident.
+/// The number of the given documents that each document is near by accident.
 fn accidental(
     seen: &Segment,
     documents: u64,

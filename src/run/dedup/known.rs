@@ -1,4 +1,4 @@
-//! Documents that somebody else knows, such as an index: what is near one of them goes.
+//! Documents that an index knows: what is near one of them goes.
 
 use ahash::AHashMap;
 use bytemuck::{Pod, Zeroable};

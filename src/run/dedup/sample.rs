@@ -26,9 +26,9 @@ const LEAST_PLACES: u64 = 4;
 const SHARE: u64 = 4;
 /// Decompressed bytes that are read in files without borders, all together.
 const FORWARD_BYTES: u64 = 48 << 20;
-/// Of the chunks read there, one of so many is looked at.
+/// Of the chunks read there, every n-th is looked at.
 const FORWARD_STEP: u64 = 4;
-/// One of so many chunks is also tokenized alone and compressed.
+/// Every n-th chunk is also tokenized alone and compressed.
 const COSTLY_STEP: u64 = 4;
 /// No place is begun after this time.
 const MOST_TIME: Duration = Duration::from_secs(1);

@@ -183,12 +183,12 @@ impl<'a, F: Fingerprint> Index<'a, F> {
     }
 }
 
-/// The bytes of a list of at most so many hits, which doubles as it grows.
+/// The most bytes of a list of that number of hits, which doubles as it grows.
 fn list_bytes(hits: usize) -> usize {
     2 * hits * size_of::<Hit>()
 }
 
-/// The bytes that it takes to put at most so many hits into order.
+/// The most bytes that sorting that number of hits takes.
 fn finish_bytes(hits: usize) -> usize {
     2 * list_bytes(hits + 2) + hits.div_ceil(8)
 }

@@ -104,7 +104,7 @@ impl<'a> SketchIndex<'a> {
         Some(of(0).max(of(u8::MAX)))
     }
 
-    /// The least memory that an index over so many sketches takes: what finds equal ones.
+    /// The least memory of an index over that number of sketches: what finds equal ones.
     pub fn least_bytes(method: &dyn Compare, count: usize) -> usize {
         let each = match method.shape() {
             Shape::Bits { width, .. } if width <= 64 => Bits::<u64>::fold_bytes(),

@@ -104,7 +104,7 @@ impl Outputs {
     }
 
     /// Whether `path` is an output that this run, or one that it continues, has completed, and that
-    /// nobody has changed since.
+    /// has not changed since.
     pub fn is_written(&self, path: &Path) -> bool {
         let Ok(name) = path.strip_prefix(&self.0.out) else {
             return false;
