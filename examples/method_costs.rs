@@ -16,7 +16,7 @@ use simtool::io::usage::thread_time;
 use simtool::kernel::Level;
 use simtool::run::methods::{Common, build};
 use simtool::run::sketcher::{Sketched, Sketcher};
-use simtool::search::join::{Near, Scratch, SketchIndex};
+use simtool::search::join::{NearQuery, Scratch, SketchIndex};
 use simtool::sketch::registry::{Count, METHODS, Spec, Unit};
 use simtool::sketch::{Method, SketchList};
 use simtool::text::shingles::{shingles, sort_to_set};
@@ -147,8 +147,8 @@ fn join(method: &dyn Method, list: &SketchList) -> Result<u64, Box<dyn Error>> {
     let index = SketchIndex::build(method, sketches, 16 << 30, Level::best())?;
     let (mut scratch, mut pairs) = (Scratch::default(), 0);
     for start in (0..sketches.count()).step_by(QUERIES) {
-        let queries: Vec<Near<'_>> = (start..sketches.count().min(start + QUERIES))
-            .map(|position| Near {
+        let queries: Vec<NearQuery<'_>> = (start..sketches.count().min(start + QUERIES))
+            .map(|position| NearQuery {
                 sketch: sketches.get(position),
                 within: position as u32 + 1..index.count(),
                 limit: usize::MAX,

@@ -9,7 +9,7 @@ use simtool::dedup::components::Components;
 use simtool::dedup::star::Star;
 use simtool::dedup::{Documents, Event, Judge, OneThread, Parallel, Verdict, naive};
 use simtool::kernel::Level;
-use simtool::search::join::{Any, Near, Scratch, SketchIndex};
+use simtool::search::join::{AnyQuery, NearQuery, Scratch, SketchIndex};
 use simtool::sketch::{Compare, Score, Shape, SketchList, Sketches};
 use simtool::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
@@ -259,7 +259,7 @@ impl Case {
             let mut star = star.with_batches(batch, pairs);
             for ranks in centres.chunks(7) {
                 let (sketches, partitions) = self.gathered(ranks);
-                let passing = Documents::listed(sketches.all(&self.method), ranks, &partitions);
+                let passing = Documents::with_ranks(sketches.all(&self.method), ranks, &partitions);
                 star.remove_near(&passing, parallel, &trial, &mut sink)
                     .unwrap();
             }
@@ -320,7 +320,8 @@ impl Case {
                 let earlier = block(0, from);
                 let mut at = 0;
                 if is_second {
-                    let asked = components.tell_with(pair, &earlier, parallel, &trial, &mut sink);
+                    let asked =
+                        components.report_refused_with(pair, &earlier, parallel, &trial, &mut sink);
                     refused += asked.unwrap();
                 } else {
                     let joined = components.join_with(pair, &earlier, parallel, &trial);
@@ -328,7 +329,8 @@ impl Case {
                 }
                 while u64::from(at) < to - from {
                     if is_second {
-                        let asked = components.tell(pair, at, parallel, &trial, &mut sink);
+                        let asked =
+                            components.report_refused(pair, at, parallel, &trial, &mut sink);
                         let (next, count) = asked.unwrap();
                         (at, refused) = (next, refused + count);
                     } else {
@@ -405,7 +407,7 @@ impl Judge for Trial<'_> {
         Ok(self.case.verdict(earlier, later))
     }
 
-    fn sift(&self, earlier: u64, later: &[u64], possible: &mut Vec<u64>) {
+    fn filter(&self, earlier: u64, later: &[u64], possible: &mut Vec<u64>) {
         possible.extend(
             later
                 .iter()
@@ -413,7 +415,7 @@ impl Judge for Trial<'_> {
         );
     }
 
-    fn is_told(&self, earlier: u64, later: u64) -> bool {
+    fn reports_refusal(&self, earlier: u64, later: u64) -> bool {
         !self.tells_few || scramble(earlier << 9 ^ later).is_multiple_of(3)
     }
 }
@@ -477,7 +479,7 @@ proptest! {
         let centres: Vec<u64> = (0..case.count()).filter(|rank| !removed.contains(rank)).collect();
         let trial = Trial::new(&case, flags);
         let told = events.iter().filter(|event| {
-            !is_refused(event) || trial.is_told(event.centre, event.member)
+            !is_refused(event) || trial.reports_refusal(event.centre, event.member)
         });
         let expected = (told.copied().collect(), centres, refused);
         let borders = borders(case.count(), &cuts);
@@ -509,7 +511,7 @@ proptest! {
                     continue;
                 }
                 refused += 1;
-                if trial.is_told(a, b) {
+                if trial.reports_refusal(a, b) {
                     told.push(Event { member: b, centre: a, score, verdict: Verdict::Refused });
                 }
             }
@@ -549,7 +551,7 @@ proptest! {
             let mut portions = Vec::new();
             let mut from = within.start;
             while from < within.end {
-                let portion = Near { sketch, within: from..within.end, limit };
+                let portion = NearQuery { sketch, within: from..within.end, limit };
                 index.near_batch(&[portion], &mut scratch, |_, near, next| {
                     assert!(next > from && near.iter().all(|each| (from..next).contains(&each.0)));
                     portions.extend_from_slice(near);
@@ -558,8 +560,8 @@ proptest! {
             }
             prop_assert_eq!(&portions, &expected);
         }
-        let queries: Vec<Any<'_>> = (0..count)
-            .map(|query| Any {
+        let queries: Vec<AnyQuery<'_>> = (0..count)
+            .map(|query| AnyQuery {
                 sketch: plain.sketch(query),
                 except: (query % 3 != 0).then_some(query as u32),
             })
@@ -681,7 +683,7 @@ fn errors_of_the_caller_come_back() {
         let mut components = Components::new(50).unwrap().with_batches(batch, pairs);
         let error = components.step(pair, 0, &OneThread, &fail).unwrap_err();
         assert_eq!(error.to_string(), "gone");
-        let error = components.tell(pair, 0, &OneThread, &verify, &mut full);
+        let error = components.report_refused(pair, 0, &OneThread, &verify, &mut full);
         assert_eq!(error.unwrap_err().to_string(), "full");
     }
     assert_eq!(

@@ -8,7 +8,7 @@ use std::ops::Range;
 use proptest::prelude::*;
 use simtool::ErrorKind;
 use simtool::kernel::Level;
-use simtool::search::join::{Near, Scratch, SketchIndex};
+use simtool::search::join::{NearQuery, Scratch, SketchIndex};
 use simtool::search::naive;
 use simtool::sketch::registry::{Setting, Spec};
 use simtool::sketch::{
@@ -144,7 +144,7 @@ fn check(method: &dyn Compare, list: &SketchList, within: Range<u32>, limit: usi
         let mut from = within.start;
         while from < within.end {
             let within = from..within.end;
-            let portion = Near {
+            let portion = NearQuery {
                 sketch,
                 within,
                 limit,

@@ -1,3 +1,5 @@
+//! The documents of a block or of a list: sketches, ranks and partitions.
+
 use std::ops::Range;
 
 use crate::sketch::Sketches;
@@ -19,11 +21,11 @@ enum Ranks<'d> {
 impl<'d> Documents<'d> {
     /// Documents of the consecutive ranks from `first` on.
     ///
-    /// `partitions` has a value for each, and only those of one value are ever compared (the
-    /// copies of one site, for example); or it is empty, and all are.
+    /// `partitions` has a value for each document, and only documents with equal values are
+    /// compared (those of one site, for example). If it is empty, all are.
     ///
     /// # Panics
-    /// If there are neither none nor as many partitions as sketches.
+    /// If `partitions` is neither empty nor as long as `sketches`.
     pub fn block(sketches: Sketches<'d>, first: u64, partitions: &'d [u64]) -> Documents<'d> {
         Documents::new(sketches, Ranks::From(first), partitions)
     }
@@ -31,8 +33,8 @@ impl<'d> Documents<'d> {
     /// Documents of the given ranks, ascending; `partitions` as in [`block`](Self::block).
     ///
     /// # Panics
-    /// If there are not as many ranks as sketches, or neither none nor as many partitions.
-    pub fn listed(
+    /// If `ranks` is not as long as `sketches`, or `partitions` is neither empty nor as long.
+    pub fn with_ranks(
         sketches: Sketches<'d>,
         ranks: &'d [u64],
         partitions: &'d [u64],
@@ -52,12 +54,12 @@ impl<'d> Documents<'d> {
         documents
     }
 
-    /// How many there are.
+    /// The number of documents.
     pub fn count(&self) -> u32 {
         self.sketches.count() as u32
     }
 
-    /// All numbers.
+    /// The numbers of all documents.
     pub(super) fn numbers(&self) -> Range<u32> {
         0..self.count()
     }

@@ -1,34 +1,36 @@
+//! Near pairs of a batch of documents, searched in parallel.
+
 use std::ops::Range;
 
 use super::{Documents, Parallel};
-use crate::search::join::{Near, Scratch, SketchIndex};
+use crate::search::join::{NearQuery, Scratch, SketchIndex};
 
-/// Queries that a thread takes at a time: as many as the tables of fingerprints like.
+/// Queries of one task: the chunk size of the fingerprint tables.
 const QUERIES: usize = 32;
 
-/// So few documents ask at a time if each has very many neighbours.
+/// Documents queried at a time if each has very many neighbours.
 pub(super) const FEW: usize = 32;
 
-/// Memory for what they find at a time.
+/// Memory for their neighbours.
 const FOUND_BYTES: usize = 32 << 20;
 
-/// How many neighbours each of a few documents may have at a time: `most` in all, if there is
-/// memory for them.
+/// The neighbours that each of `few` documents may have at a time: `most` in total, or as many as
+/// fit in memory.
 pub(super) fn neighbours_of_each(few: usize, most: usize, index: &SketchIndex<'_>) -> usize {
     let bytes = index.bytes_per_candidate() + size_of::<u32>();
     (most.min(FOUND_BYTES / bytes) / few.max(1)).max(1)
 }
 
-/// A document of a block, and one before it whose sketch is near.
+/// A document of a block, and an earlier document whose sketch is near.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pair {
-    /// Its position in the block.
+    /// The position of the document in the block.
     pub member: u32,
-    /// The number of the other among those who ask.
+    /// The number of the earlier document among the queried ones.
     pub centre: u32,
 }
 
-/// Asks an index for the neighbours of many documents, in parallel.
+/// Searches an index for the neighbours of many documents, in parallel.
 #[derive(Default)]
 pub(super) struct Gatherer {
     tasks: Vec<Task>,
@@ -38,36 +40,37 @@ pub(super) struct Gatherer {
 struct Task {
     queries: Vec<(u32, Range<u32>)>,
     scratch: Scratch,
-    /// The members near each query, one list behind another, and where each list ends.
+    /// The lists of members near each query, concatenated.
     members: Vec<u32>,
+    /// The end of each list in `members`.
     ends: Vec<usize>,
     next: u32,
 }
 
-/// What is near each of those who asked.
+/// The members near each queried document.
 pub(super) struct Gathered<'g> {
     tasks: &'g [Task],
-    /// Everything before this position is there.
+    /// The lists are complete for members before this position.
     pub end: u32,
 }
 
 impl Gatherer {
-    /// What is near each number of `queries` in the range that comes with it, all with one end, as
-    /// far as `wanted`.
+    /// Finds the members near each document of `queries`, in the range given with it, that `wanted`
+    /// accepts. All ranges have one end.
     ///
-    /// Complete for members before the end of the answer: no query gives more candidates than
-    /// `limit` at once.
+    /// The answer is complete for members before its end: a query yields at most `limit` candidates
+    /// at once.
     pub(super) fn gather(
         &mut self,
         index: &SketchIndex<'_>,
-        asking: &Documents<'_>,
+        querying: &Documents<'_>,
         queries: impl ExactSizeIterator<Item = (u32, Range<u32>)>,
         limit: usize,
         wanted: impl Fn(Pair) -> bool + Sync + Send,
         parallel: &impl Parallel,
     ) -> Gathered<'_> {
-        let tasks = deal(&mut self.tasks, queries);
-        parallel.for_each(tasks, |task| task.work(index, asking, limit, &wanted));
+        let tasks = split_into_tasks(&mut self.tasks, queries);
+        parallel.for_each(tasks, |task| task.work(index, querying, limit, &wanted));
         let end = tasks.iter().map(|task| task.next).min();
         Gathered {
             end: end.unwrap_or(u32::MAX),
@@ -77,7 +80,7 @@ impl Gatherer {
 }
 
 impl Gathered<'_> {
-    /// Those who asked, in order, with the members near them, ascending.
+    /// The queried documents, in order, with the members near each, ascending.
     pub(super) fn lists(&self) -> impl Iterator<Item = (u32, &[u32])> {
         self.tasks.iter().flat_map(|task| {
             let starts = [0].into_iter().chain(task.ends.iter().copied());
@@ -102,8 +105,8 @@ impl Gathered<'_> {
     }
 }
 
-/// Deals the queries out to tasks; those of earlier calls are used again.
-fn deal(
+/// Distributes the queries over tasks; reuses those of earlier calls.
+fn split_into_tasks(
     tasks: &mut Vec<Task>,
     queries: impl ExactSizeIterator<Item = (u32, Range<u32>)>,
 ) -> &mut [Task] {
@@ -126,16 +129,16 @@ impl Task {
     fn work(
         &mut self,
         index: &SketchIndex<'_>,
-        asking: &Documents<'_>,
+        querying: &Documents<'_>,
         limit: usize,
         wanted: &impl Fn(Pair) -> bool,
     ) {
-        let query = |(number, within): &(u32, Range<u32>)| Near {
-            sketch: asking.sketch(*number),
+        let query = |(number, within): &(u32, Range<u32>)| NearQuery {
+            sketch: querying.sketch(*number),
             within: within.clone(),
             limit,
         };
-        let queries: Vec<Near<'_>> = self.queries.iter().map(query).collect();
+        let queries: Vec<NearQuery<'_>> = self.queries.iter().map(query).collect();
         self.members.clear();
         self.ends.clear();
         self.next = u32::MAX;

@@ -1,15 +1,15 @@
-//! Which copy stays?
+//! Rules of deduplication: which copies are removed, and which one stays.
 //!
-//! Documents stand in *keep order*: their rank in it is what they are called here, and the best
-//! copy comes first ([`keep`]). What a sketch proposes, an exact comparison has to confirm, which
-//! the caller supplies as a function of two ranks; nobody is removed unverified. [`star`] compares
-//! every removed document with the very copy that stays; [`components`] follows chains.
+//! Documents are sorted in *keep order*, with the best copy first ([`keep`]), and identified by
+//! their rank in it. Sketches propose pairs; the caller's [`Judge`] verifies each exactly, and no
+//! document is removed unverified. [`star`] compares every removed document with the copy that
+//! stays; [`components`] follows chains.
 //!
-//! Documents may be more than memory holds: they come in *blocks* of consecutive ranks, each with
-//! its index, and earlier blocks stream past later ones. Pairs are never stored beyond a batch.
-//! Neither blocks, nor batches, nor threads change what is found.
+//! Documents may exceed memory: they arrive in *blocks* of consecutive ranks, each with its index.
+//! The documents of earlier blocks are streamed as queries against later ones. Pairs are never
+//! stored beyond a batch. Blocks, batches and threads do not change the result.
 //!
-//! Deliberately absent: files, threads (the caller's [`Parallel`] has them), texts.
+//! Deliberately absent: files, threads (see [`Parallel`]), texts.
 
 pub mod components;
 mod documents;

@@ -1,12 +1,12 @@
-//! All pairs, in order: the definition of star clusters and components, and the oracle of their
-//! tests.
+//! Quadratic reference implementations: the definition of star clusters and components, and the
+//! oracle of their tests.
 
 use super::{Event, Verdict};
 use crate::sketch::Score;
 
-/// The events of the star rule over documents 0 to `count`, centre by centre.
+/// The events of the star rule over documents 0 to `count`, centre by centre, members ascending.
 ///
-/// `near` says how near two documents are if a sketch proposes the pair. Quadratic.
+/// `near` returns the score of a pair that sketches propose. Quadratic.
 pub fn star(
     count: u64,
     near: impl Fn(u64, u64) -> Option<Score>,
@@ -37,9 +37,9 @@ pub fn star(
     events
 }
 
-/// For each of documents 0 to `count`, the first one of its component.
+/// For each of documents 0 to `count`, the first document of its component.
 ///
-/// `is_copy` says whether a pair is proposed and verified. Cubic at worst.
+/// `is_copy` returns whether a pair is proposed and verified. Cubic in the worst case.
 pub fn components(count: u64, is_copy: impl Fn(u64, u64) -> bool) -> Vec<u64> {
     let mut first: Vec<u64> = (0..count).collect();
     for a in 0..count {

@@ -1,3 +1,5 @@
+//! Verification of near pairs in keep order, in parallel.
+
 use std::ops::Range;
 
 use super::gather::Pair;
@@ -5,7 +7,7 @@ use super::{Documents, Event, Judge, Parallel, Verdict};
 use crate::search::join::SketchIndex;
 use crate::{Error, Result};
 
-/// Members that a thread takes at a time.
+/// Members of one task.
 const MEMBERS: usize = 8;
 
 /// What is known of a document of a block.
@@ -16,15 +18,16 @@ pub(super) enum State {
     Removed,
 }
 
-/// Who asks: centres from elsewhere, or documents of the block, some undecided yet.
-pub(super) struct Asking<'d> {
+/// The documents that may remove members: centres of earlier blocks, or documents of the block,
+/// some of them undecided.
+pub(super) struct CentreSet<'d> {
     pub documents: Documents<'d>,
-    /// The positions in the block that become centres if nobody removes them; those who ask are
-    /// numbered by position then.
+    /// If they are of the block: the range of positions that become centres unless removed.
+    /// Documents are numbered by position then.
     pub own: Option<Range<u32>>,
 }
 
-/// A member with the pairs that it still has to go through.
+/// A member with its pairs that are still to be processed.
 struct Member {
     position: u32,
     pairs: Range<u32>,
@@ -40,27 +43,27 @@ struct Task {
     error: Option<Error>,
 }
 
-/// Decides the members of `pairs`, which come by member, then by centre, as if centre after centre
-/// had its turn; returns how many pairs were refused.
+/// Decides the members of `pairs`, sorted by member, then by centre, with the result of visiting
+/// the centres one by one. Returns the number of refused pairs.
 ///
-/// A member goes through its centres in order, up to the first that verifies, and waits where it
-/// is unknown whether one is a centre at all: no comparison is made that the turns would not make,
-/// and all members that wait for nobody go at once.
+/// Each member is compared with its centres in order, up to the first that verifies. It waits at a
+/// document that may or may not become a centre. So the comparisons are those of the sequential
+/// rule, and all members that need not wait are processed in parallel.
 pub(super) fn settle(
     block: (&SketchIndex<'_>, &Documents<'_>),
-    asking: &Asking<'_>,
+    centre_set: &CentreSet<'_>,
     pairs: &[Pair],
     states: &mut [State],
     parallel: &impl Parallel,
     judge: &impl Judge,
     sink: &mut dyn FnMut(Event) -> Result<()>,
 ) -> Result<u64> {
-    let mut tasks = deal(pairs);
+    let mut tasks = split_into_tasks(pairs);
     let mut refused = 0;
     while !tasks.is_empty() {
         let known: &[State] = states;
         parallel.for_each(&mut tasks, |task| {
-            let done = task.advance(block, asking, pairs, known, judge);
+            let done = task.advance(block, centre_set, pairs, known, judge);
             task.error = done.err();
         });
         for task in &mut tasks {
@@ -75,7 +78,7 @@ pub(super) fn settle(
                 let is_own = |own: &Range<u32>| own.contains(&member.position);
                 if member.removed {
                     *state = State::Removed;
-                } else if at_end && asking.own.as_ref().is_some_and(is_own) {
+                } else if at_end && centre_set.own.as_ref().is_some_and(is_own) {
                     *state = State::Centre;
                 }
                 !member.removed && !at_end
@@ -86,8 +89,8 @@ pub(super) fn settle(
     Ok(refused)
 }
 
-/// The members of `pairs`, in order, a few to a task.
-fn deal(pairs: &[Pair]) -> Vec<Task> {
+/// The members of `pairs`, in order, as tasks of a few members.
+fn split_into_tasks(pairs: &[Pair]) -> Vec<Task> {
     let mut tasks: Vec<Task> = Vec::new();
     let mut start = 0;
     for run in pairs.chunk_by(|a, b| a.member == b.member) {
@@ -113,7 +116,7 @@ impl Task {
     fn advance(
         &mut self,
         (index, block): (&SketchIndex<'_>, &Documents<'_>),
-        asking: &Asking<'_>,
+        centre_set: &CentreSet<'_>,
         pairs: &[Pair],
         states: &[State],
         judge: &impl Judge,
@@ -121,7 +124,7 @@ impl Task {
         for member in &mut self.members {
             while !member.pairs.is_empty() {
                 let Pair { centre, .. } = pairs[member.pairs.start as usize];
-                match asking.own.as_ref().map(|_| states[centre as usize]) {
+                match centre_set.own.as_ref().map(|_| states[centre as usize]) {
                     Some(State::Undecided) => break,
                     Some(State::Removed) => {
                         member.pairs.start += 1;
@@ -129,9 +132,12 @@ impl Task {
                     }
                     Some(State::Centre) | None => {}
                 }
-                let ranks = (asking.documents.rank(centre), block.rank(member.position));
+                let ranks = (
+                    centre_set.documents.rank(centre),
+                    block.rank(member.position),
+                );
                 self.possible.clear();
-                judge.sift(ranks.0, &[ranks.1], &mut self.possible);
+                judge.filter(ranks.0, &[ranks.1], &mut self.possible);
                 let verdict = match self.possible.is_empty() {
                     true => Verdict::Refused,
                     false => judge.verify(ranks.0, ranks.1)?,
@@ -139,14 +145,14 @@ impl Task {
                 member.pairs.start += 1;
                 member.removed = verdict != Verdict::Refused;
                 self.refused += u64::from(!member.removed);
-                if member.removed || judge.is_told(ranks.0, ranks.1) {
+                if member.removed || judge.reports_refusal(ranks.0, ranks.1) {
                     let sketch = block.sketch(member.position);
                     self.events.push(Event {
                         member: ranks.1,
                         centre: ranks.0,
                         score: index
                             .method()
-                            .score(asking.documents.sketch(centre), sketch),
+                            .score(centre_set.documents.sketch(centre), sketch),
                         verdict,
                     });
                 }

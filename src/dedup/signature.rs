@@ -1,16 +1,16 @@
-//! Which sets cannot be similar? Seen from a few words each.
+//! Bitmap signatures of sets: a filter for pairs that cannot be similar.
 //!
-//! The signature of a set is its size and a bitmap in which each element has turned one bit. Every
-//! bit in which two bitmaps differ was turned by at least one element that only one of the sets
-//! has; so from the sizes and that number comes a bound on what the sets share that is never too
-//! low. Source: Sandes, Teodoro, Melo, "Bitmap filter: Speeding up exact set similarity joins with
-//! bitwise operations", Information Systems 88, 2020.
+//! The signature of a set is its size and a bitmap in which each element flips one bit. Every bit
+//! in which two bitmaps differ was flipped by at least one element that only one of the sets has.
+//! So the sizes and the Hamming distance give an upper bound on the overlap. Source: Sandes,
+//! Teodoro, Melo, "Bitmap filter: Speeding up exact set similarity joins with bitwise operations",
+//! Information Systems 88, 2020.
 
 use crate::kernel::Level;
 use crate::kernel::bitmaps::{Distances, MOST_WORDS, distances};
 
-/// Distances that are looked at together.
-const TOGETHER: usize = 256;
+/// Distances computed at a time.
+const BATCH: usize = 256;
 
 /// The signatures of sets 0, 1, …
 pub struct Signatures {
@@ -21,9 +21,9 @@ pub struct Signatures {
 }
 
 impl Signatures {
-    /// How many words the bitmaps of `count` sets have, of `mean` elements each, if all signatures
-    /// together take at most `memory_bytes`: two bits for each element do; `None` if even one word
-    /// is too much.
+    /// The number of 64-bit words for the bitmaps of `count` sets of `mean` elements each: two bits
+    /// for each element, or fewer if all signatures would exceed `memory_bytes`. `None` if even one
+    /// word does.
     pub fn words(count: u64, mean: u64, memory_bytes: usize) -> Option<usize> {
         let wanted = (2 * mean).div_ceil(64).clamp(1, MOST_WORDS as u64);
         let mut words = wanted.next_power_of_two() as usize;
@@ -37,15 +37,16 @@ impl Signatures {
         Some(words)
     }
 
-    /// The memory of a signature whose bitmap has so many words.
+    /// The memory in bytes of a signature whose bitmap has `words` words.
     pub const fn bytes_per_set(words: usize) -> usize {
         words * size_of::<u64>() + size_of::<u32>()
     }
 
-    /// What was [drawn](Self::draw): `words` words for each of the sets whose sizes these are.
+    /// Signatures from bitmaps and sizes made by [`fill`](Self::fill); `bitmaps` has `words` words
+    /// for each set.
     ///
     /// # Panics
-    /// If there are more or fewer, or `words` is no power of two up to 32.
+    /// If the lengths do not match, or `words` is not a power of two up to 32.
     pub fn new(words: usize, bitmaps: Vec<u64>, sizes: Vec<u32>, level: Level) -> Signatures {
         assert!(words.is_power_of_two() && words <= MOST_WORDS);
         assert_eq!(bitmaps.len(), words * sizes.len());
@@ -57,8 +58,9 @@ impl Signatures {
         }
     }
 
-    /// Turns the bits of a set of hashes in its bitmap, which is zero, and returns its size.
-    pub fn draw(set: &[u64], bitmap: &mut [u64]) -> u32 {
+    /// Flips the bit of each hash of `set` in `bitmap`, which must be zero; returns the size of the
+    /// set.
+    pub fn fill(set: &[u64], bitmap: &mut [u64]) -> u32 {
         let mask = 64 * bitmap.len() as u64 - 1;
         for hash in set {
             let bit = hash & mask;
@@ -67,13 +69,13 @@ impl Signatures {
         u32::try_from(set.len()).unwrap_or(u32::MAX)
     }
 
-    /// Appends those of `others` whose Jaccard similarity to a set may reach `thousandths`, in
-    /// their order; never leaves out one that does.
-    pub fn sift(&self, set: u64, others: &[u64], thousandths: u32, possible: &mut Vec<u64>) {
+    /// Appends those of `others` whose Jaccard similarity to `set` may reach `thousandths`, in
+    /// their order. Never leaves out one that does.
+    pub fn filter(&self, set: u64, others: &[u64], thousandths: u32, possible: &mut Vec<u64>) {
         let bitmap = &self.bitmaps[set as usize * self.words..][..self.words];
         let size = self.sizes[set as usize];
-        let mut distances = [0; TOGETHER];
-        for others in others.chunks(TOGETHER) {
+        let mut distances = [0; BATCH];
+        for others in others.chunks(BATCH) {
             let distances = &mut distances[..others.len()];
             (self.distances)(bitmap, &self.bitmaps, others, distances);
             for (other, distance) in others.iter().zip(distances) {
@@ -86,11 +88,11 @@ impl Signatures {
     }
 }
 
-/// Whether two sets of these sizes, of which at least `apart` elements are in one only, may have
-/// this share of all their elements in common.
+/// Whether the Jaccard similarity of two sets of sizes `a` and `b` may reach `thousandths`, given
+/// that at least `apart` elements are in only one of them.
 fn may_reach((a, b): (u32, u32), apart: u32, thousandths: u32) -> bool {
     if a == u32::MAX || b == u32::MAX {
-        // So large that nobody counted.
+        // The size is saturated, so nothing is known.
         return true;
     }
     let total = u64::from(a) + u64::from(b);
@@ -106,7 +108,7 @@ mod tests {
     use proptest::prelude::*;
     use xxhash_rust::xxh3::xxh3_64;
 
-    /// Sets of a common part and parts of their own, with hashes that fall on few bits or many.
+    /// Sets of a common part and individual parts, with hashes that map to few bits or many.
     fn sets() -> impl Strategy<Value = Vec<Vec<u64>>> {
         let hash = prop_oneof![
             any::<u64>(),
@@ -129,7 +131,7 @@ mod tests {
         let mut bitmaps = vec![0; words * sets.len()];
         let drawn = sets.iter().zip(bitmaps.chunks_mut(words));
         let sizes = drawn
-            .map(|(set, bitmap)| Signatures::draw(set, bitmap))
+            .map(|(set, bitmap)| Signatures::fill(set, bitmap))
             .collect();
         Signatures::new(words, bitmaps, sizes, level)
     }
@@ -149,7 +151,7 @@ mod tests {
                     let around = exact.flat_map(|exact| [exact.saturating_sub(1), exact, exact + 1]);
                     for least in around.chain([thousandths]).map(|least| least.clamp(1, 1000)) {
                         let mut possible = Vec::new();
-                        signatures.sift(number, &all, least, &mut possible);
+                        signatures.filter(number, &all, least, &mut possible);
                         prop_assert!(possible.is_sorted());
                         for (other, of_other) in all.iter().zip(&sets) {
                             let (shared, of) = jaccard(set, of_other);
@@ -168,7 +170,7 @@ mod tests {
             for least in [1, 500, 666, 667, 750, 799, 800, 801, 1000] {
                 let reaches = of > 0 && 1000 * shared >= least * of;
                 prop_assert!(!reaches || may_reach((shared + a, shared + b), apart, least));
-                // And as good as the bits can say.
+                // And the bound is as tight as the bits allow.
                 if apart == a + b {
                     prop_assert!(reaches || of == 0 || !may_reach((shared + a, shared + b), apart, least));
                 }
@@ -178,7 +180,7 @@ mod tests {
 
     #[test]
     fn pages_of_a_template_are_left_out() {
-        // 150 shingles in common, 60 of each page's own: 0.56 of all.
+        // 150 shingles in common and 60 of each page alone: 0.56 of all.
         let set = |page: u64| {
             let hash = |number: u64| xxh3_64(&number.to_le_bytes());
             let common = (1..=150).map(hash);
@@ -195,7 +197,7 @@ mod tests {
         let signatures = signatures(&sets, words, Level::best());
         let mut possible = Vec::new();
         all.iter()
-            .for_each(|set| signatures.sift(*set, &all, 800, &mut possible));
+            .for_each(|set| signatures.filter(*set, &all, 800, &mut possible));
         assert!(possible == all, "nobody but oneself");
     }
 

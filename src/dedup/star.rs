@@ -1,38 +1,39 @@
-//! Star clusters: every removed document is a verified copy of the one that stays.
+//! Star clusters: every removed document is a verified copy of a document that stays.
 //!
-//! The rule: documents are visited in keep order; an undecided one becomes a *centre* and removes
-//! those of its neighbours that are still undecided and that verify as its copies. So whoever stays
-//! is near no other that stays, unless verification refused the pair, and no chain of small
-//! differences ties strangers together.
+//! The rule visits documents in keep order. An undecided one becomes a *centre* and removes those
+//! of its neighbours that are still undecided and verify as its copies. So no two documents that
+//! stay are near, unless verification refused the pair. No chain of small differences joins
+//! unrelated documents.
 //!
-//! Only centres ask for neighbours, and only behind themselves. A [`Star`] is one block:
+//! Only centres are queried, and only for later documents. A [`Star`] is one block:
 //!
 //! ```text
 //! for each block, in order:
 //!     build its index, make a Star
 //!     for each earlier block:  star.remove_near(its centres, a batch at a time)
 //!     while star.step(..)? {}                        the block itself
-//!     put its centres aside
+//!     keep its centres for later blocks
 //! ```
 //!
-//! To remove from new documents what an older collection has, and nothing else, let all documents
-//! of the older collection pass by [`remove_near`](Star::remove_near) as centres, and take no
-//! [`step`](Star::step).
+//! To remove only the documents that an older collection contains, pass all its documents to
+//! [`remove_near`](Star::remove_near) as centres, without any [`step`](Star::step).
 
 use super::gather::{FEW, Gatherer, Pair, neighbours_of_each};
-use super::settle::{Asking, State, settle};
+use super::settle::{CentreSet, State, settle};
 use super::sweep::sweep;
 use super::{Documents, Event, Judge, Parallel};
 use crate::Result;
 use crate::search::join::SketchIndex;
 
-/// Documents that are visited at a time.
+/// Documents visited at a time.
 const BATCH: usize = 1024;
-/// The same where they have very many neighbours: all pairs of a batch are compared.
+/// Documents visited at a time if they have very many neighbours: all pairs of a batch are
+/// compared.
 const DENSE_BATCH: usize = 256;
-/// Pairs that are held at a time.
+/// Pairs in memory at a time.
 const PAIRS: usize = 1 << 18;
-/// Neighbours that a few centres may have, for each pair: a pair takes more work and memory.
+/// Factor by which a few dense centres may have more neighbours than [`PAIRS`]: a neighbour takes
+/// less work and memory than a pair.
 const NEIGHBOURS: usize = 16;
 
 /// The star rule over a block of documents.
@@ -40,9 +41,9 @@ pub struct Star<'a> {
     index: &'a SketchIndex<'a>,
     block: Documents<'a>,
     states: Vec<State>,
-    /// Everything before is decided.
+    /// All documents before this position are decided.
     decided: u32,
-    /// Whether those who asked last had very many neighbours.
+    /// Whether the last batch had very many neighbours.
     is_dense: bool,
     refused: u64,
     gatherer: Gatherer,
@@ -51,17 +52,17 @@ pub struct Star<'a> {
 }
 
 impl<'a> Star<'a> {
-    /// Memory that a star uses at most, besides [`bytes_per_document`](Self::bytes_per_document):
-    /// pairs, their outcomes, and buffers to search with.
+    /// Maximum memory of a star in bytes, besides [`bytes_per_document`](Self::bytes_per_document):
+    /// pairs, their outcomes, and search buffers.
     pub const WORKING_BYTES: usize = 96 << 20;
 
-    /// The star of the documents of `index`, all undecided, whose ranks begin with `first`.
+    /// Creates the star of the documents of `index`, all undecided, whose ranks start at `first`.
     ///
-    /// `partitions` has a value for each, and only documents of one value are compared; or it is
-    /// empty.
+    /// `partitions` has a value for each document, and only documents with equal values are
+    /// compared; or it is empty.
     ///
     /// # Panics
-    /// If there are neither none nor as many partitions as documents.
+    /// If `partitions` is neither empty nor has one value for each document.
     pub fn new(index: &'a SketchIndex<'a>, first: u64, partitions: &'a [u64]) -> Star<'a> {
         Star {
             index,
@@ -76,7 +77,7 @@ impl<'a> Star<'a> {
         }
     }
 
-    /// The same with other batches, which change the order of events and nothing else.
+    /// Sets the batch sizes, which change only the order of events.
     #[must_use]
     pub fn with_batches(mut self, documents: usize, pairs: usize) -> Star<'a> {
         self.batch = documents.max(1);
@@ -84,18 +85,18 @@ impl<'a> Star<'a> {
         self
     }
 
-    /// The memory that each document takes, besides its sketch and the index.
+    /// The memory of each document in bytes, besides its sketch and the index.
     pub const fn bytes_per_document() -> usize {
         size_of::<State>()
     }
 
-    /// Lets `centres`, all of earlier ranks, remove what they verify.
+    /// Removes the documents that verify as copies of `centres`, all of earlier ranks.
     ///
-    /// Batches of centres have to come in keep order, before the first [`step`](Self::step).
-    /// `judge` is asked with the ranks of centre and member, once at most for each pair, and only
-    /// while the member is undecided. `sink` gets each removal, and each refusal that the judge
-    /// wants to be told of; the set of events is always the same, their order depends on nothing
-    /// but the batches.
+    /// Call it with batches of centres in keep order, before the first [`step`](Self::step).
+    /// `judge` is called with the ranks of centre and member, at most once for each pair, and only
+    /// while the member is undecided. `sink` receives each removal, and each refusal for which
+    /// [`Judge::reports_refusal`] holds. The set of events is always the same; their order depends
+    /// only on the batches.
     ///
     /// # Errors
     /// The first of `judge` or `sink`.
@@ -106,13 +107,13 @@ impl<'a> Star<'a> {
         judge: &impl Judge,
         sink: &mut dyn FnMut(Event) -> Result<()>,
     ) -> Result<()> {
-        let asking = Asking {
+        let centre_set = CentreSet {
             documents: *centres,
             own: None,
         };
         let numbers: Vec<u32> = centres.numbers().collect();
         for numbers in numbers.chunks(self.batch) {
-            self.remove_from(0, &asking, numbers, parallel, judge, sink)?;
+            self.remove_from(0, &centre_set, numbers, parallel, judge, sink)?;
         }
         Ok(())
     }
@@ -135,38 +136,38 @@ impl<'a> Star<'a> {
             return Ok(false);
         };
         let behind = last + 1;
-        let asking = Asking {
+        let centre_set = CentreSet {
             documents: self.block,
             own: Some(first..behind),
         };
-        // Mostly one question each is enough; where that gives too many pairs, the batch is
-        // settled first, and then its centres ask.
+        // Usually one query for each document suffices. If that gives too many pairs, the batch is
+        // decided first, and then only its centres are queried.
         let mut pairs = None;
         if !self.is_dense {
-            pairs = self.near(&asking, &batch, |position| position + 1, parallel);
+            pairs = self.near(&centre_set, &batch, |position| position + 1, parallel);
             self.is_dense = pairs.is_none();
         }
         match pairs {
-            Some(pairs) => self.settle(&asking, &batch, &pairs, parallel, judge, sink)?,
+            Some(pairs) => self.settle(&centre_set, &batch, &pairs, parallel, judge, sink)?,
             None => {
                 judge.prepare()?;
                 let pairs = self.pairs_of(&batch, parallel);
-                self.settle(&asking, &batch, &pairs, parallel, judge, sink)?;
+                self.settle(&centre_set, &batch, &pairs, parallel, judge, sink)?;
                 let is_centre = |position: &u32| self.states[*position as usize] == State::Centre;
                 let centres: Vec<u32> = batch.iter().copied().filter(is_centre).collect();
-                self.remove_from(behind, &asking, &centres, parallel, judge, sink)?;
+                self.remove_from(behind, &centre_set, &centres, parallel, judge, sink)?;
             }
         }
         self.decided = behind;
         Ok(true)
     }
 
-    /// How many pairs were refused, told or not.
+    /// The number of refused pairs, reported or not.
     pub fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Everything before this position is decided.
+    /// All documents before this position are decided.
     pub fn decided(&self) -> u32 {
         self.decided
     }
@@ -193,11 +194,11 @@ impl<'a> Star<'a> {
         undecided.take(most).collect()
     }
 
-    /// What is near those that `asking` has under `numbers`, from the position that `start` gives
-    /// for each; nothing if somebody has too many candidates.
+    /// The near pairs of documents `numbers` of `centre_set`, each from position `start(number)`
+    /// on. `None` if one has too many candidates.
     fn near(
         &mut self,
-        asking: &Asking<'_>,
+        centre_set: &CentreSet<'_>,
         numbers: &[u32],
         start: impl Fn(u32) -> u32,
         parallel: &impl Parallel,
@@ -205,12 +206,12 @@ impl<'a> Star<'a> {
         let (states, block, count) = (&self.states, &self.block, self.block.count());
         let found = self.gatherer.gather(
             self.index,
-            &asking.documents,
+            &centre_set.documents,
             numbers
                 .iter()
                 .map(|number| (*number, start(*number)..count)),
             (self.pairs / numbers.len().max(1)).max(1),
-            |pair| is_wanted(states, block, &asking.documents, pair),
+            |pair| is_wanted(states, block, &centre_set.documents, pair),
             parallel,
         );
         (found.end >= count).then(|| found.pairs())
@@ -232,18 +233,17 @@ impl<'a> Star<'a> {
         rows.into_iter().flat_map(|(_, pairs)| pairs).collect()
     }
 
-    /// Settles the pairs of a batch with one another, and with what is behind it as far as there
-    /// are such pairs.
+    /// Decides the documents of a batch, and the members after it that occur in `pairs`.
     fn settle(
         &mut self,
-        asking: &Asking<'_>,
+        centre_set: &CentreSet<'_>,
         batch: &[u32],
         pairs: &[Pair],
         parallel: &impl Parallel,
         judge: &impl Judge,
         sink: &mut dyn FnMut(Event) -> Result<()>,
     ) -> Result<()> {
-        // Nobody is near before them: they are centres.
+        // Documents without a near earlier one are centres.
         let mut rest = pairs.iter().map(|pair| pair.member).peekable();
         for position in batch {
             while rest.next_if(|member| member < position).is_some() {}
@@ -252,41 +252,42 @@ impl<'a> Star<'a> {
             }
         }
         let (block, states) = ((self.index, &self.block), &mut self.states);
-        self.refused += settle(block, asking, pairs, states, parallel, judge, sink)?;
+        self.refused += settle(block, centre_set, pairs, states, parallel, judge, sink)?;
         Ok(())
     }
 
-    /// Lets the centres that `asking` has under `numbers` remove what is near from `start` on.
+    /// Removes the copies of centres `numbers` of `centre_set`, from position `start` on.
     fn remove_from(
         &mut self,
         start: u32,
-        asking: &Asking<'_>,
+        centre_set: &CentreSet<'_>,
         numbers: &[u32],
         parallel: &impl Parallel,
         judge: &impl Judge,
         sink: &mut dyn FnMut(Event) -> Result<()>,
     ) -> Result<()> {
         if !self.is_dense {
-            if let Some(pairs) = self.near(asking, numbers, |_| start, parallel) {
+            if let Some(pairs) = self.near(centre_set, numbers, |_| start, parallel) {
                 let (block, states) = ((self.index, &self.block), &mut self.states);
-                self.refused += settle(block, asking, &pairs, states, parallel, judge, sink)?;
+                self.refused += settle(block, centre_set, &pairs, states, parallel, judge, sink)?;
                 return Ok(());
             }
             judge.prepare()?;
         }
         let mut most = 0;
         for few in numbers.chunks(FEW) {
-            most = most.max(self.sweep(start, asking, few, parallel, judge, sink)?);
+            most = most.max(self.sweep(start, centre_set, few, parallel, judge, sink)?);
         }
         self.is_dense = most > self.pairs / self.batch;
         Ok(())
     }
 
-    /// The same for a few centres with very many neighbours; returns how many one has at most.
+    /// Like [`remove_from`](Self::remove_from) for a few centres with very many neighbours. Returns
+    /// the largest number of neighbours of one centre.
     fn sweep(
         &mut self,
         start: u32,
-        asking: &Asking<'_>,
+        centre_set: &CentreSet<'_>,
         few: &[u32],
         parallel: &impl Parallel,
         judge: &impl Judge,
@@ -299,17 +300,17 @@ impl<'a> Star<'a> {
             let (states, block) = (&self.states, &self.block);
             let found = self.gatherer.gather(
                 self.index,
-                &asking.documents,
+                &centre_set.documents,
                 few.iter().map(|number| (*number, from..count)),
                 limit,
-                |pair| is_wanted(states, block, &asking.documents, pair),
+                |pair| is_wanted(states, block, &centre_set.documents, pair),
                 parallel,
             );
             let lists: Vec<(u32, &[u32])> = found.lists().collect();
             let lengths = lists.iter().map(|(_, list)| list.len());
             most = most.max(lengths.max().unwrap_or_default());
             let (block, states) = ((self.index, block), &mut self.states);
-            let centres = &asking.documents;
+            let centres = &centre_set.documents;
             self.refused += sweep(block, centres, &lists, states, parallel, judge, sink)?;
             from = found.end;
         }
@@ -317,13 +318,13 @@ impl<'a> Star<'a> {
     }
 }
 
-/// Whether a pair has to be looked at: its member is undecided, and both are in one partition.
+/// Whether a pair is to be compared: its member is undecided, and both are in one partition.
 fn is_wanted(
     states: &[State],
     block: &Documents<'_>,
-    asking: &Documents<'_>,
+    centre_set: &Documents<'_>,
     Pair { member, centre }: Pair,
 ) -> bool {
     states[member as usize] == State::Undecided
-        && block.partition(member) == asking.partition(centre)
+        && block.partition(member) == centre_set.partition(centre)
 }

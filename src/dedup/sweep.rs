@@ -1,22 +1,22 @@
-//! Centres with very many neighbours, a few centres at a time.
+//! Removal for centres with very many neighbours, a few centres at a time.
 //!
-//! All centres are known, so members do not wait for one another: each thread takes a range of
-//! members and lets the centres pass over it in order. No list of pairs is made; what the judge
-//! can refuse by a look at its summaries costs nanoseconds.
+//! All centres are known, so members do not depend on one another. Each task has a range of members
+//! and applies the centres to it in order. No list of pairs is built; a pair that the judge refuses
+//! by its filter costs nanoseconds.
 
 use super::settle::State;
 use super::{Documents, Event, Judge, Parallel, Verdict};
 use crate::search::join::SketchIndex;
 use crate::{Error, Result};
 
-/// Pairs that a thread takes at a time.
+/// Pairs of one task.
 const PAIRS: usize = 4096;
-/// Tasks whose events are held at a time: every pair may be one.
+/// Tasks whose events are in memory at a time; every pair may be an event.
 const TASKS: usize = 128;
 
 /// A range of members.
 struct Task<'s> {
-    /// The position of the first.
+    /// The position of the first member.
     first: u32,
     states: &'s mut [State],
     events: Vec<Event>,
@@ -31,8 +31,8 @@ struct Buffers {
     possible: Vec<u64>,
 }
 
-/// Lets `centres` remove, in the order of `lists`, those undecided members of their lists that
-/// verify; returns how many pairs were refused.
+/// Applies `centres` in the order of `lists`: removes the undecided members of their lists that
+/// verify. Returns the number of refused pairs.
 pub(super) fn sweep(
     block: (&SketchIndex<'_>, &Documents<'_>),
     centres: &Documents<'_>,
@@ -42,7 +42,7 @@ pub(super) fn sweep(
     judge: &impl Judge,
     sink: &mut dyn FnMut(Event) -> Result<()>,
 ) -> Result<u64> {
-    let mut tasks = cut(lists, states);
+    let mut tasks = split_into_tasks(lists, states);
     let mut refused = 0;
     for some in tasks.chunks_mut(TASKS) {
         parallel.for_each(some, |task| {
@@ -60,8 +60,8 @@ pub(super) fn sweep(
     Ok(refused)
 }
 
-/// Ranges of members with about as many pairs each: the longest list says where to cut.
-fn cut<'s>(lists: &[(u32, &[u32])], states: &'s mut [State]) -> Vec<Task<'s>> {
+/// Ranges of members with about equally many pairs, split at quantiles of the longest list.
+fn split_into_tasks<'s>(lists: &[(u32, &[u32])], states: &'s mut [State]) -> Vec<Task<'s>> {
     let pairs: usize = lists.iter().map(|(_, list)| list.len()).sum();
     let longest = lists.iter().map(|(_, list)| *list);
     let longest = longest.max_by_key(|list| list.len()).unwrap_or_default();
@@ -102,13 +102,13 @@ impl Task<'_> {
             let start = list.partition_point(|member| *member < self.first);
             let list = &list[start..];
             let own = &list[..list.partition_point(|member| *member < end)];
-            self.pass(block, centres, *centre, own, judge, &mut buffers)?;
+            self.apply(block, centres, *centre, own, judge, &mut buffers)?;
         }
         Ok(())
     }
 
-    /// Lets a centre pass over its members in the range.
-    fn pass(
+    /// Removes the members of a centre in the range that verify.
+    fn apply(
         &mut self,
         (index, block): (&SketchIndex<'_>, &Documents<'_>),
         centres: &Documents<'_>,
@@ -132,7 +132,7 @@ impl Task<'_> {
                 .map(|member| block.rank(*member)),
         );
         possible.clear();
-        judge.sift(earlier, undecided, possible);
+        judge.filter(earlier, undecided, possible);
         let mut event = |later: u64, verdict| {
             let position = (later - block.rank(0)) as u32;
             let (a, b) = (centres.sketch(centre), block.sketch(position));
@@ -149,13 +149,13 @@ impl Task<'_> {
             if possible.next_if_eq(&later).is_some() {
                 let verdict = judge.verify(earlier, later)?;
                 if verdict != Verdict::Refused {
-                    let place = event(later, verdict);
-                    self.states[place] = State::Removed;
+                    let index = event(later, verdict);
+                    self.states[index] = State::Removed;
                     continue;
                 }
             }
             self.refused += 1;
-            if judge.is_told(earlier, later) {
+            if judge.reports_refusal(earlier, later) {
                 event(later, Verdict::Refused);
             }
         }

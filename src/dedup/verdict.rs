@@ -1,14 +1,16 @@
+//! Verdicts of exact comparisons, and the events of the rules.
+
 use crate::sketch::Score;
 
 /// Numerator and denominator, not reduced.
 pub type Fraction = (u64, u64);
 
-/// What an exact comparison of two documents says.
+/// The result of an exact comparison of two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// They are copies of one another, as alike as this.
+    /// They are copies, with this similarity.
     Same(Fraction),
-    /// They are not, whatever their sketches say.
+    /// They are not copies, although their sketches are near.
     Refused,
 }
 
@@ -19,8 +21,8 @@ pub struct Event {
     pub member: u64,
     /// The rank of the earlier one.
     pub centre: u64,
-    /// How near their sketches are.
+    /// The score of their sketches.
     pub score: Score,
-    /// What was judged.
+    /// The result of the comparison.
     pub verdict: Verdict,
 }

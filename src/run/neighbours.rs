@@ -216,7 +216,7 @@ impl Searched<'_> {
     ) -> Result<()> {
         let (mut start, end) = (0, self.index.count());
         while start < end {
-            let query = join::Near {
+            let query = join::NearQuery {
                 sketch,
                 within: start..end,
                 limit: CANDIDATES,

@@ -1,7 +1,7 @@
-//! All pairs: the definition of every search, and the oracle of its tests.
+//! Comparison of all pairs: the definition of every search, and the oracle of its tests.
 
-/// Compares every query with everything searched: for each query, the score and position of
-/// what `near` accepts, by ascending (score, position).
+/// Compares every query with every item of `searched`. Returns for each query the (score, position)
+/// of each item that `near` accepts, ascending.
 ///
 /// Quadratic: `queries.len() * searched.len()` comparisons. Positions are indices into
 /// `searched`.

@@ -1,6 +1,8 @@
-/// A moment as nanoseconds since 1970 in universal time: from ISO 8601 or RFC 3339
-/// (`2024-01-02`, `2024-01-02T03:04:05.678+01:00`), or from 8 or 14 digits (`20240102030405`);
-/// what is left out is zero, and so is the offset.
+//! Parsing of dates.
+
+/// Parses a date to nanoseconds since 1970 in UTC. Accepts ISO 8601, RFC 3339 (`2024-01-02`,
+/// `2024-01-02T03:04:05.678+01:00`), and 8 or 14 digits (`20240102030405`). Missing parts of the
+/// time are zero; a missing offset is UTC.
 pub(super) fn moment(date: &[u8]) -> Option<i128> {
     let mut rest = Reader(date.trim_ascii());
     let year = rest.number(4)?;
@@ -39,10 +41,10 @@ pub(super) fn moment(date: &[u8]) -> Option<i128> {
         .then_some(i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds))
 }
 
-/// Days from 1970-01-01 to a day that exists in the Gregorian calendar.
+/// Days from 1970-01-01 to a date; `None` if it does not exist in the Gregorian calendar.
 ///
-/// Source: Richards, Mapping Time, 1998: years are counted from March, so that the leap day is
-/// their last.
+/// Source: Richards, Mapping Time, 1998. Years start in March, so that the leap day is the last of
+/// a year.
 fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let length = match month {
@@ -63,11 +65,11 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1 - 719_468)
 }
 
-/// What has not been read yet.
+/// The remaining input.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
-    /// Exactly so many digits.
+    /// Reads exactly `digits` digits.
     fn number(&mut self, digits: usize) -> Option<i64> {
         let (number, rest) = self.0.split_at_checked(digits)?;
         self.0 = rest;
@@ -77,7 +79,7 @@ impl Reader<'_> {
         })
     }
 
-    /// One of these bytes, if it is next.
+    /// Skips the next byte if it is one of `any`; returns whether it was.
     fn take(&mut self, any: &[u8]) -> bool {
         let found = self.0.first().is_some_and(|byte| any.contains(byte));
         self.0 = &self.0[usize::from(found)..];
@@ -88,7 +90,8 @@ impl Reader<'_> {
         self.0.first().is_some_and(u8::is_ascii_digit)
     }
 
-    /// At least one digit behind a point, as nanoseconds; those beyond do not count.
+    /// Reads the digits after the decimal point, at least one, as nanoseconds; further digits are
+    /// ignored.
     fn fraction(&mut self) -> Option<i64> {
         let digits = self
             .0
@@ -102,7 +105,7 @@ impl Reader<'_> {
         (digits > 0).then_some(nanoseconds)
     }
 
-    /// Seconds ahead of universal time.
+    /// Reads the offset from UTC in seconds, positive to the east.
     fn offset(&mut self) -> Option<i64> {
         if self.take(b"Zz") || self.0.is_empty() {
             return Some(0);

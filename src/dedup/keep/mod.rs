@@ -1,4 +1,4 @@
-//! In which order copies are kept.
+//! Keep order: the order of preference among copies.
 //!
 //! Each document has a key of 16 bytes; the smallest key is the best copy, and among equal keys
 //! the first document in the input.
@@ -11,14 +11,14 @@ pub use site::site;
 use crate::{Error, ErrorKind, Result};
 use std::fmt;
 
-/// Which copy is best.
+/// The policy that decides which copy is best.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// The first in the input.
     First,
-    /// The one with most bytes of text.
+    /// The one with the longest text in bytes.
     Longest,
-    /// The one with the latest date; those without a date that can be read come last.
+    /// The one with the latest date; those without a valid date come last.
     Newest,
     /// The one with the fewest bytes of URL; those without one come last.
     ShortestUrl,
@@ -30,13 +30,13 @@ pub enum Policy {
     Smallest(String),
 }
 
-/// What a policy may look at.
+/// The properties of a document that a policy uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Facts<'a> {
-    /// How long the text is.
+    /// The length of the text in bytes.
     pub text_bytes: u64,
-    /// When the document was made or fetched; empty if unknown. ISO 8601, RFC 3339 or
-    /// 14 digits.
+    /// The date when the document was created or fetched; empty if unknown. ISO 8601, RFC 3339, or
+    /// 8 or 14 digits.
     pub date: &'a [u8],
     /// Its URL; empty if unknown.
     pub url: &'a [u8],
@@ -47,13 +47,13 @@ pub struct Facts<'a> {
 /// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// A number; not a number counts as none.
+    /// A number; NaN counts as missing.
     Number(f64),
     /// A string.
     Text(&'a [u8]),
 }
 
-/// What is missing stands behind every key.
+/// The key of a missing value: sorts after every other key.
 pub const LAST: [u8; 16] = [0xFF; 16];
 
 impl Policy {
@@ -83,7 +83,7 @@ impl Policy {
         }
     }
 
-    /// The key of a document: ascending is better first.
+    /// The sort key of a document: smaller is better.
     pub fn key(&self, facts: &Facts<'_>) -> [u8; 16] {
         match self {
             Policy::First => [0; 16],
@@ -99,7 +99,7 @@ impl Policy {
     }
 }
 
-/// As [`Policy::parse`] reads it.
+/// In the format of [`Policy::parse`].
 impl fmt::Display for Policy {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -113,19 +113,19 @@ impl fmt::Display for Policy {
     }
 }
 
-/// A key of a number, small ones first.
+/// The key of a number, in ascending order.
 fn number(value: u64) -> [u8; 16] {
     u128::from(value).to_be_bytes()
 }
 
-/// Whole numbers that order like decimal ones.
+/// Maps floating-point numbers to integers in the same order.
 fn ordered(number: f64) -> u64 {
-    // The bits of a float order like integers, but for the sign; -0.0 is 0.0.
+    // The bits of floats sort like integers, except for the sign; adding 0.0 turns -0.0 into 0.0.
     let bits = (number + 0.0).to_bits() as i64;
     (bits ^ ((bits >> 63) as u64 >> 1) as i64) as u64 ^ 1 << 63
 }
 
-/// A key of a field's value, small ones first.
+/// The key of a field's value, in ascending order.
 fn smallest(value: Value<'_>) -> Option<[u8; 16]> {
     match value {
         Value::Number(number) if number.is_nan() => None,
@@ -141,7 +141,7 @@ fn smallest(value: Value<'_>) -> Option<[u8; 16]> {
     }
 }
 
-/// A key of a field's value, great ones first.
+/// The key of a field's value, in descending order.
 fn value(value: Value<'_>) -> Option<[u8; 16]> {
     match value {
         Value::Number(number) if number.is_nan() => None,

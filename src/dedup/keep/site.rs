@@ -1,8 +1,10 @@
+//! The site of a URL.
+
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The site of a URL, as the 64-bit xxh3 hash of its host in lower case.
 ///
-/// User, port and a final dot do not count; a leading `www.` does. All that have no host are of
+/// User, port and a final dot are ignored; a leading `www.` is not. All URLs without a host have
 /// one site, that of the empty name.
 ///
 /// ```
@@ -14,12 +16,12 @@ pub fn site(url: &[u8]) -> u64 {
     xxh3_64(&host(url).to_ascii_lowercase())
 }
 
-/// The host of a URL, or nothing.
+/// The host of a URL; empty if there is none.
 fn host(url: &[u8]) -> &[u8] {
     let Some(slashes) = url.windows(2).position(|pair| pair == b"//") else {
         return &[];
     };
-    // Slashes further back are those of a path.
+    // Two slashes elsewhere belong to the path.
     if !(slashes == 0 || url[..slashes].ends_with(b":")) {
         return &[];
     }
@@ -29,7 +31,7 @@ fn host(url: &[u8]) -> &[u8] {
     let named = authority.rsplit(|byte| *byte == b'@').next();
     let named = named.unwrap_or_default();
     let host = match named.iter().position(|byte| *byte == b']') {
-        // An address with colons of its own.
+        // An IPv6 address, which contains colons.
         Some(bracket) if named.starts_with(b"[") => &named[..=bracket],
         _ => named.split(|byte| *byte == b':').next().unwrap_or_default(),
     };

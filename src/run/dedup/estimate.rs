@@ -8,7 +8,7 @@ use crate::io::FileSystem;
 use crate::io::usage::thread_time;
 use crate::kernel::columns::Columns;
 use crate::run::{Resources, Stage, StagePlan, Workers, methods};
-use crate::search::join::{Any, Scratch, SketchIndex};
+use crate::search::join::{AnyQuery, Scratch, SketchIndex};
 use crate::sketch::accidental::Chance;
 use crate::sketch::{Method, Shape};
 
@@ -229,9 +229,9 @@ fn nearness(
             .map(|sketch| SketchIndex::bytes_for(method, sketch))
             .sum::<usize>();
         let index = SketchIndex::build(method, sketches, memory.max(1 << 20), resources.level)?;
-        let queries: Vec<Any<'_>> = (0..)
+        let queries: Vec<AnyQuery<'_>> = (0..)
             .zip(sketches.iter())
-            .map(|(position, sketch)| Any {
+            .map(|(position, sketch)| AnyQuery {
                 sketch,
                 except: Some(position),
             })

@@ -24,7 +24,7 @@ use crate::io::{Sorted, Sorter};
 use crate::kernel::Level;
 use crate::run::pipeline::Pipeline;
 use crate::run::{Progress, Resources, Stage};
-use crate::search::join::{Any, Scratch, SketchIndex};
+use crate::search::join::{AnyQuery, Scratch, SketchIndex};
 use crate::sketch::{Method, SketchList};
 
 use super::bits::Bits;
@@ -194,9 +194,9 @@ impl Stages<'_> {
             .map_init(Scratch::default, |scratch, start| {
                 let piece = start..sketches.count().min(start + QUERIES);
                 let first = queries.first + start as u64;
-                let asked: Vec<Any<'_>> = (first..)
+                let asked: Vec<AnyQuery<'_>> = (first..)
                     .zip(sketches.range(piece).iter())
-                    .map(|(rank, sketch)| Any {
+                    .map(|(rank, sketch)| AnyQuery {
                         sketch,
                         except: held.contains(&rank).then(|| (rank - block.first) as u32),
                     })
@@ -283,13 +283,15 @@ impl Stages<'_> {
             self.for_each_block(marked, trial, |index, own, earlier| {
                 let block = (index, own);
                 if let Some(earlier) = earlier {
-                    count += components.tell_with(block, earlier, &Pool, trial, &mut sink)?;
+                    count +=
+                        components.report_refused_with(block, earlier, &Pool, trial, &mut sink)?;
                     return Ok(());
                 }
                 let mut from = 0;
                 while from < own.count() {
                     self.progress.check()?;
-                    let (next, told) = components.tell(block, from, &Pool, trial, &mut sink)?;
+                    let (next, told) =
+                        components.report_refused(block, from, &Pool, trial, &mut sink)?;
                     (from, count) = (next, count + told);
                 }
                 Ok(())
@@ -419,14 +421,14 @@ impl Judge for Trial<'_> {
         Ok(())
     }
 
-    fn sift(&self, earlier: u64, later: &[u64], possible: &mut Vec<u64>) {
+    fn filter(&self, earlier: u64, later: &[u64], possible: &mut Vec<u64>) {
         match self.signatures.get() {
-            Some(signatures) => signatures.sift(earlier, later, self.thousandths, possible),
+            Some(signatures) => signatures.filter(earlier, later, self.thousandths, possible),
             None => possible.extend_from_slice(later),
         }
     }
 
-    fn is_told(&self, _: u64, later: u64) -> bool {
+    fn reports_refusal(&self, _: u64, later: u64) -> bool {
         self.counts.admits(later)
     }
 }
@@ -506,7 +508,7 @@ impl Centres {
                     sketches.push(all.all(method).get(place));
                     parts.extend(all.parts.get(place));
                 }
-                visit(&Documents::listed(sketches.all(method), ranks, &parts))?;
+                visit(&Documents::with_ranks(sketches.all(method), ranks, &parts))?;
             }
         }
         Ok(())

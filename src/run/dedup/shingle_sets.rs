@@ -192,7 +192,7 @@ impl ShingleSets {
             .enumerate()
             .try_for_each_init(Vec::new, |set, (rank, (bitmap, size))| {
                 self.read(rank as u64, set)?;
-                *size = Signatures::draw(set, bitmap);
+                *size = Signatures::fill(set, bitmap);
                 Ok(())
             })?;
         Ok(Signatures::new(words, bitmaps, sizes, level))

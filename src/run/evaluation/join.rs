@@ -8,7 +8,7 @@ use crate::run::collection::Inputs;
 use crate::run::held::Held;
 use crate::run::neighbours::{index, usable};
 use crate::run::sketcher::Sketched;
-use crate::search::join::{Near, Scratch};
+use crate::search::join::{NearQuery, Scratch};
 use crate::sketch::Method;
 
 /// Queries that a thread takes at a time.
@@ -41,9 +41,9 @@ pub fn all_pairs(
         inputs.progress.check()?;
         let (mut found, mut taken) = (Vec::new(), Ok(()));
         let positions = start..index.count().min(start + QUERIES);
-        let mut queries: Vec<(u32, Near<'_>)> = positions
+        let mut queries: Vec<(u32, NearQuery<'_>)> = positions
             .map(|position| {
-                let query = Near {
+                let query = NearQuery {
                     sketch: sketches.get(position as usize),
                     within: position + 1..index.count(),
                     limit: CANDIDATES,
@@ -52,7 +52,8 @@ pub fn all_pairs(
             })
             .collect();
         while !queries.is_empty() && taken.is_ok() {
-            let asked: Vec<Near<'_>> = queries.iter().map(|(_, query)| query.clone()).collect();
+            let asked: Vec<NearQuery<'_>> =
+                queries.iter().map(|(_, query)| query.clone()).collect();
             index.near_batch(&asked, scratch, |place, near, next| {
                 if taken.is_ok() {
                     taken = held.take(PAIR_BYTES * near.len(), &what);

@@ -1,13 +1,13 @@
-//! Which bits make the key of which table?
+//! Choice of the bits that form the key of each table.
 
 use super::Fingerprint;
 use super::sample::Sample;
 
 /// The key of every table, as a mask: each union of `blocks - k` of `blocks` disjoint blocks.
 ///
-/// Two fingerprints within distance `k` agree in all bits of at least one of them. Where there
-/// are more blocks than bits, a block is empty and everything agrees in it: then there is one
-/// table, with an empty key.
+/// Two fingerprints within distance `k` agree in all bits of at least one key. If there are more
+/// blocks than bits, a block is empty and every pair agrees in it: the result is then one empty
+/// key.
 pub(super) fn keys<F: Fingerprint>(sample: &Sample<F>, width: u32, k: u32, blocks: u32) -> Vec<F> {
     let blocks = balanced(&sample.entropies(width), blocks);
     let mut keys = Vec::new();
@@ -18,8 +18,8 @@ pub(super) fn keys<F: Fingerprint>(sample: &Sample<F>, width: u32, k: u32, block
     keys
 }
 
-/// Deals the bits out to `count` blocks of nearly equal entropy: the largest first, each to
-/// the block that has least so far.
+/// Distributes the bits over `count` blocks of nearly equal entropy: in order of descending
+/// entropy, each to the block with the least so far.
 fn balanced<F: Fingerprint>(entropies: &[f64], count: u32) -> Vec<F> {
     let mut order: Vec<usize> = (0..entropies.len()).collect();
     order.sort_by(|a, b| entropies[*b].total_cmp(&entropies[*a]));
@@ -32,7 +32,7 @@ fn balanced<F: Fingerprint>(entropies: &[f64], count: u32) -> Vec<F> {
     blocks.into_iter().map(|(_, mask)| mask).collect()
 }
 
-/// Appends the unions of `count` of `blocks` with `with`.
+/// Appends every union of `with` and `count` of `blocks`.
 fn unions<F: Fingerprint>(blocks: &[F], count: usize, with: F, out: &mut Vec<F>) {
     if count == 0 {
         out.push(with);
@@ -65,7 +65,7 @@ mod tests {
         }
     }
 
-    /// Every way to spoil k bits leaves a key untouched.
+    /// Every choice of at most k flipped bits leaves some key unchanged.
     #[test]
     fn some_key_survives_any_k_errors() {
         let sample = Sample::of(

@@ -1,3 +1,5 @@
+//! The exact index over groups of equal fingerprints.
+
 use super::groups::Groups;
 use super::scan::compare;
 use super::tables::{self, Tables};
@@ -10,14 +12,15 @@ use std::ops::Range;
 /// Fingerprints compared at a time by a brute-force search that may stop.
 const PIECE: usize = 2048;
 
-/// Who would be compared with one in so many fingerprints by tables is compared with all, each once.
+/// A query whose buckets hold more than 1 / `LARGE_PART` of the fingerprints is compared with all
+/// of them by brute force instead.
 const LARGE_PART: usize = 4;
 
-/// Finds groups of equal fingerprints within a distance of a query.
+/// Index that finds groups of equal fingerprints within a distance of a query.
 ///
-/// What [`Index`](super::Index) lists position by position is left folded here, so that a million
-/// equal fingerprints cost no more than one until somebody wants their positions. Owns all it
-/// needs; `&self` may be shared by threads.
+/// Returns groups where [`Index`](super::Index) returns positions, so that a million equal
+/// fingerprints cost no more than one until the caller expands them. Owns its data; threads may
+/// share `&self`.
 #[derive(Debug)]
 pub struct GroupedIndex<F: Fingerprint> {
     near: Near<F>,
@@ -27,8 +30,8 @@ pub struct GroupedIndex<F: Fingerprint> {
 }
 
 impl<F: Fingerprint> GroupedIndex<F> {
-    /// Prepares `fingerprints`: the distinct ones are searched by tables of `blocks` blocks, or by
-    /// brute force. Otherwise as [`Index::build`](super::Index::build).
+    /// Prepares `fingerprints`. Searches the distinct ones by tables of `blocks` blocks, or by
+    /// brute force if `None`. Otherwise like [`Index::build`](super::Index::build).
     ///
     /// # Errors
     /// Those of [`Index::build`](super::Index::build).
@@ -55,18 +58,18 @@ impl<F: Fingerprint> GroupedIndex<F> {
         })
     }
 
-    /// The positions of all fingerprints, group after group, each ascending.
+    /// The positions of all fingerprints, group by group, ascending within each.
     pub fn positions(&self) -> &[u32] {
         &self.groups.positions
     }
 
-    /// Which of [`positions`](Self::positions) are those of group `number`.
+    /// The range of group `number` in [`positions`](Self::positions).
     pub fn group(&self, number: u32) -> Range<usize> {
         self.groups.range(number)
     }
 
-    /// Calls `sink(i, hits)` once for every query, in order, with the groups near `queries[i]`:
-    /// their distance, and their number in place of a position; each once, in no particular order.
+    /// Calls `sink(i, hits)` once for every query, in order, with the groups near `queries[i]`,
+    /// each once, in no particular order. The `position` of a hit is the number of its group.
     pub fn search_batch(
         &self,
         queries: &[F],
@@ -79,7 +82,7 @@ impl<F: Fingerprint> GroupedIndex<F> {
             let lists = match &self.tables {
                 Some(tables) => {
                     let lists = &mut scratch.chunk[..];
-                    // Pages of one template fill the same bucket in every table.
+                    // Pages of one template share a bucket in every table.
                     let values = &self.groups.values;
                     let (near, kernels) = (self.near, self.kernels);
                     let most = values.len() / LARGE_PART;
@@ -102,10 +105,10 @@ impl<F: Fingerprint> GroupedIndex<F> {
         }
     }
 
-    /// Says for every query whether any fingerprint is near, but for the one at a position that
-    /// may be excepted.
+    /// Sets `found[i]` to whether any fingerprint is near `queries[i]`, other than the one at
+    /// position `except[i]`.
     ///
-    /// Stops at the first one: that a million are near, or equal, costs nothing.
+    /// Stops at the first one, so further near or equal ones cost nothing.
     pub fn any_batch(
         &self,
         queries: &[F],
@@ -148,7 +151,7 @@ impl<F: Fingerprint> GroupedIndex<F> {
         })
     }
 
-    /// How much memory the index holds, in bytes.
+    /// The memory of the index in bytes.
     pub fn bytes(&self) -> usize {
         self.groups.bytes() + self.tables.as_ref().map_or(0, Tables::bytes)
     }

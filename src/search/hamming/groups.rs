@@ -1,3 +1,5 @@
+//! Groups of equal fingerprints, and their expansion to positions.
+
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -9,14 +11,14 @@ use crate::kernel::hamming::Near;
 pub(super) struct Groups<F> {
     /// The distinct fingerprints, ascending.
     pub(super) values: Vec<F>,
-    /// Where the positions of each group start, and the end of the last.
+    /// The start of each group in `positions`, and the end of the last.
     starts: Vec<u32>,
-    /// Group after group, each ascending.
+    /// The positions group by group, ascending within each.
     pub(super) positions: Vec<u32>,
 }
 
 impl<F: Fingerprint> Groups<F> {
-    /// Sorts (value, position); linear where everything is equal or already in order.
+    /// Sorts pairs of (value, position); linear if all are equal or already sorted.
     pub(super) fn build(of: &[F], near: Near<F>) -> Self {
         let mut pairs: Vec<(F, u32)> = of
             .iter()
@@ -43,17 +45,17 @@ impl<F: Fingerprint> Groups<F> {
         &self.positions[self.range(number)]
     }
 
-    /// Where the positions of a group stand in [`positions`](Self::positions).
+    /// The range of a group in [`positions`](Self::positions).
     pub(super) fn range(&self, number: u32) -> Range<usize> {
         let number = number as usize;
         self.starts[number] as usize..self.starts[number + 1] as usize
     }
 
-    /// Writes the members of the groups in `found` to `out`, by (distance, position), given
-    /// the groups by ascending distance. `marks` is all zero before and after.
+    /// Writes the members of the groups in `found` to `out`, by (distance, position). `found` is
+    /// sorted by distance. `marks` is all zero before and after.
     ///
-    /// Linear in the number of members where it is large: then their positions are marked in a
-    /// bitmap and read back in order, which costs a look at every 64 positions.
+    /// A large number of members takes linear time: their positions are marked in a bitmap and read
+    /// back in order, at the cost of one word for every 64 positions.
     pub(super) fn expand(&self, found: &[Hit], marks: &mut Vec<u64>, out: &mut Vec<Hit>) {
         out.clear();
         for run in found.chunk_by(|a, b| a.distance == b.distance) {
@@ -87,33 +89,33 @@ impl<F: Fingerprint> Groups<F> {
 
 /// Clears `marks` and appends a hit for each of the `members` set bits, in order.
 ///
-/// Most words have few: two are written whether they exist or not, which spares the processor a
-/// guess per word.
+/// Most words have few set bits. Two hits are written for every word, whether they exist or not,
+/// which avoids a hard-to-predict branch per word.
 fn read_back(marks: &mut [u64], distance: u32, members: usize, out: &mut Vec<Hit>) {
-    let mut place = out.len();
+    let mut end = out.len();
     out.resize(
-        place + members + 2,
+        end + members + 2,
         Hit {
             distance,
             position: 0,
         },
     );
     for (word, base) in marks.iter_mut().zip((0..).step_by(64)) {
-        let mut rest = std::mem::take(word);
-        let count = rest.count_ones() as usize;
+        let mut bits = std::mem::take(word);
+        let count = bits.count_ones() as usize;
         let mut next = || {
-            let position = base + (rest.trailing_zeros() & 63);
-            rest &= rest.wrapping_sub(1);
+            let position = base + (bits.trailing_zeros() & 63);
+            bits &= bits.wrapping_sub(1);
             position
         };
-        out[place].position = next();
-        out[place + 1].position = next();
-        for hit in out.iter_mut().skip(place + 2).take(count.saturating_sub(2)) {
+        out[end].position = next();
+        out[end + 1].position = next();
+        for hit in out.iter_mut().skip(end + 2).take(count.saturating_sub(2)) {
             hit.position = next();
         }
-        place += count;
+        end += count;
     }
-    out.truncate(place);
+    out.truncate(end);
 }
 
 #[cfg(test)]

@@ -1,3 +1,5 @@
+//! The exact index over one set of fingerprints, with hits by position.
+
 use super::groups::Groups;
 use super::scan::compare;
 use super::tables::{self, Tables};
@@ -6,18 +8,18 @@ use crate::Result;
 use crate::kernel::Level;
 use crate::kernel::hamming::{Kernels, Near, TILE};
 
-/// Finds every fingerprint within a distance of a query.
+/// Index that finds every fingerprint within a distance of a query.
 ///
-/// The answer depends on the fingerprints, the width and k alone: not on the strategy, the
-/// level or the number of threads. Searching takes `&self`, so threads may share an index,
-/// each with its own [`Scratch`].
+/// The answer depends only on the fingerprints, the width and k: not on the strategy, the level or
+/// the number of threads. Searching takes `&self`, so threads may share an index, each with its own
+/// [`Scratch`].
 #[derive(Debug)]
 pub struct Index<'a, F: Fingerprint> {
     fingerprints: &'a [F],
     near: Near<F>,
     kernels: &'static Kernels<F>,
     groups: Option<Groups<F>>,
-    /// Over the distinct fingerprints if there are groups.
+    /// Tables over the distinct fingerprints if there are groups, else over all.
     tables: Option<Tables<F>>,
 }
 
@@ -29,7 +31,7 @@ pub struct Scratch {
     finish: Finish,
 }
 
-/// Buffers to put the hits of one query into order.
+/// Buffers for sorting the hits of one query.
 #[derive(Debug, Default)]
 struct Finish {
     groups: Vec<Hit>,
@@ -40,12 +42,12 @@ struct Finish {
 impl<'a, F: Fingerprint> Index<'a, F> {
     /// Prepares `fingerprints` for searches within distance `k` of the `width` lowest bits.
     ///
-    /// If `k` is `width` or more, everything matches. A `level` that this processor lacks means
-    /// the best it has. Uses the current rayon pool.
+    /// If `k` is `width` or more, everything matches. A `level` that this processor lacks falls
+    /// back to the best one that it has. Uses the current rayon pool.
     ///
-    /// Brute force builds nothing. Tables take O(fingerprints) time each and
-    /// [`bytes`](Self::bytes) of memory; groups sort all fingerprints and need, while they do,
-    /// 16 bytes (`u64`) or 32 (`u128`) for each.
+    /// Brute force builds nothing. Each table takes O(fingerprints) time; [`bytes`](Self::bytes) is
+    /// the memory of the index. Groups sort all fingerprints; the sort needs 16 bytes (`u64`) or 32
+    /// bytes (`u128`) for each.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if `width` is not in `1..=F::BITS`,
@@ -94,9 +96,9 @@ impl<'a, F: Fingerprint> Index<'a, F> {
     /// Calls `sink(i, hits)` once for every query, in order, with all hits of `queries[i]`, by
     /// (distance, position).
     ///
-    /// Several times as fast per query as [`search`](Self::search): brute force compares eight
-    /// queries at once (batches of a multiple of eight are best), tables wait for memory on
-    /// behalf of 32. The hits of as many queries are in memory at once.
+    /// Several times as fast per query as [`search`](Self::search). Brute force compares eight
+    /// queries at once (batches of a multiple of eight are best); tables prefetch for 32 at once.
+    /// The hits of 8 or 32 queries are in memory at once.
     pub fn search_batch(
         &self,
         queries: &[F],
@@ -141,14 +143,15 @@ impl<'a, F: Fingerprint> Index<'a, F> {
         }
     }
 
-    /// The least bytes of a [`Scratch`] that holds all `fingerprints` as the hits of one query.
+    /// The size in bytes that a [`Scratch`] needs to hold all `fingerprints` as the hits of one
+    /// query.
     pub fn least_scratch_bytes(fingerprints: usize) -> usize {
         list_bytes(fingerprints) + finish_bytes(fingerprints)
     }
 
-    /// How many queries a batch may have so that a [`Scratch`] takes at most `bytes`, even if every
-    /// fingerprint is a hit of every query: at least one, and as many as there are for brute force
-    /// with memory for a whole tile.
+    /// The largest batch for which a [`Scratch`] takes at most `bytes`, even if every fingerprint
+    /// is a hit of every query. At least 1; `usize::MAX` if `bytes` suffice for a whole tile (brute
+    /// force) or chunk (tables).
     pub fn most_queries(&self, bytes: usize) -> usize {
         let searched = self.searched().len();
         let for_lists = bytes.saturating_sub(finish_bytes(self.fingerprints.len()));
@@ -160,7 +163,7 @@ impl<'a, F: Fingerprint> Index<'a, F> {
         lists.max(1)
     }
 
-    /// What the hits of a search mean: themselves, or groups to be expanded.
+    /// Expands groups to positions; without groups, returns the hits unchanged.
     fn expand<'b>(&self, found: &'b [Hit], finish: &'b mut Finish) -> &'b [Hit] {
         let Some(groups) = &self.groups else {
             return found;
@@ -169,26 +172,27 @@ impl<'a, F: Fingerprint> Index<'a, F> {
         &finish.hits
     }
 
-    /// What is compared: the distinct fingerprints if there are groups, else all.
+    /// The fingerprints that queries are compared with: the distinct ones if there are groups, else
+    /// all.
     fn searched(&self) -> &[F] {
         self.groups
             .as_ref()
             .map_or(self.fingerprints, |groups| &groups.values)
     }
 
-    /// How much memory the index holds besides the fingerprints it borrows, in bytes.
+    /// The memory of the index in bytes, without the fingerprints that it borrows.
     pub fn bytes(&self) -> usize {
         self.groups.as_ref().map_or(0, Groups::bytes)
             + self.tables.as_ref().map_or(0, Tables::bytes)
     }
 }
 
-/// The most bytes of a list of that number of hits, which doubles as it grows.
+/// Upper bound on the bytes of a list of `hits` hits, whose capacity doubles as it grows.
 fn list_bytes(hits: usize) -> usize {
     2 * hits * size_of::<Hit>()
 }
 
-/// The most bytes that sorting that number of hits takes.
+/// Upper bound on the bytes that sorting `hits` hits takes.
 fn finish_bytes(hits: usize) -> usize {
     2 * list_bytes(hits + 2) + hits.div_ceil(8)
 }

@@ -1,13 +1,13 @@
-//! What a search accepts.
+//! Validation of search parameters.
 
 use super::Fingerprint;
 use crate::kernel::hamming::Near;
 use crate::{Error, ErrorKind, Result};
 
-/// The most tables a strategy may ask for; beyond it brute force is faster anyway.
+/// The maximum number of tables; brute force is faster than more.
 pub(super) const TABLES: u64 = 255;
 
-/// Checks `width`; a `k` beyond it means the same as one equal to it.
+/// Checks `width`; a `k` above it is reduced to it.
 pub(super) fn near<F: Fingerprint>(width: u32, k: u32) -> Result<Near<F>> {
     if width < 1 || width > F::BITS {
         let message = format!("fingerprint width {width}: expected 1 to {} bits", F::BITS);
@@ -21,10 +21,10 @@ pub(super) fn near<F: Fingerprint>(width: u32, k: u32) -> Result<Near<F>> {
 
 /// Checks that the positions from `first` on fit 32 bits.
 pub(super) fn positions(first: u32, count: usize) -> Result<()> {
-    let room = u32::MAX - first;
-    if count as u64 > room.into() {
+    let most = u32::MAX - first;
+    if count as u64 > most.into() {
         let message = format!(
-            "{count} fingerprints from position {first} on: expected at most {room}, \
+            "{count} fingerprints from position {first} on: expected at most {most}, \
              since positions have 32 bits"
         );
         return Err(Error::new(ErrorKind::Parameter, message));
@@ -32,7 +32,7 @@ pub(super) fn positions(first: u32, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// Checks that `blocks` blocks find everything within `k`, with a bearable number of tables.
+/// Checks that `blocks` blocks find everything within `k`, with at most [`TABLES`] tables.
 pub(super) fn blocks(blocks: u32, k: u32) -> Result<()> {
     if blocks <= k {
         let message = format!("{blocks} blocks: expected more than the distance, {k}");
@@ -47,7 +47,7 @@ pub(super) fn blocks(blocks: u32, k: u32) -> Result<()> {
     Ok(())
 }
 
-/// How many ways there are to choose `k` of `n` things; saturates.
+/// The binomial coefficient of `n` and `k`; saturates.
 pub(super) fn choose(n: u32, k: u32) -> u64 {
     let k = k.min(n - k);
     (1..=k).fold(1u64, |ways, i| {

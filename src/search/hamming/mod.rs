@@ -1,22 +1,21 @@
-//! Which fingerprints differ from a query in at most k bits?
+//! Search for the fingerprints that differ from a query in at most k bits.
 //!
-//! Every search here is exact: it finds all of them, for any width up to 128 and any k. What
-//! differs is the way ([`Strategy`]), which [`plan`] chooses by its cost on the fingerprints at
-//! hand:
+//! Every search here is exact: it finds all of them, for any width up to 128 and any k. [`plan`]
+//! chooses the [`Strategy`] by its estimated cost on the given fingerprints:
 //!
-//! * *Brute force* compares a tile of queries with every fingerprint. No memory, nothing to
-//!   build, and the best there is for few queries or a large k.
-//! * *Tables*: cut the bits into r > k blocks. Two fingerprints at distance k or less agree in
-//!   all bits of at least r - k blocks, so it suffices to look, for every choice of r - k
-//!   blocks, at those that agree with the query in them: one table per choice, which keeps
-//!   the fingerprints that share a bucket side by side (Manku, Jain and Das Sarma, WWW 2007).
-//! * *Groups*: equal fingerprints are collapsed, the distinct ones are searched in one of
-//!   the two ways above, and the groups found are expanded to positions.
+//! * *Brute force* compares a tile of queries with every fingerprint. It takes no memory and builds
+//!   nothing, and is fastest for few queries or a large k.
+//! * *Tables* cut the bits into r > k blocks. Two fingerprints at distance k or less agree in all
+//!   bits of at least r - k blocks. So for every choice of r - k blocks, only the fingerprints that
+//!   agree with the query in them are compared. Each choice has a table, which stores the
+//!   fingerprints of a bucket contiguously (Manku, Jain and Das Sarma, WWW 2007).
+//! * *Groups* collapse equal fingerprints, search the distinct ones by brute force or tables, and
+//!   expand the groups found to positions.
 //!
-//! Real fingerprints are far from uniform: a bit may be set in 2 % or in 99 % of them, and
-//! blocks of equally many bits would then hold a hundred times as many candidates. Bits are
-//! therefore dealt out so that every block has about the same entropy, and the planner counts
-//! collisions in a sample instead of assuming 2^-bits.
+//! Real fingerprints are far from uniform: a bit may be set in 2 % or in 99 % of them. Blocks of
+//! equally many bits would then yield a hundred times as many candidates. Bits are therefore
+//! distributed so that every block has about the same entropy. The planner counts collisions in a
+//! sample instead of assuming 2^-bits.
 //!
 //! Fingerprints are `u64` or `u128`. Bits at and above the width are ignored, in the searched
 //! fingerprints and in queries. Positions are indices into the searched slice.

@@ -1,12 +1,13 @@
-//! Hits by (distance, position).
+//! Sorting of hits by (distance, position).
 
 use super::Hit;
 
-/// Up to this distance there is one pass per distance: a pass moves a hit in a cycle, without a
-/// branch, while a counter in memory costs several per hit where most have the same distance.
+/// Up to this distance, one pass per distance. A pass takes one cycle per hit, without a branch. A
+/// counting sort takes several: its counters in memory form a chain where most hits have one
+/// distance.
 const PASSES: u32 = 7;
 
-/// Writes `hits`, which come by ascending position, to `out` by (distance, position).
+/// Writes `hits`, which are sorted by position, to `out` by (distance, position).
 ///
 /// Linear in the number of hits for k up to 7; a stable sort beyond.
 pub(super) fn by_distance(hits: &[Hit], k: u32, out: &mut Vec<Hit>) {
@@ -16,7 +17,7 @@ pub(super) fn by_distance(hits: &[Hit], k: u32, out: &mut Vec<Hit>) {
         out.sort_by_key(|hit| hit.distance);
         return;
     }
-    // One more place: a pass writes every hit, and keeps it by moving on.
+    // One extra slot: a pass writes every hit and advances only past those of its distance.
     out.resize(
         hits.len() + 1,
         Hit {
@@ -24,11 +25,11 @@ pub(super) fn by_distance(hits: &[Hit], k: u32, out: &mut Vec<Hit>) {
             position: 0,
         },
     );
-    let mut place = 0;
+    let mut slot = 0;
     for distance in 0..=k {
         for hit in hits {
-            out[place] = *hit;
-            place += usize::from(hit.distance == distance);
+            out[slot] = *hit;
+            slot += usize::from(hit.distance == distance);
         }
     }
     out.truncate(hits.len());

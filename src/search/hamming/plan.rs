@@ -1,84 +1,88 @@
+//! The choice of a search strategy by estimated cost.
+
 use super::sample::{Sample, distinct};
 use super::tables::key_bits;
 use super::{Fingerprint, blocks, limits};
 use crate::Result;
 
-/// How to search; every way finds the same.
+/// A search strategy; all strategies find the same hits.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strategy {
     /// Compare each query with every fingerprint.
     BruteForce,
-    /// Compare it with those that agree in some key: a table for each choice of `blocks` - k
-    /// of `blocks` blocks. `blocks` is more than k; k + 1 gives k + 1 tables, more blocks give
-    /// more tables and fewer candidates.
+    /// Compare each query with the fingerprints that agree in some key, with a table for each
+    /// choice of `blocks` - k of `blocks` blocks. `blocks` exceeds k: k + 1 gives k + 1 tables;
+    /// more blocks give more tables and fewer candidates.
     Tables {
-        /// Into how many blocks the bits are dealt.
+        /// The number of blocks.
         blocks: u32,
     },
     /// Collapse equal fingerprints first, then search the distinct ones.
     Groups {
-        /// With tables of so many blocks, or by brute force.
+        /// The number of blocks of the tables; `None` for brute force.
         blocks: Option<u32>,
     },
 }
 
-/// What [`plan`] chose, and what it expects.
+/// The strategy that [`plan`] chose, and its estimates.
 ///
-/// Estimates for people, and for a choice that does not change any answer.
+/// The estimates guide the choice of a strategy, which does not change any answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
     /// The cheapest strategy within the memory bound.
     pub strategy: Strategy,
-    /// How many hits a query like the searched fingerprints has: at least the accidental ones
-    /// of uniform bits, `n * Σ_{i≤k} C(width, i) / 2^width`.
+    /// The expected number of hits of a query distributed like the searched fingerprints: at least
+    /// that of uniform bits, `n * Σ_{i≤k} C(width, i) / 2^width`.
     pub hits_per_query: f64,
-    /// With how many fingerprints a query is compared.
+    /// The expected number of fingerprints with which a query is compared.
     pub candidates_per_query: f64,
-    /// What [`Index::bytes`](super::Index::bytes) will be.
+    /// The expected value of [`Index::bytes`](super::Index::bytes).
     pub bytes: usize,
-    /// Time to build and to search every query, on one core of the machine on which the
-    /// costs were measured.
+    /// The time to build the index and to search every query, on one core of the machine on which
+    /// the costs were measured.
     pub seconds: f64,
 }
 
-/// Measured costs in nanoseconds on one core, per 64 bits of fingerprint where it matters.
+/// Measured costs in nanoseconds on one core. Comparisons, candidates and insertions are per 64
+/// bits of fingerprint.
 mod cost {
     /// One comparison in a query tile, from the cache and from memory.
     pub const COMPARE: [f64; 2] = [0.035, 0.1];
     /// One comparison in a bucket, from the cache and from memory.
     pub const CANDIDATE: [f64; 2] = [0.1, 0.4];
-    /// One look into a table, from the cache and from memory.
+    /// One table lookup, from the cache and from memory.
     pub const PROBE: [f64; 2] = [18.0, 60.0];
-    /// Eight fingerprints of which one is a hit of a query of the tile; one hit beside that.
+    /// Eight fingerprints with a hit for some query of the tile; the additional cost of each hit.
     pub const STEP: f64 = 2.7;
     pub const HIT: f64 = 0.8;
     /// One hit of a table.
     pub const UNSORTED_HIT: f64 = 20.0;
-    /// One group found, and one member of it.
+    /// One group found; one member of it.
     pub const FOUND_GROUP: f64 = 20.0;
     pub const MEMBER: f64 = 2.5;
-    /// One fingerprint put into a table, from the cache and from memory; put into its group.
+    /// One fingerprint inserted into a table, from the cache and from memory; one added to its
+    /// group.
     pub const INSERT: [f64; 2] = [12.0, 30.0];
     pub const GROUP: f64 = 60.0;
 }
 
-/// What is assumed to fit into the cache, in bytes.
+/// The assumed cache size in bytes.
 const CACHE: f64 = 16e6;
 
-/// Work too little to think about, in comparisons: some milliseconds, as planning takes.
+/// Comparisons below which brute force needs no plan: some milliseconds, which planning also takes.
 const SMALL: u128 = 1 << 27;
 
-/// Blocks beyond k + 1 that are tried.
+/// The number of block counts above k + 1 that are tried.
 const MORE_BLOCKS: u32 = 4;
 
-/// Chooses the strategy for `queries` searches, by cost, whose index takes at most
-/// `memory_bytes`; brute force takes none and is always possible.
+/// Chooses the cheapest strategy for `queries` searches whose index takes at most `memory_bytes`.
+/// Brute force takes no memory and is always possible.
 ///
-/// Costs come from a sample of the fingerprints: how often two of them agree in a key, how
-/// often they are near, how many are distinct. Queries are taken to resemble them. Takes some
-/// milliseconds and one reading of `fingerprints`; deterministic. Small jobs (2^27
-/// comparisons) are brute force.
+/// Costs are estimated from a sample of the fingerprints: how often two of them agree in a key, how
+/// often they are near, how many are distinct. Queries are assumed to have the same distribution.
+/// Takes some milliseconds and one pass over `fingerprints`; deterministic. Small jobs (up to 2^27
+/// comparisons) use brute force.
 ///
 /// # Errors
 /// Those of [`Index::build`](super::Index::build) for `width` and the number of fingerprints.
@@ -114,9 +118,9 @@ pub fn plan<F: Fingerprint>(
     };
     let mut seconds = consider(Strategy::Groups { blocks: None }, &[]);
     for blocks in near.k + 1..=(near.k + 1 + MORE_BLOCKS).min(width) {
-        // More blocks are more looks: end when these alone cost too much.
-        let looks = limits::choose(blocks, near.k) as f64 * queries as f64;
-        if limits::blocks(blocks, near.k).is_err() || looks * cost::PROBE[0] * 1e-9 > seconds {
+        // More blocks mean more lookups: stop when these alone cost too much.
+        let lookups = limits::choose(blocks, near.k) as f64 * queries as f64;
+        if limits::blocks(blocks, near.k).is_err() || lookups * cost::PROBE[0] * 1e-9 > seconds {
             break;
         }
         let agreement = |key: F| Agreement {
@@ -136,7 +140,7 @@ pub fn plan<F: Fingerprint>(
     Ok(best)
 }
 
-/// How many bits a key has, and the chance that two fingerprints agree in them.
+/// The number of bits of a key, and the probability that two fingerprints agree in them.
 struct Agreement {
     bits: u32,
     chance: f64,
@@ -146,8 +150,9 @@ struct Job {
     count: usize,
     distinct: usize,
     queries: f64,
-    /// The chance that a query and a fingerprint are near, and that they are equal.
+    /// The probability that a query and a fingerprint are near.
     nearness: f64,
+    /// The probability that they are equal.
     equality: f64,
 }
 
@@ -159,7 +164,7 @@ impl Job {
             Strategy::Groups { blocks } => (true, blocks.is_some()),
         };
         let searched = if grouped { self.distinct } else { self.count };
-        // Groups are about as large where they are near as elsewhere.
+        // Assumes that groups near a query have average size.
         let found = self.nearness * searched as f64;
         let hits = self.nearness * self.count as f64;
         let Cost {
@@ -188,7 +193,7 @@ impl Job {
 
     fn brute_force<F: Fingerprint>(&self, searched: usize, found: f64) -> Cost {
         let compare = words::<F>() * tier(cost::COMPARE, searched * size_of::<F>());
-        // Of eight fingerprints against eight queries.
+        // For eight fingerprints against eight queries.
         let any_hit = 1.0 - (1.0 - self.nearness).powi(64);
         let steps = searched as f64 / 8.0 * any_hit;
         let search = searched as f64 * compare + steps * cost::STEP + found * cost::HIT;
@@ -228,7 +233,7 @@ impl Job {
     }
 }
 
-/// Nanoseconds to build, and to search a query.
+/// Times in nanoseconds: `build` for the index, `search` for each query.
 struct Cost {
     bytes: usize,
     build: f64,
@@ -241,8 +246,9 @@ fn words<F: Fingerprint>() -> f64 {
     f64::from(F::BITS) / 64.0
 }
 
-/// The cost of something done in `bytes` of memory, given those in the cache and far beyond.
-fn tier([cached, far]: [f64; 2], bytes: usize) -> f64 {
-    let missing = (1.0 - CACHE / (bytes as f64).max(CACHE)).max(0.0);
-    cached + (far - cached) * missing
+/// The cost of an access to a structure of `bytes`, interpolated between that in the cache and that
+/// in memory.
+fn tier([in_cache, in_memory]: [f64; 2], bytes: usize) -> f64 {
+    let miss_rate = (1.0 - CACHE / (bytes as f64).max(CACHE)).max(0.0);
+    in_cache + (in_memory - in_cache) * miss_rate
 }

@@ -1,12 +1,14 @@
+//! A sample of fingerprints, and the probabilities estimated from it.
+
 use super::Fingerprint;
 use crate::kernel::Level;
 use crate::kernel::hamming::Near;
 
-/// How many fingerprints stand for all: enough to see a collision in 2^23 pairs.
+/// The size of a sample: enough to see a collision among 2^23 pairs.
 const SIZE: usize = 4096;
 
-/// Fingerprints masked to the width, one from each of equal parts, at a scrambled place in it so
-/// that a period in the data does not matter.
+/// A stratified sample of fingerprints, masked to the width: one from each of equal parts, at a
+/// pseudo-random position, so that periodic data do not bias it.
 pub(super) struct Sample<F> {
     pub(super) values: Vec<F>,
 }
@@ -24,8 +26,8 @@ impl<F: Fingerprint> Sample<F> {
         }
     }
 
-    /// Entropy of each of the lowest `width` bits, in bits and of order two, so that
-    /// 2^-sum is the chance that two fingerprints agree (were the bits independent).
+    /// The collision entropy (Rényi, order two) of each of the lowest `width` bits, in bits. If the
+    /// bits were independent, 2^-sum would be the probability that two fingerprints agree.
     pub(super) fn entropies(&self, width: u32) -> Vec<f64> {
         let mut ones = vec![0u32; width as usize];
         for value in &self.values {
@@ -35,14 +37,14 @@ impl<F: Fingerprint> Sample<F> {
             }
         }
         let entropy = |count: &u32| {
-            // One imagined fingerprint of each kind keeps a constant bit above zero.
+            // Laplace smoothing keeps the entropy of a constant bit above zero.
             let one = (f64::from(*count) + 1.0) / (self.values.len() as f64 + 2.0);
             -(one * one + (1.0 - one) * (1.0 - one)).log2()
         };
         ones.iter().map(entropy).collect()
     }
 
-    /// The chance that two fingerprints agree in `mask`; never below that of uniform bits.
+    /// The probability that two fingerprints agree in `mask`; at least that of uniform bits.
     pub(super) fn agreement(&self, mask: F) -> f64 {
         let mut keys: Vec<F> = self.values.iter().map(|value| *value & mask).collect();
         keys.sort_unstable();
@@ -54,12 +56,12 @@ impl<F: Fingerprint> Sample<F> {
         (agreeing / pairs.max(1.0)).max(uniform)
     }
 
-    /// The chance that two fingerprints are near; never below that of uniform bits.
+    /// The probability that two fingerprints are near; at least that of uniform bits.
     pub(super) fn nearness(&self, near: Near<F>) -> f64 {
         let scan = F::kernels(Level::best()).scan;
         let mut hits = Vec::new();
         let mut found = 0usize;
-        // Every eighth member asks: 2^21 pairs of a full sample, well under a millisecond.
+        // Every eighth member is a query: 2^21 pairs of a full sample, well under a millisecond.
         let queries = self.values.iter().step_by(8);
         let pairs = (queries.len() * (self.values.len().max(2) - 1)).max(1);
         for query in queries {
@@ -72,7 +74,7 @@ impl<F: Fingerprint> Sample<F> {
     }
 }
 
-/// The share of the 2^width fingerprints that is within `k` bits of any given one.
+/// The proportion of the 2^width fingerprints within `k` bits of any given one.
 fn uniform_nearness(width: u32, k: u32) -> f64 {
     let mut ways = 1.0;
     let mut sum = 0.0;
@@ -83,8 +85,8 @@ fn uniform_nearness(width: u32, k: u32) -> f64 {
     sum / f64::from(width).exp2()
 }
 
-/// About how many different fingerprints there are: counts those whose hash falls into a share
-/// of its range, so that a repeated one is seen either always or never.
+/// An estimate of the number of distinct fingerprints. Counts the distinct ones whose hash is in a
+/// fixed part of its range, so that equal ones are either all counted or all skipped.
 pub(super) fn distinct<F: Fingerprint>(fingerprints: &[F], near: Near<F>) -> usize {
     let sieve = (fingerprints.len() / SIZE).checked_ilog2().unwrap_or(0);
     let hash = |value: F| {
@@ -100,7 +102,7 @@ pub(super) fn distinct<F: Fingerprint>(fingerprints: &[F], near: Near<F>) -> usi
     (values.len() << sieve).min(fingerprints.len())
 }
 
-/// SplitMix64's: every bit depends on every bit.
+/// The finaliser of SplitMix64: every output bit depends on every input bit.
 fn scramble(bits: u64) -> u64 {
     let mixed = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -1,21 +1,24 @@
+//! Brute-force comparison of queries with fingerprints.
+
 use super::{Fingerprint, Hit, limits};
 use crate::Result;
 use crate::kernel::Level;
 use crate::kernel::hamming::{Kernels, Near, TILE};
 
-/// Fingerprints that stay in the first-level cache while every tile of queries passes by.
+/// The number of fingerprints in a block: it stays in the first-level cache for all tiles of
+/// queries.
 const BLOCK: usize = 2048;
 
-/// Brute force without an index: for a set too large to hold or to build over.
+/// Brute-force search without an index, for a set that does not fit in memory or is searched once.
 ///
-/// `sink(query, hits)` receives the index of a query and some of its hits. The hits of one
-/// query come by ascending position, over any number of calls, each not empty; calls for
-/// different queries interleave. The first fingerprint has the position `first`, so that a
-/// set may be read and scanned piece by piece.
+/// `sink(query, hits)` receives the index of a query and some of its hits, at least one. The hits
+/// of one query arrive by ascending position over any number of calls; calls for different queries
+/// interleave. The first fingerprint has the position `first`, so that a set may be scanned in
+/// pieces.
 ///
-/// Memory: at most 128 KiB, whatever is found. Time: `fingerprints.len() * queries.len()`
-/// comparisons, fastest with queries in multiples of eight. `width` and `k` are those of
-/// [`Index::build`](super::Index::build).
+/// Memory: at most 128 KiB, independent of the number of hits. Time: `fingerprints.len() *
+/// queries.len()` comparisons, fastest with queries in multiples of eight. `width` and `k` are
+/// those of [`Index::build`](super::Index::build).
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if `width` is not in `1..=F::BITS` or
@@ -46,7 +49,7 @@ pub fn scan<F: Fingerprint>(
     Ok(())
 }
 
-/// Appends to each list the hits of one of at most [`TILE`] queries, by ascending position.
+/// Appends the hits of each of at most [`TILE`] queries to its list, by ascending position.
 pub(super) fn compare<F: Fingerprint>(
     fingerprints: &[F],
     queries: &[F],

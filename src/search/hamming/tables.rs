@@ -1,20 +1,22 @@
+//! Hash tables over blocks of bits (Manku, Jain and Das Sarma, WWW 2007).
+
 use rayon::prelude::*;
 
 use super::sample::Sample;
 use super::{Fingerprint, Hit, blocks};
 use crate::kernel::hamming::{Kernels, Key, Near, prefetch};
 
-/// How many queries [`Tables::search`] takes at a time: enough cache misses in flight at once.
+/// The number of queries that [`Tables::search`] takes at a time: enough to overlap cache misses.
 pub(super) const CHUNK: usize = 32;
 
-/// Bytes that a cache brings in at a time.
-const LINE: usize = 64;
-/// How many fingerprints are compared before somebody looks whether that was enough.
+/// Bytes of a cache line.
+const CACHE_LINE: usize = 64;
+/// The number of fingerprints that [`Tables::any`] compares before it checks for a hit.
 const PIECE: usize = 1024;
-/// How many lines of a bucket are prefetched; the processor foresees the rest of a long one.
-const AHEAD: usize = 4;
+/// The number of cache lines of a bucket that are prefetched; hardware prefetch does the rest.
+const PREFETCHED_LINES: usize = 4;
 
-/// The fingerprints once per key, those of one bucket side by side.
+/// One copy of the fingerprints per key; those of a bucket are contiguous.
 #[derive(Debug)]
 pub(super) struct Tables<F> {
     tables: Vec<Table<F>>,
@@ -23,9 +25,9 @@ pub(super) struct Tables<F> {
 #[derive(Debug)]
 struct Table<F> {
     key: Key<F>,
-    /// Where each bucket starts, and the end of the last.
+    /// The start of each bucket, and the end of the last.
     starts: Vec<u32>,
-    /// In bucket order, within a bucket by position.
+    /// By bucket, then by position.
     fingerprints: Vec<F>,
     positions: Vec<u32>,
 }
@@ -41,11 +43,11 @@ impl<F: Fingerprint> Tables<F> {
         }
     }
 
-    /// Appends to each list the hits of one of at most [`CHUNK`] queries, each hit once, in
-    /// no particular order.
+    /// Appends the hits of each of at most [`CHUNK`] queries to its list, each hit once, in no
+    /// particular order.
     ///
-    /// Gives up on a query that would be compared with more than `most` fingerprints, and calls
-    /// `beyond` with its number instead; its list is empty then.
+    /// Abandons a query that would be compared with more than `most` fingerprints: clears its list
+    /// and calls `beyond` with its index and list instead.
     pub(super) fn search(
         &self,
         queries: &[F],
@@ -56,7 +58,7 @@ impl<F: Fingerprint> Tables<F> {
         mut beyond: impl FnMut(usize, &mut Vec<Hit>),
     ) {
         let mut compared = [0; CHUNK];
-        // The buckets of the next table are on their way while those of one are compared.
+        // The buckets of the next table are prefetched while those of the current one are compared.
         let mut next = self
             .tables
             .first()
@@ -88,9 +90,8 @@ impl<F: Fingerprint> Tables<F> {
         }
     }
 
-    /// Sets `found` for those of at most [`CHUNK`] queries that have a hit for which
-    /// `counts(query, hit)` holds; stops looking at the first one. The same hit may be asked about
-    /// several times.
+    /// Sets `found` for each of at most [`CHUNK`] queries that has a hit for which `counts(query,
+    /// hit)` holds; stops at the first one. `counts` may be called several times with the same hit.
     pub(super) fn any(
         &self,
         queries: &[F],
@@ -122,8 +123,8 @@ impl<F: Fingerprint> Tables<F> {
         }
     }
 
-    /// Turns slots of table `number` into positions, in `hits[known..]`. A hit belongs to the
-    /// first table whose key agrees with the query, and is dropped in every other.
+    /// Replaces slots of table `number` by positions in `hits[known..]`. A hit counts in the first
+    /// table whose key agrees with the query, and is removed in every other.
     fn keep_new(&self, number: usize, query: F, known: usize, hits: &mut Vec<Hit>) {
         let table = &self.tables[number];
         let mut kept = known;
@@ -153,10 +154,10 @@ impl<F: Fingerprint> Tables<F> {
 }
 
 impl<F: Fingerprint> Table<F> {
-    /// A counting sort by bucket; linear, and the same for every thread count.
+    /// Counting sort by bucket; takes linear time.
     fn build(of: &[F], key: Key<F>, kernels: &Kernels<F>) -> Self {
-        // Counts stand two places later than they will end: the running sum moves them by
-        // one, and filling the buckets by another.
+        // Counts are stored two slots after their bucket: the prefix sum shifts them by one slot,
+        // and filling the buckets by another.
         let mut starts = vec![0u32; (1 << key.bits()) + 2];
         for_each_bucket(of, key, kernels, |_, _, bucket| starts[bucket + 2] += 1);
         let mut sum = 0;
@@ -181,7 +182,7 @@ impl<F: Fingerprint> Table<F> {
         }
     }
 
-    /// The slots of the bucket of each query, whose first ones it prefetches.
+    /// The slots of the bucket of each query; prefetches the first ones.
     fn locate(&self, queries: &[F], kernels: &Kernels<F>) -> [(u32, u32); CHUNK] {
         let mut buckets = [0; CHUNK];
         let buckets = &mut buckets[..queries.len()];
@@ -194,15 +195,15 @@ impl<F: Fingerprint> Table<F> {
         for (start, end) in &ranges[..queries.len()] {
             let bucket = &self.fingerprints[*start as usize..*end as usize];
             bucket
-                .chunks(LINE / size_of::<F>())
-                .take(AHEAD)
+                .chunks(CACHE_LINE / size_of::<F>())
+                .take(PREFETCHED_LINES)
                 .for_each(prefetch);
         }
         ranges
     }
 }
 
-/// Calls `visit(position, fingerprint, bucket)` for every fingerprint in order.
+/// Calls `visit(position, fingerprint, bucket)` for every fingerprint, in order.
 fn for_each_bucket<F: Fingerprint>(
     of: &[F],
     key: Key<F>,
@@ -221,7 +222,8 @@ fn for_each_bucket<F: Fingerprint>(
     }
 }
 
-/// A bucket for every four to eight fingerprints at most: a vector is compared as fast as one.
+/// The number of key bits for buckets of four to eight fingerprints on average, which one vector
+/// comparison covers.
 pub(super) fn key_bits(count: usize) -> u32 {
     count.checked_ilog2().unwrap_or(0).saturating_sub(2)
 }

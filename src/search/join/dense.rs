@@ -1,19 +1,19 @@
-//! Vectors of which most share most of their features, such as counts of characters.
+//! Search of vectors that have most features in common, such as counts of characters.
 //!
-//! No order of features has prefixes that few share, so all vectors are looked at, but for each only
-//! a few numbers. Let A = |a|², B = |b|², and θ ≤ ab / (A + B − ab), so ab ≥ k (A + B) for
-//! k = θ/(1+θ).
+//! Prefix filtering does not help here, since every feature is common. Instead, every vector is
+//! compared by a few numbers. Let A = |a|², B = |b|², and θ ≤ ab / (A + B − ab), so ab ≥ k (A + B)
+//! for k = θ/(1+θ).
 //!
-//! *Norms.* As ab ≤ |a||b|, norms must be alike: |a||b| ≥ k (A + B).
+//! *Norms.* As ab ≤ |a||b|, norms must be similar: |a||b| ≥ k (A + B).
 //!
-//! *Slots.* The features are dealt into slots, and a_s is the part of a in a slot: by Cauchy and
-//! Schwarz in each, ab ≤ Σ |a_s||b_s|. The heaviest features of all vectors have a slot each, where
-//! that is exact, and the others share some. Most pairs need no more than this product of 64 numbers
-//! of 16 bits.
+//! *Slots.* Each feature is assigned to a slot, and a_s is the projection of a to slot s. By the
+//! Cauchy–Schwarz inequality in each slot, ab ≤ Σ |a_s||b_s|. The heaviest features have a slot
+//! each, where the bound is exact; the others share the remaining slots. This product of 64 numbers
+//! of 16 bits rejects most pairs.
 //!
-//! Sources: the bound by norms of parts is that of Bayardo, Ma and Srikant, "Scaling Up All Pairs
-//! Similarity Search", WWW 2007, there of prefixes and their rests. Floating-point numbers are rounded
-//! so that nothing is missed, and decide no answer.
+//! Source: Bayardo, Ma and Srikant, "Scaling Up All Pairs Similarity Search", WWW 2007, bound
+//! prefixes and rests by their norms in this way. Floating-point numbers are rounded so that no
+//! near pair is missed; they only select candidates.
 
 use std::ops::Range;
 
@@ -23,16 +23,16 @@ use super::fold::Fold;
 use crate::sketch::{Likeness, Sketches, Vectors};
 use crate::{Error, ErrorKind, Result};
 
-/// Slots of a vector.
+/// Number of slots of a vector.
 const SLOTS: usize = 64;
-/// So many are of one feature.
-const OWN: usize = 48;
-/// A slot that has all of a vector; not quite the largest number, as shares are rounded up.
+/// Number of slots that belong to one feature.
+const SINGLE_FEATURE_SLOTS: usize = 48;
+/// The value of a slot that has the whole norm; below `i16::MAX`, since values are rounded up.
 const WHOLE: f64 = 32_000.0;
-/// More than all roundings together.
+/// Factor that exceeds all rounding errors together.
 const SLACK: f32 = 1.0 + 1e-5;
 
-/// The norm of a vector, and how large it is in each slot.
+/// The norm of a vector, and the proportion of it in each slot, as a multiple of 1 / [`WHOLE`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outline {
     norm: f32,
@@ -48,23 +48,23 @@ impl Default for Outline {
     }
 }
 
-/// Outlines of vectors.
+/// Index of vectors by their outlines.
 pub(super) struct Dense<'a> {
     vectors: Vectors<'a>,
     /// The slots of the heaviest features.
-    own: AHashMap<u64, usize>,
-    /// Of each group.
+    slots: AHashMap<u64, usize>,
+    /// The outline of each group.
     outlines: Vec<Outline>,
-    /// 1 / k.
+    /// 1 / k, the factor for products of norms.
     norms: f32,
-    /// The same for products of slots.
+    /// The factor for products of slots.
     products: f32,
 }
 
 impl<'a> Dense<'a> {
     pub(super) const BYTES: usize = size_of::<Outline>();
 
-    /// The heaviest features are those that have most of the vectors' squared norms.
+    /// The heaviest features are those with the largest part of the squared norms of all vectors.
     pub(super) fn build(
         vectors: Vectors<'a>,
         sketches: Sketches<'_>,
@@ -89,13 +89,16 @@ impl<'a> Dense<'a> {
         }
         let mut heaviest: Vec<(u64, f64)> = weights.into_iter().collect();
         heaviest.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let own = heaviest.into_iter().map(|(name, _)| name).zip(0..OWN);
+        let slots = heaviest
+            .into_iter()
+            .map(|(name, _)| name)
+            .zip(0..SINGLE_FEATURE_SLOTS);
         let Likeness {
             least: (least, of), ..
         } = vectors.likeness;
         let limit = (least as f64 + of as f64) / least as f64;
         let mut dense = Dense {
-            own: own.collect(),
+            slots: slots.collect(),
             outlines: Vec::with_capacity(fold.count() as usize),
             norms: limit as f32 * SLACK,
             products: (limit / (WHOLE * WHOLE)) as f32 * SLACK,
@@ -111,8 +114,9 @@ impl<'a> Dense<'a> {
     pub(super) fn outline(&self, sketch: &[u8]) -> Outline {
         let mut slots = [0.0; SLOTS];
         self.vectors.features(sketch, &mut |feature| {
-            let shared = OWN + (feature.name % (SLOTS - OWN) as u64) as usize;
-            let slot = self.own.get(&feature.name).copied().unwrap_or(shared);
+            let shared_slots = (SLOTS - SINGLE_FEATURE_SLOTS) as u64;
+            let shared = SINGLE_FEATURE_SLOTS + (feature.name % shared_slots) as usize;
+            let slot = self.slots.get(&feature.name).copied().unwrap_or(shared);
             slots[slot] += square(feature.weight);
         });
         let norm = slots.iter().sum::<f64>().sqrt();
@@ -122,8 +126,8 @@ impl<'a> Dense<'a> {
         }
     }
 
-    /// Appends the groups among `groups` that the query may be like, ascending, no more than
-    /// `limit`; returns where it stopped.
+    /// Appends at most `limit` groups among `groups` that may be near the query, ascending. Returns
+    /// the first group that was not examined.
     pub(super) fn find(
         &self,
         query: &Outline,
@@ -137,7 +141,7 @@ impl<'a> Dense<'a> {
         admitted.next().unwrap_or(end)
     }
 
-    /// Those among `groups` that the query may be like.
+    /// Those among `groups` that may be near the query.
     pub(super) fn admitted(
         &self,
         query: &Outline,

@@ -1,25 +1,27 @@
+//! Groups of equal sketches.
+
 use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::sketch::Sketches;
 
-/// Equal sketches as one: groups of positions.
+/// Groups of the positions of equal sketches.
 ///
-/// Those of several members come first, by their first member, then the single ones, ascending.
+/// Groups of several members come first, then those of one; both ordered by their first member.
 pub(super) struct Fold {
     several: u32,
-    /// Where the members of each group begin, and where the last ones end.
+    /// The start of each group in `members`, and the end of the last.
     starts: Vec<u32>,
     members: Vec<u32>,
 }
 
 impl Fold {
-    /// What a sketch takes while the fold is made: its hash and position, its leader, the size and
-    /// place of its group, and itself as a member.
+    /// Memory per sketch during construction: its hash and position, its leader, the size and start
+    /// of its group, and its entry in `members`.
     pub(super) const BYTES: usize = 16 + 4 + 4 + 4 + 4;
 
-    /// O(n log n) comparisons of hashes, not of sketches.
+    /// Takes O(n log n) comparisons of hashes; sketches are compared only where hashes are equal.
     pub(super) fn new(sketches: Sketches<'_>) -> Fold {
         let leaders = leaders(sketches);
         let mut sizes = vec![0u32; leaders.len()];
@@ -41,16 +43,16 @@ impl Fold {
             .chain(numbered(true))
             .map(|(_, leader)| leader)
             .collect();
-        // From here on the place of the next member of a leader's group.
-        let mut places = sizes;
+        // From here on, the slot for the next member of each leader's group.
+        let mut slots = sizes;
         for (leader, start) in order.into_iter().zip(&starts) {
-            places[leader as usize] = *start;
+            slots[leader as usize] = *start;
         }
         let mut members = vec![0; leaders.len()];
         for (leader, position) in leaders.into_iter().zip(0..) {
-            let place = &mut places[leader as usize];
-            members[*place as usize] = position;
-            *place += 1;
+            let slot = &mut slots[leader as usize];
+            members[*slot as usize] = position;
+            *slot += 1;
         }
         Fold {
             several,
@@ -59,22 +61,22 @@ impl Fold {
         }
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     pub(super) fn count(&self) -> u32 {
         self.starts.len() as u32 - 1
     }
 
-    /// How many of them, the first ones, have several members.
+    /// The number of groups with several members, which come first.
     pub(super) fn several(&self) -> u32 {
         self.several
     }
 
-    /// All members, group after group, in each ascending.
+    /// All members, group by group, ascending within each.
     pub(super) fn members(&self) -> &[u32] {
         &self.members
     }
 
-    /// Where among them those of a group are.
+    /// The range of a group in [`members`](Self::members).
     pub(super) fn list(&self, group: u32) -> Range<usize> {
         let group = group as usize;
         self.starts[group] as usize..self.starts[group + 1] as usize
@@ -85,7 +87,7 @@ impl Fold {
         self.members[self.starts[group as usize] as usize]
     }
 
-    /// Whether a group has members in a range.
+    /// Whether a group has members in `within`.
     pub(super) fn meets(&self, group: u32, within: &Range<u32>) -> bool {
         let members = &self.members[self.list(group)];
         let before = members.partition_point(|member| *member < within.start);
@@ -94,7 +96,7 @@ impl Fold {
             .is_some_and(|member| *member < within.end)
     }
 
-    /// The groups of one member in a range.
+    /// The groups of one member whose member is in `within`.
     pub(super) fn singles(&self, within: &Range<u32>) -> Range<u32> {
         let start = self.starts[self.several as usize] as usize;
         let singles = &self.members[start..];
@@ -108,14 +110,14 @@ impl Fold {
     }
 }
 
-/// For each position, the first that has the same sketch.
+/// For each position, the first position with an equal sketch.
 fn leaders(sketches: Sketches<'_>) -> Vec<u32> {
     let mut leaders: Vec<u32> = (0..sketches.count() as u32).collect();
     let mut hashed: Vec<(u64, u32)> = (sketches.iter().map(xxh3_64)).zip(0..).collect();
     hashed.sort_unstable();
     let sketch = |entry: &(u64, u32)| sketches.get(entry.1 as usize);
     for run in hashed.chunk_by_mut(|a, b| a.0 == b.0) {
-        // Nearly always they are equal, and in order already.
+        // Almost always they are equal, and sorted already.
         if run.iter().any(|entry| sketch(entry) != sketch(&run[0])) {
             run.sort_by(|a, b| sketch(a).cmp(sketch(b)));
         }

@@ -1,18 +1,20 @@
+//! Lists of positions within an array, with a distance each.
+
 use std::ops::Range;
 
-/// Parts of an array of positions, each ascending, with a distance where there is one.
+/// Ranges of an array of positions, each ascending, with the distance of each where there is one.
 #[derive(Debug, Default)]
 pub(super) struct Lists(Vec<(Range<usize>, u32)>);
 
 impl Lists {
-    /// Of a list.
+    /// Memory of a list.
     pub(super) const BYTES: usize = size_of::<(Range<usize>, u32)>();
 
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Adds the part `list` of `positions` as far as it is in `within`.
+    /// Adds the positions of the range `list` of `positions` that are in `within`.
     pub(super) fn add(
         &mut self,
         positions: &[u32],
@@ -21,7 +23,7 @@ impl Lists {
         distance: u32,
     ) {
         let part = &positions[list.clone()];
-        // Most lists have one position: no search there.
+        // Most lists have one position, which needs no binary search.
         if let [position] = part {
             if within.contains(position) {
                 self.0.push((list, distance));
@@ -35,9 +37,9 @@ impl Lists {
         }
     }
 
-    /// Shortens the lists so that no more than `limit` positions are left, or those of one place;
-    /// says where the next portion begins: behind all that are left, and at the end of `within` if
-    /// these are all.
+    /// Truncates the lists to at most `limit` entries, or to those of one position if it alone has
+    /// more. Returns the start of the next portion, which is the end of `within` if nothing was
+    /// cut.
     pub(super) fn cut(&mut self, positions: &[u32], within: &Range<u32>, limit: usize) -> u32 {
         let total: usize = self.0.iter().map(|(list, _)| list.len()).sum();
         if total <= limit {
@@ -50,7 +52,7 @@ impl Lists {
             let counts = self.0.iter().map(|(list, _)| below(list, border));
             counts.sum::<usize>() <= limit
         };
-        // `low` fits or is the least progress; `high` does not fit.
+        // Invariant: `low` fits or is the minimum progress; `high` does not fit.
         let (mut low, mut high) = (within.start + 1, within.end);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
@@ -66,11 +68,11 @@ impl Lists {
         low
     }
 
-    /// Replaces the contents of `out` by every position, ascending: the lists are what `within`
-    /// has of them, and no position is in two. `marks` is all zero before and after.
+    /// Replaces the contents of `out` by every position, ascending. Requires that all positions are
+    /// in `within` and that none is in two lists. `marks` is all zero before and after.
     ///
-    /// Linear where there are many: then they are marked in a bitmap and read back in order, which
-    /// costs a look at every 64 positions.
+    /// A large number of positions takes linear time: they are marked in a bitmap and read back in
+    /// order, at the cost of one word for every 64 positions.
     pub(super) fn ascending(
         &self,
         positions: &[u32],
@@ -91,8 +93,8 @@ impl Lists {
             marks.resize(words, 0);
         }
         for position in all {
-            let place = position - within.start;
-            marks[place as usize / 64] |= 1 << (place % 64);
+            let offset = position - within.start;
+            marks[offset as usize / 64] |= 1 << (offset % 64);
         }
         out.reserve(total);
         for (word, first) in marks[..words].iter_mut().zip((within.start..).step_by(64)) {
@@ -104,13 +106,13 @@ impl Lists {
         }
     }
 
-    /// The first position.
+    /// The smallest position.
     pub(super) fn first(&self, positions: &[u32]) -> Option<u32> {
         self.0.iter().map(|(list, _)| positions[list.start]).min()
     }
 
-    /// Takes out what is before `border`: calls `visit` with that part of each list and its
-    /// distance, list after list.
+    /// Removes the positions below `border`. Calls `visit` with those of each list and its
+    /// distance, list by list.
     pub(super) fn take_before(
         &mut self,
         positions: &[u32],
@@ -132,7 +134,7 @@ impl Lists {
         });
     }
 
-    /// Every position with the distance of its list, list after list.
+    /// Every position with the distance of its list, list by list.
     pub(super) fn each<'l>(
         &'l self,
         positions: &'l [u32],
@@ -158,7 +160,8 @@ mod tests {
             within in (0..600u32, 0..600u32),
             wide in any::<bool>(),
         ) {
-            // Position i is in list of[i], if that is below 8; far apart, marks do not pay.
+            // Position i is in list of[i] if that is below 8. Far apart, positions are sorted, not
+            // marked.
             let spread = if wide { 1000 } else { 1 };
             let within = within.0.min(within.1) * spread..within.0.max(within.1) * spread;
             let mut positions = Vec::new();

@@ -1,41 +1,42 @@
-//! Which sketches of a block are near a given one?
+//! Search for the near sketches of a block, for every method.
 //!
-//! A [`SketchIndex`] stands over [`Sketches`] in memory and answers for every method alike. Equal
-//! sketches are folded, so that they cost no more than one. Fingerprints go to [`hamming`]. Of the
-//! others, those that are sets are found by the rare features that they share, vectors of common
-//! features by an outline of each, and the rest by the keys of their method; then they are scored.
-//! Either way a query leads to a few ascending *lists* of positions, of which only the part in the
-//! wanted range is unfolded.
+//! A [`SketchIndex`] indexes [`Sketches`] in memory. Equal sketches are collapsed into a group, so
+//! that they cost no more than one. Fingerprints are searched by [`hamming`]. For other methods,
+//! candidates are found and then scored. Sets are found by the rare features that they share,
+//! vectors of common features by a coarse outline of each, all others by the keys of their method.
+//! A query yields a few ascending *lists* of positions, of which only the part in the requested
+//! range is expanded.
 //!
-//! Every answer is that of comparing all pairs, whatever the memory, the level, or the threads,
-//! provided that near sketches share a key, or a part of their [vectors], as every method promises.
+//! Every answer equals that of comparing all pairs, for any memory, level and number of threads.
+//! This relies on the guarantee of every method that near sketches share a key, or a part of their
+//! [vectors].
 //!
 //! [vectors]: crate::sketch::Vectors
 
-mod bits;
+mod candidates;
 mod dense;
+mod fingerprints;
 mod fold;
-mod listed;
 mod lists;
 mod prefix;
+mod query;
 mod rarity;
 mod sets;
 mod table;
 
-use bits::Bits;
-use listed::Listed;
-use lists::Lists;
+use candidates::CandidateIndex;
+use fingerprints::FingerprintIndex;
+pub use query::{AnyQuery, NearQuery};
 use std::ops::Range;
 
-use super::hamming;
 use crate::kernel::Level;
 use crate::sketch::{Compare, Score, Shape, Sketches};
 use crate::{Error, ErrorKind, Result};
 
-/// Finds near sketches among those of a block.
+/// Index that finds near sketches among those of a block.
 ///
-/// Positions are those in the block. Searching takes `&self`, so threads may share an index, each
-/// with its own [`Scratch`].
+/// Positions are indices into the block. Searching takes `&self`, so threads may share an index,
+/// each with its own [`Scratch`].
 pub struct SketchIndex<'a> {
     method: &'a dyn Compare,
     sketches: Sketches<'a>,
@@ -43,82 +44,56 @@ pub struct SketchIndex<'a> {
 }
 
 enum Finder<'a> {
-    Narrow(Bits<u64>),
-    Wide(Bits<u128>),
-    Listed(Box<Listed<'a>>),
-}
-
-/// Whether any is near is asked about a sketch, but for one position (its own).
-#[derive(Clone, Copy, Debug)]
-pub struct Any<'q> {
-    /// The sketch.
-    pub sketch: &'q [u8],
-    /// A position that does not count.
-    pub except: Option<u32>,
-}
-
-/// What is near a sketch in a range of positions is asked, in bounded portions.
-#[derive(Clone, Debug)]
-pub struct Near<'q> {
-    /// The sketch.
-    pub sketch: &'q [u8],
-    /// The positions that are wanted.
-    pub within: Range<u32>,
-    /// How many candidates one answer may have; what is behind them has to be asked for again.
-    pub limit: usize,
+    Narrow(FingerprintIndex<u64>),
+    Wide(FingerprintIndex<u128>),
+    Candidates(Box<CandidateIndex<'a>>),
 }
 
 /// Buffers that a thread reuses from search to search.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    hamming: hamming::Scratch,
-    except: Vec<Option<u32>>,
-    any: Vec<bool>,
-    lists: Lists,
-    listed: listed::Scratch,
-    candidates: Vec<u32>,
-    marks: Vec<u64>,
-    found: Vec<(u32, Score)>,
+    fingerprints: fingerprints::Scratch,
+    candidates: candidates::Scratch,
 }
 
 impl<'a> SketchIndex<'a> {
-    /// The memory that [`build`](Self::build) needs for `sketch`, besides the sketch, so that
-    /// searches are fast: an upper bound on average over the sketches of an index.
+    /// The memory in bytes that [`build`](Self::build) needs for `sketch`, besides the sketch
+    /// itself, for fast searches: an upper bound on the average over the sketches of an index.
     ///
-    /// The same for all sketches that are fingerprints.
+    /// For fingerprints, the same for all sketches.
     pub fn bytes_for(method: &dyn Compare, sketch: &[u8]) -> usize {
         match method.shape() {
             Shape::Bits { width, distance } if width <= 64 => {
-                Bits::<u64>::bytes_per_sketch(distance)
+                FingerprintIndex::<u64>::bytes_per_sketch(distance)
             }
-            Shape::Bits { distance, .. } => Bits::<u128>::bytes_per_sketch(distance),
-            Shape::Keys => Listed::bytes_for(method, sketch),
+            Shape::Bits { distance, .. } => FingerprintIndex::<u128>::bytes_per_sketch(distance),
+            Shape::Keys => CandidateIndex::bytes_for(method, sketch),
         }
     }
 
-    /// At most [`bytes_for`](Self::bytes_for) any sketch, where all sketches have one length.
+    /// The maximum of [`bytes_for`](Self::bytes_for) over all sketches; `None` if sketches vary in
+    /// length.
     pub fn bytes_per_sketch(method: &dyn Compare) -> Option<usize> {
         let length = method.sketch_bytes()?;
-        // Parts that a sketch marks as missing, by zeros, have no keys.
+        // A part marked as missing, by zeros, has no keys.
         let of = |byte| SketchIndex::bytes_for(method, &vec![byte; length]);
         Some(of(0).max(of(u8::MAX)))
     }
 
-    /// The least memory of an index over that number of sketches: what finds equal ones.
+    /// The minimum memory in bytes of an index over `count` sketches: that for grouping equal ones.
     pub fn least_bytes(method: &dyn Compare, count: usize) -> usize {
         let each = match method.shape() {
-            Shape::Bits { width, .. } if width <= 64 => Bits::<u64>::fold_bytes(),
-            Shape::Bits { .. } => Bits::<u128>::fold_bytes(),
-            Shape::Keys => Listed::FOLD_BYTES,
+            Shape::Bits { width, .. } if width <= 64 => FingerprintIndex::<u64>::fold_bytes(),
+            Shape::Bits { .. } => FingerprintIndex::<u128>::fold_bytes(),
+            Shape::Keys => CandidateIndex::FOLD_BYTES,
         };
         each.saturating_mul(count)
     }
 
     /// Prepares `sketches` for searches; takes at most `memory_bytes`.
     ///
-    /// With less than [`bytes_for`](Self::bytes_for) each, fingerprints are searched by brute force,
-    /// to which a fold of equal ones is the only help; with more, skewed fingerprints get more
-    /// tables. Uses the current rayon pool.
+    /// With less than [`bytes_for`](Self::bytes_for) each, distinct fingerprints are searched by
+    /// brute force. With more, skewed fingerprints get more tables. Uses the current rayon pool.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] if there are more than `u32::MAX` sketches or a fingerprint is not
@@ -141,16 +116,30 @@ impl<'a> SketchIndex<'a> {
             Shape::Bits {
                 width: 32 | 64,
                 distance,
-            } => Finder::Narrow(Bits::build(sketches, distance, memory_bytes, level)?),
+            } => Finder::Narrow(FingerprintIndex::build(
+                sketches,
+                distance,
+                memory_bytes,
+                level,
+            )?),
             Shape::Bits {
                 width: 128,
                 distance,
-            } => Finder::Wide(Bits::build(sketches, distance, memory_bytes, level)?),
+            } => Finder::Wide(FingerprintIndex::build(
+                sketches,
+                distance,
+                memory_bytes,
+                level,
+            )?),
             Shape::Bits { width, .. } => {
                 let message = format!("fingerprints of {width} bits: expected 32, 64 or 128");
                 return Err(Error::new(ErrorKind::Parameter, message));
             }
-            Shape::Keys => Finder::Listed(Box::new(Listed::build(method, sketches, memory_bytes)?)),
+            Shape::Keys => Finder::Candidates(Box::new(CandidateIndex::build(
+                method,
+                sketches,
+                memory_bytes,
+            )?)),
         };
         Ok(SketchIndex {
             method,
@@ -159,7 +148,7 @@ impl<'a> SketchIndex<'a> {
         })
     }
 
-    /// How many sketches there are.
+    /// The number of sketches.
     pub fn count(&self) -> u32 {
         self.sketches.count() as u32
     }
@@ -182,7 +171,7 @@ impl<'a> SketchIndex<'a> {
     /// Whether any sketch at a position other than `except` is near `query`.
     pub fn any_near(&self, query: &[u8], except: Option<u32>, scratch: &mut Scratch) -> bool {
         let mut answer = false;
-        let query = Any {
+        let query = AnyQuery {
             sketch: query,
             except,
         };
@@ -190,20 +179,20 @@ impl<'a> SketchIndex<'a> {
         answer
     }
 
-    /// Calls `sink(i, found)` once for every query, in order: whether any is near.
+    /// Calls `sink(i, found)` once for every query, in order, with whether any sketch is near.
     ///
-    /// Stops at the first near one, so that a million near or equal ones cost nothing. Several
-    /// times as fast per query as [`any_near`](Self::any_near) for fingerprints.
+    /// Stops at the first near one, so further near or equal ones cost nothing. For fingerprints,
+    /// several times as fast per query as [`any_near`](Self::any_near).
     pub fn any_near_batch(
         &self,
-        queries: &[Any<'_>],
+        queries: &[AnyQuery<'_>],
         scratch: &mut Scratch,
         sink: impl FnMut(usize, bool),
     ) {
         match &self.finder {
-            Finder::Narrow(bits) => bits.any(queries, scratch, sink),
-            Finder::Wide(bits) => bits.any(queries, scratch, sink),
-            Finder::Listed(listed) => listed.any(queries, &mut scratch.listed, sink),
+            Finder::Narrow(index) => index.any(queries, &mut scratch.fingerprints, sink),
+            Finder::Wide(index) => index.any(queries, &mut scratch.fingerprints, sink),
+            Finder::Candidates(index) => index.any(queries, &mut scratch.candidates, sink),
         }
     }
 
@@ -216,7 +205,7 @@ impl<'a> SketchIndex<'a> {
         scratch: &mut Scratch,
         found: &mut Vec<(u32, Score)>,
     ) {
-        let query = Near {
+        let query = NearQuery {
             sketch: query,
             within,
             limit: usize::MAX,
@@ -227,38 +216,38 @@ impl<'a> SketchIndex<'a> {
         });
     }
 
-    /// Calls `sink(i, near, next)` once for every query, in order: the near positions from the
-    /// start of its range to `next`, ascending, each once, with their scores.
+    /// Calls `sink(i, near, next)` once for every query, in order. `near` has the near positions
+    /// from the start of the range to `next`, ascending, each once, with their scores.
     ///
-    /// `next` is the end of the range, unless there were more candidates than the limit up to
-    /// there; it is behind the start of a range that is not empty. Several times as fast per query
-    /// as [`near`](Self::near) for fingerprints. Memory: as the limit says, for one query at a
-    /// time, and one entry for each distinct near fingerprint or key.
+    /// `next` is the end of the range, unless the candidates up to there exceed the limit. It is
+    /// greater than the start of a range that is not empty. For fingerprints, several times as fast
+    /// per query as [`near`](Self::near). Memory: the limit's candidates for one query at a time,
+    /// and one entry for each distinct near fingerprint or key.
     pub fn near_batch(
         &self,
-        queries: &[Near<'_>],
+        queries: &[NearQuery<'_>],
         scratch: &mut Scratch,
         sink: impl FnMut(usize, &[(u32, Score)], u32),
     ) {
         match &self.finder {
-            Finder::Narrow(bits) => bits.near(queries, scratch, sink),
-            Finder::Wide(bits) => bits.near(queries, scratch, sink),
-            Finder::Listed(listed) => listed.near(queries, &mut scratch.listed, sink),
+            Finder::Narrow(index) => index.near(queries, &mut scratch.fingerprints, sink),
+            Finder::Wide(index) => index.near(queries, &mut scratch.fingerprints, sink),
+            Finder::Candidates(index) => index.near(queries, &mut scratch.candidates, sink),
         }
     }
 
-    /// Calls `sink(i, positions, next)` as [`near_batch`](Self::near_batch) does, without scores:
-    /// many times as fast where very many are near.
+    /// Calls `sink(i, positions, next)` like [`near_batch`](Self::near_batch), without scores. Many
+    /// times as fast if very many are near.
     pub fn near_positions_batch(
         &self,
-        queries: &[Near<'_>],
+        queries: &[NearQuery<'_>],
         scratch: &mut Scratch,
         mut sink: impl FnMut(usize, &[u32], u32),
     ) {
         match &self.finder {
-            Finder::Narrow(bits) => bits.positions(queries, scratch, sink),
-            Finder::Wide(bits) => bits.positions(queries, scratch, sink),
-            Finder::Listed(_) => {
+            Finder::Narrow(index) => index.positions(queries, &mut scratch.fingerprints, sink),
+            Finder::Wide(index) => index.positions(queries, &mut scratch.fingerprints, sink),
+            Finder::Candidates(_) => {
                 let mut positions = Vec::new();
                 self.near_batch(queries, scratch, |number, near, next| {
                     positions.clear();
@@ -269,22 +258,22 @@ impl<'a> SketchIndex<'a> {
         }
     }
 
-    /// The memory that a search takes for each candidate of a [limit](Near::limit), with its
-    /// position.
+    /// The memory in bytes that a search takes for each candidate of a [limit](NearQuery::limit),
+    /// including its position.
     pub const fn bytes_per_candidate(&self) -> usize {
         size_of::<u32>()
             + match self.finder {
                 Finder::Narrow(_) | Finder::Wide(_) => 0,
-                Finder::Listed(_) => Listed::CANDIDATE_BYTES,
+                Finder::Candidates(_) => CandidateIndex::CANDIDATE_BYTES,
             }
     }
 
-    /// How much memory the index holds besides the sketches, in bytes.
+    /// The memory of the index in bytes, without the sketches.
     pub fn bytes(&self) -> usize {
         match &self.finder {
-            Finder::Narrow(bits) => bits.bytes(),
-            Finder::Wide(bits) => bits.bytes(),
-            Finder::Listed(listed) => listed.bytes(),
+            Finder::Narrow(index) => index.bytes(),
+            Finder::Wide(index) => index.bytes(),
+            Finder::Candidates(index) => index.bytes(),
         }
     }
 }

@@ -1,48 +1,48 @@
-//! Which features of a set can be the ones that a like set shares first?
+//! Prefix filtering of sets: bounds on the features and sizes of two similar sets.
 //!
-//! Let θ be the least share, |x| the size of a set and o that of the overlap with a like set y.
-//! Of what is a share of the union or of the larger set, o ≥ θ|x| and o ≥ θ|y|; of what is a share
-//! of the smaller set, one of the two holds.
+//! Let θ be the threshold, |x| the size of a set and o that of its overlap with a similar set y. If
+//! the measure is a proportion of the union or of the larger set, o ≥ θ|x| and o ≥ θ|y|. If it is a
+//! proportion of the smaller set, at least one of the two holds.
 //!
-//! *Prefixes.* All features are put into one order. The *prefix* of x are the features from which on
-//! there are at least θ|x|, so less than that are behind it, in its *rest*. Where o ≥ θ|x|, y has a
-//! feature of the prefix of x; where both hold, and of the prefixes the one that ends first is that
-//! of x, y has in its own prefix all it shares with that of x.
+//! *Prefixes.* All features are sorted by one global order. The *prefix* of x is its shortest
+//! prefix such that the remaining features, its *rest*, weigh less than θ|x|. If o ≥ θ|x|, y
+//! contains a feature of the prefix of x. If also o ≥ θ|y|, and the prefix of x ends first in the
+//! order, then the prefix of y contains every feature of y in the prefix of x.
 //!
-//! *Counts.* So let s be what the prefixes share. What is shared besides is behind the first end:
-//! o ≤ s + max(rest x, rest y). Pairs for which that is too little, by the sizes of both, are never
-//! compared. Where only the smaller set counts, its prefix is looked up among all features of the
-//! larger one: o ≤ s + its rest.
+//! *Counts.* Let s be the overlap of the two prefixes. Every other shared feature is after the end
+//! of the prefix that ends first: o ≤ s + max(rest x, rest y). Pairs whose bound is below the
+//! overlap that their sizes require are never compared. For a proportion of the smaller set, its
+//! prefix is looked up among all features of the larger one: o ≤ s + its rest.
 //!
-//! Any order will do. With rare features first, few sets share one of a prefix.
+//! Any order is correct. With rare features first, few sets share a feature of a prefix.
 //!
 //! Sources: Chaudhuri, Ganti and Kaushik, "A Primitive Operator for Similarity Joins in Data
 //! Cleaning", ICDE 2006; Bayardo, Ma and Srikant, "Scaling Up All Pairs Similarity Search", WWW
 //! 2007; Xiao, Wang, Lin and Yu, "Efficient Similarity Joins for Near Duplicate Detection", WWW
-//! 2008. Sets are multisets: the smaller of two counts is shared.
+//! 2008. Sets are multisets: the overlap takes the smaller of two counts.
 
 use super::rarity::Rarity;
 use crate::sketch::{Likeness, Measure, Vectors};
 
-/// Fractional bits of shares.
+/// Fractional bits of fixed-point proportions.
 const BITS: u32 = 31;
 
-/// What a least share asks of two sets; rounded so that nothing is missed.
+/// The bounds that a similarity threshold implies, rounded so that no similar pair is missed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     measure: Measure,
     pub(super) parts: u32,
-    /// The least overlap as a share of what [`needed`](Self::needed) takes.
+    /// The minimum overlap as a proportion of the sizes that the measure counts.
     share: u64,
-    /// The least part of a set that begins a prefix.
+    /// The threshold as a proportion of one set, which defines its prefix.
     of_one: u64,
 }
 
-/// A set, as far as it bounds what it shares. Numbers stop at `u32::MAX`.
+/// The sizes of a set that bound its overlaps. They saturate at `u32::MAX`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) all: u32,
-    /// Behind the prefix.
+    /// The size of the rest, after the prefix.
     pub(super) rest: u32,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Size {
 pub(super) struct Ranked {
     part: u32,
     rarity: u16,
-    /// The feature's name, another one in each part.
+    /// The feature's name, made different in each part.
     pub(super) key: u64,
     pub(super) weight: u32,
 }
@@ -73,12 +73,12 @@ impl Bounds {
         }
     }
 
-    /// Whether it may be the smaller set alone whose share is large.
+    /// Whether the threshold may hold for the smaller set alone, so that rests are indexed too.
     pub(super) fn rests_count(&self) -> bool {
         self.measure == Measure::Smaller
     }
 
-    /// How many of the first features of a set are its prefix, and its sizes.
+    /// The number of features in the prefix of a set, and its sizes.
     pub(super) fn prefix(&self, weights: impl Iterator<Item = u32> + Clone) -> (usize, Size) {
         let all: u64 = weights.clone().map(u64::from).sum();
         let needed = u128::from(all) * u128::from(self.of_one);
@@ -95,7 +95,7 @@ impl Bounds {
         (count, Size { all, rest })
     }
 
-    /// Whether two sets whose prefixes share so much may be alike.
+    /// Whether two sets whose prefixes have the overlap `shared` may be similar.
     pub(super) fn admits(&self, a: Size, b: Size, shared: u32) -> bool {
         let (smaller, larger) = if a.all <= b.all { (a, b) } else { (b, a) };
         let behind = match self.measure {
@@ -109,7 +109,7 @@ impl Bounds {
             Measure::Smaller => small,
             Measure::Larger | Measure::Extended => large,
         };
-        // A number that stops here may be any larger one.
+        // A saturated size may be any larger one.
         let overlap = match overlap {
             u32::MAX => small,
             overlap => small.min(overlap.into()),
@@ -118,7 +118,7 @@ impl Bounds {
     }
 }
 
-/// Replaces `ranked` by the features of a sketch, part after part, rare ones first.
+/// Replaces `ranked` by the features of a sketch, part by part, rare ones first.
 pub(super) fn rank(
     vectors: &Vectors<'_>,
     sketch: &[u8],

@@ -1,20 +1,22 @@
-/// Spreads features over the counters; odd, as any feature may be a number of a few bits.
+//! Approximate counts of features, for an order by rarity.
+
+/// Multiplicative hash that spreads features over the counters, even small integers.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// How common features are: how many sketches have one, and those that share its counter.
+/// Approximate counts of the sketches that have each feature; features may share a counter.
 ///
-/// Two features may share a counter and counters stop at 65 535: an order by rarity need not be
-/// right to be one order.
+/// Counters saturate at 65 535. Errors are harmless: prefix filtering needs one order, not the
+/// exact one.
 pub(super) struct Rarity {
     shift: u32,
     counts: Vec<u16>,
 }
 
 impl Rarity {
-    /// What a feature of a sketch takes: there are no more counters than features.
+    /// Memory per feature: there are no more counters than features.
     pub(super) const BYTES: usize = size_of::<u16>();
 
-    /// For so many features of all sketches.
+    /// Counters for `features` features in all sketches together.
     pub(super) fn new(features: usize) -> Rarity {
         let bits = features.checked_ilog2().unwrap_or(0).max(1);
         Rarity {
@@ -23,18 +25,18 @@ impl Rarity {
         }
     }
 
-    fn place(&self, feature: u64) -> usize {
+    fn counter(&self, feature: u64) -> usize {
         (feature.wrapping_mul(MULTIPLIER) >> self.shift) as usize
     }
 
     pub(super) fn count(&mut self, feature: u64) {
-        let place = self.place(feature);
-        self.counts[place] = self.counts[place].saturating_add(1);
+        let counter = self.counter(feature);
+        self.counts[counter] = self.counts[counter].saturating_add(1);
     }
 
-    /// Smaller for rarer ones.
+    /// The approximate count of a feature: smaller for rarer ones.
     pub(super) fn of(&self, feature: u64) -> u16 {
-        self.counts[self.place(feature)]
+        self.counts[self.counter(feature)]
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -1,3 +1,5 @@
+//! Search of sets and multisets by prefix filtering.
+
 use std::ops::Range;
 
 use super::fold::Fold;
@@ -8,15 +10,15 @@ use super::table::Table;
 use crate::sketch::{Sketches, Vectors};
 use crate::{Error, ErrorKind, Result};
 
-/// Sets and multisets, found by the rare features that they share.
+/// Index over sets and multisets, found by the rare features that they share.
 ///
-/// The vector of a part has the number of its group, times the parts, and its own.
+/// The number of the vector of part `p` of group `g` is `g * parts + p`.
 pub(super) struct Sets<'a> {
     vectors: Vectors<'a>,
     bounds: Bounds,
     rarity: Rarity,
     table: Table,
-    /// Of each vector.
+    /// The sizes of each vector.
     sizes: Vec<Size>,
 }
 
@@ -24,37 +26,36 @@ pub(super) struct Sets<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Query {
     ranked: Vec<Ranked>,
-    /// The numbers under each of its keys, and its weight there.
+    /// The range of vectors under each key of the query, and the query's weight of that key.
     keys: Vec<(Range<usize>, u32)>,
-    /// Of each part.
+    /// The sizes of each part.
     sizes: Vec<Size>,
     lists: Lists,
     sums: Sums,
 }
 
-/// What is shared with each vector of a window, so that a search takes the same memory however many
-/// there are.
+/// The overlap with each vector of a window. Windows bound the memory of a search.
 #[derive(Debug, Default)]
 struct Sums {
     first: u32,
     /// All zero between windows.
     shared: Vec<u32>,
-    /// The places where it is not.
+    /// The offsets where it is not zero.
     touched: Vec<u32>,
 }
 
-/// Vectors of a window: sums for them fit caches.
+/// Number of vectors of a window, whose sums fit in the cache.
 const WINDOW: u32 = 1 << 16;
-/// Numbers that are looked at without a pause.
+/// Number of list entries between checks for an early end.
 const STRIDE: usize = 1024;
-/// Before so many were looked at, the best of them says nothing.
+/// Number of list entries before the best candidate is tried the first time.
 const LEAST_SCANNED: usize = 64;
-/// Tells features behind a prefix from others.
+/// Distinguishes keys of features after a prefix from others.
 const REST: u64 = 0x5bd1_e995_5bd1_e995;
 
 impl<'a> Sets<'a> {
-    /// Counters, keys that wait for the table, the table, and of each vector its sizes and the end
-    /// of its keys.
+    /// Memory for a sketch: counters, the keys from which the table is built, the table, and for
+    /// each vector its sizes and the end of its keys.
     pub(super) fn bytes_for(vectors: &Vectors<'_>, sketch: &[u8]) -> usize {
         let bounds = Bounds::new(vectors.likeness);
         let (features, keys) = most_keys(vectors, &bounds, sketch, &mut Vec::new());
@@ -65,7 +66,7 @@ impl<'a> Sets<'a> {
             + of_vector * bounds.parts as usize
     }
 
-    /// Rarity is counted among groups.
+    /// Builds the index; rarity counts each group once.
     pub(super) fn build(
         vectors: Vectors<'a>,
         sketches: Sketches<'_>,
@@ -126,7 +127,7 @@ impl<'a> Sets<'a> {
         })
     }
 
-    /// Takes in a query.
+    /// Prepares `query` for `sketch`.
     pub(super) fn prepare(&self, sketch: &[u8], query: &mut Query) {
         let Query {
             ranked,
@@ -170,25 +171,26 @@ impl<'a> Sets<'a> {
         }
     }
 
-    /// Vectors of a window, in whole groups.
+    /// The number of vectors of a window, a multiple of the parts.
     fn window(&self) -> u32 {
         (WINDOW / self.bounds.parts).max(1) * self.bounds.parts
     }
 
-    /// Begins a window with the group of `vector`; returns its end.
-    fn open(&self, vector: u32, sums: &mut Sums) -> u32 {
+    /// Starts a window at the group of `vector`; returns its end.
+    fn start_window(&self, vector: u32, sums: &mut Sums) -> u32 {
         sums.first = vector - vector % self.bounds.parts;
         let end = sums.first.saturating_add(self.window());
         end.min(self.sizes.len() as u32)
     }
 
-    /// Appends the groups among `groups` that the query may be like, ascending, and returns where
-    /// it stopped: at the end, behind `limit` of them and some more, or where so much work was done.
+    /// Appends the groups among `groups` that may be near the query, ascending. Returns the group
+    /// at which it stopped: the end, or after more than `limit` groups, or after `most_entries`
+    /// list entries.
     pub(super) fn find(
         &self,
         query: &mut Query,
         groups: Range<u32>,
-        (limit, work): (usize, usize),
+        (limit, most_entries): (usize, usize),
         found: &mut Vec<u32>,
     ) -> u32 {
         let numbers = self.table.numbers();
@@ -208,8 +210,8 @@ impl<'a> Sets<'a> {
             }
         };
         fill(lists, &vectors);
-        let stop = lists.cut(numbers, &vectors, work);
-        // A portion is whole groups; the least is one, whatever its work.
+        let stop = lists.cut(numbers, &vectors, most_entries);
+        // A portion has whole groups, and at least one.
         let mut end = (stop / parts).max(groups.start + 1);
         if end * parts != stop {
             fill(lists, &(vectors.start..end * parts));
@@ -220,7 +222,7 @@ impl<'a> Sets<'a> {
                 end = vector / parts;
                 break;
             }
-            let border = self.open(vector, sums);
+            let border = self.start_window(vector, sums);
             lists.take_before(numbers, border, |vectors, weight| {
                 for &vector in vectors {
                     sums.add(vector, weight);
@@ -240,10 +242,10 @@ impl<'a> Sets<'a> {
         end
     }
 
-    /// Whether `is_near` says yes to any group that the query may be like, but `except`.
+    /// Whether `is_near` accepts any group that may be near the query, other than `except`.
     ///
-    /// Among many near ones, one of those that share most is near: whenever twice as much of a
-    /// window was looked at, the best so far is tried.
+    /// The group with the largest overlap is the likeliest. It is tried early, each time the number
+    /// of entries read from a window has doubled.
     pub(super) fn any(
         &self,
         query: &mut Query,
@@ -269,7 +271,7 @@ impl<'a> Sets<'a> {
             if is_found {
                 break;
             }
-            let border = self.open(vector, sums);
+            let border = self.start_window(vector, sums);
             let (mut scanned, mut pause) = (0, LEAST_SCANNED);
             let (mut best, mut most, mut tried) = (None, 0, None);
             lists.take_before(numbers, border, |vectors, weight| {
@@ -314,28 +316,28 @@ impl<'a> Sets<'a> {
 }
 
 impl Sums {
-    /// Adds to what is shared with a vector; returns the sum.
+    /// Adds to the overlap with a vector; returns the sum.
     #[inline(always)]
     fn add(&mut self, vector: u32, weight: u32) -> u32 {
-        let place = vector - self.first;
-        let sum = &mut self.shared[place as usize];
+        let offset = vector - self.first;
+        let sum = &mut self.shared[offset as usize];
         if *sum == 0 {
-            self.touched.push(place);
+            self.touched.push(offset);
         }
         *sum = sum.saturating_add(weight);
         *sum
     }
 
-    /// Calls `visit` with each vector that shares anything, and what; forgets them.
+    /// Calls `visit(vector, overlap)` for each vector with an overlap; clears the sums.
     fn drain(&mut self, mut visit: impl FnMut(u32, u32)) {
-        for place in self.touched.drain(..) {
-            let shared = std::mem::take(&mut self.shared[place as usize]);
-            visit(self.first + place, shared);
+        for offset in self.touched.drain(..) {
+            let shared = std::mem::take(&mut self.shared[offset as usize]);
+            visit(self.first + offset, shared);
         }
     }
 }
 
-/// How many features a sketch has, and how many keys at most, in whatever order.
+/// The number of features of a sketch, and the maximum number of its keys over all orders.
 fn most_keys(
     vectors: &Vectors<'_>,
     bounds: &Bounds,
@@ -349,7 +351,7 @@ fn most_keys(
     if bounds.rests_count() {
         return (weights.len(), weights.len());
     }
-    // A prefix has the most features if the light ones come first.
+    // A prefix has the most features if light ones come first.
     weights.sort_unstable();
     let parts = weights.chunk_by(|a, b| a.0 == b.0);
     let prefixes = parts.map(|part| bounds.prefix(part.iter().map(|entry| entry.1)).0);
@@ -361,7 +363,7 @@ mod tests {
     use super::*;
     use crate::sketch::{Feature, Likeness, Measure};
 
-    /// Of very many sketches, all are found, with sums for a window of them.
+    /// All of very many sketches are found, with sums for one window only.
     #[test]
     fn sums_cover_a_window() {
         let count = 2 * WINDOW + 1000;

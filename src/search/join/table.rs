@@ -1,30 +1,34 @@
+//! Multimap from keys to numbers, in sorted arrays.
+
 use std::ops::Range;
 
 use crate::{Error, ErrorKind, Result};
 
-/// Spreads keys over the buckets, whatever they are; odd, so that different keys stay different.
+/// Multiplicative hash that spreads keys over the buckets; odd, so that different keys stay
+/// different.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Which numbers stand under a key.
+/// Multimap from a key to numbers.
 pub(super) struct Table {
-    /// How far a spread key is moved to become its bucket.
+    /// The right shift from a hashed key to its bucket.
     shift: u32,
-    /// Where each bucket starts, and the end of the last.
+    /// The start of each bucket, and the end of the last.
     starts: Vec<usize>,
-    /// In bucket order, within a bucket ascending, and the numbers of one key too.
+    /// Hashed keys in ascending order; the numbers of one key are ascending too.
     keys: Vec<u64>,
     numbers: Vec<u32>,
 }
 
 impl Table {
-    /// An entry for each key, and at most two bucket borders for every four.
+    /// Memory for `keys` keys: an entry for each, and at most two bucket borders for every four.
     pub(super) fn bytes_for(keys: usize) -> usize {
         keys * (8 + 4) + (keys * 2 * 8).div_ceil(4)
     }
 
-    /// The table of the keys and numbers that `each` hands over, by number, the same in every call.
+    /// Builds a table of the pairs that `each` passes to its argument: sorted by number, the same
+    /// in every call.
     ///
-    /// A counting sort by bucket, then a small sort in each.
+    /// Counting sort by bucket, then a sort within each.
     pub(super) fn build(
         each: impl Fn(&mut dyn FnMut(u64, u32)),
         memory_bytes: usize,
@@ -43,7 +47,7 @@ impl Table {
             return Err(Error::new(ErrorKind::Memory, message));
         }
         let shift = 64 - bits;
-        // Counts stand two places later than they will end, as in the tables of fingerprints.
+        // Counts are stored two slots after their bucket, as in the tables of fingerprints.
         let mut starts = vec![0usize; (1 << bits) + 2];
         each(&mut |key, _| starts[(key >> shift) as usize + 2] += 1);
         let mut sum = 0;
@@ -75,7 +79,7 @@ impl Table {
         for bucket in self.starts.windows(2) {
             let bucket = bucket[0]..bucket[1];
             let (keys, numbers) = (&mut self.keys[bucket.clone()], &mut self.numbers[bucket]);
-            // By number it is already.
+            // The numbers are sorted already.
             if keys.is_sorted() {
                 continue;
             }
@@ -88,20 +92,21 @@ impl Table {
         }
     }
 
-    /// All numbers; those of a key are a part of them.
+    /// All numbers; those of a key are contiguous.
     pub(super) fn numbers(&self) -> &[u32] {
         &self.numbers
     }
 
-    /// Where the numbers of a key are, ascending; one that has it twice may stand there twice.
+    /// The range of a key in [`numbers`](Self::numbers), where they ascend. A number added twice
+    /// under one key occurs twice.
     pub(super) fn list(&self, key: u64) -> Range<usize> {
         let key = key.wrapping_mul(MULTIPLIER);
         let bucket = (key >> self.shift) as usize;
         let (start, end) = (self.starts[bucket], self.starts[bucket + 1]);
         let keys = &self.keys[start..end];
         let first = keys.partition_point(|other| *other < key);
-        let behind = keys[first..].partition_point(|other| *other == key);
-        start + first..start + first + behind
+        let count = keys[first..].partition_point(|other| *other == key);
+        start + first..start + first + count
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -1,18 +1,20 @@
+//! Search by candidates: groups that share something with the query, which the method then scores.
+
 use std::ops::Range;
 
 use super::dense::{Dense, Outline};
 use super::fold::Fold;
 use super::lists::Lists;
+use super::query::{AnyQuery, NearQuery};
 use super::sets::{self, Sets};
 use super::table::Table;
-use super::{Any, Near};
 use crate::Result;
 use crate::sketch::{Compare, Measure, Score, Sketches};
 
-/// Sketches that are found by something they share, the equal ones folded.
+/// Index over sketches that share keys or features; equal ones are grouped.
 ///
-/// A search finds groups whose sketches the query may be near, and then asks the method.
-pub(super) struct Listed<'a> {
+/// A search finds groups that may be near the query; the method then decides.
+pub(super) struct CandidateIndex<'a> {
     method: &'a dyn Compare,
     sketches: Sketches<'a>,
     fold: Fold,
@@ -38,18 +40,18 @@ pub(super) struct Scratch {
     found: Vec<(u32, Score)>,
 }
 
-/// So many entries may be looked at for a candidate.
-const ENTRIES: usize = 64;
+/// The maximum number of list entries read per candidate.
+const ENTRIES_PER_CANDIDATE: usize = 64;
 
-impl<'a> Listed<'a> {
-    /// What a sketch takes in the fold of equal ones.
+impl<'a> CandidateIndex<'a> {
+    /// Memory per sketch of the groups of equal sketches.
     pub(super) const FOLD_BYTES: usize = Fold::BYTES;
 
-    /// What a candidate takes at most: its group, its score, its list, and what is found.
+    /// Maximum memory of a candidate: its group, its score, its list, and its result.
     pub(super) const CANDIDATE_BYTES: usize =
         size_of::<u32>() + size_of::<Score>() + Lists::BYTES + size_of::<(u32, Score)>();
 
-    /// What is needed for a sketch besides itself: an upper bound on average.
+    /// Memory for a sketch, besides the sketch itself: an upper bound on the average.
     pub(super) fn bytes_for(method: &dyn Compare, sketch: &[u8]) -> usize {
         let finder = match method.vectors() {
             None => {
@@ -69,7 +71,7 @@ impl<'a> Listed<'a> {
         method: &'a dyn Compare,
         sketches: Sketches<'a>,
         memory_bytes: usize,
-    ) -> Result<Listed<'a>> {
+    ) -> Result<CandidateIndex<'a>> {
         let fold = Fold::new(sketches);
         let memory_bytes = memory_bytes.saturating_sub(fold.bytes());
         let finder = match method.vectors() {
@@ -89,7 +91,7 @@ impl<'a> Listed<'a> {
                 _ => Finder::Sets(Sets::build(vectors, sketches, &fold, memory_bytes)?),
             },
         };
-        Ok(Listed {
+        Ok(CandidateIndex {
             method,
             sketches,
             fold,
@@ -99,7 +101,7 @@ impl<'a> Listed<'a> {
 
     pub(super) fn any(
         &self,
-        queries: &[Any<'_>],
+        queries: &[AnyQuery<'_>],
         scratch: &mut Scratch,
         mut sink: impl FnMut(usize, bool),
     ) {
@@ -116,7 +118,7 @@ impl<'a> Listed<'a> {
             let found = match &self.finder {
                 Finder::Keys(table) => {
                     let mut numbers = scratch.keys.drain(..).flatten();
-                    numbers.any(|place| is_near(table.numbers()[place]))
+                    numbers.any(|entry| is_near(table.numbers()[entry]))
                 }
                 Finder::Sets(sets) => sets.any(&mut scratch.set, except, &mut is_near),
                 Finder::Dense(dense) => dense.admitted(&scratch.outline, all).any(is_near),
@@ -127,7 +129,7 @@ impl<'a> Listed<'a> {
 
     pub(super) fn near(
         &self,
-        queries: &[Near<'_>],
+        queries: &[NearQuery<'_>],
         scratch: &mut Scratch,
         mut sink: impl FnMut(usize, &[(u32, Score)], u32),
     ) {
@@ -138,18 +140,19 @@ impl<'a> Listed<'a> {
         }
     }
 
-    /// Lists what is near in a portion of what is asked for, and says where it ends.
-    fn near_one(&self, query: &Near<'_>, scratch: &mut Scratch) -> u32 {
+    /// Writes the near positions of a portion of the requested range to `scratch.found`; returns
+    /// the end of the portion.
+    fn near_one(&self, query: &NearQuery<'_>, scratch: &mut Scratch) -> u32 {
         let (fold, within) = (&self.fold, &query.within);
         let limit = query.limit.max(1);
         let singles = fold.singles(within);
         scratch.groups.clear();
-        // No position says where groups of several members end, so all of them are asked.
+        // Groups of several members are not ordered by position, so all of them are searched.
         self.find(0..fold.several(), usize::MAX, scratch);
         scratch.groups.retain(|&group| fold.meets(group, within));
         let several = scratch.groups.len();
         let stopped = self.find(singles.clone(), limit, scratch);
-        // Of single ones, no more are scored than may be handed over.
+        // No more single ones are scored than the limit allows in the answer.
         let behind = match scratch.groups.get(several.saturating_add(limit)) {
             Some(group) => Some(*group),
             None => (stopped < singles.end).then_some(stopped),
@@ -185,7 +188,7 @@ impl<'a> Listed<'a> {
         next
     }
 
-    /// Takes in a query.
+    /// Prepares `scratch` for a query.
     fn prepare(&self, sketch: &[u8], scratch: &mut Scratch) {
         match &self.finder {
             Finder::Keys(table) => {
@@ -202,13 +205,13 @@ impl<'a> Listed<'a> {
         }
     }
 
-    /// Appends the groups among `groups` that the query may be near, each once, ascending; returns
-    /// where it stopped: at the end, or when it had done what so many candidates are worth.
+    /// Appends the groups among `groups` that may be near the query, each once, ascending. Returns
+    /// the group at which it stopped: the end, or after the work allowed for `limit` candidates.
     fn find(&self, groups: Range<u32>, limit: usize, scratch: &mut Scratch) -> u32 {
         if groups.is_empty() {
             return groups.end;
         }
-        let work = limit.saturating_mul(ENTRIES);
+        let most_entries = limit.saturating_mul(ENTRIES_PER_CANDIDATE);
         let found = &mut scratch.groups;
         match &self.finder {
             Finder::Keys(table) => {
@@ -217,14 +220,14 @@ impl<'a> Listed<'a> {
                 for list in &scratch.keys {
                     lists.add(numbers, list.clone(), &groups, 0);
                 }
-                let end = lists.cut(numbers, &groups, work);
+                let end = lists.cut(numbers, &groups, most_entries);
                 let first = found.len();
                 found.extend(lists.each(numbers).map(|each| each.0));
                 found[first..].sort_unstable();
                 found.dedup();
                 end
             }
-            Finder::Sets(sets) => sets.find(&mut scratch.set, groups, (limit, work), found),
+            Finder::Sets(sets) => sets.find(&mut scratch.set, groups, (limit, most_entries), found),
             Finder::Dense(dense) => dense.find(&scratch.outline, groups, limit, found),
         }
     }

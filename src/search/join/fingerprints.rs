@@ -1,25 +1,40 @@
+//! Search of sketches that are fingerprints, over [`GroupedIndex`].
+
 use std::borrow::Cow;
 
-use super::{Any, Lists, Near, Scratch};
+use super::lists::Lists;
+use super::query::{AnyQuery, NearQuery};
 use crate::Result;
 use crate::kernel::Level;
 use crate::search::hamming::{self, Fingerprint, GroupedIndex, Strategy, plan};
 use crate::sketch::{Score, Sketches};
 
-/// Sketches that are fingerprints, the equal ones folded.
-pub(super) struct Bits<F: Fingerprint> {
+/// Buffers that a thread reuses from search to search.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    hamming: hamming::Scratch,
+    except: Vec<Option<u32>>,
+    any: Vec<bool>,
+    lists: Lists,
+    candidates: Vec<u32>,
+    marks: Vec<u64>,
+    found: Vec<(u32, Score)>,
+}
+
+/// Index over fingerprints; equal ones are grouped.
+pub(super) struct FingerprintIndex<F: Fingerprint> {
     index: GroupedIndex<F>,
 }
 
-impl<F: Fingerprint> Bits<F> {
-    /// The fold, and k + 1 tables with at most a byte of bucket borders each; while the fold is
-    /// made, the fingerprints and their sort take less than three tables.
+impl<F: Fingerprint> FingerprintIndex<F> {
+    /// The groups, and k + 1 tables with at most one byte of bucket borders per fingerprint. While
+    /// groups are built, the fingerprints and their sort take less than three tables.
     pub(super) fn bytes_per_sketch(distance: u32) -> usize {
         let tables = (distance.min(F::BITS - 1) as usize + 1).min(255);
         Self::fold_bytes() + tables * (size_of::<F>() + 4 + 1)
     }
 
-    /// Values, borders and positions; before, the sort of pairs takes the room of two values more.
+    /// Values, borders and positions; the sort of pairs before takes the memory of two more values.
     pub(super) fn fold_bytes() -> usize {
         4 * size_of::<F>() + 8
     }
@@ -32,19 +47,19 @@ impl<F: Fingerprint> Bits<F> {
     ) -> Result<Self> {
         let fingerprints = fingerprints::<F>(sketches);
         let count = fingerprints.len();
-        let room = memory_bytes.saturating_sub(count * Self::fold_bytes());
-        let blocks = match plan(&fingerprints, count, F::BITS, distance, room)?.strategy {
+        let table_bytes = memory_bytes.saturating_sub(count * Self::fold_bytes());
+        let blocks = match plan(&fingerprints, count, F::BITS, distance, table_bytes)?.strategy {
             Strategy::BruteForce => None,
             Strategy::Tables { blocks } => Some(blocks),
             Strategy::Groups { blocks } => blocks,
         };
         let index = GroupedIndex::build(&fingerprints, F::BITS, distance, blocks, level)?;
-        Ok(Bits { index })
+        Ok(FingerprintIndex { index })
     }
 
     pub(super) fn any(
         &self,
-        queries: &[Any<'_>],
+        queries: &[AnyQuery<'_>],
         scratch: &mut Scratch,
         mut sink: impl FnMut(usize, bool),
     ) {
@@ -70,7 +85,7 @@ impl<F: Fingerprint> Bits<F> {
 
     pub(super) fn near(
         &self,
-        queries: &[Near<'_>],
+        queries: &[NearQuery<'_>],
         scratch: &mut Scratch,
         mut sink: impl FnMut(usize, &[(u32, Score)], u32),
     ) {
@@ -92,7 +107,7 @@ impl<F: Fingerprint> Bits<F> {
 
     pub(super) fn positions(
         &self,
-        queries: &[Near<'_>],
+        queries: &[NearQuery<'_>],
         scratch: &mut Scratch,
         mut sink: impl FnMut(usize, &[u32], u32),
     ) {
@@ -111,11 +126,11 @@ impl<F: Fingerprint> Bits<F> {
         });
     }
 
-    /// Calls `sink` for every query, in order, with the lists of what is near, cut to the limit,
-    /// and where the next portion begins.
+    /// Calls `sink(i, lists, next)` for every query, in order: the lists of near positions, cut to
+    /// the limit, and the start of the next portion.
     fn lists(
         &self,
-        queries: &[Near<'_>],
+        queries: &[NearQuery<'_>],
         scratch: &mut hamming::Scratch,
         lists: &mut Lists,
         mut sink: impl FnMut(usize, &Lists, u32),
@@ -126,7 +141,7 @@ impl<F: Fingerprint> Bits<F> {
             .collect();
         let positions = self.index.positions();
         self.index.search_batch(&sketches, scratch, |number, hits| {
-            let Near { within, limit, .. } = &queries[number];
+            let NearQuery { within, limit, .. } = &queries[number];
             lists.clear();
             for hit in hits {
                 let group = self.index.group(hit.position);
@@ -142,17 +157,17 @@ impl<F: Fingerprint> Bits<F> {
     }
 }
 
-/// The fingerprints that sketches are: where they lie, if the machine reads them so.
+/// The sketches as fingerprints; borrowed if their layout in memory is that of `[F]`.
 fn fingerprints<F: Fingerprint>(sketches: Sketches<'_>) -> Cow<'_, [F]> {
-    let lying = sketches.end_to_end();
-    let lying = lying.filter(|bytes| bytes.len() == sketches.count() * size_of::<F>());
-    match lying.map(bytemuck::try_cast_slice) {
+    let bytes = sketches.end_to_end();
+    let bytes = bytes.filter(|bytes| bytes.len() == sketches.count() * size_of::<F>());
+    match bytes.map(bytemuck::try_cast_slice) {
         Some(Ok(fingerprints)) if cfg!(target_endian = "little") => Cow::Borrowed(fingerprints),
         _ => sketches.iter().map(fingerprint).collect(),
     }
 }
 
-/// A fingerprint from its bytes, the lowest first; those that a narrow one lacks are zero.
+/// A fingerprint from its little-endian bytes; missing high bytes are zero.
 fn fingerprint<F: Fingerprint>(sketch: &[u8]) -> F {
     let mut bytes = [0; 16];
     bytes[..sketch.len()].copy_from_slice(sketch);
