@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Place, line, words};
 
@@ -161,5 +161,103 @@ fn an_index_gives_what_a_query_and_a_deduplication_give() {
             assert_eq!(found["dropped_against"], known.len());
             assert_eq!(found["dropped"], known.len() + expected.len());
         }
+    }
+}
+
+/// The same names of files and of the output every day, and no document has an id of its own: its
+/// place is the place of another text in the index.
+#[test]
+fn documents_without_ids_at_the_place_of_earlier_ones_are_not_lost() {
+    const DAYS: u64 = 3;
+    const DOCUMENTS: u64 = 20;
+    let jsonl = |texts: &[String]| -> String {
+        let line = |text: &String| json!({"text": text}).to_string() + "\n";
+        texts.iter().map(line).collect()
+    };
+    let warc = |texts: &[String]| -> String {
+        let record = |text: &String| {
+            format!(
+                "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\n\
+                 Content-Length: {}\r\n\r\n{text}\r\n\r\n",
+                text.len()
+            )
+        };
+        texts.iter().map(record).collect()
+    };
+    let text = |texts: &[String]| texts.concat();
+    type Write<'a> = &'a dyn Fn(&[String]) -> String;
+    let formats: [(&str, Write<'_>, u64); 3] = [
+        ("crawl.jsonl", &jsonl, DOCUMENTS),
+        ("crawl.warc", &warc, DOCUMENTS),
+        ("crawl.txt", &text, 1),
+    ];
+    for (name, write, each_day) in formats {
+        let place = Place::new();
+        // Of a method with sketches of its own for each text, and a text too short for a sketch.
+        let method = "shingles:similarity=0.8";
+        let day = |number: u64| {
+            // Of one length, so that the places of the days are the same.
+            let word = |word: &str| format!("{word:x>5} ");
+            let text =
+                |own| -> String { words(number * 100 + own, 40).split(' ').map(word).collect() };
+            let mut texts: Vec<String> = (1..DOCUMENTS).map(text).collect();
+            texts.push(format!("short{number}"));
+            write(&texts)
+        };
+        place.write(name, day(0));
+        place.stdout(&format!("dedup {name} -o new --write kept"));
+        place.stdout(&format!("index build seen new/kept --method {method}"));
+        for number in 1..DAYS {
+            place.write(name, day(number));
+            let recipe = format!("dedup {name} --against seen -o new --write kept --restart");
+            place.stdout(&recipe);
+            assert_eq!(summary(&place, "new")["kept"], each_day, "{name}");
+            let counts = |line: &str| {
+                let said = place.stdout(line);
+                assert!(said.contains(" 0 changed"), "{name}: {said}");
+                said
+            };
+            let asked = place.query("index query seen new/kept");
+            assert!(asked.iter().all(|answer| answer["verdict"] != "changed"));
+            counts("index add seen new/kept -o added.jsonl");
+            let again = counts("index add seen new/kept");
+            assert!(again.contains(&format!(" {each_day} unchanged")), "{again}");
+        }
+        let info: Value = serde_json::from_str(&place.stdout("index info seen --json")).unwrap();
+        assert_eq!(info["documents"], DAYS * each_day, "{name}");
+        assert_eq!(info["removed"], 0, "{name}");
+
+        // Texts of every day are found again, and the evidence names the place of each.
+        for number in 0..DAYS {
+            place.write(name, day(number));
+            place.stdout(&format!("dedup {name} --against seen -o again --restart"));
+            let found = place.lines("again/duplicates.jsonl");
+            assert_eq!(found.len() as u64, (each_day - 1).max(1), "{name}");
+            for pair in &found {
+                let kept = pair["kept"].as_str().unwrap();
+                let (kept, digest) = kept.split_once('#').unwrap_or((kept, ""));
+                assert_eq!(
+                    kept.strip_prefix("new/kept/"),
+                    pair["id"].as_str(),
+                    "{pair}"
+                );
+                assert_eq!(digest.len(), if number == 0 { 0 } else { 16 }, "{pair}");
+            }
+        }
+
+        // A document that is removed comes back under its name, beside the others of its place.
+        let last = place.lines("added.jsonl")[0]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let (first, _) = last.split_once('#').unwrap();
+        assert!(
+            place
+                .stdout(&format!("index remove seen {first}"))
+                .starts_with("1 removed")
+        );
+        let again = place.stdout("index add seen new/kept");
+        assert!(again.contains(&format!(" {each_day} unchanged")), "{again}");
+        place.stdout(&format!("index info seen --id {last}"));
     }
 }

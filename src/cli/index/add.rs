@@ -17,7 +17,8 @@ use crate::cli::number;
 /// Look for documents and add them, each in one step
 ///
 /// A document whose id is there with the same sketch stays as it is; one with another sketch is
-/// replaced. What was committed before an interruption stays: run the command again for the rest
+/// replaced. A document without an id is called by its file and offset, and replaces no other text
+/// that was there. What was committed before an interruption stays: run the command again for the rest
 /// (of those committed before, it then says that they are unchanged).
 #[derive(Args, Clone, Debug)]
 pub struct AddArgs {

@@ -45,6 +45,10 @@ impl Seen {
     /// each goes to `listing`: its id and place, the verdict, whether it was added, and its
     /// matches. Lines of skipped documents go to `skipped`.
     ///
+    /// The id of a document without an own one is its place. If the index has another text of that
+    /// id, it stays, and the id of the new one ends with a digest of its text: adding the same
+    /// inputs again finds both unchanged.
+    ///
     /// Some thousand documents share a commit: what was committed before an interruption or an
     /// error stays, and adding the same inputs again adds the rest.
     ///
@@ -61,6 +65,9 @@ impl Seen {
         let (mut group, mut documents, mut bytes) = (Vec::new(), 0, 0);
         let limit = listing.as_ref().map_or(1, |listing| listing.limit);
         let mut commit = |group: &mut Vec<Part>| -> Result<()> {
+            for part in group.iter_mut() {
+                part.settle_ids(self.index())?;
+            }
             let entries: Vec<Entry<'_>> = group.iter().flat_map(Part::entries).collect();
             let answers = self.index().add(&entries, limit)?;
             for answer in &answers {

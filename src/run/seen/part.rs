@@ -3,25 +3,54 @@
 use super::{Payload, Take, Texts};
 use crate::Result;
 use crate::corpus::{Chunk, Document, Parsed, Parser, Place, Reason, Source};
-use crate::index::{Entry, MOST_ID_BYTES, MOST_PAYLOAD_BYTES, MOST_SKETCH_BYTES};
+use crate::index::{Entry, Index, MOST_ID_BYTES, MOST_PAYLOAD_BYTES, MOST_SKETCH_BYTES};
 use crate::report::json_lines::{self, At, Skipped};
 use crate::run::Stage;
 use crate::run::collection::Inputs;
-use crate::run::naming::name;
+use crate::run::naming::{content_suffix, name};
 use crate::run::pipeline::Event;
 
 /// Documents of a chunk with their sketches, end to end.
+///
+/// A document without an id of its own gets its place as id. The place may have held another text
+/// before, such as yesterday's output of the same name. [`Part::settle_ids`] finds these documents
+/// and appends a digest of the text to their ids, so that no text replaces another one.
 pub(super) struct Part {
     /// The file they are of, as it was named.
     pub file: String,
     bytes: Vec<u8>,
-    /// Where id, sketch and payload of each end.
-    ends: Vec<[usize; 3]>,
+    ends: Vec<Ends>,
     places: Vec<Place>,
     /// Documents that could not be read, or that no index takes.
     pub skipped: u64,
     /// A line for each of them.
     skipped_lines: Vec<u8>,
+}
+
+/// Where the parts of a document end in the bytes of a [`Part`].
+struct Ends {
+    /// The own id of the document, or its place.
+    name: usize,
+    /// The same with the digest of the text, if there is no own id.
+    digest: usize,
+    sketch: usize,
+    payload: usize,
+    /// Whether the digest is a part of the id.
+    has_digest: bool,
+}
+
+impl Ends {
+    fn id(&self) -> usize {
+        match self.has_digest {
+            true => self.digest,
+            false => self.name,
+        }
+    }
+
+    /// Whether the document has no id of its own.
+    fn is_unnamed(&self) -> bool {
+        self.digest > self.name
+    }
 }
 
 impl Part {
@@ -67,25 +96,63 @@ impl Part {
         payload: Option<Payload>,
     ) {
         let kept = payload.unwrap_or_default().of(document);
+        let digest = match document.id {
+            [] => content_suffix(document.text),
+            _ => String::new(),
+        };
+        let whole = [id, digest.as_bytes()].concat();
         let entry = Entry {
-            id,
+            id: &whole,
             sketch: texts.sketch(document.text).unwrap_or_default(),
             payload: &kept,
         };
         // Whoever only asks may ask for anything.
         match payload.and_then(|_| too_long(&entry)) {
             Some(detail) => self.skip(id, document.place, Reason::TooLarge, &detail),
-            None => self.push(&entry, document.place),
+            None => self.push(&entry, id.len(), document.place),
         }
     }
 
-    fn push(&mut self, entry: &Entry<'_>, place: Place) {
-        let ends = [entry.id, entry.sketch, entry.payload].map(|bytes| {
+    /// Appends a document, of whose id the first `name` bytes are its own id or its place.
+    fn push(&mut self, entry: &Entry<'_>, name: usize, place: Place) {
+        let start = self.bytes.len();
+        let [digest, sketch, payload] = [entry.id, entry.sketch, entry.payload].map(|bytes| {
             self.bytes.extend_from_slice(bytes);
             self.bytes.len()
         });
-        self.ends.push(ends);
+        let name = start + name;
+        self.ends.push(Ends {
+            name,
+            digest,
+            sketch,
+            payload,
+            // An index could not tell two such texts of one place apart.
+            has_digest: digest > name && entry.sketch.is_empty(),
+        });
         self.places.push(place);
+    }
+
+    /// Appends the digest of the text to the ids of documents without an own id whose place is the
+    /// id of another text in `index`.
+    ///
+    /// Two look-ups by id for each such document at most.
+    ///
+    /// # Errors
+    /// Those of [`Index::document`].
+    pub fn settle_ids(&mut self, index: &Index) -> Result<()> {
+        let mut start = 0;
+        for ends in &mut self.ends {
+            if ends.is_unnamed() && !ends.has_digest {
+                let sketch = &self.bytes[ends.digest..ends.sketch];
+                ends.has_digest = match index.document(&self.bytes[start..ends.name])? {
+                    Some(known) => known.sketch != sketch,
+                    // It was added beside another text that was removed since.
+                    None => index.document(&self.bytes[start..ends.digest])?.is_some(),
+                };
+            }
+            start = ends.payload;
+        }
+        Ok(())
     }
 
     fn skip(&mut self, id: &[u8], place: Place, reason: Reason, detail: &str) {
@@ -102,14 +169,12 @@ impl Part {
 
     /// The documents, as an index wants them.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        let starts = std::iter::once(0).chain(self.ends.iter().map(|ends| ends[2]));
-        starts
-            .zip(&self.ends)
-            .map(|(start, &[id, sketch, payload])| Entry {
-                id: &self.bytes[start..id],
-                sketch: &self.bytes[id..sketch],
-                payload: &self.bytes[sketch..payload],
-            })
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|ends| ends.payload));
+        starts.zip(&self.ends).map(|(start, ends)| Entry {
+            id: &self.bytes[start..ends.id()],
+            sketch: &self.bytes[ends.digest..ends.sketch],
+            payload: &self.bytes[ends.sketch..ends.payload],
+        })
     }
 
     /// The documents and where they stand.
@@ -124,7 +189,7 @@ impl Part {
 
     /// What it holds in memory, about.
     pub fn bytes(&self) -> usize {
-        self.bytes.len() + self.len() * (size_of::<[usize; 3]>() + size_of::<Place>())
+        self.bytes.len() + self.len() * (size_of::<Ends>() + size_of::<Place>())
     }
 }
 

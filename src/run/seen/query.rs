@@ -1,7 +1,7 @@
 //! Documents of inputs, asked of an index.
 
 use rayon::iter::ParallelIterator;
-use rayon::slice::ParallelSlice;
+use rayon::slice::ParallelSliceMut;
 
 use super::lines::Lines;
 use super::part::{Part, read};
@@ -58,7 +58,7 @@ impl Seen {
         let mut answer = |parts: &mut Vec<Part>| -> Result<()> {
             let piece = parts.len().div_ceil(threads).max(LEAST_PIECE);
             let answers: Vec<Result<(Asked, Lines<'_>)>> = workers.install(|| {
-                let pieces = parts.par_chunks(piece);
+                let pieces = parts.par_chunks_mut(piece);
                 pieces.map(|parts| self.ask(parts, limit)).collect()
             });
             answers.into_iter().try_for_each(|piece| {
@@ -85,7 +85,11 @@ impl Seen {
         Ok(asked)
     }
 
-    fn ask<'a>(&'a self, parts: &'a [Part], limit: usize) -> Result<(Asked, Lines<'a>)> {
+    fn ask<'a>(&'a self, parts: &'a mut [Part], limit: usize) -> Result<(Asked, Lines<'a>)> {
+        for part in &mut *parts {
+            part.settle_ids(self.index())?;
+        }
+        let parts = &*parts;
         let entries = parts.iter().flat_map(Part::entries);
         let queries: Vec<Query<'_>> = entries
             .map(|entry| Query {
