@@ -19,15 +19,21 @@ fuzz_target!(|input: (bool, &[u8])| {
         bytes.len()
     );
 
-    let encoding = Encoding::for_label(found.charset.as_bytes()).expect("a name of the list");
+    // The library that this is compared with does not know UTF-32.
+    let Some(encoding) = Encoding::for_label(found.charset.as_bytes()) else {
+        assert!(found.charset.starts_with("UTF-32"));
+        return;
+    };
     let mark = Encoding::for_bom(bytes);
     assert!(mark.is_none_or(|(mark, _)| mark == encoding));
     let behind = &bytes[mark.map_or(0, |(_, length)| length)..];
     let (text, broken) = encoding.decode_without_bom_handling(behind);
     assert_eq!((found.text, found.broken), (&*text, broken));
 
-    let is_labelled = bytes.contains(&b'<') && is_html || !header.is_empty();
-    if !is_labelled && mark.is_none() && !bytes.contains(&0) && str::from_utf8(bytes).is_ok() {
+    let is_labelled = bytes.contains(&b'<') || !header.is_empty();
+    // Of units of two bytes, and of ISO-2022-JP.
+    let has_control = bytes.iter().any(u8::is_ascii_control);
+    if !is_labelled && mark.is_none() && !has_control && str::from_utf8(bytes).is_ok() {
         assert_eq!(found.text.as_bytes(), bytes);
     }
 });

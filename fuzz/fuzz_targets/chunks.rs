@@ -91,9 +91,9 @@ fn read(
             assert!(raw.len() as u64 <= reading.max_document_bytes);
             let parts = [raw, document.id, document.url, document.date, document.text];
             found.push(format!(
-                "{place:?} {:x?} {}",
+                "{place:?} {:x?} {:?}",
                 parts.map(xxh3_64),
-                document.broken_text
+                document.doubt
             ));
         });
         ends.push((chunk.end, found.len()));

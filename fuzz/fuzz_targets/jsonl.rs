@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use simtool::corpus::{Body, Chunk, Document, FieldValue, Format, Parsed, Parser};
+use simtool::corpus::{Body, Chunk, Document, Doubt, FieldValue, Format, Parsed, Parser};
 use simtool::corpus::{Position, Reading, Reason};
 
 /// What the library refuses of JSON that may be read all the same.
@@ -71,7 +71,7 @@ fn check(line: &[u8], parsed: Parsed<'_>, reading: &Reading) {
         (Parsed::Unwanted, _) => {}
         (Parsed::Skipped(skip), Err(reason)) => assert_eq!(skip.reason, reason),
         (Parsed::Document(document), Ok(text)) if document.text == text => {
-            assert!(document.raw == line && !document.broken_text);
+            assert!(document.raw == line && document.doubt == Doubt::None);
             check_fields(&document, &value.expect("it has a text"));
         }
         (parsed, expected) => panic!("{parsed:?} instead of {expected:?}"),

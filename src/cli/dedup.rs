@@ -337,7 +337,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     }
     if !args.quiet {
         for warning in &summary.warnings {
-            message::say(&format!("warning: {}", warning.message));
+            message::warn(&warning.message);
         }
     }
     Ok(args.max_skipped.finish(summary.skipped(), summary.seen()))

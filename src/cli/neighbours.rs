@@ -148,6 +148,10 @@ pub fn run(args: &NeighboursArgs) -> Result<Finish> {
         true => message::write(&text(&summary, seconds)),
         false => log.result(&text(&summary, seconds), &fields(&summary, seconds)),
     }
+    if !args.quiet {
+        message::warn_of_doubts(&summary.article_doubts, &articles);
+        message::warn_of_doubts(&summary.sample_doubts, &samples);
+    }
     Ok(match summary.skipped {
         0 => Finish::Complete,
         _ => Finish::Skipped,

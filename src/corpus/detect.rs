@@ -4,7 +4,8 @@ use super::decompress::{GZIP_MAGIC, Pile, Step, Stream, ZSTD_MAGIC, is_zstd};
 use super::reading::Reading;
 use super::source::{Compression, Format, Source, unreadable};
 use super::unread::{has_extension, why_unread};
-use super::web::{charset, html};
+use super::web::html;
+use super::web::wide::Wide;
 use crate::{Error, ErrorKind, Result};
 use memchr::{memchr, memmem};
 use std::fs::File;
@@ -234,8 +235,8 @@ fn format(path: &Path, prefix: &[u8]) -> Format {
         Format::Jsonl
     } else if has_extension(path, &["html", "htm", "xhtml", "shtml"]) {
         Format::Html
-    } else if charset::is_utf_16(prefix) {
-        // Halves of its characters may be form feeds.
+    } else if Wide::of(prefix).is_some() {
+        // Parts of its characters may be form feeds.
         Format::WholeFile
     } else if memchr(b'\x0c', prefix).is_some() {
         Format::FormFeed
@@ -287,7 +288,7 @@ mod tests {
 
     #[test]
     fn formats_are_told_by_their_content_in_any_compression() {
-        let cases: [(&[u8], Format); 13] = [
+        let cases: [(&[u8], Format); 14] = [
             (b"", Format::WholeFile),
             (b"a page\ntext", Format::WholeFile),
             (b"a page\ntext\x0canother", Format::FormFeed),
@@ -296,6 +297,7 @@ mod tests {
             (b"{}", Format::Jsonl),
             (b"<!DOCTYPE html>\x0c", Format::Html),
             (b"\xff\xfe\x0c\x4e\x0c\x5e", Format::WholeFile),
+            (b"\xff\xfe\0\0\x0c\x4e\0\0\x0c\x5e\0\0", Format::WholeFile),
             (b"{x", Format::WholeFile),
             (b"WARC/1.0\r\n", Format::Warc),
             (b"\r\nWARC/1.1\r\n", Format::Warc),

@@ -56,8 +56,31 @@ pub struct Document<'a> {
     pub keep_field: Option<FieldValue<'a>>,
     /// Its text.
     pub text: &'a [u8],
-    /// Whether bytes of the text were not valid in its encoding.
-    pub broken_text: bool,
+    /// Why characters of the text may be wrong.
+    pub doubt: Doubt,
+}
+
+/// Why characters of a text may be wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Doubt {
+    /// There is no reason for it.
+    #[default]
+    None,
+    /// Bytes were not valid in its character set.
+    Broken,
+    /// It names a character set that is not known here, so that it was guessed.
+    UnknownCharset,
+}
+
+impl Doubt {
+    /// The doubt of a text with an unknown label, or with bytes that mean nothing.
+    pub(super) fn of(unknown_label: bool, is_broken: bool) -> Doubt {
+        match (unknown_label, is_broken) {
+            (true, _) => Doubt::UnknownCharset,
+            (false, true) => Doubt::Broken,
+            (false, false) => Doubt::None,
+        }
+    }
 }
 
 /// What a field of a record holds.

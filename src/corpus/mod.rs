@@ -44,7 +44,7 @@ pub use chunk::{Body, Chunk, Position, WholeMember};
 pub use contained::is_contained;
 pub use decompress::Inflaters;
 pub use discover::{Discovery, LeftOut, discover};
-pub use document::{Document, FieldValue, NO_MEMBER, Parsed, Place, Reason, Skip};
+pub use document::{Document, Doubt, FieldValue, NO_MEMBER, Parsed, Place, Reason, Skip};
 pub use parser::Parser;
 pub use reader::ChunkReader;
 pub use reading::{FileChoice, HtmlText, Reading};

@@ -2,7 +2,7 @@
 
 use super::byte_reader::too_large;
 use super::chunk::Chunk;
-use super::document::{Document, FieldValue, Parsed, Place, Reason, Skip};
+use super::document::{Document, Doubt, FieldValue, Parsed, Place, Reason, Skip};
 use super::form_feed;
 use super::json_line::{Fields, Paths, Text, Wrong};
 use super::raw_text::{RawText, is_utf8};
@@ -168,12 +168,12 @@ impl<'c> Walk<'c, '_, '_> {
     }
 }
 
-/// A document that consists of text, which may be broken, and maybe an id.
+/// A document that consists of text and maybe an id.
 fn plain<'a>(
     place: Place,
     raw: &'a [u8],
     id: &'a [u8],
-    (text, broken_text): (&'a [u8], bool),
+    (text, doubt): (&'a [u8], Doubt),
 ) -> Document<'a> {
     Document {
         place,
@@ -183,7 +183,7 @@ fn plain<'a>(
         date: &[],
         keep_field: None,
         text,
-        broken_text,
+        doubt,
     }
 }
 
@@ -299,7 +299,7 @@ impl Lines {
             date: &self.labels[date..keep],
             keep_field,
             text: texts.of_string(mended.as_ref().map_or(text, |mended| mended.as_bytes())),
-            broken_text: is_broken || mended.is_some(),
+            doubt: Doubt::of(false, is_broken || mended.is_some()),
         };
         walk.give(Parsed::Document(document));
     }

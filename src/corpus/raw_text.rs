@@ -1,5 +1,6 @@
 //! The text of a document that is no record of a web archive: its character set and its HTML.
 
+use super::document::Doubt;
 use super::reading::HtmlText;
 use super::web::{charset, html};
 
@@ -20,23 +21,24 @@ impl RawText {
         }
     }
 
-    /// The text of `bytes`, and whether some of them mean nothing in their character set.
+    /// The text of `bytes`, and what is doubtful about its characters.
     ///
     /// UTF-8 that is no HTML is not copied. Bytes are HTML if `is_html` says so or if they
     /// [begin as a page](html::is_page).
-    pub(super) fn of_bytes<'a>(&'a mut self, bytes: &'a [u8], is_html: bool) -> (&'a [u8], bool) {
+    pub(super) fn of_bytes<'a>(&'a mut self, bytes: &'a [u8], is_html: bool) -> (&'a [u8], Doubt) {
         let is_html = is_html || html::is_page(bytes);
-        if !is_html && !charset::is_utf_16(bytes) && is_utf8(bytes) {
-            return (bytes, false);
+        if !is_html && charset::is_plain_utf_8(bytes) {
+            return (bytes, Doubt::None);
         }
         let decoded = charset::decode(bytes, b"", is_html, &mut self.decoded);
+        let doubt = Doubt::of(decoded.unknown_label, decoded.broken);
         // Of UTF-16, only the decoded text shows that it is a page.
         if !is_html && !html::is_page(decoded.text.as_bytes()) {
-            return (decoded.text.as_bytes(), decoded.broken);
+            return (decoded.text.as_bytes(), doubt);
         }
         self.text.clear();
         html::text(decoded.text, self.which, &mut self.text);
-        (&self.text, decoded.broken)
+        (&self.text, doubt)
     }
 
     /// The text of a string, which may be an HTML page.
@@ -64,8 +66,11 @@ mod tests {
 
     fn text_of(bytes: &[u8], is_html: bool) -> (String, bool) {
         let mut texts = RawText::new(HtmlText::Visible);
-        let (text, is_broken) = texts.of_bytes(bytes, is_html);
-        (String::from_utf8(text.to_vec()).unwrap(), is_broken)
+        let (text, doubt) = texts.of_bytes(bytes, is_html);
+        (
+            String::from_utf8(text.to_vec()).unwrap(),
+            doubt != Doubt::None,
+        )
     }
 
     fn utf_16(text: &str, mark: bool) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! Records of web archives: which is next, and what text it has.
 
 use super::byte_reader::too_large;
-use super::document::{Document, Parsed, Reason};
+use super::document::{Document, Doubt, Parsed, Reason};
 use super::parser::Walk;
 use super::source::Format;
 use super::web::warc::{GARBAGE_BYTES, HEAD_BYTES, Head, Next, Record};
@@ -103,7 +103,7 @@ fn give(web: &mut WebText, record: &Record<'_>, walk: &mut Walk<'_, '_, '_>, pla
                 date: record.date,
                 keep_field: None,
                 text: text.text,
-                broken_text: text.broken,
+                doubt: Doubt::of(text.unknown_label, text.broken),
             };
             walk.give(Parsed::Document(document));
         }

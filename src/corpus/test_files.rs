@@ -116,7 +116,7 @@ impl Found {
                 raw: document.raw.to_vec(),
                 id: String::from_utf8_lossy(document.id).into_owned(),
                 text: document.text.to_vec(),
-                broken: document.broken_text,
+                broken: document.doubt == super::document::Doubt::Broken,
             },
             Parsed::Skipped(skip) => Found::Skip {
                 place: skip.place,

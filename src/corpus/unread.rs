@@ -1,6 +1,7 @@
 //! Files that hold no documents in a form that is read, told from their first bytes.
 
 use super::web::charset;
+use super::web::wide::Wide;
 use memchr::memmem;
 use std::path::Path;
 
@@ -33,7 +34,10 @@ const BINARY: [(&[u8], &str); 25] = [
     (b"ARROW1", "an Arrow file (write it as Parquet)"),
     (b"Obj\x01", "an Avro file (write it as Parquet)"),
     (b"ORC", "an ORC file (write it as Parquet)"),
-    (b"\xff\xfe\0\0", "UTF-32 text (convert it to UTF-8)"),
+    (
+        b"\x1b$)C",
+        "text in ISO-2022-KR (convert it with iconv -f ISO-2022-KR -t UTF-8)",
+    ),
 ];
 
 /// Where a tar archive has its name.
@@ -66,8 +70,8 @@ pub(super) fn why_unread(path: &Path, prefix: &[u8]) -> Option<String> {
             "a WAT file, which holds metadata and no text (use the WARC or WET file)".to_owned()
         });
     }
-    if charset::is_utf_16(prefix) {
-        return structured_utf_16(prefix);
+    if let Some(wide) = Wide::of(prefix) {
+        return structured_wide(wide, prefix);
     }
     if is_spread_json(bare) {
         return Some(
@@ -83,7 +87,10 @@ pub(super) fn why_unread(path: &Path, prefix: &[u8]) -> Option<String> {
                 .to_owned(),
         );
     }
-    is_mostly_control(prefix).then(|| "binary data".to_owned())
+    is_mostly_control(prefix).then(|| {
+        "binary data, or text in a character set that is not recognised (convert text with iconv)"
+            .to_owned()
+    })
 }
 
 /// Whether the name of a file ends in one of `extensions`, behind it that of a compression.
@@ -127,8 +134,8 @@ fn is_spread_json(bytes: &[u8]) -> bool {
     }
 }
 
-/// JSON and pages in UTF-16 would be taken for one document.
-fn structured_utf_16(prefix: &[u8]) -> Option<String> {
+/// JSON and pages in UTF-16 or UTF-32 would be taken for one document.
+fn structured_wide(wide: Wide, prefix: &[u8]) -> Option<String> {
     let mut buffer = String::new();
     let text = charset::decode(prefix, b"", false, &mut buffer).text;
     let begin = text.trim_start();
@@ -137,8 +144,9 @@ fn structured_utf_16(prefix: &[u8]) -> Option<String> {
         _ if text.contains('\x0c') => "pages between form feeds",
         _ => return None,
     };
+    let name = wide.name();
     Some(format!(
-        "{what} in UTF-16 (convert it with iconv -f UTF-16 -t UTF-8)"
+        "{what} in {name} (convert it with iconv -f {name} -t UTF-8)"
     ))
 }
 
@@ -190,6 +198,16 @@ mod tests {
             );
         }
         assert!(why("a", &utf_16("a\nb\x0cc\nd")).contains("form feeds"));
+        let wide: Vec<u8> = "[{\"text\": \"汉字\"}]"
+            .chars()
+            .flat_map(|character| u32::from(character).to_be_bytes())
+            .collect();
+        assert!(
+            why("a", &wide).contains("iconv -f UTF-32BE"),
+            "{}",
+            why("a", &wide)
+        );
+        assert!(why("a", b"\x1b$)C\x0e0!\x0f").contains("ISO-2022-KR"));
     }
 
     #[test]
@@ -197,7 +215,7 @@ mod tests {
         let response =
             b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Type: application/json\r\n\r\n{}\
             \r\n\r\nWARC/1.0\r\nWARC-Type: response\r\n";
-        let cases: [(&str, &[u8]); 11] = [
+        let cases: [(&str, &[u8]); 13] = [
             ("a", b""),
             ("a", b"\0"),
             ("a.csvx", b"id,text\n"),
@@ -208,6 +226,8 @@ mod tests {
             ("a", b"\x1b[1mcolours\x1b[0m of a terminal, tabs\tand\rreturns, of which there are a few"),
             ("a", "größer 近重复文本检测".as_bytes()),
             ("a", &utf_16("plain text")),
+            ("a", &utf_16("近重复文本检测的目标是找出内容几乎相同的页面，然后只保留其中的一个。")[2..]),
+            ("a", b"\xff\xfe\0\0a\0\0\0b\0\0\0"),
             ("a.warc", response),
         ];
         for (name, prefix) in cases {

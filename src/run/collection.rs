@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use ahash::AHashMap;
 
 use super::counting::Counting;
+use super::doubts::Doubts;
 use super::held::Held;
 use super::methods::{self, Common};
 use super::naming::name;
@@ -80,6 +81,8 @@ pub struct Collection {
     pub sketched: Vec<Sketched>,
     /// Those that could not be read.
     pub skipped: Vec<Skipped>,
+    /// Those whose characters may be wrong.
+    pub doubts: Doubts,
 }
 
 /// What a worker makes of a chunk.
@@ -240,6 +243,7 @@ impl<'a> Inputs<'a> {
                 _ if outcome.is_err() => {}
                 Parsed::Document(document) => {
                     sketcher.sketch(document.text, &mut part.sketched);
+                    part.doubts.note(document.doubt, document.place);
                     let member = Member::new(source, &document);
                     members += member.bytes();
                     part.members.push(member);
@@ -336,6 +340,7 @@ impl Collection {
     fn append(&mut self, next: Collection) {
         self.members.extend(next.members);
         self.skipped.extend(next.skipped);
+        self.doubts.add(&next.doubts);
         if self.sketched.is_empty() {
             self.sketched = next.sketched;
         } else {

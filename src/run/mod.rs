@@ -10,6 +10,7 @@ mod budget;
 pub mod collection;
 mod counting;
 pub mod dedup;
+pub mod doubts;
 pub mod evaluation;
 pub mod explain;
 mod held;

@@ -3,6 +3,7 @@
 //! `simtool N M` is the special form of this for two text files and one fingerprint.
 
 use super::collection::{Collection, Inputs, Member};
+use super::doubts::Doubts;
 use super::held::Held;
 use super::pipeline::Event;
 use super::sketcher::{Sketched, Sketcher};
@@ -30,6 +31,10 @@ pub struct Summary {
     pub skipped: u64,
     /// Documents of either side without anything to sketch.
     pub empty: u64,
+    /// Articles whose characters may be wrong.
+    pub article_doubts: Doubts,
+    /// Samples whose characters may be wrong.
+    pub sample_doubts: Doubts,
 }
 
 /// Finds, for each document of `samples`, what `articles` has near it; hands a JSON line for each,
@@ -75,6 +80,7 @@ pub fn neighbours(
         articles: known.members.len() as u64,
         skipped: known.skipped.len() as u64,
         empty: (known.members.len() - usable.len()) as u64,
+        article_doubts: known.doubts,
         ..Summary::default()
     };
     samples.progress.begin(Stage::Sketch, samples.bytes());
@@ -101,6 +107,7 @@ pub fn neighbours(
             summary.matches += counts.matches;
             summary.skipped += counts.skipped;
             summary.empty += counts.empty;
+            summary.sample_doubts.add(&counts.sample_doubts);
             held.give(lines.len());
             write(&lines)
         })?;
@@ -186,6 +193,7 @@ impl Searched<'_> {
         let mut counts = Summary {
             samples: samples.members.len() as u64,
             skipped: samples.skipped.len() as u64,
+            sample_doubts: samples.doubts,
             ..Summary::default()
         };
         let sketched = &samples.sketched[0];

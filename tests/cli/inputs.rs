@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use encoding_rs::{GBK, SHIFT_JIS, WINDOWS_1251};
+use encoding_rs::{GBK, SHIFT_JIS, WINDOWS_1251, WINDOWS_1252, X_MAC_CYRILLIC};
 
 use crate::workplace::Workplace;
 
@@ -101,6 +101,113 @@ fn character_sets_of_plain_files_are_found() {
         fs::read(place.path("out/kept/b.txt")).unwrap(),
         fs::read(place.path("b.txt")).unwrap()
     );
+}
+
+/// Text in units of `unit_bytes` without a byte-order mark.
+fn wide(text: &str, unit_bytes: usize, big_endian: bool) -> Vec<u8> {
+    let units: Vec<u32> = match unit_bytes {
+        2 => text.encode_utf16().map(u32::from).collect(),
+        _ => text.chars().map(u32::from).collect(),
+    };
+    let bytes = |unit: u32| {
+        let mut bytes = unit.to_le_bytes()[..unit_bytes].to_vec();
+        if big_endian {
+            bytes.reverse();
+        }
+        bytes
+    };
+    units.into_iter().flat_map(bytes).collect()
+}
+
+#[test]
+fn utf_16_and_utf_32_are_read_with_and_without_a_mark() {
+    let place = Workplace::empty();
+    let text = CHINESE.repeat(4);
+    place.write("a.txt", &text);
+    for (unit_bytes, big_endian) in [(2, false), (2, true), (4, false), (4, true)] {
+        place.write("b.txt", wide(&text, unit_bytes, big_endian));
+        let marked = format!("\u{feff}{text}");
+        place.write("c.txt", wide(&marked, unit_bytes, big_endian));
+        let read = dedup(&place, "a.txt b.txt c.txt");
+        assert_eq!(read, (3, 1), "{unit_bytes} {big_endian}");
+    }
+    let lines = wide("{\"text\": \"one\"}\n", 4, false);
+    place.write("d.jsonl", lines);
+    let run = place.run("dedup d.jsonl -o other").code(2);
+    let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(
+        said.contains("JSON in UTF-32LE (convert it with iconv"),
+        "{said}"
+    );
+}
+
+#[test]
+fn declared_character_sets_count_and_unknown_ones_are_told() {
+    let place = Workplace::empty();
+    let feed =
+        |label: &str| format!("<?xml version=\"1.0\" encoding=\"{label}\"?><p>{RUSSIAN}</p>");
+    place.write("a.xml", feed("x-mac-cyrillic"));
+    let bytes = X_MAC_CYRILLIC
+        .encode(&feed("x-mac-cyrillic"))
+        .0
+        .into_owned();
+    place.write("b.xml", bytes);
+    assert_eq!(dedup(&place, "a.xml b.xml"), (2, 1));
+    place.write("c.xml", X_MAC_CYRILLIC.encode(&feed("IBM855")).0);
+    let run = place.run("dedup a.xml c.xml -o told").success();
+    let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(
+        said.contains("warning: 1 document in a character set that is named but"),
+        "{said}"
+    );
+    assert!(said.contains("(the first: c.xml)"), "{said}");
+    let summary: serde_json::Value =
+        serde_json::from_str(&place.read("told/summary.json")).unwrap();
+    assert_eq!(summary["flagged"]["unknown_charset"], 1);
+}
+
+#[test]
+fn records_that_are_not_utf_8_are_told_by_every_command() {
+    let place = Workplace::empty();
+    let ordinary = "{\"id\": \"1\", \"text\": \"the first of some lines\"}\n";
+    let french = "{\"id\": \"2\", \"text\": \"la premi\u{e8}re de quelques lignes\"}\n";
+    let latin = WINDOWS_1252.encode(french).0.into_owned();
+    place.write(
+        "latin.jsonl",
+        [ordinary.as_bytes(), &latin, &latin].concat(),
+    );
+    place.write("utf8.jsonl", ordinary);
+    let first = format!("(the first: at byte {} of latin.jsonl)", ordinary.len());
+    for line in [
+        "dedup latin.jsonl -o one",
+        "dedup utf8.jsonl --against latin.jsonl -o two",
+        "match --articles latin.jsonl --samples utf8.jsonl -o matches",
+        "match --articles utf8.jsonl --samples latin.jsonl -o matches",
+        #[cfg(feature = "index")]
+        "index build ix latin.jsonl",
+        #[cfg(feature = "index")]
+        "index query ix latin.jsonl -o answers",
+        #[cfg(feature = "index")]
+        "index add ix latin.jsonl",
+    ] {
+        let run = place.run(line).success();
+        let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(
+            said.contains("warning: 2 documents with bytes that are not"),
+            "{line}: {said}"
+        );
+        assert!(
+            said.contains(&first) && said.contains("iconv"),
+            "{line}: {said}"
+        );
+    }
+    let run = place.run("match --articles utf8.jsonl --samples utf8.jsonl -o matches");
+    let said = String::from_utf8_lossy(&run.success().get_output().stderr).into_owned();
+    assert!(!said.contains("warning"), "{said}");
+    let summary: serde_json::Value = serde_json::from_str(&place.read("one/summary.json")).unwrap();
+    assert_eq!(summary["flagged"]["broken_text"], 2);
+    assert_eq!(summary["warnings"][0]["documents"], 2);
+    assert_eq!(summary["warnings"][0]["setting"], "text");
 }
 
 #[test]

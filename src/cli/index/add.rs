@@ -77,5 +77,6 @@ pub fn run(args: &AddArgs) -> Result<Finish> {
     skips.publish()?;
     drop(working);
     tell_accidents(&seen);
+    args.documents.warn_of_doubts(&added.doubts, &sources);
     tell(&added, output.is_screen() || skipped.is_screen())
 }

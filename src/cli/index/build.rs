@@ -81,6 +81,7 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
     skips.publish()?;
     drop(working);
     tell_accidents(&seen);
+    args.documents.warn_of_doubts(&added.doubts, &sources);
     tell_built(&added, skipped.is_screen())
 }
 

@@ -17,7 +17,7 @@ use super::settings_flags::{SettingsArgs, manner_of};
 use super::working::{DocumentArgs, Sources, finish, read_only};
 use crate::cli::exit::Finish;
 use crate::cli::interrupt::stoppable;
-use crate::cli::log::Log;
+use crate::cli::log::{Form, Log};
 use crate::cli::watch::Watch;
 use crate::cli::{message, number};
 
@@ -142,6 +142,9 @@ pub fn ask(mut question: Question<'_>) -> Result<Finish> {
                 "skipped": asked.skipped,
             }),
         ),
+    }
+    if question.log.form != Form::Silent {
+        message::warn_of_doubts(&asked.doubts, &sources);
     }
     Ok(finish(asked.skipped))
 }

@@ -9,6 +9,7 @@ use simtool::corpus::{HtmlText, Reading, Source};
 use simtool::index::Options;
 use simtool::io::InputFiles;
 use simtool::run::collection::{Inputs, Manner};
+use simtool::run::doubts::Doubts;
 use simtool::run::seen::{Added, Seen};
 use simtool::run::streams::spool;
 use simtool::run::{Progress, Resources};
@@ -53,7 +54,7 @@ pub struct DocumentArgs {
     #[command(flatten)]
     log: LogArgs,
 
-    /// No progress
+    /// No progress, and no warning of text that may be misread
     #[arg(long, help_heading = "Reports")]
     quiet: bool,
 }
@@ -109,6 +110,13 @@ impl DocumentArgs {
             _ => PathBuf::from("."),
         };
         self.resources.resources(self.max_document, temporary)
+    }
+
+    /// Warns of documents whose characters may be wrong.
+    pub fn warn_of_doubts(&self, doubts: &Doubts, sources: &[Source]) {
+        if !self.quiet {
+            message::warn_of_doubts(doubts, sources);
+        }
     }
 
     /// Begins the work.

@@ -3,7 +3,7 @@
 use super::fields::{Fields, Row};
 use crate::corpus::byte_reader::too_large;
 use crate::corpus::chunk::Body;
-use crate::corpus::document::{Document, Parsed, Reason};
+use crate::corpus::document::{Document, Doubt, Parsed, Reason};
 use crate::corpus::parser::Walk;
 use crate::corpus::raw_text::RawText;
 use crate::corpus::reading::Reading;
@@ -55,6 +55,6 @@ fn give(texts: &mut RawText, walk: &mut Walk<'_, '_, '_>, record: &Range<usize>,
         date: row.date,
         keep_field: row.keep_field,
         text,
-        broken_text: mended.is_some(),
+        doubt: Doubt::of(false, mended.is_some()),
     }));
 }

@@ -1,16 +1,21 @@
 //! Which characters do these bytes mean?
 //!
 //! In this order: a byte-order mark, the label of the HTTP header, the label in the page's own
-//! first kilobyte, UTF-8 if the bytes are valid UTF-8, UTF-16 if the NUL bytes say so, and what a
-//! detector makes of the bytes. Labels are what the web means by them: `gb2312` is GBK,
-//! `iso-8859-1` is windows-1252.
+//! first kilobyte or in an XML declaration, UTF-16 or UTF-32 if the bytes [say so](Wide), UTF-8 if
+//! they are valid UTF-8, ISO-2022-JP if they have its escapes, and what a detector makes of the
+//! bytes. Labels are what the web means by them: `gb2312` is GBK, `iso-8859-1` is windows-1252.
 //!
 //! Source: WHATWG Encoding and HTML §13.2.3; detection: Henri Sivonen, chardetng.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{CoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{
+    BIG5, CoderResult, EUC_KR, Encoding, GBK, ISO_2022_JP, MACINTOSH, SHIFT_JIS, UTF_8, UTF_16BE,
+    UTF_16LE, WINDOWS_874, WINDOWS_1252, X_MAC_CYRILLIC,
+};
+use memchr::memmem;
 
 use super::markup::{Attributes, Token, Tokens};
+use super::wide::Wide;
 
 /// Where a page may say which character set it is in.
 const PRESCAN_BYTES: usize = 1024;
@@ -18,77 +23,166 @@ const PRESCAN_BYTES: usize = 1024;
 /// How many bytes the detector sees, from the first that is not ASCII.
 const DETECTION_BYTES: usize = 64 << 10;
 
+/// How the two-byte characters of ISO-2022-JP begin.
+const JAPANESE_ESCAPES: &[u8] = b"\x1b$";
+
+/// Names of character sets that the WHATWG's list has under other names only.
+static OTHER_NAMES: [(&str, &Encoding); 9] = [
+    ("cp874", WINDOWS_874),
+    ("cp932", SHIFT_JIS),
+    ("cp936", GBK),
+    ("cp949", EUC_KR),
+    ("cp950", BIG5),
+    ("mac-cyrillic", X_MAC_CYRILLIC),
+    ("mac-roman", MACINTOSH),
+    ("maccyrillic", X_MAC_CYRILLIC),
+    ("macroman", MACINTOSH),
+];
+
 /// Decoded text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded<'a> {
     /// The text, without its byte-order mark.
     pub text: &'a str,
-    /// The name of the character set, as in the WHATWG's list.
+    /// The name of the character set, as in the WHATWG's list or "UTF-32LE" or "UTF-32BE".
     pub charset: &'static str,
     /// Whether replacement characters stand for bytes that mean nothing.
     pub broken: bool,
+    /// Whether a label names a character set that is not known here, so that it was guessed.
+    pub unknown_label: bool,
+}
+
+/// The labels of a text: the first one that is known counts.
+#[derive(Default)]
+struct Labels {
+    known: Option<&'static Encoding>,
+    has_unknown: bool,
+}
+
+impl Labels {
+    fn note(&mut self, label: &[u8]) {
+        if self.known.is_none() {
+            self.known = known_label(label);
+            self.has_unknown |= self.known.is_none() && !label.is_empty();
+        }
+    }
 }
 
 /// Decodes `bytes`; `header` is the value of a Content-Type header, empty if there is none.
 ///
-/// `is_html` says whether labels in the bytes count. The text is in `buffer` unless the bytes are
-/// valid UTF-8 already: those are not copied. Never fails; bytes that mean nothing become U+FFFD.
-/// At most three bytes of text for each byte.
+/// `is_html` says whether labels in markup count. The label of an XML declaration counts in any
+/// text, but for text that is valid UTF-8 and no HTML: that was converted. The text is in `buffer`
+/// unless the bytes are valid UTF-8 already: those are not copied. Never fails; bytes that mean
+/// nothing become U+FFFD. At most three bytes of text for each byte.
 pub fn decode<'a>(
     bytes: &'a [u8],
     header: &[u8],
     is_html: bool,
     buffer: &'a mut String,
 ) -> Decoded<'a> {
-    if let Some((encoding, mark_bytes)) = Encoding::for_bom(bytes) {
-        return decode_as(encoding, &bytes[mark_bytes..], buffer);
+    if let Some((wide, mark_bytes)) = Wide::marked(bytes) {
+        return decode_wide(wide, &bytes[mark_bytes..], buffer);
     }
-    let label = header_label(header).or_else(|| meta_label(bytes).filter(|_| is_html));
-    match label {
+    if let Some(text) = bytes.strip_prefix(b"\xef\xbb\xbf") {
+        return decode_as(UTF_8, text, buffer);
+    }
+    let mut labels = Labels::default();
+    labels.note(header_label(header).unwrap_or_default());
+    if labels.known.is_none() {
+        note_own_labels(bytes, is_html, &mut labels);
+    }
+    match labels.known {
         Some(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => {
             // "utf-16" means little-endian, but some mean their own.
-            decode_as(utf_16(bytes).unwrap_or(encoding), bytes, buffer)
+            let wide = Wide::unmarked(bytes).and_then(Wide::encoding);
+            decode_as(wide.unwrap_or(encoding), bytes, buffer)
         }
         Some(encoding) => decode_as(encoding, bytes, buffer),
-        None => decode_unlabelled(bytes, buffer),
+        None => decode_unlabelled(bytes, labels.has_unknown, buffer),
     }
 }
 
-fn decode_unlabelled<'a>(bytes: &'a [u8], buffer: &'a mut String) -> Decoded<'a> {
-    if let Some(encoding) = utf_16(bytes) {
-        return decode_as(encoding, bytes, buffer);
+fn decode_unlabelled<'a>(
+    bytes: &'a [u8],
+    unknown_label: bool,
+    buffer: &'a mut String,
+) -> Decoded<'a> {
+    if let Some(wide) = Wide::unmarked(bytes) {
+        return decode_wide(wide, bytes, buffer);
     }
     match std::str::from_utf8(bytes) {
-        Ok(text) => Decoded {
-            text,
-            charset: UTF_8.name(),
-            broken: false,
+        Ok(text) if text.is_ascii() && is_iso_2022_jp(bytes) => {
+            decode_as(ISO_2022_JP, bytes, buffer)
+        }
+        Ok(text) => utf_8(text),
+        Err(error) => Decoded {
+            unknown_label,
+            ..decode_as(detect(bytes, error.valid_up_to()), bytes, buffer)
         },
-        Err(error) => decode_as(detect(bytes, error.valid_up_to()), bytes, buffer),
     }
+}
+
+fn utf_8(text: &str) -> Decoded<'_> {
+    Decoded {
+        text,
+        charset: UTF_8.name(),
+        broken: false,
+        unknown_label: false,
+    }
+}
+
+fn decode_wide<'a>(wide: Wide, bytes: &'a [u8], buffer: &'a mut String) -> Decoded<'a> {
+    if let Some(encoding) = wide.encoding() {
+        return decode_as(encoding, bytes, buffer);
+    }
+    let broken = wide.decode_utf_32(bytes, buffer);
+    Decoded {
+        broken,
+        charset: wide.name(),
+        ..utf_8(buffer)
+    }
+}
+
+/// Whether `bytes`, which are ASCII, are text of ISO-2022-JP without a fault.
+fn is_iso_2022_jp(bytes: &[u8]) -> bool {
+    memmem::find(bytes, JAPANESE_ESCAPES).is_some()
+        && ISO_2022_JP
+            .decode_without_bom_handling_and_without_replacement(bytes)
+            .is_some()
+}
+
+/// Whether `bytes` are UTF-8 by which the same text is meant, in any case.
+///
+/// A fraction of the time of decoding.
+pub fn is_plain_utf_8(bytes: &[u8]) -> bool {
+    Wide::of(bytes).is_none()
+        && Encoding::utf8_valid_up_to(bytes) == bytes.len()
+        && memmem::find(bytes, JAPANESE_ESCAPES).is_none()
 }
 
 /// UTF-8 in which little is wrong is UTF-8 with an accident; else the detector decides.
 fn detect(bytes: &[u8], valid_bytes: usize) -> &'static Encoding {
     let start = Encoding::ascii_valid_up_to(bytes).min(valid_bytes);
     let sample = &bytes[start..bytes.len().min(start + DETECTION_BYTES)];
-    let mut wide = 0usize;
-    let mut wrong = 0usize;
-    for chunk in sample.utf8_chunks() {
-        wide += chunk
-            .valid()
-            .chars()
-            .filter(|character| !character.is_ascii())
-            .count();
-        wrong += usize::from(!chunk.invalid().is_empty());
-    }
-    if wide > 0 && wrong <= wide / 10 {
+    if is_nearly_utf_8(sample) {
         return UTF_8;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     let last = start + sample.len() == bytes.len();
     detector.feed(sample, last);
     detector.guess(None, Utf8Detection::Allow)
+}
+
+/// Whether bytes have characters beyond ASCII in UTF-8, and few that are wrong.
+pub(super) fn is_nearly_utf_8(sample: &[u8]) -> bool {
+    let mut wide = 0usize;
+    let mut wrong = 0usize;
+    for chunk in sample.utf8_chunks() {
+        let characters = chunk.valid().chars();
+        wide += characters.filter(|character| !character.is_ascii()).count();
+        wrong += usize::from(!chunk.invalid().is_empty());
+    }
+    wide > 0 && wrong <= wide / 10
 }
 
 fn decode_as<'a>(
@@ -100,11 +194,7 @@ fn decode_as<'a>(
     if encoding == UTF_8
         && let Ok(text) = std::str::from_utf8(bytes)
     {
-        return Decoded {
-            text,
-            charset,
-            broken: false,
-        };
+        return utf_8(text);
     }
     buffer.clear();
     let mut decoder = encoding.new_decoder_without_bom_handling();
@@ -121,104 +211,84 @@ fn decode_as<'a>(
                 text: buffer,
                 charset,
                 broken,
+                unknown_label: false,
             };
         }
     }
 }
 
-/// The character set that a Content-Type names.
-fn header_label(header: &[u8]) -> Option<&'static Encoding> {
+/// The label of the character set that a Content-Type names.
+fn header_label(header: &[u8]) -> Option<&[u8]> {
     let place = find_ignoring_case(header, b"charset")?;
     let behind = header[place + b"charset".len()..].trim_ascii_start();
     let value = behind.strip_prefix(b"=")?.trim_ascii_start();
-    let value = match value.first() {
-        Some(quote @ (b'"' | b'\'')) => value[1..].split(|byte| byte == quote).next()?,
+    match value.first() {
+        Some(quote @ (b'"' | b'\'')) => value[1..].split(|byte| byte == quote).next(),
         _ => value
             .split(|byte| matches!(byte, b';' | b',' | b' ' | b'\t'))
-            .next()?,
-    };
-    known_label(value)
+            .next(),
+    }
 }
 
 /// Labels for "do not decode" count as none.
 fn known_label(label: &[u8]) -> Option<&'static Encoding> {
-    Encoding::for_label_no_replacement(label)
+    let other = || {
+        let mut names = OTHER_NAMES.iter();
+        let (_, encoding) = names.find(|(name, _)| label.eq_ignore_ascii_case(name.as_bytes()))?;
+        Some(*encoding)
+    };
+    Encoding::for_label_no_replacement(label).or_else(other)
 }
 
-/// The character set that a page names in its head, or in its XML declaration.
-fn meta_label(bytes: &[u8]) -> Option<&'static Encoding> {
+/// Notes what a page names in its head, or any text in its XML declaration.
+fn note_own_labels(bytes: &[u8], is_html: bool, labels: &mut Labels) {
     let head = &bytes[..bytes.len().min(PRESCAN_BYTES)];
-    let mut tags = Tokens::new(head);
-    let label = xml_label(head).or_else(|| {
-        tags.find_map(|tag| match tag {
-            Token::Open { name, attributes } if name.eq_ignore_ascii_case(b"meta") => {
-                meta_tag_label(attributes)
-            }
-            _ => None,
-        })
-    })?;
-    // What was read as ASCII is not UTF-16.
-    match label {
-        label if label == UTF_16LE || label == UTF_16BE => Some(UTF_8),
-        label if label.name() == "x-user-defined" => Some(WINDOWS_1252),
-        label => Some(label),
+    match xml_label(head) {
+        // A text that is not ASCII is UTF-8 by accident if it has a few words at most.
+        Some(_) if !is_html && !bytes.is_ascii() && std::str::from_utf8(bytes).is_ok() => {}
+        Some(label) => labels.note(label),
+        None => {}
     }
+    if is_html && labels.known.is_none() {
+        for tag in Tokens::new(head) {
+            if let Token::Open { name, attributes } = tag
+                && name.eq_ignore_ascii_case(b"meta")
+            {
+                note_meta_tag(attributes, labels);
+            }
+        }
+    }
+    // What was read as ASCII is not UTF-16.
+    labels.known = labels.known.map(|label| match label {
+        label if label == UTF_16LE || label == UTF_16BE => UTF_8,
+        label if label.name() == "x-user-defined" => WINDOWS_1252,
+        label => label,
+    });
 }
 
-fn meta_tag_label(attributes: &[u8]) -> Option<&'static Encoding> {
+fn note_meta_tag(attributes: &[u8], labels: &mut Labels) {
     let mut charset = None;
     let mut content = None;
     let mut is_content_type = false;
     for (name, value) in Attributes::new(attributes) {
         if name.eq_ignore_ascii_case(b"charset") {
-            charset = known_label(value.trim_ascii());
+            charset = Some(value.trim_ascii());
         } else if name.eq_ignore_ascii_case(b"content") {
             content = header_label(value);
         } else if name.eq_ignore_ascii_case(b"http-equiv") {
             is_content_type = value.trim_ascii().eq_ignore_ascii_case(b"content-type");
         }
     }
-    charset.or(content.filter(|_| is_content_type))
+    labels.note(charset.unwrap_or_default());
+    labels.note(content.filter(|_| is_content_type).unwrap_or_default());
 }
 
-fn xml_label(head: &[u8]) -> Option<&'static Encoding> {
+fn xml_label(head: &[u8]) -> Option<&[u8]> {
     let declaration = head.strip_prefix(b"<?xml")?;
-    let end = memchr::memmem::find(declaration, b"?>")?;
+    let end = memmem::find(declaration, b"?>")?;
     let mut attributes = Attributes::new(&declaration[..end]);
     let (_, value) = attributes.find(|(name, _)| name.eq_ignore_ascii_case(b"encoding"))?;
-    known_label(value.trim_ascii())
-}
-
-/// Whether `bytes` are UTF-16, by their byte-order mark or by their NUL bytes.
-pub fn is_utf_16(bytes: &[u8]) -> bool {
-    let marked = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
-    match marked {
-        Some(encoding) => encoding != UTF_8,
-        None => utf_16(bytes).is_some(),
-    }
-}
-
-/// UTF-16 without a mark: markup and spaces are ASCII, so every other byte is often NUL, and the
-/// bytes between them never are.
-fn utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
-    let sample = &bytes[..bytes.len().min(PRESCAN_BYTES)];
-    let pairs = sample.len() / 2;
-    let nul = |at: usize| {
-        sample
-            .iter()
-            .skip(at)
-            .step_by(2)
-            .filter(|&&byte| byte == 0)
-            .count()
-    };
-    if pairs < 2 || memchr::memchr(0, sample).is_none() {
-        return None;
-    }
-    match (nul(0), nul(1)) {
-        (0, low) if low * 4 >= pairs => Some(UTF_16LE),
-        (high, 0) if high * 4 >= pairs => Some(UTF_16BE),
-        _ => None,
-    }
+    Some(value.trim_ascii())
 }
 
 fn find_ignoring_case(bytes: &[u8], name: &[u8]) -> Option<usize> {
@@ -249,6 +319,77 @@ mod tests {
                 }
             })
             .collect()
+    }
+
+    #[test]
+    fn xml_declarations_count_in_any_text() {
+        let plain = |bytes: &[u8]| {
+            let mut buffer = String::new();
+            let decoded = decode(bytes, b"", false, &mut buffer);
+            (
+                decoded.text.to_owned(),
+                decoded.charset,
+                decoded.unknown_label,
+            )
+        };
+        let text = |label: &str| {
+            format!(
+                "<?xml version='1.0' encoding='{label}'?>\n<rss>Привет, это лента новостей</rss>"
+            )
+        };
+        for (label, encoding) in [
+            ("x-mac-cyrillic", X_MAC_CYRILLIC),
+            ("MacCyrillic", X_MAC_CYRILLIC),
+            ("windows-1251", encoding_rs::WINDOWS_1251),
+            ("IBM866", encoding_rs::IBM866),
+        ] {
+            let text = text(label);
+            let (bytes, _, _) = encoding.encode(&text);
+            assert_eq!(
+                plain(&bytes),
+                (text.clone(), encoding.name(), false),
+                "{label}"
+            );
+            // The text was converted, the declaration was not.
+            assert_eq!(plain(text.as_bytes()), (text.clone(), "UTF-8", false));
+        }
+        // Such as IBM855, which the WHATWG's list lacks.
+        let bytes = X_MAC_CYRILLIC.encode(&text("IBM855")).0.into_owned();
+        assert!(plain(&bytes).2);
+        assert!(!plain(text("IBM855").as_bytes()).2);
+        let mut buffer = String::new();
+        let page = b"<html><meta charset=x-nonsense><p>gr\xfc\xdfe";
+        assert!(decode(page, b"text/html; charset=x-nonsense", true, &mut buffer).unknown_label);
+        assert!(!decode(page, b"text/html; charset=latin1", true, &mut buffer).unknown_label);
+        let page = b"<html><meta charset=x-nonsense><meta charset=latin1><p>gr\xfc\xdfe";
+        assert!(!decode(page, b"text/html; charset=x-nonsense", true, &mut buffer).unknown_label);
+        assert!(!decode(page, b"text/html; charset=", true, &mut buffer).unknown_label);
+    }
+
+    #[test]
+    fn escapes_of_iso_2022_jp_are_decoded() {
+        let text = "日本語の文章です。";
+        let (bytes, _, _) = ISO_2022_JP.encode(text);
+        assert!(!is_plain_utf_8(&bytes));
+        assert_eq!(decoded(&bytes, ""), (text.into(), "ISO-2022-JP", false));
+        // Text of which the escapes mean nothing.
+        let colours = b"a \x1b$ b";
+        assert_eq!(decoded(colours, "").1, "UTF-8");
+    }
+
+    #[test]
+    fn utf_32_is_decoded() {
+        let text = "<p>größer 汉字 😀";
+        let values = || "\u{feff}".chars().chain(text.chars()).map(u32::from);
+        let little: Vec<u8> = values().flat_map(u32::to_le_bytes).collect();
+        let big: Vec<u8> = values().flat_map(u32::to_be_bytes).collect();
+        for (bytes, name) in [(little, "UTF-32LE"), (big, "UTF-32BE")] {
+            assert_eq!(
+                decoded(&bytes, "text/html; charset=utf-8"),
+                (text.into(), name, false)
+            );
+            assert_eq!(decoded(&bytes[4..], ""), (text.into(), name, false));
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub mod relations;
 pub mod visible_text;
 pub mod warc;
 mod web_text;
+pub mod wide;
 
 use super::document::Reason;
 use super::reading::HtmlText;

@@ -32,6 +32,8 @@ pub struct Text<'a> {
     pub charset: &'static str,
     /// Whether replacement characters stand for bytes that mean nothing in it.
     pub broken: bool,
+    /// Whether a label names a character set that is not known here, so that it was guessed.
+    pub unknown_label: bool,
 }
 
 /// Kinds of documents.
@@ -76,6 +78,7 @@ impl WebText {
                 text: &[],
                 charset: "UTF-8",
                 broken: false,
+                unknown_label: false,
             });
         };
         if part.body.len() > self.most_bytes {
@@ -113,6 +116,7 @@ impl WebText {
             text,
             charset: decoded.charset,
             broken: decoded.broken,
+            unknown_label: decoded.unknown_label,
         })
     }
 }

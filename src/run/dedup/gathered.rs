@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::dedup::keep;
 use crate::io::RecordFile;
+use crate::run::doubts::Doubts;
 use crate::{Error, ErrorKind, Result};
 
 use super::row::{Flags, Label, Row};
@@ -43,6 +44,8 @@ pub struct Counts {
     pub short: u64,
     /// With bytes that do not fit their character set.
     pub broken_text: u64,
+    /// Naming a character set that is not known.
+    pub unknown_charset: u64,
     /// Bytes of text of the documents of the input.
     pub text_bytes: u64,
     /// Skipped because they have no text.
@@ -139,15 +142,17 @@ impl Gathered {
         Ok(())
     }
 
-    /// Counts the documents of each kind; reads all rows.
+    /// Counts the documents of each kind, and of input and reference those whose characters may be
+    /// wrong; reads all rows.
     ///
     /// # Errors
     /// [`ErrorKind::Read`].
-    pub fn counts(&self) -> Result<Counts> {
-        let mut counts = Counts::default();
+    pub fn counts(&self) -> Result<(Counts, Doubts)> {
+        let (mut counts, mut doubts) = (Counts::default(), Doubts::default());
         let no_site = keep::site(b"");
         self.rows.for_each_block(8192, |_, rows| {
             for row in rows {
+                doubts.note(row.doubt(), row.place);
                 if row.flags.has(Flags::REFERENCE) {
                     counts.references += 1;
                     continue;
@@ -158,6 +163,7 @@ impl Gathered {
                 counts.empty += of(Flags::EMPTY);
                 counts.short += of(Flags::SHORT);
                 counts.broken_text += of(Flags::BROKEN_TEXT);
+                counts.unknown_charset += of(Flags::UNKNOWN_CHARSET);
                 counts.text_bytes += row.text_bytes;
                 counts.without_text += of(Flags::NO_TEXT);
                 if !row.flags.has(Flags::SKIPPED) {
@@ -168,7 +174,7 @@ impl Gathered {
             }
             Ok(())
         })?;
-        Ok(counts)
+        Ok((counts, doubts))
     }
 }
 

@@ -189,7 +189,7 @@ impl Run<'_> {
         }
         self.progress.begin(Stage::Gather, 0);
         let gathered = Gathered::gather(self.work, units.len())?;
-        let counts = gathered.counts()?;
+        let (counts, doubts) = gathered.counts()?;
         let numbering = Numbering::new(&gathered.chunks, self.inputs.sources.len(), &units)?;
         self.progress.end(0);
         let decided = match Decided::load(self.work)? {
@@ -209,7 +209,7 @@ impl Run<'_> {
         let related = self.dump(&gathered, known, &numbering, &units, fates)?;
 
         let summary = Summary {
-            warnings: warnings::warnings(self.job, &counts),
+            warnings: warnings::warnings(self.job, &counts, &doubts, self.inputs.sources),
             counts,
             totals: reported.totals,
             refused,

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::corpus::Place;
+use crate::corpus::{Doubt, Place};
 
 /// A document, as the work directory stores it; the document's number is its place in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -33,6 +33,19 @@ pub struct Row {
 #[repr(transparent)]
 pub struct Flags(pub u32);
 
+impl Row {
+    /// Why characters of its text may be wrong.
+    pub fn doubt(&self) -> Doubt {
+        if self.flags.has(Flags::BROKEN_TEXT) {
+            Doubt::Broken
+        } else if self.flags.has(Flags::UNKNOWN_CHARSET) {
+            Doubt::UnknownCharset
+        } else {
+            Doubt::None
+        }
+    }
+}
+
 impl Flags {
     /// No word in it: never a duplicate of anything.
     pub const EMPTY: Flags = Flags(1);
@@ -48,6 +61,8 @@ impl Flags {
     pub const NAMED_BY_PLACE: Flags = Flags(32);
     /// It was skipped because it has no text.
     pub const NO_TEXT: Flags = Flags(64);
+    /// It names a character set that is not known, so that it was guessed.
+    pub const UNKNOWN_CHARSET: Flags = Flags(128);
 
     /// Whether all of `flags` are set.
     pub fn has(self, flags: Flags) -> bool {

@@ -1,7 +1,9 @@
 //! The first reading: a row, a label and a sketch of every document.
 
 use crate::corpus::web::relations::Relations;
-use crate::corpus::{Chunk, Document, FieldValue, Format, Parsed, Parser, Reason, Skip, Source};
+use crate::corpus::{
+    Chunk, Document, Doubt, FieldValue, Format, Parsed, Parser, Reason, Skip, Source,
+};
 use crate::dedup::keep;
 use crate::kernel::Level;
 use crate::run::naming::name;
@@ -251,7 +253,11 @@ impl RowMaker<'_> {
         let mut flags = Flags::default();
         let is_empty = count == 0 && (self.method.is_some() || document.text.is_empty());
         flags.set(Flags::EMPTY, is_empty);
-        flags.set(Flags::BROKEN_TEXT, document.broken_text);
+        flags.set(Flags::BROKEN_TEXT, document.doubt == Doubt::Broken);
+        flags.set(
+            Flags::UNKNOWN_CHARSET,
+            document.doubt == Doubt::UnknownCharset,
+        );
         flags.set(Flags::NAMED_BY_PLACE, document.id.is_empty());
         if let Some(method) = self.method {
             let view = View {

@@ -30,7 +30,7 @@ pub struct Summary {
     pub refused_listed: u64,
     /// Records of WARC files that went with the response that they belong to.
     pub related: RelatedCounts,
-    /// Settings that had no effect.
+    /// Settings that had no effect, and documents whose characters may be wrong.
     pub warnings: Vec<Warning>,
 }
 
@@ -90,6 +90,7 @@ impl Summary {
                 empty: number(&flagged["empty"])?,
                 short: number(&flagged["short"])?,
                 broken_text: number(&flagged["broken_text"])?,
+                unknown_charset: number(&flagged["unknown_charset"]).unwrap_or_default(),
                 text_bytes: number(&text["text_bytes"])?,
                 ..Counts::default()
             },
@@ -160,6 +161,7 @@ impl Summary {
                     "empty": self.counts.empty,
                     "short": self.counts.short,
                     "broken_text": self.counts.broken_text,
+                    "unknown_charset": self.counts.unknown_charset,
                 },
                 "dropped_by": {
                     "exact": self.totals.same_text,

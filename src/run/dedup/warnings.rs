@@ -1,17 +1,18 @@
-//! Settings that had no effect on a run, and documents that they left out.
+//! Settings that had no effect on a run, and documents that they left out or that may be misread.
 
-use crate::corpus::Reading;
+use crate::corpus::{Reading, Source};
 use crate::dedup::keep::Policy;
+use crate::run::doubts::Doubts;
 
 use super::gathered::Counts;
 use super::job::Job;
 
-/// A setting without effect, or with an effect that is hardly meant.
+/// A setting without effect, or with an effect that is hardly meant; or text that may be misread.
 ///
 /// What is counted depends on the inputs and the job alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The setting.
+    /// The setting, or what is wrong: "inputs" or "text".
     pub setting: &'static str,
     /// How many documents it concerns.
     pub documents: u64,
@@ -19,8 +20,8 @@ pub struct Warning {
     pub message: String,
 }
 
-/// The warnings of a run that saw `counts`.
-pub fn warnings(job: &Job, counts: &Counts) -> Vec<Warning> {
+/// The warnings of a run that saw `counts` in `sources`.
+pub fn warnings(job: &Job, counts: &Counts, doubts: &Doubts, sources: &[Source]) -> Vec<Warning> {
     let read = counts.seen - counts.skipped;
     let all = |count: u64| read > 0 && count == read;
     let mut warnings = Vec::new();
@@ -66,6 +67,9 @@ pub fn warnings(job: &Job, counts: &Counts) -> Vec<Warning> {
         let message =
             "keep_per_site: no document has a URL with a host, so all are of one site".to_owned();
         warn("keep_per_site", read, message);
+    }
+    for (documents, message) in doubts.messages(sources) {
+        warn("text", documents, message);
     }
     warnings
 }

@@ -9,6 +9,7 @@ use crate::Result;
 use crate::index::{Built, Entry, Options, Verdict};
 use crate::run::Stage;
 use crate::run::collection::Inputs;
+use crate::run::doubts::Doubts;
 use crate::run::sketcher::Sketcher;
 
 /// So many documents, or bytes of them, share a commit.
@@ -30,6 +31,8 @@ pub struct Added {
     pub empty: u64,
     /// Documents that could not be read, or of which something is too long for an index.
     pub skipped: u64,
+    /// Documents whose characters may be wrong.
+    pub doubts: Doubts,
 }
 
 /// Who hears of each document that is added.
@@ -76,7 +79,10 @@ impl Seen {
             if let Some(listing) = &mut listing {
                 Lines::new(self, group, answers, true).write(listing.take)?;
             }
-            added.skipped += group.iter().map(|part| part.skipped).sum::<u64>();
+            for part in group.iter() {
+                added.skipped += part.skipped;
+                added.doubts.add(&part.doubts);
+            }
             group.clear();
             Ok(())
         };
@@ -143,6 +149,7 @@ impl Seen {
                     }
                 }
                 added.skipped += part.skipped;
+                added.doubts.add(&part.doubts);
                 Ok(())
             },
         )?;

@@ -7,6 +7,7 @@ use crate::index::{Entry, Index, MOST_ID_BYTES, MOST_PAYLOAD_BYTES, MOST_SKETCH_
 use crate::report::json_lines::{self, At, Skipped};
 use crate::run::Stage;
 use crate::run::collection::Inputs;
+use crate::run::doubts::Doubts;
 use crate::run::naming::{content_suffix, name};
 use crate::run::pipeline::Event;
 
@@ -23,7 +24,9 @@ pub(super) struct Part {
     places: Vec<Place>,
     /// Documents that could not be read, or that no index takes.
     pub skipped: u64,
-    /// A line for each of them.
+    /// Documents whose characters may be wrong.
+    pub doubts: Doubts,
+    /// A line for each that was skipped.
     skipped_lines: Vec<u8>,
 }
 
@@ -67,6 +70,7 @@ impl Part {
             ends: Vec::new(),
             places: Vec::new(),
             skipped: 0,
+            doubts: Doubts::default(),
             skipped_lines: Vec::new(),
         };
         parser.for_each(
@@ -76,6 +80,7 @@ impl Part {
             &mut |_, parsed| match parsed {
                 Parsed::Document(document) => {
                     let id = name(source, document.id, document.place);
+                    part.doubts.note(document.doubt, document.place);
                     part.take(&id, &document, texts, payload);
                 }
                 Parsed::Skipped(skip) => {

@@ -9,6 +9,7 @@ use super::{Seen, Take};
 use crate::Result;
 use crate::index::{Answer, Query, Verdict};
 use crate::run::collection::Inputs;
+use crate::run::doubts::Doubts;
 use crate::run::{Stage, Workers};
 
 /// Documents that are asked at a time, so many or so many bytes: an index puts many questions into
@@ -35,6 +36,8 @@ pub struct Asked {
     pub empty: u64,
     /// Documents that could not be read.
     pub skipped: u64,
+    /// Documents whose characters may be wrong.
+    pub doubts: Doubts,
 }
 
 impl Seen {
@@ -102,6 +105,9 @@ impl Seen {
             skipped: parts.iter().map(|part| part.skipped).sum(),
             ..Asked::default()
         };
+        for part in parts {
+            asked.doubts.add(&part.doubts);
+        }
         for (query, answer) in queries.iter().zip(&answers) {
             asked.count(query, answer);
         }
@@ -128,5 +134,6 @@ impl Asked {
         self.changed += more.changed;
         self.empty += more.empty;
         self.skipped += more.skipped;
+        self.doubts.add(&more.doubts);
     }
 }
