@@ -7,7 +7,7 @@ use super::nearest::Nearest;
 use super::permutation::Value;
 use super::{Entry, record};
 use crate::kernel::Level;
-use crate::kernel::hamming::{Hit, Near, TILE};
+use crate::kernel::hamming::{Hit, TILE, Threshold};
 use crate::sketch::{Compare, Score};
 
 /// The youngest documents, with numbers from 0; a copy of what the database holds of them.
@@ -172,7 +172,7 @@ impl<F: Value> Fingerprints<F> {
         out: &mut [Nearest],
     ) {
         let kernels = F::kernels(Level::best());
-        let near = Near {
+        let near = Threshold {
             mask: F::low_bits(width),
             k,
         };

@@ -1,9 +1,9 @@
-//! Which instruction sets there are and which of them this processor has.
+//! Instruction-set levels, and their detection on this processor.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// An instruction set that the kernels are written for, in ascending order of speed.
+/// A set of instruction-set extensions that kernels are written for, in ascending order of speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Plain Rust: every processor, and the oracle of the other levels.
@@ -48,7 +48,7 @@ impl Level {
             .unwrap_or(Level::Scalar)
     }
 
-    /// The levels that this processor can run, slowest first: what tests go through.
+    /// The levels that this processor can run, slowest first.
     pub fn available() -> impl Iterator<Item = Level> {
         Level::ALL.into_iter().filter(|level| level.is_available())
     }

@@ -1,8 +1,8 @@
-//! What must be fast? Every SIMD loop, each with the scalar twin that is its oracle.
+//! SIMD kernels, each with a scalar version that is its oracle.
 //!
-//! A kernel is a function pointer, chosen once for a [`Level`] when the structure it serves is
-//! made; one indirect call serves a whole window of words or a whole block of fingerprints, so
-//! its cost does not show.
+//! A kernel is a function pointer, chosen for a [`Level`] when the structure that uses it is
+//! created. One indirect call processes a whole window of words or block of fingerprints, so its
+//! cost is negligible.
 
 pub mod accumulate;
 pub mod bitmaps;

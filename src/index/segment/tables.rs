@@ -12,7 +12,7 @@ use crate::index::permutation::{Permutation, Value};
 use crate::index::plan;
 use crate::io::{BlockFile, Source};
 use crate::kernel::Level;
-use crate::kernel::hamming::{Kernels, Near};
+use crate::kernel::hamming::{Kernels, Threshold};
 
 /// A list of neighbouring buckets longer than this is refused in a header.
 const MOST_PATTERNS: usize = 1 << 16;
@@ -21,7 +21,7 @@ const MOST_PATTERNS: usize = 1 << 16;
 pub struct Tables<F: Value> {
     pub(super) width: u32,
     pub(super) distinct: u64,
-    pub(super) near: Near<F>,
+    pub(super) near: Threshold<F>,
     pub(super) kernels: &'static Kernels<F>,
     pub(super) tables: Vec<Table<F>>,
 }
@@ -88,7 +88,7 @@ impl<F: Value> Tables<F> {
         Some(Tables {
             width,
             distinct: attributes.distinct,
-            near: Near {
+            near: Threshold {
                 mask: F::low_bits(width),
                 k: attributes.distance.into(),
             },

@@ -1,4 +1,4 @@
-//! AVX2: a lane is two registers, its bits are spread to bytes.
+//! AVX2: a lane is two registers, with a byte for each of its bits.
 
 use std::arch::x86_64::*;
 
@@ -19,8 +19,8 @@ fn add_lanes<const LANES: usize>(rows: &SignRows, slots: &[u16], sums: &mut Sums
     for few in slots.chunks(BYTE_ADDITIONS) {
         let (mut ones, mut added) = ([zero(); LANES], 0);
         for &slot in few {
-            // SAFETY: there is an entry for every 16-bit slot, and `SignRows` lets no entry name
-            // a lane from which fewer than `lanes`, that is LANES, are left.
+            // SAFETY: `first_lane` has an entry for every 16-bit slot. `SignRows` stores only
+            // indices of lanes that are followed by at least `lanes` = LANES lanes in `rows`.
             let (first, row) = unsafe {
                 let first = usize::from(*rows.first_lane.get_unchecked(usize::from(slot)));
                 (
@@ -76,7 +76,7 @@ fn add_half(ones: __m256i, bits: u32) -> __m256i {
 fn widen(ones: [__m256i; 2], added: i32, sums: &mut [i32]) {
     for (half, sums) in ones.into_iter().zip(sums.chunks_exact_mut(LANE / 2)) {
         let mut bytes = [0u8; 32];
-        // SAFETY: the array is 32 bytes.
+        // SAFETY: the array has 32 bytes; the store needs no alignment.
         unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), half) };
         for (sum, ones) in sums.iter_mut().zip(bytes) {
             *sum += 2 * i32::from(ones) - added;

@@ -1,4 +1,4 @@
-//! AVX-512: a lane is one register, its bits are a mask.
+//! AVX-512: a lane is one register, and its bits are a mask.
 
 use std::arch::x86_64::*;
 
@@ -19,8 +19,8 @@ fn add_lanes<const LANES: usize>(rows: &SignRows, slots: &[u16], sums: &mut Sums
     for few in slots.chunks(BYTE_ADDITIONS) {
         let (mut ones, mut added) = ([zero(); LANES], 0);
         for &slot in few {
-            // SAFETY: there is an entry for every 16-bit slot, and `SignRows` lets no entry name
-            // a lane from which fewer than `lanes`, that is LANES, are left.
+            // SAFETY: `first_lane` has an entry for every 16-bit slot. `SignRows` stores only
+            // indices of lanes that are followed by at least `lanes` = LANES lanes in `rows`.
             let (first, row) = unsafe {
                 let first = usize::from(*rows.first_lane.get_unchecked(usize::from(slot)));
                 (
@@ -66,7 +66,7 @@ fn widen(ones: __m512i, added: i32, sums: &mut [i32]) {
         let twice = _mm512_slli_epi32::<1>(_mm512_cvtepu8_epi32(quarter));
         let signs = _mm512_sub_epi32(twice, _mm512_set1_epi32(added));
         let place = sums.as_mut_ptr().cast();
-        // SAFETY: a chunk is sixteen sums, 64 bytes.
+        // SAFETY: a chunk has sixteen sums, 64 bytes; load and store need no alignment.
         unsafe { _mm512_storeu_si512(place, _mm512_add_epi32(_mm512_loadu_si512(place), signs)) };
     }
 }

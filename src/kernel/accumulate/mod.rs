@@ -1,9 +1,9 @@
-//! Sums of rows of plus and minus ones: the weighted sum behind a SimHash.
+//! Sums of rows of signs (+1 and -1): the weighted sum behind a SimHash.
 //!
-//! Each slot of a [`KeyTable`](super::probe::KeyTable) names a row of signs or none. Rows are bits,
-//! so that those of ten thousand features stay in cache. What is added up is the number of ones
-//! in each column, in bytes that hold 255 additions, and the number of rows; with `n` rows the sum
-//! of signs is `2 * ones - n`.
+//! Each slot of a [`KeyTable`](super::probe::KeyTable) has a row of signs or none. Rows are stored
+//! as bits, so that those of ten thousand features fit in the cache. The kernels count the ones in
+//! each column, in bytes that hold 255 additions, and the number of rows. With `n` rows the sum of
+//! signs is `2 * ones - n`.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -14,28 +14,30 @@ mod scalar;
 use super::Level;
 use super::probe::MAX_SLOTS;
 
-/// Most columns of a row.
+/// The maximum number of columns of a row.
 pub const MAX_COLUMNS: usize = 128;
-/// Most slots in one call of [`SignRows::accumulate`], so that a 32-bit sum cannot overflow.
+/// The maximum number of slots in one call of [`SignRows::accumulate`], so that a 32-bit sum cannot
+/// overflow.
 pub const MAX_ADDITIONS: usize = 1 << 30;
 
-/// Columns in a lane of a row.
+/// The number of columns in a lane of a row.
 const LANE: usize = 64;
-/// Additions that a byte holds.
+/// The number of additions that a byte holds.
 const BYTE_ADDITIONS: usize = 255;
 
-/// Column sums; beyond the columns in use, not above zero.
+/// Column sums; those of unused columns are at most zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Sums(pub [i32; MAX_COLUMNS]);
 
-/// Rows of signs, and which slot stands for which row.
+/// Rows of signs, and the row of each slot.
 #[derive(Clone, Debug)]
 pub struct SignRows {
-    /// A row of zeros, then the rows given; each is `lanes` lanes long, bit j for column j.
+    /// A row of zeros, then the given rows; each has `lanes` lanes, with bit j for column j.
     rows: Vec<u64>,
     lanes: usize,
-    /// For each possible slot the first lane of its row; zero, that of the zeros, if it has none.
+    /// The first lane of the row of each possible slot; 0, that of the row of zeros, for a slot
+    /// without a row.
     first_lane: Vec<u16>,
     accumulate: Accumulate,
 }
@@ -43,7 +45,7 @@ pub struct SignRows {
 type Accumulate = fn(&SignRows, &[u16], &mut Sums);
 
 impl SignRows {
-    /// Rows of `columns` signs: bit j of a row set means +1 in column j, clear means -1.
+    /// Creates rows of `columns` signs: a set bit j means +1 in column j, a clear one -1.
     ///
     /// # Panics
     /// If `columns` exceeds [`MAX_COLUMNS`] or there are more than 2^15 - 1 rows.
@@ -70,7 +72,7 @@ impl SignRows {
         }
     }
 
-    /// Lets `slot` stand for row number `row`.
+    /// Assigns row number `row` to `slot`.
     ///
     /// # Panics
     /// If there is no such row.
@@ -80,7 +82,7 @@ impl SignRows {
         self.first_lane[usize::from(slot)] = first as u16;
     }
 
-    /// Adds the row of each slot to `sums`; slots without a row add nothing.
+    /// Adds the row of each slot to `sums`; a slot without a row adds nothing.
     ///
     /// # Panics
     /// If there are more than [`MAX_ADDITIONS`] slots.
@@ -100,12 +102,12 @@ fn select(level: Level) -> Accumulate {
     match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 if level.is_available() => {
-            // SAFETY: the guard has just found the instructions on this processor.
+            // SAFETY: the guard checked that this processor has AVX2.
             |rows, slots, sums| unsafe { avx2::accumulate(rows, slots, sums) }
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if level.is_available() => {
-            // SAFETY: as above.
+            // SAFETY: the guard checked that this processor has AVX-512.
             |rows, slots, sums| unsafe { avx512::accumulate(rows, slots, sums) }
         }
         _ => scalar::accumulate,

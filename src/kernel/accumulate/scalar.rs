@@ -1,4 +1,4 @@
-//! The definition, a row at a time.
+//! The scalar definition, row by row.
 
 use super::{LANE, SignRows, Sums};
 

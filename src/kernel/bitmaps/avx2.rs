@@ -1,4 +1,4 @@
-//! AVX2: bits are counted word by word, in one instruction each.
+//! AVX2: counts bits word by word with POPCNT.
 
 /// # Safety
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).

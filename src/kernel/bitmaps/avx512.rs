@@ -1,4 +1,4 @@
-//! AVX-512: bits are counted in eight words at a time.
+//! AVX-512: counts the bits of eight words at a time.
 
 /// # Safety
 /// The processor must have [`Level::Avx512`](crate::kernel::Level::Avx512).

@@ -1,7 +1,7 @@
-//! In how many bits does a bitmap differ from each of many?
+//! Hamming distances of a bitmap to each of many.
 //!
-//! Bitmaps of a few words lie end to end and are called by their numbers. The loop is the same for
-//! every level; what differs is what the compiler may make of it.
+//! Bitmaps of a few words are stored contiguously and identified by number. The loop is the same
+//! for every level; only the instructions that the compiler may use differ.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -11,15 +11,15 @@ mod scalar;
 
 use super::Level;
 
-/// The most words a bitmap may have; their number is a power of two.
+/// The maximum number of words of a bitmap; the number is a power of two.
 pub const MOST_WORDS: usize = 32;
 
-/// Writes, for each number, in how many bits that of `bitmaps` differs from the first argument,
-/// whose length is that of all bitmaps.
+/// Writes to `distances` the Hamming distance of `bitmap` to each bitmap of `bitmaps` selected by
+/// `numbers`. All bitmaps have the length of `bitmap`.
 ///
 /// # Panics
-/// If there are not as many distances as numbers, if there is no bitmap with a number, or if the
-/// length is no power of two up to [`MOST_WORDS`].
+/// If `distances` and `numbers` differ in length, if a number is out of range, or if the length of
+/// `bitmap` is not a power of two up to [`MOST_WORDS`].
 pub type Distances = fn(bitmap: &[u64], bitmaps: &[u64], numbers: &[u64], distances: &mut [u32]);
 
 /// The kernel of a level.
@@ -27,14 +27,14 @@ pub fn distances(level: Level) -> Distances {
     match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 if level.is_available() => {
-            // SAFETY: the guard has just found the instructions on this processor.
+            // SAFETY: the guard checked that this processor has AVX2.
             |bitmap, bitmaps, numbers, out| unsafe {
                 avx2::distances(bitmap, bitmaps, numbers, out)
             }
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if level.is_available() => {
-            // SAFETY: as above.
+            // SAFETY: the guard checked that this processor has AVX-512.
             |bitmap, bitmaps, numbers, out| unsafe {
                 avx512::distances(bitmap, bitmaps, numbers, out)
             }

@@ -1,4 +1,4 @@
-//! The loop, for every processor; inlined, for those that count bits in vectors.
+//! The loop for every level; inlined into the functions that enable instructions.
 
 #[inline(always)]
 pub(super) fn distances(bitmap: &[u64], bitmaps: &[u64], numbers: &[u64], distances: &mut [u32]) {

@@ -1,24 +1,26 @@
-//! AVX2: a vector is four lanes of 64 columns, whose bits are spread to bytes.
+//! AVX2: a vector is four lanes of 64 columns, expanded to a byte per bit.
 
 use std::arch::x86_64::*;
 
-use super::{Counts, MAX_COLUMNS};
+use super::{ColumnCounts, MAX_COLUMNS};
 use crate::kernel::hamming::Fingerprint;
 
-/// Lanes in a vector, vectors in a block.
+/// The number of lanes in a vector.
 const WIDTH: usize = 4;
+/// The number of vectors in a block.
 const VECTORS: usize = 16;
+/// The number of lanes in a block.
 const BLOCK: usize = WIDTH * VECTORS;
-/// Blocks until a byte that counts sixteens, at most four a block, might be full.
+/// The number of blocks that a byte counter of sixteens holds: each adds at most four.
 const BLOCKS: usize = 63;
 
-/// One byte a column.
+/// One byte per column.
 type Bytes = [__m256i; 2];
 
 /// # Safety
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn count<F: Fingerprint>(words: &[F], counts: &mut Counts) {
+pub(super) unsafe fn count<F: Fingerprint>(words: &[F], counts: &mut ColumnCounts) {
     let lanes = bytemuck::cast_slice(words);
     match size_of::<F>() {
         8 => count_lanes::<1>(lanes, counts),
@@ -26,9 +28,9 @@ pub(super) unsafe fn count<F: Fingerprint>(words: &[F], counts: &mut Counts) {
     }
 }
 
-/// Lane i of `words` counts in the columns of lane i mod LANES.
+/// Adds lane i of `words` to the columns of lane i mod LANES.
 #[target_feature(enable = "avx2")]
-fn count_lanes<const LANES: usize>(words: &[u64], counts: &mut Counts) {
+fn count_lanes<const LANES: usize>(words: &[u64], counts: &mut ColumnCounts) {
     let (blocks, rest) = words.as_chunks::<BLOCK>();
     // Bit-sliced counts of each lane: ones, twos, fours, eights.
     let mut slices = [_mm256_setzero_si256(); 4];
@@ -46,7 +48,8 @@ fn count_lanes<const LANES: usize>(words: &[u64], counts: &mut Counts) {
         add_bits(add_block(&last, &mut slices), &mut sixteens);
         widen::<LANES>(&sixteens, 16, counts);
     }
-    // Eights first, so that doubling gives every slice its weight: 4 (1 + 2 + 4 + 8) fit a byte.
+    // Eights first, so that doubling weights every slice. At most 4 (1 + 2 + 4 + 8) = 60 fits a
+    // byte.
     let mut bytes = [zero(); LANES];
     for slice in slices.into_iter().rev() {
         for half in bytes.as_flattened_mut() {
@@ -57,14 +60,14 @@ fn count_lanes<const LANES: usize>(words: &[u64], counts: &mut Counts) {
     widen::<LANES>(&bytes, 1, counts);
 }
 
-/// Adds sixteen vectors to `slices`; returns what is carried out of the eights.
+/// Adds sixteen vectors to `slices`; returns the carry out of the eights.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn add_block(block: &[u64; BLOCK], slices: &mut [__m256i; 4]) -> __m256i {
     let [ones, twos, fours, eights] = slices;
     let load = |vector: usize| {
         let place = block[vector * WIDTH..][..WIDTH].as_ptr();
-        // SAFETY: there are four lanes, 32 bytes, behind it.
+        // SAFETY: the slice has four lanes, 32 bytes; the load needs no alignment.
         unsafe { _mm256_loadu_si256(place.cast()) }
     };
     let mut carry_4 = [_mm256_setzero_si256(); 2];
@@ -97,7 +100,7 @@ fn zero() -> Bytes {
     [_mm256_setzero_si256(); 2]
 }
 
-/// Adds one to the byte of each column that is set in a lane.
+/// Adds one to the byte of each column whose bit is set in a lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn add_bits<const LANES: usize>(vector: __m256i, bytes: &mut [Bytes; LANES]) {
@@ -130,7 +133,7 @@ fn add_half(ones: __m256i, bits: u32) -> __m256i {
 /// Adds each byte, times `weight`, to its count.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn widen<const LANES: usize>(bytes: &[Bytes; LANES], weight: u32, counts: &mut Counts) {
+fn widen<const LANES: usize>(bytes: &[Bytes; LANES], weight: u32, counts: &mut ColumnCounts) {
     let halves = bytes.as_flattened().iter();
     for (half, counts) in halves.zip(counts.0.chunks_exact_mut(MAX_COLUMNS / 4)) {
         let mut ones = [0u8; 32];

@@ -1,21 +1,23 @@
-//! AVX-512: a vector is eight lanes of 64 columns, and a lane is a mask.
+//! AVX-512: a vector is eight lanes of 64 columns, and a lane is used as a mask.
 
 use std::arch::x86_64::*;
 
-use super::{Counts, MAX_COLUMNS};
+use super::{ColumnCounts, MAX_COLUMNS};
 use crate::kernel::hamming::Fingerprint;
 
-/// Lanes in a vector, vectors in a block.
+/// The number of lanes in a vector.
 const WIDTH: usize = 8;
+/// The number of vectors in a block.
 const VECTORS: usize = 16;
+/// The number of lanes in a block.
 const BLOCK: usize = WIDTH * VECTORS;
-/// Blocks until a byte that counts sixteens, at most eight a block, might be full.
+/// The number of blocks that a byte counter of sixteens holds: each adds at most eight.
 const BLOCKS: usize = 31;
 
 /// # Safety
 /// The processor must have [`Level::Avx512`](crate::kernel::Level::Avx512).
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) unsafe fn count<F: Fingerprint>(words: &[F], counts: &mut Counts) {
+pub(super) unsafe fn count<F: Fingerprint>(words: &[F], counts: &mut ColumnCounts) {
     let lanes = bytemuck::cast_slice(words);
     match size_of::<F>() {
         8 => count_lanes::<1>(lanes, counts),
@@ -23,12 +25,12 @@ pub(super) unsafe fn count<F: Fingerprint>(words: &[F], counts: &mut Counts) {
     }
 }
 
-/// Which columns have a count above `bound`.
+/// The columns with a count above `bound`, as bits.
 ///
 /// # Safety
 /// The processor must have [`Level::Avx512`](crate::kernel::Level::Avx512).
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn above(counts: &Counts, bound: u32) -> u128 {
+pub(super) unsafe fn above(counts: &ColumnCounts, bound: u32) -> u128 {
     let bound = _mm512_set1_epi32(bound as i32);
     (counts.0.chunks_exact(16).zip(0..)).fold(0, |bits, (counts, part)| {
         // SAFETY: a chunk is sixteen counts, 64 bytes.
@@ -37,9 +39,9 @@ pub(super) unsafe fn above(counts: &Counts, bound: u32) -> u128 {
     })
 }
 
-/// Lane i of `words` counts in the columns of lane i mod LANES.
+/// Adds lane i of `words` to the columns of lane i mod LANES.
 #[target_feature(enable = "avx512f,avx512bw")]
-fn count_lanes<const LANES: usize>(words: &[u64], counts: &mut Counts) {
+fn count_lanes<const LANES: usize>(words: &[u64], counts: &mut ColumnCounts) {
     let (blocks, rest) = words.as_chunks::<BLOCK>();
     // Bit-sliced counts of each lane: ones, twos, fours, eights.
     let mut slices = [_mm512_setzero_si512(); 4];
@@ -64,14 +66,14 @@ fn count_lanes<const LANES: usize>(words: &[u64], counts: &mut Counts) {
     widen::<0, LANES>(&ones, counts);
 }
 
-/// Adds sixteen vectors to `slices`; returns what is carried out of the eights.
+/// Adds sixteen vectors to `slices`; returns the carry out of the eights.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn add_block(block: &[u64; BLOCK], slices: &mut [__m512i; 4]) -> __m512i {
     let [ones, twos, fours, eights] = slices;
     let load = |vector: usize| {
         let place = block[vector * WIDTH..][..WIDTH].as_ptr();
-        // SAFETY: there are eight lanes, 64 bytes, behind it.
+        // SAFETY: the slice has eight lanes, 64 bytes; the load needs no alignment.
         unsafe { _mm512_loadu_si512(place.cast()) }
     };
     let mut carry_4 = [_mm512_setzero_si512(); 2];
@@ -97,12 +99,12 @@ fn add(sum: &mut __m512i, a: __m512i, b: __m512i) -> __m512i {
     carry
 }
 
-/// Adds `weight` to the byte of each column that is set in a lane.
+/// Adds `weight` to the byte of each column whose bit is set in a lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn add_bits<const LANES: usize>(lanes: __m512i, weight: i8, bytes: &mut [__m512i; LANES]) {
     let mut masks = [0u64; WIDTH];
-    // SAFETY: the array is 64 bytes.
+    // SAFETY: the array has 64 bytes; the store needs no alignment.
     unsafe { _mm512_storeu_si512(masks.as_mut_ptr().cast(), lanes) };
     let weight = _mm512_set1_epi8(weight);
     for masks in masks.chunks_exact(LANES) {
@@ -115,7 +117,10 @@ fn add_bits<const LANES: usize>(lanes: __m512i, weight: i8, bytes: &mut [__m512i
 /// Adds each byte, times 2^SHIFT, to its count.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn widen<const SHIFT: u32, const LANES: usize>(bytes: &[__m512i; LANES], counts: &mut Counts) {
+fn widen<const SHIFT: u32, const LANES: usize>(
+    bytes: &[__m512i; LANES],
+    counts: &mut ColumnCounts,
+) {
     for (bytes, counts) in bytes.iter().zip(counts.0.chunks_exact_mut(MAX_COLUMNS / 2)) {
         let quarters = [
             _mm512_extracti32x4_epi32::<0>(*bytes),

@@ -1,10 +1,9 @@
-//! How many of these words have bit j set, for every j?
+//! The positional population count: how many words have bit j set, for every j.
 //!
-//! The positional population count of a list of 64- or 128-bit words, which is the sum behind a
-//! SimHash whose features all weigh the same. Blocks of sixteen vectors go through a tree of
-//! carry-save adders, so that only one vector in sixteen is spread to a counter per bit. Source:
-//! Klarqvist, Muła and Lemire, "Efficient Computation of Positional Population Counts Using SIMD
-//! Instructions", 2019.
+//! It is the sum behind a SimHash whose features have equal weights. Words have 64 or 128 bits. A
+//! tree of carry-save adders reduces sixteen vectors to one, so that only one vector in sixteen is
+//! expanded to a counter per bit. Source: Klarqvist, Muła and Lemire, "Efficient Computation of
+//! Positional Population ColumnCounts Using SIMD Instructions", 2019.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -15,44 +14,44 @@ mod scalar;
 use super::Level;
 use super::hamming::Fingerprint;
 
-/// Most columns of a word.
+/// The maximum number of columns of a word.
 pub const MAX_COLUMNS: usize = 128;
-/// Most words in one call, so that a 32-bit count cannot overflow.
+/// The maximum number of words in one call, so that a 32-bit count cannot overflow.
 pub const MAX_WORDS: usize = 1 << 30;
 
-/// Ones in each column; zero beyond the columns there are.
+/// The number of ones in each column; zero for unused columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
-pub struct Counts(pub [u32; MAX_COLUMNS]);
+pub struct ColumnCounts(pub [u32; MAX_COLUMNS]);
 
-impl Default for Counts {
-    fn default() -> Counts {
-        Counts([0; MAX_COLUMNS])
+impl Default for ColumnCounts {
+    fn default() -> ColumnCounts {
+        ColumnCounts([0; MAX_COLUMNS])
     }
 }
 
-/// Counts the columns of words; all levels give the same results.
+/// ColumnThe kernels that count columns; all levels give the same results.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<F> {
-    count: fn(&[F], &mut Counts),
-    above: fn(&Counts, u32) -> u128,
+    count: fn(&[F], &mut ColumnCounts),
+    above: fn(&ColumnCounts, u32) -> u128,
 }
 
 impl<F: Fingerprint> Columns<F> {
-    /// The kernel of `level`, or the scalar one where this processor lacks `level`.
+    /// The kernels of `level`, or the scalar ones if this processor lacks `level`.
     pub fn new(level: Level) -> Columns<F> {
         match level {
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 if level.is_available() => Columns {
-                // SAFETY: the guard has just found the instructions on this processor.
+                // SAFETY: the guard checked that this processor has AVX2.
                 count: |words, counts| unsafe { avx2::count(words, counts) },
                 above: scalar::above,
             },
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 if level.is_available() => Columns {
-                // SAFETY: as above.
+                // SAFETY: the guard checked that this processor has AVX-512.
                 count: |words, counts| unsafe { avx512::count(words, counts) },
-                // SAFETY: as above.
+                // SAFETY: the guard checked that this processor has AVX-512.
                 above: |counts, bound| unsafe { avx512::above(counts, bound) },
             },
             _ => Columns {
@@ -62,24 +61,24 @@ impl<F: Fingerprint> Columns<F> {
         }
     }
 
-    /// The ones in each column of `words`; O(words).
+    /// The number of ones in each column of `words`; O(words).
     ///
     /// # Panics
-    /// If there are more than [`MAX_WORDS`].
-    pub fn count(&self, words: &[F]) -> Counts {
+    /// If there are more than [`MAX_WORDS`] words.
+    pub fn count(&self, words: &[F]) -> ColumnCounts {
         assert!(words.len() <= MAX_WORDS, "{} words", words.len());
-        let mut counts = Counts::default();
+        let mut counts = ColumnCounts::default();
         (self.count)(words, &mut counts);
         counts
     }
 
-    /// The bits that more than half of `words` have set; O(words).
+    /// The bits that are set in more than half of `words`; O(words).
     ///
     /// # Panics
-    /// If there are more than [`MAX_WORDS`].
+    /// If there are more than [`MAX_WORDS`] words.
     pub fn majority(&self, words: &[F]) -> F {
         let counts = self.count(words);
-        // More than n / 2 of whole words is more than n / 2 rounded down.
+        // For an integer count, more than n / 2 means more than ⌊n / 2⌋.
         F::truncate((self.above)(&counts, words.len() as u32 / 2))
     }
 }

@@ -1,14 +1,14 @@
-//! Plain Rust: the oracle.
+//! The scalar version: the oracle.
 
-use super::{Counts, MAX_COLUMNS};
+use super::{ColumnCounts, MAX_COLUMNS};
 use crate::kernel::hamming::Fingerprint;
 
-/// Additions that a byte holds.
+/// The number of additions that a byte holds.
 const BYTE_ADDITIONS: usize = 255;
 /// The lowest bit of each byte.
 const LOW_BITS: u64 = 0x0101_0101_0101_0101;
 
-pub(super) fn count<F: Fingerprint>(words: &[F], counts: &mut Counts) {
+pub(super) fn count<F: Fingerprint>(words: &[F], counts: &mut ColumnCounts) {
     for few in words.chunks(BYTE_ADDITIONS) {
         // Byte b of sum s of a half counts its column 8 b + s.
         let mut sums = [[0u64; 8]; 2];
@@ -27,8 +27,8 @@ pub(super) fn count<F: Fingerprint>(words: &[F], counts: &mut Counts) {
     }
 }
 
-/// Which columns have a count above `bound`.
-pub(super) fn above(counts: &Counts, bound: u32) -> u128 {
+/// The columns with a count above `bound`, as bits.
+pub(super) fn above(counts: &ColumnCounts, bound: u32) -> u128 {
     let halves = counts.0.chunks_exact(MAX_COLUMNS / 2);
     let bits = halves.map(|half| {
         (half.iter().zip(0..)).fold(0u64, |bits, (&count, column)| {

@@ -1,7 +1,10 @@
+//! AVX2: a vector of four fingerprints.
+
 use std::arch::x86_64::*;
 
+use super::kernels::{Hit, Kernels, Key, Pair, TILE, Threshold};
 use super::lanes::{self, Lanes};
-use super::{Hit, Kernels, Key, Near, Pair, TILE, scalar};
+use super::scalar;
 
 lanes::table!(U64, u64, Four64, scalar::unpack, "avx2,bmi1,bmi2,popcnt");
 lanes::table!(U128, u128, Four128, scalar::unpack, "avx2,bmi1,bmi2,popcnt");
@@ -16,49 +19,52 @@ impl Lanes for Four64 {
 
     #[inline(always)]
     unsafe fn splat(fingerprint: u64) -> Self {
-        // SAFETY: as the trait demands.
+        // SAFETY: the caller has AVX2; the intrinsics access no memory.
         Four64(unsafe { _mm256_set1_epi64x(fingerprint as i64) })
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u64) -> Self {
-        // SAFETY: as the trait demands.
+        // SAFETY: the caller has AVX2 and guarantees `COUNT` readable fingerprints at `from`; the
+        // loads need no alignment.
         Four64(unsafe { _mm256_loadu_si256(from.cast()) })
     }
 
     #[inline(always)]
     unsafe fn load_first(from: *const u64, count: usize) -> Self {
-        // SAFETY: as the trait demands; masked lanes are not read.
+        // SAFETY: the caller has AVX2 and guarantees `count` readable fingerprints at `from`;
+        // masked lanes are not read.
         Four64(unsafe { _mm256_maskload_epi64(from.cast(), first_lanes(count)) })
     }
 
     #[inline(always)]
     unsafe fn and(self, mask: Self) -> Self {
-        // SAFETY: as the trait demands.
+        // SAFETY: the caller has AVX2; the intrinsics access no memory.
         Four64(unsafe { _mm256_and_si256(self.0, mask.0) })
     }
 
     #[inline(always)]
     unsafe fn distances(self, query: Self) -> __m256i {
-        // SAFETY: as the trait demands.
+        // SAFETY: the caller has AVX2; the intrinsics access no memory.
         unsafe { popcount(self.0, query.0) }
     }
 
     #[inline(always)]
     unsafe fn splat_distance(distance: u32) -> __m256i {
-        // SAFETY: as the trait demands.
+        // SAFETY: the caller has AVX2; the intrinsics access no memory.
         unsafe { _mm256_set1_epi64x(distance.into()) }
     }
 
     #[inline(always)]
     unsafe fn smaller(a: __m256i, b: __m256i) -> __m256i {
-        // SAFETY: as the trait demands; distances fit a byte, and AVX2 has no minimum of 64 bits.
+        // SAFETY: the caller has AVX2; the intrinsic accesses no memory. AVX2 has no minimum of 64
+        // bits, and distances fit a byte.
         unsafe { _mm256_min_epu8(a, b) }
     }
 
     #[inline(always)]
     unsafe fn within(distances: __m256i, limit: __m256i) -> u32 {
-        // SAFETY: as the trait demands.
+        // SAFETY: the caller has AVX2; the intrinsics access no memory.
         unsafe {
             let beyond = _mm256_cmpgt_epi64(distances, limit);
             !(_mm256_movemask_pd(_mm256_castsi256_pd(beyond)) as u32) & 0b1111
@@ -67,7 +73,8 @@ impl Lanes for Four64 {
 
     #[inline(always)]
     unsafe fn store(distances: __m256i, which: u32, first: u32, out: *mut Hit) {
-        // SAFETY: as the trait demands; a hit is its distance, then its position, 64 bits.
+        // SAFETY: the caller has AVX2 and space for `COUNT` hits at `out`. A hit is its distance,
+        // then its position: 64 bits. Nothing needs alignment.
         unsafe {
             let lane = _mm256_setr_epi64x(0, 1, 2, 3);
             let positions =
@@ -79,7 +86,7 @@ impl Lanes for Four64 {
     }
 }
 
-/// Fingerprints 0, 1 and 2, 3.
+/// Fingerprints 0 and 1, then 2 and 3.
 #[derive(Clone, Copy)]
 struct Four128(__m256i, __m256i);
 
@@ -90,7 +97,7 @@ impl Lanes for Four128 {
 
     #[inline(always)]
     unsafe fn splat(fingerprint: u128) -> Self {
-        // SAFETY: as the trait demands.
+        // SAFETY: the caller has AVX2; the intrinsics access no memory.
         unsafe {
             let one = _mm_set_epi64x((fingerprint >> 64) as i64, fingerprint as i64);
             let two = _mm256_broadcastsi128_si256(one);
@@ -100,7 +107,8 @@ impl Lanes for Four128 {
 
     #[inline(always)]
     unsafe fn load(from: *const u128) -> Self {
-        // SAFETY: as the trait demands.
+        // SAFETY: the caller has AVX2 and guarantees `COUNT` readable fingerprints at `from`; the
+        // loads need no alignment.
         unsafe {
             Four128(
                 _mm256_loadu_si256(from.cast()),
@@ -111,7 +119,8 @@ impl Lanes for Four128 {
 
     #[inline(always)]
     unsafe fn load_first(from: *const u128, count: usize) -> Self {
-        // SAFETY: as the trait demands; masked lanes are not read.
+        // SAFETY: the caller has AVX2 and guarantees `count` readable fingerprints at `from`;
+        // masked lanes are not read.
         unsafe {
             let low = first_lanes((2 * count).min(4));
             let high = first_lanes((2 * count).saturating_sub(4));
@@ -124,7 +133,7 @@ impl Lanes for Four128 {
 
     #[inline(always)]
     unsafe fn and(self, mask: Self) -> Self {
-        // SAFETY: as the trait demands.
+        // SAFETY: the caller has AVX2; the intrinsics access no memory.
         unsafe {
             Four128(
                 _mm256_and_si256(self.0, mask.0),
@@ -135,45 +144,48 @@ impl Lanes for Four128 {
 
     #[inline(always)]
     unsafe fn distances(self, query: Self) -> __m256i {
-        // SAFETY: as the trait demands.
+        // SAFETY: the caller has AVX2; the intrinsics access no memory.
         unsafe {
             let a = popcount(self.0, query.0);
             let b = popcount(self.1, query.1);
             let sums = _mm256_add_epi64(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
-            // The sums come as 0, 2, 1, 3.
+            // The sums are in the order 0, 2, 1, 3.
             _mm256_permute4x64_epi64::<0b11_01_10_00>(sums)
         }
     }
 
     #[inline(always)]
     unsafe fn splat_distance(distance: u32) -> __m256i {
-        // SAFETY: as the trait demands.
+        // SAFETY: `Four64` has the same contract and the same distances.
         unsafe { Four64::splat_distance(distance) }
     }
 
     #[inline(always)]
     unsafe fn smaller(a: __m256i, b: __m256i) -> __m256i {
-        // SAFETY: as the trait demands.
+        // SAFETY: `Four64` has the same contract and the same distances.
         unsafe { Four64::smaller(a, b) }
     }
 
     #[inline(always)]
     unsafe fn within(distances: __m256i, limit: __m256i) -> u32 {
-        // SAFETY: as the trait demands.
+        // SAFETY: `Four64` has the same contract and the same distances.
         unsafe { Four64::within(distances, limit) }
     }
 
     #[inline(always)]
     unsafe fn store(distances: __m256i, which: u32, first: u32, out: *mut Hit) {
-        // SAFETY: as the trait demands.
+        // SAFETY: `Four64` has the same contract and the same distances.
         unsafe { Four64::store(distances, which, first, out) }
     }
 }
 
-/// Selects the `count` (0..=4) lowest lanes of 64 bits.
+/// A mask of the `count` (0..=4) lowest lanes of 64 bits.
+///
+/// # Safety
+/// The processor must have AVX2.
 #[inline(always)]
 unsafe fn first_lanes(count: usize) -> __m256i {
-    // SAFETY: the caller has the instruction set.
+    // SAFETY: the caller has AVX2; the intrinsics access no memory.
     unsafe {
         _mm256_cmpgt_epi64(
             _mm256_set1_epi64x(count as i64),
@@ -182,10 +194,14 @@ unsafe fn first_lanes(count: usize) -> __m256i {
     }
 }
 
-/// Four counts of 64 bits: a table of 16 nibbles, then sums of eight bytes.
+/// The population counts of four differences of 64 bits: table lookups of nibbles, then sums of
+/// eight bytes.
+///
+/// # Safety
+/// The processor must have AVX2.
 #[inline(always)]
 unsafe fn popcount(fingerprints: __m256i, query: __m256i) -> __m256i {
-    // SAFETY: the caller has the instruction set.
+    // SAFETY: the caller has AVX2; the intrinsics access no memory.
     unsafe {
         let nibble = _mm256_set1_epi8(0x0F);
         let ones = _mm256_broadcastsi128_si256(_mm_setr_epi8(
@@ -202,7 +218,7 @@ unsafe fn popcount(fingerprints: __m256i, query: __m256i) -> __m256i {
     }
 }
 
-/// For each set of lanes of 64 bits, the lanes of 32 bits that move it to the front.
+/// For each set of 64-bit lanes, the permutation of 32-bit lanes that moves it to the front.
 static COMPRESS: [[u32; 8]; 16] = {
     let mut orders = [[0; 8]; 16];
     let mut which = 0;

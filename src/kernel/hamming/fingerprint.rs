@@ -1,15 +1,15 @@
+//! The trait of fingerprint types.
+
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::ops::{BitAnd, BitOr, BitXor};
 
-use super::{Kernels, scalar};
-#[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
+use super::kernels::Kernels;
 use crate::kernel::Level;
 
-/// A fingerprint of up to 64 (`u64`) or 128 (`u128`) bits; bit `j` is worth `1 << j`.
+/// A fingerprint of up to 64 (`u64`) or 128 (`u128`) bits.
 ///
-/// Sealed: the kernels are written for these two types.
+/// Sealed: the kernels support only these two types.
 pub trait Fingerprint:
     Copy
     + Debug
@@ -27,16 +27,16 @@ pub trait Fingerprint:
     /// The largest width, in bits.
     const BITS: u32;
 
-    /// The lowest bits of `bits`, as many as fit.
+    /// The low bits of `bits`, as many as the type has.
     fn truncate(bits: u128) -> Self;
 
-    /// The bits, the missing ones zero.
+    /// The fingerprint, zero-extended to 128 bits.
     fn widen(self) -> u128;
 
-    /// How many bits are one.
+    /// The number of bits set.
     fn count_ones(self) -> u32;
 
-    /// The loops of `level`, or of the best level this processor has if it lacks that one.
+    /// The kernels of `level`, or of the best level of this processor if it lacks `level`.
     fn kernels(level: Level) -> &'static Kernels<Self>;
 
     /// The `width` lowest bits set; every bit if `width` is [`BITS`](Self::BITS) or more.
@@ -44,51 +44,13 @@ pub trait Fingerprint:
         Self::truncate(u128::MAX >> (128 - width.clamp(1, 128)))
     }
 
-    /// How many bits differ.
+    /// The Hamming distance.
     #[inline]
     fn distance(self, other: Self) -> u32 {
         (self ^ other).count_ones()
     }
 }
 
-macro_rules! fingerprint {
-    ($type:ty, $table:ident) => {
-        impl sealed::Sealed for $type {}
-
-        impl Fingerprint for $type {
-            const BITS: u32 = <$type>::BITS;
-
-            #[inline]
-            fn truncate(bits: u128) -> Self {
-                bits as $type
-            }
-
-            #[inline]
-            fn widen(self) -> u128 {
-                self.into()
-            }
-
-            #[inline]
-            fn count_ones(self) -> u32 {
-                <$type>::count_ones(self)
-            }
-
-            fn kernels(level: Level) -> &'static Kernels<Self> {
-                match level.min(Level::best()) {
-                    #[cfg(target_arch = "x86_64")]
-                    Level::Avx512 => &avx512::$table,
-                    #[cfg(target_arch = "x86_64")]
-                    Level::Avx2 => &avx2::$table,
-                    _ => &scalar::$table,
-                }
-            }
-        }
-    };
-}
-
-fingerprint!(u64, U64);
-fingerprint!(u128, U128);
-
-mod sealed {
+pub(super) mod sealed {
     pub trait Sealed {}
 }

@@ -1,47 +1,40 @@
-use super::Fingerprint;
+//! Bucket keys: selected bits of a fingerprint.
 
-/// Odd and without structure: the golden ratio and two primes of xxHash.
+use super::fingerprint::Fingerprint;
+use super::kernels::Key;
+
+/// Odd multipliers with irregular bits: the golden ratio and two primes of xxHash.
 const MULTIPLIERS: [u64; 3] = [
     0x9E37_79B9_7F4A_7C15,
     0xC2B2_AE3D_27D4_EB4F,
     0x1656_67B1_9E37_79F9,
 ];
 
-/// Some bits of a fingerprint, and how a bucket is named after them.
-///
-/// Fingerprints that agree in these bits share a bucket. If the bits are at most
-/// [`bits`](Key::bits), the reverse holds too: the bucket is the bits themselves, gathered in
-/// ascending order. Otherwise they are hashed, and a bucket mixes several values.
-#[derive(Clone, Copy, Debug)]
-pub struct Key<F> {
-    mask: F,
-    bits: u32,
-}
-
 impl<F: Fingerprint> Key<F> {
-    /// A key of the bits in `mask` with at most `2^bits_at_most` buckets (0..=31).
+    /// A key of the bits in `mask` with at most `2^bits_at_most` buckets; `bits_at_most` is in
+    /// 0..=31.
     pub fn new(mask: F, bits_at_most: u32) -> Self {
         let bits = mask.count_ones().min(bits_at_most).min(31);
         Key { mask, bits }
     }
 
-    /// The bits that make the key.
+    /// The bits of the key.
     pub fn mask(self) -> F {
         self.mask
     }
 
-    /// The logarithm of the number of buckets.
+    /// The binary logarithm of the number of buckets.
     pub fn bits(self) -> u32 {
         self.bits
     }
 
-    /// [`Kernels::buckets`](super::Kernels::buckets), given a way to gather bits.
+    /// [`Kernels::buckets`](super::Kernels::buckets), given a function that gathers bits.
     #[inline(always)]
     pub(super) fn buckets(self, of: &[F], out: &mut [u32], gather: impl Fn(u64, u64) -> u64) {
         assert_eq!(of.len(), out.len());
         let [low_mask, high_mask] = halves(self.mask);
         if self.mask.count_ones() == self.bits {
-            // The low bits are at most 31, so the shift stays in range.
+            // At most 31 low bits are selected, so the shift is in range.
             let shift = low_mask.count_ones() & 63;
             for (fingerprint, bucket) in of.iter().zip(out) {
                 let [low, high] = halves(*fingerprint);

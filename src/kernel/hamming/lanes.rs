@@ -1,52 +1,59 @@
-use super::{Fingerprint, Hit, Near, Pair, TILE};
+//! The vector loops, written once over the trait [`Lanes`].
 
-/// Lists of hits grow by this many fingerprints at a time, so that a scan needs room for the
-/// hits it finds and not for every fingerprint it looks at.
+use super::fingerprint::Fingerprint;
+use super::kernels::{Hit, Pair, TILE, Threshold};
+
+/// Fingerprints per reservation of a list of hits, so that a scan needs memory for its hits, not
+/// for every fingerprint that it compares.
 const BLOCK: usize = 2048;
 
-/// A vector register, or two, full of fingerprints.
+/// One or two vector registers of fingerprints.
 ///
 /// # Safety
-/// Every method needs the instruction set of the implementation. The methods and the loops
-/// below carry no `target_feature` of their own: they are inlined into entry points that do.
+/// Every method requires that the processor has the instruction set of the implementation. The
+/// methods and the loops below have no `target_feature` of their own: they are inlined into entry
+/// points that have it.
 pub(super) trait Lanes: Copy {
     type Fingerprint: Fingerprint;
     /// One unsigned number of 64 bits per fingerprint.
     type Distances: Copy;
-    /// How many fingerprints there are in one.
+    /// The number of fingerprints in one value.
     const COUNT: usize;
 
     unsafe fn splat(fingerprint: Self::Fingerprint) -> Self;
-    /// Reads `COUNT` fingerprints.
+    /// Reads `COUNT` fingerprints. `from` must be valid for reading all of them.
     unsafe fn load(from: *const Self::Fingerprint) -> Self;
-    /// Reads `count < COUNT` fingerprints and no byte behind them; the others are zero.
+    /// Reads `count < COUNT` fingerprints and no byte after them; the other lanes are zero. `from`
+    /// must be valid for reading `count` fingerprints.
     unsafe fn load_first(from: *const Self::Fingerprint, count: usize) -> Self;
     unsafe fn and(self, mask: Self) -> Self;
     unsafe fn distances(self, query: Self) -> Self::Distances;
 
     unsafe fn splat_distance(distance: u32) -> Self::Distances;
     unsafe fn smaller(a: Self::Distances, b: Self::Distances) -> Self::Distances;
-    /// Bit `i` is set where distance `i` is at most the limit.
+    /// Bit `i` is set if distance `i` is at most the limit.
     unsafe fn within(distances: Self::Distances, limit: Self::Distances) -> u32;
-    /// Writes the hits of the lanes set in `which`, in order, then anything, `COUNT` in all;
-    /// lane `i` has the position `first + i`.
+    /// Writes the hits of the lanes set in `which`, in order; lane `i` has the position `first +
+    /// i`. Always writes `COUNT` hits, the rest with arbitrary contents: `out` must be valid for
+    /// all of them.
     unsafe fn store(distances: Self::Distances, which: u32, first: u32, out: *mut Hit);
 }
 
-/// A query tile or a single query: `N` patterns against the same fingerprints.
+/// Compares fingerprints with `N` queries: a tile, or a single one. The caller has the instruction
+/// set.
 #[inline(always)]
 pub(super) unsafe fn scan<L: Lanes, const N: usize>(
     fingerprints: &[L::Fingerprint],
     queries: [L::Fingerprint; N],
-    near: Near<L::Fingerprint>,
+    threshold: Threshold<L::Fingerprint>,
     first: u32,
     out: &mut [Vec<Hit>; N],
 ) {
-    // SAFETY: the caller has the instruction set. `load` stays inside a block, and
-    // `emit` finds the room that is reserved before the block.
+    // SAFETY: the caller has the instruction set. `load` and `load_first` read within the block,
+    // and `emit` has the capacity that is reserved before each block.
     unsafe {
-        let queries = queries.map(|query| L::splat(query & near.mask));
-        let (mask, limit) = (L::splat(near.mask), L::splat_distance(near.k));
+        let queries = queries.map(|query| L::splat(query & threshold.mask));
+        let (mask, limit) = (L::splat(threshold.mask), L::splat_distance(threshold.k));
         let mut position = first;
         for block in fingerprints.chunks(BLOCK) {
             for hits in out.iter_mut() {
@@ -70,8 +77,8 @@ pub(super) unsafe fn scan<L: Lanes, const N: usize>(
     }
 }
 
-/// Appends the hits among one vector of fingerprints. Hits are rare, so the smallest of the
-/// `N` distances of each fingerprint decides whether any query looks at its own.
+/// Appends the hits of one vector of fingerprints. Hits are rare, so the queries are tested one by
+/// one only if the smallest distance of some fingerprint is within the limit.
 #[inline(always)]
 unsafe fn emit<L: Lanes, const N: usize>(
     lanes: L,
@@ -82,7 +89,8 @@ unsafe fn emit<L: Lanes, const N: usize>(
     out: &mut [Vec<Hit>; N],
 ) {
     // SAFETY: the caller has the instruction set and reserved `COUNT` hits more than there are
-    // fingerprints left in the block; `store` writes `COUNT`, of which the set ones count.
+    // fingerprints left in the block. `store` writes `COUNT` hits; the new length includes only the
+    // first ones, which are initialised.
     unsafe {
         let mut nearest = lanes.distances(queries[0]);
         for query in &queries[1..] {
@@ -94,7 +102,7 @@ unsafe fn emit<L: Lanes, const N: usize>(
         for (query, hits) in queries.iter().zip(out) {
             let distances = lanes.distances(*query);
             let which = L::within(distances, limit) & valid;
-            // Also where there is none: a store costs less than a wrong guess.
+            // Unconditional: a store costs less than a mispredicted branch.
             let end = hits.len();
             L::store(distances, which, first, hits.as_mut_ptr().add(end));
             hits.set_len(end + which.count_ones() as usize);
@@ -102,42 +110,43 @@ unsafe fn emit<L: Lanes, const N: usize>(
     }
 }
 
-/// Any number of queries against fingerprints that stay in the first-level cache, by tiles.
+/// Compares fingerprints that fit in the first-level cache with any number of queries, by tiles.
+/// The caller has the instruction set.
 #[inline(always)]
 pub(super) unsafe fn scan_each<L: Lanes>(
     fingerprints: &[L::Fingerprint],
     queries: &[L::Fingerprint],
-    near: Near<L::Fingerprint>,
+    threshold: Threshold<L::Fingerprint>,
     out: &mut Vec<Pair>,
 ) {
     let (tiles, rest) = queries.as_chunks::<TILE>();
     // SAFETY: the caller has the instruction set.
     unsafe {
         for (tile, first) in tiles.iter().zip((0..).step_by(TILE)) {
-            each::<L, TILE>(fingerprints, *tile, near, first, out);
+            each::<L, TILE>(fingerprints, *tile, threshold, first, out);
         }
         for (query, number) in rest.iter().zip((queries.len() - rest.len()) as u32..) {
-            each::<L, 1>(fingerprints, [*query], near, number, out);
+            each::<L, 1>(fingerprints, [*query], threshold, number, out);
         }
     }
 }
 
-/// `N` queries, the first of which has the number `first`.
+/// Compares fingerprints with `N` queries, the first of which has the number `first`.
 #[inline(always)]
 unsafe fn each<L: Lanes, const N: usize>(
     fingerprints: &[L::Fingerprint],
     queries: [L::Fingerprint; N],
-    near: Near<L::Fingerprint>,
+    threshold: Threshold<L::Fingerprint>,
     first: u32,
     out: &mut Vec<Pair>,
 ) {
     let whole = fingerprints.len() / L::COUNT * L::COUNT;
     let rest = fingerprints.len() - whole;
     // SAFETY: the caller has the instruction set; `load` reads whole vectors below `whole`, and
-    // `load_first` what is left.
+    // `load_first` the `rest` fingerprints after it.
     unsafe {
-        let (mask, limit) = (L::splat(near.mask), L::splat_distance(near.k));
-        let splats = queries.map(|query| L::splat(query & near.mask));
+        let (mask, limit) = (L::splat(threshold.mask), L::splat_distance(threshold.k));
+        let splats = queries.map(|query| L::splat(query & threshold.mask));
         let mut at = 0;
         while at < fingerprints.len() {
             let from = fingerprints.as_ptr().add(at);
@@ -154,7 +163,7 @@ unsafe fn each<L: Lanes, const N: usize>(
             if L::within(nearest, limit) & valid != 0 {
                 for ((query, splat), number) in queries.iter().zip(&splats).zip(first..) {
                     let which = L::within(lanes.distances(*splat), limit) & valid;
-                    push_each(fingerprints, *query, near, at, which, number, out);
+                    push_each(fingerprints, *query, threshold, at, which, number, out);
                 }
             }
             at += L::COUNT;
@@ -167,7 +176,7 @@ unsafe fn each<L: Lanes, const N: usize>(
 fn push_each<F: Fingerprint>(
     fingerprints: &[F],
     query: F,
-    near: Near<F>,
+    threshold: Threshold<F>,
     first: usize,
     mut which: u32,
     number: u32,
@@ -175,7 +184,7 @@ fn push_each<F: Fingerprint>(
 ) {
     while which != 0 {
         let position = first + which.trailing_zeros() as usize;
-        let distance = ((fingerprints[position] ^ query) & near.mask).count_ones();
+        let distance = ((fingerprints[position] ^ query) & threshold.mask).count_ones();
         let position = position as u32;
         out.push(Pair {
             query: number,
@@ -185,14 +194,14 @@ fn push_each<F: Fingerprint>(
     }
 }
 
-/// The entry points of one instruction set for one type of fingerprint, and their table.
+/// The entry points of one instruction set for one fingerprint type, and their table.
 macro_rules! table {
     ($name:ident, $fingerprint:ty, $lanes:ty, $unpack:path, $features:literal) => {
         pub(super) static $name: Kernels<$fingerprint> = {
             fn scan(
                 of: &[$fingerprint],
                 query: $fingerprint,
-                near: Near<$fingerprint>,
+                threshold: Threshold<$fingerprint>,
                 first: u32,
                 out: &mut Vec<Hit>,
             ) {
@@ -200,22 +209,22 @@ macro_rules! table {
                 fn enabled(
                     of: &[$fingerprint],
                     query: $fingerprint,
-                    near: Near<$fingerprint>,
+                    threshold: Threshold<$fingerprint>,
                     first: u32,
                     out: &mut [Vec<Hit>; 1],
                 ) {
                     // SAFETY: this function has the instruction set.
-                    unsafe { lanes::scan::<$lanes, 1>(of, [query], near, first, out) }
+                    unsafe { lanes::scan::<$lanes, 1>(of, [query], threshold, first, out) }
                 }
                 let out = std::array::from_mut(out);
                 // SAFETY: the table is only handed out where the level is available.
-                unsafe { enabled(of, query, near, first, out) }
+                unsafe { enabled(of, query, threshold, first, out) }
             }
 
             fn scan_tile(
                 of: &[$fingerprint],
                 queries: &[$fingerprint; TILE],
-                near: Near<$fingerprint>,
+                threshold: Threshold<$fingerprint>,
                 first: u32,
                 out: &mut [Vec<Hit>; TILE],
             ) {
@@ -223,35 +232,35 @@ macro_rules! table {
                 fn enabled(
                     of: &[$fingerprint],
                     queries: &[$fingerprint; TILE],
-                    near: Near<$fingerprint>,
+                    threshold: Threshold<$fingerprint>,
                     first: u32,
                     out: &mut [Vec<Hit>; TILE],
                 ) {
                     // SAFETY: this function has the instruction set.
-                    unsafe { lanes::scan::<$lanes, TILE>(of, *queries, near, first, out) }
+                    unsafe { lanes::scan::<$lanes, TILE>(of, *queries, threshold, first, out) }
                 }
                 // SAFETY: the table is only handed out where the level is available.
-                unsafe { enabled(of, queries, near, first, out) }
+                unsafe { enabled(of, queries, threshold, first, out) }
             }
 
             fn scan_each(
                 of: &[$fingerprint],
                 queries: &[$fingerprint],
-                near: Near<$fingerprint>,
+                threshold: Threshold<$fingerprint>,
                 out: &mut Vec<Pair>,
             ) {
                 #[target_feature(enable = $features)]
                 fn enabled(
                     of: &[$fingerprint],
                     queries: &[$fingerprint],
-                    near: Near<$fingerprint>,
+                    threshold: Threshold<$fingerprint>,
                     out: &mut Vec<Pair>,
                 ) {
                     // SAFETY: this function has the instruction set.
-                    unsafe { lanes::scan_each::<$lanes>(of, queries, near, out) }
+                    unsafe { lanes::scan_each::<$lanes>(of, queries, threshold, out) }
                 }
                 // SAFETY: the table is only handed out where the level is available.
-                unsafe { enabled(of, queries, near, out) }
+                unsafe { enabled(of, queries, threshold, out) }
             }
 
             fn buckets(of: &[$fingerprint], key: Key<$fingerprint>, out: &mut [u32]) {

@@ -1,88 +1,25 @@
-//! Which of these fingerprints differ from the query in at most k bits?
+//! Scans for the fingerprints that differ from a query in at most k bits.
 //!
-//! `scalar` answers in plain Rust and is the oracle. The loops of the other levels are written
-//! once, in `lanes`, over a vector of distances; `avx2` and `avx512` say what that vector is.
+//! `scalar` is plain Rust and the oracle. The loops of the other levels are written once, in
+//! `lanes`, over a vector type, which `avx2` and `avx512` implement. `dispatch` selects the kernels
+//! of a level.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod dispatch;
 mod fingerprint;
+mod kernels;
 mod key;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 mod scalar;
 
 pub use fingerprint::Fingerprint;
-pub use key::Key;
+pub use kernels::{Hit, Kernels, Key, Pair, TILE, Threshold};
 
-/// How many queries [`Kernels::scan_tile`] compares with each fingerprint it loads.
-pub const TILE: usize = 8;
-
-/// A fingerprint within the wanted distance of a query.
-///
-/// Hits order by distance, then by position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(C)]
-pub struct Hit {
-    /// How many bits differ.
-    pub distance: u32,
-    /// The index of the fingerprint in the slice that was searched.
-    pub position: u32,
-}
-
-/// What is near: at most `k` of the bits in `mask` differ.
-#[derive(Clone, Copy, Debug)]
-pub struct Near<F> {
-    /// The bits that count; all others are ignored.
-    pub mask: F,
-    /// The largest distance of a hit.
-    pub k: u32,
-}
-
-/// A fingerprint near one of several queries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pair {
-    /// The index of the query.
-    pub query: u32,
-    /// How near, and which fingerprint.
-    pub hit: Hit,
-}
-
-/// `scan(fingerprints, query, near, first, out)`: see [`Kernels::scan`].
-type Scan<F> = fn(&[F], F, Near<F>, u32, &mut Vec<Hit>);
-/// `scan_tile(fingerprints, queries, near, first, out)`: see [`Kernels::scan_tile`].
-type ScanTile<F> = fn(&[F], &[F; TILE], Near<F>, u32, &mut [Vec<Hit>; TILE]);
-
-/// `scan_each(fingerprints, queries, near, out)`: see [`Kernels::scan_each`].
-type ScanEach<F> = fn(&[F], &[F], Near<F>, &mut Vec<Pair>);
-
-/// `unpack(stored, each, named, out)`: see [`Kernels::unpack`].
-type Unpack<F> = fn(&[u8], usize, F, &mut Vec<F>);
-
-/// The loops of one instruction-set level; all levels give the same results.
-///
-/// Obtained from [`Fingerprint::kernels`].
-#[derive(Clone, Copy, Debug)]
-pub struct Kernels<F> {
-    /// Appends the hits of one query to `out`, by ascending position; the first fingerprint
-    /// has the position `first`.
-    pub scan: Scan<F>,
-    /// The same for eight queries at once, each with its own list. Several times as fast as
-    /// eight scans where hits are rare, because a vector is tested once for all of them.
-    pub scan_tile: ScanTile<F>,
-    /// Appends the hits of any number of queries to one list, in no particular order; for few
-    /// fingerprints and fewer hits.
-    pub scan_each: ScanEach<F>,
-    /// Appends fingerprints that are stored in `each` bytes, from one to those of a fingerprint,
-    /// little-endian; the bits of `named` are set in all of them. What follows the last whole
-    /// one is left.
-    pub unpack: Unpack<F>,
-    /// Writes the bucket of every fingerprint under a key; both slices have the same length.
-    pub buckets: fn(&[F], Key<F>, &mut [u32]),
-}
-
-/// Asks for the start of `slice` to be brought into the cache; changes nothing else.
+/// Prefetches the start of `slice` into the cache; has no other effect.
 #[inline]
 pub fn prefetch<T>(slice: &[T]) {
     #[cfg(target_arch = "x86_64")]
@@ -102,7 +39,7 @@ mod tests {
     use crate::kernel::Level;
     use proptest::prelude::*;
 
-    /// Values near each other, so that every distance up to the width occurs.
+    /// Values close to each other, so that every distance up to the width occurs.
     fn spread<F: Fingerprint>(seeds: &[(u128, u128)]) -> Vec<F> {
         let thin =
             |&(a, b): &(u128, u128)| F::truncate(if a % 2 == 0 { a & b & (a >> 3) } else { a });
@@ -111,7 +48,7 @@ mod tests {
 
     fn levels_agree<F: Fingerprint>(seeds: &[(u128, u128)], width: u32, k: u32, first: u32) {
         let fingerprints = spread::<F>(seeds);
-        let near = Near {
+        let threshold = Threshold {
             mask: F::low_bits(width),
             k,
         };
@@ -122,12 +59,12 @@ mod tests {
                 .unwrap_or(F::truncate(i as u128))
         });
         let many = queries.repeat(2)[..first as usize % (2 * TILE)].to_vec();
-        let key = Key::new(near.mask, 1 + k % 20);
+        let key = Key::new(threshold.mask, 1 + k % 20);
         let mut expected_pairs = Vec::new();
         let oracle = F::kernels(Level::Scalar);
         for (query, number) in many.iter().zip(0..) {
             let mut hits = Vec::new();
-            (oracle.scan)(&fingerprints, *query, near, 0, &mut hits);
+            (oracle.scan)(&fingerprints, *query, threshold, 0, &mut hits);
             expected_pairs.extend(hits.iter().map(|hit| Pair {
                 query: number,
                 hit: *hit,
@@ -140,27 +77,27 @@ mod tests {
         for level in Level::available() {
             let kernels = F::kernels(level);
             let mut pairs = Vec::new();
-            (kernels.scan_each)(&fingerprints, &many, near, &mut pairs);
+            (kernels.scan_each)(&fingerprints, &many, threshold, &mut pairs);
             pairs.sort_unstable();
             assert_eq!(pairs, expected_pairs, "{level} each");
             let mut tile: [Vec<Hit>; TILE] = Default::default();
-            (kernels.scan_tile)(&fingerprints, &queries, near, first, &mut tile);
+            (kernels.scan_tile)(&fingerprints, &queries, threshold, first, &mut tile);
             for (query, of_tile) in queries.iter().zip(&tile) {
                 let mut expected = Vec::new();
-                (oracle.scan)(&fingerprints, *query, near, first, &mut expected);
+                (oracle.scan)(&fingerprints, *query, threshold, first, &mut expected);
                 let mut found = Vec::new();
-                (kernels.scan)(&fingerprints, *query, near, first, &mut found);
+                (kernels.scan)(&fingerprints, *query, threshold, first, &mut found);
                 assert_eq!(found, expected, "{level} scan");
                 assert_eq!(*of_tile, expected, "{level} tile");
             }
             let stored: &[u8] = bytemuck::cast_slice(&fingerprints);
             for each in 1..=size_of::<F>() {
                 let mut unpacked = vec![F::default(); 2];
-                (kernels.unpack)(stored, each, near.mask, &mut unpacked);
+                (kernels.unpack)(stored, each, threshold.mask, &mut unpacked);
                 let expected = stored.chunks_exact(each).map(|bytes| {
                     let bytes = bytes.iter().rev();
                     let value = bytes.fold(0, |value, byte| value << 8 | u128::from(*byte));
-                    F::truncate(value) | near.mask
+                    F::truncate(value) | threshold.mask
                 });
                 assert!(unpacked.drain(2..).eq(expected), "{level}, {each} bytes");
             }
@@ -186,13 +123,13 @@ mod tests {
     #[test]
     fn a_list_longer_than_a_block_is_complete() {
         let fingerprints = vec![5u64; 10_001];
-        let near = Near {
+        let threshold = Threshold {
             mask: u64::MAX,
             k: 1,
         };
         for level in Level::available() {
             let mut found = Vec::new();
-            (u64::kernels(level).scan)(&fingerprints, 4, near, 7, &mut found);
+            (u64::kernels(level).scan)(&fingerprints, 4, threshold, 7, &mut found);
             let expected: Vec<Hit> = (7..10_008)
                 .map(|position| Hit {
                     distance: 1,

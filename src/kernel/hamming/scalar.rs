@@ -1,4 +1,7 @@
-use super::{Fingerprint, Hit, Kernels, Key, Near, Pair, TILE};
+//! The scalar version: the oracle.
+
+use super::fingerprint::Fingerprint;
+use super::kernels::{Hit, Kernels, Key, Pair, TILE, Threshold};
 
 pub(super) static U64: Kernels<u64> = Kernels {
     scan,
@@ -15,10 +18,16 @@ pub(super) static U128: Kernels<u128> = Kernels {
     buckets,
 };
 
-fn scan<F: Fingerprint>(of: &[F], query: F, near: Near<F>, first: u32, out: &mut Vec<Hit>) {
+fn scan<F: Fingerprint>(
+    of: &[F],
+    query: F,
+    threshold: Threshold<F>,
+    first: u32,
+    out: &mut Vec<Hit>,
+) {
     for (fingerprint, position) in of.iter().zip(first..) {
-        let distance = ((query ^ *fingerprint) & near.mask).count_ones();
-        if distance <= near.k {
+        let distance = ((query ^ *fingerprint) & threshold.mask).count_ones();
+        if distance <= threshold.k {
             out.push(Hit { distance, position });
         }
     }
@@ -27,20 +36,25 @@ fn scan<F: Fingerprint>(of: &[F], query: F, near: Near<F>, first: u32, out: &mut
 fn scan_tile<F: Fingerprint>(
     of: &[F],
     queries: &[F; TILE],
-    near: Near<F>,
+    threshold: Threshold<F>,
     first: u32,
     out: &mut [Vec<Hit>; TILE],
 ) {
     for (query, hits) in queries.iter().zip(out) {
-        scan(of, *query, near, first, hits);
+        scan(of, *query, threshold, first, hits);
     }
 }
 
-fn scan_each<F: Fingerprint>(of: &[F], queries: &[F], near: Near<F>, out: &mut Vec<Pair>) {
+fn scan_each<F: Fingerprint>(
+    of: &[F],
+    queries: &[F],
+    threshold: Threshold<F>,
+    out: &mut Vec<Pair>,
+) {
     for (query, number) in queries.iter().zip(0..) {
         for (fingerprint, position) in of.iter().zip(0..) {
-            let distance = ((*query ^ *fingerprint) & near.mask).count_ones();
-            if distance <= near.k {
+            let distance = ((*query ^ *fingerprint) & threshold.mask).count_ones();
+            if distance <= threshold.k {
                 out.push(Pair {
                     query: number,
                     hit: Hit { distance, position },
@@ -53,7 +67,8 @@ fn scan_each<F: Fingerprint>(of: &[F], queries: &[F], near: Near<F>, out: &mut V
 pub(super) fn unpack<F: Fingerprint>(stored: &[u8], each: usize, named: F, out: &mut Vec<F>) {
     let mask = F::low_bits(8 * each as u32);
     let known = out.len();
-    // Whole fingerprints are read, of which the next ones' bytes are dropped, but for the last.
+    // Reads a whole word for each fingerprint and masks the bytes of the next one; the last ones
+    // are copied.
     let wide = stored.windows(size_of::<F>()).step_by(each);
     out.extend(wide.map(|bytes| bytemuck::pod_read_unaligned::<F>(bytes) & mask | named));
     let rest = &stored[(out.len() - known) * each..];
@@ -68,7 +83,7 @@ fn buckets<F: Fingerprint>(of: &[F], key: Key<F>, out: &mut [u32]) {
     key.buckets(of, out, gather);
 }
 
-/// The bits of `value` that `mask` selects, moved together: what PEXT does.
+/// The bits of `value` selected by `mask`, packed into the low bits (PEXT).
 fn gather(value: u64, mut mask: u64) -> u64 {
     let mut gathered = 0;
     let mut place = 0;

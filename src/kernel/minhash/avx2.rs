@@ -18,13 +18,14 @@ pub(super) unsafe fn minima(groups: &[Group], values: &[u32], minima: &mut [[u32
             }
         }
         for (minima, least) in minima.chunks_exact_mut(GROUP / 2).zip(least) {
-            // SAFETY: there are eight minima, 32 bytes.
+            // SAFETY: a chunk has eight minima, 32 bytes; the store needs no alignment.
             unsafe { _mm256_storeu_si256(minima.as_mut_ptr().cast(), least) };
         }
     }
 }
 
-/// The lower halves of the multipliers in even and in odd places, the upper halves, the offsets.
+/// The lower halves of the multipliers in even positions, those in odd positions, the upper halves,
+/// and the offsets.
 type Loaded = [__m256i; 4];
 
 #[inline]
@@ -32,7 +33,7 @@ type Loaded = [__m256i; 4];
 fn load<const HALF: usize>(group: &Group) -> Loaded {
     let vector = |part: &[u32; GROUP]| {
         let half = &part[HALF * (GROUP / 2)..][..GROUP / 2];
-        // SAFETY: a half is eight numbers, 32 bytes.
+        // SAFETY: a half has eight numbers, 32 bytes; the load needs no alignment.
         unsafe { _mm256_loadu_si256(half.as_ptr().cast()) }
     };
     let low = vector(&group.low);
@@ -48,7 +49,8 @@ fn load<const HALF: usize>(group: &Group) -> Loaded {
 #[target_feature(enable = "avx2")]
 fn permute([even, odd, high, offset]: &Loaded, value: __m256i) -> __m256i {
     const ODD: i32 = 0b1010_1010;
-    // The upper halves of low * value: of even places below, of odd ones already in place.
+    // The upper halves of low * value: those of even positions are shifted down, those of odd
+    // positions are in place.
     let even = _mm256_srli_epi64::<32>(_mm256_mul_epu32(*even, value));
     let carried = _mm256_blend_epi32::<ODD>(even, _mm256_mul_epu32(*odd, value));
     let product = _mm256_mullo_epi32(*high, value);

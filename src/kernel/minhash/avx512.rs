@@ -4,15 +4,16 @@ use std::arch::x86_64::*;
 
 use super::{GROUP, Group};
 
-/// Groups that pass over the values together, to hide the latency of a multiplication.
-const TOGETHER: usize = 4;
+/// The number of groups processed in one pass over the values, to hide the latency of a
+/// multiplication.
+const INTERLEAVED_GROUPS: usize = 4;
 
 /// # Safety
 /// The processor must have [`Level::Avx512`](crate::kernel::Level::Avx512).
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn minima(groups: &[Group], values: &[u32], minima: &mut [[u32; GROUP]]) {
-    let (many, rest) = groups.as_chunks::<TOGETHER>();
-    let (minima_of_many, minima_of_rest) = minima.as_chunks_mut::<TOGETHER>();
+    let (many, rest) = groups.as_chunks::<INTERLEAVED_GROUPS>();
+    let (minima_of_many, minima_of_rest) = minima.as_chunks_mut::<INTERLEAVED_GROUPS>();
     for (groups, minima) in many.iter().zip(minima_of_many) {
         pass(groups, values, minima);
     }
@@ -32,19 +33,20 @@ fn pass<const N: usize>(groups: &[Group; N], values: &[u32], minima: &mut [[u32;
         }
     }
     for (minima, least) in minima.iter_mut().zip(least) {
-        // SAFETY: there are sixteen minima, 64 bytes.
+        // SAFETY: a group has sixteen minima, 64 bytes; the store needs no alignment.
         unsafe { _mm512_storeu_si512(minima.as_mut_ptr().cast(), least) };
     }
 }
 
-/// The lower halves of the multipliers in even and in odd places, the upper halves, the offsets.
+/// The lower halves of the multipliers in even positions, those in odd positions, the upper halves,
+/// and the offsets.
 type Loaded = [__m512i; 4];
 
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(group: &Group) -> Loaded {
     let vector = |part: &[u32; GROUP]| {
-        // SAFETY: a part is sixteen numbers, 64 bytes.
+        // SAFETY: a part has sixteen numbers, 64 bytes; the load needs no alignment.
         unsafe { _mm512_loadu_si512(part.as_ptr().cast()) }
     };
     let low = vector(&group.low);
@@ -60,7 +62,8 @@ fn load(group: &Group) -> Loaded {
 #[target_feature(enable = "avx512f")]
 fn permute([even, odd, high, offset]: &Loaded, value: __m512i) -> __m512i {
     const ODD: u16 = 0xAAAA;
-    // The upper halves of low * value: of even places below, of odd ones already in place.
+    // The upper halves of low * value: those of even positions are shifted down, those of odd
+    // positions are in place.
     let even = _mm512_srli_epi64::<32>(_mm512_mul_epu32(*even, value));
     let carried = _mm512_mask_mov_epi32(even, ODD, _mm512_mul_epu32(*odd, value));
     let product = _mm512_mullo_epi32(*high, value);

@@ -1,13 +1,13 @@
-//! The smallest value of a set under each of some hundred permutations.
+//! Minima of a set under random permutations, for MinHash.
 //!
 //! A permutation is h(x) = ⌊a x mod 2^64 / 2^32⌋ + b mod 2^32, with a random 64-bit a and a random
-//! 32-bit b for a 32-bit x: multiply-shift, with the rounding of its offset aside. For two
-//! different values, h(x) is uniform and h(y) - h(x) too but for 2^-31, so that the family is
-//! 2-universal; the values it is applied to are hashes already. Sources: Dietzfelbinger,
-//! "Universal Hashing and k-Wise Independent Random Variables via Integer Arithmetic without
-//! Primes", STACS 1996; Broder, "On the Resemblance and Containment of Documents", SEQUENCES 1997.
+//! 32-bit b for a 32-bit x: multiply-shift without the rounding of its offset. For two different
+//! values, h(x) is uniform, and h(y) - h(x) is uniform up to 2^-31, so the family is 2-universal.
+//! The values are hashes already. Sources: Dietzfelbinger, "Universal Hashing and k-Wise
+//! Independent Random Variables via Integer Arithmetic without Primes", STACS 1996; Broder, "On the
+//! Resemblance and Containment of Documents", SEQUENCES 1997.
 //!
-//! A few permutations stay in registers while the whole set passes by.
+//! A few permutations stay in registers during a pass over the whole set.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -17,15 +17,16 @@ mod scalar;
 
 use super::Level;
 
-/// Permutations in a group; those of the last group are made up.
+/// The number of permutations in a group; the last group is padded.
 const GROUP: usize = 16;
 
 /// Sixteen permutations as a structure of arrays.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Group {
-    /// The lower and the upper half of each multiplier.
+    /// The lower half of each multiplier.
     low: [u32; GROUP],
+    /// The upper half of each multiplier.
     high: [u32; GROUP],
     offset: [u32; GROUP],
 }
@@ -39,7 +40,7 @@ pub struct Permutations {
 }
 
 impl Permutations {
-    /// As many permutations as there are pairs of a multiplier and an offset, in their order.
+    /// The permutations of the given pairs of a multiplier and an offset, in their order.
     pub fn new(parameters: &[(u64, u32)], level: Level) -> Permutations {
         let group = |parameters: &[(u64, u32)]| {
             let of = |place: usize| parameters.get(place).copied().unwrap_or((1, 0));
@@ -56,13 +57,13 @@ impl Permutations {
         }
     }
 
-    /// How many there are.
+    /// The number of permutations.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Makes `minima` the smallest value of the set under each permutation; `u32::MAX` for an empty
-    /// set. O(values * permutations).
+    /// Replaces `minima` by the smallest value of the set under each permutation, `u32::MAX` for an
+    /// empty set. O(values * permutations).
     pub fn minima(&self, values: &[u32], minima: &mut Vec<u32>) {
         minima.clear();
         minima.resize(self.groups.len() * GROUP, u32::MAX);
@@ -76,12 +77,12 @@ fn select(level: Level) -> fn(&[Group], &[u32], &mut [[u32; GROUP]]) {
     match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 if level.is_available() => {
-            // SAFETY: the guard has just found the instructions on this processor.
+            // SAFETY: the guard checked that this processor has AVX2.
             |groups, values, minima| unsafe { avx2::minima(groups, values, minima) }
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if level.is_available() => {
-            // SAFETY: as above.
+            // SAFETY: the guard checked that this processor has AVX-512.
             |groups, values, minima| unsafe { avx512::minima(groups, values, minima) }
         }
         _ => scalar::minima,

@@ -1,4 +1,4 @@
-//! Plain Rust: the oracle.
+//! The scalar version: the oracle.
 
 use super::{GROUP, Group};
 

@@ -14,7 +14,8 @@ pub(super) unsafe fn probe(table: &KeyTable, keys: &[u64], found: &mut Found) {
     let (mut slot_count, mut missed_count) = (0, 0);
     for &key in keys {
         let line = line_of(key, table.lines.len());
-        // SAFETY: `line_of` stays below the number of lines; neither list grows beyond the number of keys, for which `KeyTable::probe` made room.
+        // SAFETY: `line_of` is below the number of lines. Both lists have space for all keys
+        // (`KeyTable::probe`), and at most one entry per key is written to each.
         unsafe {
             let equal = equal(&*lines.add(line), key);
             let hit = equal & reported;
@@ -27,13 +28,13 @@ pub(super) unsafe fn probe(table: &KeyTable, keys: &[u64], found: &mut Found) {
     (found.slot_count, found.missed_count) = (slot_count, missed_count);
 }
 
-/// One bit for each place of the line that holds `key`.
+/// A bit for each position of the line that holds `key`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn equal(line: &Line, key: u64) -> u32 {
     let key = _mm256_set1_epi64x(key as i64);
     let half = |at: usize| {
-        // SAFETY: a line is 64 bytes, aligned to 64; `at` is 0 or 4 keys.
+        // SAFETY: a line has 64 bytes and is aligned to 64, and `at` is 0 or 4 keys of 8 bytes.
         let keys = unsafe { _mm256_load_si256(line.0.as_ptr().add(at).cast()) };
         _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(keys, key))) as u32
     };

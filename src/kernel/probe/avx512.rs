@@ -1,16 +1,16 @@
-//! AVX-512: a line is one register; a block of words is looked up before any is sorted out.
+//! AVX-512: a line is one register; keys are looked up in blocks.
 //!
-//! A comparison's mask goes to memory, where a whole block of masks becomes one vector again. To a
-//! general register, for each word by itself, the way is longer: that lost to AVX2.
+//! The mask of each comparison is stored to memory, and a whole block of masks is loaded as one
+//! vector. Moving each mask to a general register takes longer: that was slower than AVX2.
 
 use std::arch::x86_64::*;
 
 use super::{Found, KeyTable, LINE_KEYS, MULTIPLIER, SPARE};
 
-/// Words of a block.
+/// The number of keys in a block.
 const BLOCK: usize = SPARE;
 
-/// The words of a block: where their lines begin, and which places of them hold the word.
+/// For each key of a block: the first slot of its line, and the positions in it that hold the key.
 #[repr(C, align(64))]
 struct Block {
     first_slots: [u16; BLOCK],
@@ -29,13 +29,13 @@ pub(super) unsafe fn probe(table: &KeyTable, keys: &[u64], found: &mut Found) {
     for keys in keys.chunks(BLOCK) {
         find_lines(table, keys, &mut block);
         compare(table, keys, &mut block);
-        // SAFETY: neither list grows beyond the number of keys, and `KeyTable::probe` made room for
-        // so many and a block.
-        unsafe { sort_out(table, keys, &block, found) };
+        // SAFETY: a block has at most `BLOCK` keys. Neither list exceeds the number of keys, and
+        // `KeyTable::probe` allocated that many entries and `SPARE` = `BLOCK` more.
+        unsafe { append(table, keys, &block, found) };
     }
 }
 
-/// The first slot of each key's line, as [`line_of`](super::line_of) has it.
+/// Stores the first slot of each key's line, as defined by [`line_of`](super::line_of).
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
 fn find_lines(table: &KeyTable, keys: &[u64], block: &mut Block) {
@@ -43,7 +43,7 @@ fn find_lines(table: &KeyTable, keys: &[u64], block: &mut Block) {
     let lines = _mm512_set1_epi64(table.lines.len() as i64);
     for (keys, first_slots) in keys.chunks(8).zip(block.first_slots.chunks_exact_mut(8)) {
         let present = 0xff >> (8 - keys.len());
-        // SAFETY: the mask selects the keys that there are; eight first slots are 16 bytes.
+        // SAFETY: the mask selects only existing keys; eight first slots have 16 bytes.
         unsafe {
             let keys = _mm512_maskz_loadu_epi64(present, keys.as_ptr().cast());
             let hash = _mm512_srli_epi64::<32>(_mm512_mullo_epi64(keys, multiplier));
@@ -57,29 +57,30 @@ fn find_lines(table: &KeyTable, keys: &[u64], block: &mut Block) {
     }
 }
 
-/// For each key, one bit for each place of its line that holds it.
+/// Stores for each key a bit for each position of its line that holds it.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn compare(table: &KeyTable, keys: &[u64], block: &mut Block) {
     let slots = table.lines.as_ptr().cast::<u64>();
     let places = block.first_slots.iter().zip(&mut block.equal);
     for (&key, (&first_slot, equal)) in keys.iter().zip(places) {
-        // SAFETY: `find_lines` stored the first slot of a line: 64 bytes, aligned to 64.
+        // SAFETY: `find_lines` stored the first slot of an existing line, which has 64 bytes and is
+        // aligned to 64.
         let line = unsafe { _mm512_load_si512(slots.add(usize::from(first_slot)).cast()) };
         *equal = _mm512_cmpeq_epi64_mask(line, _mm512_set1_epi64(key as i64));
     }
 }
 
-/// Appends the keys of a block to the lists they belong to.
+/// Appends the slots and missed keys of a block to the lists.
 ///
 /// # Safety
-/// There must be at most [`BLOCK`] keys, and both lists must have room for a block behind what
-/// they hold.
+/// There must be at most [`BLOCK`] keys, and both lists must have space for [`BLOCK`] entries after
+/// their current ends.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
-unsafe fn sort_out(table: &KeyTable, keys: &[u64], block: &Block, found: &mut Found) {
+unsafe fn append(table: &KeyTable, keys: &[u64], block: &Block, found: &mut Found) {
     let present = u64::MAX >> (BLOCK - keys.len());
-    // SAFETY: a block has so many bytes, and twice as many of first slots, both aligned to 64.
+    // SAFETY: `equal` has 64 bytes, `first_slots` 128 bytes; both are aligned to 64.
     let (equal, first_slots) = unsafe {
         let first_slots = block.first_slots.as_ptr();
         (
@@ -101,7 +102,7 @@ unsafe fn sort_out(table: &KeyTable, keys: &[u64], block: &Block, found: &mut Fo
     for (first_slots, (places, hits)) in first_slots.into_iter().zip(halves) {
         let slots = _mm512_add_epi16(first_slots, _mm512_cvtepu8_epi16(places));
         let packed = _mm512_maskz_compress_epi16(hits, slots);
-        // SAFETY: the caller's promise.
+        // SAFETY: at most 32 slots are appended at a time, 64 in all, for which the caller has space.
         unsafe {
             let end = found.slots.as_mut_ptr().add(found.slot_count);
             _mm512_storeu_si512(end.cast(), packed);
@@ -110,7 +111,8 @@ unsafe fn sort_out(table: &KeyTable, keys: &[u64], block: &Block, found: &mut Fo
     }
     for (eight, keys) in keys.chunks(8).enumerate() {
         let missed = (missed >> (8 * eight)) as u8;
-        // SAFETY: `missed` has no bit behind the last key; the caller's promise.
+        // SAFETY: `missed` has no bit beyond the last key, so only keys are read. Every store of
+        // eight ends at most 64 entries after the initial end, for which the caller has space.
         unsafe {
             let keys = _mm512_maskz_loadu_epi64(missed, keys.as_ptr().cast());
             let end = found.missed.as_mut_ptr().add(found.missed_count);
@@ -120,11 +122,11 @@ unsafe fn sort_out(table: &KeyTable, keys: &[u64], block: &Block, found: &mut Fo
     }
 }
 
-/// The number of the bit set in each byte that has one.
+/// The index of the bit set in each byte that has one.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn places(bits: __m512i) -> __m512i {
-    // For the lower and the upper four bits: what each single bit adds.
+    // Lookup tables for the lower and the upper four bits.
     let lower = _mm512_broadcast_i32x4(_mm_setr_epi8(
         0, 0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0,
     ));

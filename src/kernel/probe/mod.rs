@@ -1,11 +1,11 @@
-//! Which of these words are in the table, and where?
+//! Lookup of word keys in a hash table of cache lines.
 //!
-//! The table is an array of 64-byte lines of eight keys. A key's hash names one line, and the key
-//! is in that line or not in the table: one cache line and one comparison a word, no branch. A
-//! word found is appended to one list as its *slot* (line × 8 + place in the line), a word not
-//! found to another list as its key; counting either list is the business of the caller's loops.
-//! Words to be dropped have the first places of a line to themselves, so that the place tells.
-//! (A counter incremented here would chain each probe to the store before it.)
+//! The table is an array of 64-byte lines of eight keys. The hash of a key selects one line, and
+//! the key is in that line or not in the table: one cache line and one comparison per word, no
+//! branch. A key found is appended to one list as its *slot* (line × 8 + position in the line), one
+//! not found to another list as itself. The caller counts them; a counter incremented here would
+//! make each probe depend on the store before it. Keys to be dropped are in the first positions of
+//! a line, so that their position identifies them.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -18,29 +18,29 @@ use std::ops::Range;
 use super::Level;
 use super::words::LONG;
 
-/// Keys in a line.
+/// The number of keys in a line.
 pub const LINE_KEYS: usize = 8;
-/// Most slots of a table: a slot fits 16 bits.
+/// The maximum number of slots of a table: a slot fits 16 bits.
 pub const MAX_SLOTS: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 struct Line([u64; LINE_KEYS]);
 
-/// Places of a line set aside for keys to be dropped: in a table that takes such keys, and in one
-/// that drops [`LONG`] only.
+/// The number of positions of a line reserved for keys to be dropped: in a table with such keys,
+/// and in one that drops only [`LONG`].
 const DROPPED_PLACES: (usize, usize) = (2, 1);
 
-/// A fixed set of keys, some of which are only recognised to be dropped.
+/// A fixed set of keys, some of which are recognised only to be dropped.
 #[derive(Clone, Debug)]
 pub struct KeyTable {
     lines: Vec<Line>,
-    /// The first places of each line hold keys that are dropped.
+    /// The number of positions, at the start of each line, for keys that are dropped.
     dropped_places: usize,
     probe: Probe,
 }
 
-/// What [`KeyTable::probe`] found in a run of keys, both lists in the order of the keys.
+/// The result of [`KeyTable::probe`]: two lists in the order of the keys.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     slots: Vec<u16>,
@@ -49,15 +49,14 @@ pub struct Found {
     missed_count: usize,
 }
 
-/// Room behind the lists for stores of whole vectors.
+/// Spare capacity after the lists, for stores of whole vectors.
 const SPARE: usize = 64;
 
 type Probe = fn(&KeyTable, &[u64], &mut Found);
 
 impl KeyTable {
-    /// An empty table of `lines` lines, probed by the kernel of `level`, or by the scalar one
-    /// where this processor lacks `level`. All drop [`LONG`]; one that is `dropping` has room
-    /// for more keys to be dropped.
+    /// An empty table of `lines` lines with the kernel of `level`, or the scalar one if this
+    /// processor lacks `level`. Every table drops [`LONG`]; if `dropping`, it can drop more keys.
     ///
     /// # Panics
     /// If `lines` is zero or gives more than [`MAX_SLOTS`] slots.
@@ -79,14 +78,14 @@ impl KeyTable {
         table
     }
 
-    /// Adds `key`, which must not be zero nor be in the table; its slot, or `None` if its line
-    /// has no place left for it.
+    /// Adds `key`, which must not be zero or in the table already. Returns its slot, or `None` if
+    /// its line is full.
     pub fn insert(&mut self, key: u64) -> Option<u16> {
         self.insert_within(key, self.dropped_places..LINE_KEYS)
     }
 
-    /// Adds `key`, which must not be zero nor be in the table, to be in neither list of
-    /// [`Found`]; whether its line had a place left for it.
+    /// Adds `key`, which must not be zero or in the table already, as one that is in neither list
+    /// of [`Found`]. Returns `false` if its line is full.
     pub fn insert_dropped(&mut self, key: u64) -> bool {
         self.insert_within(key, 0..self.dropped_places).is_some()
     }
@@ -105,19 +104,19 @@ impl KeyTable {
         self.lines.len() * LINE_KEYS
     }
 
-    /// Looks all `keys` up; what `found` held is replaced. Keys must not be zero.
+    /// Looks up all `keys`, which must not be zero, and replaces the contents of `found`.
     pub fn probe(&self, keys: &[u64], found: &mut Found) {
-        let room = keys.len() + SPARE;
-        if found.slots.len() < room {
-            found.slots.resize(room, 0);
-            found.missed.resize(room, 0);
+        let capacity = keys.len() + SPARE;
+        if found.slots.len() < capacity {
+            found.slots.resize(capacity, 0);
+            found.missed.resize(capacity, 0);
         }
         (self.probe)(self, keys, found);
     }
 }
 
 impl Found {
-    /// The slots of the keys that are in the table and reported.
+    /// The slots of the keys that are in the table and not dropped.
     pub fn slots(&self) -> &[u16] {
         &self.slots[..self.slot_count]
     }
@@ -127,7 +126,7 @@ impl Found {
         &self.missed[..self.missed_count]
     }
 
-    /// Removes the missed keys that `take` takes.
+    /// Removes the missed keys for which `take` returns `true`.
     pub fn take_missed(&mut self, mut take: impl FnMut(u64) -> bool) {
         let mut kept = 0;
         for place in 0..self.missed_count {
@@ -141,7 +140,7 @@ impl Found {
     }
 }
 
-/// The line of a key among `lines`, of at most 2^32.
+/// The line of a key among `lines` lines, at most 2^32.
 ///
 /// Multiplication by `MULTIPLIER` (Knuth, The Art of Computer Programming, vol. 3,
 /// 6.4), then the range reduction of Lemire, "Fast Random Integer Generation in an Interval",
@@ -152,19 +151,19 @@ pub fn line_of(key: u64, lines: usize) -> usize {
     ((hash * lines as u64) >> 32) as usize
 }
 
-/// 2^64 / the golden ratio.
+/// 2^64 divided by the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 fn select(level: Level) -> Probe {
     match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 if level.is_available() => {
-            // SAFETY: the guard has just found the instructions on this processor.
+            // SAFETY: the guard checked that this processor has AVX2.
             |table, keys, found| unsafe { avx2::probe(table, keys, found) }
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if level.is_available() => {
-            // SAFETY: as above.
+            // SAFETY: the guard checked that this processor has AVX-512.
             |table, keys, found| unsafe { avx512::probe(table, keys, found) }
         }
         _ => scalar::probe,

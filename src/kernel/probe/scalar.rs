@@ -1,4 +1,4 @@
-//! The definition: a search of the line.
+//! The scalar definition: a search of the line.
 
 use super::{Found, KeyTable, LINE_KEYS, line_of};
 

@@ -1,4 +1,4 @@
-//! AVX2 and BMI1: folding and run borders from 32-byte comparisons; hashes one by one.
+//! AVX2 and BMI1: folding and run borders by comparisons of 32 bytes; hashes one by one.
 
 use std::arch::x86_64::*;
 
@@ -13,18 +13,19 @@ pub(super) unsafe fn find(runs: &mut Runs) {
         Class::Letters => 0,
         Class::LettersDigitsAndBeyond | Class::Joined => -1,
     };
-    // Which bytes set a run apart: one bit each.
+    // A bit for each byte that makes its run apart.
     let mut odd = [0u64; WINDOW_BYTES / 64 + 2];
-    // One block more than the text: a run may end where the text does.
+    // One block more than the text: a run may end at the end of the text.
     for base in (0..=runs.text_len).step_by(64) {
-        // SAFETY: `base + 64` is at most the window and its padding.
+        // SAFETY: `base` is at most `WINDOW_BYTES`, and the padding has 128 bytes, so the block is
+        // in `padded`.
         let (mut inside, mut marked) = unsafe {
             let block = runs.padded.as_mut_ptr().add(HEAD + base);
             let (low, high) = (fold(block, others), fold(block.add(32), others));
             (low.0 | high.0 << 32, low.1 | high.1 << 32)
         };
         if runs.class == Class::Joined {
-            // SAFETY: as above.
+            // SAFETY: the block is in `padded`, as for `fold`.
             let (low_lines, joints) = unsafe {
                 let block = runs.padded.as_ptr().add(HEAD + base);
                 let (low, high) = (marks(block), marks(block.add(32)));
@@ -50,20 +51,21 @@ pub(super) unsafe fn find(runs: &mut Runs) {
     });
 }
 
-/// Folds 32 bytes in place; two bits for each: does it belong to the class, and is it not ASCII?
+/// Folds 32 bytes in place; returns a bit for each that belongs to the class, and one for each that
+/// is not ASCII.
 ///
 /// # Safety
 /// `block` must be valid for reading and writing 32 bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn fold(block: *mut u8, others: i8) -> (u64, u64) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `block` is valid for reading 32 bytes.
     let bytes = unsafe { _mm256_loadu_si256(block.cast()) };
     let capitals = below(bytes, b'A', 26);
     let folded = _mm256_or_si256(bytes, _mm256_and_si256(capitals, _mm256_set1_epi8(0x20)));
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `block` is valid for writing 32 bytes.
     unsafe { _mm256_storeu_si256(block.cast(), folded) };
-    // The sign bit alone counts.
+    // Only the sign bit is used.
     let beyond = _mm256_or_si256(bytes, below(bytes, b'0', 10));
     let others = _mm256_and_si256(beyond, _mm256_set1_epi8(others));
     let inside = _mm256_or_si256(below(folded, b'a', 26), others);
@@ -71,14 +73,14 @@ unsafe fn fold(block: *mut u8, others: i8) -> (u64, u64) {
     (bits(inside), bits(bytes))
 }
 
-/// Of 32 bytes, which are underscores, and which may join two runs?
+/// A bit for each of 32 bytes that is an underscore, and one for each that may join two runs.
 ///
 /// # Safety
 /// `block` must be valid for reading 32 bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn marks(block: *const u8) -> (u64, u64) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `block` is valid for reading 32 bytes.
     let bytes = unsafe { _mm256_loadu_si256(block.cast()) };
     let is = |byte: u8| {
         let equal = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
@@ -88,21 +90,22 @@ unsafe fn marks(block: *const u8) -> (u64, u64) {
     (is(b'_'), joints)
 }
 
-/// Which bytes are among the `count` from `first` on.
+/// The bytes in `first..first + count`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn below(bytes: __m256i, first: u8, count: u8) -> __m256i {
-    // Signed comparison does for unsigned when `first` is moved to the smallest signed value.
+    // A signed comparison is enough if `first` is shifted to the smallest signed value.
     let moved = _mm256_sub_epi8(bytes, _mm256_set1_epi8((first ^ 0x80) as i8));
     _mm256_cmpgt_epi8(_mm256_set1_epi8((0x80 ^ count) as i8), moved)
 }
 
-/// Appends the places of the bits of `mask`; returns the new count.
+/// Appends the positions of the bits of `mask`; returns the new count.
 #[inline]
 #[target_feature(enable = "bmi1,popcnt")]
 fn positions(mut mask: u64, base: usize, places: &mut [u16], mut count: usize) -> usize {
     let total = count + mask.count_ones() as usize;
-    // Four at a time: fewer mispredicted ends than one at a time, and the surplus is overwritten.
+    // Four at a time: fewer mispredicted loop ends than one at a time. Surplus entries are
+    // overwritten.
     while count < total {
         for place in &mut places[count..count + 4] {
             *place = (base + mask.trailing_zeros() as usize) as u16;

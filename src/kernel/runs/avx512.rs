@@ -13,12 +13,13 @@ pub(super) unsafe fn find(runs: &mut Runs) {
         Class::Letters => 0,
         Class::LettersDigitsAndBeyond | Class::Joined => !0,
     };
-    // One block more than the text: a run may end where the text does.
+    // One block more than the text: a run may end at the end of the text.
     for base in (0..=runs.text_len).step_by(64) {
-        // SAFETY: `base + 64` is at most the window and its padding.
+        // SAFETY: `base` is at most `WINDOW_BYTES`, and the padding has 128 bytes, so the block is
+        // in `padded`.
         let mut inside = unsafe { fold(runs.padded.as_mut_ptr().add(HEAD + base), others) };
         if runs.class == Class::Joined {
-            // SAFETY: as above.
+            // SAFETY: the block is in `padded`, as for `fold`.
             let (low_lines, joints) = unsafe { marks(runs.padded.as_ptr().add(HEAD + base)) };
             let alone = inside | low_lines;
             let next = runs.class.stands_alone(runs.padded[HEAD + base + 64]);
@@ -27,7 +28,8 @@ pub(super) unsafe fn find(runs: &mut Runs) {
         }
         let before = inside << 1 | carry;
         carry = inside >> 63;
-        // SAFETY: a window's runs, and 32 places more, fit each array.
+        // SAFETY: each array has space for the runs of a window and 64 more entries; 32 are written
+        // at a time.
         unsafe {
             starts += positions(inside & !before, base, runs.starts.as_mut_ptr().add(starts));
             ends += positions(!inside & before, base, runs.ends.as_mut_ptr().add(ends));
@@ -35,30 +37,30 @@ pub(super) unsafe fn find(runs: &mut Runs) {
     }
     (runs.len, runs.apart_len) = (starts, 0);
     for first in (0..runs.len).step_by(8) {
-        // SAFETY: eight entries from `first` on fit each array. Those behind the last run hold
-        // places that were stored by this or an earlier window, so they lie within the window.
+        // SAFETY: each array has eight entries from `first` on. Those after the last run hold
+        // positions of this or an earlier window, or zero, so all are within the window.
         unsafe { hash(runs, first) };
     }
 }
 
-/// Folds 64 bytes in place; one bit for each: does it belong to the class?
+/// Folds 64 bytes in place; returns a bit for each that belongs to the class.
 ///
 /// # Safety
 /// `block` must be valid for reading and writing 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 unsafe fn fold(block: *mut u8, others: u64) -> u64 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `block` is valid for reading 64 bytes.
     let bytes = unsafe { _mm512_loadu_si512(block.cast()) };
     let capitals = below(bytes, b'A', 26);
     let folded = _mm512_mask_add_epi8(bytes, capitals, bytes, _mm512_set1_epi8(0x20));
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `block` is valid for writing 64 bytes.
     unsafe { _mm512_storeu_si512(block.cast(), folded) };
     let beyond = below(bytes, b'0', 10) | _mm512_movepi8_mask(bytes);
     below(folded, b'a', 26) | beyond & others
 }
 
-/// Which bytes are among the `count` from `first` on.
+/// The bytes in `first..first + count`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn below(bytes: __m512i, first: u8, count: i8) -> u64 {
@@ -66,22 +68,22 @@ fn below(bytes: __m512i, first: u8, count: i8) -> u64 {
     _mm512_cmplt_epu8_mask(moved, _mm512_set1_epi8(count))
 }
 
-/// Of 64 bytes, which are underscores, and which may join two runs?
+/// A bit for each of 64 bytes that is an underscore, and one for each that may join two runs.
 ///
 /// # Safety
 /// `block` must be valid for reading 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 unsafe fn marks(block: *const u8) -> (u64, u64) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `block` is valid for reading 64 bytes.
     let bytes = unsafe { _mm512_loadu_si512(block.cast()) };
     let is = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
     let joints = is(b'\'') | is(b'"') | is(b'.') | is(b',') | is(b':') | is(b';');
     (is(b'_'), joints)
 }
 
-/// Stores the places of the bits of `mask`, at most 32 as no two borders of a kind are
-/// neighbours; returns how many.
+/// Stores the positions of the bits of `mask` and returns their number: at most 32, since no two
+/// borders of a kind are adjacent.
 ///
 /// # Safety
 /// `places` must be valid for writing 32 entries.
@@ -91,7 +93,7 @@ unsafe fn positions(mask: u64, base: usize, places: *mut u16) -> usize {
     let packed = _mm512_maskz_compress_epi8(mask, iota());
     let wide = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(packed));
     let moved = _mm512_add_epi16(wide, _mm512_set1_epi16(base as i16));
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `places` is valid for writing 32 entries, 64 bytes.
     unsafe { _mm512_storeu_si512(places.cast(), moved) };
     mask.count_ones() as usize
 }
@@ -116,12 +118,12 @@ fn iota() -> __m512i {
 /// Hashes the eight runs from `first` on and lists those that are apart.
 ///
 /// # Safety
-/// Eight entries from `first` on must lie in each array, and their places within the window.
+/// Each array must have eight entries from `first` on, with positions within the window.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
 unsafe fn hash(runs: &mut Runs, first: usize) {
-    // SAFETY: the caller's promise; the padding lets eight bytes be read before and behind any
-    // place.
+    // SAFETY: each array has eight entries from `first` on. Their positions are in the window, and
+    // the padding allows reads of eight bytes before and after each.
     let (lengths, low, high) = unsafe {
         let starts = _mm_loadu_si128(runs.starts.as_ptr().add(first).cast());
         let ends = _mm_loadu_si128(runs.ends.as_ptr().add(first).cast());
@@ -137,10 +139,10 @@ unsafe fn hash(runs: &mut Runs, first: usize) {
     let over_eight = _mm512_cmpgt_epi64_mask(lengths, _mm512_set1_epi64(8));
     let short = up_to_eight(lengths, low, high);
     let hashes = _mm512_mask_mov_epi64(short, over_eight, nine_to_sixteen(lengths, low, high));
-    // SAFETY: the caller's promise.
+    // SAFETY: `hashes` has eight entries from `first` on, 64 bytes.
     unsafe { _mm512_storeu_si512(runs.hashes.as_mut_ptr().add(first).cast(), hashes) };
     let signs = _mm512_set1_epi8(-0x80);
-    // The bytes of `low` that belong to the run, moved up.
+    // The bytes of `low` that belong to the run, shifted up.
     let surplus = _mm512_sub_epi64(_mm512_set1_epi64(64), _mm512_slli_epi64::<3>(lengths));
     let own = _mm512_sllv_epi64(low, _mm512_max_epi64(surplus, _mm512_setzero_si512()));
     let (own, high) = match runs.class {
@@ -155,7 +157,7 @@ unsafe fn hash(runs: &mut Runs, first: usize) {
     }
 }
 
-/// Sets all bits of each byte that is neither a small letter nor a digit nor zero, clears others.
+/// Sets all bits of each byte that is not a lower-case letter, a digit or zero; clears the others.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
 fn others(bytes: __m512i) -> __m512i {
@@ -163,7 +165,7 @@ fn others(bytes: __m512i) -> __m512i {
     _mm512_movm_epi8(!plain & _mm512_test_epi8_mask(bytes, bytes))
 }
 
-/// Lists those runs from `first` on whose bit is set in `apart`, but none behind the last run.
+/// Lists the runs from `first` on whose bit is set in `apart`, up to the last run.
 fn list_apart(runs: &mut Runs, first: usize, apart: u8) {
     for ordinal in
         (first..runs.len.min(first + 8)).filter(|ordinal| apart >> (ordinal - first) & 1 == 1)
@@ -173,8 +175,8 @@ fn list_apart(runs: &mut Runs, first: usize, apart: u8) {
     }
 }
 
-/// XXH3-64 of inputs of 1 to 8 bytes, of which `low` begins with the first and `high` ends with
-/// the last. Two lengths classes in one, as both are two multiplications between shifts.
+/// XXH3-64 of inputs of 1 to 8 bytes: `low` starts with the first byte, `high` ends with the last.
+/// Computes two length classes at once, since both are two multiplications between shifts.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
 fn up_to_eight(lengths: __m512i, low: __m512i, high: __m512i) -> __m512i {
@@ -238,7 +240,7 @@ fn nine_to_sixteen(lengths: __m512i, low: __m512i, high: __m512i) -> __m512i {
     _mm512_xor_si512(product, _mm512_srli_epi64::<32>(product))
 }
 
-/// The two halves of the 128-bit product, one XOR the other.
+/// The XOR of the two halves of the 128-bit product.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn folded_product(a: __m512i, b: __m512i) -> __m512i {
@@ -256,7 +258,7 @@ fn folded_product(a: __m512i, b: __m512i) -> __m512i {
     _mm512_xor_si512(upper, lower)
 }
 
-// The multipliers of the specification, and what its secret comes to for each length class.
+// The multipliers of the specification, and the values of its secret for each length class.
 const PRIME_2: u64 = 0xc2b2_ae3d_27d4_eb4f;
 const PRIME_3: u64 = 0x1656_67b1_9e37_79f9;
 const MIX_1: u64 = 0x1656_6791_9e37_79f9;

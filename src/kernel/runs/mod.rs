@@ -1,9 +1,9 @@
-//! Runs of word bytes: stretches of text to spans and hashes.
+//! Runs of word bytes: their spans and hashes in a window of text.
 //!
-//! A *run* is a maximal run of the bytes of a [`Class`], with ASCII letters folded to lower case.
-//! The hash of a run is the XXH3-64 of its bytes. A run of more than [`HASHED_BYTES`] bytes, or one
-//! with a byte that is no ASCII letter or digit, is *apart*: it is listed and its hash is left to
-//! the caller, who may want to cut it further.
+//! A *run* is a maximal sequence of the bytes of a [`Class`], with ASCII letters folded to lower
+//! case. The hash of a run is the XXH3-64 of its bytes. A run is *apart* if it has more than
+//! [`HASHED_BYTES`] bytes, or a byte that is not an ASCII letter or digit. Such a run is listed,
+//! and the caller hashes it, perhaps after splitting it.
 //!
 //! Source of the hash: Collet, the XXH3 section of the xxHash specification, inputs of up to 16
 //! bytes. Source of the block step: see [`words`](super::words).
@@ -18,38 +18,38 @@ use std::ops::Range;
 
 use super::Level;
 
-/// Most bytes of text in a window.
+/// The maximum number of bytes of text in a window.
 pub const WINDOW_BYTES: usize = 4096;
-/// Most bytes of a run whose hash the kernel computes.
+/// The maximum number of bytes of a run that the kernel hashes.
 pub const HASHED_BYTES: usize = 16;
 
-/// Zeros before the text: the reach of a load that ends where a run does.
+/// Zeros before the text, for loads that end at the end of a run.
 const HEAD: usize = 16;
-/// Zeros behind the text: the block after the last one, and the reach of a load.
+/// Zeros after the text: one more block, and the bytes that a load may read beyond it.
 const PADDING: usize = 128;
-/// Room for the most runs a window can hold, and for a whole block of stores behind them.
+/// The maximum number of runs of a window, and space for a whole block of stores after them.
 const RUNS: usize = WINDOW_BYTES / 2 + 64;
 
-/// The bytes that words are made of.
+/// The bytes that form runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// ASCII letters.
     Letters,
-    /// ASCII letters and digits, and every byte from 0x80 on, of which the caller knows better.
+    /// ASCII letters and digits, and every byte from 0x80 on, which the caller classifies.
     LettersDigitsAndBeyond,
-    /// Those, the underscore, and each of `' " . , : ;` that stands between two of all these: what
-    /// may hold the words of Unicode Standard Annex #29 together.
+    /// Those, the underscore, and each of `' " . , : ;` between two of all these: the characters
+    /// that may join words in Unicode Standard Annex #29.
     Joined,
 }
 
 impl Class {
-    /// Whether `byte` may stand in a run.
+    /// Whether `byte` may occur in a run.
     #[inline]
     pub fn contains(self, byte: u8) -> bool {
         self.stands_alone(byte) || self.joins(byte)
     }
 
-    /// Whether `byte` stands in a run whatever its neighbours.
+    /// Whether `byte` belongs to a run, independent of its neighbours.
     #[inline]
     fn stands_alone(self, byte: u8) -> bool {
         match self {
@@ -59,7 +59,7 @@ impl Class {
         }
     }
 
-    /// Whether `byte` stands in a run if both neighbours do by themselves.
+    /// Whether `byte` belongs to a run if both neighbours do independently.
     #[inline]
     fn joins(self, byte: u8) -> bool {
         self == Class::Joined && matches!(byte, b'\'' | b'"' | b'.' | b',' | b':' | b';')
@@ -76,7 +76,7 @@ impl Class {
     }
 }
 
-/// A folded copy of a stretch of text and the runs found in it, as a structure of arrays.
+/// A folded copy of a window of text and the runs found in it, as a structure of arrays.
 #[repr(C, align(64))]
 pub struct Runs {
     padded: [u8; HEAD + WINDOW_BYTES + PADDING],
@@ -93,8 +93,8 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// An empty window whose runs will be found by the kernel of `level`, or by the scalar one
-    /// where this processor lacks `level`.
+    /// An empty window with the kernel of `level`, or the scalar one if this processor lacks
+    /// `level`.
     pub fn new(class: Class, level: Level) -> Box<Runs> {
         Box::new(Runs {
             padded: [0; HEAD + WINDOW_BYTES + PADDING],
@@ -115,7 +115,7 @@ impl Runs {
         self.class
     }
 
-    /// Copies and folds `text` and finds its runs; what lies outside `text` belongs to none.
+    /// Copies and folds `text` and finds its runs, which end at the ends of `text`.
     ///
     /// # Panics
     /// If `text` is longer than [`WINDOW_BYTES`].
@@ -128,7 +128,7 @@ impl Runs {
         (self.find)(self);
     }
 
-    /// How many runs there are.
+    /// The number of runs.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -138,7 +138,7 @@ impl Runs {
         self.len == 0
     }
 
-    /// The hashes of the runs, in text order; without meaning for those that are apart.
+    /// The hashes of the runs, in text order; unspecified for those that are apart.
     pub fn hashes(&self) -> &[u64] {
         &self.hashes[..self.len]
     }
@@ -158,7 +158,7 @@ impl Runs {
         &self.padded[HEAD + range.start..HEAD + range.end]
     }
 
-    /// Where in the window the `ordinal`-th run stands.
+    /// The range of the `ordinal`-th run in the window.
     ///
     /// # Panics
     /// If the window has no such run.
@@ -169,8 +169,9 @@ impl Runs {
     }
 }
 
-/// Which of 64 bytes belong to runs: those of `alone`, and those of `joints` between two such.
-/// `before` is 1 if the byte in front of the 64 stands alone, `behind` says so of the next one.
+/// The bytes of a block of 64 that belong to runs: those of `alone`, and those of `joints` between
+/// two such. `before` is 1 if the byte before the block is such a byte; `behind` is whether the
+/// byte after it is.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn joined(alone: u64, joints: u64, before: u64, behind: bool) -> u64 {
@@ -182,10 +183,10 @@ fn joined(alone: u64, joints: u64, before: u64, behind: bool) -> u64 {
 fn select(level: Level) -> fn(&mut Runs) {
     match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the guard has just found the instructions on this processor.
+        // SAFETY: the guard checked that this processor has AVX2.
         Level::Avx2 if level.is_available() => |runs| unsafe { avx2::find(runs) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
+        // SAFETY: the guard checked that this processor has AVX-512.
         Level::Avx512 if level.is_available() => |runs| unsafe { avx512::find(runs) },
         _ => scalar::find,
     }
@@ -225,7 +226,7 @@ mod tests {
             let expected_apart: Vec<usize> = (0..expected.len()).filter(apart).collect();
             for level in Level::available() {
                 let mut runs = Runs::new(class, level);
-                // What an earlier, fuller window left behind must not show.
+                // The contents of an earlier, longer window must not affect the result.
                 runs.fill(&[b'q'; WINDOW_BYTES]);
                 runs.fill(text);
                 assert_eq!(runs.len(), expected.len(), "{level}");
@@ -273,7 +274,7 @@ mod tests {
                 let mut run = vec![b'X'; length];
                 run[place] = 0x80;
                 check(&run);
-                // Neighbours that are not ASCII do not set a run apart.
+                // Neighbours that are not ASCII do not make a run apart.
                 check(&[b"\xff ", &vec![b'X'; length][..], b" \xff"].concat());
             }
         }

@@ -1,4 +1,4 @@
-//! The definition, byte by byte.
+//! The scalar definition, byte by byte.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub(super) fn find(runs: &mut Runs) {
     hash(runs, |_, run| class.is_plain(run));
 }
 
-/// Whether the byte at `place` belongs to a run. The bytes around the text belong to none.
+/// Whether the byte at `place` belongs to a run. The padding belongs to none.
 fn belongs(runs: &Runs, place: usize) -> bool {
     let stands_alone = |index: usize| runs.class.stands_alone(runs.padded[index]);
     let index = HEAD + place;
@@ -35,8 +35,8 @@ fn belongs(runs: &Runs, place: usize) -> bool {
             && stands_alone(index + 1)
 }
 
-/// Hashes the runs that have been found, or sets them apart if they are long or not plain, of which
-/// `is_plain` is told the places and the bytes.
+/// Hashes the runs found, or lists them as apart if they are long or not plain. `is_plain` receives
+/// the range and the bytes of a run.
 #[inline]
 pub(super) fn hash(runs: &mut Runs, is_plain: impl Fn(Range<usize>, &[u8]) -> bool) {
     runs.apart_len = 0;

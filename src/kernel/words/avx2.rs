@@ -1,4 +1,4 @@
-//! AVX2 and BMI2: run borders from 32-byte comparisons, keys by `pext`.
+//! AVX2 and BMI2: run borders by comparisons of 32 bytes, keys by `pext`.
 
 use std::arch::x86_64::*;
 
@@ -9,11 +9,12 @@ use super::{KEY_LETTERS, LONG, Words};
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) unsafe fn find(words: &mut Words) {
     let (mut starts, mut ends, mut carry) = (0, 0, 0);
-    // One block more than the text: a word may end where the text does.
+    // One block more than the text: a word may end at the end of the text.
     for base in (0..=words.text_len).step_by(64) {
-        // SAFETY: `base + 64` is at most the window and its padding.
+        // SAFETY: `base` is at most `WINDOW_BYTES`, and the padding has 128 bytes, so `base + 64`
+        // is in `text`.
         let block = unsafe { words.text.as_ptr().add(base) };
-        // SAFETY: as above.
+        // SAFETY: the 64 bytes from `block` on are in `text`.
         let letters = unsafe { letters(block) | letters(block.add(32)) << 32 };
         let before = letters << 1 | carry;
         carry = letters >> 63;
@@ -34,27 +35,28 @@ pub(super) unsafe fn find(words: &mut Words) {
     }
 }
 
-/// One bit for each of 32 bytes: is it a letter?
+/// A bit for each of 32 bytes that is a letter.
 ///
 /// # Safety
 /// `block` must be valid for reading 32 bytes.
 #[target_feature(enable = "avx2")]
 unsafe fn letters(block: *const u8) -> u64 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `block` is valid for reading 32 bytes.
     let bytes = unsafe { _mm256_loadu_si256(block.cast()) };
     let folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
-    // Signed comparison does for unsigned when `a` is moved to the smallest signed value.
+    // A signed comparison is enough if `a` is shifted to the smallest signed value.
     let moved = _mm256_sub_epi8(folded, _mm256_set1_epi8((b'a' ^ 0x80) as i8));
     let letters = _mm256_cmpgt_epi8(_mm256_set1_epi8((0x80 ^ 26) as u8 as i8), moved);
     u64::from(_mm256_movemask_epi8(letters) as u32)
 }
 
-/// Appends the places of the bits of `mask`; returns the new count.
+/// Appends the positions of the bits of `mask`; returns the new count.
 #[inline]
 #[target_feature(enable = "bmi1,popcnt")]
 fn positions(mut mask: u64, base: usize, places: &mut [u16], mut count: usize) -> usize {
     let total = count + mask.count_ones() as usize;
-    // Four at a time: fewer mispredicted ends than one at a time, and the surplus is overwritten.
+    // Four at a time: fewer mispredicted loop ends than one at a time. Surplus entries are
+    // overwritten.
     while count < total {
         for place in &mut places[count..count + 4] {
             *place = (base + mask.trailing_zeros() as usize) as u16;
@@ -81,7 +83,7 @@ fn read_u64(text: &[u8], start: usize) -> u64 {
     u64::from_be_bytes(bytes)
 }
 
-/// For each number of letters, which bytes of two big-endian words belong to them.
+/// For each number of letters, masks of their bytes in two big-endian words.
 const KEEP: [(u64, u64); KEY_LETTERS + 1] = {
     let mut keep = [(0, 0); KEY_LETTERS + 1];
     let mut letters = 1;

@@ -9,16 +9,18 @@ use super::{KEY_LETTERS, LONG, Words};
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt")]
 pub(super) unsafe fn find(words: &mut Words) {
     let (mut starts, mut ends, mut carry) = (0, 0, 0);
-    // One block more than the text: a word may end where the text does.
+    // One block more than the text: a word may end at the end of the text.
     for base in (0..=words.text_len).step_by(64) {
-        // SAFETY: `base + 64` is at most the window and its padding.
+        // SAFETY: `base` is at most `WINDOW_BYTES`, and the padding has 128 bytes, so `base + 64`
+        // is in `text`.
         let bytes = unsafe { _mm512_loadu_si512(words.text.as_ptr().add(base).cast()) };
         let folded = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
         let moved = _mm512_sub_epi8(folded, _mm512_set1_epi8(b'a' as i8));
         let letters = _mm512_cmplt_epu8_mask(moved, _mm512_set1_epi8(26));
         let before = letters << 1 | carry;
         carry = letters >> 63;
-        // SAFETY: a window's words, and 32 places more, fit each array.
+        // SAFETY: each array has space for the words of a window and 64 more entries; 32 are
+        // written at a time.
         unsafe {
             starts += positions(
                 letters & !before,
@@ -30,14 +32,14 @@ pub(super) unsafe fn find(words: &mut Words) {
     }
     (words.len, words.long_len) = (starts, 0);
     for first in (0..words.len).step_by(8) {
-        // SAFETY: eight entries from `first` on fit each array. Those behind the last word hold
-        // places that were stored by this or an earlier window, so they lie within the window.
+        // SAFETY: each array has eight entries from `first` on. Those after the last word hold
+        // positions of this or an earlier window, or zero, so all are within the window.
         unsafe { keys(words, first) };
     }
 }
 
-/// Stores the places of the bits of `mask`, at most 32 as no two borders of a kind are
-/// neighbours; returns how many.
+/// Stores the positions of the bits of `mask` and returns their number: at most 32, since no two
+/// borders of a kind are adjacent.
 ///
 /// # Safety
 /// `places` must be valid for writing 32 entries.
@@ -47,19 +49,19 @@ unsafe fn positions(mask: u64, base: usize, places: *mut u16) -> usize {
     let packed = _mm512_maskz_compress_epi8(mask, iota());
     let wide = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(packed));
     let moved = _mm512_add_epi16(wide, _mm512_set1_epi16(base as i16));
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that `places` is valid for writing 32 entries, 64 bytes.
     unsafe { _mm512_storeu_si512(places.cast(), moved) };
     mask.count_ones() as usize
 }
 
-/// The keys of the eight words from `first` on.
+/// Computes the keys of the eight words from `first` on.
 ///
 /// # Safety
-/// Eight entries from `first` on must lie in each array, and their places within the window.
+/// Each array must have eight entries from `first` on, with positions within the window.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
 unsafe fn keys(words: &mut Words, first: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: each array has eight entries of 16 bits from `first` on.
     let (starts, ends) = unsafe {
         let starts = _mm_loadu_si128(words.starts.as_ptr().add(first).cast());
         (
@@ -68,14 +70,14 @@ unsafe fn keys(words: &mut Words, first: usize) {
         )
     };
     let lengths = _mm_min_epu16(_mm_sub_epi16(ends, starts), _mm_set1_epi16(64));
-    // SAFETY: the caller's promise.
+    // SAFETY: `starts` has eight entries from `first` on, with positions in the window.
     let (low, high) = unsafe {
         (
             packed_letters(words, first, lengths, 0),
             packed_letters(words, first + 4, lengths, 8),
         )
     };
-    // Of each word: letters 1-4 and 5-8 in one half, 9-12 in the other.
+    // For each word: letters 1 to 4 and 5 to 8 in `heads`, 9 to 12 in `tails`.
     let heads = _mm512_permutex2var_epi64(low, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), high);
     let tails = _mm512_permutex2var_epi64(low, _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15), high);
     let first_four = _mm512_slli_epi64::<40>(heads);
@@ -83,14 +85,14 @@ unsafe fn keys(words: &mut Words, first: usize) {
     let short = _mm512_ternarylogic_epi64::<0xfe>(first_four, next_four, tails);
     let long = _mm_cmpgt_epu16_mask(lengths, _mm_set1_epi16(KEY_LETTERS as i16));
     let keys = _mm512_mask_mov_epi64(short, long, _mm512_set1_epi64(LONG as i64));
-    // SAFETY: the caller's promise.
+    // SAFETY: `keys` has eight entries from `first` on, 64 bytes.
     unsafe { _mm512_storeu_si512(words.keys.as_mut_ptr().add(first).cast(), keys) };
     if long != 0 {
         list_long(words, first, long);
     }
 }
 
-/// Lists those words from `first` on whose bit is set in `long`, but none behind the last word.
+/// Lists the words from `first` on whose bit is set in `long`, up to the last word.
 #[cold]
 fn list_long(words: &mut Words, first: usize, long: u8) {
     for ordinal in
@@ -101,16 +103,18 @@ fn list_long(words: &mut Words, first: usize, long: u8) {
     }
 }
 
-/// Four words, sixteen letters each, five bits a letter in groups of four: 20 bits in each 32.
+/// Packs four words of up to sixteen letters: five bits per letter, four letters (20 bits) in each
+/// 32 bits.
 ///
-/// `lengths` holds eight 16-bit lengths; those of the four words begin at byte `lengths_at`.
+/// `lengths` has eight 16-bit lengths; those of the four words start at byte `lengths_at`.
 ///
 /// # Safety
-/// Four entries from `first` on must lie in the array, and their places within the window.
+/// `starts` must have four entries from `first` on, with positions within the window.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 unsafe fn packed_letters(words: &Words, first: usize, lengths: __m128i, lengths_at: i8) -> __m512i {
-    // SAFETY: the caller's promise; the padding lets sixteen bytes be read at any place.
+    // SAFETY: `starts` has four entries from `first` on. Their positions are in the window, and the
+    // padding allows reads of sixteen bytes at each.
     let sixteen = |ordinal: usize| unsafe {
         let start = usize::from(*words.starts.get_unchecked(first + ordinal));
         _mm_loadu_si128(words.text.as_ptr().add(start).cast())
@@ -144,7 +148,7 @@ fn iota() -> __m512i {
     unsafe { _mm512_loadu_si512(IOTA.as_ptr().cast()) }
 }
 
-/// For each byte, twice the number of its 16-byte lane: where the lane's length stands.
+/// For each byte, twice the number of its 16-byte lane: the offset of the length of its word.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn lane_numbers() -> __m512i {

@@ -1,10 +1,10 @@
-//! Words of a window: letters to spans and packed keys.
+//! Words of ASCII letters: their spans and packed keys in a window of text.
 //!
-//! A *word* is a maximal run of ASCII letters, folded to lower case. A word of at most
-//! [`KEY_LETTERS`] letters is its *key*: five bits a letter (`a` = 1 … `z` = 26), the first letter
-//! in bits 59..55, zeros behind the last. Equal words have equal keys and the order of keys is the
-//! alphabetical order of words, so most words are never looked at as bytes again. All longer words
-//! have the key [`LONG`] and are listed apart.
+//! A *word* is a maximal run of ASCII letters, folded to lower case. The *key* of a word of at most
+//! [`KEY_LETTERS`] letters has five bits per letter (`a` = 1 … `z` = 26), with the first letter in
+//! bits 59..55 and zeros after the last. Equal words have equal keys, and the order of keys is the
+//! alphabetical order of words, so the bytes of most words are not needed again. All longer words
+//! have the key [`LONG`] and are listed separately.
 //!
 //! Source of the block step (classify 64 bytes into a bit mask, then find run borders with shifts):
 //! Langdale and Lemire, "Parsing Gigabytes of JSON per Second", VLDB Journal 28, 2019.
@@ -19,21 +19,21 @@ use std::ops::Range;
 
 use super::Level;
 
-/// Most bytes of text in a window.
+/// The maximum number of bytes of text in a window.
 pub const WINDOW_BYTES: usize = 4096;
-/// Most letters that a key holds.
+/// The maximum number of letters of a key.
 pub const KEY_LETTERS: usize = 12;
-/// What stands for a word too long for a key; greater than every key.
+/// The key of every word that is too long for one of its own; greater than all of those.
 pub const LONG: u64 = 1 << 63;
 
-/// Zeros behind the text: the block after the last one, and the reach of a 16-byte load.
+/// Zeros after the text: one more block, and the bytes that a 16-byte load may read beyond it.
 const PADDING: usize = 128;
-/// Room for the most words a window can hold, and for a whole block of stores behind them.
+/// The maximum number of words of a window, and space for a whole block of stores after them.
 const WORDS: usize = WINDOW_BYTES / 2 + 64;
-/// Room for the most words too long for a key, and for eight more.
+/// The maximum number of words of a window that are too long for a key, and space for eight more.
 const LONG_WORDS: usize = WINDOW_BYTES / (KEY_LETTERS + 2) + 16;
 
-/// A copy of a stretch of text and the words found in it, as a structure of arrays.
+/// A copy of a window of text and the words found in it, as a structure of arrays.
 #[repr(C, align(64))]
 pub struct Words {
     text: [u8; WINDOW_BYTES + PADDING],
@@ -49,8 +49,8 @@ pub struct Words {
 }
 
 impl Words {
-    /// An empty window whose words will be found by the kernel of `level`, or by the scalar one
-    /// where this processor lacks `level`.
+    /// An empty window with the kernel of `level`, or the scalar one if this processor lacks
+    /// `level`.
     pub fn new(level: Level) -> Box<Words> {
         Box::new(Words {
             text: [0; WINDOW_BYTES + PADDING],
@@ -65,7 +65,7 @@ impl Words {
         })
     }
 
-    /// Copies `text` and finds its words; what lies outside `text` counts as separators.
+    /// Copies `text` and finds its words, which end at the ends of `text`.
     ///
     /// # Panics
     /// If `text` is longer than [`WINDOW_BYTES`].
@@ -76,7 +76,7 @@ impl Words {
         (self.find)(self);
     }
 
-    /// The keys of the words, in text order; [`LONG`] for a word too long.
+    /// The keys of the words, in text order; [`LONG`] for a word that is too long.
     pub fn keys(&self) -> &[u64] {
         &self.keys[..self.len]
     }
@@ -86,7 +86,7 @@ impl Words {
         &self.long[..self.long_len]
     }
 
-    /// The bytes of the window's `ordinal`-th word, as they stand in the text.
+    /// The bytes of the `ordinal`-th word, as in the text (not folded).
     ///
     /// # Panics
     /// If the window has no such word.
@@ -94,7 +94,7 @@ impl Words {
         &self.text[self.range(ordinal)]
     }
 
-    /// Where in the window its `ordinal`-th word stands.
+    /// The range of the `ordinal`-th word in the window.
     ///
     /// # Panics
     /// If the window has no such word.
@@ -107,10 +107,10 @@ impl Words {
 fn select(level: Level) -> fn(&mut Words) {
     match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the guard has just found the instructions on this processor.
+        // SAFETY: the guard checked that this processor has AVX2.
         Level::Avx2 if level.is_available() => |words| unsafe { avx2::find(words) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
+        // SAFETY: the guard checked that this processor has AVX-512.
         Level::Avx512 if level.is_available() => |words| unsafe { avx512::find(words) },
         _ => scalar::find,
     }
@@ -126,7 +126,7 @@ mod tests {
         oracle.fill(text);
         for level in Level::available() {
             let mut words = Words::new(level);
-            // What an earlier, fuller window left behind must not show.
+            // The contents of an earlier, longer window must not affect the result.
             words.fill(&[b'q'; WINDOW_BYTES]);
             words.fill(text);
             assert_eq!(words.keys(), oracle.keys(), "{level}");

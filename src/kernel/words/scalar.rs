@@ -1,4 +1,4 @@
-//! The definition, byte by byte.
+//! The scalar definition, byte by byte.
 
 use super::{KEY_LETTERS, LONG, Words};
 

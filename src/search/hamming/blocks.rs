@@ -46,7 +46,7 @@ fn unions<F: Fingerprint>(blocks: &[F], count: usize, with: F, out: &mut Vec<F>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::hamming::Near;
+    use crate::kernel::hamming::Threshold;
     use crate::search::hamming::limits::choose;
 
     #[test]
@@ -70,7 +70,7 @@ mod tests {
     fn some_key_survives_any_k_errors() {
         let sample = Sample::of(
             &[1u64, 2, 3],
-            Near {
+            Threshold {
                 mask: u64::low_bits(9),
                 k: 9,
             },

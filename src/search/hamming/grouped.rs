@@ -6,7 +6,7 @@ use super::tables::{self, Tables};
 use super::{Fingerprint, Hit, Scratch, limits};
 use crate::Result;
 use crate::kernel::Level;
-use crate::kernel::hamming::{Kernels, Near, TILE};
+use crate::kernel::hamming::{Kernels, TILE, Threshold};
 use std::ops::Range;
 
 /// Fingerprints compared at a time by a brute-force search that may stop.
@@ -23,7 +23,7 @@ const LARGE_PART: usize = 4;
 /// share `&self`.
 #[derive(Debug)]
 pub struct GroupedIndex<F: Fingerprint> {
-    near: Near<F>,
+    threshold: Threshold<F>,
     kernels: &'static Kernels<F>,
     groups: Groups<F>,
     tables: Option<Tables<F>>,
@@ -42,16 +42,16 @@ impl<F: Fingerprint> GroupedIndex<F> {
         blocks: Option<u32>,
         level: Level,
     ) -> Result<Self> {
-        let near = limits::near(width, k)?;
+        let threshold = limits::threshold(width, k)?;
         limits::positions(0, fingerprints.len())?;
         if let Some(blocks) = blocks {
-            limits::blocks(blocks, near.k)?;
+            limits::blocks(blocks, threshold.k)?;
         }
         let kernels = F::kernels(level);
-        let groups = Groups::build(fingerprints, near);
-        let tables = blocks.map(|blocks| Tables::build(&groups.values, near, blocks, kernels));
+        let groups = Groups::build(fingerprints, threshold);
+        let tables = blocks.map(|blocks| Tables::build(&groups.values, threshold, blocks, kernels));
         Ok(GroupedIndex {
-            near,
+            threshold,
             kernels,
             groups,
             tables,
@@ -84,17 +84,17 @@ impl<F: Fingerprint> GroupedIndex<F> {
                     let lists = &mut scratch.chunk[..];
                     // Pages of one template share a bucket in every table.
                     let values = &self.groups.values;
-                    let (near, kernels) = (self.near, self.kernels);
+                    let (threshold, kernels) = (self.threshold, self.kernels);
                     let most = values.len() / LARGE_PART;
-                    tables.search(queries, near, kernels, most, lists, |query, hits| {
-                        (kernels.scan)(values, queries[query], near, 0, hits);
+                    tables.search(queries, threshold, kernels, most, lists, |query, hits| {
+                        (kernels.scan)(values, queries[query], threshold, 0, hits);
                     });
                     lists
                 }
                 None => {
                     let lists = &mut scratch.tile;
                     let values = &self.groups.values;
-                    compare(values, queries, self.near, self.kernels, 0, lists);
+                    compare(values, queries, self.threshold, self.kernels, 0, lists);
                     lists
                 }
             };
@@ -130,7 +130,7 @@ impl<F: Fingerprint> GroupedIndex<F> {
             };
             match &self.tables {
                 Some(tables) => {
-                    tables.any(queries, self.near, self.kernels, hits, found, counts);
+                    tables.any(queries, self.threshold, self.kernels, hits, found, counts);
                 }
                 None => {
                     for (number, query) in queries.iter().enumerate() {
@@ -146,7 +146,7 @@ impl<F: Fingerprint> GroupedIndex<F> {
         let pieces = self.groups.values.chunks(PIECE);
         pieces.zip((0..).step_by(PIECE)).any(|(piece, first)| {
             hits.clear();
-            (self.kernels.scan)(piece, query, self.near, first, hits);
+            (self.kernels.scan)(piece, query, self.threshold, first, hits);
             hits.iter().any(|hit| counts(*hit))
         })
     }

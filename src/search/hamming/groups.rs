@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 use super::{Fingerprint, Hit};
-use crate::kernel::hamming::Near;
+use crate::kernel::hamming::Threshold;
 
 /// Equal fingerprints, collapsed.
 #[derive(Debug)]
@@ -19,11 +19,11 @@ pub(super) struct Groups<F> {
 
 impl<F: Fingerprint> Groups<F> {
     /// Sorts pairs of (value, position); linear if all are equal or already sorted.
-    pub(super) fn build(of: &[F], near: Near<F>) -> Self {
+    pub(super) fn build(of: &[F], threshold: Threshold<F>) -> Self {
         let mut pairs: Vec<(F, u32)> = of
             .iter()
             .zip(0..)
-            .map(|(value, position)| (*value & near.mask, position))
+            .map(|(value, position)| (*value & threshold.mask, position))
             .collect();
         pairs.par_sort_unstable();
         let runs = pairs.chunk_by(|a, b| a.0 == b.0);
@@ -124,7 +124,10 @@ mod tests {
 
     #[test]
     fn equal_fingerprints_become_one_group_with_ascending_positions() {
-        let groups = Groups::build(&[7u64, 3, 7 | 1 << 40, 3, 7], Near { mask: 0xFF, k: 0 });
+        let groups = Groups::build(
+            &[7u64, 3, 7 | 1 << 40, 3, 7],
+            Threshold { mask: 0xFF, k: 0 },
+        );
         assert_eq!(groups.values, [3, 7]);
         assert_eq!(
             [groups.group(0), groups.group(1)],

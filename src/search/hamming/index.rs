@@ -6,7 +6,7 @@ use super::tables::{self, Tables};
 use super::{Fingerprint, Hit, Strategy, limits, order};
 use crate::Result;
 use crate::kernel::Level;
-use crate::kernel::hamming::{Kernels, Near, TILE};
+use crate::kernel::hamming::{Kernels, TILE, Threshold};
 
 /// Index that finds every fingerprint within a distance of a query.
 ///
@@ -16,7 +16,7 @@ use crate::kernel::hamming::{Kernels, Near, TILE};
 #[derive(Debug)]
 pub struct Index<'a, F: Fingerprint> {
     fingerprints: &'a [F],
-    near: Near<F>,
+    threshold: Threshold<F>,
     kernels: &'static Kernels<F>,
     groups: Option<Groups<F>>,
     /// Tables over the distinct fingerprints if there are groups, else over all.
@@ -60,7 +60,7 @@ impl<'a, F: Fingerprint> Index<'a, F> {
         strategy: Strategy,
         level: Level,
     ) -> Result<Self> {
-        let near = limits::near(width, k)?;
+        let threshold = limits::threshold(width, k)?;
         limits::positions(0, fingerprints.len())?;
         let kernels = F::kernels(level);
         let (grouped, blocks) = match strategy {
@@ -69,16 +69,16 @@ impl<'a, F: Fingerprint> Index<'a, F> {
             Strategy::Groups { blocks } => (true, blocks),
         };
         if let Some(blocks) = blocks {
-            limits::blocks(blocks, near.k)?;
+            limits::blocks(blocks, threshold.k)?;
         }
-        let groups = grouped.then(|| Groups::build(fingerprints, near));
+        let groups = grouped.then(|| Groups::build(fingerprints, threshold));
         let searched = groups
             .as_ref()
             .map_or(fingerprints, |groups| &groups.values);
-        let tables = blocks.map(|blocks| Tables::build(searched, near, blocks, kernels));
+        let tables = blocks.map(|blocks| Tables::build(searched, threshold, blocks, kernels));
         Ok(Index {
             fingerprints,
-            near,
+            threshold,
             kernels,
             groups,
             tables,
@@ -118,7 +118,7 @@ impl<'a, F: Fingerprint> Index<'a, F> {
             {
                 tables.search(
                     queries,
-                    self.near,
+                    self.threshold,
                     self.kernels,
                     usize::MAX,
                     chunk,
@@ -132,9 +132,16 @@ impl<'a, F: Fingerprint> Index<'a, F> {
             }
         } else {
             for (queries, first) in queries.chunks(TILE).zip((0..).step_by(TILE)) {
-                compare(self.searched(), queries, self.near, self.kernels, 0, tile);
+                compare(
+                    self.searched(),
+                    queries,
+                    self.threshold,
+                    self.kernels,
+                    0,
+                    tile,
+                );
                 for (hits, query) in tile.iter_mut().zip(first..first + queries.len()) {
-                    order::by_distance(hits, self.near.k, &mut finish.groups);
+                    order::by_distance(hits, self.threshold.k, &mut finish.groups);
                     std::mem::swap(hits, &mut finish.groups);
                     sink(query, self.expand(hits, finish));
                     hits.clear();

@@ -1,19 +1,19 @@
 //! Validation of search parameters.
 
 use super::Fingerprint;
-use crate::kernel::hamming::Near;
+use crate::kernel::hamming::Threshold;
 use crate::{Error, ErrorKind, Result};
 
 /// The maximum number of tables; brute force is faster than more.
 pub(super) const TABLES: u64 = 255;
 
 /// Checks `width`; a `k` above it is reduced to it.
-pub(super) fn near<F: Fingerprint>(width: u32, k: u32) -> Result<Near<F>> {
+pub(super) fn threshold<F: Fingerprint>(width: u32, k: u32) -> Result<Threshold<F>> {
     if width < 1 || width > F::BITS {
         let message = format!("fingerprint width {width}: expected 1 to {} bits", F::BITS);
         return Err(Error::new(ErrorKind::Parameter, message));
     }
-    Ok(Near {
+    Ok(Threshold {
         mask: F::low_bits(width),
         k: k.min(width),
     })
@@ -75,8 +75,8 @@ mod tests {
             assert_eq!(error.kind(), ErrorKind::Parameter);
             error.to_string()
         };
-        assert!(message(near::<u64>(65, 3).map(drop)).contains("65: expected 1 to 64"));
-        assert!(message(near::<u128>(0, 3).map(drop)).contains("0: expected 1 to 128"));
+        assert!(message(threshold::<u64>(65, 3).map(drop)).contains("65: expected 1 to 64"));
+        assert!(message(threshold::<u128>(0, 3).map(drop)).contains("0: expected 1 to 128"));
         assert!(message(positions(0, 1 << 32)).contains("4294967296 fingerprints"));
         assert!(message(positions(u32::MAX - 1, 2)).contains("at most 1,"));
         assert!(message(blocks(3, 3)).contains("3 blocks: expected more than the distance, 3"));

@@ -93,22 +93,22 @@ pub fn plan<F: Fingerprint>(
     k: u32,
     memory_bytes: usize,
 ) -> Result<Plan> {
-    let near = limits::near::<F>(width, k)?;
+    let threshold = limits::threshold::<F>(width, k)?;
     limits::positions(0, fingerprints.len())?;
-    let sample = Sample::of(fingerprints, near);
+    let sample = Sample::of(fingerprints, threshold);
     let mut job = Job {
         count: fingerprints.len(),
         distinct: fingerprints.len(),
         queries: queries as f64,
-        nearness: sample.nearness(near),
+        nearness: sample.nearness(threshold),
         equality: 0.0,
     };
     let mut best = job.estimate::<F>(Strategy::BruteForce, &[]);
     if fingerprints.len() as u128 * queries as u128 <= SMALL {
         return Ok(best);
     }
-    job.distinct = distinct(fingerprints, near);
-    job.equality = sample.agreement(near.mask);
+    job.distinct = distinct(fingerprints, threshold);
+    job.equality = sample.agreement(threshold.mask);
     let mut consider = |strategy, keys: &[Agreement]| {
         let plan = job.estimate::<F>(strategy, keys);
         if plan.bytes <= memory_bytes && plan.seconds < best.seconds {
@@ -117,17 +117,18 @@ pub fn plan<F: Fingerprint>(
         best.seconds
     };
     let mut seconds = consider(Strategy::Groups { blocks: None }, &[]);
-    for blocks in near.k + 1..=(near.k + 1 + MORE_BLOCKS).min(width) {
+    for blocks in threshold.k + 1..=(threshold.k + 1 + MORE_BLOCKS).min(width) {
         // More blocks mean more lookups: stop when these alone cost too much.
-        let lookups = limits::choose(blocks, near.k) as f64 * queries as f64;
-        if limits::blocks(blocks, near.k).is_err() || lookups * cost::PROBE[0] * 1e-9 > seconds {
+        let lookups = limits::choose(blocks, threshold.k) as f64 * queries as f64;
+        if limits::blocks(blocks, threshold.k).is_err() || lookups * cost::PROBE[0] * 1e-9 > seconds
+        {
             break;
         }
         let agreement = |key: F| Agreement {
             bits: key.count_ones(),
             chance: sample.agreement(key),
         };
-        let keys = blocks::keys(&sample, width, near.k, blocks);
+        let keys = blocks::keys(&sample, width, threshold.k, blocks);
         let keys: Vec<Agreement> = keys.into_iter().map(agreement).collect();
         consider(Strategy::Tables { blocks }, &keys);
         seconds = consider(

@@ -2,7 +2,7 @@
 
 use super::Fingerprint;
 use crate::kernel::Level;
-use crate::kernel::hamming::Near;
+use crate::kernel::hamming::Threshold;
 
 /// The size of a sample: enough to see a collision among 2^23 pairs.
 const SIZE: usize = 4096;
@@ -14,12 +14,12 @@ pub(super) struct Sample<F> {
 }
 
 impl<F: Fingerprint> Sample<F> {
-    pub(super) fn of(fingerprints: &[F], near: Near<F>) -> Self {
+    pub(super) fn of(fingerprints: &[F], threshold: Threshold<F>) -> Self {
         let (count, taken) = (fingerprints.len(), fingerprints.len().min(SIZE));
         let border = |i: usize| (i as u128 * count as u128 / taken as u128) as usize;
         let member = |i: usize| {
             let part = &fingerprints[border(i)..border(i + 1)];
-            part[(scramble(i as u64) % part.len() as u64) as usize] & near.mask
+            part[(scramble(i as u64) % part.len() as u64) as usize] & threshold.mask
         };
         Sample {
             values: (0..taken).map(member).collect(),
@@ -57,7 +57,7 @@ impl<F: Fingerprint> Sample<F> {
     }
 
     /// The probability that two fingerprints are near; at least that of uniform bits.
-    pub(super) fn nearness(&self, near: Near<F>) -> f64 {
+    pub(super) fn nearness(&self, threshold: Threshold<F>) -> f64 {
         let scan = F::kernels(Level::best()).scan;
         let mut hits = Vec::new();
         let mut found = 0usize;
@@ -66,11 +66,12 @@ impl<F: Fingerprint> Sample<F> {
         let pairs = (queries.len() * (self.values.len().max(2) - 1)).max(1);
         for query in queries {
             hits.clear();
-            scan(&self.values, *query, near, 0, &mut hits);
+            scan(&self.values, *query, threshold, 0, &mut hits);
             // Without the query itself.
             found += hits.len() - 1;
         }
-        (found as f64 / pairs as f64).max(uniform_nearness(near.mask.count_ones(), near.k))
+        (found as f64 / pairs as f64)
+            .max(uniform_nearness(threshold.mask.count_ones(), threshold.k))
     }
 }
 
@@ -87,14 +88,14 @@ fn uniform_nearness(width: u32, k: u32) -> f64 {
 
 /// An estimate of the number of distinct fingerprints. Counts the distinct ones whose hash is in a
 /// fixed part of its range, so that equal ones are either all counted or all skipped.
-pub(super) fn distinct<F: Fingerprint>(fingerprints: &[F], near: Near<F>) -> usize {
+pub(super) fn distinct<F: Fingerprint>(fingerprints: &[F], threshold: Threshold<F>) -> usize {
     let sieve = (fingerprints.len() / SIZE).checked_ilog2().unwrap_or(0);
     let hash = |value: F| {
         let bits = value.widen();
         scramble(bits as u64 ^ scramble((bits >> 64) as u64))
     };
     let kept = |value: &F| hash(*value).trailing_zeros() >= sieve;
-    let mut values: Vec<F> = (fingerprints.iter().map(|value| *value & near.mask))
+    let mut values: Vec<F> = (fingerprints.iter().map(|value| *value & threshold.mask))
         .filter(kept)
         .collect();
     values.sort_unstable();
@@ -115,28 +116,28 @@ mod tests {
 
     #[test]
     fn few_different_fingerprints_among_many_are_counted() {
-        let near = Near {
+        let threshold = Threshold {
             mask: u64::MAX,
             k: 3,
         };
         let scrambled = |i: u64| (i % 40_000).wrapping_mul(0x2545_F491_4F6C_DD1D);
         let repeated: Vec<u64> = (0..400_000).map(scrambled).collect();
-        let count = distinct(&repeated, near);
+        let count = distinct(&repeated, threshold);
         assert!((36_000..44_000).contains(&count), "{count}");
-        assert_eq!(distinct(&[1u64, 1, 2], near), 2);
-        assert_eq!(distinct::<u64>(&[], near), 0);
+        assert_eq!(distinct(&[1u64, 1, 2], threshold), 2);
+        assert_eq!(distinct::<u64>(&[], threshold), 0);
     }
 
     #[test]
     fn chances_of_uniform_bits() {
         assert_eq!(uniform_nearness(16, 3), 697.0 / 65536.0);
         assert_eq!(uniform_nearness(5, 5), 1.0);
-        let near = Near {
+        let threshold = Threshold {
             mask: u64::low_bits(8),
             k: 8,
         };
-        let sample = Sample::of(&(0..=255).collect::<Vec<u64>>(), near);
-        assert_eq!(sample.nearness(near), 1.0);
+        let sample = Sample::of(&(0..=255).collect::<Vec<u64>>(), threshold);
+        assert_eq!(sample.nearness(threshold), 1.0);
         assert_eq!(sample.agreement(0b1), 0.5);
         assert!(
             sample

@@ -3,7 +3,7 @@
 use super::{Fingerprint, Hit, limits};
 use crate::Result;
 use crate::kernel::Level;
-use crate::kernel::hamming::{Kernels, Near, TILE};
+use crate::kernel::hamming::{Kernels, TILE, Threshold};
 
 /// The number of fingerprints in a block: it stays in the first-level cache for all tiles of
 /// queries.
@@ -32,12 +32,12 @@ pub fn scan<F: Fingerprint>(
     first: u32,
     mut sink: impl FnMut(usize, &[Hit]),
 ) -> Result<()> {
-    let near = limits::near(width, k)?;
+    let threshold = limits::threshold(width, k)?;
     limits::positions(first, fingerprints.len())?;
     let mut lists: [Vec<Hit>; TILE] = Default::default();
     for (block, first) in fingerprints.chunks(BLOCK).zip((first..).step_by(BLOCK)) {
         for (tile, number) in queries.chunks(TILE).zip((0..).step_by(TILE)) {
-            compare(block, tile, near, F::kernels(level), first, &mut lists);
+            compare(block, tile, threshold, F::kernels(level), first, &mut lists);
             for (query, hits) in (number..).zip(&mut lists) {
                 if !hits.is_empty() {
                     sink(query, hits);
@@ -53,16 +53,16 @@ pub fn scan<F: Fingerprint>(
 pub(super) fn compare<F: Fingerprint>(
     fingerprints: &[F],
     queries: &[F],
-    near: Near<F>,
+    threshold: Threshold<F>,
     kernels: &Kernels<F>,
     first: u32,
     lists: &mut [Vec<Hit>; TILE],
 ) {
     match queries.try_into() {
-        Ok(tile) => (kernels.scan_tile)(fingerprints, tile, near, first, lists),
+        Ok(tile) => (kernels.scan_tile)(fingerprints, tile, threshold, first, lists),
         Err(_) => {
             for (query, hits) in queries.iter().zip(lists) {
-                (kernels.scan)(fingerprints, *query, near, first, hits);
+                (kernels.scan)(fingerprints, *query, threshold, first, hits);
             }
         }
     }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::sample::Sample;
 use super::{Fingerprint, Hit, blocks};
-use crate::kernel::hamming::{Kernels, Key, Near, prefetch};
+use crate::kernel::hamming::{Kernels, Key, Threshold, prefetch};
 
 /// The number of queries that [`Tables::search`] takes at a time: enough to overlap cache misses.
 pub(super) const CHUNK: usize = 32;
@@ -34,9 +34,14 @@ struct Table<F> {
 
 impl<F: Fingerprint> Tables<F> {
     /// One table per key of `blocks` blocks, in parallel.
-    pub(super) fn build(of: &[F], near: Near<F>, blocks: u32, kernels: &Kernels<F>) -> Self {
-        let sample = Sample::of(of, near);
-        let masks = blocks::keys(&sample, near.mask.count_ones(), near.k, blocks);
+    pub(super) fn build(
+        of: &[F],
+        threshold: Threshold<F>,
+        blocks: u32,
+        kernels: &Kernels<F>,
+    ) -> Self {
+        let sample = Sample::of(of, threshold);
+        let masks = blocks::keys(&sample, threshold.mask.count_ones(), threshold.k, blocks);
         let build = |mask| Table::build(of, Key::new(mask, key_bits(of.len())), kernels);
         Tables {
             tables: masks.into_par_iter().map(build).collect(),
@@ -51,7 +56,7 @@ impl<F: Fingerprint> Tables<F> {
     pub(super) fn search(
         &self,
         queries: &[F],
-        near: Near<F>,
+        threshold: Threshold<F>,
         kernels: &Kernels<F>,
         most: usize,
         lists: &mut [Vec<Hit>],
@@ -77,7 +82,7 @@ impl<F: Fingerprint> Tables<F> {
                 }
                 let known = hits.len();
                 let bucket = &table.fingerprints[start as usize..end as usize];
-                (kernels.scan)(bucket, *query, near, start, hits);
+                (kernels.scan)(bucket, *query, threshold, start, hits);
                 if hits.len() > known {
                     self.keep_new(number, *query, known, hits);
                 }
@@ -95,7 +100,7 @@ impl<F: Fingerprint> Tables<F> {
     pub(super) fn any(
         &self,
         queries: &[F],
-        near: Near<F>,
+        threshold: Threshold<F>,
         kernels: &Kernels<F>,
         hits: &mut Vec<Hit>,
         found: &mut [bool],
@@ -113,7 +118,7 @@ impl<F: Fingerprint> Tables<F> {
                     slots.start = slots.end.min(first.saturating_add(PIECE as u32));
                     let piece = &table.fingerprints[first as usize..slots.start as usize];
                     hits.clear();
-                    (kernels.scan)(piece, *query, near, first, hits);
+                    (kernels.scan)(piece, *query, threshold, first, hits);
                     found[number] = hits.iter().any(|hit| {
                         let position = table.positions[hit.position as usize];
                         counts(number, Hit { position, ..*hit })
