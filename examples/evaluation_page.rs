@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use simtool::evaluate::planted::{Kind, plant, random_pairs};
 use simtool::evaluate::{
-    Cost, Found, FoundPair, Ids, Outcome, Pair, Settings, Share, Truth, evaluate,
+    Cost, EvaluationSettings, Found, FoundPair, Ids, Outcome, Pair, Proportion, Truth, evaluate,
 };
 use simtool::report::evaluation::{Page, Shown, json, screen};
 use simtool::sketch::Score;
@@ -208,9 +208,9 @@ fn main() {
     ];
     outcomes[4].name = "3-shingles <script>document.title='taken over'</script>".to_owned();
 
-    let settings = Settings {
-        wanted_precision: Some(Share::new(99, 100)),
-        ..Settings::default()
+    let settings = EvaluationSettings {
+        wanted_precision: Some(Proportion::new(99, 100)),
+        ..EvaluationSettings::default()
     };
     let evaluation = evaluate(&truth, &outcomes, settings).unwrap();
     let shown = documents.iter().zip(0..);

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use simtool::evaluate::planted::{Kind, PERCENTS, plant};
 use simtool::evaluate::{
-    Evaluation, Found, FoundPair, Ids, Outcome, Pair, Settings, Share, Truth, evaluate,
+    Evaluation, EvaluationSettings, Found, FoundPair, Ids, Outcome, Pair, Proportion, Truth,
+    evaluate,
 };
 use simtool::report::evaluation::{Page, Shown, curves_csv, json, methods_csv, scores_csv, screen};
 use simtool::sketch::Score;
@@ -18,7 +19,7 @@ fn collection() -> Ids {
 
 fn of_matches(truth: &Truth, found: Found) -> Evaluation {
     let outcome = Outcome::of_matches("tool", truth, found);
-    evaluate(truth, &[outcome], Settings::default()).unwrap()
+    evaluate(truth, &[outcome], EvaluationSettings::default()).unwrap()
 }
 
 #[test]
@@ -40,16 +41,20 @@ fn pairs_that_are_not_listed_count_only_in_a_closed_world() {
         ),
         (1, 1, 1, 0)
     );
-    assert_eq!(counts.f1(), Share::new(2, 4));
+    assert_eq!(counts.f1(), Proportion::new(2, 4));
 
     let closed = of_matches(&truth.closed_world(ids.len()), found);
     let method = &closed.methods[0];
     // 15 pairs of six documents, three of them listed.
     assert_eq!(
         method.classes,
-        [Share::new(1, 2), Share::new(1, 1), Share::new(2, 12)]
+        [
+            Proportion::new(1, 2),
+            Proportion::new(1, 1),
+            Proportion::new(2, 12)
+        ]
     );
-    assert_eq!(method.counts.precision(), Share::new(1, 4));
+    assert_eq!(method.counts.precision(), Proportion::new(1, 4));
     assert_eq!(method.counts.rejections, 10);
     assert_eq!(closed.classes[2].name, "unlisted");
     let curve: Vec<_> = method
@@ -93,7 +98,7 @@ fn the_clusters_of_dedup_are_a_truth_for_its_pairs() {
         (3, 1, 0, 6)
     );
     let all = of_matches(&truth, stars.transitive().unwrap());
-    assert_eq!(all.methods[0].counts.recall(), Share::new(4, 4));
+    assert_eq!(all.methods[0].counts.recall(), Proportion::new(4, 4));
     assert_eq!(all.methods[0].clusters.unwrap().adjusted_rand, 1.0);
     // A tool that says more finds pairs between clusters.
     let more = Found::parse(b"b\ta\na\td\n", &mut ids).unwrap();
@@ -123,7 +128,7 @@ fn outcomes_that_do_not_fit_are_refused() {
             "m: found distances and fractions",
         ),
     ] {
-        let error = evaluate(&truth, &[outcome], Settings::default()).unwrap_err();
+        let error = evaluate(&truth, &[outcome], EvaluationSettings::default()).unwrap_err();
         assert!(error.to_string().starts_with(expected), "{error}");
     }
 }
@@ -204,7 +209,12 @@ fn outcomes(truth: &Truth, texts: &[Vec<u8>]) -> Vec<Outcome> {
 #[test]
 fn planted_copies_are_found_by_kind_and_strength() {
     let (_, truth, texts) = planted();
-    let evaluation = evaluate(&truth, &outcomes(&truth, &texts), Settings::default()).unwrap();
+    let evaluation = evaluate(
+        &truth,
+        &outcomes(&truth, &texts),
+        EvaluationSettings::default(),
+    )
+    .unwrap();
     let found = |method: usize, label: &str| {
         let class = evaluation
             .classes
@@ -230,8 +240,8 @@ fn planted_copies_are_found_by_kind_and_strength() {
         ("boilerplate-01", 20, 20),
         ("unrelated", 0, 0),
     ] {
-        assert_eq!(found(0, label), Share::new(loose, 20), "{label}");
-        assert_eq!(found(1, label), Share::new(strict, 20), "{label}");
+        assert_eq!(found(0, label), Proportion::new(loose, 20), "{label}");
+        assert_eq!(found(1, label), Proportion::new(strict, 20), "{label}");
     }
     let compared = evaluation.comparison(0, 1).unwrap();
     assert_eq!((compared.only_second, compared.second_right), (0, 0));
@@ -243,7 +253,7 @@ fn planted_copies_are_found_by_kind_and_strength() {
     );
     assert_eq!(
         evaluation.methods[0].best.unwrap().f1(),
-        Share::new(1000, 1000)
+        Proportion::new(1000, 1000)
     );
 }
 
@@ -252,7 +262,7 @@ fn all_reports_are_the_same_each_time() {
     let reports = || {
         let (ids, truth, texts) = planted();
         let outcomes = outcomes(&truth, &texts);
-        let evaluation = evaluate(&truth, &outcomes, Settings::default()).unwrap();
+        let evaluation = evaluate(&truth, &outcomes, EvaluationSettings::default()).unwrap();
         let shown = texts.iter().zip(0..).map(|(text, number)| {
             (
                 number,
@@ -367,7 +377,11 @@ fn in_a_closed_world_a_curve_ends_where_the_reports_end() {
         ..Outcome::default()
     };
     let points = |truth: &Truth| -> Vec<(u64, u64)> {
-        let evaluation = evaluate(truth, std::slice::from_ref(&outcome), Settings::default());
+        let evaluation = evaluate(
+            truth,
+            std::slice::from_ref(&outcome),
+            EvaluationSettings::default(),
+        );
         let points = evaluation.unwrap().methods[0].sweep.points().to_vec();
         points
             .iter()

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use clap::Args;
 use simtool::corpus;
-use simtool::evaluate::{Settings, Share};
+use simtool::evaluate::{EvaluationSettings, Proportion};
 use simtool::io::AtomicFile;
 use simtool::report::evaluation::{self, Page};
 use simtool::run::Progress;
@@ -58,7 +58,7 @@ pub struct EvaluateArgs {
 
     /// Also tell at which threshold each method has this precision
     #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Report")]
-    precision: Option<Share>,
+    precision: Option<Proportion>,
 
     /// How many false hits and misses of each method are shown
     #[arg(
@@ -199,7 +199,7 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
             .iter()
             .map(|path| named(path))
             .collect::<Result<_>>()?,
-        settings: Settings {
+        settings: EvaluationSettings {
             draws: args.draws as u32,
             seed: args.truth.seed,
             wanted_precision: args.precision,
@@ -379,10 +379,10 @@ fn swept(sweep: &str) -> Result<(String, Vec<String>)> {
 }
 
 /// Parses a share above 0 and at most 1; the message is for clap.
-pub fn share(text: &str) -> std::result::Result<Share, String> {
+pub fn share(text: &str) -> std::result::Result<Proportion, String> {
     let number: f64 = text.parse().unwrap_or(f64::NAN);
     match number > 0.0 && number <= 1.0 {
-        true => Ok(Share::new((number * 1e6).round() as u64, 1_000_000)),
+        true => Ok(Proportion::new((number * 1e6).round() as u64, 1_000_000)),
         false => Err("expected a share above 0, at most 1".to_owned()),
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use simtool::Result;
-use simtool::evaluate::{Settings, Share};
+use simtool::evaluate::{EvaluationSettings, Proportion};
 use simtool::run::evaluation::{CANDIDATES, Job, LeftOut, Recommendation, Tuning, recommend};
 use simtool::sketch::registry::Spec;
 
@@ -31,7 +31,7 @@ pub struct TuneArgs {
 
     /// The least share of hits that have to be right
     #[arg(long, value_name = "SHARE", default_value = "0.99", value_parser = evaluate::share)]
-    precision: Share,
+    precision: Proportion,
 
     /// A method to try (several times) [default: thirteen settings of seven methods]
     #[arg(long, value_name = "METHOD", value_parser = values::method(), hide_possible_values = true)]
@@ -89,7 +89,7 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
         closed_world: args.truth.closed_world,
         join: args.truth.knows_unlisted(),
         matches: Vec::new(),
-        settings: Settings {
+        settings: EvaluationSettings {
             draws: 0,
             seed: args.truth.seed,
             wanted_precision: Some(args.precision),
@@ -139,7 +139,7 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
     })
 }
 
-fn table(found: &[Recommendation], precision: Share) -> String {
+fn table(found: &[Recommendation], precision: Proportion) -> String {
     if found.is_empty() {
         let wanted = shown(precision);
         return format!("No method can be recommended for a precision of {wanted}.\n");
@@ -173,7 +173,7 @@ fn table(found: &[Recommendation], precision: Share) -> String {
 }
 
 /// The settings that are not in the table, by reason.
-fn left_out(tuning: &Tuning, precision: Share) -> String {
+fn left_out(tuning: &Tuning, precision: Proportion) -> String {
     let wanted = shown(precision);
     let tried = tuning.recommended.len() + tuning.left_out.len();
     let reasons = [
@@ -207,7 +207,7 @@ fn left_out(tuning: &Tuning, precision: Share) -> String {
     text
 }
 
-fn shown(share: Share) -> String {
+fn shown(share: Proportion) -> String {
     share
         .value()
         .map_or(String::new(), |value| format!("{value:.3}"))

@@ -1,9 +1,9 @@
-//! On how much two methods agree, and which of them is right where they do not.
+//! Agreement of two methods, and which of them is right if they disagree.
 
-use super::share::Share;
+use super::proportion::Proportion;
 use super::significance::mcnemar;
 
-/// Two methods on the listed pairs.
+/// A comparison of two methods on the listed pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparison {
     /// Pairs that both found.
@@ -21,13 +21,13 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The share of pairs on which they agree.
-    pub fn agreement(self) -> Share {
+    /// The proportion of pairs on which they agree.
+    pub fn agreement(self) -> Proportion {
         let agree = self.both + self.neither;
-        Share::new(agree, agree + self.only_first + self.only_second)
+        Proportion::new(agree, agree + self.only_first + self.only_second)
     }
 
-    /// Cohen's kappa: agreement beyond what their numbers of found pairs would give by chance; 1
+    /// Cohen's kappa: agreement beyond that expected by chance from their numbers of found pairs; 1
     /// if they agree on all. `None` without pairs.
     ///
     /// Source: Cohen, A coefficient of agreement for nominal scales, Educational and Psychological
@@ -47,32 +47,31 @@ impl Comparison {
         }
     }
 
-    /// The probability of at least so uneven a share of right judgements, were both methods equally
-    /// good: [`mcnemar`].
+    /// The p-value of [`mcnemar`] for the null hypothesis that both methods are equally good.
     pub fn p_value(self) -> f64 {
         mcnemar(self.first_right, self.second_right)
     }
 }
 
-/// A set of pairs, a bit each.
+/// A set of pairs, as a bitmap.
 #[derive(Clone, Debug)]
 pub(super) struct PairSet(Vec<u64>);
 
 impl PairSet {
     pub(super) fn new(members: impl Iterator<Item = bool>) -> PairSet {
         let mut words = Vec::new();
-        for (place, is_member) in members.enumerate() {
-            if place % 64 == 0 {
+        for (index, is_member) in members.enumerate() {
+            if index % 64 == 0 {
                 words.push(0);
             }
             if let Some(word) = words.last_mut() {
-                *word |= u64::from(is_member) << (place % 64);
+                *word |= u64::from(is_member) << (index % 64);
             }
         }
         PairSet(words)
     }
 
-    /// Compares two sets of found pairs, out of `count`, by the set of those that are near.
+    /// Compares two sets of found pairs, out of `count`, given the set of near pairs.
     pub(super) fn compare(&self, other: &PairSet, near: &PairSet, count: u64) -> Comparison {
         let words = self.0.iter().zip(&other.0).zip(&near.0);
         let mut sums = [0_u64; 5];
@@ -115,7 +114,7 @@ mod tests {
             first_right: 0,
             second_right: 0,
         };
-        assert_eq!(example.agreement(), Share::new(35, 50));
+        assert_eq!(example.agreement(), Proportion::new(35, 50));
         assert!((example.kappa().unwrap() - 0.4).abs() < 1e-12);
         let none = Comparison {
             both: 0,

@@ -1,4 +1,4 @@
-//! Documents in clusters, and the pairs within them.
+//! Clusters of documents, and the pairs within them.
 
 use ahash::AHashMap;
 use serde::Deserialize;
@@ -7,21 +7,21 @@ use super::ids::{Ids, Pair, content, decoded, shown};
 use super::lines::{Line, is_json, lines};
 use crate::Result;
 
-/// More pairs within clusters than this are not listed: 2^26, half a gigabyte.
+/// The maximum number of pairs within clusters that are listed: 2^26, half a gigabyte.
 const MOST_PAIRS: u64 = 1 << 26;
 
-/// Which documents belong together. Each is in one cluster; one that is not listed is alone.
+/// A partition of documents into clusters. A document that is not listed is alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clustering {
-    /// Document and cluster, by document. A cluster is named by its first document.
+    /// (document, cluster), sorted by document. A cluster is identified by its first document.
     members: Vec<(u32, u32)>,
 }
 
 impl Clustering {
     /// The connected components of a list of pairs.
     ///
-    /// Source: Tarjan, Efficiency of a good but not linear set union algorithm, JACM 22, 1975;
-    /// with path halving, the smaller number on top.
+    /// Source: Tarjan, Efficiency of a good but not linear set union algorithm, JACM 22, 1975; with
+    /// path halving and the smaller number as the parent.
     pub fn components(pairs: impl IntoIterator<Item = Pair>) -> Clustering {
         let mut parents: AHashMap<u32, u32> = AHashMap::new();
         for pair in pairs {
@@ -40,8 +40,8 @@ impl Clustering {
         }
     }
 
-    /// Reads clusters: JSON Lines with `members`, as `clusters.jsonl` has them, or lines of an id,
-    /// a tab and the name of a cluster, with or without a header of `id` and `cluster`.
+    /// Parses clusters: JSON Lines with `members`, like `clusters.jsonl`, or lines of an id, a tab
+    /// and the name of a cluster, with or without a header `id`, `cluster`.
     ///
     /// # Errors
     /// [`Content`](crate::ErrorKind::Content), with the line, for unknown ids, documents in two
@@ -50,35 +50,35 @@ impl Clustering {
         let mut reader = Reader::default();
         if is_json(bytes) {
             for line in lines(bytes) {
-                line.place(reader.json_line(line, ids))?;
+                line.with_number(reader.json_line(line, ids))?;
             }
         } else {
             for (index, line) in lines(bytes).enumerate() {
                 if index > 0 || line.bytes != b"id\tcluster" {
-                    line.place(reader.table_line(line, ids))?;
+                    line.with_number(reader.table_line(line, ids))?;
                 }
             }
         }
         Ok(reader.finish())
     }
 
-    /// Document and cluster, by ascending document; a cluster has the number of its first document.
+    /// (document, cluster), by ascending document. A cluster has the number of its first document.
     pub fn members(&self) -> &[(u32, u32)] {
         &self.members
     }
 
-    /// The cluster of a document that is listed.
+    /// The cluster of a document; `None` if it is not listed.
     pub fn cluster(&self, document: u32) -> Option<u32> {
-        let place = self
+        let index = self
             .members
             .binary_search_by_key(&document, |member| member.0);
-        place.ok().map(|place| self.members[place].1)
+        index.ok().map(|index| self.members[index].1)
     }
 
-    /// All pairs of documents that share a cluster, cluster by cluster.
+    /// All pairs of documents within clusters, cluster by cluster.
     ///
     /// # Errors
-    /// [`Content`](crate::ErrorKind::Content) if there are more than 2^26.
+    /// [`Content`](crate::ErrorKind::Content) if there are more than 2^26 pairs.
     pub fn pairs(&self) -> Result<Vec<Pair>> {
         let mut sorted = self.members.clone();
         sorted.sort_unstable_by_key(|&(document, cluster)| (cluster, document));
@@ -92,8 +92,8 @@ impl Clustering {
         }
         let mut pairs = Vec::with_capacity(count as usize);
         for group in groups() {
-            for (place, &(a, _)) in group.iter().enumerate() {
-                let later = group[place + 1..].iter();
+            for (index, &(a, _)) in group.iter().enumerate() {
+                let later = group[index + 1..].iter();
                 pairs.extend(later.filter_map(|&(b, _)| Pair::new(a, b)));
             }
         }
@@ -101,9 +101,9 @@ impl Clustering {
     }
 }
 
-/// How many pairs `count` things make.
+/// The number of pairs of `count` elements.
 pub(super) fn pairs_of(count: u64) -> u64 {
-    // At most 2^32 documents: fits.
+    // There are at most 2^32 documents, so this does not overflow.
     count * count.saturating_sub(1) / 2
 }
 
@@ -120,14 +120,14 @@ fn root(parents: &mut AHashMap<u32, u32>, document: u32) -> u32 {
     }
 }
 
-/// The fields of clusters.jsonl that count here.
+/// The fields of clusters.jsonl that are used.
 #[derive(Deserialize)]
 struct ClusterLine {
     members: Vec<MemberId>,
     size: Option<u64>,
 }
 
-/// A member: an id, or an object that has one.
+/// A member: an id, or an object with one.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum MemberId {
@@ -140,9 +140,9 @@ enum MemberId {
 
 #[derive(Default)]
 struct Reader {
-    /// Document -> (number of its cluster, line).
+    /// Maps a document to the number of its cluster and its line.
     seen: AHashMap<u32, (usize, usize)>,
-    /// Name of a cluster in a table -> its number.
+    /// Maps the name of a cluster in a table to its number.
     names: AHashMap<Vec<u8>, usize>,
     clusters: usize,
 }

@@ -1,30 +1,32 @@
-//! How well two clusterings of the same documents agree.
+//! Measures of the agreement of two clusterings of the same documents.
 
 use ahash::AHashMap;
 
 use super::clustering::{Clustering, pairs_of};
 
-/// Measures of clusters that were found, against those of a truth.
+/// Measures of found clusters against the true ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClusterScores {
-    /// The adjusted Rand index: 1 for equal clusters, about 0 for ones made by chance.
+    /// The adjusted Rand index: 1 for equal clusters, about 0 for random ones.
     ///
     /// Source: Hubert and Arabie, Comparing partitions, Journal of Classification 2, 1985.
     pub adjusted_rand: f64,
-    /// B-cubed precision: of each document's found cluster, the part that belongs with it.
+    /// B-cubed precision: the mean, over documents, of the proportion of its found cluster that is
+    /// in its true cluster.
     ///
     /// Source: Bagga and Baldwin, Algorithms for scoring coreference chains, LREC 1998; Amigó et
     /// al., A comparison of extrinsic clustering evaluation metrics, Information Retrieval 12, 2009.
     pub b_cubed_precision: f64,
-    /// B-cubed recall: of each document's true cluster, the part that was found with it.
+    /// B-cubed recall: the mean, over documents, of the proportion of its true cluster that is in
+    /// its found cluster.
     pub b_cubed_recall: f64,
 }
 
 impl ClusterScores {
-    /// Compares clusters on `documents` and on `others` more that are alone in both.
+    /// Compares clusters on `documents` and on `others` more documents that are alone in both.
     ///
-    /// A document that a clustering does not list is alone in it. `None` without documents.
-    /// O(n log n).
+    /// A document that a clustering does not list is alone in it. `None` without documents. O(n log
+    /// n).
     pub fn new(
         truth: &Clustering,
         found: &Clustering,
@@ -35,7 +37,7 @@ impl ClusterScores {
         if count == 0 {
             return None;
         }
-        // A document's cluster is the number of one of its documents, itself if it is alone.
+        // A cluster is identified by one of its documents; a document alone by itself.
         let of = |clusters: &Clustering, document| clusters.cluster(document).unwrap_or(document);
         let mut cells: Vec<(u32, u32)> = documents
             .iter()
@@ -57,7 +59,7 @@ impl ClusterScores {
             precision += square / found_sizes[&in_found] as f64;
             recall += square / true_sizes[&in_truth] as f64;
         }
-        // Sums of whole numbers: their order shows nowhere.
+        // Sums of integers do not depend on the order.
         let pairs_within = |sizes: &AHashMap<u32, u64>| sizes.values().copied().map(pairs_of).sum();
         Some(ClusterScores {
             adjusted_rand: adjusted_rand(
@@ -71,18 +73,19 @@ impl ClusterScores {
         })
     }
 
-    /// The harmonic mean of B-cubed precision and recall, neither of which is ever 0.
+    /// The harmonic mean of B-cubed precision and recall, both of which are positive.
     pub fn b_cubed_f1(self) -> f64 {
         let (precision, recall) = (self.b_cubed_precision, self.b_cubed_recall);
         2.0 * precision * recall / (precision + recall)
     }
 }
 
-/// The index of pairs that are together in both, in the truth, in what was found, and of all.
+/// The index from the numbers of pairs that are together in both, in the truth, in the found
+/// clusters, and of all pairs.
 ///
-/// (together - expected) / (mean - expected), where expected is true * found / all and mean is
-/// half of true + found; both sides times 2 * all, in whole numbers. Two clusterings of only single
-/// documents, or of one cluster, are equal.
+/// It is (together - expected) / (mean - expected) with expected = true * found / all and mean =
+/// (true + found) / 2. Numerator and denominator are multiplied by 2 * all to be integers. Two
+/// clusterings of only single documents, or of one cluster, are equal.
 fn adjusted_rand(together: u64, in_truth: u64, in_found: u64, all: u64) -> f64 {
     let [together, in_truth, in_found, all] = [together, in_truth, in_found, all].map(i128::from);
     let expected = in_truth * in_found;
@@ -163,7 +166,7 @@ mod tests {
             let clusters = [clustering(&truth), clustering(&found)];
             let [in_truth, in_found] = &clusters;
             let scores = ClusterScores::new(in_truth, in_found, &documents, others as u64).unwrap();
-            // The others, written out.
+            // The others, as documents alone.
             truth.extend((0..others as u32).map(|other| 100 + other));
             found.extend((0..others as u32).map(|other| 100 + other));
 

@@ -1,35 +1,35 @@
-//! Hits and mistakes.
+//! Confusion matrices: hits and mistakes.
 
-use super::share::Share;
+use super::proportion::Proportion;
 
-/// What a method made of the pairs of which it is known what they are.
+/// The verdicts of a method on the pairs whose label is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Near pairs that it found.
+pub struct ConfusionMatrix {
+    /// Near pairs that were found (true positives).
     pub hits: u64,
-    /// Far pairs that it found.
+    /// Far pairs that were found (false positives).
     pub false_hits: u64,
-    /// Near pairs that it did not find.
+    /// Near pairs that were not found (false negatives).
     pub misses: u64,
-    /// Far pairs that it did not find.
+    /// Far pairs that were not found (true negatives).
     pub rejections: u64,
 }
 
-impl Counts {
-    /// Hits among what was found.
-    pub fn precision(self) -> Share {
-        Share::new(self.hits, self.hits + self.false_hits)
+impl ConfusionMatrix {
+    /// The proportion of hits among found pairs.
+    pub fn precision(self) -> Proportion {
+        Proportion::new(self.hits, self.hits + self.false_hits)
     }
 
-    /// Hits among what is near.
-    pub fn recall(self) -> Share {
-        Share::new(self.hits, self.hits + self.misses)
+    /// The proportion of hits among near pairs.
+    pub fn recall(self) -> Proportion {
+        Proportion::new(self.hits, self.hits + self.misses)
     }
 
-    /// Their harmonic mean.
-    pub fn f1(self) -> Share {
+    /// The harmonic mean of precision and recall.
+    pub fn f1(self) -> Proportion {
         let hits = 2 * self.hits;
-        Share::new(hits, hits + self.false_hits + self.misses)
+        Proportion::new(hits, hits + self.false_hits + self.misses)
     }
 }
 
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn f1_is_the_harmonic_mean() {
-        let counts = Counts {
+        let counts = ConfusionMatrix {
             hits: 6,
             false_hits: 2,
             misses: 4,
@@ -50,6 +50,6 @@ mod tests {
         assert_eq!(counts.recall().value(), Some(recall));
         let mean: f64 = 2.0 * precision * recall / (precision + recall);
         assert!((counts.f1().value().unwrap() - mean).abs() < 1e-15);
-        assert_eq!(Counts::default().f1().value(), None);
+        assert_eq!(ConfusionMatrix::default().f1().value(), None);
     }
 }

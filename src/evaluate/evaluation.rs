@@ -1,34 +1,34 @@
-//! From what methods made of a truth to what they are worth.
+//! The evaluation of outcomes against a truth.
 
 use super::agreement::{Comparison, PairSet};
 use super::bootstrap::{Verdicts, f1_intervals};
 use super::clusters::ClusterScores;
-use super::count::Counts;
+use super::count::ConfusionMatrix;
 use super::histogram::Histogram;
 use super::mistakes::{Mistake, Mistakes};
 use super::outcome::{Cost, Outcome};
-use super::share::{Interval, Share};
+use super::proportion::{Interval, Proportion};
 use super::sweep::{Point, Sweep};
 use super::truth::{Class, Truth};
 use crate::Result;
 use crate::sketch::Score;
 
-/// How an evaluation is made.
+/// The settings of an evaluation.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// How often documents are drawn for the interval of F1; 0 for no intervals.
+pub struct EvaluationSettings {
+    /// The number of bootstrap resamples for the interval of F1; 0 for no intervals.
     pub draws: u32,
-    /// What the draws depend on.
+    /// The seed of the bootstrap.
     pub seed: u64,
-    /// The precision for which an operating point is wanted.
-    pub wanted_precision: Option<Share>,
-    /// How many false hits and how many misses are listed of each method.
+    /// The precision for which an operating point is reported.
+    pub wanted_precision: Option<Proportion>,
+    /// The maximum number of false hits, and of misses, listed for each method.
     pub mistakes: usize,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for EvaluationSettings {
+    fn default() -> EvaluationSettings {
+        EvaluationSettings {
             draws: 1000,
             seed: 1,
             wanted_precision: None,
@@ -37,60 +37,60 @@ impl Default for Settings {
     }
 }
 
-/// What a method is worth.
+/// The evaluation of one method.
 #[derive(Clone, Debug)]
-pub struct Measured {
-    /// What it is called.
+pub struct MethodResult {
+    /// The name of the method.
     pub name: String,
-    /// Its settings.
+    /// The parameters of the method, by name.
     pub parameters: Vec<(String, String)>,
-    /// Hits and mistakes.
-    pub counts: Counts,
-    /// The 95 % interval of F1, from drawing documents again.
+    /// The counts of hits and mistakes.
+    pub counts: ConfusionMatrix,
+    /// The 95 % bootstrap interval of F1.
     pub f1_interval: Option<Interval>,
-    /// Of each class of the truth, how many pairs were found.
-    pub classes: Vec<Share>,
-    /// The farthest score of a listed pair that was found, if none that is as near was left out:
-    /// the threshold of a method whose score decides alone.
+    /// For each class of the truth, the proportion of its pairs that were found.
+    pub classes: Vec<Proportion>,
+    /// The farthest score of a found listed pair, if no listed pair with an equal or nearer score
+    /// was rejected. It is the threshold of a method that decides by the score alone.
     pub threshold: Option<Score>,
-    /// How many listed pairs have no score.
+    /// The number of listed pairs without a score.
     pub without_score: u64,
-    /// How good its clusters are: the components of what was found.
+    /// Measures of its clusters: the connected components of the found pairs.
     pub clusters: Option<ClusterScores>,
-    /// All thresholds.
+    /// The precision-recall curve over all thresholds.
     pub sweep: Sweep,
-    /// The point of the largest F1.
+    /// The point with the largest F1.
     pub best: Option<Point>,
-    /// The point of the largest recall with the wanted precision.
+    /// The point with the largest recall at the wanted precision.
     pub wanted: Option<Point>,
-    /// The scores of near and far pairs.
+    /// The distribution of the scores of near and far pairs.
     pub histogram: Option<Histogram>,
     /// The worst mistakes.
     pub mistakes: Mistakes,
-    /// What it cost.
+    /// The measured cost.
     pub cost: Cost,
 }
 
-/// What several methods are worth on the same pairs.
+/// The evaluation of several methods on the same pairs.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// The classes of the truth.
     pub classes: Vec<Class>,
-    /// How many pairs there are of each.
+    /// The number of pairs of each class.
     pub class_sizes: Vec<u64>,
     /// The methods, in the order of their outcomes.
-    pub methods: Vec<Measured>,
-    /// Whether there were pairs that ought not to be found, so that precision means something:
-    /// listed ones, or known ones where methods were asked for all pairs.
+    pub methods: Vec<MethodResult>,
+    /// Whether precision is meaningful: some far pairs are listed, or known from the truth and
+    /// methods reported all pairs.
     pub measures_precision: bool,
-    /// How it was made.
-    pub settings: Settings,
-    /// The comparison of each method with each later one, by rows.
+    /// The settings of the evaluation.
+    pub settings: EvaluationSettings,
+    /// The comparison of each method with each later one, row by row.
     comparisons: Vec<Comparison>,
 }
 
 impl Evaluation {
-    /// The comparison of two methods by number; `None` if they are one or there is no such method.
+    /// The comparison of two methods by index; `None` if they are the same or do not exist.
     pub fn comparison(&self, first: usize, second: usize) -> Option<Comparison> {
         let count = self.methods.len();
         if first >= count || second >= count || first == second {
@@ -120,24 +120,28 @@ impl Comparison {
     }
 }
 
-/// Says what methods are worth, by a truth.
+/// Evaluates the outcomes of methods against a truth.
 ///
-/// Pairs of which nothing is known count nowhere. Methods are compared with each other on the
-/// listed pairs only. Where the truth knows more than it lists, all that a method reports counts,
-/// and its curve ends at the farthest score that it reports. Deterministic.
+/// Pairs that the truth does not judge are ignored. Methods are compared with each other only on
+/// the listed pairs. If the truth [judges unlisted pairs](Truth::judges_unlisted), all pairs that a
+/// method reports count, and its curve ends at the farthest score that it reports. Deterministic.
 ///
 /// # Errors
 /// [`Parameter`](crate::ErrorKind::Parameter) if an outcome does not fit the truth: too many or too few
 /// scores or verdicts, or scores of two kinds.
-pub fn evaluate(truth: &Truth, outcomes: &[Outcome], settings: Settings) -> Result<Evaluation> {
+pub fn evaluate(
+    truth: &Truth,
+    outcomes: &[Outcome],
+    settings: EvaluationSettings,
+) -> Result<Evaluation> {
     for outcome in outcomes {
         outcome.check(truth)?;
     }
     let verdicts: Vec<Verdicts> = outcomes.iter().map(|o| verdicts(truth, o)).collect();
     let intervals = f1_intervals(truth, &verdicts, settings.draws, settings.seed);
     let methods = outcomes.iter().zip(intervals);
-    let mut places = 0..truth.pairs().len();
-    let lists_far = places.any(|place| !truth.is_near(place));
+    let mut indices = 0..truth.pairs().len();
+    let lists_far = indices.any(|index| !truth.is_near(index));
     let asks_for_all = outcomes.iter().any(|outcome| outcome.found.is_some());
     let mut sizes = truth.classes().iter().zip(truth.class_sizes());
     let knows_far = sizes.any(|(class, size)| !class.is_near && size > 0);
@@ -157,10 +161,10 @@ fn verdicts(truth: &Truth, outcome: &Outcome) -> Verdicts {
     let listed = outcome.accepted.iter().enumerate();
     let accepted = listed
         .filter(|&(_, &accepted)| accepted)
-        .map(|(place, _)| place);
+        .map(|(index, _)| index);
     let (hits, false_hits): (Vec<usize>, Vec<usize>) =
-        accepted.partition(|&place| truth.is_near(place));
-    let pair = |place: usize| truth.pairs()[place].pair;
+        accepted.partition(|&index| truth.is_near(index));
+    let pair = |index: usize| truth.pairs()[index].pair;
     let unlisted = outcome.unlisted(truth).map(|(found, _)| found.pair);
     Verdicts {
         hits: hits.into_iter().map(pair).collect(),
@@ -170,7 +174,7 @@ fn verdicts(truth: &Truth, outcome: &Outcome) -> Verdicts {
 
 fn comparisons(truth: &Truth, outcomes: &[Outcome]) -> Vec<Comparison> {
     let count = truth.pairs().len();
-    let near = PairSet::new((0..count).map(|place| truth.is_near(place)));
+    let near = PairSet::new((0..count).map(|index| truth.is_near(index)));
     let sets = outcomes
         .iter()
         .map(|outcome| PairSet::new(outcome.accepted.iter().copied()));
@@ -187,26 +191,26 @@ fn measure(
     truth: &Truth,
     outcome: &Outcome,
     f1_interval: Option<Interval>,
-    settings: &Settings,
-) -> Measured {
-    let mut classes: Vec<Share> = truth
+    settings: &EvaluationSettings,
+) -> MethodResult {
+    let mut classes: Vec<Proportion> = truth
         .class_sizes()
         .into_iter()
-        .map(|n| Share::new(0, n))
+        .map(|n| Proportion::new(0, n))
         .collect();
     let (mut false_hits, mut misses) = (Vec::new(), Vec::new());
-    for (place, labelled) in truth.pairs().iter().enumerate() {
-        let accepted = outcome.accepted[place];
+    for (index, labelled) in truth.pairs().iter().enumerate() {
+        let accepted = outcome.accepted[index];
         classes[labelled.class].part += u64::from(accepted);
-        let mistakes = match truth.is_near(place) {
+        let mistakes = match truth.is_near(index) {
             true => &mut misses,
             false => &mut false_hits,
         };
-        if accepted != truth.is_near(place) {
+        if accepted != truth.is_near(index) {
             mistakes.push(Mistake {
                 pair: labelled.pair,
                 class: labelled.class,
-                score: outcome.scores[place],
+                score: outcome.scores[index],
             });
         }
     }
@@ -221,7 +225,7 @@ fn measure(
     let counts = counts(truth, &classes);
     let scored = all_scores(truth, outcome);
     let sweep = Sweep::new(scored.iter().copied());
-    Measured {
+    MethodResult {
         name: outcome.name.clone(),
         parameters: outcome.parameters.clone(),
         counts,
@@ -263,8 +267,8 @@ fn threshold(outcome: &Outcome) -> Option<Score> {
         .then_some(farthest)
 }
 
-fn counts(truth: &Truth, classes: &[Share]) -> Counts {
-    let mut counts = Counts::default();
+fn counts(truth: &Truth, classes: &[Proportion]) -> ConfusionMatrix {
+    let mut counts = ConfusionMatrix::default();
     for (class, found) in truth.classes().iter().zip(classes) {
         let rest = found.whole - found.part;
         match class.is_near {
@@ -278,16 +282,12 @@ fn counts(truth: &Truth, classes: &[Share]) -> Counts {
     counts
 }
 
-/// The scores that a sweep sees: those of the listed pairs; and where the truth knows more, those
-/// of reported pairs that it does not list. Beyond the farthest of what was reported, others that
-/// are not listed may lie: scores there are left out.
+/// The scores for a sweep: those of the listed pairs, and of reported unlisted pairs if the truth
+/// judges these. Unlisted pairs beyond the farthest reported score are unknown, so scores beyond it
+/// are left out.
 fn all_scores(truth: &Truth, outcome: &Outcome) -> Vec<(Option<Score>, bool)> {
     let mut scored: Vec<_> = outcome.scored(truth).collect();
-    if let Some(found) = outcome
-        .found
-        .as_ref()
-        .filter(|_| truth.knows_more_than_it_lists())
-    {
+    if let Some(found) = outcome.found.as_ref().filter(|_| truth.judges_unlisted()) {
         let reach = found.pairs().iter().filter_map(|found| found.score).max();
         for (score, _) in &mut scored {
             *score = score.filter(|&score| Some(score) <= reach);

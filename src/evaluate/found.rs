@@ -1,4 +1,4 @@
-//! The pairs that a method or a tool reports.
+//! The pairs that a method or another tool reports.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -6,43 +6,46 @@ use serde_json::Value;
 use super::clustering::Clustering;
 use super::ids::{Ids, Pair, content, decoded, shown};
 use super::lines::{Line, is_json, lines};
-use super::score_text::{Written, as_scores, parse as parse_score};
+use super::score_text::{ParsedScore, as_scores, parse as parse_score};
 use super::truth::Truth;
 use crate::Result;
 use crate::sketch::Score;
 
-/// A pair that was reported.
+/// A reported pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundPair {
     /// The two documents.
     pub pair: Pair,
-    /// How near they are, if that was said.
+    /// The score, if one was reported.
     pub score: Option<Score>,
 }
 
 /// All pairs that a method reports over a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// By pair, each once.
+    /// Sorted by pair, each pair once.
     pairs: Vec<FoundPair>,
 }
 
 impl Found {
-    /// These pairs; of one that is there twice the nearest score counts.
+    /// Creates the set of these pairs; of duplicates, the nearest score is kept.
     pub fn new(mut pairs: Vec<FoundPair>) -> Found {
         pairs.sort_by_key(|found| (found.pair, found.score.is_none(), found.score));
         pairs.dedup_by_key(|found| found.pair);
         Found { pairs }
     }
 
-    /// Reads the matches of any tool.
+    /// Parses the matches of any tool. The formats are:
     ///
-    /// Lines of two ids and perhaps a score with tabs between, with or without a header: a first
-    /// line of `a`, `b` and perhaps more columns that are no scores, of which the one named `score`
-    /// holds the scores; or JSON Lines with `id`, `kept` and
-    /// perhaps `estimate`, `distance` or `similarity`, as `duplicates.jsonl` has them (the first of
-    /// these that is there counts); or clusters as `clusters.jsonl` has them. Whole numbers are distances, decimal numbers and fractions `n/d`
-    /// are similarities; whole numbers among similarities are similarities.
+    /// * Lines of two ids and an optional score, separated by tabs, with or without a header. A
+    ///   header starts with `a`, `b`, and has no column that is a number; its column `score`, if
+    ///   any, has the scores.
+    /// * JSON Lines with `id`, `kept` and optionally `estimate`, `distance` or `similarity` (the
+    ///   first of these is used), like `duplicates.jsonl`.
+    /// * Clusters, like `clusters.jsonl`.
+    ///
+    /// Integers are distances; decimal numbers and fractions `n/d` are similarities. Integers among
+    /// similarities are similarities.
     ///
     /// # Errors
     /// [`Content`](crate::ErrorKind::Content), with the line, what was found and what was expected.
@@ -58,12 +61,12 @@ impl Found {
                 return Found::of_clusters(&Clustering::parse(bytes, ids)?);
             }
             for line in lines(bytes) {
-                line.place(reader.json_line(line, ids))?;
+                line.with_number(reader.json_line(line, ids))?;
             }
         } else {
             for (index, line) in lines(bytes).enumerate() {
                 if index > 0 || !reader.header(line) {
-                    line.place(reader.table_line(line, ids))?;
+                    line.with_number(reader.table_line(line, ids))?;
                 }
             }
         }
@@ -81,8 +84,8 @@ impl Found {
         ))
     }
 
-    /// These pairs, and all others of documents that they connect: what a tool means that lists
-    /// each removed document with the one that stays.
+    /// These pairs and all others within their connected components, for a tool that lists each
+    /// removed document with the one that stays.
     ///
     /// # Errors
     /// Those of [`Clustering::pairs`].
@@ -99,13 +102,13 @@ impl Found {
         &self.pairs
     }
 
-    /// A pair, if it was reported.
+    /// A pair; `None` if it was not reported.
     pub fn get(&self, pair: Pair) -> Option<&FoundPair> {
-        let place = self.pairs.binary_search_by_key(&pair, |found| found.pair);
-        place.ok().map(|place| &self.pairs[place])
+        let index = self.pairs.binary_search_by_key(&pair, |found| found.pair);
+        index.ok().map(|index| &self.pairs[index])
     }
 
-    /// Their connected components.
+    /// The connected components of the pairs.
     pub fn clusters(&self) -> Clustering {
         Clustering::components(self.pairs.iter().map(|found| found.pair))
     }
@@ -118,7 +121,7 @@ impl Found {
             .collect()
     }
 
-    /// For each pair of a truth, the score it was reported with.
+    /// For each pair of a truth, the reported score.
     pub fn scores(&self, truth: &Truth) -> Vec<Option<Score>> {
         let pairs = truth.pairs().iter();
         pairs
@@ -133,7 +136,7 @@ struct JsonLine {
     id_base64: Option<String>,
     kept: Option<String>,
     kept_base64: Option<String>,
-    /// The method's own score, as `duplicates.jsonl` has it beside the verified similarity.
+    /// The score of the method, which `duplicates.jsonl` has besides the verified similarity.
     estimate: Option<Value>,
     distance: Option<Value>,
     similarity: Option<Value>,
@@ -142,12 +145,12 @@ struct JsonLine {
 #[derive(Default)]
 struct Reader {
     pairs: Vec<Pair>,
-    scores: Vec<Option<Written>>,
-    /// The columns of a header and the place of the scores among them.
+    scores: Vec<Option<ParsedScore>>,
+    /// The number of columns of the header, and the index of the scores among them.
     columns: Option<(usize, Option<usize>)>,
 }
 
-const A_SCORE: &str = "a number, a fraction n/d or [n, d], at least 0";
+const SCORE_FORMAT: &str = "a number, a fraction n/d or [n, d], at least 0";
 
 impl Reader {
     fn header(&mut self, line: Line<'_>) -> bool {
@@ -177,7 +180,7 @@ impl Reader {
         let text = score.and_then(|score| columns.get(score));
         let text = text.filter(|text| !text.is_empty());
         let score = text.map(|text| {
-            let complaint = || content(format!("found {}, expected {A_SCORE}", shown(text)));
+            let complaint = || content(format!("found {}, expected {SCORE_FORMAT}", shown(text)));
             parse_score(text).ok_or_else(complaint)
         });
         self.add(a, b, score.transpose()?, ids)
@@ -204,7 +207,7 @@ impl Reader {
         self.add(&id, &kept, score, ids)
     }
 
-    fn add(&mut self, a: &[u8], b: &[u8], score: Option<Written>, ids: &mut Ids) -> Result<()> {
+    fn add(&mut self, a: &[u8], b: &[u8], score: Option<ParsedScore>, ids: &mut Ids) -> Result<()> {
         let pair = Pair::new(ids.resolve(a)?, ids.resolve(b)?)
             .ok_or_else(|| content(format!("found {} twice, expected two documents", shown(a))))?;
         self.pairs.push(pair);
@@ -228,29 +231,32 @@ impl Reader {
     }
 }
 
-fn json_similarity(value: &Value) -> Result<Written> {
+fn json_similarity(value: &Value) -> Result<ParsedScore> {
     let written = match value {
         Value::Array(parts) => match &parts[..] {
             [numerator, denominator] => numerator.as_u64().zip(denominator.as_u64()),
             _ => None,
         },
         Value::Number(number) => match parse_score(number.to_string().as_bytes()) {
-            Some(Written::Whole(whole)) => Some((whole, 1)),
-            Some(Written::Share(numerator, denominator)) => Some((numerator, denominator)),
+            Some(ParsedScore::Whole(whole)) => Some((whole, 1)),
+            Some(ParsedScore::Fraction(numerator, denominator)) => Some((numerator, denominator)),
             None => None,
         },
         _ => None,
     };
-    let share = written.filter(|&(_, denominator)| denominator > 0);
-    let share = share.map(|(numerator, denominator)| Written::Share(numerator, denominator));
-    share.ok_or_else(|| {
+    let fraction = written.filter(|&(_, denominator)| denominator > 0);
+    let fraction =
+        fraction.map(|(numerator, denominator)| ParsedScore::Fraction(numerator, denominator));
+    fraction.ok_or_else(|| {
         let found = shown(value.to_string().as_bytes());
-        content(format!("found the similarity {found}, expected {A_SCORE}"))
+        content(format!(
+            "found the similarity {found}, expected {SCORE_FORMAT}"
+        ))
     })
 }
 
-fn json_distance(value: &Value) -> Result<Written> {
-    value.as_u64().map(Written::Whole).ok_or_else(|| {
+fn json_distance(value: &Value) -> Result<ParsedScore> {
+    value.as_u64().map(ParsedScore::Whole).ok_or_else(|| {
         let found = shown(value.to_string().as_bytes());
         content(format!(
             "found the distance {found}, expected a whole number"

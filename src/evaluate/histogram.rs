@@ -1,42 +1,42 @@
-//! How the scores of near and far pairs lie.
+//! Histograms of the scores of near and far pairs.
 
 use crate::sketch::Score;
 
-/// Bins for distances are as narrow as this many allow.
+/// The maximum number of bins for distances.
 const MOST_DISTANCE_BINS: u32 = 40;
-/// Bins for fractions.
+/// The number of bins for fractions.
 const FRACTION_BINS: u32 = 20;
 
-/// What the bins of a histogram are.
+/// The bins of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Distances, so many to a bin.
+    /// Distances, `width` consecutive ones per bin.
     Distance {
-        /// How many.
+        /// The number of distances per bin.
         width: u32,
     },
-    /// Fractions from 0 to 1; each bin but the last is without its upper end.
+    /// Fractions from 0 to 1; each bin except the last excludes its upper bound.
     Fraction {
-        /// How many bins there are.
+        /// The number of bins.
         bins: u32,
     },
 }
 
-/// Scores of near and far pairs, counted in bins; the first one has the smallest numbers.
+/// Counts of the scores of near and far pairs in bins of ascending scores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
-    /// What the bins are.
+    /// The scale of the bins.
     pub scale: Scale,
-    /// Near and far pairs in each bin.
+    /// The numbers of near and far pairs in each bin.
     pub bins: Vec<[u64; 2]>,
-    /// Near and far pairs without a score.
+    /// The numbers of near and far pairs without a score.
     pub without: [u64; 2],
 }
 
 impl Histogram {
-    /// Counts scored pairs, each near or not; all scores are of one kind.
+    /// Counts pairs of a score and whether the pair is near. All scores must be of one kind.
     ///
-    /// `None` without any score.
+    /// `None` if no pair has a score.
     pub fn new(pairs: &[(Option<Score>, bool)]) -> Option<Histogram> {
         let scores = || pairs.iter().filter_map(|pair| pair.0);
         let scale = match scores().next()? {
@@ -85,7 +85,7 @@ impl Scale {
         }
     }
 
-    /// The scores of a bin, for people: `3`, `4 to 5`, `0.95 to 1`.
+    /// The scores of a bin for display: `3`, `4 to 5`, `0.95 to 1`.
     pub fn label(self, bin: usize) -> String {
         match self {
             Scale::Distance { width: 1 } => format!("{bin}"),

@@ -1,4 +1,4 @@
-//! The names of documents and their numbers.
+//! Document ids and document numbers.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::{Error, ErrorKind, Result};
 
-/// Two different documents, in no order.
+/// An unordered pair of two different documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pair {
     low: u32,
@@ -16,7 +16,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The pair of two documents; `None` if they are one.
+    /// The pair of two documents; `None` if they are the same.
     pub fn new(a: u32, b: u32) -> Option<Pair> {
         (a != b).then(|| Pair {
             low: a.min(b),
@@ -24,16 +24,16 @@ impl Pair {
         })
     }
 
-    /// Its documents, the smaller number first.
+    /// The two documents, the smaller number first.
     pub fn documents(self) -> [u32; 2] {
         [self.low, self.high]
     }
 }
 
-/// The ids of documents, byte strings, and the number of each document.
+/// A map between the ids of documents, which are byte strings, and their numbers.
 ///
-/// Either those of a collection, which is complete: whatever names another document is an error.
-/// Or open: whoever is named for the first time gets the next number.
+/// It is either that of a collection, in which an unknown id is an error, or open, so that an
+/// unknown id becomes the next document.
 #[derive(Clone, Debug)]
 pub struct Ids {
     names: Vec<Arc<[u8]>>,
@@ -49,7 +49,7 @@ enum Number {
 }
 
 impl Ids {
-    /// No documents yet; each id that is read becomes one.
+    /// An empty, open map: each new id becomes a document.
     pub fn open() -> Ids {
         Ids {
             names: Vec::new(),
@@ -60,7 +60,7 @@ impl Ids {
 
     /// The documents of a collection, numbered from 0 in this order.
     ///
-    /// Ids may repeat; a truth that names such an id is refused.
+    /// Ids may repeat; a file that refers to such an id is rejected.
     ///
     /// # Errors
     /// [`Content`](ErrorKind::Content) beyond 2^32 - 1 documents.
@@ -79,12 +79,12 @@ impl Ids {
         Ok(all)
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -105,7 +105,7 @@ impl Ids {
         }
     }
 
-    /// The number of a document named by a file; the error says what is wrong with the id.
+    /// The number of the document with the id, as read from a file.
     pub(super) fn resolve(&mut self, id: &[u8]) -> Result<u32> {
         match self.numbers.get(id) {
             Some(Number::One(number)) => Ok(*number),
@@ -145,7 +145,7 @@ pub(super) fn content(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Content, message)
 }
 
-/// Bytes of a file as part of a message: quoted, on one line, not too long.
+/// Bytes of a file for a message: quoted, on one line, and truncated.
 pub(super) fn shown(bytes: &[u8]) -> String {
     const MOST_CHARACTERS: usize = 60;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * MOST_CHARACTERS)]);
@@ -156,7 +156,7 @@ pub(super) fn shown(bytes: &[u8]) -> String {
     format!("{quoted:?}")
 }
 
-/// The bytes of an id.
+/// The bytes of an id, from its text or its Base64 form.
 pub(super) fn decoded(id: String, base64: Option<String>) -> Result<Vec<u8>> {
     match base64 {
         None => Ok(id.into_bytes()),

@@ -1,16 +1,16 @@
-//! Lines and columns of the files that evaluation reads.
+//! Lines and columns of input files.
 
 use super::ids::{content, shown};
 use crate::{Error, Result};
 
-/// A line that is not blank, and its number from 1.
+/// A line that is not blank, and its number, counted from 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
     pub(super) number: usize,
     pub(super) bytes: &'a [u8],
 }
 
-/// The lines that are not blank, without their ends and without a byte order mark.
+/// The lines that are not blank, without line ends and byte order mark.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let lines = bytes.split(|&byte| byte == b'\n').enumerate();
@@ -22,7 +22,8 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
         .filter(|line| !line.bytes.trim_ascii().is_empty())
 }
 
-/// Whether a file holds JSON Lines, by its first line: an object, in which tabs are escaped.
+/// Whether a file is JSON Lines: its first line starts like an object and has no tab (JSON escapes
+/// tabs).
 pub(super) fn is_json(bytes: &[u8]) -> bool {
     lines(bytes).next().is_some_and(|line| {
         line.bytes.trim_ascii_start().starts_with(b"{") && !line.bytes.contains(&b'\t')
@@ -30,17 +31,17 @@ pub(super) fn is_json(bytes: &[u8]) -> bool {
 }
 
 impl<'a> Line<'a> {
-    /// What stands between its tabs.
+    /// The columns, separated by tabs.
     pub(super) fn columns(self) -> impl Iterator<Item = &'a [u8]> {
         self.bytes.split(|&byte| byte == b'\t')
     }
 
-    /// Puts the number of the line before a complaint.
-    pub(super) fn place<T>(self, result: Result<T>) -> Result<T> {
+    /// Prefixes an error with the number of the line.
+    pub(super) fn with_number<T>(self, result: Result<T>) -> Result<T> {
         result.map_err(|error| content(format!("line {}: {error}", self.number)))
     }
 
-    /// The error of a line that is not what it should be.
+    /// The error for a line of another format.
     pub(super) fn expected(self, what: &str) -> Error {
         let found = shown(self.bytes);
         content(format!(

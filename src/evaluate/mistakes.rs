@@ -5,14 +5,14 @@ use std::cmp::Reverse;
 use super::ids::Pair;
 use crate::sketch::Score;
 
-/// A pair that was judged wrong.
+/// A pair that the method judged wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// The two documents.
     pub pair: Pair,
     /// The number of its class.
     pub class: usize,
-    /// How near the method thinks they are, if it says.
+    /// The score of the method, if it has one.
     pub score: Option<Score>,
 }
 

@@ -1,39 +1,39 @@
-//! What a method, or another tool, made of a truth.
+//! Outcomes: the verdicts of a method, or of another tool, on the pairs of a truth.
 
 use super::found::{Found, FoundPair};
 use super::truth::{Judgement, Truth};
 use crate::sketch::Score;
 use crate::{Error, ErrorKind, Result};
 
-/// What a method costs; what was not measured is `None`.
+/// The cost of a method; `None` if not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
-    /// Seconds of processor time for a document.
+    /// CPU seconds per document.
     pub seconds_per_document: Option<f64>,
-    /// Bytes that are kept of a document.
+    /// Bytes stored per document.
     pub bytes_per_document: Option<f64>,
 }
 
-/// What a method, or another tool, made of a truth and a collection.
+/// The verdicts of a method, or of another tool, on a truth and a collection.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// What it is called.
+    /// The name of the method.
     pub name: String,
-    /// Its settings, by name.
+    /// The parameters of the method, by name.
     pub parameters: Vec<(String, String)>,
-    /// The score of each pair of the truth; `None` where there is none, as for a document without
-    /// words. All of one kind.
+    /// The score of each pair of the truth; `None` if there is none, such as for a document without
+    /// words. All are of one kind.
     pub scores: Vec<Option<Score>>,
-    /// Whether each pair of the truth is near to it.
+    /// Whether the method accepts each pair of the truth.
     pub accepted: Vec<bool>,
-    /// All pairs that it reports over the whole collection, if that was asked.
+    /// All pairs that it reports over the whole collection, if requested.
     pub found: Option<Found>,
-    /// What it cost.
+    /// The measured cost.
     pub cost: Cost,
 }
 
 impl Outcome {
-    /// The outcome of a tool of which nothing is known but its matches.
+    /// The outcome of a tool of which only the matches are known.
     pub fn of_matches(name: impl Into<String>, truth: &Truth, found: Found) -> Outcome {
         Outcome {
             name: name.into(),
@@ -44,33 +44,30 @@ impl Outcome {
         }
     }
 
-    /// The score of each pair, with what the truth says of it.
+    /// The score of each pair, and whether the truth says that it is near.
     pub(super) fn scored<'a>(
         &'a self,
         truth: &'a Truth,
     ) -> impl Iterator<Item = (Option<Score>, bool)> + 'a {
         let scores = self.scores.iter().enumerate();
-        scores.map(|(place, &score)| (score, truth.is_near(place)))
+        scores.map(|(index, &score)| (score, truth.is_near(index)))
     }
 
-    /// The pairs that are far and were reported without being listed, with their classes.
+    /// The reported far pairs that the truth does not list, with their classes.
     pub(super) fn unlisted<'a>(
         &'a self,
         truth: &'a Truth,
     ) -> impl Iterator<Item = (FoundPair, usize)> + 'a {
-        let found = self
-            .found
-            .iter()
-            .filter(|_| truth.knows_more_than_it_lists());
+        let found = self.found.iter().filter(|_| truth.judges_unlisted());
         let found = found.flat_map(|found| found.pairs());
-        let unlisted = found.filter(|found| truth.place(found.pair).is_none());
+        let unlisted = found.filter(|found| truth.position(found.pair).is_none());
         unlisted.filter_map(|found| match truth.judge(found.pair) {
             Judgement::Far(class) => Some((*found, class)),
             Judgement::Near(_) | Judgement::Unknown => None,
         })
     }
 
-    /// Whether it fits the truth.
+    /// Checks that the outcome has the shape of the truth, and scores of one kind.
     pub(super) fn check(&self, truth: &Truth) -> Result<()> {
         let complain = |what: String| {
             let name = &self.name;

@@ -1,4 +1,4 @@
-//! Random numbers that are the same everywhere and for ever.
+//! Pseudo-random numbers that are the same on every machine and in every version.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -12,7 +12,7 @@ pub(super) struct Random {
 }
 
 impl Random {
-    /// The stream of a seed and a name.
+    /// The stream for a seed and a name.
     pub(super) fn new(seed: u64, name: &[u8]) -> Random {
         Random {
             state: xxh3_64_with_seed(name, seed),
@@ -27,12 +27,13 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is at least 1; uneven by less than `bound` parts in 2^64.
+    /// A number below `bound`, which is at least 1; uniform up to `bound` / 2^64.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 
-    /// `count` different numbers below `bound`, ascending; all of them if there are no more.
+    /// `count` different numbers below `bound`, ascending; all numbers if `count` is at least
+    /// `bound`.
     ///
     /// Each set is equally likely: Knuth, The Art of Computer Programming 2, 3.4.2, algorithm S.
     pub(super) fn sample(&mut self, count: usize, bound: usize) -> Vec<usize> {

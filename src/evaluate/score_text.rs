@@ -1,28 +1,28 @@
-//! Scores as other tools write them.
+//! Parsing of scores in the formats of other tools.
 
 use crate::sketch::Score;
 
-/// Decimal places that are kept; the rest is cut off.
+/// The maximum number of decimal places; the rest is truncated.
 const MOST_PLACES: i64 = 18;
 
-/// A number as it was written.
+/// A parsed number, before its kind is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
-    /// A whole number: a distance, unless others of the same file are fractions.
+pub(super) enum ParsedScore {
+    /// An integer: a distance, unless other scores of the file are fractions.
     Whole(u64),
-    /// A fraction, or a decimal number.
-    Share(u64, u64),
+    /// A fraction or decimal number, as numerator and denominator.
+    Fraction(u64, u64),
 }
 
-/// A whole number, a fraction `n/d`, or a decimal number, perhaps with an exponent; none negative.
-pub(super) fn parse(text: &[u8]) -> Option<Written> {
+/// Parses a non-negative integer, fraction `n/d`, or decimal number with optional exponent.
+pub(super) fn parse(text: &[u8]) -> Option<ParsedScore> {
     let text = std::str::from_utf8(text).ok()?.trim();
     if let Some((numerator, denominator)) = text.split_once('/') {
         let denominator = digits(denominator)?;
-        return (denominator > 0).then_some(Written::Share(digits(numerator)?, denominator));
+        return (denominator > 0).then_some(ParsedScore::Fraction(digits(numerator)?, denominator));
     }
     if let Some(whole) = digits(text) {
-        return Some(Written::Whole(whole));
+        return Some(ParsedScore::Whole(whole));
     }
     decimal(text)
 }
@@ -32,7 +32,7 @@ fn digits(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| is_number)
 }
 
-fn decimal(text: &str) -> Option<Written> {
+fn decimal(text: &str) -> Option<ParsedScore> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i16>().ok()?),
         None => (text, 0),
@@ -42,7 +42,7 @@ fn decimal(text: &str) -> Option<Written> {
     if all.is_empty() || !all.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    // The value is 0.ALL * 10^point.
+    // The value is 0.ALL * 10^point, where ALL are the digits of `all`.
     let point = whole.len() as i64 + i64::from(exponent);
     let significant = all.trim_start_matches('0');
     let point = point - (all.len() - significant.len()) as i64;
@@ -60,19 +60,21 @@ fn decimal(text: &str) -> Option<Written> {
     while places > 0 && numerator % 10 == 0 {
         (numerator, places) = (numerator / 10, places - 1);
     }
-    Some(Written::Share(numerator, 10_u64.pow(places)))
+    Some(ParsedScore::Fraction(numerator, 10_u64.pow(places)))
 }
 
-/// What all scores of a file are: distances if all are whole, else fractions. `None` for a distance
-/// beyond 2^32.
-pub(super) fn as_scores(written: Vec<Option<Written>>) -> Option<Vec<Option<Score>>> {
+/// The scores of a file: distances if all are integers, else fractions. `None` for a distance that
+/// does not fit 32 bits.
+pub(super) fn as_scores(written: Vec<Option<ParsedScore>>) -> Option<Vec<Option<Score>>> {
     let shares = written
         .iter()
-        .any(|score| matches!(score, Some(Written::Share(..))));
+        .any(|score| matches!(score, Some(ParsedScore::Fraction(..))));
     let as_score = |written| match written {
-        Written::Share(numerator, denominator) => Some(Score::Fraction(numerator, denominator)),
-        Written::Whole(whole) if shares => Some(Score::Fraction(whole, 1)),
-        Written::Whole(whole) => u32::try_from(whole).ok().map(Score::Distance),
+        ParsedScore::Fraction(numerator, denominator) => {
+            Some(Score::Fraction(numerator, denominator))
+        }
+        ParsedScore::Whole(whole) if shares => Some(Score::Fraction(whole, 1)),
+        ParsedScore::Whole(whole) => u32::try_from(whole).ok().map(Score::Distance),
     };
     let scores = written.into_iter();
     scores
@@ -88,21 +90,24 @@ mod tests {
     #[test]
     fn numbers_of_every_form() {
         for (text, expected) in [
-            ("3", Some(Written::Whole(3))),
-            ("2/4", Some(Written::Share(2, 4))),
-            ("0.95", Some(Written::Share(95, 100))),
-            (" 1.0 ", Some(Written::Share(1, 1))),
-            (".5", Some(Written::Share(5, 10))),
-            ("5.", Some(Written::Share(5, 1))),
-            ("1e-05", Some(Written::Share(1, 100_000))),
-            ("9.5E-1", Some(Written::Share(95, 100))),
-            ("1.5e2", Some(Written::Share(150, 1))),
-            ("0.00", Some(Written::Share(0, 1))),
-            ("0e9999", Some(Written::Share(0, 1))),
-            ("1e-300", Some(Written::Share(0, 1))),
+            ("3", Some(ParsedScore::Whole(3))),
+            ("2/4", Some(ParsedScore::Fraction(2, 4))),
+            ("0.95", Some(ParsedScore::Fraction(95, 100))),
+            (" 1.0 ", Some(ParsedScore::Fraction(1, 1))),
+            (".5", Some(ParsedScore::Fraction(5, 10))),
+            ("5.", Some(ParsedScore::Fraction(5, 1))),
+            ("1e-05", Some(ParsedScore::Fraction(1, 100_000))),
+            ("9.5E-1", Some(ParsedScore::Fraction(95, 100))),
+            ("1.5e2", Some(ParsedScore::Fraction(150, 1))),
+            ("0.00", Some(ParsedScore::Fraction(0, 1))),
+            ("0e9999", Some(ParsedScore::Fraction(0, 1))),
+            ("1e-300", Some(ParsedScore::Fraction(0, 1))),
             (
                 "0.1234567890123456789",
-                Some(Written::Share(123_456_789_012_345_678, 10_u64.pow(18))),
+                Some(ParsedScore::Fraction(
+                    123_456_789_012_345_678,
+                    10_u64.pow(18),
+                )),
             ),
             ("1e30", None),
             ("1/0", None),
@@ -127,9 +132,9 @@ mod tests {
     #[test]
     fn whole_numbers_among_fractions_are_fractions() {
         let both = as_scores(vec![
-            Some(Written::Whole(1)),
+            Some(ParsedScore::Whole(1)),
             None,
-            Some(Written::Share(1, 2)),
+            Some(ParsedScore::Fraction(1, 2)),
         ]);
         assert_eq!(
             both.unwrap(),
@@ -139,9 +144,9 @@ mod tests {
                 Some(Score::Fraction(1, 2))
             ]
         );
-        let whole = as_scores(vec![Some(Written::Whole(7))]);
+        let whole = as_scores(vec![Some(ParsedScore::Whole(7))]);
         assert_eq!(whole.unwrap(), [Some(Score::Distance(7))]);
-        assert_eq!(as_scores(vec![Some(Written::Whole(1 << 32))]), None);
+        assert_eq!(as_scores(vec![Some(ParsedScore::Whole(1 << 32))]), None);
     }
 
     proptest! {
@@ -151,7 +156,7 @@ mod tests {
         ) {
             let text = format!("{whole}.{places}e{exponent}");
             let expected: f64 = text.parse().unwrap();
-            let Some(Written::Share(n, d)) = parse(text.as_bytes()) else {
+            let Some(ParsedScore::Fraction(n, d)) = parse(text.as_bytes()) else {
                 panic!("{text}");
             };
             let found = n as f64 / d as f64;

@@ -1,18 +1,17 @@
-//! Whether two methods differ by more than chance.
+//! Significance of the difference of two methods.
 
 /// The two-sided p-value of McNemar's exact test.
 ///
-/// Of the pairs that only one of two methods judged right, `only_a` went to one and `only_b` to the
-/// other; without a difference each goes either way like a fair coin. Not corrected for the number
-/// of comparisons. O(n). Source: McNemar, Note on the sampling error of the difference between
+/// `only_a` and `only_b` are the numbers of pairs that only one of two methods judged right. Under
+/// the null hypothesis both are equally likely for each pair. Not corrected for multiple
+/// comparisons. O(n). Source: McNemar, Note on the sampling error of the difference between
 /// correlated proportions, Psychometrika 12, 1947; the exact form is the sign test.
 pub fn mcnemar(only_a: u64, only_b: u64) -> f64 {
     let (few, count) = (only_a.min(only_b), only_a + only_b);
     if only_a == only_b {
         return 1.0;
     }
-    // Binomial coefficients relative to that in the middle: those too small to be held are too
-    // small to count.
+    // Binomial coefficients relative to the middle one; those that underflow are negligible.
     let middle = count / 2;
     let (mut weight, mut tail, mut left_half) = (1.0, 0.0, 0.0);
     for number in (0..=middle).rev() {
@@ -25,7 +24,7 @@ pub fn mcnemar(only_a: u64, only_b: u64) -> f64 {
             break;
         }
     }
-    // Mirrored, the left half is the right one; an even count has its middle once.
+    // The distribution is symmetric; with an even count the middle occurs once.
     let all = 2.0 * left_half - if count % 2 == 0 { 1.0 } else { 0.0 };
     (2.0 * tail / all).min(1.0)
 }
@@ -34,7 +33,7 @@ pub fn mcnemar(only_a: u64, only_b: u64) -> f64 {
 mod tests {
     use super::*;
 
-    /// By its definition, in whole numbers: twice the tail of Pascal's row, over 2^n.
+    /// The definition, in integers: twice the tail of a row of Pascal's triangle, divided by 2^n.
     fn naive(only_a: u64, only_b: u64) -> f64 {
         let count = only_a + only_b;
         let mut row = vec![1_u128];

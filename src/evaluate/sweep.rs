@@ -1,49 +1,48 @@
-//! All thresholds of a method at once.
+//! Precision-recall curves: all thresholds of a method.
 
-use super::share::Share;
+use super::proportion::Proportion;
 use crate::sketch::Score;
 
-/// What a threshold gives: all pairs at least as near as it are accepted.
+/// The counts at a threshold, which accepts all pairs at least as near.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// The farthest score that is accepted.
+    /// The farthest accepted score.
     pub threshold: Score,
-    /// Near pairs that are accepted.
+    /// The number of accepted near pairs.
     pub hits: u64,
-    /// Far pairs that are accepted.
+    /// The number of accepted far pairs.
     pub false_hits: u64,
-    /// Near pairs in all.
+    /// The total number of near pairs.
     pub near: u64,
 }
 
 impl Point {
-    /// Hits among what is accepted.
-    pub fn precision(self) -> Share {
-        Share::new(self.hits, self.hits + self.false_hits)
+    /// The proportion of hits among accepted pairs.
+    pub fn precision(self) -> Proportion {
+        Proportion::new(self.hits, self.hits + self.false_hits)
     }
 
-    /// Hits among what is near.
-    pub fn recall(self) -> Share {
-        Share::new(self.hits, self.near)
+    /// The proportion of hits among near pairs.
+    pub fn recall(self) -> Proportion {
+        Proportion::new(self.hits, self.near)
     }
 
-    /// Their harmonic mean.
-    pub fn f1(self) -> Share {
-        Share::new(2 * self.hits, self.hits + self.false_hits + self.near)
+    /// The harmonic mean of precision and recall.
+    pub fn f1(self) -> Proportion {
+        Proportion::new(2 * self.hits, self.hits + self.false_hits + self.near)
     }
 }
 
 /// The precision-recall curve of a method: a point for each different score, nearest first.
 ///
-/// A pair without a score, or with nothing in common, is accepted by no threshold: "at least
-/// nothing" is no rule.
+/// A pair without a score, or with a similarity of 0, is accepted by no threshold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sweep {
     points: Vec<Point>,
 }
 
 impl Sweep {
-    /// The curve of scored pairs, each near or not. O(n log n).
+    /// The curve of pairs of a score and whether the pair is near. O(n log n).
     pub fn new(pairs: impl IntoIterator<Item = (Option<Score>, bool)>) -> Sweep {
         let mut near = 0;
         let mut scored: Vec<(Score, bool)> = Vec::new();
@@ -71,12 +70,12 @@ impl Sweep {
         }
     }
 
-    /// The points, nearest threshold first: recall never falls.
+    /// The points, nearest threshold first, so that recall never decreases.
     pub fn points(&self) -> &[Point] {
         &self.points
     }
 
-    /// The point with the largest F1, the nearest of several; `None` if nothing is ever hit.
+    /// The point with the largest F1, the nearest of equal ones; `None` if no threshold has a hit.
     pub fn best(&self) -> Option<Point> {
         let hitting = self.points.iter().copied().filter(|point| point.hits > 0);
         hitting.reduce(|best, point| {
@@ -88,16 +87,16 @@ impl Sweep {
         })
     }
 
-    /// The point with the largest recall among those whose precision is at least `wanted`, the
-    /// nearest of several; `None` if there is no such point with a hit.
-    pub fn with_precision(&self, wanted: Share) -> Option<Point> {
+    /// The point with the largest recall among those with hits and a precision of at least
+    /// `wanted`, the nearest of equal ones; `None` if there is none.
+    pub fn with_precision(&self, wanted: Proportion) -> Option<Point> {
         let good = |point: &Point| point.hits > 0 && point.precision().is_at_least(wanted);
         let good = self.points.iter().copied().filter(good);
         good.reduce(|best, point| if best.hits >= point.hits { best } else { point })
     }
 
-    /// The average precision: each step of recall times the precision there; `None` without near
-    /// pairs. Recall that no threshold reaches adds nothing.
+    /// The average precision: the sum of each increase of recall times the precision at it; `None`
+    /// without near pairs. Recall that no threshold reaches contributes nothing.
     pub fn average_precision(&self) -> Option<f64> {
         let near = self
             .points
@@ -114,7 +113,7 @@ impl Sweep {
     }
 }
 
-/// The same score in one way of writing: fractions reduced.
+/// The canonical form of a score: fractions are reduced.
 fn canonical(score: Score) -> Score {
     let Score::Fraction(numerator, denominator) = score else {
         return score;
@@ -142,7 +141,7 @@ mod tests {
         ]
     }
 
-    /// The counts of one threshold, by looking at every pair.
+    /// The counts of one threshold, by comparing every pair.
     fn naive(pairs: &[(Option<Score>, bool)], threshold: Score) -> Point {
         let accepted = |score: Option<Score>| score.is_some_and(|score| score <= threshold);
         let count = |wanted: bool| {
@@ -164,7 +163,7 @@ mod tests {
         fn a_sweep_is_every_threshold_by_itself(pairs in scores(), wanted in 0u64..=4) {
             let sweep = Sweep::new(pairs.iter().copied());
             let mut thresholds: Vec<Score> = pairs.iter().filter_map(|pair| pair.0).collect();
-            // At least nothing is no threshold.
+            // A similarity of 0 is not a threshold.
             thresholds.retain(|score| !matches!(score, Score::Fraction(0, _)));
             thresholds.sort();
             thresholds.dedup();
@@ -182,7 +181,7 @@ mod tests {
             });
             let most = good.clone().map(|point| point.hits).max();
             let expected = good.clone().find(|point| Some(point.hits) == most);
-            prop_assert_eq!(sweep.with_precision(Share::new(wanted, 4)), expected.copied());
+            prop_assert_eq!(sweep.with_precision(Proportion::new(wanted, 4)), expected.copied());
         }
     }
 
@@ -199,7 +198,7 @@ mod tests {
         assert_eq!(counts, [(1, 0), (2, 1), (2, 2), (3, 2)]);
         // F1 is 2/5, 4/7, 4/8, 6/9.
         assert_eq!(sweep.best().unwrap().threshold, Score::Distance(3));
-        let strict = sweep.with_precision(Share::new(1, 1)).unwrap();
+        let strict = sweep.with_precision(Proportion::new(1, 1)).unwrap();
         assert_eq!(strict.threshold, Score::Distance(0));
         // (1 * 1 + 1 * 2/3 + 1 * 3/5) / 4
         let average = sweep.average_precision().unwrap();
@@ -210,7 +209,7 @@ mod tests {
     fn nothing_to_find_has_no_best_point() {
         let far = Sweep::new([(Some(Score::Distance(1)), false)]);
         assert_eq!((far.best(), far.average_precision()), (None, None));
-        assert_eq!(far.with_precision(Share::new(0, 1)), None);
+        assert_eq!(far.with_precision(Proportion::new(0, 1)), None);
         assert_eq!(Sweep::new([]).best(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Which pairs are near, as far as it is known.
+//! The ground truth: labelled pairs of documents.
 
 use ahash::AHashMap;
 
@@ -7,19 +7,19 @@ use super::ids::{Ids, Pair, content, shown};
 use super::lines::{Line, lines};
 use crate::Result;
 
-/// More classes than this are no classes.
+/// The maximum number of classes.
 const MOST_CLASSES: usize = 1000;
 
-/// A kind of pairs.
+/// A class of pairs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// Its label.
+    /// The label of the class.
     pub name: String,
-    /// Whether its pairs ought to be found.
+    /// Whether its pairs are near and should be found.
     pub is_near: bool,
 }
 
-/// A pair of which it is known what it is.
+/// A pair with a known class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LabelledPair {
     /// The two documents.
@@ -28,40 +28,40 @@ pub struct LabelledPair {
     pub class: usize,
 }
 
-/// What is known of any pair.
+/// The judgement of a truth on a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// It is of this class, and ought to be found.
+    /// Near: it has this class, and should be found.
     Near(usize),
-    /// It is of this class, and ought not to be found.
+    /// Far: it has this class, and should not be found.
     Far(usize),
-    /// Nobody knows.
+    /// Unknown to the truth.
     Unknown,
 }
 
-/// Pairs of which it is known whether they are near.
+/// Pairs known to be near or far.
 ///
-/// What is not listed is unknown, unless the world is closed or clusters say that the two
-/// documents are apart.
+/// Pairs that are not listed are unknown, unless the world is closed or both documents are in
+/// clusters.
 #[derive(Clone, Debug)]
 pub struct Truth {
     classes: Vec<Class>,
     pairs: Vec<LabelledPair>,
-    places: AHashMap<Pair, usize>,
-    /// Given, or the components of the near pairs.
+    indices: AHashMap<Pair, usize>,
+    /// The given clusters, or the components of the near pairs.
     clusters: Clustering,
-    rest: Rest,
+    unlisted: Unlisted,
 }
 
-/// What the pairs are that are not listed.
+/// The class of pairs that are not listed.
 #[derive(Clone, Copy, Debug)]
-enum Rest {
+enum Unlisted {
     Unknown,
     /// Far if both documents are in clusters.
     Apart {
         class: usize,
     },
-    /// Far, of this class, in a collection of so many documents.
+    /// Far, in a collection of `documents` documents.
     Closed {
         class: usize,
         documents: u64,
@@ -69,11 +69,12 @@ enum Rest {
 }
 
 impl Truth {
-    /// Reads `pairs.tsv`: a header `a`, `b`, `label`, perhaps more columns, and a pair a line.
+    /// Parses `pairs.tsv`: a header `a`, `b`, `label` with optional further columns, and one pair
+    /// per line.
     ///
-    /// The labels `unrelated` and `0` are classes of pairs that are far, all others of near ones.
-    /// Pairs keep their order; one that is listed twice with the same label counts once. Classes
-    /// are in the order of their first pairs, the near ones first.
+    /// The labels `unrelated` and `0` are classes of far pairs, all others of near pairs. Pairs
+    /// keep their order; a pair listed twice with the same label counts once. Classes are in the
+    /// order of their first pairs, near ones first.
     ///
     /// # Errors
     /// [`Content`](crate::ErrorKind::Content), with the line, what was found and what was expected.
@@ -91,16 +92,16 @@ impl Truth {
             ..Reader::default()
         };
         for line in all {
-            line.place(reader.line(line, ids))?;
+            line.with_number(reader.line(line, ids))?;
         }
         Ok(reader.finish())
     }
 
-    /// Pairs and their labels, as a file would have them.
+    /// The truth of labelled pairs, with the rules of [`from_pairs`](Self::from_pairs).
     ///
     /// # Errors
-    /// [`Content`](crate::ErrorKind::Content) for a pair with two labels, an empty label, and too
-    /// many of them.
+    /// [`Content`](crate::ErrorKind::Content) for a pair with two labels, an empty label, or too
+    /// many labels.
     pub fn labelled<'a>(pairs: impl IntoIterator<Item = (Pair, &'a str)>) -> Result<Truth> {
         let mut reader = Reader::default();
         for (number, (pair, label)) in pairs.into_iter().enumerate() {
@@ -110,8 +111,8 @@ impl Truth {
         Ok(reader.finish())
     }
 
-    /// The truth of clusters, in either form of [`Clustering::parse`]: pairs within one are near,
-    /// pairs of documents in different ones are far, and documents in none are unknown.
+    /// Parses clusters in either format of [`Clustering::parse`]. Pairs within one cluster are
+    /// near, pairs across clusters are far, and pairs with a document in none are unknown.
     ///
     /// # Errors
     /// Those of [`Clustering::parse`] and [`Clustering::pairs`].
@@ -123,17 +124,17 @@ impl Truth {
             Class::new("same cluster", true),
             Class::new("other cluster", false),
         ];
-        let mut truth = Truth::new(classes, pairs, Rest::Apart { class: 1 });
+        let mut truth = Truth::new(classes, pairs, Unlisted::Apart { class: 1 });
         truth.clusters = clusters;
         Ok(truth)
     }
 
-    /// The same with all pairs that are not listed counted as far, among so many documents.
+    /// Counts all pairs among `documents` documents that are not listed as far.
     ///
     /// They become the last class, `unlisted`.
     #[must_use]
     pub fn closed_world(mut self, documents: usize) -> Truth {
-        self.rest = Rest::Closed {
+        self.unlisted = Unlisted::Closed {
             class: self.classes.len(),
             documents: documents as u64,
         };
@@ -141,10 +142,10 @@ impl Truth {
         self
     }
 
-    fn new(classes: Vec<Class>, pairs: Vec<LabelledPair>, rest: Rest) -> Truth {
-        let places = pairs.iter().enumerate();
-        let places = places
-            .map(|(place, labelled)| (labelled.pair, place))
+    fn new(classes: Vec<Class>, pairs: Vec<LabelledPair>, unlisted: Unlisted) -> Truth {
+        let indices = pairs.iter().enumerate();
+        let indices = indices
+            .map(|(index, labelled)| (labelled.pair, index))
             .collect();
         let near = pairs
             .iter()
@@ -153,13 +154,13 @@ impl Truth {
         Truth {
             classes,
             pairs,
-            places,
+            indices,
             clusters,
-            rest,
+            unlisted,
         }
     }
 
-    /// The classes; that of pairs that are not listed is the last one.
+    /// The classes; that of pairs that are not listed is last.
     pub fn classes(&self) -> &[Class] {
         &self.classes
     }
@@ -169,59 +170,59 @@ impl Truth {
         &self.pairs
     }
 
-    /// Whether the listed pair at `place` ought to be found.
+    /// Whether the listed pair at `index` is near.
     ///
     /// # Panics
-    /// If there is none.
-    pub fn is_near(&self, place: usize) -> bool {
-        self.classes[self.pairs[place].class].is_near
+    /// If there is no such pair.
+    pub fn is_near(&self, index: usize) -> bool {
+        self.classes[self.pairs[index].class].is_near
     }
 
-    /// Where a pair is listed, if it is.
-    pub fn place(&self, pair: Pair) -> Option<usize> {
-        self.places.get(&pair).copied()
+    /// The index of a pair in [`pairs`](Self::pairs), if it is listed.
+    pub fn position(&self, pair: Pair) -> Option<usize> {
+        self.indices.get(&pair).copied()
     }
 
-    /// What is known of a pair.
+    /// The judgement on a pair.
     pub fn judge(&self, pair: Pair) -> Judgement {
-        if let Some(place) = self.place(pair) {
-            let class = self.pairs[place].class;
+        if let Some(index) = self.position(pair) {
+            let class = self.pairs[index].class;
             return match self.classes[class].is_near {
                 true => Judgement::Near(class),
                 false => Judgement::Far(class),
             };
         }
         let listed = |document| self.clusters.cluster(document).is_some();
-        match self.rest {
-            Rest::Closed { class, .. } => Judgement::Far(class),
-            Rest::Apart { class } if pair.documents().into_iter().all(listed) => {
+        match self.unlisted {
+            Unlisted::Closed { class, .. } => Judgement::Far(class),
+            Unlisted::Apart { class } if pair.documents().into_iter().all(listed) => {
                 Judgement::Far(class)
             }
             _ => Judgement::Unknown,
         }
     }
 
-    /// How many pairs there are of each class, with those that are not listed but known.
+    /// The number of pairs of each class, including those that are known but not listed.
     pub fn class_sizes(&self) -> Vec<u64> {
         let mut sizes = vec![0; self.classes.len()];
         for labelled in &self.pairs {
             sizes[labelled.class] += 1;
         }
         let listed = self.pairs.len() as u64;
-        match self.rest {
-            Rest::Unknown => {}
-            Rest::Apart { class } => {
+        match self.unlisted {
+            Unlisted::Unknown => {}
+            Unlisted::Apart { class } => {
                 let documents = self.clusters.members().len() as u64;
                 sizes[class] = pairs_of(documents).saturating_sub(listed);
             }
-            Rest::Closed { class, documents } => {
+            Unlisted::Closed { class, documents } => {
                 sizes[class] = pairs_of(documents).saturating_sub(listed);
             }
         }
         sizes
     }
 
-    /// The clusters: those that were given, or the connected components of the near pairs.
+    /// The given clusters, or the connected components of the near pairs.
     pub fn clusters(&self) -> &Clustering {
         &self.clusters
     }
@@ -239,17 +240,17 @@ impl Truth {
         documents
     }
 
-    /// How many documents there are in a closed world; `None` if it is open.
+    /// The number of documents if the world is closed.
     pub fn closed_documents(&self) -> Option<u64> {
-        match self.rest {
-            Rest::Closed { documents, .. } => Some(documents),
+        match self.unlisted {
+            Unlisted::Closed { documents, .. } => Some(documents),
             _ => None,
         }
     }
 
-    /// Whether a pair may be far without being listed.
-    pub fn knows_more_than_it_lists(&self) -> bool {
-        !matches!(self.rest, Rest::Unknown)
+    /// Whether pairs that are not listed may be known to be far.
+    pub fn judges_unlisted(&self) -> bool {
+        !matches!(self.unlisted, Unlisted::Unknown)
     }
 }
 
@@ -267,7 +268,7 @@ struct Reader {
     columns: usize,
     classes: Vec<Class>,
     pairs: Vec<LabelledPair>,
-    /// Pair -> (class, line).
+    /// Maps a pair to its class and line.
     seen: AHashMap<Pair, (usize, usize)>,
 }
 
@@ -341,7 +342,7 @@ impl Reader {
             labelled.class = number[labelled.class];
         }
         let classes = order.iter().map(|&old| self.classes[old].clone());
-        Truth::new(classes.collect(), self.pairs, Rest::Unknown)
+        Truth::new(classes.collect(), self.pairs, Unlisted::Unknown)
     }
 }
 

@@ -1,9 +1,9 @@
-//! What is a word?
+//! Text to words, word hashes and shingles.
 //!
-//! For the main job, text crosses into the layers above in [`Window`]s: a few kilobytes of one
-//! document, copied, with the words found in it. For everything else a [`Tokenizer`] turns a
-//! document into the hashes of its words, and [`shingles`] turns those into sets. Deliberately
-//! absent: files, documents, counts.
+//! The main job reads text as [`Window`]s: a few kilobytes of one document, copied, with the words
+//! found in it. Everything else uses a [`Tokenizer`], which turns a document into the hashes of its
+//! words, and [`shingles`], which turns those into sets. Deliberately absent: files, documents,
+//! counts.
 
 pub mod shingles;
 mod stop_words;

@@ -1,4 +1,4 @@
-//! Shingles: runs of words as a set of hashes, and how alike two such sets are.
+//! Shingles: sets of hashes of word n-grams, and the similarity of two such sets.
 //!
 //! Source: Broder, "On the resemblance and containment of documents", 1997. The hash of a shingle is
 //! the XXH3-64 of the hashes of its words, each as eight little-endian bytes. Sets are sorted
@@ -9,15 +9,16 @@ use std::borrow::Cow;
 use bytemuck::Pod;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Replaces `out` by the hash of each run of `width` words, in text order.
+/// Replaces `out` by the hash of each n-gram of `width` words, in text order.
 ///
-/// Fewer words than `width` make one shingle of all; none make none; a width of 0 counts as 1.
+/// Fewer words than `width` make one shingle of all words; no words make none. A width of 0 counts
+/// as 1.
 pub fn shingles(words: &[u64], width: usize, out: &mut Vec<u64>) {
     out.clear();
     match width.max(1) {
         _ if words.is_empty() => {}
         width if words.len() <= width => out.push(hash(words)),
-        // A length known to the compiler leaves of the hash a few multiplications.
+        // A constant length reduces the hash to a few multiplications.
         3 => out.extend(words.windows(3).map(|run| hash(&run[..3]))),
         5 => out.extend(words.windows(5).map(|run| hash(&run[..5]))),
         9 => out.extend(words.windows(9).map(|run| hash(&run[..9]))),
@@ -30,7 +31,7 @@ fn hash(words: &[u64]) -> u64 {
     xxh3_64(&little_endian(words))
 }
 
-/// The bytes of the numbers, lowest first, on every machine.
+/// The little-endian bytes of the numbers, on every machine.
 #[inline(always)]
 pub(crate) fn little_endian<T: Pod>(numbers: &[T]) -> Cow<'_, [u8]> {
     let bytes = bytemuck::cast_slice(numbers);
@@ -45,25 +46,25 @@ pub(crate) fn little_endian<T: Pod>(numbers: &[T]) -> Cow<'_, [u8]> {
     )
 }
 
-/// Sorts hashes and removes repetitions.
+/// Sorts hashes and removes duplicates.
 pub fn sort_to_set(hashes: &mut Vec<u64>) {
     hashes.sort_unstable();
     hashes.dedup();
 }
 
-/// How many elements two sets share; O(sum of the lengths).
+/// The size of the intersection of two sets; O(sum of the lengths).
 pub fn overlap(a: &[u64], b: &[u64]) -> usize {
-    // Nothing is too little.
+    // With a minimum of 0 the result is never `None`.
     overlap_of_at_least(a, b, 0).unwrap_or_default()
 }
 
-/// How many elements two sets share, if these are at least so many; stops when what is left of
-/// them is too little.
+/// The size of the intersection of two sets if it is at least `least`, else `None`. Stops as soon
+/// as `least` is out of reach.
 ///
-/// A merge waits at each step for the one before. Hashes are spread evenly, so the sets are cut
-/// at the same values into four parts of about the same size, which are merged side by side.
+/// Each step of a merge depends on the one before. Hashes are uniformly distributed, so the sets
+/// are split at the same values into four parts of about equal size, whose merges are interleaved.
 pub fn overlap_of_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
-    let mut merges = side_by_side(a, b);
+    let mut merges = split(a, b);
     loop {
         let most: usize = merges.iter().map(Merge::most).sum();
         if most < least {
@@ -86,7 +87,7 @@ pub fn overlap_of_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> 
     (shared >= least).then_some(shared)
 }
 
-fn side_by_side<'s>(a: &'s [u64], b: &'s [u64]) -> [Merge<'s>; PARTS] {
+fn split<'s>(a: &'s [u64], b: &'s [u64]) -> [Merge<'s>; PARTS] {
     let cut = |part: usize| part * a.len() / PARTS;
     let mut merges = [(); PARTS].map(|()| Merge::default());
     let mut begin = 0;
@@ -101,12 +102,12 @@ fn side_by_side<'s>(a: &'s [u64], b: &'s [u64]) -> [Merge<'s>; PARTS] {
     merges
 }
 
-/// Merges that go on side by side.
+/// The number of interleaved merges.
 const PARTS: usize = 4;
-/// Steps of each between two looks at what is left.
+/// The number of steps of each merge between two checks of the bound.
 const STEPS: usize = 32;
 
-/// Two sorted lists, as far as they were compared.
+/// A merge of two sorted lists in progress.
 #[derive(Default)]
 struct Merge<'s> {
     a: &'s [u64],
@@ -117,12 +118,12 @@ struct Merge<'s> {
 }
 
 impl Merge<'_> {
-    /// So many steps can be taken before either list ends.
+    /// A number of steps that can be taken before either list ends.
     fn sure_steps(&self) -> usize {
         (self.a.len() - self.i).min(self.b.len() - self.j)
     }
 
-    /// So many elements are shared at most.
+    /// An upper bound on the number of shared elements.
     fn most(&self) -> usize {
         self.shared + self.sure_steps()
     }
@@ -148,7 +149,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// Hashes of which many are equal, so that sets overlap.
+    /// Hashes with many equal ones, so that sets overlap.
     fn hashes() -> impl Strategy<Value = Vec<u64>> {
         let hash = prop_oneof![
             0..40u64,

@@ -1,14 +1,14 @@
-//! The words that do not count.
+//! Stop words: words that are ignored.
 
 mod hashed;
 mod lists;
 
 pub use hashed::{builtin_stop_words, listed_stop_words};
 
-/// The stop words of a list: tokens between ASCII white space, as they stand there.
+/// The stop words of a list: tokens between ASCII white space, unchanged.
 ///
-/// A token that is no single run of letters (such as `don't`) can never equal a word; it is among
-/// them and does no harm. A UTF-8 byte-order mark at the start is skipped.
+/// A token that is not a single run of letters, such as `don't`, is included although it never
+/// equals a word. A UTF-8 byte-order mark at the start is skipped.
 pub fn stop_words(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     let list = list.strip_prefix(b"\xef\xbb\xbf").unwrap_or(list);
     let tokens = list.split(|byte| byte.is_ascii_whitespace() || *byte == b'\x0b');

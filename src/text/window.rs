@@ -5,23 +5,23 @@ use std::ops::Range;
 use crate::kernel::Level;
 use crate::kernel::words::{LONG, WINDOW_BYTES, Words};
 
-/// Walks over documents window by window; holds the buffers, about 30 KB.
+/// Splits documents into windows; holds buffers of about 30 KB.
 pub struct Windows {
     words: Box<Words>,
 }
 
-/// A stretch of one document that cuts no word, and its words.
+/// A part of one document that splits no word, and its words.
 #[derive(Clone, Copy)]
 pub struct Window<'a> {
     words: &'a Words,
-    /// A word longer than a window is a window of its own.
+    /// A word longer than a window, which forms a window by itself.
     giant: Option<&'a [u8]>,
-    /// Where in the document the window starts.
+    /// The offset of the window in the document.
     start: usize,
 }
 
 impl Windows {
-    /// Buffers whose words are found by the kernel of `level`.
+    /// Creates the buffers; words are found by the kernel of `level`.
     pub fn new(level: Level) -> Windows {
         Windows {
             words: Words::new(level),
@@ -30,8 +30,8 @@ impl Windows {
 
     /// Calls `visit` with the windows of `text` in order; every word is in exactly one of them.
     ///
-    /// O(length) time; `text` is read once but for words longer than a window, which are handed
-    /// on without a copy.
+    /// O(length) time. `text` is read once, except words longer than a window, which are passed on
+    /// without a copy.
     pub fn for_each(&mut self, text: &[u8], mut visit: impl FnMut(Window<'_>)) {
         let mut start = 0;
         while start < text.len() {
@@ -61,7 +61,7 @@ impl Windows {
     }
 }
 
-/// The length of the longest window at the start of `text` that cuts no word.
+/// The length of the longest window at the start of `text` that splits no word.
 fn whole_words(text: &[u8]) -> usize {
     if text.len() <= WINDOW_BYTES {
         return text.len();
@@ -102,7 +102,7 @@ impl Window<'_> {
         self.giant.unwrap_or_else(|| self.words.bytes(ordinal))
     }
 
-    /// Where in the document that word stands.
+    /// The range of that word in the document.
     ///
     /// # Panics
     /// If the window has no such word.

@@ -6,22 +6,21 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::shingles::little_endian;
 
-/// Slots in which a hash may be.
+/// The number of slots in which a hash may be.
 const WINDOW: usize = 4;
-/// The table grows up to so many slots a hash to find one for each.
+/// The maximum number of slots per hash to which the table grows until every hash fits.
 const MOST_SLOTS: usize = 64;
 
-/// A fixed set of 64-bit hashes: stop words, or the features that count.
+/// A fixed set of 64-bit hashes, such as stop words or selected features.
 ///
-/// A lookup compares four neighbouring slots of a table, with no branch to mispredict: about every
-/// other word of a text is a stop word. Sets whose low bits are too much alike for a table are
-/// searched by halving.
+/// A lookup compares four adjacent slots of a table without a branch, since about every other word
+/// of a text is a stop word. Sets whose low bits collide too often for a table use binary search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordSet {
     sorted: Vec<u64>,
-    /// A power of two and the rest of the last window; nothing if there is no such table.
+    /// A power of two of slots and the rest of the last window; empty if no table fits.
     slots: Vec<u64>,
-    /// What stands in an empty slot: a hash that is not in the set.
+    /// The value of an empty slot: a hash that is not in the set.
     empty: u64,
 }
 
@@ -66,18 +65,18 @@ impl WordSet {
         &self.sorted
     }
 
-    /// How many hashes there are.
+    /// The number of hashes.
     pub fn len(&self) -> usize {
         self.sorted.len()
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty()
     }
 }
 
-/// A table of `size` slots in which each hash stands in its window, if there is room for all.
+/// A table of `size` slots with each hash in its window; `None` if one does not fit.
 fn table(hashes: &[u64], size: usize, empty: u64) -> Option<Vec<u64>> {
     let mut slots = vec![empty; size + WINDOW - 1];
     for &hash in hashes {
@@ -91,7 +90,8 @@ fn table(hashes: &[u64], size: usize, empty: u64) -> Option<Vec<u64>> {
 }
 
 impl fmt::Display for WordSet {
-    /// How many hashes, and the xxh3-64 hash of them all in ascending order: what a job compares.
+    /// The number of hashes, and the xxh3-64 hash of all in ascending order, by which jobs are
+    /// compared.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.len() {
             0 => out.write_str("none"),

@@ -1,9 +1,9 @@
-//! Exact counts for the words of a lexicon, upper bounds for all others.
+//! Exact counts of the words of a lexicon, and upper bounds for all others.
 
 use super::{Lexicon, Lookup, Term};
 
-/// One thread's counts: 4 bytes for each slot of the lexicon and for each bucket, and 8 more once
-/// there are 2^32 words.
+/// The counts of one thread. Takes 4 bytes for each slot of the lexicon and for each bucket, and 8
+/// more from 2^32 words on.
 #[derive(Clone, Debug)]
 pub struct Counter {
     slots: Tally,
@@ -11,12 +11,11 @@ pub struct Counter {
     bucket_bits: u32,
 }
 
-/// For each bucket the number of words outside the lexicon that fell into it.
+/// For each bucket the number of words outside the lexicon that hash to it.
 #[derive(Clone, Debug)]
 pub struct Buckets(Vec<u64>);
 
-/// 32-bit counts, so that half as much cache holds them, carried into 64 bits before they can
-/// overflow.
+/// 32-bit counts, which need half the cache, added to 64-bit totals before they can overflow.
 #[derive(Clone, Debug)]
 struct Tally {
     counts: Vec<u32>,
@@ -25,7 +24,8 @@ struct Tally {
 }
 
 impl Counter {
-    /// All counts zero; words outside the lexicon are thrown into 2^`bucket_bits` buckets.
+    /// A counter with all counts zero; words outside the lexicon are hashed to 2^`bucket_bits`
+    /// buckets.
     pub fn new(lexicon: &Lexicon, bucket_bits: u32) -> Counter {
         Counter {
             slots: Tally::new(lexicon.slot_bound()),
@@ -46,8 +46,8 @@ impl Counter {
         self.buckets.add(terms.map(|&term| bucket_of(term, bits)));
     }
 
-    /// The count of each slot, and the buckets, over all counters; they must be of the same
-    /// lexicon and have equally many buckets.
+    /// The count of each slot, and the buckets, over all counters. They must have the same lexicon
+    /// and the same number of buckets.
     pub fn merge(counters: Vec<Counter>) -> (Vec<u64>, Buckets) {
         let (slots, buckets) = counters
             .into_iter()
@@ -79,14 +79,14 @@ impl Tally {
     }
 
     #[inline]
-    fn add(&mut self, places: impl ExactSizeIterator<Item = usize>) {
-        let additions = places.len() as u32;
+    fn add(&mut self, indices: impl ExactSizeIterator<Item = usize>) {
+        let additions = indices.len() as u32;
         if self.additions.checked_add(additions).is_none() {
             self.carry();
         }
         self.additions += additions;
-        for place in places {
-            self.counts[place] += 1;
+        for index in indices {
+            self.counts[index] += 1;
         }
     }
 

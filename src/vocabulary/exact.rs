@@ -1,10 +1,10 @@
-//! Exact counts for suspects, in bounded memory.
+//! Exact counts of suspects, in bounded memory.
 
 use ahash::AHashMap;
 
 use super::{Suspects, Term};
 
-/// One thread's exact counts of the suspects, as long as they are few.
+/// The exact counts of the suspects of one thread, up to a maximum number of words.
 #[derive(Debug)]
 pub struct ExactCounter<'a> {
     suspects: &'a Suspects,
@@ -13,8 +13,8 @@ pub struct ExactCounter<'a> {
 }
 
 impl<'a> ExactCounter<'a> {
-    /// Bytes that a counter takes for each word it has room for: a map of 33-byte entries, at
-    /// worst less than half full, beside the map it grew from, and its share of merging.
+    /// Memory in bytes of a counter per word of its maximum: a map of 33-byte entries, less than
+    /// half full in the worst case, the map from which it grew, and merging.
     pub const WORD_BYTES: usize = 140;
 
     /// A counter of at most `most_words` different words.
@@ -26,8 +26,8 @@ impl<'a> ExactCounter<'a> {
         }
     }
 
-    /// Adds words that the lexicon missed; false if there are more different suspects than the
-    /// counter has room for. Its counts are incomplete then.
+    /// Adds words that the lexicon missed. Returns `false` if there are more distinct suspects than
+    /// the maximum; the counts are dropped then.
     #[must_use]
     pub fn add(&mut self, keys: &[u64], terms: &[Term]) -> bool {
         for &key in keys {
@@ -48,7 +48,7 @@ impl<'a> ExactCounter<'a> {
         false
     }
 
-    /// The counts of all words. All counters must have had room for theirs.
+    /// The sum of the counts. No counter may have exceeded its maximum.
     pub fn merge(counters: Vec<ExactCounter<'a>>) -> AHashMap<Term, u64> {
         let mut merged = AHashMap::new();
         for counter in counters {

@@ -1,4 +1,4 @@
-//! In how many documents does a feature occur, or how often in all?
+//! Document frequencies or total counts of features.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::text::shingles::little_endian;
 
 /// Counts of the most frequent features of a collection.
 ///
-/// Features are known by 64-bit hashes; two of one hash count as one. A lookup is O(log n).
+/// Features are identified by 64-bit hashes; two with one hash count as one. A lookup is O(log n).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frequencies {
     documents: u64,
@@ -18,8 +18,8 @@ pub struct Frequencies {
 }
 
 impl Frequencies {
-    /// The counts of features in a collection of so many documents, in any order; of a feature
-    /// that is listed twice, the first counts.
+    /// The counts of features in a collection of `documents` documents, in any order. If a feature
+    /// occurs twice, the first count is used.
     pub fn new(documents: u64, counts: impl IntoIterator<Item = (u64, u64)>) -> Frequencies {
         let mut entries: Vec<(u64, u64)> = counts.into_iter().collect();
         entries.sort_by_key(|&(feature, _)| feature);
@@ -32,12 +32,12 @@ impl Frequencies {
         }
     }
 
-    /// How many documents the collection has.
+    /// The number of documents of the collection.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// The count of a feature; `None` if it is not among those that were counted.
+    /// The count of a feature; `None` if it was not counted.
     pub fn get(&self, feature: u64) -> Option<u64> {
         let place = self.features.binary_search(&feature).ok()?;
         Some(self.counts[place])
@@ -56,7 +56,7 @@ impl Frequencies {
 }
 
 impl fmt::Display for Frequencies {
-    /// How many, and a hash of them all: what a job compares.
+    /// The numbers of features and documents, and a hash of all counts, by which jobs are compared.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hash = xxh3_64(&little_endian(&[
             self.documents,

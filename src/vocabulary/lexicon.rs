@@ -1,4 +1,4 @@
-//! A set of words, looked up a window at a time.
+//! A set of words, looked up window by window.
 
 use ahash::AHashMap;
 
@@ -7,9 +7,9 @@ use crate::kernel::Level;
 use crate::kernel::probe::{Found, KeyTable, LINE_KEYS, MAX_SLOTS};
 use crate::text::Window;
 
-/// A set of words with a *slot* each: most in a table that stays in cache, long ones in a map.
+/// A set of words with a *slot* each: most in a table that fits in the cache, long ones in a map.
 ///
-/// Words may be members only to be recognised and dropped (stop words): they have no slot.
+/// Words may be members only to be dropped (stop words); those have no slot.
 #[derive(Clone, Debug)]
 pub struct Lexicon {
     table: KeyTable,
@@ -19,7 +19,7 @@ pub struct Lexicon {
     slots: Vec<(Term, u16)>,
 }
 
-/// What [`Lexicon::look_up`] found in one window. Order within the lists means nothing.
+/// The result of [`Lexicon::look_up`] for one window. The lists are in no particular order.
 #[derive(Default)]
 pub struct Lookup {
     found: Found,
@@ -28,17 +28,18 @@ pub struct Lookup {
 }
 
 impl Lexicon {
-    /// A lexicon of exactly the words given, each with a slot, for `words` without repetition.
+    /// A lexicon of exactly the given distinct words, each with a slot.
     ///
     /// # Panics
     /// If there are more than 10 000 words.
     pub fn complete(words: &[Term], level: Level) -> Lexicon {
         assert!(words.len() <= 10_000, "{} words", words.len());
-        // Six slots a word: a full line is a rarity. Every word must find a slot even if none finds
-        // a place in the table.
+        // Six slots per word make a full line rare. Every word must have a slot even if the table
+        // takes none of them.
         let most_lines = (MAX_SLOTS - words.len()) / LINE_KEYS;
         let lines = (words.len() * 6).div_ceil(LINE_KEYS).clamp(16, most_lines);
-        // A line fewer is another hash: most likely one of these leaves no line overfull.
+        // A smaller table distributes words differently: probably one of these sizes overfills no
+        // line.
         let attempt = |fewer| Lexicon::within(words, lines - fewer, level);
         let mut attempts = (0..8).map(attempt);
         let fitting = attempts.find(|lexicon| !lexicon.rest_has_keys);
@@ -70,8 +71,8 @@ impl Lexicon {
         }
     }
 
-    /// Adds `word`, which must not be a member, and whether there was room for it. It gets a slot
-    /// if it is `reported`.
+    /// Adds `word`, which must not be a member; returns `false` if there is no space. It gets a
+    /// slot if `reported`.
     pub fn insert(&mut self, word: Term, reported: bool) -> bool {
         let Some(key) = word.key() else {
             return self.insert_rest(word, reported);
@@ -106,7 +107,7 @@ impl Lexicon {
         self.table.slots() + self.rest.len()
     }
 
-    /// Looks up every word of `window`; what `lookup` held is replaced.
+    /// Looks up every word of `window`; replaces the contents of `lookup`.
     pub fn look_up(&self, window: Window<'_>, lookup: &mut Lookup) {
         self.probe(window.keys(), lookup);
         for ordinal in window.long_words() {
@@ -114,7 +115,7 @@ impl Lexicon {
         }
     }
 
-    /// Looks up words that an earlier lexicon missed; what `lookup` held is replaced.
+    /// Looks up words that an earlier lexicon missed; replaces the contents of `lookup`.
     pub fn look_up_missed(&self, keys: &[u64], terms: &[Term], lookup: &mut Lookup) {
         self.probe(keys, lookup);
         for &term in terms {
@@ -149,17 +150,17 @@ impl Lexicon {
 }
 
 impl Lookup {
-    /// The slots of members that have one, in two runs.
+    /// The slots of members that have one, in two lists.
     pub fn slots(&self) -> [&[u16]; 2] {
         [self.found.slots(), &self.rest_slots]
     }
 
-    /// The keys of words that are no members.
+    /// The keys of words that are not members.
     pub fn missed_keys(&self) -> &[u64] {
         self.found.missed()
     }
 
-    /// The words that are no members and have no key.
+    /// The words that are not members and have no key.
     pub fn missed_terms(&self) -> &[Term] {
         &self.missed_terms
     }

@@ -1,18 +1,18 @@
-//! Which words count?
+//! The vocabulary: word counts, and the ranking of the most frequent words.
 //!
 //! ```text
 //! sample ─► Lexicon (likely words, in cache) ─► Counter: a count for each, a bound for the rest
 //!                                                  │
 //!            Ranking::suspects ◄────────────────────┘
 //!              ├─ none: no word outside the lexicon can be among the first N
-//!              └─ some: count the words in suspect buckets exactly (ExactCounter; where they
+//!              └─ some: count the words in suspect buckets exactly (ExactCounter; if they
 //!                 are too many, `run` sorts them), from kept misses or a second reading, then
 //!                 rank again
 //! ```
-//! [`Frequencies`] are what methods other than the main job's know of a collection, and
-//! [`SubLexicons`] the random parts of the vocabulary that some of them take.
+//! [`Frequencies`] are the counts of a collection that methods other than the main job's use.
+//! [`SubLexicons`] are random subsets of the vocabulary for some of them.
 //!
-//! Deliberately absent: files, threads, documents. Every counter here is one thread's; counters
+//! Deliberately absent: files, threads, documents. Every counter belongs to one thread. Counters
 //! merge by addition, so that any split of the text gives the same ranking.
 
 mod counter;

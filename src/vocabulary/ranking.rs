@@ -1,4 +1,4 @@
-//! The first N words by count, and the proof that no other word belongs among them.
+//! The N most frequent words, with a proof that no other word belongs among them.
 
 use std::cmp::Ordering;
 
@@ -10,13 +10,13 @@ use super::counter::{Buckets, bucket_of, bucket_of_key};
 pub struct Ranked<'a> {
     /// The word.
     pub term: Term,
-    /// How often it occurs.
+    /// The number of occurrences.
     pub count: u64,
-    /// Where its letters stand, in any case: wanted for a [hashed](Term::is_hashed) word only.
+    /// The letters of the word in any case; needed only for a [hashed](Term::is_hashed) word.
     pub letters: Option<&'a [u8]>,
 }
 
-/// The best `limit` of the words offered so far: count descending, then letters ascending.
+/// The best `limit` of the words offered so far, by descending count, then by ascending letters.
 #[derive(Clone, Debug)]
 pub struct Ranking<'a> {
     limit: usize,
@@ -24,7 +24,7 @@ pub struct Ranking<'a> {
 }
 
 impl Ord for Ranked<'_> {
-    /// Better words are less.
+    /// Better words are smaller.
     fn cmp(&self, other: &Self) -> Ordering {
         other.count.cmp(&self.count).then_with(|| {
             if !self.term.is_hashed() && !other.term.is_hashed() {
@@ -46,7 +46,7 @@ impl PartialOrd for Ranked<'_> {
 }
 
 impl<'a> Ranking<'a> {
-    /// No words yet; at most `limit` will be kept.
+    /// An empty ranking that keeps at most `limit` words.
     pub fn new(limit: usize) -> Ranking<'a> {
         Ranking {
             limit,
@@ -70,7 +70,7 @@ impl<'a> Ranking<'a> {
         self.words.truncate(self.limit);
     }
 
-    /// The least count with which a further word could enter: at least one.
+    /// The minimum count with which another word could enter: at least one.
     pub fn threshold(&self) -> u64 {
         match self.words.get(self.limit.wrapping_sub(1)) {
             Some(last) => last.count,
@@ -78,8 +78,8 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// The word that the next better one will replace: its count and its first
-    /// [`Term::LETTERS`] letters. `None` while there is room.
+    /// The last word, which a better one would replace: its count and its first [`Term::LETTERS`]
+    /// letters. `None` while the ranking is not full.
     pub fn last(&self) -> Option<(u64, Term)> {
         let last = self.words.get(self.limit.wrapping_sub(1))?;
         let prefix = match last.letters {
@@ -96,7 +96,8 @@ impl<'a> Ranking<'a> {
         &self.words
     }
 
-    /// Which buckets may hold a word that belongs among the first; none: the ranking is proven.
+    /// The buckets that may contain a word that belongs in the ranking. If there are none, the
+    /// ranking is proven.
     pub fn suspects(&self, buckets: &Buckets) -> Suspects {
         let threshold = self.threshold();
         let mut suspects = Suspects {
@@ -118,7 +119,7 @@ impl<'a> Ranking<'a> {
     }
 }
 
-/// A set of buckets whose bound is not below the threshold.
+/// The set of buckets whose bound is at least the threshold.
 #[derive(Clone, Debug)]
 pub struct Suspects {
     bits: Vec<u64>,
@@ -152,12 +153,12 @@ impl Suspects {
             .sum()
     }
 
-    /// The least count that lets a suspect enter the ranking.
+    /// The minimum count with which a suspect enters the ranking.
     pub fn threshold(&self) -> u64 {
         self.threshold
     }
 
-    /// How many words of the text are suspect, repetitions counted.
+    /// The number of occurrences of suspect words in the text.
     pub fn occurrences(&self) -> u64 {
         self.occurrences
     }

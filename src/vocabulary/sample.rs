@@ -1,4 +1,4 @@
-//! Counting a sample, to guess which words will be frequent.
+//! Word counts of a sample, to predict frequent words.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use super::Term;
 use crate::kernel::words::LONG;
 use crate::text::Window;
 
-/// Counts of all words of a sample. Nothing but speed depends on them.
+/// Counts of all words of a sample. They affect only speed, not results.
 #[derive(Debug, Default)]
 pub struct SampleCounter {
     keys: AHashMap<u64, u32>,
@@ -37,13 +37,13 @@ impl SampleCounter {
         }
     }
 
-    /// The number of words seen, repetitions included.
+    /// The number of words counted, including repetitions.
     pub fn total(&self) -> u64 {
         let counts = self.keys.values().chain(self.terms.values());
         counts.map(|&count| u64::from(count)).sum()
     }
 
-    /// The `limit` most frequent of the words seen and their counts, the most frequent first.
+    /// The `limit` most frequent words and their counts, in descending order of count.
     pub fn most_frequent(self, limit: usize) -> Vec<(Term, u32)> {
         let short = self
             .keys

@@ -1,22 +1,22 @@
-//! Random parts of the vocabulary.
+//! Random subsets of the vocabulary.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Some random sets of words, each of which lacks any word with the same probability.
+/// Random sets of words, each of which lacks any word with the same probability.
 ///
-/// Whether a set has a word is decided by a hash of the word's 64-bit hash and the number of the
-/// set, so that nothing is stored, and all machines agree. Source: Kołcz, Chowdhury and Alspector,
-/// "Improved Robustness of Signature-Based Near-Replica Detection via Lexicon Randomization", KDD
-/// 2004.
+/// Membership is decided by a hash of the word's 64-bit hash and the number of the set, so that
+/// nothing is stored and all machines agree. Source: Kołcz, Chowdhury and Alspector, "Improved
+/// Robustness of Signature-Based Near-Replica Detection via Lexicon Randomization", KDD 2004.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubLexicons {
     count: u32,
-    /// Words with hashes below it are left out.
+    /// Words with hashes below this bound are not in the set.
     dropped: u128,
 }
 
 impl SubLexicons {
-    /// So many sets, each without a share of the words: numerator and denominator, at most one.
+    /// `count` sets that each lack the proportion `dropped` of the words: numerator and
+    /// denominator, at most 1 in value.
     pub fn new(count: u32, dropped: (u64, u64)) -> SubLexicons {
         let (numerator, denominator) = (u128::from(dropped.0), u128::from(dropped.1.max(1)));
         SubLexicons {
@@ -25,12 +25,12 @@ impl SubLexicons {
         }
     }
 
-    /// How many sets there are.
+    /// The number of sets.
     pub fn count(self) -> u32 {
         self.count
     }
 
-    /// Whether the set of that number has the word of that 64-bit hash.
+    /// Whether set number `set` contains the word with the 64-bit hash `word`.
     #[inline]
     pub fn has(self, set: u32, word: u64) -> bool {
         u128::from(xxh3_64_with_seed(&word.to_le_bytes(), set.into())) >= self.dropped
@@ -41,7 +41,7 @@ impl SubLexicons {
 mod tests {
     use super::*;
 
-    /// Five standard deviations around the share, for every set and for pairs of sets.
+    /// Within five standard deviations of the proportion, for every set and for pairs of sets.
     #[test]
     fn sets_lack_their_share_independently() {
         const WORDS: u64 = 30_000;

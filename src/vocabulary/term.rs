@@ -7,10 +7,10 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// A word of any length in 16 bytes.
 ///
-/// Up to [`Term::LETTERS`] letters the term *is* the word: five bits a letter, the first in bits
-/// 124..120, so that terms order as words do. A longer word is the top bit and 127 bits of its
-/// xxh3-128 hash: its letters have to be looked up where it was seen. (Such runs are no words of
-/// any language; real dumps hold them as encoded data.)
+/// Up to [`Term::LETTERS`] letters the term encodes the word: five bits per letter, the first in
+/// bits 124..120, so that terms sort like words. A longer word is the top bit and 127 bits of its
+/// xxh3-128 hash; its letters have to be read from the text. (Such runs are not words of a
+/// language, but encoded data in real dumps.)
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Term(u128);
@@ -18,10 +18,10 @@ pub struct Term(u128);
 const HASHED: u128 = 1 << 127;
 
 impl Term {
-    /// Most letters that a term holds exactly.
+    /// The maximum number of letters that a term encodes exactly.
     pub const LETTERS: usize = 25;
 
-    /// The term of a [key](crate::kernel::words) that is not marked as long.
+    /// The term of a [key](crate::kernel::words) other than `LONG`.
     pub fn from_key(key: u64) -> Term {
         Term(u128::from(key) << 65)
     }
@@ -51,12 +51,12 @@ impl Term {
         (!self.is_hashed()).then(|| letters.collect())
     }
 
-    /// The term as two numbers that order as it does.
+    /// The term as two numbers that sort like it.
     pub fn split(self) -> [u64; 2] {
         [(self.0 >> 64) as u64, self.0 as u64]
     }
 
-    /// The term that was [split](Term::split).
+    /// The inverse of [`split`](Term::split).
     pub fn join([high, low]: [u64; 2]) -> Term {
         Term(u128::from(high) << 64 | u128::from(low))
     }
@@ -74,7 +74,8 @@ impl Term {
     }
 }
 
-/// xxh3-128 of the folded letters, by pieces, as runs of letters may be gigabytes long.
+/// The xxh3-128 of the folded letters, computed in pieces, since runs of letters may be gigabytes
+/// long.
 fn hash(letters: &[u8]) -> u128 {
     let mut hasher = Xxh3::new();
     let mut folded = [0; 1024];

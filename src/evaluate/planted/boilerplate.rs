@@ -1,4 +1,4 @@
-//! What stands around the text of a page, the same on every page of a site.
+//! Boilerplate: the text around the content of a page, the same on every page of a site.
 
 /// In English, from the top of a page.
 pub(super) const ENGLISH: &str = "Home News Sport Business Opinion Culture Weather Travel Video. \

@@ -1,14 +1,14 @@
-//! The edits.
+//! The edits that turn a text into a planted copy.
 
 use super::boilerplate::{CHINESE, ENGLISH};
 use super::pieces::{is_single, sentences, words};
 use super::{Kind, Planted};
 use crate::evaluate::random::Random;
 
-/// Tries to make a copy differ.
+/// The number of attempts to make a copy differ.
 const TRIES: usize = 8;
 
-/// An edited copy; it may be equal to the text by accident.
+/// An edited copy; it may happen to equal the text.
 pub(super) fn edit(
     text: &[u8],
     donor: &[u8],
@@ -22,7 +22,7 @@ pub(super) fn edit(
             .find(|planted| planted.text != text);
     }
     let of = words(text).len();
-    let edited = share(of, percent)?;
+    let edited = percent_of(of, percent)?;
     let text = match kind {
         Kind::Substitute => substitute(text, donor, edited.min(of), random),
         Kind::Insert => insert(text, donor, edited, random),
@@ -37,10 +37,10 @@ pub(super) fn edit(
     Some(Planted { text, edited, of })
 }
 
-/// So many percent of a count, rounded up; `None` for none.
-fn share(count: usize, percent: u32) -> Option<usize> {
-    let share = (count as u128 * u128::from(percent)).div_ceil(100);
-    usize::try_from(share).ok().filter(|&share| share > 0)
+/// `percent` percent of `count`, rounded up; `None` if that is 0.
+fn percent_of(count: usize, percent: u32) -> Option<usize> {
+    let part = (count as u128 * u128::from(percent)).div_ceil(100);
+    usize::try_from(part).ok().filter(|&part| part > 0)
 }
 
 fn substitute(text: &[u8], donor: &[u8], count: usize, random: &mut Random) -> Vec<u8> {
@@ -60,15 +60,15 @@ fn substitute(text: &[u8], donor: &[u8], count: usize, random: &mut Random) -> V
         });
         match known {
             Some(other) => copy.extend_from_slice(other),
-            None => copy.extend(made_up(random, &text[word])),
+            None => copy.extend(random_word(random, &text[word])),
         }
     }
     copy.extend_from_slice(&text[done..]);
     copy
 }
 
-/// A word that is not `other`.
-fn made_up(random: &mut Random, other: &[u8]) -> Vec<u8> {
+/// A random word that is not `other`.
+fn random_word(random: &mut Random, other: &[u8]) -> Vec<u8> {
     let length = 4 + random.below(6);
     let mut word: Vec<u8> = (0..length).map(|_| b'a' + random.below(26) as u8).collect();
     if word == other {
@@ -77,11 +77,11 @@ fn made_up(random: &mut Random, other: &[u8]) -> Vec<u8> {
     word
 }
 
-/// Takes sentences out and puts each back at a random place; what is between sentences stays.
+/// Moves sentences to random positions; the text between sentences stays.
 fn move_sentences(text: &[u8], percent: u32, random: &mut Random) -> Option<Planted> {
     let sentences = sentences(text);
     let of = sentences.len();
-    let edited = share(of, percent)?.min(of);
+    let edited = percent_of(of, percent)?.min(of);
     let chosen = random.sample(edited, of);
     let mut order: Vec<usize> = (0..of)
         .filter(|place| chosen.binary_search(place).is_err())
@@ -104,7 +104,7 @@ fn move_sentences(text: &[u8], percent: u32, random: &mut Random) -> Option<Plan
     })
 }
 
-/// Puts so many words of the donor, in order from a random one on, between two sentences.
+/// Inserts `count` consecutive words of the donor, from a random one on, between two sentences.
 fn insert(text: &[u8], donor: &[u8], count: usize, random: &mut Random) -> Vec<u8> {
     let ends: Vec<usize> = sentences(text)
         .iter()
@@ -117,14 +117,14 @@ fn insert(text: &[u8], donor: &[u8], count: usize, random: &mut Random) -> Vec<u
     let donor_words = words(donor).len();
     let passage = match donor_words {
         0 => (0..count)
-            .flat_map(|_| [made_up(random, b""), b" ".to_vec()].concat())
+            .flat_map(|_| [random_word(random, b""), b" ".to_vec()].concat())
             .collect(),
         _ => passage(donor, random.below(donor_words), count),
     };
     [&text[..place], b"\n", &passage, b"\n", &text[place..]].concat()
 }
 
-/// So many words of a text with what is between them, from word `first` on and round again.
+/// `count` words of a text with the text between them, from word `first` on, wrapping around.
 fn passage(text: &[u8], first: usize, count: usize) -> Vec<u8> {
     let words = words(text);
     let (mut passage, mut first, mut left) = (Vec::new(), first, count);
@@ -145,7 +145,7 @@ fn truncate(text: &[u8], count: usize) -> Option<Vec<u8>> {
     Some(text[..words[kept].start].trim_ascii_end().to_vec())
 }
 
-/// Half of so many words before the text, the other half behind it.
+/// Puts `count` words of boilerplate around the text: half before, half after it.
 fn surround(text: &[u8], count: usize) -> Vec<u8> {
     let all = words(text);
     let single = |span: &std::ops::Range<usize>| {

@@ -1,9 +1,9 @@
-//! Copies of known strength, where no truth is at hand.
+//! Planted copies: edited copies of known strength, as a ground truth.
 //!
-//! A copy differs from its text by one [`Kind`] of edit to a known share of its words. Pairs of
-//! texts and copies with labels such as `substitute-05` are a truth like any other: recall by kind
-//! and strength, with intervals, is what evaluation counts by class anyway. What is far has to come
-//! from elsewhere, such as [`random_pairs`] of texts that are not copies of each other.
+//! A copy differs from its text by one [`Kind`] of edit to a known proportion of its words. Pairs
+//! of texts and copies have labels such as `substitute-05`, so that recall by class is recall by
+//! kind and strength. Far pairs have to come from elsewhere, such as [`random_pairs`] of texts that
+//! are not copies of each other.
 
 mod boilerplate;
 mod edit;
@@ -14,21 +14,21 @@ use std::collections::BTreeSet;
 use super::ids::Pair;
 use super::random::Random;
 
-/// The strengths that show most: percent of a text's words.
+/// The default strengths: percentages of a text's words.
 pub const PERCENTS: [u32; 5] = [1, 5, 10, 20, 30];
 
-/// How a copy differs from its text.
+/// The kind of edit by which a copy differs from its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Words here and there are replaced by words of another text.
+    /// Random words are replaced by words of another text.
     Substitute,
-    /// Sentences stand in other places; the share is that of the sentences.
+    /// Sentences are moved; the strength is the proportion of sentences.
     Move,
-    /// A passage of another text stands between two sentences.
+    /// A passage of another text is inserted between two sentences.
     Insert,
-    /// The end is missing.
+    /// The end is removed.
     Truncate,
-    /// The navigation and the small print of a site stand around it.
+    /// The navigation and legal text of a site surround it.
     Boilerplate,
 }
 
@@ -42,7 +42,7 @@ impl Kind {
         Kind::Boilerplate,
     ];
 
-    /// Its name.
+    /// The name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Substitute => "substitute",
@@ -53,7 +53,7 @@ impl Kind {
         }
     }
 
-    /// The label of copies with so many percent of this edit: `substitute-05`.
+    /// The label of copies with `percent` percent of this edit: `substitute-05`.
     pub fn label(self, percent: u32) -> String {
         format!("{}-{percent:02}", self.name())
     }
@@ -64,19 +64,19 @@ impl Kind {
 pub struct Planted {
     /// The copy.
     pub text: Vec<u8>,
-    /// How many words were replaced, inserted or removed, or how many sentences moved.
+    /// The number of words replaced, inserted or removed, or of sentences moved.
     pub edited: usize,
-    /// How many words, or sentences, the text has.
+    /// The number of words, or sentences, of the text.
     pub of: usize,
 }
 
 /// A copy of `text` with `percent` of its words edited, rounded up.
 ///
-/// A word is a run of letters and digits, or a single Chinese or Japanese character; bytes that
-/// are not UTF-8 belong to none. `donor` is another text of the collection: replacements and
-/// insertions are its words, or made-up ones if it has none. Depends on its arguments alone.
+/// A word is a run of letters and digits, or a single Chinese or Japanese character; invalid UTF-8
+/// separates words. `donor` is another text of the collection: replacements and insertions are its
+/// words, or random ones if it has none. Deterministic: depends only on its arguments.
 ///
-/// `None` if the text is too short for the edit, so that the copy would be equal or empty.
+/// Returns `None` if the text is too short for the edit, so that the copy would be equal or empty.
 pub fn plant(
     text: &[u8],
     donor: &[u8],
@@ -90,12 +90,12 @@ pub fn plant(
     (planted.text != text).then_some(planted)
 }
 
-/// At most `count` different pairs of `documents` documents, ascending; each set is equally likely
-/// while they are few.
+/// At most `count` different random pairs of `documents` documents, ascending. Nearly uniform if
+/// `count` is small compared with the number of pairs.
 pub fn random_pairs(documents: u32, count: usize, seed: u64) -> Vec<Pair> {
     let mut random = Random::new(seed, b"random pairs");
     let mut pairs = BTreeSet::new();
-    // Most tries succeed unless nearly all pairs are wanted.
+    // Most attempts succeed unless nearly all pairs are requested.
     for _ in 0..4 * count {
         if pairs.len() == count || documents < 2 {
             break;

@@ -1,8 +1,8 @@
-//! Words and sentences of a text, as spans of its bytes.
+//! Words and sentences of a text, as byte ranges.
 
 use std::ops::Range;
 
-/// Characters of scripts that put no spaces between words, each a word of its own: kana, Han, and
+/// Characters that are words by themselves, in scripts without spaces between words: kana, Han, and
 /// their extensions.
 const SINGLE: [(u32, u32); 6] = [
     (0x3005, 0x3007),
@@ -41,9 +41,10 @@ pub(super) fn words(text: &[u8]) -> Vec<Range<usize>> {
     words
 }
 
-/// The sentences that have words, in order, without white space around them.
+/// The sentences that contain words, in order, without surrounding white space.
 ///
-/// One ends with the line; after `.`, `!` or `?` before white space; and after their wide forms.
+/// A sentence ends at the end of a line, after `.`, `!` or `?` before white space, and after their
+/// fullwidth forms.
 pub(super) fn sentences(text: &[u8]) -> Vec<Range<usize>> {
     let mut ends = Vec::new();
     let mut after_stop = false;
@@ -72,7 +73,7 @@ pub(super) fn sentences(text: &[u8]) -> Vec<Range<usize>> {
     sentences
 }
 
-/// Visits the characters of the parts that are UTF-8.
+/// Visits the characters of the valid UTF-8 parts, with their byte offsets.
 fn each_character(text: &[u8], mut visit: impl FnMut(usize, char)) {
     let mut start = 0;
     for chunk in text.utf8_chunks() {

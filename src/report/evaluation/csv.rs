@@ -3,7 +3,7 @@
 //! Every text is quoted; one that a spreadsheet would take for a formula gets an apostrophe in
 //! front, as names may come from strangers. What there is none of is empty.
 
-use crate::evaluate::{Evaluation, Ids, Interval, Outcome, Share, Truth};
+use crate::evaluate::{Evaluation, Ids, Interval, Outcome, Proportion, Truth};
 use crate::sketch::Score;
 
 /// A line for each method: counts, shares, intervals, the best point, clusters, costs, and what was
@@ -179,7 +179,7 @@ impl Lines {
         }
     }
 
-    fn share(&mut self, share: Share, interval: Option<Interval>) {
+    fn share(&mut self, share: Proportion, interval: Option<Interval>) {
         self.number(share.value());
         self.number(interval.map(|interval| interval.low));
         self.number(interval.map(|interval| interval.high));
@@ -218,7 +218,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::{Settings, evaluate};
+    use crate::evaluate::{EvaluationSettings, evaluate};
 
     fn example() -> (Truth, Vec<Outcome>, Ids) {
         let mut ids = Ids::open();
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn lines_have_the_columns_of_their_header() {
         let (truth, outcomes, ids) = example();
-        let evaluation = evaluate(&truth, &outcomes, Settings::default()).unwrap();
+        let evaluation = evaluate(&truth, &outcomes, EvaluationSettings::default()).unwrap();
         for csv in [
             methods_csv(&evaluation),
             curves_csv(&evaluation),
@@ -264,7 +264,8 @@ mod tests {
             String::from_utf8(scores_csv(&truth, &outcomes, &ids)).unwrap(),
             expected
         );
-        let curves = curves_csv(&evaluate(&truth, &outcomes, Settings::default()).unwrap());
+        let curves =
+            curves_csv(&evaluate(&truth, &outcomes, EvaluationSettings::default()).unwrap());
         let curves = String::from_utf8(curves).unwrap();
         assert!(curves.ends_with(",\"k=3\",1/2,1,0,1,1,1,1\r\n"), "{curves}");
     }

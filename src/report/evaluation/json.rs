@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 
 use crate::evaluate::{
-    ClusterScores, Comparison, Counts, Evaluation, Histogram, Ids, Interval, Measured, Mistake,
-    Point, Scale, Share,
+    ClusterScores, Comparison, ConfusionMatrix, Evaluation, Histogram, Ids, Interval, MethodResult,
+    Mistake, Point, Proportion, Scale,
 };
 use crate::sketch::Score;
 
@@ -60,9 +60,9 @@ struct Method<'a> {
     false_hits: u64,
     misses: u64,
     rejections: u64,
-    precision: Proportion,
-    recall: Proportion,
-    f1: Proportion,
+    precision: JsonProportion,
+    recall: JsonProportion,
+    f1: JsonProportion,
     classes: Vec<FoundOfClass<'a>>,
     without_score: u64,
     threshold: Option<Nearness>,
@@ -79,7 +79,7 @@ struct Method<'a> {
 }
 
 #[derive(Serialize)]
-struct Proportion {
+struct JsonProportion {
     part: u64,
     whole: u64,
     value: Option<f64>,
@@ -92,7 +92,7 @@ struct FoundOfClass<'a> {
     label: &'a str,
     near: bool,
     #[serde(flatten)]
-    found: Proportion,
+    found: JsonProportion,
 }
 
 #[derive(Serialize)]
@@ -114,8 +114,8 @@ struct Clusters {
 #[derive(Serialize)]
 struct Operating {
     threshold: Nearness,
-    precision: Proportion,
-    recall: Proportion,
+    precision: JsonProportion,
+    recall: JsonProportion,
     f1: f64,
 }
 
@@ -208,8 +208,8 @@ impl<'a> All<'a> {
 }
 
 impl<'a> Method<'a> {
-    fn new(evaluation: &'a Evaluation, method: &'a Measured, ids: &Ids) -> Method<'a> {
-        let Counts {
+    fn new(evaluation: &'a Evaluation, method: &'a MethodResult, ids: &Ids) -> Method<'a> {
+        let ConfusionMatrix {
             hits,
             false_hits,
             misses,
@@ -229,14 +229,14 @@ impl<'a> Method<'a> {
             false_hits,
             misses,
             rejections,
-            precision: Proportion::wilson(method.counts.precision()),
-            recall: Proportion::wilson(method.counts.recall()),
-            f1: Proportion::new(method.counts.f1(), method.f1_interval),
+            precision: JsonProportion::wilson(method.counts.precision()),
+            recall: JsonProportion::wilson(method.counts.recall()),
+            f1: JsonProportion::new(method.counts.f1(), method.f1_interval),
             classes: classes
                 .map(|(class, &found)| FoundOfClass {
                     label: &class.name,
                     near: class.is_near,
-                    found: Proportion::wilson(found),
+                    found: JsonProportion::wilson(found),
                 })
                 .collect(),
             without_score: method.without_score,
@@ -261,9 +261,9 @@ impl<'a> Method<'a> {
     }
 }
 
-impl Proportion {
-    fn new(share: Share, interval: Option<Interval>) -> Proportion {
-        Proportion {
+impl JsonProportion {
+    fn new(share: Proportion, interval: Option<Interval>) -> JsonProportion {
+        JsonProportion {
             part: share.part,
             whole: share.whole,
             value: share.value(),
@@ -272,8 +272,8 @@ impl Proportion {
         }
     }
 
-    fn wilson(share: Share) -> Proportion {
-        Proportion::new(share, share.interval())
+    fn wilson(share: Proportion) -> JsonProportion {
+        JsonProportion::new(share, share.interval())
     }
 }
 
@@ -303,8 +303,8 @@ impl Operating {
     fn new(point: Point) -> Operating {
         Operating {
             threshold: Nearness::new(point.threshold),
-            precision: Proportion::wilson(point.precision()),
-            recall: Proportion::wilson(point.recall()),
+            precision: JsonProportion::wilson(point.precision()),
+            recall: JsonProportion::wilson(point.recall()),
             f1: point.f1().value().unwrap_or(0.0),
         }
     }
@@ -387,7 +387,7 @@ fn as_object<S: Serializer>(pairs: &[(String, String)], to: S) -> Result<S::Ok, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::{Cost, Outcome, Settings as Asked, Truth, evaluate};
+    use crate::evaluate::{Cost, EvaluationSettings, Outcome, Truth, evaluate};
     use serde_json::{Value, json as value};
 
     #[test]
@@ -406,9 +406,9 @@ mod tests {
             },
             ..Outcome::default()
         });
-        let asked = Asked {
-            wanted_precision: Some(Share::new(9, 10)),
-            ..Asked::default()
+        let asked = EvaluationSettings {
+            wanted_precision: Some(Proportion::new(9, 10)),
+            ..EvaluationSettings::default()
         };
         let evaluation = evaluate(&truth, &outcomes, asked).unwrap();
         let bytes = json(&evaluation, &ids);

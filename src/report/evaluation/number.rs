@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use crate::evaluate::{Interval, Share};
+use crate::evaluate::{Interval, Proportion};
 use crate::sketch::Score;
 
 /// What stands where there is no number.
@@ -20,7 +20,7 @@ pub(super) fn decimal(value: Option<f64>) -> String {
 }
 
 /// A share as a decimal.
-pub(super) fn share(share: Share) -> String {
+pub(super) fn share(share: Proportion) -> String {
     decimal(share.value())
 }
 

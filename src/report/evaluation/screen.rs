@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::number::{self, NONE};
 use super::visible::visible;
-use crate::evaluate::{Evaluation, Measured, Point, Share};
+use crate::evaluate::{Evaluation, MethodResult, Point, Proportion};
 
 /// Tables of aligned columns, each line ended: methods as they are set, other thresholds and costs,
 /// what was found of each class, and how methods compare with the one of the largest F1.
@@ -37,7 +37,7 @@ fn methods(evaluation: &Evaluation, width: usize) -> String {
     let header = ["method", "precision", "", "recall", "", "F1", ""];
     let rows = evaluation.methods.iter().map(|method| {
         let none = || [NONE.to_owned(), String::new()];
-        let shown = |share: Share| [number::share(share), number::interval(share.interval())];
+        let shown = |share: Proportion| [number::share(share), number::interval(share.interval())];
         let is_measured = evaluation.measures_precision;
         let mut row = vec![name(method)];
         row.extend(match is_measured {
@@ -65,7 +65,7 @@ fn others(evaluation: &Evaluation, width: usize) -> String {
         header.push(format!("recall at precision {}", number::share(wanted)));
         header.push("at".to_owned());
     }
-    let some = |has: fn(&Measured) -> bool| evaluation.methods.iter().any(has);
+    let some = |has: fn(&MethodResult) -> bool| evaluation.methods.iter().any(has);
     let with_clusters = some(|method| method.clusters.is_some());
     if with_clusters {
         header.extend(["ARI", "B-cubed F1"].map(str::to_owned));
@@ -98,7 +98,7 @@ fn others(evaluation: &Evaluation, width: usize) -> String {
     aligned(header, rows.collect(), width)
 }
 
-fn point(point: Option<Point>, value: fn(Point) -> Share) -> [String; 2] {
+fn point(point: Option<Point>, value: fn(Point) -> Proportion) -> [String; 2] {
     match point {
         Some(point) => [
             number::share(value(point)),
@@ -165,7 +165,7 @@ pub(super) fn best(evaluation: &Evaluation) -> Option<usize> {
 }
 
 /// A method's name, cut if it is long.
-fn name(method: &Measured) -> String {
+fn name(method: &MethodResult) -> String {
     const MOST: usize = 40;
     let name = visible(&method.name);
     match name.char_indices().nth(MOST) {
@@ -243,7 +243,7 @@ fn columns(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::{Cost, Ids, Outcome, Settings, Truth, evaluate};
+    use crate::evaluate::{Cost, EvaluationSettings, Ids, Outcome, Truth, evaluate};
     use crate::sketch::Score;
 
     #[test]
@@ -261,9 +261,9 @@ mod tests {
                 },
                 ..Outcome::default()
             });
-        let settings = Settings {
+        let settings = EvaluationSettings {
             draws: 0,
-            ..Settings::default()
+            ..EvaluationSettings::default()
         };
         let shown = screen(&evaluate(&truth, &outcomes, settings).unwrap(), 100);
         let expected = "\
@@ -294,9 +294,9 @@ one      0.667  0.400            1            0        1.000
             accepted: accepted.to_vec(),
             ..Outcome::default()
         };
-        let settings = Settings {
+        let settings = EvaluationSettings {
             draws: 0,
-            ..Settings::default()
+            ..EvaluationSettings::default()
         };
         evaluate(&truth, &[outcome], settings).unwrap()
     }

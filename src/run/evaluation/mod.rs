@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::evaluate::{
-    Cost, Evaluation, Found, Ids, LabelledPair, Mistakes, Outcome, Settings, Truth, evaluate,
+    Cost, Evaluation, EvaluationSettings, Found, Ids, LabelledPair, Mistakes, Outcome, Truth,
+    evaluate,
 };
 use crate::report::evaluation::Shown;
 use crate::run::Workers;
@@ -68,7 +69,7 @@ pub struct Job {
     /// What other tools found.
     pub matches: Vec<Named>,
     /// Intervals, operating point, mistakes.
-    pub settings: Settings,
+    pub settings: EvaluationSettings,
 }
 
 /// What came of it.

@@ -1,4 +1,4 @@
-//! Words to pass over, by their hashes.
+//! Sets of stop words, by their hashes.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -9,7 +9,7 @@ use crate::text::tokenizer::fold::push_folded;
 /// The function words of English, German, French, Spanish, Italian, Portuguese, Dutch, Russian
 /// and Chinese, about 1500, as the XXH3-64 hashes of their bytes.
 ///
-/// They stand as the tokenizer `auto` cuts them: `don't` is `don` and `t`.
+/// They are split like the tokenizer `auto` splits them: `don't` is `don` and `t`.
 pub fn builtin_stop_words() -> WordSet {
     let words = LISTS
         .iter()
@@ -20,8 +20,8 @@ pub fn builtin_stop_words() -> WordSet {
 /// The words of a list: tokens between ASCII white space, folded character by character, as the
 /// XXH3-64 hashes of their bytes.
 ///
-/// A UTF-8 byte-order mark at the start is skipped; bytes that are no UTF-8 stay as they are.
-/// O(length) time and memory.
+/// A UTF-8 byte-order mark at the start is skipped; invalid UTF-8 is not folded. O(length) time and
+/// memory.
 pub fn listed_stop_words(list: &[u8]) -> WordSet {
     let list = list.strip_prefix(b"\xef\xbb\xbf").unwrap_or(list);
     let tokens = list.split(|byte| byte.is_ascii_whitespace() || *byte == b'\x0b');
@@ -68,8 +68,8 @@ mod tests {
         for word in ["house", "Haus", "The", "", "中国"] {
             assert!(!builtin.contains(hash(word)), "{word}");
         }
-        // What the tokenizer never makes could never be found. Chinese words come from a
-        // dictionary that is not always there.
+        // A stop word that the tokenizer never produces could never match. Chinese words need the
+        // dictionary, which is optional.
         for (language, list) in LISTS.iter().filter(|(language, _)| *language != "zh") {
             let words: Vec<&str> = list.split_ascii_whitespace().collect();
             let mut found = Vec::new();

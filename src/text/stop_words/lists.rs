@@ -1,7 +1,7 @@
 //! Function words of some languages, folded.
 //!
-//! Compiled for this project from grammar: articles, pronouns, prepositions, conjunctions,
-//! auxiliaries, and what contractions leave (`don't` is `don` and `t`). Taken from no other list.
+//! Compiled for this project from grammar, not from another list: articles, pronouns, prepositions,
+//! conjunctions, auxiliaries, and the parts of contractions (`don't` is `don` and `t`).
 
 /// The lists, by the ISO 639-1 code of the language.
 pub(super) const LISTS: [(&str, &str); 9] = [

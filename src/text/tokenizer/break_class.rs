@@ -1,4 +1,4 @@
-//! What a character does to the borders of words.
+//! Word break properties of characters.
 
 use std::sync::LazyLock;
 
@@ -6,64 +6,68 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::per_character::PerCharacter;
 
-/// The word break properties of Unicode Standard Annex #29, in so far as words depend on them.
+/// The word break properties of Unicode Standard Annex #29, reduced to the distinctions that words
+/// need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// ALetter that makes a word.
+    /// ALetter that counts as a letter of a word.
     Letter,
-    /// Numeric that makes a word.
+    /// Numeric that counts as a digit of a word.
     Numeric,
-    /// ExtendNumLet: as a letter, but makes no word.
+    /// ExtendNumLet: like a letter, but not a word on its own.
     Connector,
     /// Katakana.
     Katakana,
     /// Hebrew_Letter.
     Hebrew,
-    /// Extend or Format: belongs to what stands before it.
+    /// Extend or Format: belongs to the preceding character.
     Extend,
-    /// ZWJ: belongs to what stands before it, and may bind what follows.
+    /// ZWJ: belongs to the preceding character, and may join the next one.
     Joiner,
     /// MidLetter: joins letters.
     MidLetter,
     /// MidNum: joins digits.
     MidNumber,
-    /// MidNumLet and Single_Quote: joins either.
+    /// MidNumLet and Single_Quote: joins letters or digits.
     MidAny,
     /// Double_Quote: joins Hebrew letters.
     Quote,
-    /// A word by itself, as each Han character.
+    /// A word by itself, such as each Han character.
     Single,
-    /// No word; apart from what stands before it and from all but marks behind it.
+    /// Not a word; separate from the preceding character and from the next one unless that is a
+    /// mark.
     Separator,
-    /// WSegSpace: joins its own kind.
+    /// WSegSpace: joins other spaces.
     Space,
-    /// Line ends and halves of flags: join their own kind.
+    /// Line ends and regional indicators: join their own kind.
     Opener,
     /// Anything else.
     Rare,
 }
 
 impl Class {
-    /// Whether such a character never belongs to what stands before it unless both are letters,
-    /// digits or what joins them.
+    /// Whether a character of this class is separate from the preceding one unless both are
+    /// letters, digits or joiners of these.
     #[inline]
     pub(super) fn is_apart(self) -> bool {
         !matches!(self, Class::Extend | Class::Joiner | Class::Rare)
     }
 }
 
-/// A class, and whether folding changes the character and whether a word with it counts.
+/// The word break properties of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Breaks {
     pub(super) class: Class,
+    /// Whether folding changes the character.
     pub(super) folds: bool,
+    /// Whether a segment with the character is a word.
     pub(super) counts: bool,
 }
 
-/// The breaks of all characters.
+/// The properties of all characters.
 pub(super) static BREAKS: PerCharacter<Breaks> = PerCharacter::new(breaks);
 
-/// Where a character that stands for its class is cut off.
+/// The boundaries around an example of each class.
 static EXAMPLES: LazyLock<Vec<(Class, u64)>> = LazyLock::new(|| {
     let examples = [
         (Class::Letter, "a"),
@@ -82,18 +86,20 @@ static EXAMPLES: LazyLock<Vec<(Class, u64)>> = LazyLock::new(|| {
         (Class::Opener, "\r\n\u{b}🇦"),
     ];
     let each = |(class, examples): (Class, &'static str)| {
-        examples.chars().map(move |example| (class, cuts(example)))
+        examples
+            .chars()
+            .map(move |example| (class, boundaries(example)))
     };
     examples.into_iter().flat_map(each).collect()
 });
 
-/// The class of a character is that of the example which is cut off in the same places: the
-/// properties themselves are private to the library that cuts.
+/// Determines the class of a character as that of the example with the same boundaries, since the
+/// library does not expose the properties themselves.
 fn breaks(character: char) -> Breaks {
     let word = character.to_string();
     let counts = word.unicode_words().next().is_some();
-    let cuts = cuts(character);
-    let found = EXAMPLES.iter().find(|(_, example)| *example == cuts);
+    let boundaries = boundaries(character);
+    let found = EXAMPLES.iter().find(|(_, example)| *example == boundaries);
     let class = match found.map_or(Class::Rare, |(class, _)| *class) {
         Class::Letter | Class::Numeric if !counts => Class::Rare,
         Class::Separator if counts => Class::Single,
@@ -106,9 +112,9 @@ fn breaks(character: char) -> Breaks {
     }
 }
 
-/// Where words end, in characters, in a text in which `character` meets all it could join: one bit
-/// for each place.
-fn cuts(character: char) -> u64 {
+/// The word boundaries of a text in which `character` is adjacent to every class that it could
+/// join, as a bit mask.
+fn boundaries(character: char) -> u64 {
     let mut text = String::with_capacity(128);
     for part in [
         "a:", "\na", "a\n1", "1\n1,", "\nカ", "\nא", "א\n%", "\n ", "\n🇦", "\n",
@@ -122,5 +128,5 @@ fn cuts(character: char) -> u64 {
     text.push(character);
     text.push('\'');
     let words = text.split_word_bounds().map(|word| word.chars().count());
-    words.fold(0, |cuts, length| cuts << length | 1)
+    words.fold(0, |boundaries, length| boundaries << length | 1)
 }

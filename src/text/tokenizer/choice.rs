@@ -1,37 +1,37 @@
-//! The names of the tokenizers.
+//! The kinds of tokenizers and their names.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::{Error, ErrorKind};
 
-/// What is taken for a word.
+/// The definition of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Choice {
-    /// Runs of letters and digits of any script, with the marks on them.
+    /// Runs of letters and digits of any script, including combining marks.
     ///
-    /// A run in a script that puts no spaces between words (Han, kana, Thai, Lao, Khmer, Burmese and
-    /// their kin) becomes overlapping pairs of characters, or itself if it has one. In a document
-    /// that is mostly Chinese, Han is cut by the dictionary instead, where the feature `zh` is
-    /// compiled in. On ASCII text a word is a run of ASCII letters and digits, and stays so
-    /// wherever such a run stands between separators, whatever else the document holds.
+    /// In a script without spaces between words (Han, kana, Thai, Lao, Khmer, Burmese and related
+    /// ones), a run becomes overlapping pairs of characters; a single character is a word. In a
+    /// document that is mostly Chinese, Han is split by the dictionary instead, if the feature `zh`
+    /// is enabled. On ASCII text a word is a run of ASCII letters and digits. Such a run between
+    /// separators is a word in every document.
     #[default]
     Auto,
-    /// Runs of ASCII letters, as in the main job.
+    /// Runs of ASCII letters, like the words of the main job.
     Ascii,
-    /// The words of Unicode Standard Annex #29 that hold a letter or a digit.
+    /// The words of Unicode Standard Annex #29 that contain a letter or a digit.
     Unicode,
-    /// As `Auto`, but Han is cut by the dictionary in every document.
+    /// Like `Auto`, but Han is split by the dictionary in every document.
     Chinese,
-    /// Each character but white space.
+    /// Each character except white space.
     ///
-    /// Shingles of these are the character shingles of the literature, which takes runs of nine for
+    /// Their shingles are the character shingles of the literature, usually nine characters for
     /// Chinese.
     Chars,
 }
 
 impl Choice {
-    /// All of them, in the order in which messages list them.
+    /// All kinds, in the order of messages.
     pub const ALL: [Choice; 5] = [
         Choice::Auto,
         Choice::Ascii,
@@ -40,7 +40,7 @@ impl Choice {
         Choice::Chars,
     ];
 
-    /// The name by which it is asked for.
+    /// The name of the tokenizer.
     pub fn name(self) -> &'static str {
         match self {
             Choice::Auto => "auto",
@@ -51,7 +51,7 @@ impl Choice {
         }
     }
 
-    /// The usual width of shingles of its words: 9 characters, or 5 of any other words.
+    /// The usual width of shingles: 9 for characters, 5 for other words.
     pub fn usual_width(self) -> usize {
         match self {
             Choice::Chars => 9,
@@ -69,10 +69,10 @@ impl fmt::Display for Choice {
 impl FromStr for Choice {
     type Err = Error;
 
-    /// The tokenizer of that name.
+    /// Parses the name of a tokenizer.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for any other name; the message lists the names there are.
+    /// [`ErrorKind::Parameter`] for any other name; the message lists the valid names.
     fn from_str(name: &str) -> Result<Choice, Error> {
         let found = Choice::ALL.into_iter().find(|choice| choice.name() == name);
         found.ok_or_else(|| {

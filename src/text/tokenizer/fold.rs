@@ -1,8 +1,8 @@
-//! Lower case, character by character.
+//! Case folding, character by character.
 
 use super::per_character::PerCharacter;
 
-/// The lower case of each character that has one of one character; NUL for the others.
+/// The lower case of each character if that is one character, else NUL.
 static LOWER: PerCharacter<char> = PerCharacter::new(|character| {
     let mut lower = character.to_lowercase();
     match (lower.next(), lower.next()) {
@@ -13,7 +13,7 @@ static LOWER: PerCharacter<char> = PerCharacter::new(|character| {
 
 /// Appends the lower case of `character`, which may be several characters.
 ///
-/// The simple mapping knows no context: a capital sigma becomes σ at the end of a word too.
+/// The mapping is independent of context: a capital sigma becomes σ even at the end of a word.
 #[inline]
 pub(in crate::text) fn push_folded(character: char, out: &mut Vec<u8>) {
     if character.is_ascii() {
@@ -26,11 +26,11 @@ pub(in crate::text) fn push_folded(character: char, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends `character` as it is.
+/// Appends `character` unchanged.
 #[inline]
 pub(super) fn push(character: char, out: &mut Vec<u8>) {
     let mut bytes = [0; 4];
-    // Lengths that the compiler knows are copied without a call.
+    // Constant lengths are copied without a function call.
     match character.encode_utf8(&mut bytes).len() {
         1 => out.push(bytes[0]),
         2 => out.extend_from_slice(&bytes[..2]),

@@ -1,35 +1,35 @@
-//! Runs that are not all ASCII.
+//! Segmentation of runs that are not all ASCII.
 
-use super::Choice;
+use super::choice::Choice;
 use super::dictionary::Dictionary;
 use super::script::{Role, Roles};
 use super::sink::Sink;
-use super::valid_parts;
+use super::utf8::valid_parts;
 
-/// How much of a document shows whether it is Chinese.
-const SHOWN_BYTES: usize = 16 << 10;
-/// So many other letters make as much text as one Han character.
-const LETTERS_A_HAN: usize = 3;
-/// Chinese has more than so many Han characters for each kana, Japanese fewer.
-const HAN_A_KANA: usize = 8;
+/// The number of bytes of a document that decide whether it is Chinese.
+const DETECTION_BYTES: usize = 16 << 10;
+/// The number of other letters that count as much as one Han character.
+const LETTERS_PER_HAN: usize = 3;
+/// The ratio of Han characters to kana above which a text is Chinese, not Japanese.
+const HAN_PER_KANA: usize = 8;
 
-/// Cuts runs of letters, digits and non-ASCII bytes into words.
+/// Splits runs of letters, digits and non-ASCII bytes into words.
 pub(super) struct Mixed {
     roles: Roles,
     dictionary: Dictionary,
-    /// Whether Han goes to the dictionary; open until the first Han of a document is met.
+    /// Whether Han is split by the dictionary; `None` until the first Han character of a document.
     chinese: Option<bool>,
 }
 
-/// A stretch without spaces, but for its end.
-enum Open {
-    Nothing,
-    /// The last character of a stretch that becomes pairs, and whether it is the only one.
+/// The state of a run in a script without spaces.
+enum Pending {
+    None,
+    /// The last character of a run that becomes pairs, and whether it is the only one so far.
     Pairs {
         last: char,
         alone: bool,
     },
-    /// The dictionary has the beginning of a stretch of Han.
+    /// The dictionary buffers a run of Han.
     Han,
 }
 
@@ -42,30 +42,31 @@ impl Mixed {
         }
     }
 
-    /// Begins a document.
+    /// Starts a document.
     pub(super) fn begin(&mut self, choice: Choice) {
         self.chinese = (choice == Choice::Chinese).then_some(true);
     }
 
-    /// Cuts a run of `document`, or a part of one.
+    /// Splits a run of `document`, or a part of one, into words.
     pub(super) fn cut(&mut self, run: &str, document: &[u8], sink: &mut Sink<'_>) {
-        let mut open = Open::Nothing;
+        let mut pending = Pending::None;
         let mut rest = run;
         while let Some(character) = rest.chars().next() {
             let role = self.roles.of(character);
             let mut bytes = character.len_utf8();
             if matches!(role, Role::Letter | Role::Capital) {
-                open = self.close(open, sink);
+                pending = self.close(pending, sink);
                 bytes = self.word(rest, sink);
             } else {
-                open = self.step(open, role, character, document, sink);
+                pending = self.step(pending, role, character, document, sink);
             }
             rest = &rest[bytes..];
         }
-        self.close(open, sink);
+        self.close(pending, sink);
     }
 
-    /// Takes the letters, digits and marks with which `text` begins; how many bytes they are.
+    /// Emits the word of letters, digits and marks at the start of `text`; returns its length in
+    /// bytes.
     #[inline]
     fn word(&self, text: &str, sink: &mut Sink<'_>) -> usize {
         let mut folds = false;
@@ -86,42 +87,41 @@ impl Mixed {
         bytes
     }
 
-    /// Takes a character that is in no such word.
+    /// Processes a character that is not part of such a word.
     #[inline]
     fn step(
         &mut self,
-        open: Open,
+        pending: Pending,
         role: Role,
         character: char,
         document: &[u8],
         sink: &mut Sink<'_>,
-    ) -> Open {
-        match (role, open) {
-            // Behind a character of a script without spaces: it chooses a variant, which is not
-            // worth a word.
-            (Role::Mark, open) => open,
-            (Role::Separator, open) => self.close(open, sink),
-            (Role::Han, Open::Han) => {
+    ) -> Pending {
+        match (role, pending) {
+            // A mark after a character of a script without spaces selects a variant; it is ignored.
+            (Role::Mark, pending) => pending,
+            (Role::Separator, pending) => self.close(pending, sink),
+            (Role::Han, Pending::Han) => {
                 self.dictionary.push(character, sink);
-                Open::Han
+                Pending::Han
             }
-            (Role::Han, open) if self.is_chinese(document) => {
-                self.close(open, sink);
+            (Role::Han, pending) if self.is_chinese(document) => {
+                self.close(pending, sink);
                 self.dictionary.push(character, sink);
-                Open::Han
+                Pending::Han
             }
-            (_, Open::Pairs { last, .. }) => {
+            (_, Pending::Pairs { last, .. }) => {
                 sink.push(last);
                 sink.push(character);
                 sink.end();
-                Open::Pairs {
+                Pending::Pairs {
                     last: character,
                     alone: false,
                 }
             }
-            (_, open) => {
-                self.close(open, sink);
-                Open::Pairs {
+            (_, pending) => {
+                self.close(pending, sink);
+                Pending::Pairs {
                     last: character,
                     alone: true,
                 }
@@ -129,28 +129,28 @@ impl Mixed {
         }
     }
 
-    fn close(&mut self, open: Open, sink: &mut Sink<'_>) -> Open {
-        match open {
-            Open::Nothing | Open::Pairs { alone: false, .. } => {}
-            Open::Pairs { last, alone: true } => {
+    fn close(&mut self, pending: Pending, sink: &mut Sink<'_>) -> Pending {
+        match pending {
+            Pending::None | Pending::Pairs { alone: false, .. } => {}
+            Pending::Pairs { last, alone: true } => {
                 sink.push(last);
                 sink.end();
             }
-            Open::Han => self.dictionary.flush(sink),
+            Pending::Han => self.dictionary.flush(sink),
         }
-        Open::Nothing
+        Pending::None
     }
 
     fn is_chinese(&mut self, document: &[u8]) -> bool {
         let roles = self.roles;
         *self.chinese.get_or_insert_with(|| {
-            let shown = &document[..document.len().min(SHOWN_BYTES)];
-            is_chinese(roles, shown)
+            let start = &document[..document.len().min(DETECTION_BYTES)];
+            is_chinese(roles, start)
         })
     }
 }
 
-/// Whether Han makes up most of a text that is not Japanese.
+/// Whether a text is mostly Han and not Japanese.
 fn is_chinese(roles: Roles, text: &[u8]) -> bool {
     let mut counts = [0usize; Role::COUNT];
     for character in valid_parts(text).flat_map(str::chars) {
@@ -159,7 +159,7 @@ fn is_chinese(roles: Roles, text: &[u8]) -> bool {
     let count = |role: Role| counts[role as usize];
     let letters = count(Role::Letter) + count(Role::Capital) + count(Role::Spaceless);
     let (han, kana) = (count(Role::Han), count(Role::Kana));
-    han * LETTERS_A_HAN > letters && han > kana * HAN_A_KANA
+    han * LETTERS_PER_HAN > letters && han > kana * HAN_PER_KANA
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Documents to words, and words to hashes.
+//! Tokenizers: documents to words, and words to hashes.
 //!
-//! What a word is depends on the [`Choice`]; in every case words are folded to lower case
-//! character by character, keep the order of the text, and bytes that are no UTF-8 separate them.
+//! The definition of a word depends on the [`Choice`]. In every case words are folded to lower case
+//! character by character and keep the order of the text. Invalid UTF-8 separates words.
 
 mod break_class;
 mod choice;
@@ -13,36 +13,22 @@ mod script;
 mod segments;
 mod sink;
 mod spelled;
+mod utf8;
+mod word_hashes;
 
 use crate::kernel::Level;
 use crate::kernel::runs::{Class, Runs, WINDOW_BYTES};
 use mixed::Mixed;
-use sink::{Sink, Take};
-use std::borrow::Cow;
+use sink::{Output, Sink};
 use std::ops::Range;
+use utf8::{valid_parts, valid_whole};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 pub use choice::Choice;
 pub use spelled::{Spelled, Spelling};
+pub use word_hashes::WordHashes;
 
-/// The hashes of a document's words, in text order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WordHashes {
-    /// The XXH3-64 of each folded word.
-    pub short: Vec<u64>,
-    /// The XXH3-128 of each folded word, or nothing if it was not asked for.
-    pub long: Vec<u128>,
-}
-
-impl WordHashes {
-    /// Forgets the words, keeps the memory.
-    pub fn clear(&mut self) {
-        self.short.clear();
-        self.long.clear();
-    }
-}
-
-/// Cuts documents into words; holds the buffers, about 40 KB.
+/// Splits documents into words; holds buffers of about 40 KB.
 pub struct Tokenizer {
     choice: Choice,
     runs: Box<Runs>,
@@ -51,8 +37,8 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// A tokenizer whose ASCII words are found by the kernel of `level`; the words are the same
-    /// for each.
+    /// A tokenizer that finds ASCII words by the kernel of `level`; the words are the same for each
+    /// level.
     pub fn new(choice: Choice, level: Level) -> Tokenizer {
         let class = match choice {
             Choice::Ascii => Class::Letters,
@@ -67,22 +53,23 @@ impl Tokenizer {
         }
     }
 
-    /// What this tokenizer takes for a word.
+    /// The definition of a word that this tokenizer uses.
     pub fn choice(&self) -> Choice {
         self.choice
     }
 
-    /// Replaces `out` by the hashes of the words of `text`; the 128-bit ones too if `wide`.
+    /// Replaces `out` by the hashes of the words of `text`, including 128-bit hashes if `wide`.
     ///
-    /// O(length) time; no memory in proportion to the text or to a word but for the hashes.
+    /// O(length) time. Besides the hashes, memory does not grow with the text or its words.
     pub fn hash_words(&mut self, text: &[u8], wide: bool, out: &mut WordHashes) {
         out.clear();
-        self.cut(text, Take::Hashes { out, wide });
+        self.cut(text, Output::Hashes { out, wide });
     }
 
-    /// Replaces `out` by the words of `text` and their hashes, the 128-bit ones too if `wide`.
+    /// Replaces `words` by the words of `text`, and `out` by their hashes, including 128-bit hashes
+    /// if `wide`.
     ///
-    /// Slower than [`Tokenizer::hash_words`], and the words are kept whole.
+    /// Slower than [`Tokenizer::hash_words`]; stores the words as well.
     pub fn spell_words(
         &mut self,
         text: &[u8],
@@ -105,17 +92,17 @@ impl Tokenizer {
     ///
     /// Slower than [`Tokenizer::hash_words`]; a long word is copied whole.
     pub fn for_each_word(&mut self, text: &[u8], visit: &mut dyn FnMut(&[u8])) {
-        self.cut(text, Take::Words { visit });
+        self.cut(text, Output::Words { visit });
     }
 
-    fn cut<'a>(&'a mut self, text: &[u8], take: Take<'a>) {
+    fn cut<'a>(&'a mut self, text: &[u8], output: Output<'a>) {
         let Tokenizer {
             choice,
             runs,
             buffer,
             mixed,
         } = self;
-        let sink = &mut Sink::new(take, buffer);
+        let sink = &mut Sink::new(output, buffer);
         match choice {
             Choice::Ascii => {
                 for_each_run(runs, text, sink, |run, sink| sink.ascii_word(&text[run]))
@@ -152,28 +139,8 @@ impl Tokenizer {
     }
 }
 
-/// The parts of `text` that are UTF-8.
-fn valid_parts(text: &[u8]) -> impl Iterator<Item = &str> {
-    let whole = valid_whole(text);
-    let parts = if whole.is_some() { &[] } else { text };
-    let parts = parts.utf8_chunks().map(|chunk| chunk.valid());
-    whole.into_iter().chain(parts)
-}
-
-/// `text`, if it is UTF-8.
-///
-/// Nearly every text is, and this sees it an order of magnitude faster than the standard library
-/// where the text is not ASCII.
-fn valid_whole(text: &[u8]) -> Option<&str> {
-    match encoding_rs::UTF_8.decode_without_bom_handling_and_without_replacement(text)? {
-        Cow::Borrowed(valid) => Some(valid),
-        // Of UTF-8, nothing is copied.
-        Cow::Owned(_) => None,
-    }
-}
-
-/// Hands the runs of `text` to `sink`, window by window; those that the kernel sets apart, and
-/// those longer than a window, by way of `apart`, as places in `text`.
+/// Passes the runs of `text` to `sink`, window by window. Calls `apart` instead, with the range in
+/// `text`, for runs that the kernel lists as apart and for those longer than a window.
 fn for_each_run<'a>(
     runs: &mut Runs,
     text: &[u8],
@@ -199,7 +166,7 @@ fn for_each_run<'a>(
     }
 }
 
-/// The length of the longest window at the start of `text` that cuts no run.
+/// The length of the longest window at the start of `text` that splits no run.
 fn whole_runs(text: &[u8], class: Class) -> usize {
     if text.len() <= WINDOW_BYTES {
         return text.len();

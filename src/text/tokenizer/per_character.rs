@@ -1,19 +1,18 @@
-//! A value for each character.
+//! Lazily computed tables of a value for each character.
 
 use std::sync::OnceLock;
 
 const PAGE: usize = 256;
 const PAGES: usize = (char::MAX as usize + 1) / PAGE;
 
-/// Values that are worked out page by page, 256 characters at a time, when one of the page is asked
-/// for first: texts use few of the pages.
+/// A table whose pages of 256 characters are computed at first access: texts use few of the pages.
 pub(super) struct PerCharacter<T: 'static> {
     value: fn(char) -> T,
     pages: [OnceLock<Box<[T; PAGE]>>; PAGES],
 }
 
 impl<T: Copy> PerCharacter<T> {
-    /// No value is worked out yet.
+    /// An empty table of the values of `value`.
     pub(super) const fn new(value: fn(char) -> T) -> PerCharacter<T> {
         PerCharacter {
             value,
@@ -30,11 +29,11 @@ impl<T: Copy> PerCharacter<T> {
 
     #[cold]
     fn page(&self, page: usize) -> Box<[T; PAGE]> {
-        Box::new(std::array::from_fn(|place| {
-            let character = u32::try_from(page * PAGE + place)
+        Box::new(std::array::from_fn(|index| {
+            let character = u32::try_from(page * PAGE + index)
                 .ok()
                 .and_then(char::from_u32);
-            // Nobody asks for what is no character.
+            // Surrogates have an entry that is never read.
             (self.value)(character.unwrap_or(char::REPLACEMENT_CHARACTER))
         }))
     }

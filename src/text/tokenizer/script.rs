@@ -1,36 +1,36 @@
-//! What a character is to a tokenizer.
+//! The role of characters in words.
 
 use std::sync::OnceLock;
 
 use unicode_normalization::char::is_combining_mark;
 
-/// The part that a character plays in a word.
+/// The role of a character in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Belongs to no word.
+    /// Not part of a word.
     Separator,
-    /// A letter or digit that folding leaves as it is.
+    /// A letter or digit that folding does not change.
     Letter,
     /// A letter that folding changes.
     Capital,
-    /// Continues a word, begins none.
+    /// Continues a word but does not start one.
     Mark,
     /// A Han character.
     Han,
     /// Hiragana or Katakana.
     Kana,
-    /// A character of another script that puts no spaces between words.
+    /// A character of another script without spaces between words.
     Spaceless,
 }
 
 impl Role {
-    /// How many there are.
+    /// The number of roles.
     pub(super) const COUNT: usize = Role::Spaceless as usize + 1;
 }
 
-/// Letters and marks here stand in scripts without spaces: Thai and Lao, Burmese, Khmer, Tai Le
-/// with its kin, Tai Tham, Tai Viet. Source: the line breaking class SA of Unicode Standard
-/// Annex #14, by blocks.
+/// Blocks of scripts without spaces between words: Thai and Lao, Burmese, Khmer, Tai Le and New Tai
+/// Lue, Tai Tham, Tai Viet, Ahom. Source: the line breaking class SA of Unicode Standard Annex #14,
+/// by blocks.
 const SPACELESS: [(u32, u32); 8] = [
     (0x0e00, 0x0eff),
     (0x1000, 0x109f),
@@ -42,7 +42,7 @@ const SPACELESS: [(u32, u32); 8] = [
     (0x11700, 0x1174f),
 ];
 
-/// Hiragana, Katakana, their extensions and the narrow forms.
+/// Hiragana, Katakana, their extensions and halfwidth forms.
 const KANA: [(u32, u32); 4] = [
     (0x3041, 0x30ff),
     (0x31f0, 0x31ff),
@@ -50,7 +50,7 @@ const KANA: [(u32, u32); 4] = [
     (0x1aff0, 0x1b16f),
 ];
 
-/// The blocks of unified and compatibility ideographs, the iteration mark and the zero.
+/// Unified and compatibility ideographs, the iteration mark and the zero.
 const HAN: [(u32, u32); 7] = [
     (0x3005, 0x3007),
     (0x3021, 0x3029),
@@ -61,12 +61,12 @@ const HAN: [(u32, u32); 7] = [
     (0x30000, 0x323af),
 ];
 
-/// The roles of all characters; those of the first 2^16 from a table of 64 KB.
+/// The roles of all characters; the first 2^16 are in a table of 64 KB.
 #[derive(Clone, Copy)]
 pub(super) struct Roles(&'static [Role]);
 
 impl Roles {
-    /// The roles, with the table made at the first call of the process.
+    /// The roles; the first call in the process computes the table.
     pub(super) fn shared() -> Roles {
         static TABLE: OnceLock<Vec<Role>> = OnceLock::new();
         let role = |code| char::from_u32(code).map_or(Role::Separator, role);
@@ -81,7 +81,7 @@ impl Roles {
     }
 }
 
-/// The definition.
+/// The definition of the role of a character.
 pub(super) fn role(character: char) -> Role {
     let among = |blocks: &[(u32, u32)]| {
         let code = u32::from(character);

@@ -1,9 +1,9 @@
-//! Words of Unicode Standard Annex #29.
+//! Words of Unicode Standard Annex #29, by table.
 //!
-//! The rules are those of the crate `unicode-segmentation`, which walks over a text character by
-//! character. Here it is asked for the rare segments only. All others are found by table: runs of
-//! letters, digits and underscores with the marks on them, held together by what may stand between
-//! two letters or two digits; characters that are words by themselves; and what separates them.
+//! The rules are those of the crate `unicode-segmentation`, which is called only for rare segments.
+//! All others are found by table: runs of letters, digits and underscores with their marks, and
+//! joiners between two letters or two digits; characters that are words by themselves; and
+//! separators.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::break_class::{BREAKS, Breaks, Class};
 use super::sink::Sink;
 
-/// Hands the words in `range` of `text` to `sink`.
+/// Passes the words in `range` of `text` to `sink`.
 ///
-/// The range must be a run of [`Joined`](crate::kernel::runs::Class::Joined) bytes: neither end is
-/// within a word but for marks at the start, which belong to what stands in front of them, and for
-/// an apostrophe behind a Hebrew letter.
+/// The range must be a run of [`Joined`](crate::kernel::runs::Class::Joined) bytes. Then neither
+/// end is within a word, with two exceptions: marks at the start belong to the preceding character,
+/// and an apostrophe may follow a Hebrew letter at the end.
 pub(super) fn words(text: &str, range: Range<usize>, sink: &mut Sink<'_>) {
     let start = with_carrier(text, &range);
     let behind = text.as_bytes().get(range.end) == Some(&b'\'');
@@ -32,10 +32,10 @@ pub(super) fn words(text: &str, range: Range<usize>, sink: &mut Sink<'_>) {
     }
 }
 
-/// Where the first segment begins of a run behind a byte that is in no run.
+/// The start of the first segment of a run, which may be before the run if the run starts with
+/// marks.
 ///
-/// Spaces may be on both sides of that border, and only marks behind them make them a segment that
-/// matters.
+/// Spaces before and in the run form one segment, which matters only if marks follow.
 fn with_carrier(text: &str, run: &Range<usize>) -> usize {
     let is_space = |character| BREAKS.of(character).class == Class::Space;
     let behind = text[run.clone()].trim_start_matches(is_space);
@@ -49,18 +49,18 @@ fn with_carrier(text: &str, run: &Range<usize>) -> usize {
     before.len() - spaces.max(carrier)
 }
 
-/// A piece of text that is not cut.
+/// A segment: text between two word boundaries.
 #[derive(Default)]
 struct Segment {
     bytes: usize,
-    /// Whether folding changes it.
+    /// Whether folding changes the segment.
     folds: bool,
-    /// Whether it is a word: it has a letter or a digit.
+    /// Whether the segment is a word: it has a letter or a digit.
     counts: bool,
 }
 
 impl Segment {
-    /// The segment with which `text` begins.
+    /// The segment at the start of `text`; `None` if `text` is empty.
     #[inline]
     fn first(text: &str) -> Option<Segment> {
         let breaks = BREAKS.of(text.chars().next()?);
@@ -74,8 +74,8 @@ impl Segment {
         simple.or_else(|| Segment::by_the_rules(text))
     }
 
-    /// A run of letters, digits and connectors, or of Katakana, with the marks on them; `None` if
-    /// it takes more rules.
+    /// A run of letters, digits and connectors, or of Katakana, with their marks; `None` if it
+    /// needs more rules.
     #[inline]
     fn run(text: &str) -> Option<Segment> {
         let mut segment = Segment::default();
@@ -122,7 +122,7 @@ impl Segment {
         Some(segment)
     }
 
-    /// A character by itself, with the marks on it; `None` if it takes more rules.
+    /// A single character with its marks; `None` if it needs more rules.
     #[inline]
     fn single(text: &str) -> Option<Segment> {
         let mut segment = Segment::default();
@@ -153,7 +153,7 @@ impl Segment {
     }
 }
 
-/// Whether a `joint` holds together what stands on both sides; `None` if it takes more rules.
+/// Whether `joint` joins the characters on both sides; `None` if it needs more rules.
 #[inline]
 fn joins(joint: Class, last: Option<Class>, next: Option<Class>) -> Option<bool> {
     match (last, next) {
@@ -172,7 +172,7 @@ mod tests {
     use crate::text::{Choice, Tokenizer};
     use proptest::prelude::*;
 
-    /// What the tokenizer finds is what the library finds, in lower case.
+    /// The tokenizer finds the words of the library, in lower case.
     fn check(tokenizer: &mut Tokenizer, text: &str) {
         let mut found = Vec::new();
         tokenizer.for_each_word(text.as_bytes(), &mut |word| {
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(found, expected, "{text:?}");
     }
 
-    /// Of every class, and such as have an oddity of their own.
+    /// Characters of every class, and special cases.
     fn odd() -> Vec<char> {
         "aZéßİΣ1٣_‿カｶ〱א'\"’.․,;:·\u{300}\u{ad}\u{93e}\u{200d}\u{200c}字ひก%-“😀Ⓜℹ🇦🇧\u{1f3fd} \
          \u{3000}\r\n\u{b}\u{85}\u{2028}˂\u{6dd}ᄀ각"

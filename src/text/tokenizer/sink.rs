@@ -1,48 +1,49 @@
-//! Where words go: to their hashes, or to a visitor.
+//! The output of tokenizers: hashes of words, or calls of a visitor.
 
 use std::ops::Range;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
-use super::WordHashes;
 use super::fold::{push, push_folded};
+use super::word_hashes::WordHashes;
 use crate::kernel::runs::Runs;
 
-/// The part of a long word that is kept before it goes into a running hash.
+/// The number of bytes of a long word that are buffered before they are hashed.
 const PART_BYTES: usize = 4096;
 
-/// What is wanted of words.
-pub(super) enum Take<'a> {
+/// The requested output.
+pub(super) enum Output<'a> {
     Hashes { out: &'a mut WordHashes, wide: bool },
     Words { visit: &'a mut dyn FnMut(&[u8]) },
 }
 
-/// Takes words, whole or piece by piece.
+/// Receives words, whole or in pieces.
 pub(super) struct Sink<'a> {
-    take: Take<'a>,
-    /// The word that is being put together, or what of it is not hashed yet.
+    output: Output<'a>,
+    /// The bytes of the current word that are not hashed yet.
     word: &'a mut Vec<u8>,
-    /// The hash of what was longer than a part.
+    /// The running hash of a current word longer than [`PART_BYTES`].
     giant: Option<Box<Xxh3>>,
 }
 
 impl<'a> Sink<'a> {
-    pub(super) fn new(take: Take<'a>, buffer: &'a mut Vec<u8>) -> Sink<'a> {
+    pub(super) fn new(output: Output<'a>, buffer: &'a mut Vec<u8>) -> Sink<'a> {
         buffer.clear();
         Sink {
-            take,
+            output,
             word: buffer,
             giant: None,
         }
     }
 
-    /// Takes all runs of a window; those that are apart by way of `apart`, as places in the window.
+    /// Emits all runs of a window. Calls `apart`, with the range in the window, for those that are
+    /// apart.
     pub(super) fn runs(
         &mut self,
         runs: &Runs,
         apart: &mut impl FnMut(Range<usize>, &mut Sink<'a>),
     ) {
-        if let Take::Hashes { out, wide: false } = &mut self.take {
+        if let Output::Hashes { out, wide: false } = &mut self.output {
             let hashes = runs.hashes();
             let mut next = 0;
             out.short.reserve(hashes.len());
@@ -52,13 +53,13 @@ impl<'a> Sink<'a> {
             }
             for &ordinal in runs.apart() {
                 let ordinal = usize::from(ordinal);
-                if let Take::Hashes { out, .. } = &mut self.take {
+                if let Output::Hashes { out, .. } = &mut self.output {
                     out.short.extend_from_slice(&hashes[next..ordinal]);
                 }
                 apart(runs.range(ordinal), self);
                 next = ordinal + 1;
             }
-            if let Take::Hashes { out, .. } = &mut self.take {
+            if let Output::Hashes { out, .. } = &mut self.output {
                 out.short.extend_from_slice(&hashes[next..]);
             }
         } else {
@@ -73,24 +74,24 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Takes a folded word.
+    /// Emits a folded word.
     #[inline]
     pub(super) fn word(&mut self, word: &[u8]) {
-        take_word(&mut self.take, word);
+        emit(&mut self.output, word);
     }
 
-    /// Takes an ASCII word, folded or not.
+    /// Emits an ASCII word, folded or not.
     pub(super) fn ascii_word(&mut self, word: &[u8]) {
         for part in word.chunks(PART_BYTES) {
             let start = self.word.len();
             self.word.extend_from_slice(part);
             self.word[start..].make_ascii_lowercase();
-            self.relieve();
+            self.hash_long_word();
         }
         self.end();
     }
 
-    /// Takes a word that is not folded yet.
+    /// Folds and emits a word.
     pub(super) fn folded_word(&mut self, word: &str) {
         if word.is_ascii() {
             return self.ascii_word(word.as_bytes());
@@ -100,43 +101,44 @@ impl<'a> Sink<'a> {
         self.end();
     }
 
-    /// Takes a character, which is not folded yet, as a word.
+    /// Folds a character and emits it as a word.
     #[inline]
     pub(super) fn folded_character(&mut self, character: char) {
         push_folded(character, self.word);
         self.end();
     }
 
-    /// Adds a character, which is not folded yet, to the word that is being put together.
+    /// Folds a character and appends it to the current word.
     #[inline]
     fn push_folded(&mut self, character: char) {
         push_folded(character, self.word);
-        self.relieve();
+        self.hash_long_word();
     }
 
-    /// Adds a character, which needs no folding, to the word that is being put together.
+    /// Appends a character, which needs no folding, to the current word.
     #[inline]
     pub(super) fn push(&mut self, character: char) {
         push(character, self.word);
-        self.relieve();
+        self.hash_long_word();
     }
 
-    /// Moves the word so far into a running hash if it is long and only its hash is wanted.
+    /// Hashes and drops the bytes so far if the current word is long and only its hash is
+    /// requested.
     #[inline]
-    fn relieve(&mut self) {
-        if self.word.len() >= PART_BYTES && matches!(self.take, Take::Hashes { .. }) {
+    fn hash_long_word(&mut self) {
+        if self.word.len() >= PART_BYTES && matches!(self.output, Output::Hashes { .. }) {
             let giant = self.giant.get_or_insert_with(|| Box::new(Xxh3::new()));
             giant.update(self.word);
             self.word.clear();
         }
     }
 
-    /// Ends the word that is being put together, if there is one.
+    /// Emits the current word, if there is one.
     #[inline]
     pub(super) fn end(&mut self) {
         if let Some(giant) = &mut self.giant {
             giant.update(self.word);
-            if let Take::Hashes { out, wide } = &mut self.take {
+            if let Output::Hashes { out, wide } = &mut self.output {
                 out.short.push(giant.digest());
                 if *wide {
                     out.long.push(giant.digest128());
@@ -144,21 +146,21 @@ impl<'a> Sink<'a> {
             }
             self.giant = None;
         } else if !self.word.is_empty() {
-            take_word(&mut self.take, self.word);
+            emit(&mut self.output, self.word);
         }
         self.word.clear();
     }
 }
 
 #[inline]
-fn take_word(take: &mut Take<'_>, word: &[u8]) {
-    match take {
-        Take::Hashes { out, wide } => {
+fn emit(output: &mut Output<'_>, word: &[u8]) {
+    match output {
+        Output::Hashes { out, wide } => {
             out.short.push(xxh3_64(word));
             if *wide {
                 out.long.push(xxh3_128(word));
             }
         }
-        Take::Words { visit } => visit(word),
+        Output::Words { visit } => visit(word),
     }
 }

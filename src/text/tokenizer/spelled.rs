@@ -1,6 +1,6 @@
-//! Words as they are spelled.
+//! Lists of words, stored contiguously.
 
-/// Folded words, in text order, end to end.
+/// Folded words, in text order, stored contiguously.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spelling {
     bytes: Vec<u8>,
@@ -8,7 +8,7 @@ pub struct Spelling {
 }
 
 impl Spelling {
-    /// Forgets the words, keeps the memory.
+    /// Removes all words; keeps the memory.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
@@ -20,7 +20,7 @@ impl Spelling {
         self.ends.push(self.bytes.len());
     }
 
-    /// All of them.
+    /// All words.
     pub fn all(&self) -> Spelled<'_> {
         Spelled {
             bytes: &self.bytes,
@@ -29,7 +29,7 @@ impl Spelling {
     }
 }
 
-/// A view of folded words, in text order; word i has the hashes with number i.
+/// A view of folded words, in text order; word i has the hashes at index i.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spelled<'a> {
     bytes: &'a [u8],
@@ -37,7 +37,7 @@ pub struct Spelled<'a> {
 }
 
 impl<'a> Spelled<'a> {
-    /// How many words there are.
+    /// The number of words.
     pub fn len(self) -> usize {
         self.ends.len()
     }
@@ -50,13 +50,13 @@ impl<'a> Spelled<'a> {
     /// The bytes of word `number`.
     ///
     /// # Panics
-    /// If there are not so many words.
+    /// If there is no such word.
     pub fn word(self, number: usize) -> &'a [u8] {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[number]]
     }
 
-    /// The bytes of each word.
+    /// Iterates over the bytes of each word.
     pub fn iter(self) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone {
         (0..self.len()).map(move |number| self.word(number))
     }

@@ -87,13 +87,13 @@ fn auto(text: &str) -> Vec<Vec<u8>> {
     found
 }
 
-/// All levels, both kinds of output.
+/// Checks all levels and both kinds of output.
 fn check(choice: Choice, text: &[u8], expected: &[Vec<u8>]) {
     for level in Level::available() {
         assert_eq!(words(choice, level, text), expected, "{choice} {level}");
         let mut tokenizer = Tokenizer::new(choice, level);
         let mut hashes = WordHashes::default();
-        // What an earlier document left behind must not show.
+        // An earlier document must not affect the result.
         tokenizer.hash_words("left 中 BEHIND é".as_bytes(), true, &mut hashes);
         for wide in [true, false] {
             tokenizer.hash_words(text, wide, &mut hashes);
@@ -131,7 +131,7 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn words_are_the_definition(text in pieces()) {
-        // Enough kana and Latin letters that no document passes for Chinese.
+        // Enough kana and Latin letters that no document counts as Chinese.
         let text = [&"かな latin letters ".repeat(40).into_bytes(), &text[..]].concat();
         check_all(&text);
     }
@@ -208,7 +208,7 @@ fn chinese_by_the_dictionary() {
     };
     assert_eq!(strings(Choice::Chinese, text), expected);
     assert_eq!(strings(Choice::Auto, text), expected);
-    // The whole document decides, not what stands near.
+    // The whole document decides, not the neighbouring characters.
     let english = "plain English words and nothing else ".repeat(5);
     let mixed = format!("{english}{text}");
     assert!(strings(Choice::Auto, &mixed).contains(&"华大".to_string()));

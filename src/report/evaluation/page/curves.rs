@@ -3,7 +3,7 @@
 use super::Page;
 use super::escape::escape;
 use super::table::{Cell, table};
-use crate::evaluate::{Counts, Measured, Point, Share};
+use crate::evaluate::{ConfusionMatrix, MethodResult, Point, Proportion};
 use crate::report::evaluation::number::{self, NONE};
 
 /// Curves in one drawing: more cannot be told apart.
@@ -19,7 +19,7 @@ const BOTTOM: f64 = 326.0;
 /// Drawings of eight methods each, with their legends and the numbers as a table.
 pub(super) fn section(page: &Page<'_>) -> String {
     let methods = &page.evaluation.methods;
-    let drawn: Vec<(usize, &Measured)> = methods
+    let drawn: Vec<(usize, &MethodResult)> = methods
         .iter()
         .enumerate()
         .filter(|(_, method)| method.sweep.points().iter().any(|point| point.hits > 0))
@@ -39,7 +39,7 @@ pub(super) fn section(page: &Page<'_>) -> String {
     html + &numbers(&drawn)
 }
 
-fn figure(number: usize, drawn: &[(usize, &Measured)], axes: &Axes) -> String {
+fn figure(number: usize, drawn: &[(usize, &MethodResult)], axes: &Axes) -> String {
     let mut marks = String::new();
     let mut lines = String::new();
     let mut legend = String::new();
@@ -89,7 +89,7 @@ fn figure(number: usize, drawn: &[(usize, &Measured)], axes: &Axes) -> String {
 }
 
 /// `largest F1 0.989 ≤ 7`.
-fn best(method: &Measured) -> String {
+fn best(method: &MethodResult) -> String {
     method.best.map_or(NONE.to_owned(), |best| {
         let (f1, at) = (number::share(best.f1()), number::threshold(best.threshold));
         format!("largest F1 {f1} at {at}")
@@ -104,9 +104,9 @@ struct Axes {
 }
 
 impl Axes {
-    fn new(drawn: &[(usize, &Measured)]) -> Axes {
-        let least = |shares: &mut dyn Iterator<Item = Share>| {
-            let least = shares.filter_map(Share::value).fold(1.0, f64::min);
+    fn new(drawn: &[(usize, &MethodResult)]) -> Axes {
+        let least = |shares: &mut dyn Iterator<Item = Proportion>| {
+            let least = shares.filter_map(Proportion::value).fold(1.0, f64::min);
             // In tenths, so that nothing is rounded twice.
             ((least * 10.0).floor() - 1.0).clamp(0.0, 9.0) / 10.0
         };
@@ -114,11 +114,12 @@ impl Axes {
         let best = drawn.iter().filter_map(|(_, method)| method.best);
         Axes {
             least_recall: least(
-                &mut (counts.clone().map(Counts::recall)).chain(best.clone().map(Point::recall)),
+                &mut (counts.clone().map(ConfusionMatrix::recall))
+                    .chain(best.clone().map(Point::recall)),
             ),
             least_precision: least(
                 &mut counts
-                    .map(Counts::precision)
+                    .map(ConfusionMatrix::precision)
                     .chain(best.map(Point::precision)),
             ),
         }
@@ -204,7 +205,7 @@ impl Axes {
     }
 
     /// The mark of a method as it was set.
-    fn own(&self, style: usize, method: &Measured) -> String {
+    fn own(&self, style: usize, method: &MethodResult) -> String {
         let counts = method.counts;
         let place = counts.recall().value().zip(counts.precision().value());
         place.map_or(String::new(), |(recall, precision)| {
@@ -240,7 +241,7 @@ fn mark(style: usize, x: f64, y: f64) -> String {
 }
 
 /// The largest precision at each tenth of recall.
-fn numbers(drawn: &[(usize, &Measured)]) -> String {
+fn numbers(drawn: &[(usize, &MethodResult)]) -> String {
     let levels: Vec<u64> = (1..=10).collect();
     let names = levels
         .iter()

@@ -3,7 +3,7 @@
 use super::Page;
 use super::escape::escape;
 use super::table::{Cell, table};
-use crate::evaluate::{Histogram, Measured, Scale};
+use crate::evaluate::{Histogram, MethodResult, Scale};
 use crate::report::evaluation::number;
 use crate::sketch::Score;
 
@@ -31,7 +31,7 @@ pub(super) fn section(page: &Page<'_>) -> String {
     )
 }
 
-fn figure(place: usize, method: &Measured, histogram: &Histogram) -> String {
+fn figure(place: usize, method: &MethodResult, histogram: &Histogram) -> String {
     let name = escape(&method.name);
     let kind = match histogram.scale {
         Scale::Distance { .. } => "differing bits",

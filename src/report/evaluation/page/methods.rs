@@ -3,7 +3,7 @@
 use super::Page;
 use super::escape::escape;
 use super::table::{Cell, table};
-use crate::evaluate::{Measured, Point, Share};
+use crate::evaluate::{MethodResult, Point, Proportion};
 use crate::report::evaluation::number::{self, NONE};
 
 /// A row for each method.
@@ -99,14 +99,14 @@ pub(super) fn classes(page: &Page<'_>) -> String {
             [name(place, method)].into_iter().chain(found).collect()
         });
     table(
-        "Share of the pairs of each class that was found",
+        "Proportion of the pairs of each class that was found",
         &header,
         &rows.collect::<Vec<_>>(),
         true,
     )
 }
 
-fn name(place: usize, method: &Measured) -> Cell {
+fn name(place: usize, method: &MethodResult) -> Cell {
     let parameters = method.parameters.iter();
     let parameters: Vec<String> = parameters
         .map(|(name, value)| format!("{name} {value}"))
@@ -116,7 +116,7 @@ fn name(place: usize, method: &Measured) -> Cell {
     Cell::number(name, &parameters, Some(place as f64))
 }
 
-fn share(share: Share) -> Cell {
+fn share(share: Proportion) -> Cell {
     Cell::number(
         number::share(share),
         &number::interval(share.interval()),
@@ -128,7 +128,7 @@ fn decimal(value: Option<f64>) -> Cell {
     Cell::new(number::decimal(value), value)
 }
 
-fn point(point: Option<Point>, value: fn(Point) -> Share) -> Cell {
+fn point(point: Option<Point>, value: fn(Point) -> Proportion) -> Cell {
     match point {
         None => Cell::new(NONE.to_owned(), None),
         Some(point) => {
@@ -140,7 +140,7 @@ fn point(point: Option<Point>, value: fn(Point) -> Share) -> Cell {
 }
 
 /// A share with a bar under it.
-fn bar(share: Share, is_near: bool) -> Cell {
+fn bar(share: Proportion, is_near: bool) -> Cell {
     let Some(value) = share.value() else {
         return Cell::new(NONE.to_owned(), None);
     };

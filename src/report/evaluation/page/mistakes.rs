@@ -3,7 +3,7 @@
 use super::Page;
 use super::difference::difference;
 use super::escape::{escape, escape_bytes};
-use crate::evaluate::{Measured, Mistake};
+use crate::evaluate::{MethodResult, Mistake};
 use crate::report::evaluation::number;
 
 /// For each method, false hits and misses; nothing if nobody made a mistake.
@@ -19,7 +19,7 @@ pub(super) fn section(page: &Page<'_>) -> String {
     )
 }
 
-fn of_method(page: &Page<'_>, method: &Measured) -> String {
+fn of_method(page: &Page<'_>, method: &MethodResult) -> String {
     let kinds = [
         (
             "False hits",

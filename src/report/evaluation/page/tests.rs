@@ -1,5 +1,5 @@
 use super::*;
-use crate::evaluate::{Ids, Outcome, Settings, Truth, evaluate};
+use crate::evaluate::{EvaluationSettings, Ids, Outcome, Truth, evaluate};
 use crate::sketch::Score;
 
 /// SHA-256 by its definition, FIPS 180-4: the primes' roots are computed, not copied.
@@ -84,7 +84,7 @@ fn the_policy_lets_the_style_and_the_script_work() {
 const HOSTILE: &str =
     "</title><script>alert(1)</script><img src=x onerror=alert(2)>\"'&\u{202e}\u{0}";
 
-fn evaluation(settings: Settings) -> Evaluation {
+fn evaluation(settings: EvaluationSettings) -> Evaluation {
     let text =
         format!("a\tb\tlabel\n0\t1\t{HOSTILE}\n2\t3\tminor\n0\t2\tunrelated\n1\t3\tunrelated\n")
             .replace('\0', "");
@@ -117,7 +117,7 @@ fn html(evaluation: &Evaluation) -> String {
 
 #[test]
 fn nothing_of_strangers_is_markup() {
-    let html = html(&evaluation(Settings::default()));
+    let html = html(&evaluation(EvaluationSettings::default()));
     assert!(!html.contains("<img") && !html.contains("<script>alert"));
     assert!(!html.contains(['\u{202e}', '\u{0}']));
     // One script and one style, and no more of either.
@@ -128,7 +128,7 @@ fn nothing_of_strangers_is_markup() {
 
 #[test]
 fn nothing_is_loaded() {
-    let html = html(&evaluation(Settings::default()));
+    let html = html(&evaluation(EvaluationSettings::default()));
     for external in [
         "http:", "https:", "src=", "@import", "url(", "<link", "<iframe",
     ] {
@@ -144,13 +144,13 @@ fn nothing_is_loaded() {
 
 #[test]
 fn the_same_evaluation_is_the_same_page() {
-    let page = || html(&evaluation(Settings::default()));
+    let page = || html(&evaluation(EvaluationSettings::default()));
     assert_eq!(page(), page());
 }
 
 #[test]
 fn every_drawing_has_a_text_and_every_table_a_name() {
-    let html = html(&evaluation(Settings::default()));
+    let html = html(&evaluation(EvaluationSettings::default()));
     let drawings = html.matches("<svg").count();
     let (told, silent) = (
         html.matches("role=\"img\"").count(),
@@ -175,14 +175,14 @@ fn every_drawing_has_a_text_and_every_table_a_name() {
 
 #[test]
 fn mistakes_are_as_many_as_asked_for() {
-    let none = evaluation(Settings {
+    let none = evaluation(EvaluationSettings {
         mistakes: 0,
-        ..Settings::default()
+        ..EvaluationSettings::default()
     });
     assert!(!html(&none).contains("Worst mistakes"));
-    let one = evaluation(Settings {
+    let one = evaluation(EvaluationSettings {
         mistakes: 1,
-        ..Settings::default()
+        ..EvaluationSettings::default()
     });
     assert!(html(&one).contains("False hits: 1 of 1"));
     assert!(html(&one).contains("text not at hand"));
@@ -191,11 +191,11 @@ fn mistakes_are_as_many_as_asked_for() {
 #[test]
 fn a_method_that_gives_nothing_has_a_page() {
     let truth = Truth::labelled([]).unwrap();
-    let nothing = evaluate(&truth, &[Outcome::default()], Settings::default()).unwrap();
+    let nothing = evaluate(&truth, &[Outcome::default()], EvaluationSettings::default()).unwrap();
     let html = html(&nothing);
     assert!(html.contains("<h2 id=\"methods-h\">") && !html.contains("id=\"curves\""));
     let body = html.split("<script>").next().unwrap();
     assert!(!body.contains("NaN") && !body.contains(">inf"));
-    let no_methods = evaluate(&truth, &[], Settings::default()).unwrap();
+    let no_methods = evaluate(&truth, &[], EvaluationSettings::default()).unwrap();
     assert!(self::html(&no_methods).contains("0 methods"));
 }
