@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use simtool::corpus::{Reading, Source};
@@ -15,6 +15,7 @@ use simtool::run::dedup::{
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
+use super::effect::{WordFlags, check_words};
 use super::exit::Finish;
 use super::found::discover;
 #[cfg(feature = "index")]
@@ -22,7 +23,7 @@ use super::index;
 use super::log::{Form, LogArgs};
 use super::matching::SummaryForm;
 use super::max_skipped::MaxSkipped;
-use super::method_flags::MethodArgs;
+use super::method_flags::{MethodArgs, check_verification};
 use super::reading_flags::ReadingArgs;
 use super::resource_flags::ResourceArgs;
 use super::watch::Watch;
@@ -91,13 +92,9 @@ pub struct DedupArgs {
     pub drop_all: bool,
 
     /// What copies of copies are: star compares every document that goes with the one that stays
-    #[arg(
-        long,
-        value_name = "RULE",
-        default_value = "star",
-        help_heading = "Decision"
-    )]
-    pub cluster: Rule,
+    /// [default: star]
+    #[arg(long, value_name = "RULE", help_heading = "Decision")]
+    pub cluster: Option<Rule>,
 
     /// What to write besides the reports
     #[arg(
@@ -255,8 +252,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     let begin = Instant::now();
     let own = || {
         let spec = args.method.spec(args.reading.tokenizer())?;
-        args.method
-            .check_effect(&spec, args.reading.stop_words.is_some())?;
+        check_effect(args, &spec)?;
         Ok(spec)
     };
     #[cfg(feature = "index")]
@@ -304,15 +300,13 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     }
     check_output(args, &job, &place)?;
     let unfinished = match job.begin(&place, &resources)? {
-        Begun::Complete(summary) => return complete(&summary, args),
+        Begun::Complete(summary) => return complete(&summary, args, begin.elapsed()),
         Begun::Unfinished(unfinished) => unfinished,
     };
     if let Some(warning) = unfinished.warning() {
         message::say(warning);
     }
-    if !matches!(log.form, Form::Silent | Form::Json) {
-        unfinished.found().into_iter().for_each(message::say);
-    }
+    unfinished.found().into_iter().for_each(message::say);
     let progress = Arc::new(Progress::new());
     let plan = forecast::expect(&job, &place, &resources, log, &progress)?;
     let stoppable = interrupt::stoppable(&progress);
@@ -335,12 +329,25 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
             &outcome::json(&summary, time, plan.time),
         ),
     }
-    if !args.quiet {
-        for warning in &summary.warnings {
-            message::warn(&warning.message);
-        }
+    for warning in &summary.warnings {
+        message::warn(&warning.message);
     }
     Ok(args.max_skipped.finish(summary.skipped(), summary.seen()))
+}
+
+/// Refuses flags without effect on a run by `method`.
+fn check_effect(args: &DedupArgs, method: &Spec) -> Result<()> {
+    let name = method.name();
+    if args.cluster.is_some() {
+        check_verification("--cluster", &name)?;
+    }
+    // Verification reads words, whatever the method reads.
+    let is_unverified = check_verification("--tokenizer", &name).is_err();
+    let words = WordFlags {
+        tokenizer: args.reading.tokenizer.is_some() && is_unverified,
+        stop_words: args.reading.stop_words.is_some(),
+    };
+    check_words(std::slice::from_ref(method), words)
 }
 
 /// What the flags ask for, by a method.
@@ -359,8 +366,8 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
             thousandths: args.method.similarity(),
         },
         clusters: match args.cluster {
-            Rule::Star => ClusterRule::Star,
-            Rule::Components => ClusterRule::Components,
+            Some(Rule::Star) | None => ClusterRule::Star,
+            Some(Rule::Components) => ClusterRule::Components,
         },
         keep: args.keep.clone(),
         keep_per_site: args.keep_per.is_some(),
@@ -386,15 +393,17 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
 }
 
 /// The end of a command whose output is complete already.
-fn complete(summary: &Summary, args: &DedupArgs) -> Result<Finish> {
+fn complete(summary: &Summary, args: &DedupArgs, time: Duration) -> Result<Finish> {
     if args.summary == Some(SummaryForm::Json) {
         message::write(&published(&args.output)?);
-    } else if !args.quiet {
+    } else {
         message::say(&format!(
             "already complete: {} was made by this command from these inputs",
             args.output.display()
         ));
-        message::write(&format!("{}\n", outcome::counts(summary)));
+        let log = args.log.log(args.quiet);
+        let fields = outcome::json(summary, time, None);
+        log.result(&outcome::counts(summary), &fields);
     }
     Ok(args.max_skipped.finish(summary.skipped(), summary.seen()))
 }

@@ -17,6 +17,7 @@ use simtool::run::evaluation::{Job, Named, Planting, Report, Source};
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
+use super::effect::check_words;
 use super::exit::Finish;
 use super::log::{Log, LogArgs};
 use super::reading_flags::{ReadingArgs, files};
@@ -125,18 +126,13 @@ pub struct TruthArgs {
     /// How many documents are copied, and how many unrelated pairs are drawn
     #[arg(
         long, value_name = "COUNT", default_value = "200", value_parser = number::within(1, 1_000_000),
-        help_heading = "Truth"
+        conflicts_with_all = ["pairs", "clusters"], help_heading = "Truth"
     )]
     copied: usize,
 
-    /// What the copies and the draws depend on
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        default_value = "1",
-        help_heading = "Truth"
-    )]
-    pub seed: u64,
+    /// What the copies and the draws depend on [default: 1]
+    #[arg(long, value_name = "NUMBER", help_heading = "Truth")]
+    seed: Option<u64>,
 
     /// Pairs that are not listed are not to be found
     #[arg(long, help_heading = "Truth", conflicts_with = "planted")]
@@ -201,7 +197,7 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
             .collect::<Result<_>>()?,
         settings: EvaluationSettings {
             draws: args.draws as u32,
-            seed: args.truth.seed,
+            seed: args.truth.seed(),
             wanted_precision: args.precision,
             mistakes: args.mistakes,
         },
@@ -252,6 +248,7 @@ pub fn report(
     log: Log,
     check: &dyn Fn(&[corpus::Source]) -> Result<()>,
 ) -> Result<(Report, Arc<Progress>)> {
+    check_words(&job.methods, reading.word_flags())?;
     let manner = reading.manner()?;
     let resources = resources.resources(reading.max_document, std::env::temp_dir())?;
     let sources = files(inputs, &manner.reading)?;
@@ -282,6 +279,25 @@ impl EvaluateArgs {
 }
 
 impl TruthArgs {
+    /// What the copies and the draws depend on.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
+
+    /// Refuses a seed of which nothing depends, of a command that draws no documents.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if there are no copies.
+    pub fn check_seed(&self) -> Result<()> {
+        match self.seed {
+            Some(_) if !self.planted => {
+                let message = "--seed has an effect only with --planted: add that";
+                Err(Error::new(ErrorKind::Parameter, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the truth says of pairs that it does not list that they are not to be found.
     pub fn knows_unlisted(&self) -> bool {
         self.closed_world || self.clusters.is_some()
@@ -297,7 +313,7 @@ impl TruthArgs {
             (None, Some(path)) => Source::Clusters(named(path)?),
             (None, None) => Source::Planted(Planting {
                 documents: self.copied,
-                seed: self.seed,
+                seed: self.seed(),
             }),
         })
     }

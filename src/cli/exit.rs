@@ -27,7 +27,7 @@ pub enum Finish {
 pub fn with(command: impl FnOnce() -> Result<Finish>) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         if let Some(text) = internal_error(info) {
-            message::say(&text);
+            message::error(&text);
         }
     }));
     // What a panic leaves behind is dropped, never looked at.
@@ -35,7 +35,7 @@ pub fn with(command: impl FnOnce() -> Result<Finish>) -> ExitCode {
         Ok(Ok(Finish::Complete)) => ExitCode::SUCCESS,
         Ok(Ok(Finish::Skipped)) => ExitCode::from(SKIPPED),
         Ok(Err(error)) => {
-            message::say(&error.to_string());
+            message::error(&error.to_string());
             ExitCode::from(code(&error))
         }
         Err(_) => ExitCode::from(FAILED),

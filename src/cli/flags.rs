@@ -4,9 +4,10 @@ use std::error::Error as _;
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind as Reason};
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use simtool::{Error, ErrorKind, Result};
 
+use super::addresses;
 use super::commands;
 use super::completions::CompletionsArgs;
 use super::dedup::DedupArgs;
@@ -16,8 +17,10 @@ use super::generate::GenerateArgs;
 use super::help::HelpArgs;
 #[cfg(feature = "index")]
 use super::index::IndexArgs;
+use super::log::LogForm;
 use super::man::ManArgs;
 use super::matching::MatchArgs;
+use super::message::{self, Style};
 use super::methods::MethodsArgs;
 use super::neighbours::NeighboursArgs;
 use super::screen;
@@ -146,8 +149,13 @@ pub fn parse() -> Result<Option<Flags>> {
     if let Some(error) = refusal {
         return Err(error);
     }
-    match Definition::try_parse_from(words) {
-        Ok(Definition { subcommand, plain }) => {
+    let parsed = definition.try_get_matches_from(words);
+    let parsed = parsed.and_then(|matches| Ok((Definition::from_arg_matches(&matches)?, matches)));
+    match parsed {
+        Ok((Definition { subcommand, plain }, matches)) => {
+            let (name, matches) = innermost(&matches);
+            message::set_style(style(matches));
+            addresses::refuse(name, matches)?;
             let plain = || plain.map(|args| Command::Plain(Box::new(args)));
             Ok(subcommand.or_else(plain).map(|command| Flags { command }))
         }
@@ -156,6 +164,26 @@ pub fn parse() -> Result<Option<Flags>> {
             Ok(None)
         }
         Err(error) => Err(Error::new(ErrorKind::Parameter, explain(&error))),
+    }
+}
+
+/// The name and the flags of the subcommand of a subcommand; the plain form has no name.
+fn innermost(matches: &ArgMatches) -> (&str, &ArgMatches) {
+    let mut found = ("", matches);
+    while let Some(inner) = found.1.subcommand() {
+        found = inner;
+    }
+    found
+}
+
+/// How a command with these flags writes its messages.
+fn style(matches: &ArgMatches) -> Style {
+    let is_quiet = matches.try_get_one::<bool>("quiet").ok().flatten();
+    let log = matches.try_get_one::<LogForm>("log").ok().flatten();
+    match (is_quiet, log) {
+        (Some(true), _) => Style::Errors,
+        (_, Some(LogForm::Json)) => Style::Json,
+        _ => Style::Text,
     }
 }
 

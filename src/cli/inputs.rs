@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, Builder, ScopedJoinHandle};
 use std::time::Duration;
 
-use simtool::io::{Input, InputFiles, remote};
+use simtool::io::{Input, InputFiles};
 use simtool::run::Progress;
 use simtool::run::matching;
 use simtool::{Error, ErrorKind, Result};
@@ -34,15 +34,13 @@ pub struct Inputs {
 }
 
 impl Sources {
-    /// Checks that standard input is asked for once at most, and that every file is here.
+    /// Checks that standard input is asked for once at most.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] otherwise.
     pub fn check(&self) -> Result<()> {
         let others = [&self.stop_words, &self.hash_table];
         let all = self.articles.iter().chain(&self.samples).chain(others);
-        all.clone()
-            .try_for_each(|path| remote::refuse_input(path))?;
         let times = all.filter(|path| is_standard_input(path)).count();
         if times > 1 {
             let message = format!("standard input (-) can be read once, not {times} times");

@@ -94,10 +94,15 @@ impl Log {
 
     /// Tells the result in one line.
     pub fn result(self, text: &str, fields: &Value) {
+        self.summary(false, text, fields);
+    }
+
+    /// Tells the result in one line, also of a silent command if a summary is `asked` for.
+    pub fn summary(self, asked: bool, text: &str, fields: &Value) {
         match self.form {
-            Form::Silent => {}
+            Form::Silent if !asked => {}
             Form::Json => write_json("result", fields),
-            Form::None | Form::Bar | Form::Text => {
+            Form::Silent | Form::None | Form::Bar | Form::Text => {
                 message::write(&format!("{}\n", text.trim_end()))
             }
         }

@@ -5,6 +5,7 @@ use simtool::sketch::registry::Spec;
 use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
 
+use super::effect::no_effect;
 use super::{number, values};
 
 /// The method of those who name none, and the least similarity, in thousandths.
@@ -84,8 +85,8 @@ impl MethodArgs {
             ("--shingle", self.shingle.is_some()),
         ];
         let given = of_texts.iter().find(|(_, is_given)| *is_given);
-        if let (Some((flag, _)), "exact" | "normalized") = (given, name.as_str()) {
-            return Err(no_effect(flag, &name, "documents go if they are equal"));
+        if let Some((flag, _)) = given {
+            check_verification(flag, &name)?;
         }
         if name == "minhash" {
             if !method.contains("similarity=") {
@@ -108,25 +109,6 @@ impl MethodArgs {
             add(&mut text, &parameter, &value);
         }
         Ok(text)
-    }
-
-    /// Refuses a file of stop words (`has_stop_words`) that `spec`, the method that these flags
-    /// ask for, does not use.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`], naming the flag and the method.
-    pub fn check_effect(&self, spec: &Spec, has_stop_words: bool) -> Result<()> {
-        let skips = |(name, value): &(String, String)| {
-            (name == "stop-words" || name.ends_with(".stop-words")) && value == "skip"
-        };
-        match has_stop_words && !spec.list().iter().any(skips) {
-            true => Err(no_effect(
-                "--stop-words",
-                &spec.name(),
-                "it leaves out no stop words",
-            )),
-            false => Ok(()),
-        }
     }
 
     /// The method that an index has to have, which has the `frozen` one: none, if no flag asks for
@@ -205,10 +187,15 @@ fn add(text: &mut String, parameter: &str, value: &str) {
     *text += &format!("{parameter}={value}");
 }
 
-/// The refusal of a flag that the method `name` does not use.
-fn no_effect(flag: &str, name: &str, why: &str) -> Error {
-    let message = format!("{flag} has no effect with --method {name}: {why}");
-    Error::new(ErrorKind::Parameter, message)
+/// Refuses a flag of verification if the method `name` decides by equality alone.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`], naming the flag and the method.
+pub fn check_verification(flag: &str, name: &str) -> Result<()> {
+    match name {
+        "exact" | "normalized" => Err(no_effect(flag, name, "documents go if they are equal")),
+        _ => Ok(()),
+    }
 }
 
 /// Fails if the method `name` has no such parameter.
@@ -324,31 +311,5 @@ mod tests {
         assert!(message("--method simhash:bits=64 --bits 128").ends_with("bits is set twice"));
         assert!(message("--distance 65").ends_with("distance \"65\": expected 0 to 64"));
         assert!(message("--weights idf").contains("weights \"idf\": expected tf"));
-    }
-
-    #[test]
-    fn flags_without_effect_are_refused() {
-        let refusal = |line, has_stop_words| {
-            let args = args(line);
-            let spec = args.spec(Choice::Auto).unwrap();
-            let checked = args.check_effect(&spec, has_stop_words);
-            checked.err().map(|error| error.to_string())
-        };
-        let idle = "it leaves out no stop words";
-        for (line, name) in [
-            ("--method minhash", "minhash"),
-            ("--keep-stop-words", "simhash"),
-        ] {
-            let message = format!("--stop-words has no effect with --method {name}: {idle}");
-            assert_eq!(refusal(line, true), Some(message));
-        }
-        for (line, has_stop_words) in [
-            ("", true),
-            ("--similarity 0.5 --shingle 3", false),
-            ("--method minhash --similarity 0.5", false),
-            ("--method exact", false),
-        ] {
-            assert_eq!(refusal(line, has_stop_words), None, "{line}");
-        }
     }
 }

@@ -6,10 +6,12 @@
 //!
 //! Only this folder prints, reads the environment, exits and listens to signals.
 
+mod addresses;
 mod amount;
 mod commands;
 pub mod completions;
 pub mod dedup;
+mod effect;
 pub mod evaluate;
 pub mod exit;
 pub mod explain;
@@ -27,7 +29,7 @@ mod machine;
 pub mod man;
 pub mod matching;
 mod max_skipped;
-mod message;
+pub mod message;
 mod method_flags;
 pub mod methods;
 pub mod neighbours;

@@ -15,6 +15,7 @@ use simtool::run::collection::Inputs;
 use simtool::run::neighbours::{Summary, neighbours};
 use simtool::sketch::registry::Spec;
 
+use super::effect::check_words;
 use super::exit::Finish;
 #[cfg(feature = "index")]
 use super::index::query;
@@ -50,7 +51,7 @@ pub struct NeighboursArgs {
     #[cfg(feature = "index")]
     #[arg(
         long, value_name = "DIR",
-        conflicts_with_all = ["articles", "method", "tokenizer", "stop_words", "html"]
+        conflicts_with_all = ["articles", "method", "tokenizer", "stop_words", "html", "timings"]
     )]
     against: Option<PathBuf>,
 
@@ -117,6 +118,7 @@ pub fn run(args: &NeighboursArgs) -> Result<Finish> {
     let begin = Instant::now();
     let log = args.log.log(args.quiet);
     let spec = Spec::parse(&args.method)?;
+    check_words(std::slice::from_ref(&spec), args.reading.word_flags())?;
     let manner = args.reading.manner()?;
     let articles = files(&args.articles, &manner.reading)?;
     let samples = files(&args.samples, &manner.reading)?;
@@ -144,14 +146,10 @@ pub fn run(args: &NeighboursArgs) -> Result<Finish> {
         message::write(&timings::table(&progress.finished(), begin.elapsed()));
     }
     let seconds = begin.elapsed().as_secs_f64();
-    match args.summary {
-        true => message::write(&text(&summary, seconds)),
-        false => log.result(&text(&summary, seconds), &fields(&summary, seconds)),
-    }
-    if !args.quiet {
-        message::warn_of_doubts(&summary.article_doubts, &articles);
-        message::warn_of_doubts(&summary.sample_doubts, &samples);
-    }
+    let (text, fields) = (text(&summary, seconds), fields(&summary, seconds));
+    log.summary(args.summary, &text, &fields);
+    message::warn_of_doubts(&summary.article_doubts, &articles);
+    message::warn_of_doubts(&summary.sample_doubts, &samples);
     Ok(match summary.skipped {
         0 => Finish::Complete,
         _ => Finish::Skipped,

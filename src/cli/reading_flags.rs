@@ -9,6 +9,7 @@ use simtool::run::collection::Manner;
 use simtool::text::{Choice, WordSet, builtin_stop_words, listed_stop_words};
 use simtool::{Error, ErrorKind, Result};
 
+use super::effect::WordFlags;
 use super::found::discover;
 use super::method_flags::tokenizer;
 use super::size::parse_size;
@@ -152,6 +153,14 @@ impl ReadingArgs {
     pub fn reading(&self) -> Reading {
         let html = self.html.map_or_else(HtmlText::default, HtmlText::from);
         self.fields.reading(html, self.max_document)
+    }
+
+    /// Which of the flags about words are given.
+    pub fn word_flags(&self) -> WordFlags {
+        WordFlags {
+            tokenizer: self.tokenizer.is_some(),
+            stop_words: self.stop_words.is_some(),
+        }
     }
 
     /// What is taken for a word.

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use simtool::io::usage::Usage;
+use simtool::run::WorkUnit;
 use simtool::run::matching::Summary;
 
+use super::log::rate;
 use super::plan::Plan;
 
 /// The line for people.
@@ -16,13 +18,13 @@ pub fn text(seen: &Summary, time: Duration) -> String {
     });
     format!(
         "simtool: {} pages seen ({} articles, {} samples), 0 skipped; {} samples matched, \
-         {} matches; {seconds:.3} s, {:.2} GB/s, peak memory {memory}\n",
+         {} matches; {seconds:.3} s, {}, peak memory {memory}\n",
         seen.articles + seen.samples,
         seen.articles,
         seen.samples,
         seen.matched_samples,
         seen.matches,
-        seen.input_bytes as f64 / 1e9 / seconds,
+        rate(seen.input_bytes as f64 / seconds, WorkUnit::Bytes),
     )
 }
 

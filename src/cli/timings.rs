@@ -11,7 +11,7 @@ use simtool::run::StageTime;
 pub fn table(stages: &[StageTime], total: Duration) -> String {
     let mut table = format!(
         "{:<12} {:>10} {:>16} {:>10}\n",
-        "stage", "seconds", "bytes", "GB/s"
+        "stage", "seconds", "bytes", "MB/s"
     );
     for stage in stages {
         let _ = writeln!(
@@ -38,8 +38,8 @@ fn row(name: &str, time: Duration, bytes: u64) -> String {
     match bytes {
         0 => format!("{name:<12} {seconds:>10.4} {:>16} {:>10}", "-", "-"),
         _ => {
-            let rate = bytes as f64 / 1e9 / seconds;
-            format!("{name:<12} {seconds:>10.4} {bytes:>16} {rate:>10.3}")
+            let rate = bytes as f64 / 1e6 / seconds;
+            format!("{name:<12} {seconds:>10.4} {bytes:>16} {rate:>10.1}")
         }
     }
 }
@@ -59,7 +59,7 @@ mod tests {
         }];
         let table = table(&stages, Duration::from_millis(2500));
         for row in [
-            "count            2.0000       3000000000      1.500\n",
+            "count            2.0000       3000000000     1500.0\n",
             "files            0.5000                -          -\n",
             "total            2.5000                -          -\n",
         ] {

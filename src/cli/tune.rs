@@ -83,6 +83,7 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
         false => args.method.clone(),
     };
     let specs = methods(&asked, &args.sweep)?;
+    args.truth.check_seed()?;
     let job = Job {
         methods: specs.clone(),
         truth: args.truth.source()?,
@@ -91,7 +92,7 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
         matches: Vec::new(),
         settings: EvaluationSettings {
             draws: 0,
-            seed: args.truth.seed,
+            seed: args.truth.seed(),
             wanted_precision: Some(args.precision),
             mistakes: 0,
         },

@@ -29,6 +29,16 @@ pub fn refuse_output(path: &Path) -> Result<()> {
     })
 }
 
+/// Refuses a remote index.
+///
+/// # Errors
+/// As [`refuse_input`].
+pub fn refuse_index(path: &Path) -> Result<()> {
+    refuse(path, "indices", |_| {
+        "keep the index in a local directory, and copy the directory".to_owned()
+    })
+}
+
 fn refuse(path: &Path, what: &str, advice: impl Fn(&str) -> String) -> Result<()> {
     let Some(scheme) = scheme(path) else {
         return Ok(());
@@ -68,6 +78,8 @@ mod tests {
             assert!(error.to_string().contains(word), "{error}");
             let error = refuse_output(Path::new(path)).unwrap_err();
             assert!(error.to_string().contains("upload"), "{error}");
+            let error = refuse_index(Path::new(path)).unwrap_err();
+            assert!(error.to_string().contains("local directory"), "{error}");
         }
         for path in [
             "", "-", "a", "a/b://c", "c://x", "./s3://b", "://x", "1a://x", "s3:/b",

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use serde::{Deserialize, Serialize};
+use simtool::Error;
 use simtool::index::{Options, vacant};
 use simtool::run::seen::Seen;
 
 use super::Service;
+use super::log::Log;
 use super::problem::Problem;
 use super::routes::{Answered, body, json};
 
@@ -51,8 +53,9 @@ pub async fn copy(State(service): State<Arc<Service>>, request: Request) -> Answ
     let turn = copying.try_acquire_owned();
     let turn = turn.map_err(|_| Problem::copying())?;
     let (seen, to) = (Arc::clone(&service.seen), directory.join(&wanted.name));
+    let log = service.config.log;
     let made = tokio::task::spawn_blocking(move || {
-        let made = catch_unwind(AssertUnwindSafe(|| make(&seen, &to)));
+        let made = catch_unwind(AssertUnwindSafe(|| make(&seen, &to, log)));
         drop((place, turn));
         made.unwrap_or_else(|_| Err(Problem::unanswered()))
     });
@@ -60,7 +63,11 @@ pub async fn copy(State(service): State<Arc<Service>>, request: Request) -> Answ
     Ok(json(&Made { name: wanted.name }))
 }
 
-fn make(seen: &Seen, to: &Path) -> Result<(), Problem> {
+fn make(seen: &Seen, to: &Path, log: Log) -> Result<(), Problem> {
+    let failed = |error: &Error| {
+        log.failed("copy", error);
+        Problem::of_a_copy(error)
+    };
     // A link leads out of the directory, or nowhere.
     if to.is_symlink() {
         return Err(Problem::copy_exists());
@@ -68,7 +75,7 @@ fn make(seen: &Seen, to: &Path) -> Result<(), Problem> {
     // Where a process ended before its copy did, the rest of it is replaced.
     vacant(to).map_err(|error| match error.kind() {
         simtool::ErrorKind::Parameter => Problem::copy_exists(),
-        _ => Problem::of_a_copy(&error),
+        _ => failed(&error),
     })?;
     let is_ours = !to.exists();
     seen.copy(to, &Options::default()).map_err(|error| {
@@ -76,7 +83,7 @@ fn make(seen: &Seen, to: &Path) -> Result<(), Problem> {
         if is_ours {
             let _ = std::fs::remove_dir_all(to);
         }
-        Problem::of_a_copy(&error)
+        failed(&error)
     })
 }
 
@@ -111,12 +118,12 @@ mod tests {
             assert!(added.is_ok());
             let to = trial.directory.path().join("copy");
             disk.fail(Some(|| std::io::ErrorKind::StorageFull.into()));
-            let problem = make(&service.seen, &to).unwrap_err();
+            let problem = make(&service.seen, &to, Log::Quiet).unwrap_err();
             assert_eq!(problem.code(), "disk-full");
             assert!(!to.exists());
             disk.fail(None);
-            assert!(make(&service.seen, &to).is_ok());
-            let again = make(&service.seen, &to).unwrap_err();
+            assert!(make(&service.seen, &to, Log::Quiet).is_ok());
+            let again = make(&service.seen, &to, Log::Quiet).unwrap_err();
             assert_eq!(again.code(), "copy-exists");
         });
     }

@@ -5,6 +5,9 @@ use std::net::SocketAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
+use simtool::Error;
+
+use crate::cli::message;
 
 /// What is told of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,24 +30,53 @@ pub struct Answered<'a> {
     pub milliseconds: f64,
 }
 
+/// An operation of the service that failed.
+#[derive(Serialize)]
+struct Failed<'a> {
+    /// Seconds since 1970.
+    time: f64,
+    operation: &'a str,
+    error: String,
+}
+
 impl Log {
+    /// Tells why an operation failed, whatever is told of requests: its caller hears less.
+    pub fn failed(self, operation: &str, error: &Error) {
+        let error = error.to_string();
+        match self {
+            Log::Quiet => message::say(&format!("{operation}: {error}")),
+            Log::Json => write(&Failed {
+                time: seconds_since_1970(),
+                operation,
+                error,
+            }),
+        }
+    }
+
     /// Tells of a request.
     pub fn answered(self, peer: SocketAddr, method: &str, path: &str, status: u16, took: Duration) {
         if self == Log::Quiet {
             return;
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let answered = Answered {
-            time: now.map_or(0.0, |since| since.as_secs_f64()),
+        write(&Answered {
+            time: seconds_since_1970(),
             peer,
             method,
             path,
             status,
             milliseconds: took.as_secs_f64() * 1e3,
-        };
-        let mut line = serde_json::to_vec(&answered).unwrap_or_default();
-        line.push(b'\n');
-        // Where nobody listens, there is nobody to tell.
-        let _ = std::io::stderr().write_all(&line);
+        });
     }
+}
+
+fn seconds_since_1970() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0.0, |since| since.as_secs_f64())
+}
+
+fn write(line: &impl Serialize) {
+    let mut line = serde_json::to_vec(line).unwrap_or_default();
+    line.push(b'\n');
+    // An error here has no one to be reported to.
+    let _ = std::io::stderr().write_all(&line);
 }

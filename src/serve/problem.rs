@@ -133,13 +133,17 @@ impl Problem {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
     }
 
-    /// What went wrong with a copy; the index is as it was, whatever it is.
+    /// A copy that could not be made; the index is as it was. The paths of this machine are not
+    /// for callers: the log of the service has them.
     pub fn of_a_copy(error: &Error) -> Problem {
+        let why = error.cause().map(|cause| format!(" ({})", cause.kind()));
+        let detail = format!(
+            "no copy was made{}: standard error of the service says where",
+            why.unwrap_or_default()
+        );
         match Problem::from(error) {
-            problem if problem.status == StatusCode::BAD_REQUEST => {
-                Problem::broken(error.to_string())
-            }
-            problem => problem,
+            problem if problem.status == StatusCode::BAD_REQUEST => Problem::broken(detail),
+            problem => Problem { detail, ..problem },
         }
     }
 

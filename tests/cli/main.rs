@@ -12,6 +12,7 @@ mod memory;
 mod outputs;
 mod plain_form;
 mod refused_flags;
+mod remote;
 mod reports;
 #[path = "../skipped/mod.rs"]
 mod skipped;

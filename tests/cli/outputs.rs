@@ -33,7 +33,7 @@ const INPUTS: [&str; 18] = [
 ];
 const OUTPUTS: [&str; 3] = [
     "--output",
-    "--skipped",
+    "--skipped-report",
     // Of the service, which makes a new directory in it for each copy.
     "--copies",
 ];
@@ -70,19 +70,19 @@ const COMMANDS: &[Case] = &[
     #[cfg(feature = "index")]
     Case {
         line: "index query seen a.jsonl b.jsonl --stop-words words OUT",
-        flags: &["--output", "--skipped"],
+        flags: &["--output", "--skipped-report"],
         inputs: &["a.jsonl", "b.jsonl", "words", "seen/index.json"],
     },
     #[cfg(feature = "index")]
     Case {
         line: "index add seen a.jsonl b.jsonl --stop-words words OUT",
-        flags: &["--output", "--skipped"],
+        flags: &["--output", "--skipped-report"],
         inputs: &["a.jsonl", "b.jsonl", "words", "seen/index.json"],
     },
     #[cfg(feature = "index")]
     Case {
         line: "index build new a.jsonl b.jsonl --stop-words words OUT",
-        flags: &["--skipped"],
+        flags: &["--skipped-report"],
         inputs: &["a.jsonl", "b.jsonl", "words"],
     },
     Case {

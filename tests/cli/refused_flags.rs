@@ -101,3 +101,89 @@ fn instruction_sets_that_are_not_there() {
         None => crate::skipped::skipped("this processor has all instruction sets"),
     }
 }
+
+#[test]
+fn flags_without_effect_on_the_method() {
+    let place = Workplace::empty();
+    place.write("a.jsonl", "{\"id\":\"1\",\"text\":\"one two three\"}\n");
+    place.write("words", "the");
+    place.write("pairs.tsv", "a\tb\tlabel\n");
+    let stop_words = "--stop-words has no effect with --method";
+    let tokenizer = "--tokenizer has no effect with --method";
+    let mut cases = vec![
+        (
+            "dedup a.jsonl -o out --method exact --tokenizer chars",
+            tokenizer,
+        ),
+        (
+            "dedup a.jsonl -o out --method exact --cluster components",
+            "--cluster has no effect with --method exact: documents go if they are equal",
+        ),
+        (
+            "dedup a.jsonl -o out --method normalized --cluster star",
+            "--cluster has no effect with --method normalized",
+        ),
+        (
+            "match --articles a.jsonl --samples a.jsonl --method characters --tokenizer ascii",
+            tokenizer,
+        ),
+        (
+            "match --articles a.jsonl --samples a.jsonl --method minhash --stop-words words",
+            stop_words,
+        ),
+        (
+            "evaluate a.jsonl --planted --method exact --method characters --tokenizer ascii",
+            "--method exact or characters: it reads no words",
+        ),
+        (
+            "evaluate a.jsonl --planted --method minhash --stop-words words",
+            stop_words,
+        ),
+        (
+            "evaluate a.jsonl --pairs pairs.tsv --copied 9",
+            "cannot be used with '--copied",
+        ),
+        (
+            "tune a.jsonl --planted --method exact --tokenizer ascii",
+            tokenizer,
+        ),
+        (
+            "tune a.jsonl --pairs pairs.tsv --seed 9",
+            "--seed has an effect only with --planted",
+        ),
+    ];
+    if cfg!(feature = "index") {
+        cases.extend([
+            (
+                "index build new a.jsonl --method exact --tokenizer ascii",
+                tokenizer,
+            ),
+            (
+                "index build new a.jsonl --method minhash --stop-words words",
+                stop_words,
+            ),
+            (
+                "index build new a.jsonl --method shingles --layout compact",
+                "--layout has no effect with --method shingles: it makes no fingerprints",
+            ),
+            (
+                "match --against seen --samples a.jsonl --timings",
+                "cannot be used with '--timings'",
+            ),
+        ]);
+    }
+    for (line, message) in cases {
+        place.refuse(line, &[message]);
+        assert!(
+            !place.path("out").exists() && !place.path("new").exists(),
+            "{line}"
+        );
+    }
+    for line in [
+        "dedup a.jsonl -o out --method characters --tokenizer ascii --cluster star",
+        "dedup a.jsonl -o out2 --method normalized --tokenizer ascii",
+        "match --articles a.jsonl --samples a.jsonl --stop-words words --tokenizer ascii",
+    ] {
+        place.run(line).success();
+    }
+}

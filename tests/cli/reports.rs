@@ -18,7 +18,7 @@ fn summary_for_people_is_one_line() {
         let summary = stderr(&place, &format!("100 16 {flag}"));
         assert!(summary.starts_with(expected), "{summary}");
         assert_eq!(summary.lines().count(), 1);
-        for unit in [" s, ", " GB/s, ", "peak memory ", " MB\n"] {
+        for unit in [" s, ", " MB/s, ", "peak memory ", " MB\n"] {
             assert!(summary.contains(unit), "{summary}");
         }
     }

@@ -74,7 +74,7 @@ fn adding_says_what_became_of_each_document() {
 
     // With lines on standard output, counts are elsewhere.
     let assert = place
-        .run("index add seen new.jsonl -o - --limit 1 --quiet")
+        .run("index add seen new.jsonl -o - --limit 1")
         .success();
     let output = assert.get_output();
     let again = super::parsed(std::str::from_utf8(&output.stdout).unwrap());
@@ -89,8 +89,13 @@ fn adding_says_what_became_of_each_document() {
     let counts = "7 documents: 0 new, 0 duplicate, 7 unchanged, 0 changed, 0 empty; 0 skipped\n";
     assert_eq!(output.stderr, counts.as_bytes());
     place.refuse(
-        "index add seen new.jsonl -o here --skipped here",
+        "index add seen new.jsonl -o here --skipped-report here",
         &["here", "the same place"],
+    );
+    // Of dedup, where it says what becomes of such records.
+    place.refuse(
+        "index add seen new.jsonl --skipped here",
+        &["--skipped-report"],
     );
 }
 
@@ -103,7 +108,7 @@ fn what_is_skipped_is_listed() {
         "in.jsonl",
         format!("{good}{{broken\n{{\"id\":\"i\"}}\n{large}"),
     );
-    let flags = "--max-document 2K --skipped out.jsonl";
+    let flags = "--max-document 2K --skipped-report out.jsonl";
     let size = large.len();
     let at = |start: usize, length: usize| json!(["in.jsonl", start, length, null]);
     let starts = [good.len(), good.len() + 8, good.len() + 8 + 11];
@@ -134,7 +139,7 @@ fn what_is_skipped_is_listed() {
     assert_eq!(place.lines("dedup/skipped.jsonl"), place.lines("out.jsonl"));
 
     place.write("good.jsonl", &good);
-    place.stdout("index add seen good.jsonl --skipped none.jsonl");
+    place.stdout("index add seen good.jsonl --skipped-report none.jsonl");
     assert_eq!(place.lines("none.jsonl"), Vec::<Value>::new());
 }
 
@@ -172,7 +177,7 @@ fn a_document_that_no_index_takes_is_skipped_and_named() {
             place.stdout("index build added a.jsonl --method shingles");
         }
         let assert = place
-            .run(&format!("index {command} --skipped skipped.jsonl"))
+            .run(&format!("index {command} --skipped-report skipped.jsonl"))
             .code(3);
         let said = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
         assert!(said.starts_with(verdicts), "{said}");
@@ -311,7 +316,7 @@ fn accidental_hits_are_announced_where_they_show() {
             (format!("build {index} few.jsonl --method {method}"), few),
             (format!("add {index} many.jsonl"), many),
         ] {
-            let said = said(&format!("index {command} --quiet"));
+            let said = said(&format!("index {command} --log none"));
             match expected {
                 Some(expected) => assert!(said.contains(expected), "{method}: {said:?}"),
                 None => assert_eq!(said, "", "{method}"),

@@ -9,6 +9,7 @@ mod daily;
 mod fixture;
 mod formats;
 mod listing;
+mod reports;
 
 use std::fs;
 use std::path::PathBuf;

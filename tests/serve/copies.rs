@@ -106,3 +106,27 @@ fn copies_that_are_refused() {
         .problem(400, "bad-json");
     assert!(place.path().join("taken/mine").exists());
 }
+
+/// Callers hear why there is no copy, and the log of the service hears where.
+#[test]
+fn a_copy_that_fails_names_no_path_to_callers() {
+    for (flags, start) in [("", "simtool: copy: "), ("--log json", "{\"time\":")] {
+        let place = tempfile::tempdir().unwrap();
+        let copies = place.path().join("copies");
+        std::fs::create_dir(&copies).unwrap();
+        let service = Service::start(&format!("--copies {} {flags}", copies.display()));
+        // Also for the superuser nothing can be made in it.
+        std::fs::remove_dir(&copies).unwrap();
+        std::fs::write(&copies, "").unwrap();
+        let refused = service.post("/v1/copies", &json!({"name": "a"}));
+        refused.problem(500, "internal");
+        let detail = refused.json()["detail"].as_str().unwrap().to_owned();
+        assert!(detail.starts_with("no copy was made ("), "{detail}");
+        assert!(detail.contains("standard error"), "{detail}");
+        let path = place.path().display().to_string();
+        assert!(!refused.text().contains(&path), "{}", refused.text());
+        let (_, told) = service.end();
+        let line = told.lines().find(|line| line.contains(&path)).unwrap();
+        assert!(line.starts_with(start), "{told}");
+    }
+}

@@ -12,7 +12,7 @@ use super::query::MOST_MATCHES;
 use super::settings_flags::{SettingsArgs, manner_of};
 use super::working::{DocumentArgs, tell, tell_accidents};
 use crate::cli::exit::Finish;
-use crate::cli::number;
+use crate::cli::{message, number};
 
 /// Look for documents and add them, each in one step
 ///
@@ -62,8 +62,8 @@ pub fn run(args: &AddArgs) -> Result<Finish> {
     let sources = working.sources(&args.documents, &manner.reading, &mut files)?;
     let temp_dir = args.documents.temp_dir();
     let output = LineFile::new(args.output.as_deref(), "--output", &mut files, temp_dir)?;
-    let skipped = args.documents.skipped();
-    let skipped = LineFile::new(skipped, "--skipped", &mut files, temp_dir)?;
+    let skipped = args.documents.skipped_report();
+    let skipped = LineFile::new(skipped, "--skipped-report", &mut files, temp_dir)?;
     let (mut lines, mut skips) = (output.begin()?, skipped.begin()?);
     let mut take = |more: &[u8]| lines.write(more);
     let listing = args.output.is_some().then_some(Listing {
@@ -77,6 +77,7 @@ pub fn run(args: &AddArgs) -> Result<Finish> {
     skips.publish()?;
     drop(working);
     tell_accidents(&seen);
-    args.documents.warn_of_doubts(&added.doubts, &sources);
-    tell(&added, output.is_screen() || skipped.is_screen())
+    message::warn_of_doubts(&added.doubts, &sources);
+    let screen_is_taken = output.is_screen() || skipped.is_screen();
+    tell(&added, args.documents.log(), screen_is_taken)
 }

@@ -6,11 +6,14 @@ use clap::{Args, ValueEnum};
 use simtool::Result;
 use simtool::index::{Layout, Options, vacant};
 use simtool::run::seen::{Payload, Seen, Settings};
+use simtool::sketch::Shape;
 
 use super::line_file::LineFile;
 use super::settings_flags::SettingsArgs;
 use super::working::{DocumentArgs, tell_accidents, tell_built};
+use crate::cli::effect::{no_effect, preview_of};
 use crate::cli::exit::Finish;
+use crate::cli::message;
 
 /// Make an index of many documents at once
 ///
@@ -33,9 +36,10 @@ pub struct BuildArgs {
     #[arg(long, value_name = "FIELDS", default_value = "none")]
     payload: PayloadName,
 
-    /// Which tables fingerprints get: fast, or compact (at most 34 bytes for a fingerprint of 64 bits; slower where they are skewed)
-    #[arg(long, value_name = "LAYOUT", default_value = "fast")]
-    layout: LayoutName,
+    /// Which tables fingerprints get: fast, or compact (at most 34 bytes for a fingerprint of 64
+    /// bits; slower where they are skewed) [default: fast]
+    #[arg(long, value_name = "LAYOUT")]
+    layout: Option<LayoutName>,
 }
 
 /// The values of --payload.
@@ -59,17 +63,24 @@ pub enum LayoutName {
 pub fn run(args: &BuildArgs) -> Result<Finish> {
     vacant(&args.index)?;
     let spec = args.settings.spec()?;
+    if args.layout.is_some() && preview_of(&spec)?.shape() == Shape::Keys {
+        return Err(no_effect(
+            "--layout",
+            &spec.name(),
+            "it makes no fingerprints",
+        ));
+    }
     let manner = args.settings.manner(args.documents.reading())?;
     let working = args.documents.begin(&args.index)?;
     let mut files = args.settings.files();
     files.add_directory(&args.index);
     let sources = working.sources(&args.documents, &manner.reading, &mut files)?;
-    let (skipped, temp_dir) = (args.documents.skipped(), args.documents.temp_dir());
-    let skipped = LineFile::new(skipped, "--skipped", &mut files, temp_dir)?;
+    let (skipped, temp_dir) = (args.documents.skipped_report(), args.documents.temp_dir());
+    let skipped = LineFile::new(skipped, "--skipped-report", &mut files, temp_dir)?;
     let inputs = working.inputs(&sources, &manner);
     let settings = Settings::counted(spec, inputs)?;
     let options = Options {
-        layout: args.layout.into(),
+        layout: args.layout.unwrap_or(LayoutName::Fast).into(),
         ..working.options()
     };
     let (index, payload) = (&args.index, args.payload.into());
@@ -81,8 +92,8 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
     skips.publish()?;
     drop(working);
     tell_accidents(&seen);
-    args.documents.warn_of_doubts(&added.doubts, &sources);
-    tell_built(&added, skipped.is_screen())
+    message::warn_of_doubts(&added.doubts, &sources);
+    tell_built(&added, args.documents.log(), skipped.is_screen())
 }
 
 impl From<PayloadName> for Payload {

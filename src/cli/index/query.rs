@@ -17,7 +17,7 @@ use super::settings_flags::{SettingsArgs, manner_of};
 use super::working::{DocumentArgs, Sources, finish, read_only};
 use crate::cli::exit::Finish;
 use crate::cli::interrupt::stoppable;
-use crate::cli::log::{Form, Log};
+use crate::cli::log::Log;
 use crate::cli::watch::Watch;
 use crate::cli::{message, number};
 
@@ -90,7 +90,7 @@ pub fn run(args: &QueryArgs) -> Result<Finish> {
         temp_dir: documents.temp_dir(),
         limit: args.limit,
         output: &args.output,
-        skipped: documents.skipped(),
+        skipped: documents.skipped_report(),
         summary: args.summary,
         log: documents.log(),
     })
@@ -116,7 +116,7 @@ pub fn ask(mut question: Question<'_>) -> Result<Finish> {
     };
     let (output, temp_dir) = (Some(question.output), question.temp_dir);
     let output = LineFile::new(output, "--output", &mut files, temp_dir)?;
-    let skipped = LineFile::new(question.skipped, "--skipped", &mut files, temp_dir)?;
+    let skipped = LineFile::new(question.skipped, "--skipped-report", &mut files, temp_dir)?;
     let (mut lines, mut skips) = (output.begin()?, skipped.begin()?);
     let mut write = |more: &[u8]| lines.write(more);
     let asked = seen.query_inputs(inputs, question.limit, &mut write, &mut |more| {
@@ -129,22 +129,15 @@ pub fn ask(mut question: Question<'_>) -> Result<Finish> {
         "{} documents: {} with a match, {} unchanged, {} changed, {} empty; {} skipped\n",
         asked.documents, asked.matched, asked.unchanged, asked.changed, asked.empty, asked.skipped,
     );
-    match question.summary {
-        true => message::write(&text),
-        false => question.log.result(
-            &text,
-            &json!({
-                "documents": asked.documents,
-                "matched": asked.matched,
-                "unchanged": asked.unchanged,
-                "changed": asked.changed,
-                "empty": asked.empty,
-                "skipped": asked.skipped,
-            }),
-        ),
-    }
-    if question.log.form != Form::Silent {
-        message::warn_of_doubts(&asked.doubts, &sources);
-    }
+    let fields = json!({
+        "documents": asked.documents,
+        "matched": asked.matched,
+        "unchanged": asked.unchanged,
+        "changed": asked.changed,
+        "empty": asked.empty,
+        "skipped": asked.skipped,
+    });
+    question.log.summary(question.summary, &text, &fields);
+    message::warn_of_doubts(&asked.doubts, &sources);
     Ok(finish(asked.skipped))
 }

@@ -4,11 +4,12 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde_json::json;
 use simtool::run::seen::{Seen, Wanted};
 use simtool::{Error, ErrorKind, Result};
 
-use super::working::writable;
-use crate::cli::{machine, screen};
+use super::working::{ReportArgs, tell_result, writable};
+use crate::cli::machine;
 
 /// So many ids share a commit.
 const GROUP: usize = 1 << 14;
@@ -27,6 +28,9 @@ pub struct RemoveArgs {
     /// File of ids, one a line; - is standard input
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
+
+    #[command(flatten)]
+    reports: ReportArgs,
 }
 
 /// Removes, and prints how many were there.
@@ -69,7 +73,9 @@ pub fn run(args: &RemoveArgs) -> Result<()> {
         }
     }
     remove(&mut group)?;
-    screen::print(format!("{removed} removed, {unknown} not found\n").as_bytes())
+    let text = format!("{removed} removed, {unknown} not found\n");
+    let fields = json!({ "removed": removed, "not_found": unknown });
+    tell_result(args.reports.log(), &text, &fields, false)
 }
 
 fn open(path: &Path) -> std::io::Result<BufReader<Box<dyn Read>>> {

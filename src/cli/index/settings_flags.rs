@@ -11,6 +11,7 @@ use simtool::run::seen::{Settings, Wanted};
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, builtin_stop_words};
 
+use crate::cli::effect::{WordFlags, check_words};
 use crate::cli::method_flags::{USUAL_METHOD, tokenizer};
 use crate::cli::reading_flags::{HtmlPart, stop_words};
 use crate::cli::values;
@@ -70,9 +71,15 @@ impl SettingsArgs {
     /// The method of a new index.
     ///
     /// # Errors
-    /// Those of reading it.
+    /// Those of reading it, and of flags about words that it does not use.
     pub fn spec(&self) -> Result<Spec> {
-        Spec::parse(self.method.as_deref().unwrap_or(USUAL_METHOD))
+        let spec = Spec::parse(self.method.as_deref().unwrap_or(USUAL_METHOD))?;
+        let words = WordFlags {
+            tokenizer: self.tokenizer.is_some(),
+            stop_words: self.stop_words.is_some(),
+        };
+        check_words(std::slice::from_ref(&spec), words)?;
+        Ok(spec)
     }
 
     /// How the documents of a new index are read; `reading` says the rest.

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use serde_json::{Value, json};
 use simtool::corpus::{HtmlText, Reading, Source};
 use simtool::index::Options;
 use simtool::io::InputFiles;
 use simtool::run::collection::{Inputs, Manner};
-use simtool::run::doubts::Doubts;
 use simtool::run::seen::{Added, Seen};
 use simtool::run::streams::spool;
 use simtool::run::{Progress, Resources};
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use crate::cli::exit::Finish;
 use crate::cli::found::discover;
 use crate::cli::interrupt::{Stoppable, stoppable};
-use crate::cli::log::{Log, LogArgs};
+use crate::cli::log::{Form, Log, LogArgs};
 use crate::cli::reading_flags::FieldArgs;
 use crate::cli::resource_flags::ResourceArgs;
 use crate::cli::size::parse_size;
@@ -49,14 +49,28 @@ pub struct DocumentArgs {
     /// Write a JSON object a line for each document that is skipped: its id and place, the reason
     /// and a detail; - is standard output
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
-    skipped: Option<PathBuf>,
+    skipped_report: Option<PathBuf>,
 
+    #[command(flatten)]
+    reports: ReportArgs,
+}
+
+/// What a command says besides its output.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ReportArgs {
     #[command(flatten)]
     log: LogArgs,
 
-    /// No progress, and no warning of text that may be misread
+    /// Nothing but errors: no progress, no messages, no result line
     #[arg(long, help_heading = "Reports")]
     quiet: bool,
+}
+
+impl ReportArgs {
+    /// How progress and result are told.
+    pub fn log(self) -> Log {
+        self.log.log(self.quiet)
+    }
 }
 
 /// What a command works with.
@@ -81,8 +95,8 @@ impl DocumentArgs {
     }
 
     /// Where skipped documents are listed, if they are.
-    pub fn skipped(&self) -> Option<&Path> {
-        self.skipped.as_deref()
+    pub fn skipped_report(&self) -> Option<&Path> {
+        self.skipped_report.as_deref()
     }
 
     /// The directory of temporary files, if the user names one.
@@ -92,7 +106,7 @@ impl DocumentArgs {
 
     /// How progress and result are told.
     pub fn log(&self) -> Log {
-        self.log.log(self.quiet)
+        self.reports.log()
     }
 
     /// How they are read, but for what an index has frozen.
@@ -110,13 +124,6 @@ impl DocumentArgs {
             _ => PathBuf::from("."),
         };
         self.resources.resources(self.max_document, temporary)
-    }
-
-    /// Warns of documents whose characters may be wrong.
-    pub fn warn_of_doubts(&self, doubts: &Doubts, sources: &[Source]) {
-        if !self.quiet {
-            message::warn_of_doubts(doubts, sources);
-        }
     }
 
     /// Begins the work.
@@ -226,11 +233,11 @@ pub fn writable() -> Options {
     }
 }
 
-/// Says what was added, on standard error if standard output has lines.
+/// Tells what was added.
 ///
 /// # Errors
-/// Those of standard output.
-pub fn tell(added: &Added, screen_is_taken: bool) -> Result<Finish> {
+/// Those of [`tell_result`].
+pub fn tell(added: &Added, log: Log, screen_is_taken: bool) -> Result<Finish> {
     let text = format!(
         "{} documents: {} new, {} duplicate, {} unchanged, {} changed, {} empty; {} skipped\n",
         added.documents(),
@@ -241,34 +248,52 @@ pub fn tell(added: &Added, screen_is_taken: bool) -> Result<Finish> {
         added.empty,
         added.skipped,
     );
-    print(&text, screen_is_taken)?;
+    let fields = json!({
+        "documents": added.documents(),
+        "new": added.new,
+        "duplicate": added.duplicate,
+        "unchanged": added.unchanged,
+        "changed": added.changed,
+        "empty": added.empty,
+        "skipped": added.skipped,
+    });
+    tell_result(log, &text, &fields, screen_is_taken)?;
     Ok(finish(added.skipped))
 }
 
-/// Says what an index was built of; its documents were not looked for.
+/// Tells what an index was built of; its documents were not looked for.
 ///
 /// # Errors
-/// Those of standard output.
-pub fn tell_built(built: &Added, screen_is_taken: bool) -> Result<Finish> {
+/// Those of [`tell_result`].
+pub fn tell_built(built: &Added, log: Log, screen_is_taken: bool) -> Result<Finish> {
+    let documents = built.new + built.empty;
     let text = format!(
-        "{} documents added, not compared with each other ({} with nothing to compare); {} \
-         replaced by a later one of the same id; {} skipped\n",
-        built.new + built.empty,
-        built.empty,
-        built.changed,
-        built.skipped,
+        "{documents} documents added, not compared with each other ({} with nothing to compare); \
+         {} replaced by a later one of the same id; {} skipped\n",
+        built.empty, built.changed, built.skipped,
     );
-    print(&text, screen_is_taken)?;
+    let fields = json!({
+        "documents": documents,
+        "empty": built.empty,
+        "replaced": built.changed,
+        "skipped": built.skipped,
+    });
+    tell_result(log, &text, &fields, screen_is_taken)?;
     Ok(finish(built.skipped))
 }
 
-fn print(text: &str, screen_is_taken: bool) -> Result<()> {
-    match screen_is_taken {
-        true => {
-            message::write(text);
+/// Tells the result of a command in one line: on standard output, or on standard error if standard
+/// output has lines. As a JSON object it goes to standard error, as that of every command.
+///
+/// # Errors
+/// Those of standard output.
+pub fn tell_result(log: Log, text: &str, fields: &Value, screen_is_taken: bool) -> Result<()> {
+    match log.form {
+        Form::None | Form::Bar | Form::Text if !screen_is_taken => screen::print(text.as_bytes()),
+        _ => {
+            log.result(text, fields);
             Ok(())
         }
-        false => screen::print(text.as_bytes()),
     }
 }
 

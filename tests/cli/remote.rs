@@ -1,0 +1,112 @@
+//! Remote addresses are refused by every command, and nothing is made of them.
+
+use std::fs;
+
+use crate::workplace::Workplace;
+
+const TEXT: &str = "{\"id\":\"1\",\"text\":\"one two three four five six seven\"}\n";
+
+fn place() -> Workplace {
+    let place = Workplace::example();
+    place.write("a.jsonl", TEXT);
+    place.write("pairs.tsv", "a\tb\tlabel\n");
+    #[cfg(feature = "index")]
+    place.run("index build seen a.jsonl").success();
+    place
+}
+
+fn names(place: &Workplace) -> Vec<String> {
+    let entries = fs::read_dir(place.path(".")).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn remote_addresses_are_refused_by_every_command() {
+    let place = place();
+    let before = names(&place);
+    let mut inputs = vec![
+        "dedup https://host/x.jsonl -o out",
+        "dedup a.jsonl --against s3://bucket/x -o out",
+        "dedup a.jsonl --files-from s3://bucket/list -o out",
+        "dedup a.jsonl --stop-words https://host/words -o out",
+        "match --articles s3://bucket/x --samples a.jsonl",
+        "match --articles a.jsonl --samples gs://bucket/x",
+        "evaluate s3://bucket/x --planted",
+        "evaluate a.jsonl --pairs https://host/pairs.tsv",
+        "evaluate a.jsonl --pairs pairs.tsv --matches s3://bucket/found",
+        "tune hf://datasets/x --planted",
+        "explain a b --in s3://bucket/x",
+        "explain --pair s3://bucket/duplicates.jsonl --id 1",
+        "100 16 --dir s3://bucket/x",
+        "100 16 --hashes https://host/hashvalue.txt",
+    ];
+    let mut outputs = vec![
+        "dedup a.jsonl -o s3://bucket/x",
+        "dedup a.jsonl -o out --temp-dir s3://bucket/x",
+        "match --articles a.jsonl --samples a.jsonl -o gs://bucket/x",
+        "evaluate a.jsonl --pairs pairs.tsv -o s3://bucket/x",
+        "100 16 --output s3://bucket/x",
+        "generate --dir s3://bucket/x",
+    ];
+    let mut indices = Vec::new();
+    if cfg!(feature = "index") {
+        inputs.extend([
+            "index build new https://host/x.jsonl",
+            "index add seen https://host/x.jsonl",
+            "index query seen gs://bucket/x.jsonl",
+            "index remove seen --ids s3://bucket/ids",
+            "match --against s3://bucket/seen --samples a.jsonl",
+        ]);
+        outputs.extend([
+            "index add seen a.jsonl -o s3://bucket/x",
+            "index query seen a.jsonl --skipped-report s3://bucket/x",
+            "index copy seen s3://bucket/x",
+            "index rescue seen s3://bucket/x",
+        ]);
+        indices.extend([
+            "index build s3://bucket/seen a.jsonl",
+            "index add s3://bucket/seen a.jsonl",
+            "index query s3://bucket/seen a.jsonl",
+            "index info s3://bucket/seen",
+            "index check s3://bucket/seen",
+        ]);
+    }
+    if cfg!(feature = "serve") {
+        indices.push("serve s3://bucket/seen");
+        outputs.push("serve seen --copies s3://bucket/x");
+    }
+    for (lines, what, advice) in [
+        (inputs, "inputs", "download it first"),
+        (outputs, "outputs", "write to a local directory"),
+        (indices, "indices", "keep the index in a local directory"),
+    ] {
+        for line in lines {
+            place.refuse(
+                line,
+                &[&format!("remote {what} ("), "not supported", advice],
+            );
+            assert_eq!(names(&place), before, "{line}");
+        }
+    }
+}
+
+/// Ids of documents are often URLs.
+#[test]
+fn addresses_that_are_ids_are_not_refused() {
+    let place = Workplace::empty();
+    let id = "https://host/a";
+    place.write("a.jsonl", TEXT.replace("\"1\"", &format!("\"{id}\"")));
+    place
+        .run(&format!("explain {id} {id} --in a.jsonl"))
+        .success();
+    #[cfg(feature = "index")]
+    {
+        place.run("index build seen a.jsonl").success();
+        place.run(&format!("index info seen --id {id}")).success();
+        place.run(&format!("index remove seen {id}")).success();
+    }
+}

@@ -1,0 +1,120 @@
+//! What the commands of an index say on standard error.
+
+use serde_json::{Value, json};
+
+use super::{Place, corpus, line, parsed, words};
+
+/// Standard output and the objects on standard error.
+fn logged(place: &Place, command: &str, code: i32) -> (String, Vec<Value>) {
+    let assert = place.run(&format!("index {command} --log json")).code(code);
+    let output = assert.get_output();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), parsed(&text(&output.stderr)))
+}
+
+const COMMANDS: [&str; 9] = [
+    "build seen old.jsonl empty",
+    "add seen new.jsonl empty",
+    "query seen new.jsonl -o lines",
+    "query seen new.jsonl --summary -o lines",
+    "remove seen d1 unknown",
+    "compact seen",
+    "check seen",
+    "copy seen copy",
+    "rescue seen rescued",
+];
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("old.jsonl", corpus());
+    place.write(
+        "new.jsonl",
+        line("d1", &words(1, 200)) + &line("n1", &words(70, 200)),
+    );
+    std::fs::create_dir(place.path("empty")).unwrap();
+    place
+}
+
+#[test]
+fn results_and_messages_are_objects_for_programs() {
+    let place = place();
+    let results = [
+        json!({"documents": 50, "empty": 0, "replaced": 0, "skipped": 0}),
+        json!({"documents": 2, "new": 1, "duplicate": 0, "unchanged": 1, "changed": 0, "empty": 0,
+               "skipped": 0}),
+        json!({"documents": 2, "matched": 0, "unchanged": 2, "changed": 0, "empty": 0,
+               "skipped": 0}),
+        json!({"documents": 2, "matched": 0, "unchanged": 2, "changed": 0, "empty": 0,
+               "skipped": 0}),
+        json!({"removed": 1, "not_found": 1}),
+        json!({"documents": 50}),
+        json!({"documents": 50}),
+        json!({"documents": 50}),
+        json!({"saved": 50, "lost": 0}),
+    ];
+    for (command, mut expected) in COMMANDS.into_iter().zip(results) {
+        let (stdout, mut objects) = logged(&place, command, 0);
+        assert_eq!(stdout, "", "{command}");
+        expected["event"] = json!("result");
+        assert_eq!(objects.pop(), Some(expected), "{command}");
+        let events: Vec<&str> = objects
+            .iter()
+            .map(|object| object["event"].as_str().unwrap())
+            .collect();
+        assert!(
+            events
+                .iter()
+                .all(|event| ["message", "stage"].contains(event)),
+            "{command}: {events:?}"
+        );
+        if command.ends_with(" empty") {
+            let message = objects.iter().find(|object| object["event"] == "message");
+            let text = message.unwrap()["message"].as_str().unwrap();
+            assert!(text.contains("empty (a directory without files)"), "{text}");
+        }
+    }
+    let (_, objects) = logged(&place, "build seen old.jsonl", 2);
+    assert_eq!(objects.len(), 1);
+    assert_eq!(objects[0]["event"], "error");
+    assert!(objects[0]["message"].as_str().unwrap().starts_with("seen"));
+}
+
+#[test]
+fn a_quiet_command_says_nothing_but_errors() {
+    let place = place();
+    for command in COMMANDS
+        .into_iter()
+        .filter(|command| !command.contains("--summary"))
+    {
+        let assert = place.run(&format!("index {command} --quiet")).code(0);
+        let output = assert.get_output();
+        assert_eq!(
+            (&output.stdout[..], &output.stderr[..]),
+            (&b""[..], &b""[..]),
+            "{command}"
+        );
+    }
+    place.refuse("index check nothing --quiet", &["simtool: nothing"]);
+    place.refuse(
+        "index check seen --quiet --log json",
+        &["cannot be used with"],
+    );
+}
+
+#[test]
+fn one_empty_directory_among_several_inputs_is_told() {
+    let place = place();
+    for command in [
+        "index build seen old.jsonl empty",
+        "index query seen new.jsonl empty -o lines",
+        "dedup old.jsonl empty -o out",
+        "match --articles old.jsonl empty --samples new.jsonl -o lines",
+    ] {
+        let assert = place.run(command).success();
+        let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(
+            said.contains("not read: empty (a directory without files)"),
+            "{said}"
+        );
+    }
+}
