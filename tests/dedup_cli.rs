@@ -85,6 +85,38 @@ fn the_plan_rests_on_places_all_over_the_input() {
     }
 }
 
+/// Small files beside large ones, each of them one document: their number is known, whatever the
+/// sample holds, and a small sample says nothing of accidental hits.
+#[test]
+fn the_plan_counts_files_that_are_one_document_each() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("pages/texts")).unwrap();
+    let words = |from: usize, count: usize| -> String {
+        let word = |number: usize| format!("w{} ", number * 7919 % 100_003);
+        (from..from + count).map(word).collect()
+    };
+    for number in 0..120 {
+        let count = if number % 40 == 0 { 20_000 } else { 30 };
+        let text = words(number * 50, count);
+        place.write(&format!("pages/texts/{number}.txt"), &text);
+        place.write(
+            &format!("pages/{number}.html"),
+            format!("<html><body><p>{text}</p></body></html>"),
+        );
+    }
+    let plan = place.plan("pages", &[]);
+    assert_eq!(plan["documents"], 240);
+
+    let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
+    command
+        .current_dir(&place.0)
+        .args(["dedup", "pages", "-o", "planned", "--dry-run"]);
+    let assert = command.assert().success();
+    let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(told.contains("about 240 documents"), "{told}");
+    assert!(!told.contains("accident"), "{told}");
+}
+
 /// The texts of documents, every fourth of which repeats the one before but for its end.
 fn texts() -> Vec<String> {
     let text = |number: usize| {

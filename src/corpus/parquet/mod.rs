@@ -24,7 +24,7 @@ pub(super) use chunks::RowReader;
 pub(super) use documents::documents;
 pub use fields::{Fields, Row};
 pub use read::{Batches, Lost, Table};
-pub use sample::copy_sample;
+pub use sample::{CopiedRows, copy_sample};
 pub use write::{copy_annotated, copy_kept};
 
 #[cfg(test)]

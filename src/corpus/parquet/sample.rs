@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::time::Duration;
 
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -9,16 +10,31 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use super::contain::contain;
 use super::read::{check, load};
 use super::write::properties;
+use crate::io::usage::thread_time;
 use crate::{Error, ErrorKind, Result};
 
+/// Rows that were written as a sample, and what that took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CopiedRows {
+    /// How many rows.
+    pub rows: u64,
+    /// The bytes of the file that has only them.
+    pub bytes: u64,
+    /// Processor time of this thread to read and to write them.
+    pub time: Duration,
+}
+
+/// Batches of a sample; the time of the first is not representative, because its pages are
+/// decompressed from their starts.
+const BATCHES: usize = 8;
+
 /// Writes `rows` rows of the table at `path`, from number `first` on, with all columns as
-/// [`copy_kept`](super::copy_kept) writes them, into memory; returns how many rows and bytes
-/// those are.
+/// [`copy_kept`](super::copy_kept) writes them, into memory.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::Read`] and [`ErrorKind::Content`] about the table.
-pub fn copy_sample(path: &Path, first: usize, rows: usize) -> Result<(u64, u64)> {
+pub fn copy_sample(path: &Path, first: usize, rows: usize) -> Result<CopiedRows> {
     let content = |detail: String| Error::new(ErrorKind::Content, detail).in_file(path);
     let read = |cause| {
         Error::new(ErrorKind::Read, "cannot read")
@@ -30,23 +46,33 @@ pub fn copy_sample(path: &Path, first: usize, rows: usize) -> Result<(u64, u64)>
     check(&metadata, file.metadata().map_err(read)?.len()).map_err(content)?;
     let properties = properties(&metadata).build();
     let mut out = Vec::new();
-    let copied = contain(|| {
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
-            .with_batch_size(rows.max(1))
+    let mut copied = CopiedRows::default();
+    contain(|| {
+        let mut reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
+            .with_batch_size(rows.div_ceil(BATCHES).max(1))
             .with_offset(first)
             .with_limit(rows)
             .build()?;
         let schema = metadata.schema().clone();
         let mut writer = ArrowWriter::try_new(&mut out, schema, Some(properties))?;
-        let mut copied = 0;
+        let first_batch = reader.next().transpose()?;
+        let before = thread_time();
         for batch in reader {
             let batch = batch?;
-            copied += batch.num_rows() as u64;
+            copied.rows += batch.num_rows() as u64;
+            writer.write(&batch)?;
+        }
+        if copied.rows == 0
+            && let Some(batch) = first_batch
+        {
+            copied.rows = batch.num_rows() as u64;
             writer.write(&batch)?;
         }
         writer.close()?;
-        Ok::<u64, parquet::errors::ParquetError>(copied)
+        copied.time = thread_time().saturating_sub(before);
+        Ok::<(), parquet::errors::ParquetError>(())
     })
     .map_err(content)?;
-    Ok((copied, out.len() as u64))
+    copied.bytes = out.len() as u64;
+    Ok(copied)
 }

@@ -1,5 +1,6 @@
 //! What a run would take, from a sample of its inputs.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::kernel::columns::Columns;
 use crate::run::{Resources, Stage, StagePlan, Workers, methods};
 use crate::search::join::{AnyQuery, Scratch, SketchIndex};
 use crate::sketch::accidental::Chance;
-use crate::sketch::{Method, Shape};
+use crate::sketch::{Method, Shape, Sketches};
 
 use super::job::{Job, WriteMode};
 use super::row::Row;
@@ -27,8 +28,12 @@ const SHINGLES_OF_TEXT: f64 = 1.4;
 const MARKED: f64 = 0.2;
 /// Near documents that a sample has to be expected to hold before it is believed.
 const BELIEVED: f64 = 10.0;
-/// Bytes of a line in the reports.
-const REPORT_BYTES: f64 = 400.0;
+/// Bytes of the reports for a document that goes: its line, and its part of its cluster's.
+const REPORT_BYTES: f64 = 750.0;
+/// Of the documents with another one near, about how many go.
+const DROPPED: f64 = 0.5;
+/// Different fingerprints from which the chance of accidental hits can be told.
+const LEAST_FINGERPRINTS: usize = 256;
 /// Sketches of the sample that are compared.
 const COMPARED: usize = 1 << 14;
 
@@ -68,8 +73,8 @@ pub struct Estimate {
     pub output_bytes: u64,
     /// The stages in order, and how long each takes.
     pub stages: Vec<StagePlan>,
-    /// How many documents a document has near it by accident, if the method makes fingerprints:
-    /// with fair bits, and with the bits of the sample.
+    /// How many documents a document has near it by accident, with fair bits and with the bits of
+    /// the sample: for methods that make fingerprints of 64 bits, and samples that are large enough.
     pub accidental: Option<(f64, f64)>,
 }
 
@@ -154,7 +159,7 @@ impl Job {
         let among = known.unwrap_or(documents);
         let accidental = accidental(&sample.seen, among, method, resources);
         let nearness = match (method, known) {
-            (Some(method), None) => nearness(&sample.seen, documents, method, resources)?,
+            (Some(method), None) => nearness(&sample, documents, method, resources)?,
             _ => Nearness::default(),
         };
         let costs = Costs {
@@ -177,8 +182,8 @@ fn cores() -> usize {
 
 fn documents(kinds: &[Kind]) -> u64 {
     let of = |kind: &Kind| {
-        kind.rows
-            .map_or(kind.documents.over(kind.bytes), |rows| rows as f64)
+        kind.counted
+            .map_or(kind.documents.over(kind.bytes), |counted| counted as f64)
     };
     kinds.iter().map(of).sum::<f64>().round() as u64
 }
@@ -211,55 +216,74 @@ impl Nearness {
 }
 
 /// Compares the sketches of the sample with each other.
+///
+/// A document whose neighbour is in its own chunk is as frequent in the sample as in the input. Of
+/// the other documents with a neighbour, the sample shows only those whose neighbour it happens to
+/// hold.
 fn nearness(
-    seen: &Segment,
+    sample: &Sample,
     documents: u64,
     method: &dyn Method,
     resources: &Resources,
 ) -> Result<Nearness> {
+    let seen = &sample.seen;
     let count = seen.rows.len().min(COMPARED);
     if count == 0 {
         return Ok(Nearness::default());
     }
-    let sketches = seen.sketches.all(method).range(0..count);
-    let compare = || -> Result<(usize, f64)> {
-        let before = thread_time();
-        let memory = sketches
-            .iter()
-            .map(|sketch| SketchIndex::bytes_for(method, sketch))
-            .sum::<usize>();
-        let index = SketchIndex::build(method, sketches, memory.max(1 << 20), resources.level)?;
-        let queries: Vec<AnyQuery<'_>> = (0..)
-            .zip(sketches.iter())
-            .map(|(position, sketch)| AnyQuery {
-                sketch,
-                except: Some(position),
-            })
-            .collect();
-        let mut near = 0;
-        index.any_near_batch(&queries, &mut Scratch::default(), |_, found| {
-            near += usize::from(found);
-        });
-        Ok((near, thread_time().saturating_sub(before).as_secs_f64()))
+    let workers = Workers::new(1)?;
+    let near_in = |rows: Range<usize>| -> Result<(usize, f64)> {
+        let sketches = seen.sketches.all(method).range(rows);
+        // The index uses the pool that it is in, and the time of its thread is asked for.
+        workers.install(|| near_in(sketches, method, resources))
     };
-    // The index uses the pool that it is in, and the time of its thread is asked for.
-    let (near, seconds) = Workers::new(1)?.install(compare)?;
+    let (near, seconds) = near_in(0..count)?;
+    let (mut begin, mut beside) = (0, 0);
+    for &end in sample.chunk_ends.iter().take_while(|&&end| end <= count) {
+        beside += near_in(begin..end)?.0;
+        begin = end;
+    }
     let seen_share = (count as f64 / documents.max(1) as f64).min(1.0);
-    let near_share = near as f64 / count as f64;
-    // A document in a pair has the other one in the sample as often as the sample has any.
+    let share_of = |number: usize| number as f64 / count as f64;
+    let share = share_of(beside) + share_of(near.saturating_sub(beside)) / seen_share;
     let is_believed = count as f64 * seen_share * MARKED >= BELIEVED;
     let share = match is_believed || seen_share == 1.0 {
-        true => near_share / seen_share,
-        false => (near_share / seen_share).max(MARKED),
+        true => share,
+        false => share.max(MARKED),
     };
-    let share = share.clamp(near_share, near_share.max(0.5));
     Ok(Nearness {
-        share,
+        share: share.clamp(share_of(near), share_of(near).max(0.5)),
         seconds: match method.shape() {
             Shape::Bits { .. } => seconds::MARK_BITS,
             _ => seconds / count as f64 * seconds::MARK_GROWTH,
         },
     })
+}
+
+/// How many of some sketches have another one near, and the seconds that it took to find out.
+fn near_in(
+    sketches: Sketches<'_>,
+    method: &dyn Method,
+    resources: &Resources,
+) -> Result<(usize, f64)> {
+    let before = thread_time();
+    let memory = sketches
+        .iter()
+        .map(|sketch| SketchIndex::bytes_for(method, sketch))
+        .sum::<usize>();
+    let index = SketchIndex::build(method, sketches, memory.max(1 << 20), resources.level)?;
+    let queries: Vec<AnyQuery<'_>> = (0..)
+        .zip(sketches.iter())
+        .map(|(position, sketch)| AnyQuery {
+            sketch,
+            except: Some(position),
+        })
+        .collect();
+    let mut near = 0;
+    index.any_near_batch(&queries, &mut Scratch::default(), |_, found| {
+        near += usize::from(found);
+    });
+    Ok((near, thread_time().saturating_sub(before).as_secs_f64()))
 }
 
 /// What the stages cost.
@@ -286,7 +310,12 @@ impl Costs<'_> {
         let marked = if has_pairs { self.marked } else { 0.0 };
         let shingles = text * marked * SHINGLES_OF_TEXT;
         let sketches = if has_pairs { gathered } else { 0.0 };
-        let reports = self.documents * self.marked.max(MARKED) * REPORT_BYTES;
+        let near = if is_known {
+            self.marked.max(MARKED)
+        } else {
+            self.marked
+        };
+        let reports = self.documents * near * DROPPED * REPORT_BYTES;
         let written = match self.job.write {
             WriteMode::None => 0.0,
             WriteMode::Ids => self.documents * LABEL_BYTES as f64,
@@ -384,7 +413,13 @@ fn accidental(
             distance,
         } => {
             let columns = Columns::<u64>::new(resources.level);
-            let prints: Vec<u64> = bytemuck::pod_collect_to_vec(&seen.sketches.bytes);
+            let mut prints: Vec<u64> = bytemuck::pod_collect_to_vec(&seen.sketches.bytes);
+            // Equal documents are no accident.
+            prints.sort_unstable();
+            prints.dedup();
+            if prints.len() < LEAST_FINGERPRINTS {
+                return None;
+            }
             let counts = columns.count(&prints);
             let measured = Chance::measured(&counts.0, prints.len() as u64, 64, distance);
             let fair = Chance::uniform(64, distance);

@@ -4,7 +4,7 @@
 //! document or of a compressed member; a file without such borders is read from its start, and
 //! chunks at regular distances are looked at. Costs are processor time of this thread.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
 use crate::Result;
@@ -28,8 +28,11 @@ const SHARE: u64 = 4;
 const FORWARD_BYTES: u64 = 48 << 20;
 /// Of the chunks read there, every n-th is looked at.
 const FORWARD_STEP: u64 = 4;
+/// Of the places in tables, every n-th is looked at, and how many chunks there.
+const TABLE_STEP: u64 = 4;
+const TABLE_CHUNKS: u64 = 5;
 /// Every n-th chunk is also tokenized alone and compressed.
-const COSTLY_STEP: u64 = 4;
+const COSTLY_STEP: usize = 4;
 /// No place is begun after this time.
 const MOST_TIME: Duration = Duration::from_secs(1);
 /// The most tables whose footers are read to count their rows.
@@ -40,6 +43,8 @@ const MOST_FOOTERS: usize = 256;
 pub struct Sample {
     /// Rows and sketches of the documents that were looked at.
     pub seen: Segment,
+    /// How many of them the first chunks have, for each chunk.
+    pub chunk_ends: Vec<usize>,
     /// By format and compression.
     pub kinds: Vec<Kind>,
 }
@@ -77,8 +82,9 @@ pub struct Kind {
     pub is_table: bool,
     /// The bytes of the largest file that has to be read from its start.
     pub largest_serial: u64,
-    /// Rows of all its tables, if all were counted.
-    pub rows: Option<u64>,
+    /// Documents of all its files, where they can be counted without reading: the rows of tables,
+    /// and files that are one document each.
+    pub counted: Option<u64>,
     /// Documents.
     pub documents: Rate,
     /// Bytes of their text.
@@ -105,7 +111,7 @@ pub struct Sampler<'a> {
     tokenizer: Sketcher<'a>,
     kinds: BTreeMap<(&'static str, &'static str), Kind>,
     seen: Segment,
-    chunks: u64,
+    chunk_ends: Vec<usize>,
 }
 
 impl<'a> Sampler<'a> {
@@ -131,11 +137,12 @@ impl<'a> Sampler<'a> {
             tokenizer: Sketcher::new(job, None, inputs, resources.level),
             kinds: BTreeMap::new(),
             seen: Segment::default(),
-            chunks: 0,
+            chunk_ends: Vec::new(),
         };
         sampler.read()?;
         Ok(Sample {
             seen: sampler.seen,
+            chunk_ends: sampler.chunk_ends,
             kinds: sampler.kinds.into_values().collect(),
         })
     }
@@ -147,6 +154,9 @@ impl<'a> Sampler<'a> {
             let kind = self.kind(source);
             kind.bytes += bytes;
             kind.is_table = source.format == Format::Parquet;
+            if source.format.is_whole_file() {
+                *kind.counted.get_or_insert(0) += 1;
+            }
             if number >= self.references {
                 self.kind(source).own_bytes += bytes;
             }
@@ -154,7 +164,8 @@ impl<'a> Sampler<'a> {
         self.count_rows()?;
         let places = places(self.sources);
         let mut forward: BTreeMap<usize, u64> = BTreeMap::new();
-        let mut begun = 0;
+        let (mut begun, mut tables) = (0, 0u64);
+        let mut known = HashSet::new();
         for &(number, offset) in &places {
             if begun > 0 && begin.elapsed() > MOST_TIME {
                 return Ok(());
@@ -162,10 +173,20 @@ impl<'a> Sampler<'a> {
             begun += 1;
             let source = &self.sources[number];
             match self.border(source, offset)? {
+                // Several places of a large member have the same border.
+                Some(position) if !known.insert((number, position)) => {}
+                Some(position) if source.format == Format::Parquet => {
+                    if tables.is_multiple_of(TABLE_STEP) {
+                        self.look_at_rows(number, position)?;
+                    }
+                    tables += 1;
+                }
                 Some(position) => self.look_at(number, position)?,
                 None => *forward.entry(number).or_default() += 1,
             }
         }
+        // Behind the last border of a file there is none, and its other parts were looked at.
+        forward.retain(|number, _| known.iter().all(|(seen, _)| seen != number));
         let each = FORWARD_BYTES / (forward.len() as u64).max(1);
         for (number, _) in forward {
             if begun > 0 && begin.elapsed() > MOST_TIME {
@@ -191,7 +212,7 @@ impl<'a> Sampler<'a> {
         }
         for source in tables {
             let rows = rows_of(source, &self.reading)?;
-            *self.kind(source).rows.get_or_insert(0) += rows;
+            *self.kind(source).counted.get_or_insert(0) += rows;
         }
         Ok(())
     }
@@ -251,6 +272,31 @@ impl<'a> Sampler<'a> {
         self.measure(source, &chunk, covered)
     }
 
+    /// Looks at consecutive chunks of a table. Reading the first one takes longer than the others:
+    /// its pages are decompressed from their starts, and a dictionary with them.
+    fn look_at_rows(&mut self, number: usize, position: Position) -> Result<()> {
+        let source = &self.sources[number];
+        let mut reader = ChunkReader::open(source, number as u32, &self.reading, position)?;
+        let mut begin = reader.file_offset();
+        for ordinal in 0..TABLE_CHUNKS {
+            let before = thread_time();
+            let Some(chunk) = reader.next(Vec::new())? else {
+                return Ok(());
+            };
+            let seconds = since(before);
+            let covered = (reader.file_offset() - begin) as f64;
+            begin = reader.file_offset();
+            let is_whole = covered == source.bytes.unwrap_or(0) as f64;
+            if ordinal > 0 || is_whole {
+                self.kind(source).read.add(covered, seconds);
+            }
+            if ordinal.is_multiple_of(2) {
+                self.measure(source, &chunk, covered)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Reads `bytes` decompressed bytes from the start and looks at chunks at regular distances.
     fn look_forward(&mut self, number: usize, bytes: u64) -> Result<()> {
         let source = &self.sources[number];
@@ -295,8 +341,8 @@ impl<'a> Sampler<'a> {
         kind.documents.add(covered, documents);
         kind.text.add(covered, text as f64);
 
-        let is_costly = self.chunks.is_multiple_of(COSTLY_STEP);
-        self.chunks += 1;
+        let is_costly = self.chunk_ends.len().is_multiple_of(COSTLY_STEP);
+        self.chunk_ends.push(self.seen.rows.len());
         if !is_costly {
             return Ok(());
         }
@@ -305,19 +351,16 @@ impl<'a> Sampler<'a> {
         let tokenized = since(before);
         self.kind(source).tokenize.add(covered, tokenized);
         if matches!(self.job.write, WriteMode::Kept | WriteMode::Annotated) {
-            let before = thread_time();
-            let (covered, written) = self.write(source, chunk, covered)?;
-            let seconds = since(before);
+            let wrote = self.write(source, chunk, covered)?;
             let kind = self.kind(source);
-            kind.write.add(covered, seconds);
-            kind.written.add(covered, written);
+            kind.write.add(wrote.covered, wrote.seconds);
+            kind.written.add(wrote.covered, wrote.bytes);
         }
         Ok(())
     }
 
-    /// Writes a chunk into memory; says for how many bytes of its file that stands, and how many
-    /// bytes came out.
-    fn write(&self, source: &Source, chunk: &Chunk, covered: f64) -> Result<(f64, f64)> {
+    /// Writes a chunk into memory.
+    fn write(&self, source: &Source, chunk: &Chunk, covered: f64) -> Result<Written> {
         #[cfg(feature = "parquet")]
         if source.format == Format::Parquet {
             let bytes = source.bytes.unwrap_or(0) as f64;
@@ -328,16 +371,34 @@ impl<'a> Sampler<'a> {
             let most = (most as usize).min(MOST_SAMPLE_ROWS);
             let copied = crate::corpus::parquet::copy_sample(source.file(), first, most);
             // What is damaged stands for nothing; the run tells of it.
-            let (copied, written) = copied.unwrap_or_default();
-            return Ok((bytes * copied as f64 / rows, written as f64));
+            let copied = copied.unwrap_or_default();
+            return Ok(Written {
+                covered: bytes * copied.rows as f64 / rows,
+                seconds: copied.time.as_secs_f64(),
+                bytes: copied.bytes as f64,
+            });
         }
+        let before = thread_time();
         let packing = Packing {
             source,
             level: self.job.dump.compression_level,
         };
-        let written = packing.pack(chunk, vec![Piece::Same(0..chunk.bytes().len())])?;
-        Ok((covered, written.len() as f64))
+        let packed = packing.pack(chunk, vec![Piece::Same(0..chunk.bytes().len())])?;
+        Ok(Written {
+            covered,
+            seconds: since(before),
+            bytes: packed.len() as f64,
+        })
     }
+}
+
+/// What it took to write a part of a file.
+struct Written {
+    /// The bytes of the file that it stands for.
+    covered: f64,
+    seconds: f64,
+    /// How many bytes came out.
+    bytes: f64,
 }
 
 /// The most rows that are written as a sample.
