@@ -10,9 +10,10 @@ use simtool::io::AtomicFile;
 use std::fs::{self, File, Permissions};
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 fn directory() -> TempDir {
@@ -47,14 +48,61 @@ fn old_file_stays_until_publication() {
     output.write_all(b"new").unwrap();
     output.flush().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"old");
-    let beside = names(&directory);
-    assert!(
-        beside.iter().any(|name| name.starts_with(".result.txt.")),
-        "{beside:?}"
-    );
     output.publish().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"new");
     assert_eq!(names(&directory), ["result.txt"]);
+}
+
+/// Whether files without a name are possible in `directory`.
+fn has_unnamed_files(directory: &TempDir) -> bool {
+    let mut options = File::options();
+    options.write(true).custom_flags(libc::O_TMPFILE);
+    options.open(directory.path()).is_ok()
+}
+
+#[test]
+fn a_killed_process_leaves_no_temporary_file() {
+    const CHILD: &str = "SIMTOOL_TEST_KILLED_OUTPUT";
+    if let Some(path) = std::env::var_os(CHILD) {
+        let mut output = AtomicFile::create(Path::new(&path)).unwrap();
+        output.write_all(&vec![7; 3 << 20]).unwrap();
+        output.flush().unwrap();
+        let mut kill = Command::new("sh");
+        kill.args(["-c", "kill -9 $PPID"]).status().unwrap();
+        unreachable!("killed");
+    }
+    let directory = directory();
+    if !has_unnamed_files(&directory) {
+        return skipped::skipped("this file system has no unnamed files");
+    }
+    let path = directory.path().join("result.txt");
+    for old in [None, Some("old")] {
+        if let Some(old) = old {
+            fs::write(&path, old).unwrap();
+        }
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "a_killed_process_leaves_no_temporary_file"])
+            .env(CHILD, &path)
+            .stdout(Stdio::null())
+            .status()
+            .unwrap();
+        assert_eq!(status.signal(), Some(9));
+        let expected: &[&str] = if old.is_some() { &["result.txt"] } else { &[] };
+        assert_eq!(names(&directory), expected);
+    }
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+}
+
+#[test]
+fn a_file_that_appears_while_another_one_is_written_is_replaced() {
+    let directory = directory();
+    let path = directory.path().join("n".repeat(255));
+    let mut output = AtomicFile::create(&path).unwrap();
+    output.write_all(b"new").unwrap();
+    fs::write(&path, "appeared").unwrap();
+    output.publish().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(names(&directory).len(), 1);
 }
 
 #[test]

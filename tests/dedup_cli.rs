@@ -303,6 +303,50 @@ fn a_finished_run_given_again_is_complete() {
 }
 
 #[test]
+fn a_finished_run_given_again_repeats_its_warnings() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("in/.cache")).unwrap();
+    place.write("in/a.jsonl", format!("{}\nnot json\n", lines()));
+    place.write("in/README.md", "about this data");
+    place.write("in/.hidden", "x");
+    place.write("in/.cache/b.jsonl", lines());
+    fs::hard_link(place.path("in/a.jsonl"), place.path("in/b.jsonl")).unwrap();
+    let said = |flags: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
+        let line = "dedup in -o out --threads 2 --keep field:score".split(' ');
+        let assert = command
+            .current_dir(&place.0)
+            .args(line)
+            .args(flags)
+            .assert();
+        String::from_utf8(assert.code(3).get_output().stderr.clone()).unwrap()
+    };
+    let (first, again) = (said(&[]), said(&[]));
+    assert_eq!(said(&["--quiet"]), "");
+    let warning = "warning: keep field:score: no document has this field";
+    let left_out = "not read: in/b.jsonl (the same file as in/a.jsonl), in/README.md (no data \
+                    file, and beside or above such (read with --include)), in/.cache (hidden), \
+                    in/.hidden (hidden)";
+    for message in [&first, &again] {
+        assert!(message.contains(warning), "{message}");
+        assert!(message.contains(left_out), "{message}");
+    }
+    assert!(again.contains("already complete"), "{again}");
+    assert!(again.contains("+ 1 skipped"), "{again}");
+
+    let summary: serde_json::Value = serde_json::from_str(&place.read("out/summary.json")).unwrap();
+    assert_eq!(summary["seen"], 41);
+    let expected = serde_json::json!({"companion": 1, "hidden": 2, "same_file": 1});
+    assert_eq!(summary["left_out"]["reasons"], expected);
+    assert_eq!(summary["left_out"]["files"], 4);
+    let first = &summary["left_out"]["first"][0];
+    assert_eq!(
+        (&first["file"], &first["reason"]),
+        (&"in/b.jsonl".into(), &"same_file".into())
+    );
+}
+
+#[test]
 fn some_skipped_documents_may_be_allowed() {
     let place = Place::new();
     place.write("a.jsonl", lines() + "\n{broken\n{broken too\n");
@@ -477,9 +521,14 @@ mod tables {
     use arrow::record_batch::RecordBatch;
     use parquet::arrow::ArrowWriter;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use parquet::file::properties::WriterProperties;
     use std::sync::Arc;
 
     fn write(path: &Path) {
+        write_groups(path, None);
+    }
+
+    fn write_groups(path: &Path, most_rows: Option<usize>) {
         let texts = texts();
         let ids: StringArray = (0..40).map(|number| Some(format!("d{number}"))).collect();
         let texts: StringArray = texts.iter().map(Some).collect();
@@ -490,7 +539,10 @@ mod tables {
         ])
         .unwrap();
         let file = fs::File::create(path).unwrap();
-        let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+        let properties = WriterProperties::builder()
+            .set_max_row_group_row_count(most_rows)
+            .build();
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
         writer.write(&batch).unwrap();
         writer.close().unwrap();
     }
@@ -527,6 +579,35 @@ mod tables {
             (0..40).filter(|number| number % 4 != 3).collect::<Vec<_>>()
         );
         assert_eq!(kept.num_columns(), 3);
+    }
+
+    /// Damages the texts of a row group, of which nothing can be read then.
+    fn damage_row_group(path: &Path, group: usize) {
+        let mut bytes = fs::read(path).unwrap();
+        let file = fs::File::open(path).unwrap();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+        let (start, length) = reader.metadata().row_group(group).column(2).byte_range();
+        bytes[start as usize..(start + length) as usize].fill(0xff);
+        fs::write(path, bytes).unwrap();
+    }
+
+    #[test]
+    fn rows_of_a_damaged_row_group_count_one_by_one() {
+        let place = Place::new();
+        let path = place.path("a.parquet");
+        write_groups(&path, Some(10));
+        damage_row_group(&path, 1);
+        place.dedup("a.parquet", "out", &[]).code(3);
+        let summary: serde_json::Value =
+            serde_json::from_str(&place.read("out/summary.json")).unwrap();
+        let counts = ["seen", "kept", "dropped", "skipped"].map(|name| summary[name].clone());
+        assert_eq!(counts, [40, 23, 7, 10].map(serde_json::Value::from));
+        let skipped = place.read("out/skipped.jsonl");
+        let skipped: serde_json::Value = serde_json::from_str(&skipped).unwrap();
+        assert_eq!(
+            (&skipped["start"], &skipped["length"]),
+            (&10.into(), &10.into())
+        );
     }
 
     #[test]

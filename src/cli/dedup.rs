@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use simtool::corpus::{Reading, Source};
+use simtool::corpus::{Discovery, Reading, Source};
 use simtool::dedup::keep::Policy;
 use simtool::run::Progress;
 use simtool::run::dedup::{
@@ -17,7 +17,7 @@ use simtool::{Error, ErrorKind, Result};
 
 use super::effect::{WordFlags, check_words};
 use super::exit::Finish;
-use super::found::discover;
+use super::found::discover_all;
 #[cfg(feature = "index")]
 use super::index;
 use super::log::{Form, LogArgs};
@@ -271,10 +271,11 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     refuse_own_input(args)?;
     let mut reading = job.reading.clone();
     reading.files.except_directory = Some(args.output.clone());
-    let sources = discover(&args.inputs, &args.files_from, &reading)?;
+    let find = |inputs: &[PathBuf], lists| discover_all(inputs, lists, &reading, args.quiet);
+    let Discovery { sources, left_out } = find(&args.inputs, &args.files_from)?;
     let references = match (known, args.against.as_slice()) {
         (Some(_), _) | (None, []) => Vec::new(),
-        (None, paths) => discover(paths, &[], &reading)?,
+        (None, paths) => find(paths, &[])?.sources,
     };
     let resources = args
         .resources
@@ -286,6 +287,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
             None => Against::Documents(&references),
         },
         sources: &sources,
+        left_out: &left_out,
         out: &args.output,
         restart: args.restart,
     };
@@ -329,10 +331,14 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
             &outcome::json(&summary, time, plan.time),
         ),
     }
+    warn(&summary);
+    Ok(args.max_skipped.finish(summary.skipped(), summary.seen()))
+}
+
+fn warn(summary: &Summary) {
     for warning in &summary.warnings {
         message::warn(&warning.message);
     }
-    Ok(args.max_skipped.finish(summary.skipped(), summary.seen()))
 }
 
 /// Refuses flags without effect on a run by `method`.
@@ -392,7 +398,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
     })
 }
 
-/// The end of a command whose output is complete already.
+/// The end of a command whose output is complete already: it says what the run said that made it.
 fn complete(summary: &Summary, args: &DedupArgs, time: Duration) -> Result<Finish> {
     if args.summary == Some(SummaryForm::Json) {
         message::write(&published(&args.output)?);
@@ -405,6 +411,7 @@ fn complete(summary: &Summary, args: &DedupArgs, time: Duration) -> Result<Finis
         let fields = outcome::json(summary, time, None);
         log.result(&outcome::counts(summary), &fields);
     }
+    warn(summary);
     Ok(args.max_skipped.finish(summary.skipped(), summary.seen()))
 }
 

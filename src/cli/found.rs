@@ -15,11 +15,24 @@ const MOST_NAMED: usize = 5;
 /// # Errors
 /// Those of [`Discovery::of`].
 pub fn discover(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Vec<Source>> {
+    Ok(discover_all(inputs, lists, reading, false)?.sources)
+}
+
+/// The same, with the files that are left out. If it is to be `quiet`, they are not named.
+///
+/// # Errors
+/// Those of [`Discovery::of`].
+pub fn discover_all(
+    inputs: &[PathBuf],
+    lists: &[PathBuf],
+    reading: &Reading,
+    quiet: bool,
+) -> Result<Discovery> {
     let found = Discovery::of(inputs, lists, reading)?;
-    if !found.left_out.is_empty() {
+    if !quiet && !found.left_out.is_empty() {
         message::say(&left_out(&found.left_out));
     }
-    Ok(found.sources)
+    Ok(found)
 }
 
 fn left_out(files: &[LeftOut]) -> String {
@@ -37,11 +50,13 @@ fn left_out(files: &[LeftOut]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use simtool::corpus::LeftOutReason;
 
     #[test]
     fn some_are_named_and_all_are_counted() {
         let file = |number: usize| LeftOut {
             path: format!("f{number}").into(),
+            reason: LeftOutReason::Format,
             why: "a GIF image".to_owned(),
         };
         let files: Vec<_> = (0..7).map(file).collect();

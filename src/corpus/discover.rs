@@ -7,6 +7,7 @@ use crate::io::input::is_sizeless_stream;
 use crate::io::remote;
 use crate::{Error, ErrorKind, Result};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -33,8 +34,39 @@ pub struct Discovery {
 pub struct LeftOut {
     /// Where it is.
     pub path: PathBuf,
+    /// The kind of reason.
+    pub reason: LeftOutReason,
     /// Why, for people.
     pub why: String,
+}
+
+/// Why a file is not read.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LeftOutReason {
+    /// It is of a format that is not read.
+    Format,
+    /// It is no data file, and stands beside or above such.
+    Companion,
+    /// It is a file that is read under another name: by a hard link or a symbolic one.
+    SameFile,
+    /// It is a directory without files.
+    Empty,
+    /// Its name begins with a dot; all that is in a directory of such a name counts as one.
+    Hidden,
+}
+
+impl LeftOutReason {
+    /// The name that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            LeftOutReason::Format => "format",
+            LeftOutReason::Companion => "companion",
+            LeftOutReason::SameFile => "same_file",
+            LeftOutReason::Empty => "empty",
+            LeftOutReason::Hidden => "hidden",
+        }
+    }
 }
 
 /// The sources of [`Discovery::of`].
@@ -59,12 +91,14 @@ impl Discovery {
     /// [`Reading::files`] chooses among the files. Of a directory or pattern, files that are no text
     /// are left out; so are those that are one document as a whole where JSON Lines, Parquet, WARC
     /// or ARC files stand in the same directory or below it, such as a `README.md`, unless a
-    /// pattern of [`FileChoice::include`] asks for them.
+    /// pattern of [`FileChoice::include`] asks for them. A file that is found there and is read
+    /// already, under a name that is a hard or symbolic link to it, is left out, too.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if something cannot be read, naming it and the list that named it;
     /// [`ErrorKind::Parameter`] if a pattern is none or stands for no file, if a name is
-    /// [remote](remote::refuse_input), or if a file is given twice, under whatever names;
+    /// [remote](remote::refuse_input), or if a file that was named is given twice, under whatever
+    /// names;
     /// [`ErrorKind::Content`] for a file that cannot be decompressed, that is not of the format that
     /// is asked for, or that is no text and was named itself.
     pub fn of(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Discovery> {
@@ -103,8 +137,28 @@ struct Found {
     left_out: Vec<LeftOut>,
     /// Directories and patterns so far.
     groups: usize,
-    /// The path that each file was given by, by the one that all its names lead to.
-    known: HashMap<PathBuf, PathBuf>,
+    /// The path that each file was given by, by what all its names have in common.
+    known: HashMap<Identity, PathBuf>,
+}
+
+/// What all names of a file have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Identity {
+    /// The path without symbolic links, of a file with one name.
+    Path(PathBuf),
+    /// Device and inode number, of a file with several names. Not every file system gives each of
+    /// its other files a number of its own.
+    Inode(u64, u64),
+}
+
+impl Identity {
+    fn of(path: &Path) -> io::Result<Identity> {
+        let found = fs::metadata(path)?;
+        Ok(match found.is_file() && found.nlink() > 1 {
+            true => Identity::Inode(found.dev(), found.ino()),
+            false => Identity::Path(fs::canonicalize(path)?),
+        })
+    }
 }
 
 /// The compiled patterns of a [`FileChoice`].
@@ -143,12 +197,24 @@ impl Choice {
     }
 
     /// All files in a directory and below, at most `depth` names down, that are not hidden, nor in
-    /// the excepted directory; in no order.
-    fn files_below(&self, directory: &Path, depth: usize) -> Result<Vec<PathBuf>> {
+    /// the excepted directory; in no order. Adds what is hidden to `hidden`.
+    fn files_below(
+        &self,
+        directory: &Path,
+        depth: usize,
+        hidden: &mut Vec<PathBuf>,
+    ) -> Result<Vec<PathBuf>> {
         let walk = WalkDir::new(directory).follow_links(true).max_depth(depth);
         let is_hidden = |name: &OsStr| name.as_bytes().starts_with(b".");
         let is_wanted = |entry: &DirEntry| {
-            (entry.depth() == 0 || !is_hidden(entry.file_name())) && !self.is_excepted(entry)
+            if self.is_excepted(entry) {
+                return false;
+            }
+            let passed = entry.depth() > 0 && is_hidden(entry.file_name());
+            if passed {
+                hidden.push(entry.path().to_owned());
+            }
+            !passed
         };
         let entries = walk.into_iter().filter_entry(is_wanted);
         let mut files = Vec::new();
@@ -210,17 +276,21 @@ impl Found {
                         unread: Some(why), ..
                     },
                     Some(_),
-                ) => self.leave_out(path, why),
+                ) => self.leave_out(path, LeftOutReason::Format, why),
                 (detected, _) => sources.push((detected.checked()?.source()?, group)),
             }
         }
         if reading.format.is_none() {
             self.leave_companions_out(&mut sources);
         }
-        let mut unread = self.left_out.iter().filter(|file| !file.path.is_dir());
+        let is_file = |reason| matches!(reason, LeftOutReason::Format | LeftOutReason::Companion);
+        let mut unread = self.left_out.iter().filter(|file| is_file(file.reason));
         if let (true, Some(file)) = (sources.is_empty(), unread.next()) {
             return Err(unread_error(&file.path, &file.why));
         }
+        // There are many of them, and few of interest.
+        self.left_out
+            .sort_by_key(|file| file.reason == LeftOutReason::Hidden);
         Ok(Discovery {
             sources: sources.into_iter().map(|(source, _)| source).collect(),
             left_out: self.left_out,
@@ -251,25 +321,32 @@ impl Found {
         *sources = kept;
         for (source, _) in companions {
             let why = "no data file, and beside or above such (read with --include)".to_owned();
-            self.leave_out(source.path, why);
+            self.leave_out(source.path, LeftOutReason::Companion, why);
         }
     }
 
-    fn leave_out(&mut self, path: PathBuf, why: String) {
-        self.left_out.push(LeftOut { path, why });
+    fn leave_out(&mut self, path: PathBuf, reason: LeftOutReason, why: String) {
+        self.left_out.push(LeftOut { path, reason, why });
     }
 
     /// Adds a file, a directory, or standard input.
     fn add(&mut self, path: &Path) -> Result<()> {
         if path.as_os_str() == STANDARD_INPUT {
-            return self.add_one(path, PathBuf::from(STANDARD_INPUT), true, None);
+            let identity = Identity::Path(STANDARD_INPUT.into());
+            return self.add_one(path, identity, true, None);
         }
         remote::refuse_input(path)?;
         let kind = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
         if kind.is_dir() {
-            let files = self.choice.files_below(path, usize::MAX)?;
+            let mut hidden = Vec::new();
+            let files = self.choice.files_below(path, usize::MAX, &mut hidden)?;
             if files.is_empty() {
-                self.leave_out(path.to_owned(), "a directory without files".to_owned());
+                let why = "a directory without files".to_owned();
+                self.leave_out(path.to_owned(), LeftOutReason::Empty, why);
+            }
+            sort_by_bytes(&mut hidden);
+            for path in hidden {
+                self.leave_out(path, LeftOutReason::Hidden, "hidden".to_owned());
             }
             return self.add_sorted(files);
         }
@@ -286,27 +363,38 @@ impl Found {
         if self.choice.excludes(path) {
             return Ok(());
         }
-        let real = fs::canonicalize(path).map_err(|cause| unreadable(path, cause))?;
-        self.add_one(path, real, is_stream, group)
+        let identity = Identity::of(path).map_err(|cause| unreadable(path, cause))?;
+        self.add_one(path, identity, is_stream, group)
     }
 
     fn add_one(
         &mut self,
         path: &Path,
-        real: PathBuf,
+        identity: Identity,
         is_stream: bool,
         group: Option<usize>,
     ) -> Result<()> {
-        if let Some(before) = self.known.insert(real, path.to_owned()) {
-            let message = if before == path {
-                "is given twice: name it once".to_owned()
-            } else {
-                format!(
-                    "is the file that is given as {} too: name it once",
-                    before.display()
-                )
-            };
-            return Err(Error::new(ErrorKind::Parameter, message).in_file(path));
+        match (self.known.entry(identity), group) {
+            (Entry::Vacant(entry), _) => drop(entry.insert(path.to_owned())),
+            (Entry::Occupied(entry), Some(_)) => {
+                if entry.get() != path {
+                    let why = format!("the same file as {}", entry.get().display());
+                    self.leave_out(path.to_owned(), LeftOutReason::SameFile, why);
+                }
+                return Ok(());
+            }
+            (Entry::Occupied(entry), None) => {
+                let before = entry.get();
+                let message = if before == path {
+                    "is given twice: name it once".to_owned()
+                } else {
+                    format!(
+                        "is the file that is given as {} too: name it once",
+                        before.display()
+                    )
+                };
+                return Err(Error::new(ErrorKind::Parameter, message).in_file(path));
+            }
         }
         self.paths.push(Candidate {
             path: path.to_owned(),
@@ -317,7 +405,7 @@ impl Found {
     }
 
     fn add_sorted(&mut self, mut files: Vec<PathBuf>) -> Result<()> {
-        files.sort_unstable_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+        sort_by_bytes(&mut files);
         let group = Some(self.groups);
         self.groups += 1;
         for file in &files {
@@ -350,7 +438,8 @@ impl Found {
         };
         let is_here = root.as_os_str().is_empty();
         let top = if is_here { Path::new(".") } else { &root };
-        let mut files = self.choice.files_below(top, depth)?;
+        // A pattern does not ask for hidden files.
+        let mut files = self.choice.files_below(top, depth, &mut Vec::new())?;
         for file in files.iter_mut().filter(|_| is_here) {
             *file = file.strip_prefix(".").unwrap_or(file).to_owned();
         }
@@ -376,6 +465,10 @@ impl Found {
         }
         Ok(())
     }
+}
+
+fn sort_by_bytes(paths: &mut [PathBuf]) {
+    paths.sort_unstable_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
 }
 
 /// Whether a file is of a format that nothing but data has. Form feeds stand in plain texts, too.
@@ -499,6 +592,60 @@ mod tests {
         // What is left out altogether is no empty input.
         let error = refused(&[&root.join("d/*.p*")]);
         assert!(error.to_string().contains("PNG"), "{error}");
+    }
+
+    #[test]
+    fn a_file_with_several_names_is_read_once() {
+        let directory = directory(&["a", "b", "d/e", "f", ".h", ".git/x", "d/.i"]);
+        let root = directory.path();
+        fs::hard_link(root.join("a"), root.join("d/a")).unwrap();
+        std::os::unix::fs::symlink("b", root.join("c")).unwrap();
+        let look = |inputs: &[&str]| {
+            let inputs: Vec<_> = inputs.iter().map(|input| root.join(input)).collect();
+            let found = Discovery::of(&inputs, &[], &Reading::default())?;
+            let name = |path: &Path| {
+                path.strip_prefix(root)
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .to_owned()
+            };
+            let sources: Vec<_> = found
+                .sources
+                .iter()
+                .map(|source| name(&source.path))
+                .collect();
+            let left_out = found.left_out.iter();
+            let left_out: Vec<_> = left_out
+                .map(|file| (name(&file.path), file.reason.name(), file.why.clone()))
+                .collect();
+            Ok::<_, Error>((sources, left_out))
+        };
+        let same = |path: &str, of: &str| {
+            let why = format!("the same file as {}", root.join(of).display());
+            (path.to_owned(), "same_file", why)
+        };
+        let hidden = |path: &str| (path.to_owned(), "hidden", "hidden".to_owned());
+        let (sources, left_out) = look(&[""]).unwrap();
+        assert_eq!(sources, ["a", "b", "d/e", "f"]);
+        let expected = [
+            same("c", "b"),
+            same("d/a", "a"),
+            hidden(".git"),
+            hidden(".h"),
+            hidden("d/.i"),
+        ];
+        assert_eq!(left_out, expected);
+        // Of a file that was named, other names are left out in a directory and refused otherwise.
+        let (sources, left_out) = look(&["a", "d"]).unwrap();
+        assert_eq!(sources, ["a", "d/e"]);
+        assert_eq!(left_out, [same("d/a", "a"), hidden("d/.i")]);
+        assert_eq!(look(&["f", "*"]).unwrap().0, ["f", "a", "b"]);
+        for twice in [["a", "d/a"], ["d", "a"], ["b", "c"]] {
+            let error = look(&twice).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Parameter);
+            assert!(error.to_string().contains("name it once"), "{error}");
+        }
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub use border::border_behind;
 pub use chunk::{Body, Chunk, Position, WholeMember};
 pub use contained::is_contained;
 pub use decompress::Inflaters;
-pub use discover::{Discovery, LeftOut, discover};
+pub use discover::{Discovery, LeftOut, LeftOutReason, discover};
 pub use document::{Document, Doubt, FieldValue, NO_MEMBER, Parsed, Place, Reason, Skip};
 pub use parser::Parser;
 pub use reader::ChunkReader;

@@ -26,6 +26,7 @@ pub mod space;
 pub mod spill;
 pub mod spool;
 pub mod table;
+mod unnamed;
 pub mod usage;
 
 pub use append::append_at;

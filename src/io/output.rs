@@ -1,6 +1,6 @@
 //! Files that appear under their name when they are complete, and not before.
 
-use super::write_error;
+use super::{unnamed, write_error};
 use crate::{Error, Result};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
@@ -10,6 +10,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempPath;
+use xxhash_rust::xxh3::Xxh3;
 
 /// The bytes that an [`AtomicFile`] collects before it writes them.
 pub const BUFFER_BYTES: usize = 1 << 20;
@@ -20,8 +21,12 @@ const DESCRIPTORS: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"
 /// A file that is written beside its target and takes its place in one step.
 ///
 /// Until [`publish`](AtomicFile::publish) succeeds, the target is what it was: nothing, or the old
-/// file. Dropping an `AtomicFile` instead removes what was written. Only a process that is killed
-/// leaves its temporary file, called `.NAME.` and six characters unless a [`Recorder`] names it.
+/// file. Dropping an `AtomicFile` instead removes what was written.
+///
+/// The temporary file has no name while it is written, so a process that is killed leaves nothing.
+/// It has one, `.NAME.` and six characters, only between the last two steps of a publication that
+/// replaces a file, and on file systems that have no unnamed files. With a [`Recorder`], it always
+/// has the name that the recorder gives it.
 ///
 /// A target that exists and is not a regular file (`/dev/null`, a FIFO), or that names an open
 /// descriptor (`/dev/stdout`), cannot be replaced; it is appended to directly, and may have
@@ -35,10 +40,10 @@ pub struct AtomicFile {
     replaces: Option<Replacement>,
     buffer: Vec<u8>,
     failed: bool,
-    recorder: Option<Arc<dyn Recorder>>,
+    recorded: Option<Recorded>,
 }
 
-/// Names temporary files, and is told what was published.
+/// Names temporary files, and is told what is about to be published.
 pub trait Recorder: Send + Sync {
     /// The temporary file, in `directory`, for an output that will be published as `path`. Called
     /// before the file is created.
@@ -47,17 +52,30 @@ pub trait Recorder: Send + Sync {
     /// Those of recording the name.
     fn temporary(&self, path: &Path, directory: &Path) -> Result<PathBuf>;
 
-    /// `path` was published and is durable; `file` describes it.
+    /// A complete and durable file is about to get the name `path`. Renaming changes neither what
+    /// `file` says of it nor `digest`, the xxh3-128 of its bytes.
     ///
     /// # Errors
-    /// Those of recording it.
-    fn published(&self, path: &Path, file: &Metadata) -> Result<()>;
+    /// Those of recording it, which leave `path` as it is.
+    fn publishing(&self, path: &Path, file: &Metadata, digest: u128) -> Result<()>;
 }
 
 struct Replacement {
-    temporary: TempPath,
+    temporary: Temporary,
     target: PathBuf,
     directory: PathBuf,
+}
+
+enum Temporary {
+    /// A file that ends with its descriptor unless it gets a name.
+    Unnamed,
+    Named(TempPath),
+}
+
+/// Who is told of the file, and the digest of what was written so far.
+struct Recorded {
+    recorder: Arc<dyn Recorder>,
+    hash: Box<Xxh3>,
 }
 
 impl AtomicFile {
@@ -108,7 +126,10 @@ impl AtomicFile {
             replaces,
             buffer: Vec::with_capacity(BUFFER_BYTES),
             failed: false,
-            recorder,
+            recorded: recorder.map(|recorder| Recorded {
+                recorder,
+                hash: Box::default(),
+            }),
         })
     }
 
@@ -131,9 +152,15 @@ impl AtomicFile {
         };
         let error = |cause| write_error(&self.path, "cannot be written", cause);
         self.file.sync_all().map_err(error)?;
-        temporary
-            .persist(target)
-            .map_err(|refused| error(refused.error))?;
+        if let Some(Recorded { recorder, hash }) = &self.recorded {
+            let found = self.file.metadata().map_err(error)?;
+            recorder.publishing(&self.path, &found, hash.digest128())?;
+        }
+        match temporary {
+            Temporary::Unnamed => unnamed::publish(&self.file, &target, &directory),
+            Temporary::Named(path) => path.persist(target).map_err(|refused| refused.error),
+        }
+        .map_err(error)?;
         File::open(directory)
             .and_then(|directory| directory.sync_all())
             .map_err(|cause| {
@@ -142,14 +169,7 @@ impl AtomicFile {
                     "is complete, but may not survive a power loss",
                     cause,
                 )
-            })?;
-        match self.recorder {
-            Some(recorder) => {
-                let found = self.file.metadata().map_err(error)?;
-                recorder.published(&self.path, &found)
-            }
-            None => Ok(()),
-        }
+            })
     }
 
     /// A handle for reading what was written, from the start, also after the file was published
@@ -195,6 +215,9 @@ impl Write for AtomicFile {
         }
         self.failed = true;
         self.file.write_all(&self.buffer)?;
+        if let Some(recorded) = &mut self.recorded {
+            recorded.hash.update(&self.buffer);
+        }
         self.failed = false;
         self.buffer.clear();
         Ok(())
@@ -230,26 +253,32 @@ fn find(path: &Path) -> io::Result<Target> {
     Ok(Target::Replaced { target, mode })
 }
 
-/// Creates the temporary file for `target`, with the name `named` or one of its own.
+/// Creates the temporary file for `target`: with the name `named`, or without one where the file
+/// system can do that, or else with a name of its own.
 fn create_temporary(
     target: &Path,
     directory: &Path,
     named: Option<PathBuf>,
     mode: Option<u32>,
-) -> io::Result<(File, TempPath)> {
+) -> io::Result<(File, Temporary)> {
     let permissions = Permissions::from_mode(mode.unwrap_or(0o666));
     let (file, temporary) = match named {
         Some(path) => {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create_new(true);
             let file = options.mode(permissions.mode()).open(&path)?;
-            (file, TempPath::try_from_path(path)?)
+            (file, Temporary::Named(TempPath::try_from_path(path)?))
         }
-        None => tempfile::Builder::new()
-            .prefix(&temporary_prefix(target.file_name().unwrap_or_default()))
-            .permissions(permissions.clone())
-            .tempfile_in(directory)?
-            .into_parts(),
+        None => match unnamed::create(directory, permissions.mode()) {
+            Some(file) => (file, Temporary::Unnamed),
+            None => {
+                let name = temporary_prefix(target.file_name().unwrap_or_default());
+                let mut builder = tempfile::Builder::new();
+                let builder = builder.prefix(&name).permissions(permissions.clone());
+                let (file, path) = builder.tempfile_in(directory)?.into_parts();
+                (file, Temporary::Named(path))
+            }
+        },
     };
     if mode.is_some() {
         // Creation applied the mask for new files; this file takes the place of an old one.
@@ -274,7 +303,7 @@ fn resolve(path: &Path) -> io::Result<(PathBuf, OsString)> {
 }
 
 /// `.NAME.`, with NAME cut so that the name of the temporary file is never too long.
-fn temporary_prefix(name: &OsStr) -> OsString {
+pub(super) fn temporary_prefix(name: &OsStr) -> OsString {
     let mut prefix = OsString::from(".");
     prefix.push(OsStr::from_bytes(&name.as_bytes()[..name.len().min(200)]));
     prefix.push(".");

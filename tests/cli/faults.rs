@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
@@ -28,14 +29,22 @@ fn start_long_run(place: &Workplace) -> Child {
     let mut args = vec!["100", "64", "--threads", "1", "--articles"];
     args.extend([&"large.txt"; REPEATS]);
     let run = place.start(&args, Stdio::null());
-    wait_until("the temporary result", || {
-        place
-            .names()
-            .iter()
-            .any(|name| name.starts_with(".result.txt."))
-    });
+    wait_for_unnamed_file(&run, &place.path(""));
     std::thread::sleep(Duration::from_millis(50));
     run
+}
+
+/// Waits until `run` has a file without a name open, below `directory`.
+fn wait_for_unnamed_file(run: &Child, directory: &Path) {
+    let files = format!("/proc/{}/fd", run.id());
+    let directory = directory.canonicalize().unwrap();
+    wait_until("an unnamed file", || {
+        let links = std::fs::read_dir(&files).into_iter().flatten();
+        let mut targets = links.filter_map(|link| std::fs::read_link(link.ok()?.path()).ok());
+        targets.any(|target| {
+            target.starts_with(&directory) && target.to_string_lossy().ends_with("(deleted)")
+        })
+    });
 }
 
 pub fn signal(run: &Child, name: &str) {
@@ -78,17 +87,19 @@ fn interruption_leaves_the_old_result_and_no_temporary_file() {
 }
 
 #[test]
+fn a_killed_run_leaves_the_old_result_and_no_temporary_file() {
+    let place = busy_place();
+    let mut run = start_long_run(&place);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_old_result_and_nothing_else(&place);
+}
+
+#[test]
 fn interruption_while_waiting_for_input_is_heard_at_once() {
     let place = busy_place();
     let mut run = place.start(&["100", "16", "--samples", "-"], Stdio::piped());
-    let files = format!("/proc/{}/fd", run.id());
-    wait_until("the temporary copy", || {
-        let links = std::fs::read_dir(&files).into_iter().flatten();
-        let targets = links.filter_map(|link| std::fs::read_link(link.ok()?.path()).ok());
-        targets
-            .into_iter()
-            .any(|target| target.to_string_lossy().contains("(deleted)"))
-    });
+    wait_for_unnamed_file(&run, &place.path(""));
     signal(&run, "INT");
     assert_eq!(run.wait().unwrap().code(), Some(130));
     assert_old_result_and_nothing_else(&place);

@@ -144,7 +144,7 @@ impl KnownDocuments for Changing {
         Ok(())
     }
 
-    fn nearest(&self, sketches: &[&[u8]]) -> Result<Vec<Option<Nearest>>> {
+    fn nearest(&self, sketches: &[&[u8]], _: usize) -> Result<Vec<Option<Nearest>>> {
         Ok(vec![None; sketches.len()])
     }
 
@@ -168,6 +168,7 @@ fn a_run_against_known_documents_goes_on_only_if_they_are_the_same() {
         let place = Place {
             against: Against::Known(known),
             sources: &sources,
+            left_out: &[],
             out: out.path(),
             restart: false,
         };

@@ -70,6 +70,7 @@ impl Case {
         Place {
             against: Against::Itself,
             sources: &self.sources,
+            left_out: &[],
             out,
             restart,
         }
@@ -296,17 +297,186 @@ fn what_is_written_is_not_written_again() {
     assert_eq!(contents(out.path()), expected);
 }
 
+/// All outputs of a job.
+fn names(case: &Case) -> Vec<PathBuf> {
+    case.expected()
+        .into_keys()
+        .chain(["timings.json".into()])
+        .collect()
+}
+
 #[test]
-fn an_output_that_was_changed_meanwhile_is_written_again() {
+fn a_file_of_the_user_with_the_name_of_an_output_is_never_replaced() {
     let case = Case::usual();
     let expected = case.expected();
+    let names = names(&case);
+    let place = tempfile::tempdir().unwrap();
+    let out = place.path().join("out");
+    // What a process would leave that is killed just before each change.
+    let count = Arc::new(Mutex::new(0));
+    let faults = {
+        let (count, out, place) = (Arc::clone(&count), out.clone(), place.path().to_owned());
+        Faults::decided_by(move |_, _| {
+            let mut count = count.lock().unwrap();
+            snapshot(&out, &place.join(format!("{count}")));
+            *count += 1;
+            Ok(())
+        })
+    };
+    case.run(&out, false, &faults).unwrap();
+    let count = *count.lock().unwrap();
+    let (mut refused, none) = (0, Faults::default());
+    for number in 0..count {
+        let left = place.path().join(format!("{number}"));
+        if left.join("summary.json").exists() {
+            continue;
+        }
+        // In turn, each of them, whether an output is there or not.
+        let name = &names[number as usize % names.len()];
+        let path = left.join(name);
+        let saved = place.path().join("saved");
+        let was_there = fs::rename(&path, &saved).is_ok();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "mine").unwrap();
+        for restart in [false, true] {
+            let what = format!("{} before change {number}", name.display());
+            let error = case.run(&left, restart, &none).err().unwrap();
+            assert_eq!(error.file(), Some(&*path), "{what}: {error}");
+            assert!(
+                error.to_string().contains("move it away"),
+                "{what}: {error}"
+            );
+            assert_eq!(fs::read(&path).unwrap(), b"mine", "{what}");
+            refused += 1;
+        }
+        fs::remove_file(&path).unwrap();
+        if was_there {
+            fs::rename(&saved, &path).unwrap();
+        }
+        case.run(&left, false, &none).unwrap();
+        assert!(contents(&left) == expected, "change {number}");
+        fs::remove_dir_all(left).unwrap();
+    }
+    assert!(refused > 100, "{refused} refused");
+}
+
+#[test]
+fn a_file_of_the_user_that_appears_during_a_run_is_not_replaced() {
+    let case = Case::usual();
+    for name in names(&case) {
+        let out = tempfile::tempdir().unwrap();
+        let path = out.path().join(&name);
+        let planted = path.clone();
+        // When the record of outputs is there, all checks are behind the run.
+        let faults = Faults::decided_by(move |operation, changed| {
+            if operation == Operation::Create && changed.ends_with("rows") {
+                fs::create_dir_all(planted.parent().unwrap()).unwrap();
+                fs::write(&planted, "mine").unwrap();
+            }
+            Ok(())
+        });
+        let error = case.run(out.path(), false, &faults).err().unwrap();
+        assert_eq!(error.file(), Some(&*path), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"mine");
+        assert!(!out.path().join("summary.json").exists() || name.ends_with("summary.json"));
+    }
+}
+
+#[test]
+fn an_output_that_was_changed_meanwhile_stays_and_a_copy_is_an_output() {
+    let case = Case::usual();
+    let expected = case.expected();
+    let none = Faults::default();
     for name in [Path::new("duplicates.jsonl"), &case.written(0)] {
         let out = tempfile::tempdir().unwrap();
         case.stop_writing(out.path());
-        fs::write(out.path().join(name), "changed").unwrap();
-        case.run(out.path(), false, &Faults::default()).unwrap();
+        let path = out.path().join(name);
+        let bytes = fs::read(&path).unwrap();
+        let changed = [&bytes[..], b"changed"].concat();
+        fs::write(&path, &changed).unwrap();
+        for restart in [false, true] {
+            let error = case.run(out.path(), restart, &none).err().unwrap();
+            assert!(error.to_string().contains("was changed since"), "{error}");
+            assert_eq!(fs::read(&path).unwrap(), changed);
+        }
+        // A file with the bytes that were recorded, as in a directory that was copied.
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, &bytes).unwrap();
+        case.run(out.path(), false, &none).unwrap();
         assert_eq!(contents(out.path()), expected);
     }
+}
+
+#[test]
+fn outputs_of_a_finished_run_that_were_changed_stay() {
+    let case = Case::usual();
+    let expected = case.expected();
+    let none = Faults::default();
+    for name in expected.keys().filter(|name| !name.ends_with("run.json")) {
+        let out = tempfile::tempdir().unwrap();
+        case.run(out.path(), false, &none).unwrap();
+        let path = out.path().join(name);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes.push(b' ');
+        // The same length, and another one.
+        for changed in [&bytes[1..], &bytes[..]] {
+            if changed.is_empty() {
+                continue;
+            }
+            fs::write(&path, changed).unwrap();
+            let error = case.run(out.path(), true, &none).err().unwrap();
+            assert_eq!(error.file(), Some(&*path), "{error}");
+            assert!(error.to_string().contains("was changed since"), "{error}");
+            assert_eq!(fs::read(&path).unwrap(), changed);
+        }
+        fs::remove_file(&path).unwrap();
+        case.run(out.path(), true, &none).unwrap();
+        assert_eq!(contents(out.path()), expected);
+    }
+}
+
+#[test]
+fn a_shortened_record_of_outputs_leaves_no_temporary_file() {
+    let case = Case::usual();
+    let expected = case.expected();
+    let place = tempfile::tempdir().unwrap();
+    let left = place.path().join("left");
+    case.stop_writing(&left);
+    let record = Path::new(WORK).join("outputs");
+    let whole = fs::read_to_string(left.join(&record)).unwrap();
+    let first_line = whole.lines().next().unwrap();
+    let run = &first_line[first_line.rfind(':').unwrap() + 2..first_line.len() - 2];
+    // A file that was being written when the process was killed.
+    let stray = case.written(0).with_file_name(format!(".simtool-{run}-7"));
+    fs::write(left.join(&stray), "half").unwrap();
+    let mut went_on = 0;
+    for end in (0..=whole.len()).rev().step_by(7) {
+        let out = place.path().join("out");
+        snapshot(&left, &out);
+        fs::write(out.join(&record), &whole[..end]).unwrap();
+        match case.run(&out, false, &Faults::default()) {
+            Ok(_) => {
+                assert!(contents(&out) == expected, "{end} bytes");
+                went_on += 1;
+            }
+            Err(error) if error.kind() == ErrorKind::Content => {
+                assert!(end <= first_line.len(), "{end} bytes: {error}");
+                assert!(error.to_string().contains("--restart"), "{error}");
+            }
+            // An output that is not recorded any more.
+            Err(error) => {
+                assert!(error.to_string().contains("move it away"), "{error}");
+                for name in expected.keys() {
+                    let _ = fs::remove_file(out.join(name));
+                }
+                case.run(&out, false, &Faults::default()).unwrap();
+                assert!(contents(&out) == expected, "{end} bytes");
+            }
+        }
+        fs::remove_dir_all(out).unwrap();
+    }
+    // Whole, it is that of a run that was killed.
+    assert!(went_on >= 1);
 }
 
 /// Damaged forms of some bytes: flipped bits, zeros, cuts, and more at the end.
@@ -353,11 +523,20 @@ fn damaged_work_files_are_an_error_or_change_nothing() {
                 match case.run(&out, false, &Faults::default()) {
                     Ok(_) => assert!(contents(&out) == expected, "{}", name.display()),
                     Err(error) => {
-                        assert_eq!(error.kind(), ErrorKind::Content, "{error}");
-                        assert!(error.to_string().contains("--restart"), "{error}");
-                        *refused.entry(name.display().to_string()).or_default() += 1;
+                        if error.kind() == ErrorKind::Content {
+                            assert!(error.to_string().contains("--restart"), "{error}");
+                            *refused.entry(name.display().to_string()).or_default() += 1;
+                        }
                         // What the message says helps.
-                        case.run(&out, true, &Faults::default()).unwrap();
+                        if let Err(error) = case.run(&out, true, &Faults::default()) {
+                            // The record of the outputs is what is damaged.
+                            assert!(name.ends_with("outputs"), "{error}");
+                            assert!(error.to_string().contains("move it away"), "{error}");
+                            for name in expected.keys() {
+                                let _ = fs::remove_file(out.join(name));
+                            }
+                            case.run(&out, true, &Faults::default()).unwrap();
+                        }
                         assert!(contents(&out) == expected, "{}", name.display());
                     }
                 }
@@ -486,7 +665,11 @@ fn a_summary_that_is_none_of_this_job_is_an_error() {
     ] {
         fs::write(&summary, broken).unwrap();
         let error = case.run(out.path(), false, &none).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Content, "{error}");
+        let kind = match broken.len() == whole.len() {
+            true => ErrorKind::Content,
+            false => ErrorKind::Changed,
+        };
+        assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains("summary.json"), "{error}");
     }
     fs::write(&summary, &whole).unwrap();

@@ -253,6 +253,7 @@ impl Unfinished<'_> {
         let run = Run {
             job,
             inputs,
+            left_out: place.left_out,
             stamps: sources.iter().map(Stamp::of).collect::<Result<_>>()?,
             targets: job.targets(&sources[references..])?,
             known: match place.against {
@@ -299,10 +300,12 @@ impl Summary {
                 .caused_by(cause)
         })?;
         let summary: Option<Value> = serde_json::from_slice(&text).ok();
-        summary.and_then(|summary| Summary::parse(&summary)).ok_or_else(|| {
-            let message = "is damaged: it has not the counts of a finished run (add --restart to \
-                           make the whole output again)";
-            Error::new(ErrorKind::Content, message).in_file(path)
-        })
+        summary
+            .and_then(|summary| Summary::parse(&summary))
+            .ok_or_else(|| {
+                let message = "is damaged: it has not the counts of a finished run (remove it, and \
+                           add --restart to make the whole output again)";
+                Error::new(ErrorKind::Content, message).in_file(path)
+            })
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::corpus::{Format, Source};
 use crate::dedup::keep;
 use crate::io::RecordFile;
 use crate::run::doubts::Doubts;
@@ -143,23 +144,27 @@ impl Gathered {
     }
 
     /// Counts the documents of each kind, and of input and reference those whose characters may be
-    /// wrong; reads all rows.
+    /// wrong; reads all rows. Rows of a table that damage took at once count one by one.
     ///
     /// # Errors
     /// [`ErrorKind::Read`].
-    pub fn counts(&self) -> Result<(Counts, Doubts)> {
+    pub fn counts(&self, sources: &[Source]) -> Result<(Counts, Doubts)> {
         let (mut counts, mut doubts) = (Counts::default(), Doubts::default());
         let no_site = keep::site(b"");
         self.rows.for_each_block(8192, |_, rows| {
             for row in rows {
                 doubts.note(row.doubt(), row.place);
+                let documents = match row.flags.has(Flags::SKIPPED) {
+                    true => lost_documents(row, sources),
+                    false => 1,
+                };
                 if row.flags.has(Flags::REFERENCE) {
-                    counts.references += 1;
+                    counts.references += documents;
                     continue;
                 }
                 let of = |flag| u64::from(row.flags.has(flag));
-                counts.seen += 1;
-                counts.skipped += of(Flags::SKIPPED);
+                counts.seen += documents;
+                counts.skipped += of(Flags::SKIPPED) * documents;
                 counts.empty += of(Flags::EMPTY);
                 counts.short += of(Flags::SHORT);
                 counts.broken_text += of(Flags::BROKEN_TEXT);
@@ -175,6 +180,17 @@ impl Gathered {
             Ok(())
         })?;
         Ok((counts, doubts))
+    }
+}
+
+/// How many documents a row stands for that could not be read: all rows of a table that were lost
+/// with it, as its footer counts them.
+fn lost_documents(row: &Row, sources: &[Source]) -> u64 {
+    let source = sources.get(row.place.source as usize);
+    match source.is_some_and(|source| source.format == Format::Parquet) {
+        // A footer may claim any number.
+        true => row.place.length.clamp(1, u32::MAX.into()),
+        false => 1,
     }
 }
 

@@ -9,7 +9,7 @@ use super::work::path_value;
 use super::{Against, Job, Place};
 
 /// The layout of the work directory.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// What another run has to share to go on from what this one left.
 ///

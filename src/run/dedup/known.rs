@@ -28,6 +28,10 @@ const ASKED: usize = 1 << 17;
 const ASKED_BYTES: usize = 8 << 20;
 /// The fewest that a thread asks at a time.
 const LEAST_PIECE: usize = 256;
+/// The share of the memory that ids in answers may take, all threads together, and the least for
+/// a thread.
+const ANSWERS_SHARE: usize = 8;
+const LEAST_ANSWERS_BYTES: usize = 1 << 20;
 
 /// Documents of which only ids and sketches are there.
 pub trait KnownDocuments: Sync {
@@ -49,9 +53,12 @@ pub trait KnownDocuments: Sync {
     /// Of each sketch, the nearest document that the method accepts, if there is any: the first
     /// one that was known, among equals. Sketches are not empty.
     ///
+    /// Answers as many of the first sketches as it can with ids of `most_id_bytes` bytes in all,
+    /// and at least one.
+    ///
     /// # Errors
     /// Those of reading.
-    fn nearest(&self, sketches: &[&[u8]]) -> Result<Vec<Option<Nearest>>>;
+    fn nearest(&self, sketches: &[&[u8]], most_id_bytes: usize) -> Result<Vec<Option<Nearest>>>;
 
     /// What they are, for the summary.
     fn describe(&self) -> Value;
@@ -137,6 +144,8 @@ pub fn ask(
         ends: room.spool()?,
         id_bytes: 0,
         count: 0,
+        most_answer_bytes: (room.memory_bytes / ANSWERS_SHARE / rayon::current_num_threads())
+            .max(LEAST_ANSWERS_BYTES),
     };
     let mut sketches = Nearby::new(gathered, method);
     let mut batch: Vec<(u32, Vec<u8>)> = Vec::new();
@@ -172,6 +181,8 @@ struct Hits<'a> {
     ends: Spool,
     id_bytes: u64,
     count: u32,
+    /// The bytes of ids that a thread gets at a time.
+    most_answer_bytes: usize,
 }
 
 impl Hits<'_> {
@@ -180,36 +191,69 @@ impl Hits<'_> {
             .len()
             .div_ceil(rayon::current_num_threads())
             .max(LEAST_PIECE);
-        let pieces: Vec<Result<Vec<Option<Nearest>>>> = batch
+        let asked: Vec<Result<Vec<Option<Nearest>>>> = batch
             .par_chunks(piece)
-            .map(|piece| {
-                let sketches: Vec<&[u8]> = piece.iter().map(|(_, sketch)| &sketch[..]).collect();
-                self.known.nearest(&sketches)
-            })
+            .map(|piece| self.nearest(piece))
             .collect();
         // An id that many repeat is put aside once a batch.
-        let mut aside: AHashMap<Vec<u8>, u32> = AHashMap::new();
-        for (piece, asked) in pieces.into_iter().zip(batch.chunks(piece)) {
-            for (nearest, (document, _)) in piece?.into_iter().zip(asked) {
-                let Some(Nearest { id, score }) = nearest else {
-                    continue;
-                };
-                let hash = xxh3_128(&id);
-                let number = match aside.get(&id) {
-                    Some(number) => *number,
-                    None => {
-                        let number = self.put_aside(&id)?;
-                        aside.insert(id, number);
-                        number
-                    }
-                };
-                self.sorter.push(Hit {
-                    id_hash: hash,
-                    document: *document,
-                    id: number,
-                    score: Decision::score(score),
-                })?;
+        let mut aside: AHashMap<u128, u32> = AHashMap::new();
+        for (answers, piece) in asked.into_iter().zip(batch.chunks(piece)) {
+            let mut answers = answers?;
+            let mut rest = piece;
+            loop {
+                let answered = answers.len();
+                let (now, later) = rest.split_at(answered);
+                self.take(now, answers, &mut aside)?;
+                rest = later;
+                if rest.is_empty() {
+                    break;
+                }
+                // What is asked and not answered is asked again.
+                answers = self.nearest(&rest[..rest.len().min(2 * answered)])?;
             }
+        }
+        Ok(())
+    }
+
+    /// Answers for the first of some documents, at least for one.
+    fn nearest(&self, documents: &[(u32, Vec<u8>)]) -> Result<Vec<Option<Nearest>>> {
+        let sketches: Vec<&[u8]> = documents.iter().map(|(_, sketch)| &sketch[..]).collect();
+        let answers = self.known.nearest(&sketches, self.most_answer_bytes)?;
+        match answers.len() {
+            0 => Err(Error::new(
+                ErrorKind::Content,
+                "a known document has no answer",
+            )),
+            _ => Ok(answers),
+        }
+    }
+
+    /// Takes the answers for some documents.
+    fn take(
+        &mut self,
+        documents: &[(u32, Vec<u8>)],
+        answers: Vec<Option<Nearest>>,
+        aside: &mut AHashMap<u128, u32>,
+    ) -> Result<()> {
+        for (nearest, (document, _)) in answers.into_iter().zip(documents) {
+            let Some(Nearest { id, score }) = nearest else {
+                continue;
+            };
+            let hash = xxh3_128(&id);
+            let number = match aside.get(&hash) {
+                Some(number) => *number,
+                None => {
+                    let number = self.put_aside(&id)?;
+                    aside.insert(hash, number);
+                    number
+                }
+            };
+            self.sorter.push(Hit {
+                id_hash: hash,
+                document: *document,
+                id: number,
+                score: Decision::score(score),
+            })?;
         }
         Ok(())
     }
@@ -286,4 +330,112 @@ fn too_many() -> Error {
         u32::MAX
     );
     Error::new(ErrorKind::Content, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Every document has a known one near it, of 50 different ids.
+    struct LongIds {
+        most_answers: usize,
+        largest_reply: AtomicUsize,
+    }
+
+    impl KnownDocuments for LongIds {
+        fn documents(&self) -> u64 {
+            50
+        }
+
+        fn method(&self) -> Result<Box<dyn Method>> {
+            Err(Error::new(ErrorKind::Parameter, "not asked for"))
+        }
+
+        fn expect(&self, _: &Job) -> Result<()> {
+            Ok(())
+        }
+
+        fn nearest(
+            &self,
+            sketches: &[&[u8]],
+            most_id_bytes: usize,
+        ) -> Result<Vec<Option<Nearest>>> {
+            let mut bytes = 0;
+            let answer = |sketch: &&[u8]| {
+                let id = vec![sketch[0] % 50; 40_000];
+                bytes += id.len();
+                let score = Score::Distance(0);
+                (bytes <= most_id_bytes).then_some(Some(Nearest { id, score }))
+            };
+            let answers: Vec<_> = sketches
+                .iter()
+                .take(self.most_answers)
+                .map_while(answer)
+                .collect();
+            let bytes = answers.len() * 40_000;
+            self.largest_reply.fetch_max(bytes, Ordering::Relaxed);
+            Ok(answers)
+        }
+
+        fn describe(&self) -> Value {
+            Value::Null
+        }
+
+        fn state(&self) -> Result<Value> {
+            Ok(Value::Null)
+        }
+    }
+
+    /// Document, id and its number, of all hits.
+    fn asked(most_answers: usize, most_answer_bytes: usize) -> Vec<(u32, u128, u32)> {
+        let known = LongIds {
+            most_answers,
+            largest_reply: AtomicUsize::new(0),
+        };
+        let directory = std::env::temp_dir();
+        let room = Room {
+            directory: &directory,
+            memory_bytes: 64 << 20,
+        };
+        let mut hits = Hits {
+            known: &known,
+            sorter: room.sorter(4),
+            ids: room.spool().unwrap(),
+            ends: room.spool().unwrap(),
+            id_bytes: 0,
+            count: 0,
+            most_answer_bytes,
+        };
+        let batch: Vec<(u32, Vec<u8>)> = (0..900)
+            .map(|number| (number, vec![number as u8]))
+            .collect();
+        for part in batch.chunks(600) {
+            hits.ask(part).unwrap();
+        }
+        assert!(known.largest_reply.load(Ordering::Relaxed) <= most_answer_bytes);
+        let sorted = hits.sorter.finish().unwrap();
+        sorted
+            .map(|hit| hit.map(|hit| (hit.document, hit.id_hash, hit.id)).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn answers_are_the_same_for_any_bound_on_their_bytes() {
+        let expected = asked(usize::MAX, usize::MAX);
+        assert_eq!(expected.len(), 900);
+        // Fifty ids in each batch.
+        assert_eq!(
+            expected.iter().map(|(_, _, number)| *number).max(),
+            Some(99)
+        );
+        for (most_answers, bytes) in [(usize::MAX, 40_000), (7, usize::MAX), (usize::MAX, 1 << 20)]
+        {
+            assert_eq!(
+                asked(most_answers, bytes),
+                expected,
+                "{most_answers} {bytes}"
+            );
+        }
+    }
 }

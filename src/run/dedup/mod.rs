@@ -52,7 +52,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::Result;
-use crate::corpus::Source;
+use crate::corpus::{LeftOut, Source};
 use crate::io::Sorter;
 use crate::run::counting::Counting;
 use crate::run::methods;
@@ -107,6 +107,8 @@ pub struct Place<'a> {
     pub against: Against<'a>,
     /// The input.
     pub sources: &'a [Source],
+    /// Files that are not read, for the summary.
+    pub left_out: &'a [LeftOut],
     /// The directory of the output.
     pub out: &'a Path,
     /// Whether to replace what an earlier run recorded as its own there, finished or not.
@@ -150,6 +152,7 @@ struct Fates {
 struct Run<'a> {
     job: &'a Job,
     inputs: Inputs<'a>,
+    left_out: &'a [LeftOut],
     /// The files of the inputs as they are at the beginning.
     stamps: Vec<Stamp>,
     /// The files of the dump.
@@ -189,7 +192,7 @@ impl Run<'_> {
         }
         self.progress.begin(Stage::Gather, 0);
         let gathered = Gathered::gather(self.work, units.len())?;
-        let (counts, doubts) = gathered.counts()?;
+        let (counts, doubts) = gathered.counts(self.inputs.sources)?;
         let numbering = Numbering::new(&gathered.chunks, self.inputs.sources.len(), &units)?;
         self.progress.end(0);
         let decided = match Decided::load(self.work)? {
@@ -221,6 +224,7 @@ impl Run<'_> {
             sources: self.inputs.sources,
             references: self.inputs.references as usize,
             known: self.known.map(|known| known.describe()),
+            left_out: self.left_out,
             digests: &digests,
         };
         let text = summary.json(self.job, method, inputs);

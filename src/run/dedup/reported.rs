@@ -47,7 +47,7 @@ impl Reported {
     /// [`ErrorKind::Write`](crate::ErrorKind::Write).
     pub fn store(self, work: &Work) -> Result<()> {
         let written = work.outputs().written();
-        let names = written.iter().map(|(name, _)| path_value(name));
+        let names = written.iter().map(|output| path_value(&output.name));
         let totals = self.totals;
         let object = [
             ("reports", names.collect()),

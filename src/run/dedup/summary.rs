@@ -1,11 +1,12 @@
 //! What a finished run saw and did.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::corpus::Source;
+use crate::corpus::{LeftOut, Source};
 use crate::io::usage::Usage;
 use crate::run::StageTime;
 use crate::sketch::Method;
@@ -16,6 +17,9 @@ use super::related::RelatedCounts;
 use super::reports::Totals;
 use super::segment::ChunkEntry;
 use super::warnings::Warning;
+
+/// How many files that are not read are named.
+const MOST_LEFT_OUT: usize = 100;
 
 /// Counts that add up: seen = kept + dropped + skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +46,8 @@ pub(super) struct Inputs<'a> {
     pub references: usize,
     /// Known documents in its place.
     pub known: Option<Value>,
+    /// Files that are not read.
+    pub left_out: &'a [LeftOut],
     /// A digest of each source.
     pub digests: &'a [u128],
 }
@@ -105,7 +111,7 @@ impl Summary {
             refused_listed: number(&text["refused_listed"]).unwrap_or_default(),
             related: ["request", "metadata"]
                 .map(|kind| text["related_dropped"][kind].as_u64().unwrap_or_default()),
-            warnings: Vec::new(),
+            warnings: parse_warnings(&text["warnings"])?,
         };
         let gone = summary.dropped().checked_add(summary.skipped())?;
         let kept = summary.seen().checked_sub(gone)?;
@@ -132,6 +138,7 @@ impl Summary {
             sources,
             references,
             known,
+            left_out,
             digests,
         } = inputs;
         let described: Vec<Value> = sources.iter().zip(digests).map(describe).collect();
@@ -179,6 +186,7 @@ impl Summary {
                 "against": against,
                 "settings": settings,
                 "inputs": inputs,
+                "left_out": describe_left_out(left_out),
                 "version": env!("CARGO_PKG_VERSION"),
             });
         format!("{text:#}\n")
@@ -191,6 +199,34 @@ fn warning(warning: &Warning) -> Value {
         "documents": warning.documents,
         "message": warning.message,
     })
+}
+
+fn parse_warnings(warnings: &Value) -> Option<Vec<Warning>> {
+    let parse = |warning: &Value| {
+        Some(Warning {
+            setting: warning["setting"].as_str()?.to_owned(),
+            documents: warning["documents"].as_u64()?,
+            message: warning["message"].as_str()?.to_owned(),
+        })
+    };
+    warnings.as_array()?.iter().map(parse).collect()
+}
+
+/// How many files are not read, by reason, and the first of them.
+fn describe_left_out(files: &[LeftOut]) -> Value {
+    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+    for file in files {
+        *reasons.entry(file.reason.name()).or_default() += 1;
+    }
+    let describe = |file: &LeftOut| {
+        json!({
+            "file": file.path.to_string_lossy(),
+            "reason": file.reason.name(),
+            "why": file.why,
+        })
+    };
+    let first = files.iter().take(MOST_LEFT_OUT).map(describe);
+    json!({"files": files.len(), "reasons": reasons, "first": first.collect::<Vec<_>>()})
 }
 
 /// What a method by digest found is its own.

@@ -13,7 +13,7 @@ use super::job::Job;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// The setting, or what is wrong: "inputs" or "text".
-    pub setting: &'static str,
+    pub setting: String,
     /// How many documents it concerns.
     pub documents: u64,
     /// What happened, for people.
@@ -25,9 +25,9 @@ pub fn warnings(job: &Job, counts: &Counts, doubts: &Doubts, sources: &[Source])
     let read = counts.seen - counts.skipped;
     let all = |count: u64| read > 0 && count == read;
     let mut warnings = Vec::new();
-    let mut warn = |setting, documents, message| {
+    let mut warn = |setting: &str, documents, message| {
         warnings.push(Warning {
-            setting,
+            setting: setting.to_owned(),
             documents,
             message,
         });

@@ -3,10 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{Seen, Wanted};
-use crate::index::{DATABASE, Query};
+use crate::index::{DATABASE, Limit, Match, Query};
 use crate::run::dedup::{Job, KnownDocuments, Nearest};
 use crate::sketch::Method;
 use crate::{Error, ErrorKind, Result};
+
+/// No id has more bytes.
+const LONGEST_ID: usize = u16::MAX as usize;
 
 impl KnownDocuments for Seen {
     fn documents(&self) -> u64 {
@@ -27,18 +30,21 @@ impl KnownDocuments for Seen {
         self.settings.expect(self.index.directory(), &wanted)
     }
 
-    fn nearest(&self, sketches: &[&[u8]]) -> Result<Vec<Option<Nearest>>> {
+    fn nearest(&self, sketches: &[&[u8]], most_id_bytes: usize) -> Result<Vec<Option<Nearest>>> {
         let queries: Vec<Query<'_>> = sketches
             .iter()
             .map(|sketch| Query { id: None, sketch })
             .collect();
-        let answers = self.index.seen(&queries, 1)?.into_iter();
-        let nearest = answers.map(|answer| {
-            let found = answer.matches.into_iter().next()?;
-            Some(Nearest {
-                id: found.id,
-                score: found.score,
-            })
+        let limit = Limit {
+            all_id_bytes: most_id_bytes.max(LONGEST_ID),
+            ..Limit::from(1)
+        };
+        let answers = self.index.seen_within(&queries, limit)?.into_iter();
+        let nearest = answers.map_while(|answer| match answer.matches.into_iter().next() {
+            Some(Match { id, score }) => Some(Some(Nearest { id, score })),
+            // What was near did not fit.
+            None if answer.truncated => None,
+            None => Some(None),
         });
         Ok(nearest.collect())
     }

@@ -44,7 +44,7 @@ impl Recorder for Parts {
         Ok(directory.join(name))
     }
 
-    fn published(&self, path: &Path, _: &Metadata) -> Result<()> {
+    fn publishing(&self, path: &Path, _: &Metadata, _: u128) -> Result<()> {
         self.faults
             .before(Operation::Rename, path)
             .map_err(|cause| error(path, cause))
@@ -128,7 +128,10 @@ pub fn verify(directory: &Path, names: &[&str], described: &Value) -> Result<()>
 }
 
 /// Length and xxh3-128 of a file; `None` if there is none.
-fn digest(path: &Path) -> Result<Option<(u64, u128)>> {
+///
+/// # Errors
+/// [`ErrorKind::Write`](crate::ErrorKind::Write) if it cannot be read.
+pub fn digest(path: &Path) -> Result<Option<(u64, u128)>> {
     let failed = |cause| error(path, cause);
     if !fs::exists(path).map_err(failed)? {
         return Ok(None);

@@ -1,12 +1,16 @@
 //! What a finished output directory says of the run that made it: `run.json`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
+use xxhash_rust::xxh3::xxh3_128;
 
-use super::outputs::{Outputs, remove_output};
+use super::journal::{digest_value, parse_mark};
+use super::made::{FileMark, Made};
+use super::outputs::{Outputs, Written, remove_output};
 use super::{checked, path_text};
 use crate::io::{Faults, directory};
 use crate::{Error, ErrorKind, Result};
@@ -22,8 +26,8 @@ pub const TIMINGS: &str = "timings.json";
 pub struct FinishedRun {
     /// Settings and inputs.
     pub job: Value,
-    /// The outputs by name, with their lengths; without the three files named above.
-    outputs: Vec<(PathBuf, u64)>,
+    /// All outputs but `run.json` itself and `timings.json`.
+    outputs: Vec<Written>,
 }
 
 impl FinishedRun {
@@ -45,7 +49,7 @@ impl FinishedRun {
         let run = checked::decode(&text).and_then(FinishedRun::parse);
         run.map(Some).ok_or_else(|| {
             let message = "does not say what run made the files here: it is damaged, or not made \
-                           by simtool (choose another -o, or remove the files)";
+                           by simtool (move it away, or choose another -o)";
             Error::new(ErrorKind::Content, message).in_file(path)
         })
     }
@@ -54,7 +58,8 @@ impl FinishedRun {
         let job = object.remove("job")?;
         let output = |value: &Value| {
             let name = path_text::decode(value.get("file")?)?;
-            path_text::is_below(&name).then_some((name, value.get("bytes")?.as_u64()?))
+            let mark = parse_mark(value)?;
+            path_text::is_below(&name).then_some(Written { name, mark })
         };
         let outputs = object.get("outputs")?.as_array()?.iter().map(output);
         Some(FinishedRun {
@@ -63,23 +68,46 @@ impl FinishedRun {
         })
     }
 
-    /// The names of all its files, below the directory of the outputs.
-    pub fn names(&self) -> impl Iterator<Item = PathBuf> {
-        let outputs = self.outputs.iter().map(|(name, _)| name.clone());
-        outputs.chain([RUN, SUMMARY, TIMINGS].map(PathBuf::from))
+    /// The files of the run in `out`. Its `timings.json`, which no record describes, is taken for
+    /// the one that is there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if they cannot be read.
+    pub fn made(&self, out: &Path) -> Result<Made> {
+        let mut made = Made::default();
+        for Written { name, mark } in &self.outputs {
+            made.add(name, *mark);
+        }
+        for name in [RUN, TIMINGS] {
+            made.add_found(out, Path::new(name))?;
+        }
+        Ok(made)
     }
 
-    /// Publishes `run.json` for a run of `job`, with the outputs that are recorded.
+    /// Publishes `run.json` for a run of `job`, with the outputs that are recorded and the `summary`
+    /// that will be.
     ///
     /// # Errors
     /// [`ErrorKind::Write`].
-    pub fn publish(job: &Value, outputs: &Outputs, out: &Path) -> Result<()> {
+    pub fn publish(job: &Value, outputs: &Outputs, out: &Path, summary: &str) -> Result<()> {
         let special = [RUN, SUMMARY, TIMINGS].map(Path::new);
-        let listed = outputs.written();
-        let listed = listed
-            .iter()
-            .filter(|(name, _)| !special.contains(&name.as_path()))
-            .map(|(name, bytes)| json!({"file": path_text::encode(name), "bytes": bytes}));
+        let mut listed = outputs.written();
+        listed.retain(|output| !special.contains(&output.name.as_path()));
+        listed.push(Written {
+            name: SUMMARY.into(),
+            mark: FileMark {
+                bytes: summary.len() as u64,
+                digest: xxh3_128(summary.as_bytes()),
+                stamp: None,
+            },
+        });
+        let listed = listed.iter().map(|Written { name, mark }| {
+            json!({
+                "file": path_text::encode(name),
+                "bytes": mark.bytes,
+                "xxh3_128": digest_value(mark.digest),
+            })
+        });
         let object = [
             ("job".to_owned(), job.clone()),
             ("outputs".to_owned(), listed.collect()),
@@ -96,32 +124,45 @@ impl FinishedRun {
     /// # Errors
     /// [`ErrorKind::Changed`] naming it.
     pub fn check_outputs(&self, out: &Path) -> Result<()> {
-        for (name, bytes) in &self.outputs {
+        for Written { name, mark } in &self.outputs {
             let path = out.join(name);
-            let found = fs::metadata(&path).ok().map(|found| found.len());
-            if found != Some(*bytes) {
-                let message = "is missing or was changed since the run finished (add --restart to \
-                               make the whole output again)";
-                return Err(Error::new(ErrorKind::Changed, message).in_file(path));
-            }
+            let message = match fs::metadata(&path) {
+                Ok(found) if found.len() == mark.bytes => continue,
+                Ok(_) => {
+                    "was changed since the run finished (move it away or remove it, and add \
+                     --restart to make the whole output again)"
+                }
+                Err(_) => {
+                    "is missing since the run finished (add --restart to make the whole output \
+                     again)"
+                }
+            };
+            return Err(Error::new(ErrorKind::Changed, message).in_file(path));
         }
         Ok(())
     }
 
     /// Removes all outputs of the run: the summary first, so that nothing incomplete looks
-    /// finished, and `run.json` last.
+    /// finished, and `run.json` last. What was changed since stays, unless it is among those that
+    /// are known to be `own`.
     ///
     /// # Errors
     /// [`ErrorKind::Write`].
-    pub fn remove(&self, out: &Path, faults: &Faults) -> Result<()> {
-        remove_output(out, Path::new(SUMMARY), faults)?;
+    pub fn remove(&self, out: &Path, own: &BTreeSet<PathBuf>, faults: &Faults) -> Result<()> {
+        let made = self.made(out)?;
+        let remove = |name: &Path| match own.contains(name) || made.is_own(out, name)? == Some(true)
+        {
+            true => remove_output(out, name, faults),
+            false => Ok(()),
+        };
+        remove(Path::new(SUMMARY))?;
         // The order has to survive a power loss.
         directory::sync(out, faults)?;
-        remove_output(out, Path::new(TIMINGS), faults)?;
-        for (name, _) in &self.outputs {
-            remove_output(out, name, faults)?;
+        remove(Path::new(TIMINGS))?;
+        for output in &self.outputs {
+            remove(&output.name)?;
         }
         directory::sync(out, faults)?;
-        remove_output(out, Path::new(RUN), faults)
+        remove(Path::new(RUN))
     }
 }

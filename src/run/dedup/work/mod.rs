@@ -1,8 +1,8 @@
 //! The work directory: what a run has finished, so that the same command can go on from there.
 //!
 //! ```text
+//! OUT/.simtool/outputs         what this run writes into OUT; made first
 //! OUT/.simtool/job.json        settings and inputs; another job may not go on from here
-//! OUT/.simtool/outputs         temporary files and finished outputs of this run
 //! OUT/.simtool/frequencies-N   corpus statistics of the method
 //! OUT/.simtool/sketch/U-S      segment S of unit U of the first reading
 //! OUT/.simtool/rows, labels…   all segments together
@@ -18,32 +18,39 @@
 //! in unnamed files, which end with the process. Files with other names than these are never
 //! removed.
 
+mod begun;
 mod checked;
 mod differences;
 mod file;
 mod finished;
+mod journal;
+mod lock;
+mod made;
 mod names;
 mod outputs;
 mod path_text;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::io::{AtomicFile, DirectoryLock, Faults, FileLock, LockAttempt, Operation, directory};
+use crate::io::{AtomicFile, Faults, Operation, directory};
 use crate::{Error, ErrorKind, Result};
 
 pub use file::{Finished, WorkFile, describe};
 pub use finished::{SUMMARY, TIMINGS};
 
-use finished::FinishedRun;
 pub use outputs::Outputs;
 pub use path_text::{decode as path_from, encode as path_value};
 
-use names::{JOB, LOCK, OUTPUTS, PART, SEGMENTS};
+use begun::Begun;
+use finished::FinishedRun;
+use journal::Journal;
+use lock::Lock;
+use made::Made;
+use names::{JOB, OUTPUTS, PART, SEGMENTS};
 
 const NAME: &str = ".simtool";
 
@@ -75,44 +82,48 @@ pub struct Beginning<'a> {
     pub outputs: &'a [PathBuf],
 }
 
-/// What `job.json` says.
-enum Begun {
-    Nothing,
-    Damaged,
-    Job(Value),
-}
-
-/// Keeps other processes out of an output directory.
-struct Lock {
-    _directory: Option<DirectoryLock>,
-    _file: Option<FileLock>,
-    warning: Option<String>,
-}
-
 impl Work {
     /// Opens the work directory in `out`, or makes one for `job`. With `restart`, everything that an
     /// earlier run recorded as its own is removed first, and nothing else.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`] if it cannot be made, or another process uses it, or if files are there
-    /// that no run recorded; [`ErrorKind::Changed`] if it belongs to another job: the message says
+    /// [`ErrorKind::Write`] if it cannot be made, or another process uses it, or if a file has the
+    /// name of an output and no run recorded it; [`ErrorKind::Changed`] if it belongs to another job: the message says
     /// where they differ; [`ErrorKind::Content`] if what an earlier run recorded is damaged.
     pub fn open(out: &Path, job: &Value, beginning: Beginning, faults: &Faults) -> Result<Opened> {
         directory::create_all(out)?;
         let directory = out.join(NAME);
+        begun::refuse_link(&directory)?;
         let lock = Lock::take(out, &directory)?;
-        let begun = Begun::read(&directory)?;
-        let is_ours = matches!(&begun, Begun::Job(begun) if begun == job);
+        let journal = Journal::read(&directory.join(OUTPUTS))?;
+        let begun = match Begun::read(&directory)? {
+            // Nothing says that these files are of a run.
+            Begun::Damaged if journal.run.is_none() => Begun::Nothing,
+            begun => begun,
+        };
+        let is_ours = matches!(&begun, Begun::Job { job: begun, .. } if begun == job);
         let finished = FinishedRun::read(out)?;
         if is_finished(out, finished.as_ref(), job, beginning, is_ours)? {
-            if !matches!(begun, Begun::Nothing) || holds_only_parts(&directory)? {
+            if !matches!(begun, Begun::Nothing) || begun::find_foreign(&directory)?.is_none() {
                 remove(&directory, faults)?;
             }
             return Ok(Opened::Finished);
         }
-        match begun {
-            Begun::Job(_) if is_ours && !beginning.restart && !beginning.has_stream => {}
-            Begun::Job(begun) if !is_ours && !beginning.restart => {
+        let earlier = match &finished {
+            Some(run) => run.made(out)?,
+            None => Made::default(),
+        };
+        let mut made = earlier.clone();
+        made.extend(journal.made.clone());
+        let names = beginning.outputs;
+        let (run, own) = match begun {
+            Begun::Job { run, .. } if is_ours && !beginning.restart && !beginning.has_stream => {
+                if !journal.is_sound(run) {
+                    return Err(damaged(&directory.join(OUTPUTS)));
+                }
+                (run, made.refuse_others(out, names)?)
+            }
+            Begun::Job { job: begun, .. } if !is_ours && !beginning.restart => {
                 let message = format!(
                     "belongs to an unfinished run of another job: {} (repeat the earlier command \
                      to finish it, or add --restart to begin anew)",
@@ -121,23 +132,22 @@ impl Work {
                 return Err(Error::new(ErrorKind::Changed, message).in_file(directory));
             }
             Begun::Damaged if !beginning.restart => return Err(damaged(&directory.join(JOB))),
-            Begun::Job(_) | Begun::Damaged => {
-                outputs::remove_recorded(out, &directory.join(OUTPUTS), faults)?;
+            Begun::Job { .. } | Begun::Damaged => {
+                let own = made.refuse_others(out, names)?;
+                let runs: Vec<u64> = begun.run().into_iter().chain(journal.run).collect();
+                journal.remove_temporaries(out, names, &runs, faults)?;
+                outputs::remove_recorded(out, &journal, &own, faults)?;
                 remove(&directory, faults)?;
-                begin(&directory, job, faults)?;
+                (begun::begin(&directory, job, faults)?, own)
             }
             Begun::Nothing => {
-                if !holds_only_parts(&directory)? {
-                    let message = "holds files, but no job.json: it is not simtool's work \
-                                   directory (choose another -o, or move it away)";
-                    return Err(Error::new(ErrorKind::Write, message).in_file(directory));
-                }
-                keep_foreign(out, finished.as_ref(), beginning.outputs)?;
-                begin(&directory, job, faults)?;
+                begun::refuse_foreign(&directory)?;
+                let own = earlier.refuse_others(out, names)?;
+                (begun::begin(&directory, job, faults)?, own)
             }
-        }
+        };
         if let Some(run) = finished.filter(|run| beginning.restart || run.job != *job) {
-            run.remove(out, faults)?;
+            run.remove(out, &own, faults)?;
         }
         directory::create_all(&directory.join(SEGMENTS))?;
         remove_known(
@@ -152,7 +162,8 @@ impl Work {
             |name| is_part(name).then_some(0),
             faults,
         )?;
-        let outputs = Outputs::open(out, &directory.join(OUTPUTS), faults)?;
+        let journal = directory.join(OUTPUTS);
+        let outputs = Outputs::open(out, &journal, run, earlier, names, faults)?;
         Ok(Opened::Unfinished(Work {
             directory,
             out: out.to_owned(),
@@ -259,7 +270,7 @@ impl Work {
     /// # Errors
     /// [`ErrorKind::Write`].
     pub fn finish(self, job: &Value, summary: &str) -> Result<()> {
-        FinishedRun::publish(job, &self.outputs, &self.out)?;
+        FinishedRun::publish(job, &self.outputs, &self.out, summary)?;
         let mut file = self.outputs.create(&self.out.join(SUMMARY))?;
         file.write_all(summary.as_bytes())
             .map_err(|cause| file.error(cause))?;
@@ -293,8 +304,8 @@ fn is_finished(
     match (finished, has_summary) {
         (None, false) => Ok(false),
         (None, true) => {
-            let message = "is there, but no run.json that says what run made it: choose another \
-                           -o, or remove what is there";
+            let message = "is there, but no run.json that says what run made it (move it away, or \
+                           choose another -o)";
             Err(Error::new(ErrorKind::Write, message).in_file(summary))
         }
         (Some(_), _) if beginning.restart => Ok(false),
@@ -322,110 +333,41 @@ fn is_finished(
     }
 }
 
-/// Refuses to replace a file among the `names` in `out` that is not of the `finished` run. An
-/// interrupted run may have been stopped before it recorded an output, so its directory is not asked.
-fn keep_foreign(out: &Path, finished: Option<&FinishedRun>, names: &[PathBuf]) -> Result<()> {
-    let recorded: BTreeSet<PathBuf> = finished.into_iter().flat_map(FinishedRun::names).collect();
-    let is_foreign =
-        |name: &&PathBuf| !recorded.contains(*name) && out.join(name).symlink_metadata().is_ok();
-    match names.iter().find(is_foreign) {
-        None => Ok(()),
-        Some(name) => {
-            let message = "is there already, and no run of simtool recorded it as its own (move \
-                           it away, or choose another -o)";
-            Err(Error::new(ErrorKind::Write, message).in_file(out.join(name)))
-        }
-    }
-}
-
-impl Begun {
-    fn read(directory: &Path) -> Result<Begun> {
-        let path = directory.join(JOB);
-        match fs::read(&path) {
-            Ok(text) => Ok(match checked::decode(&text) {
-                Some(mut object) => object.remove("job").map_or(Begun::Damaged, Begun::Job),
-                None => Begun::Damaged,
-            }),
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Begun::Nothing),
-            Err(cause) => Err(error(&path, cause)),
-        }
-    }
-}
-
-impl Lock {
-    fn take(out: &Path, directory: &Path) -> Result<Lock> {
-        let busy = || {
-            let message = "another simtool is working there: wait for it or choose another -o";
-            Error::new(ErrorKind::Write, message).in_file(out)
-        };
-        let mut lock = Lock {
-            _directory: None,
-            _file: None,
-            warning: None,
-        };
-        match DirectoryLock::exclusive(out)? {
-            LockAttempt::Locked(held) => lock._directory = Some(held),
-            LockAttempt::Busy => return Err(busy()),
-            LockAttempt::Unsupported(cause) => {
-                directory::create_all(directory)?;
-                match FileLock::exclusive(&directory.join(LOCK)) {
-                    Ok(Some(held)) => lock._file = Some(held),
-                    Ok(None) => return Err(busy()),
-                    Err(_) => {
-                        lock.warning = Some(format!(
-                            "{}: the file system has no locks ({cause}): do not start a second \
-                             simtool with this -o",
-                            out.display()
-                        ));
-                    }
-                }
-            }
-        }
-        Ok(lock)
-    }
-}
-
-/// Makes the directory for a job.
-fn begin(directory: &Path, job: &Value, faults: &Faults) -> Result<()> {
-    directory::create_all(directory)?;
-    let part = directory.join(format!("{JOB}{PART}"));
-    if let Err(cause) = fs::remove_file(&part)
-        && cause.kind() != io::ErrorKind::NotFound
-    {
-        return Err(error(&part, cause));
-    }
-    let object = [("job".to_owned(), job.clone())].into_iter().collect();
-    publish(&directory.join(JOB), object, faults)
-}
-
 fn publish(path: &Path, object: Map<String, Value>, faults: &Faults) -> Result<()> {
-    let text = checked::encode(object);
-    let mut file = file::create(path, faults)?;
-    file.write_all(text.as_bytes())
-        .map_err(|cause| file.error(cause))?;
-    file.publish()
+    publish_bytes(path, checked::encode(object).as_bytes(), faults)
 }
 
-/// Whether the directory has nothing but what a process left that was killed before it had
-/// published the job. So has one that does not exist.
-fn holds_only_parts(directory: &Path) -> Result<bool> {
-    let is_left = |name: &String| name == LOCK || *name == format!("{JOB}{PART}");
-    Ok(entries(directory)?.iter().all(is_left))
+fn publish_bytes(path: &Path, bytes: &[u8], faults: &Faults) -> Result<()> {
+    let mut file = file::create(path, faults)?;
+    file.write_all(bytes).map_err(|cause| file.error(cause))?;
+    file.publish()
 }
 
 /// Removes what a run of simtool makes in a work directory, and the directory if it is empty then.
 fn remove(directory: &Path, faults: &Faults) -> Result<()> {
     remove_segments(directory, faults)?;
     remove_directory(&directory.join(SEGMENTS), faults)?;
-    let is_job = |name: &str| names::is_job(name).then_some(0);
-    let before_it = |name: &str| names::order(name).filter(|_| !names::is_job(name));
-    remove_known(directory, before_it, faults)?;
-    if directory.is_dir() {
-        // A power loss must not leave files without the job that tells whose they are.
-        directory::sync(directory, faults)?;
-    }
-    remove_known(directory, is_job, faults)?;
+    // A power loss must not leave files without the job that tells whose they are, nor the job
+    // without its record.
+    let is_before =
+        |name: &str| names::order(name).filter(|_| !names::is_job(name) && !names::is_late(name));
+    remove_known(directory, is_before, faults)?;
+    sync(directory, faults)?;
+    remove_known(
+        directory,
+        |name| names::order(name).filter(|_| names::is_job(name)),
+        faults,
+    )?;
+    sync(directory, faults)?;
+    remove_known(directory, names::order, faults)?;
     remove_directory(directory, faults)
+}
+
+fn sync(directory: &Path, faults: &Faults) -> Result<()> {
+    match directory.is_dir() {
+        true => directory::sync(directory, faults),
+        false => Ok(()),
+    }
 }
 
 fn remove_segments(directory: &Path, faults: &Faults) -> Result<()> {

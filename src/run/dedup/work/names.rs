@@ -22,7 +22,8 @@ const FILES: [&str; 9] = [
 ];
 /// Names that end with a number.
 const NUMBERED: [&str; 3] = ["frequencies-", "stream-", "related-"];
-/// The record of outputs, and the lock of file systems that cannot lock directories.
+/// The record of outputs, and the lock of file systems that cannot lock directories. They are
+/// removed last, so that there is no job without a record.
 const LATE: [&str; 2] = [OUTPUTS, LOCK];
 pub const OUTPUTS: &str = "outputs";
 pub const LOCK: &str = "lock";
@@ -35,18 +36,23 @@ pub fn order(name: &str) -> Option<u32> {
         Some(0)
     } else if FILES.contains(&name) || NUMBERED.iter().any(|start| is_numbered(start)) {
         Some(1)
-    } else if LATE.contains(&name) {
-        Some(2)
     } else if is_job(name) {
+        Some(2)
+    } else if LATE.contains(&name) {
         Some(3)
     } else {
         None
     }
 }
 
-/// Whether `name` is that of the job, which is removed last.
+/// Whether `name` is that of the job.
 pub fn is_job(name: &str) -> bool {
     name.strip_suffix(PART).unwrap_or(name) == JOB
+}
+
+/// Whether `name` is removed last.
+pub fn is_late(name: &str) -> bool {
+    LATE.contains(&name.strip_suffix(PART).unwrap_or(name))
 }
 
 /// Whether `name` is that of a segment.
@@ -56,7 +62,8 @@ pub fn is_segment(name: &str) -> bool {
         .is_some_and(|(unit, number)| is_number(unit) && is_number(number))
 }
 
-fn is_number(text: &str) -> bool {
+/// Whether `text` is a decimal number.
+pub fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -77,7 +84,7 @@ mod tests {
         }
         assert_eq!(
             (order("outputs"), order("job.json.part")),
-            (Some(2), Some(3))
+            (Some(3), Some(2))
         );
         for name in [
             "notes.txt",

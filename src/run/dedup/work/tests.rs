@@ -71,16 +71,42 @@ fn a_damaged_job_is_an_error() {
 }
 
 #[test]
-fn a_directory_of_others_is_no_work_directory() {
-    let out = tempfile::tempdir().unwrap();
-    let directory = out.path().join(NAME);
-    fs::create_dir(&directory).unwrap();
-    fs::write(directory.join("rows"), "mine").unwrap();
-    for restart in [false, true] {
-        let error = refusal(out.path(), &json!({}), restart);
-        assert!(error.to_string().contains("no job.json"), "{error}");
+fn files_of_others_are_in_the_way_only_where_their_names_are_needed() {
+    let names = ["rows", "job.json", "outputs", "sketch/0-0", "sketch"];
+    for (number, name) in names.into_iter().enumerate() {
+        let out = tempfile::tempdir().unwrap();
+        let directory = out.path().join(NAME);
+        let path = directory.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "mine").unwrap();
+        fs::write(directory.join("notes.txt"), "mine").unwrap();
+        for restart in [false, true] {
+            let error = refusal(out.path(), &json!({}), restart);
+            assert_eq!(error.file(), Some(&*path), "{number}: {error}");
+            assert!(error.to_string().contains("move it away"), "{error}");
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"mine");
+        fs::remove_file(&path).unwrap();
+        unfinished(out.path(), &json!({}), false).abandon().unwrap();
+        assert_eq!(fs::read(directory.join("notes.txt")).unwrap(), b"mine");
     }
-    assert_eq!(fs::read(directory.join("rows")).unwrap(), b"mine");
+}
+
+#[test]
+fn a_link_is_no_work_directory() {
+    let (out, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let link = out.path().join(NAME);
+    for target in [elsewhere.path(), Path::new("nowhere")] {
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        let error = refusal(out.path(), &json!({}), true);
+        assert_eq!(error.file(), Some(&*link));
+        let text = error.to_string();
+        assert!(
+            text.contains("is a symbolic link to") && text.contains("remove the link"),
+            "{text}"
+        );
+        fs::remove_file(&link).unwrap();
+    }
 }
 
 #[test]

@@ -1,0 +1,219 @@
+//! What runs made in an output directory, and how it is told from files of the user.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::{error, file};
+use crate::{Error, ErrorKind, Result};
+
+/// Every version of every output that runs recorded, by its name below the output directory.
+#[derive(Clone, Debug, Default)]
+pub struct Made(BTreeMap<PathBuf, Vec<FileMark>>);
+
+/// What tells an output from another file of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileMark {
+    /// Its length.
+    pub bytes: u64,
+    /// The xxh3-128 of its bytes.
+    pub digest: u128,
+    /// What the file system says of it; `None` if only its bytes are known.
+    pub stamp: Option<Stamp>,
+}
+
+/// What the file system says of a file, which a copy does not share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// The number of the file.
+    pub inode: u64,
+    /// Seconds and nanoseconds.
+    pub modified: (i64, i64),
+}
+
+impl Stamp {
+    /// The stamp of a file.
+    pub fn of(found: &Metadata) -> Stamp {
+        Stamp {
+            inode: found.ino(),
+            modified: (found.mtime(), found.mtime_nsec()),
+        }
+    }
+}
+
+impl FileMark {
+    fn is_of(&self, found: &Metadata) -> bool {
+        self.bytes == found.len() && self.stamp == Some(Stamp::of(found))
+    }
+}
+
+impl Made {
+    /// Adds a version of the output `name`, the latest one so far.
+    pub fn add(&mut self, name: &Path, mark: FileMark) {
+        self.0.entry(name.to_owned()).or_default().push(mark);
+    }
+
+    /// Adds all versions that `other` has, as the later ones.
+    pub fn extend(&mut self, other: Made) {
+        for (name, marks) in other.0 {
+            self.0.entry(name).or_default().extend(marks);
+        }
+    }
+
+    /// The same, of one output alone.
+    pub fn only(&self, name: &Path) -> Made {
+        let marks = self.0.get(name).cloned();
+        Made(
+            marks
+                .map(|marks| (name.to_owned(), marks))
+                .into_iter()
+                .collect(),
+        )
+    }
+
+    /// The latest version of each output.
+    pub fn latest(&self) -> impl Iterator<Item = (&Path, FileMark)> {
+        let all = self.0.iter();
+        all.filter_map(|(name, marks)| Some((name.as_path(), *marks.last()?)))
+    }
+
+    /// Whether the file `name` in `out` is the latest version itself, and no copy of it.
+    pub fn is_latest(&self, out: &Path, name: &Path) -> bool {
+        let mark = self.0.get(name).and_then(|marks| marks.last());
+        let found = fs::symlink_metadata(out.join(name)).ok();
+        mark.zip(found)
+            .is_some_and(|(mark, found)| mark.is_of(&found))
+    }
+
+    /// Whether the file `name` in `out` is of a run, or has the bytes of one; `None` if there is
+    /// none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if it cannot be read.
+    pub fn is_own(&self, out: &Path, name: &Path) -> Result<Option<bool>> {
+        let path = out.join(name);
+        let Ok(found) = fs::symlink_metadata(&path) else {
+            return Ok(None);
+        };
+        let marks = self.0.get(name).map_or(&[][..], Vec::as_slice);
+        if !found.is_file() || marks.is_empty() {
+            return Ok(Some(false));
+        }
+        if marks.iter().any(|mark| mark.is_of(&found)) {
+            return Ok(Some(true));
+        }
+        if marks.iter().all(|mark| mark.bytes != found.len()) {
+            return Ok(Some(false));
+        }
+        let digest = file::digest(&path)?;
+        let is_same = |mark: &FileMark| digest == Some((mark.bytes, mark.digest));
+        Ok(Some(marks.iter().any(is_same)))
+    }
+
+    /// Refuses to replace a file among the `names` in `out` that no run made; returns the names of
+    /// those that are there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] naming the first one of the user.
+    pub fn refuse_others(&self, out: &Path, names: &[PathBuf]) -> Result<BTreeSet<PathBuf>> {
+        let mut own = BTreeSet::new();
+        for name in names {
+            match self.is_own(out, name)? {
+                None => {}
+                Some(true) => drop(own.insert(name.clone())),
+                Some(false) => {
+                    let message = match self.0.contains_key(name) {
+                        true => {
+                            "was changed since simtool wrote it (move it away or remove it, and \
+                             give the command again)"
+                        }
+                        false => {
+                            "is there already, and no run of simtool recorded it as its own (move \
+                             it away, or choose another -o)"
+                        }
+                    };
+                    return Err(Error::new(ErrorKind::Write, message).in_file(out.join(name)));
+                }
+            }
+        }
+        Ok(own)
+    }
+
+    /// Adds the file `name` of `out` as it is.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if it cannot be read.
+    pub fn add_found(&mut self, out: &Path, name: &Path) -> Result<()> {
+        if let Some((bytes, digest)) = file::digest(&out.join(name))? {
+            let stamp = None;
+            self.add(
+                name,
+                FileMark {
+                    bytes,
+                    digest,
+                    stamp,
+                },
+            );
+        }
+        Ok(())
+    }
+
+    /// Makes the names of the outputs in `out` durable: a process may have been killed before it
+    /// did so.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn sync(&self, out: &Path) -> Result<()> {
+        let there = self.0.keys().filter(|name| self.is_latest(out, name));
+        let directories: BTreeSet<_> = there.filter_map(|name| name.parent()).collect();
+        for directory in directories {
+            let path = out.join(directory);
+            let synced = fs::File::open(&path).and_then(|directory| directory.sync_all());
+            synced.map_err(|cause| error(&path, cause))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xxhash_rust::xxh3::xxh3_128;
+
+    #[test]
+    fn files_are_recognised_by_stamp_or_by_bytes() {
+        let out = tempfile::tempdir().unwrap();
+        let (name, path) = (Path::new("a"), out.path().join("a"));
+        let mut made = Made::default();
+        let is_own = |made: &Made| made.is_own(out.path(), name).unwrap();
+        assert_eq!(is_own(&made), None);
+        fs::write(&path, "one").unwrap();
+        assert_eq!(is_own(&made), Some(false));
+        made.add(
+            name,
+            FileMark {
+                bytes: 3,
+                digest: xxh3_128(b"one"),
+                stamp: Some(Stamp::of(&fs::metadata(&path).unwrap())),
+            },
+        );
+        assert!(is_own(&made) == Some(true) && made.is_latest(out.path(), name));
+        // A copy.
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "one").unwrap();
+        assert!(is_own(&made) == Some(true));
+        for other in ["two", "longer", ""] {
+            fs::write(&path, other).unwrap();
+            assert!(is_own(&made) == Some(false) && !made.is_latest(out.path(), name));
+            let refused = made
+                .refuse_others(out.path(), &[name.to_owned()])
+                .unwrap_err();
+            assert!(refused.to_string().contains("was changed"), "{refused}");
+        }
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("b", &path).unwrap();
+        fs::write(out.path().join("b"), "one").unwrap();
+        assert_eq!(is_own(&made), Some(false));
+    }
+}
