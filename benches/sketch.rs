@@ -12,7 +12,9 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use simtool::kernel::Level;
 use simtool::kernel::columns::Columns;
-use simtool::sketch::{Features, Method, Scratch, View, Weights, digest, hashed, minhash};
+use simtool::sketch::{
+    Features, Method, Scratch, TokenizedDocument, Weights, digest, hashed, minhash,
+};
 use simtool::text::WordSet;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -82,10 +84,10 @@ impl Kind {
             Kind::MinHash80 => return minhash(256, level),
             Kind::MinHash80Of64 => return minhash(64, level),
         };
-        let settings = hashed::Settings {
+        let settings = hashed::SimHashSettings {
             features,
             weights,
-            ..hashed::Settings::default()
+            ..hashed::SimHashSettings::default()
         };
         settings.method(width, level).unwrap()
     }
@@ -93,7 +95,7 @@ impl Kind {
 
 /// For similarity 0.8 and recall 0.95, with at most so many permutations.
 fn minhash(permutations: usize, level: Level) -> Box<dyn Method> {
-    let settings = minhash::Settings {
+    let settings = minhash::MinHashSettings {
         shingle: 5,
         bands: simtool::sketch::Bands::choose(0.8, 0.95, permutations).unwrap(),
         least_words: None,
@@ -115,10 +117,10 @@ fn first_words(count: usize) -> WordSet {
 fn sketches(method: &dyn Method, documents: &[Document], scratch: &mut Scratch, out: &mut Vec<u8>) {
     out.clear();
     for document in documents {
-        let words = View {
+        let words = TokenizedDocument {
             short: &document.short,
             long: &document.long,
-            ..View::default()
+            ..TokenizedDocument::default()
         };
         black_box(method.sketch(words, scratch, out));
     }

@@ -38,9 +38,9 @@ fn main() {
     } else {
         Layout::Fast
     };
-    let settings = hashed::Settings {
+    let settings = hashed::SimHashSettings {
         distance,
-        ..hashed::Settings::default()
+        ..hashed::SimHashSettings::default()
     };
     let method: Box<dyn Compare> = settings.method(64, Level::best()).unwrap();
     let method: Arc<dyn Compare> = Arc::from(method);

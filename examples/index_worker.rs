@@ -29,9 +29,9 @@ fn main() {
 }
 
 fn method() -> Arc<dyn Compare> {
-    let settings = hashed::Settings {
+    let settings = hashed::SimHashSettings {
         distance: 3,
-        ..hashed::Settings::default()
+        ..hashed::SimHashSettings::default()
     };
     let method: Box<dyn Compare> = settings.method(64, Level::best()).unwrap();
     Arc::from(method)

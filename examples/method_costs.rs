@@ -17,7 +17,7 @@ use simtool::kernel::Level;
 use simtool::run::methods::{Common, build};
 use simtool::run::sketcher::{Sketched, Sketcher};
 use simtool::search::join::{NearQuery, Scratch, SketchIndex};
-use simtool::sketch::registry::{Count, METHODS, Spec, Unit};
+use simtool::sketch::registry::{CountRequest, METHODS, Spec, Unit};
 use simtool::sketch::{Method, SketchList};
 use simtool::text::shingles::{shingles, sort_to_set};
 use simtool::text::{Choice, Tokenizer, WordHashes, builtin_stop_words};
@@ -68,7 +68,7 @@ fn measure() -> Result<(), Box<dyn Error>> {
     for entry in METHODS.iter().filter(|entry| is_wanted(entry.name)) {
         let spec = Spec::parse(entry.name)?;
         let frequencies: Vec<_> = spec
-            .ahead()
+            .required_counts()
             .iter()
             .map(|count| frequencies(count, &texts, common))
             .collect();
@@ -173,7 +173,7 @@ fn all_pairs(method: &dyn Method, list: &SketchList) -> u64 {
 }
 
 /// What a method has to know ahead, by its definition.
-fn frequencies(count: &Count, texts: &[&[u8]], common: Common<'_>) -> Frequencies {
+fn frequencies(count: &CountRequest, texts: &[&[u8]], common: Common<'_>) -> Frequencies {
     let choice = match count.unit {
         Unit::Words => common.tokenizer,
         Unit::Characters => Choice::Chars,

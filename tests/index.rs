@@ -138,7 +138,7 @@ proptest! {
 
 /// Sketches of MinHash: documents of words, some of them exchanged.
 fn min_hashes() -> (Arc<dyn Compare>, Vec<Vec<u8>>) {
-    let settings = simtool::sketch::minhash::Settings::for_similarity(0.5, 0.95).unwrap();
+    let settings = simtool::sketch::minhash::MinHashSettings::for_similarity(0.5, 0.95).unwrap();
     let method = settings.method(simtool::kernel::Level::best()).unwrap();
     let mut scratch = simtool::sketch::Scratch::default();
     let sketch = |seed: u64| {
@@ -148,7 +148,7 @@ fn min_hashes() -> (Arc<dyn Compare>, Vec<Vec<u8>>) {
                 .wrapping_mul(0x9E37_79B9_7F4A_7C15)
         };
         let words: Vec<u64> = (0..120).map(word).collect();
-        let words = simtool::sketch::View {
+        let words = simtool::sketch::TokenizedDocument {
             short: &words,
             ..Default::default()
         };

@@ -10,15 +10,16 @@ use simtool::ErrorKind;
 use simtool::kernel::Level;
 use simtool::search::join::{NearQuery, Scratch, SketchIndex};
 use simtool::search::naive;
-use simtool::sketch::registry::{Setting, Spec};
+use simtool::sketch::registry::{MethodContext, Spec};
 use simtool::sketch::{
-    self, Compare, Feature, Likeness, Measure, Method, Score, Shape, SketchList, Vectors, View,
+    self, Compare, Feature, Measure, Method, Score, Shape, SimilarityRule, SketchList,
+    TokenizedDocument, Vectors,
 };
 use simtool::text::{Choice, Tokenizer, WordHashes, WordSet, builtin_stop_words};
 
 /// Vectors by their definition. A sketch is entries of 16 bytes: part, name, weight.
 #[derive(Debug)]
-struct Defined(Likeness);
+struct Defined(SimilarityRule);
 
 type Vector = BTreeMap<u64, u128>;
 
@@ -85,7 +86,7 @@ impl Compare for Defined {
 
     /// How many parts are alike.
     fn score(&self, a: &[u8], b: &[u8]) -> Score {
-        let Likeness {
+        let SimilarityRule {
             measure,
             least: (least, of),
             parts,
@@ -167,11 +168,11 @@ const MEASURES: [Measure; 4] = [
     Measure::Extended,
 ];
 
-fn likeness() -> impl Strategy<Value = Likeness> {
+fn rule() -> impl Strategy<Value = SimilarityRule> {
     // With very many parts, few sketches are looked at together.
     let parts = prop_oneof![4 => Just(1u32), 4 => 1u32..9, 1 => Just(20_000), 1 => Just(70_000)];
     let least = prop_oneof![1u64..=1_000_000, Just(1_000_000), Just(800_000)];
-    (0..MEASURES.len(), least, parts).prop_map(|(measure, least, parts)| Likeness {
+    (0..MEASURES.len(), least, parts).prop_map(|(measure, least, parts)| SimilarityRule {
         measure: MEASURES[measure],
         least: (least, 1_000_000),
         // Vectors that are compared by norms are whole sketches.
@@ -245,12 +246,12 @@ fn range(borders: [u8; 2], count: u32) -> Range<u32> {
 proptest! {
     #[test]
     fn vectors_are_found_as_by_all_pairs(
-        likeness in likeness(),
+        rule in rule(),
         sketches in any::<bool>().prop_flat_map(sketches),
         within in any::<[u8; 2]>(),
         limit in 1usize..9,
     ) {
-        let method = Defined(likeness);
+        let method = Defined(rule);
         let within = range(within, sketches.len() as u32);
         check(&method, &list(&method, &sketches), within, limit);
     }
@@ -265,7 +266,7 @@ fn shares_at_the_threshold_are_near() {
         (Measure::Larger, (2, 3)),
         (Measure::Extended, (2, 4)),
     ] {
-        let method = Defined(Likeness {
+        let method = Defined(SimilarityRule {
             measure,
             least,
             parts: 1,
@@ -291,7 +292,7 @@ fn shares_at_the_threshold_are_near() {
 #[test]
 fn parts_are_not_cut_from_their_sketch() {
     for measure in [Measure::Jaccard, Measure::Smaller, Measure::Larger] {
-        let method = Defined(Likeness {
+        let method = Defined(SimilarityRule {
             measure,
             least: (1, 2),
             parts: 3,
@@ -316,7 +317,7 @@ fn parts_are_not_cut_from_their_sketch() {
 /// Queries need not be among what is searched; a scratch may serve several indexes.
 #[test]
 fn strangers_may_ask() {
-    let method = Defined(Likeness {
+    let method = Defined(SimilarityRule {
         measure: Measure::Jaccard,
         least: (1, 2),
         parts: 1,
@@ -346,7 +347,7 @@ fn memory_is_asked_for() {
         (Measure::Smaller, "3 keys of sketches need "),
         (Measure::Extended, "1 outlines of sketches need "),
     ] {
-        let method = Defined(Likeness {
+        let method = Defined(SimilarityRule {
             measure,
             least: (1, 2),
             parts: 1,
@@ -368,11 +369,11 @@ fn memory_is_enough_for_any_sketch() {
     let mut tokenizer = Tokenizer::new(Choice::Auto, Level::best());
     let mut words = WordHashes::default();
     tokenizer.hash_words(text.as_bytes(), true, &mut words);
-    let view = View {
+    let view = TokenizedDocument {
         text: text.as_bytes(),
         short: &words.short,
         long: &words.long,
-        ..View::default()
+        ..TokenizedDocument::default()
     };
     for spec in [
         "exact",
@@ -441,7 +442,7 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
 }
 
 fn build(spec: &str, stop_words: &WordSet) -> Box<dyn Method> {
-    let setting = Setting {
+    let setting = MethodContext {
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words,
@@ -468,11 +469,11 @@ proptest! {
             let mut list = SketchList::new(&*method);
             for text in &texts {
                 tokenizer.hash_words(text.as_bytes(), true, &mut words);
-                let view = View {
+                let view = TokenizedDocument {
                     text: text.as_bytes(),
                     short: &words.short,
                     long: &words.long,
-                    ..View::default()
+                    ..TokenizedDocument::default()
                 };
                 let mut sketch = Vec::new();
                 // What has nothing to sketch is never searched.

@@ -25,7 +25,7 @@
 //! use simtool::sketch::{Compare, hashed};
 //! use std::sync::Arc;
 //!
-//! let method = hashed::Settings::default().method(64, Level::best())?;
+//! let method = hashed::SimHashSettings::default().method(64, Level::best())?;
 //! let method: Arc<dyn Compare> = Arc::from(method as Box<dyn Compare>);
 //! # let temporary = tempfile::tempdir().unwrap();
 //! # let directory = temporary.path().join("seen");

@@ -16,7 +16,7 @@ use super::units::units;
 use super::{Progress, Resources, Stage};
 use crate::corpus::{Chunk, Document, Parsed, Parser, Place, Position, Reading, Skip, Source};
 use crate::sketch::Method;
-use crate::sketch::registry::{Count, Spec};
+use crate::sketch::registry::{CountRequest, Spec};
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
 use crate::{Error, ErrorKind, Result};
@@ -136,24 +136,24 @@ impl<'a> Inputs<'a> {
     /// # Errors
     /// Those of building and of reading.
     pub fn methods(&self, specs: &[Spec]) -> Result<Vec<Box<dyn Method>>> {
-        let mut known: Vec<(Count, Frequencies)> = Vec::new();
-        for count in specs.iter().flat_map(Spec::ahead) {
+        let mut known: Vec<(CountRequest, Frequencies)> = Vec::new();
+        for count in specs.iter().flat_map(Spec::required_counts) {
             if known.iter().all(|(counted, _)| *counted != count) {
                 known.push((count, self.count(count)?));
             }
         }
-        let frequencies = |count: &Count| {
+        let frequencies = |count: &CountRequest| {
             let found = known.iter().find(|(counted, _)| counted == count);
             found.map_or(Frequencies::default(), |(_, counts)| counts.clone())
         };
         let build = |spec: &Spec| {
-            let frequencies: Vec<_> = spec.ahead().iter().map(frequencies).collect();
+            let frequencies: Vec<_> = spec.required_counts().iter().map(frequencies).collect();
             methods::build(spec, self.common(), &frequencies)
         };
         specs.iter().map(build).collect()
     }
 
-    pub(super) fn count(&self, count: Count) -> Result<Frequencies> {
+    pub(super) fn count(&self, count: CountRequest) -> Result<Frequencies> {
         self.progress.begin(Stage::Count, self.bytes());
         let common = self.common();
         let half = self.resources.memory_bytes as usize / 2;

@@ -12,7 +12,7 @@ use crate::Result;
 use crate::corpus::{Chunk, Parsed, Parser, Position};
 use crate::io::Sorter;
 use crate::kernel::Level;
-use crate::sketch::registry::{self, Count};
+use crate::sketch::registry::{self, CountRequest};
 use crate::text::shingles::{shingles, sort_to_set};
 use crate::text::{Choice, Tokenizer, WordHashes, WordSet};
 use crate::vocabulary::Frequencies;
@@ -23,7 +23,7 @@ const ENTRY_BYTES: usize = 40;
 /// What is counted, and how.
 pub struct Counting<'a> {
     /// What is wanted.
-    pub count: Count,
+    pub count: CountRequest,
     /// What a word is.
     pub tokenizer: Choice,
     /// The words that are left out if stop words are.

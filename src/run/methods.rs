@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::kernel::Level;
 use crate::sketch::Method;
-use crate::sketch::registry::{Setting, Spec};
+use crate::sketch::registry::{MethodContext, Spec};
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
 
@@ -23,11 +23,11 @@ pub struct Common<'a> {
 /// # Errors
 /// Those of [`build`].
 pub fn preview(spec: &Spec, common: Common<'_>) -> Result<Box<dyn Method>> {
-    let nothing = vec![Frequencies::default(); spec.ahead().len()];
+    let nothing = vec![Frequencies::default(); spec.required_counts().len()];
     build(spec, common, &nothing)
 }
 
-/// Makes the method; `frequencies` are those of [`Spec::ahead`].
+/// Makes the method; `frequencies` are those of [`Spec::required_counts`].
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for parameters that do not go together.
@@ -36,7 +36,7 @@ pub fn build(
     common: Common<'_>,
     frequencies: &[Frequencies],
 ) -> Result<Box<dyn Method>> {
-    let setting = Setting {
+    let setting = MethodContext {
         level: common.level,
         tokenizer: common.tokenizer,
         stop_words: common.stop_words,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::methods::Common;
 use crate::io::usage::thread_time;
-use crate::sketch::{Method, Needs, Scratch, SketchList, View};
+use crate::sketch::{Method, Needs, Scratch, SketchList, TokenizedDocument};
 use crate::text::{Spelling, Tokenizer, WordHashes};
 
 /// Buffers that grew beyond this for a giant document are given back.
@@ -64,7 +64,7 @@ impl<'a> Sketcher<'a> {
         } else if self.needs != Needs::default() {
             self.tokenizer.hash_words(text, long, &mut self.words);
         }
-        let view = View {
+        let view = TokenizedDocument {
             text,
             short: &self.words.short,
             long: &self.words.long,

@@ -1,29 +1,29 @@
-//! How many fingerprints are near each other by accident?
+//! Expected numbers of accidental matches of fingerprints.
 //!
-//! Estimates for people, to be seen before they choose a width and a distance: what is found
-//! among documents that have nothing to do with each other.
+//! The estimates help users to choose a width and a distance: they are the matches among unrelated
+//! documents.
 
 use crate::kernel::columns::MAX_COLUMNS;
 
-/// The probability that two unrelated fingerprints are within some distance.
+/// The probability that two unrelated fingerprints are within a distance.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Chance(f64);
 
 impl Chance {
-    /// Of fingerprints whose bits are fair coins: Σ_{i≤distance} C(width, i) / 2^width.
+    /// For uniform independent bits: Σ_{i≤distance} C(width, i) / 2^width.
     pub fn uniform(width: u32, distance: u32) -> Chance {
         let means = vec![0.5; width as usize];
         Chance::with_means(&means, distance)
     }
 
-    /// Of independent bits of which bit j is one with probability `means[j]`.
+    /// For independent bits, where bit j is one with probability `means[j]`.
     ///
-    /// Two fingerprints differ in bit j with probability 2 p (1 - p), and how many bits differ has
-    /// a Poisson-binomial distribution, added up exactly, bit by bit; O(width * distance). Bits of
-    /// real fingerprints also depend on each other, so that real numbers are higher still.
+    /// Two fingerprints differ in bit j with probability 2 p (1 - p). The number of differing bits
+    /// has a Poisson-binomial distribution, computed exactly, bit by bit; O(width * distance). Bits
+    /// of real fingerprints are correlated, so real numbers are higher.
     pub fn with_means(means: &[f64], distance: u32) -> Chance {
         let distance = (distance as usize).min(means.len());
-        // The probability of each number of differing bits so far; beyond `distance`, forgotten.
+        // The probability of each number of differing bits so far, up to `distance`.
         let mut exactly = vec![0.0; distance + 1];
         exactly[0] = 1.0;
         for mean in means {
@@ -36,9 +36,8 @@ impl Chance {
         Chance(exactly.iter().sum())
     }
 
-    /// Of `count` fingerprints of `width` bits that have `ones[j]` times bit j set, as
-    /// [`Columns::count`](crate::kernel::columns::Columns::count) counts them; none without
-    /// fingerprints.
+    /// For `count` fingerprints of `width` bits, of which `ones[j]` have bit j set, as counted by
+    /// [`Columns::count`](crate::kernel::columns::Columns::count); 0 without fingerprints.
     ///
     /// # Panics
     /// If `width` exceeds 128.
@@ -51,17 +50,17 @@ impl Chance {
         Chance::with_means(&means, distance)
     }
 
-    /// The probability itself.
+    /// The probability.
     pub fn probability(self) -> f64 {
         self.0
     }
 
-    /// Accidental hits of one query among `count` fingerprints.
+    /// The expected number of accidental hits of one query among `count` fingerprints.
     pub fn hits_per_query(self, count: u64) -> f64 {
         self.0 * count as f64
     }
 
-    /// Accidental pairs among `count` fingerprints.
+    /// The expected number of accidental pairs among `count` fingerprints.
     pub fn pairs(self, count: u64) -> f64 {
         self.0 * count as f64 * count.saturating_sub(1) as f64 / 2.0
     }

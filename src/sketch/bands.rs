@@ -1,4 +1,4 @@
-//! Into how many bands of how many rows are the minima of MinHash cut?
+//! The division of MinHash minima into bands.
 //!
 //! Documents of similarity s agree in a band of r rows with probability s^r, and in at least one
 //! of b bands with 1 - (1 - s^r)^b. Source: Leskovec, Rajaraman and Ullman, "Mining of Massive
@@ -6,13 +6,13 @@
 
 use crate::{Error, ErrorKind, Result};
 
-/// Most permutations there may be.
+/// The maximum number of permutations.
 pub const MAX_PERMUTATIONS: usize = 256;
 
-/// Points at which the curve is looked at to compare two of them.
+/// The number of points at which curves are evaluated for comparison.
 const STEPS: u32 = 100;
 
-/// A number of bands of equally many rows.
+/// The number of bands, and of rows in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bands {
     bands: usize,
@@ -20,11 +20,11 @@ pub struct Bands {
 }
 
 impl Bands {
-    /// So many bands of so many rows.
+    /// `bands` bands of `rows` rows each.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if one of them is zero or there would be more than
-    /// [`MAX_PERMUTATIONS`] permutations.
+    /// [`ErrorKind::Parameter`] if one of them is zero or their product exceeds
+    /// [`MAX_PERMUTATIONS`].
     pub fn new(bands: usize, rows: usize) -> Result<Bands> {
         let permutations = bands.saturating_mul(rows);
         if permutations == 0 || permutations > MAX_PERMUTATIONS {
@@ -36,16 +36,16 @@ impl Bands {
         Ok(Bands { bands, rows })
     }
 
-    /// The bands with the fewest false candidates among those of at most `permutations`
-    /// permutations that find a pair of similarity `similarity` with probability `recall`.
+    /// Chooses the bands with the fewest false candidates, among those with at most `permutations`
+    /// permutations that find a pair of similarity `similarity` with at least probability `recall`.
     ///
-    /// For a number of rows, the least number of bands with that recall is the cheapest. Of these
-    /// the one wins whose curve leaves the least area below `similarity`: more rows make it
-    /// steeper. Deterministic, from additions and multiplications alone.
+    /// For each number of rows, the smallest number of bands with that recall is the cheapest. Of
+    /// these, the one with the smallest area under the curve below `similarity` is chosen: more
+    /// rows make it steeper. Deterministic: uses only additions and multiplications.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if a share is not between zero and one, zero aside, if there are
-    /// to be more than [`MAX_PERMUTATIONS`] permutations, or if so many cannot reach the recall.
+    /// [`ErrorKind::Parameter`] if `similarity` is not in (0, 1] or `recall` not in (0, 1), if
+    /// `permutations` exceeds [`MAX_PERMUTATIONS`], or if that number cannot reach the recall.
     pub fn choose(similarity: f64, recall: f64, permutations: usize) -> Result<Bands> {
         check_share("similarity", similarity, similarity <= 1.0)?;
         check_share("recall", recall, recall < 1.0)?;
@@ -75,17 +75,17 @@ impl Bands {
         })
     }
 
-    /// How many bands.
+    /// The number of bands.
     pub fn bands(self) -> usize {
         self.bands
     }
 
-    /// How many rows each of them has.
+    /// The number of rows in each band.
     pub fn rows(self) -> usize {
         self.rows
     }
 
-    /// How many permutations all of them need.
+    /// The number of permutations of all bands.
     pub fn permutations(self) -> usize {
         self.bands * self.rows
     }
@@ -102,7 +102,7 @@ impl Bands {
     }
 }
 
-/// Multiplication by multiplication, since `powi` may differ between machines.
+/// Computed by multiplications, since `powi` may differ between machines.
 fn power(base: f64, exponent: usize) -> f64 {
     (0..exponent).fold(1.0, |power, _| power * base)
 }

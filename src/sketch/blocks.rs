@@ -1,20 +1,20 @@
 //! Keys of a fingerprint: blocks of its bits.
 //!
-//! The bits are cut into one block more than bits may differ, so that of two fingerprints within
-//! the distance one block at least is equal. Source: Manku, Jain and Das Sarma, "Detecting
-//! Near-Duplicates for Web Crawling", WWW 2007.
+//! The bits are divided into `distance + 1` blocks, so that two fingerprints within the distance
+//! agree in at least one block. Source: Manku, Jain and Das Sarma, "Detecting Near-Duplicates for
+//! Web Crawling", WWW 2007.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A fingerprint of up to 256 bits, the lower half first.
+/// A fingerprint of up to 256 bits, lower half first.
 pub(super) type Bits = [u128; 2];
 
-/// The most bits of a block.
+/// The maximum number of bits of a block.
 const MOST: u32 = 128;
 
-/// Hands over the hash of each block of the `width` lowest bits, and of its place and its `slot`:
-/// blocks of different places or slots never count as equal. One constant key for a slot if every
-/// bit may differ.
+/// Calls `emit` with a key for each block of the `width` lowest bits: a hash of the block, its
+/// position and `slot`, so that blocks of different positions or slots have different keys. If
+/// every bit may differ, emits one constant key for the slot.
 pub(super) fn keys(bits: Bits, width: u32, distance: u32, slot: u32, emit: &mut dyn FnMut(u64)) {
     let seed = |block: u32| u64::from(slot) << 32 | u64::from(block);
     if distance >= width {
@@ -38,12 +38,12 @@ fn between([low, high]: Bits, start: u32, end: u32) -> u128 {
     from_start & (u128::MAX >> (MOST - (end - start)))
 }
 
-/// How many bits differ.
+/// The Hamming distance.
 pub(super) fn distance(a: Bits, b: Bits) -> u32 {
     (a[0] ^ b[0]).count_ones() + (a[1] ^ b[1]).count_ones()
 }
 
-/// The fingerprint of which a sketch holds the lowest bits, little-endian.
+/// Reads a fingerprint from a sketch of its lowest bits, little-endian.
 pub(super) fn read(sketch: &[u8]) -> Bits {
     let mut bytes = [0; 32];
     bytes[..sketch.len()].copy_from_slice(sketch);
@@ -69,7 +69,7 @@ mod tests {
         found
     }
 
-    /// Only these bits.
+    /// A fingerprint with only these bits set.
     fn bits(places: &[u32]) -> Bits {
         let mut bits = [0; 2];
         for place in places {

@@ -1,18 +1,18 @@
-//! Runs of characters as features.
+//! Character n-grams as features.
 
-/// The characters of a text but white space, each folded to lower case, in order.
+/// The characters of a text except white space, each folded to lower case, in order.
 ///
-/// Bytes that are no UTF-8 are skipped as white space is. A character whose lower case is several
-/// characters counts as one, as it is one word of [`Choice::Chars`](crate::text::Choice::Chars).
+/// Invalid UTF-8 is skipped like white space. A character whose lower case is several characters
+/// counts as one, like a word of [`Choice::Chars`](crate::text::Choice::Chars).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Characters {
     folded: String,
-    /// Where each character begins, and where the last one ends.
+    /// The start of each character, and the end of the last.
     borders: Vec<usize>,
 }
 
 impl Characters {
-    /// Those of `text` instead of what was there.
+    /// Replaces the contents by the characters of `text`.
     pub(super) fn read(&mut self, text: &[u8]) {
         self.folded.clear();
         self.borders.clear();
@@ -25,7 +25,7 @@ impl Characters {
         }
     }
 
-    /// The bytes of each run of `width` characters, at least one; of all of them if there are
+    /// The bytes of each n-gram of `width` characters, at least 1; of all characters if there are
     /// fewer.
     pub(super) fn shingles(&self, width: usize) -> impl Iterator<Item = &[u8]> {
         let count = self.borders.len().saturating_sub(1);

@@ -1,30 +1,30 @@
-//! Two methods that must both say yes, or of which one is enough.
+//! Combinations of two methods: both must accept, or either.
 //!
-//! A sketch is a byte that says whose features the document has (1: the first's, 2: the second's),
-//! then the length of the first's sketch (eight bytes, little-endian) unless both methods have
-//! sketches of one length, then the sketches of both. Source of the rule `and`: Henzinger, "Finding
+//! A sketch starts with a byte of flags: 1 if the first method found features, 2 if the second did.
+//! Then follow the length of the first sketch (eight bytes, little-endian) unless both methods have
+//! sketches of fixed length, and both sketches. Source of the rule `and`: Henzinger, "Finding
 //! near-duplicate web pages", SIGIR 2006, where SimHash filters pairs that shingles found.
 
 use std::fmt;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
 use super::vectors::Vectors;
 
-/// How two verdicts make one.
+/// The rule that combines two verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// Both accept; found by the keys of the first, and scored by it.
+    /// Both accept; candidates and score are those of the first.
     And,
-    /// Either accepts; found by the keys of both, and scored by one or nothing.
+    /// Either accepts; candidates are those of both, and the score is 0 or 1.
     Or,
 }
 
 impl Rule {
     pub(super) const ALL: [Rule; 2] = [Rule::And, Rule::Or];
 
-    /// The word that joins the methods.
+    /// The word between the methods.
     pub(super) fn word(self) -> &'static str {
         match self {
             Rule::And => "and",
@@ -39,15 +39,15 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Two methods as one.
+/// A combination of two methods.
 pub(super) struct Combined {
     pub(super) rule: Rule,
     pub(super) methods: [Box<dyn Method>; 2],
 }
 
-/// The first byte of a sketch.
+/// The number of bytes of the flags.
 const FLAGS: usize = 1;
-/// The length of the first's sketch.
+/// The number of bytes of the length of the first sketch.
 const LENGTH: usize = size_of::<u64>();
 
 impl Combined {
@@ -55,16 +55,16 @@ impl Combined {
         [0, 1].map(|side| self.methods[side].sketch_bytes())
     }
 
-    /// The sketches of both, where the document has features.
+    /// The sketches of both methods, `None` for one without features.
     ///
     /// # Panics
-    /// If `sketch` is none.
+    /// If `sketch` is not a sketch of this method.
     fn read<'s>(&self, sketch: &'s [u8]) -> [Option<&'s [u8]>; 2] {
         self.parse(sketch)
             .unwrap_or_else(|| panic!("{} bytes are no sketches of two methods", sketch.len()))
     }
 
-    /// The sketches in what claims to hold both.
+    /// Parses the two sketches; `None` if the format is wrong.
     fn parse<'s>(&self, sketch: &'s [u8]) -> Option<[Option<&'s [u8]>; 2]> {
         let (flags, rest) = sketch.split_first()?;
         let (length, rest) = match self.lengths() {
@@ -79,7 +79,7 @@ impl Combined {
         Some([of(0, first), of(1, second)])
     }
 
-    /// The score of one side, if both documents have features there.
+    /// The score of one method, if both documents have features for it.
     fn side(&self, side: usize, a: &[u8], b: &[u8]) -> Option<Score> {
         let [a, b] = [self.read(a)[side]?, self.read(b)[side]?];
         Some(self.methods[side].score(a, b))
@@ -171,13 +171,13 @@ impl Compare for Combined {
         }
     }
 
-    /// What both accept, the first does: by its vectors, if it has any.
+    /// Pairs that both accept are accepted by the first, so its vectors suffice.
     fn vectors(&self) -> Option<Vectors<'_>> {
         let first = match self.rule {
             Rule::And => self.methods[0].vectors()?,
             Rule::Or => return None,
         };
-        Some(Vectors::new(first.likeness, move |sketch, emit| {
+        Some(Vectors::new(first.rule, move |sketch, emit| {
             if let [Some(sketch), _] = self.read(sketch) {
                 first.features(sketch, emit);
             }
@@ -186,7 +186,7 @@ impl Compare for Combined {
 }
 
 impl Method for Combined {
-    /// Enough for both, or for one.
+    /// The minimum of both methods, or of either.
     fn least_words(&self) -> usize {
         let [first, second] = [0, 1].map(|side| self.methods[side].least_words());
         match self.rule {
@@ -199,7 +199,12 @@ impl Method for Combined {
         self.methods[0].needs().and(self.methods[1].needs())
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let start = out.len();
         let own_lengths = self.sketch_bytes().is_none();
         let first_starts = start + FLAGS + if own_lengths { LENGTH } else { 0 };

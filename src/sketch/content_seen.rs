@@ -1,16 +1,17 @@
-//! ContentSeen: has this page's content been seen?
+//! ContentSeen: a 32-bit SimHash for crawlers.
 //!
-//! A crawler's module: the 32-bit SimHash of tokens of UTF-16 units, each hashed as the 64-bit .NET
-//! Framework hashes strings. Bytes that are no UTF-8 are decoded as U+FFFD. Source of the sum:
+//! A crawler's test for content seen before. Features are tokens of UTF-16 units with the string
+//! hash of the 64-bit .NET Framework. Invalid UTF-8 is decoded as U+FFFD. Source of the sum:
 //! Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002.
 
 use super::blocks;
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
-use super::registry::{Ahead, Domain, Entry, Parameter};
+use super::entry::{Entry, Statistics};
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::parameter::{Domain, Parameter};
 use crate::kernel::columns::Columns;
 use crate::{Error, ErrorKind, Result};
 
-/// ContentSeen, among the methods.
+/// The registry entry of ContentSeen.
 pub const ENTRY: Entry = Entry {
     name: "content-seen",
     summary: "32-bit SimHash of short runs of UTF-16 units, as a crawler keeps of seen pages",
@@ -18,7 +19,7 @@ pub const ENTRY: Entry = Entry {
 The fingerprint that a crawler stores of every page it has processed, to pass over pages with the \
 same content. Features are runs of UTF-16 units, overlapping or one behind the other, each \
 occurrence of the same weight; their hash is that of strings in the 64-bit .NET Framework. Case, \
-white space and punctuation count. Likeness is the share of bits that agree.
+white space and punctuation count. SimilarityRule is the share of bits that agree.
 
 Costs four bytes a document and some nanoseconds a character. 32 bits are narrow: a store of 10^7 \
 random fingerprints has 12.8 others within distance 3 of a new one, and 0.002 equal ones. So the \
@@ -60,7 +61,7 @@ Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002."
             domain: Domain::Integer(0, 16),
         },
     ],
-    ahead: |_| Ahead::Nothing,
+    statistics: |_| Statistics::Nothing,
     build: |values, setting| {
         let length = |name| values.integer(name) as usize;
         let tokens = match values.word("tokens") {
@@ -79,19 +80,19 @@ Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002."
 /// Bits of a fingerprint.
 const BITS: u32 = 32;
 
-/// The share of bits that agree in fingerprints at a Hamming distance, for people.
+/// The proportion of equal bits at a Hamming distance, for display.
 ///
 /// 1 for equal ones, 0 for opposite ones; a distance above 32 counts as 32.
 pub fn likeness(distance: u32) -> f64 {
     f64::from(BITS - distance.min(BITS)) / f64::from(BITS)
 }
 
-/// How a text is cut.
+/// The division of a text into tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tokens {
-    /// Runs of so many units, each so many units behind the one before; the last is left out.
+    /// Runs of `chunk` units at every multiple of `step`; the last run is left out.
     Overlapping { chunk: usize, step: usize },
-    /// Runs of so many units, one behind the other; the last may be shorter.
+    /// Consecutive runs of this many units; the last may be shorter.
     Fixed(usize),
 }
 
@@ -121,7 +122,7 @@ impl Tokens {
     }
 }
 
-/// The hash of a string in the 64-bit .NET Framework; units from the first zero on do not count.
+/// The hash of a string in the 64-bit .NET Framework; units from the first zero on are ignored.
 fn hash(units: &[u16]) -> u64 {
     let mut halves = [5381u32; 2];
     let counted = units.iter().take_while(|unit| **unit != 0);
@@ -145,13 +146,13 @@ fn decode(text: &[u8], out: &mut Vec<u16>) {
     }
 }
 
-/// Fingerprints of a crawler's pages.
+/// The ContentSeen method.
 #[derive(Clone, Debug)]
 struct ContentSeen {
     tokens: Tokens,
     distance: u32,
     columns: Columns<u64>,
-    /// As people set them.
+    /// The parameters as configured.
     parameters: Vec<(&'static str, String)>,
 }
 
@@ -204,7 +205,12 @@ impl Method for ContentSeen {
         Needs::default()
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let Scratch { units, names, .. } = scratch;
         decode(document.text, units);
         self.tokens.hash(units, names);
@@ -232,9 +238,9 @@ mod tests {
     }
 
     fn fingerprint(tokens: Tokens, text: &[u8]) -> Option<u32> {
-        let document = View {
+        let document = TokenizedDocument {
             text,
-            ..View::default()
+            ..TokenizedDocument::default()
         };
         let mut out = Vec::new();
         let found = method(tokens).sketch(document, &mut Scratch::default(), &mut out);

@@ -1,21 +1,22 @@
-//! What every method promises, checked for each of them on documents and their edited copies.
+//! Tests of the contract of [`Method`](super::Method) for every method, on documents and their
+//! edited copies.
 //!
-//! Each method is made with its defaults, and again with every parameter at the ends of its
-//! domain, one at a time.
+//! Each method is built with its defaults, and with each parameter at the bounds of its domain, one
+//! at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::registry::{Count, Domain, METHODS, Setting, Spec, Unit};
-use super::{Method, Scratch, Shape, View};
+use super::registry::{CountRequest, Domain, METHODS, MethodContext, Spec, Unit};
+use super::{Method, Scratch, Shape, TokenizedDocument};
 use crate::ErrorKind;
 use crate::kernel::Level;
 use crate::text::shingles::shingles;
 use crate::text::{Choice, Spelling, Tokenizer, WordHashes, WordSet, builtin_stop_words};
 use crate::vocabulary::Frequencies;
 
-/// A document, and what a tokenizer makes of it.
+/// A document, and its words and hashes.
 #[derive(Debug)]
 struct Document {
     text: Vec<u8>,
@@ -35,8 +36,8 @@ impl Document {
         }
     }
 
-    fn view(&self) -> View<'_> {
-        View {
+    fn view(&self) -> TokenizedDocument<'_> {
+        TokenizedDocument {
             text: &self.text,
             short: &self.hashes.short,
             long: &self.hashes.long,
@@ -45,8 +46,8 @@ impl Document {
     }
 }
 
-/// What is counted ahead of a method, by its definition.
-fn count(wanted: Count, documents: &[Document], stop: &WordSet) -> Frequencies {
+/// The counts that a method requires, by definition.
+fn count(wanted: CountRequest, documents: &[Document], stop: &WordSet) -> Frequencies {
     let mut counts = BTreeMap::new();
     for document in documents {
         let mut words = document.hashes.short.clone();
@@ -80,7 +81,7 @@ fn characters(text: &[u8]) -> Vec<u64> {
     hashes.short
 }
 
-/// The ends of a domain.
+/// The bounds of a domain.
 fn ends(domain: Domain) -> Vec<String> {
     match domain {
         Domain::Integer(least, most) => vec![least.to_string(), most.to_string()],
@@ -89,7 +90,7 @@ fn ends(domain: Domain) -> Vec<String> {
     }
 }
 
-/// Every method as [`self`] says.
+/// Every method with the parameters described in [`self`].
 fn specs() -> Vec<Spec> {
     let mut specs = Vec::new();
     for entry in METHODS {
@@ -105,7 +106,7 @@ fn specs() -> Vec<Spec> {
     specs
 }
 
-/// Methods of both kinds of score, of one length of sketches and of several.
+/// Methods with both kinds of score, and with sketches of fixed and of variable length.
 const COMBINED: [&str; 8] = [
     "minhash and simhash:distance=12",
     "simhash and feature-code",
@@ -117,12 +118,12 @@ const COMBINED: [&str; 8] = [
     "feature-code or feature-code or characters:weights=tf-idf or exact",
 ];
 
-/// The method for these documents; none if its parameters do not go together.
+/// The method for these documents; `None` if its parameters contradict each other.
 fn build(spec: &Spec, documents: &[Document], stop: &WordSet) -> Option<Box<dyn Method>> {
-    let ahead = spec.ahead().into_iter();
+    let ahead = spec.required_counts().into_iter();
     let frequencies: Vec<Frequencies> =
         ahead.map(|wanted| count(wanted, documents, stop)).collect();
-    let setting = Setting {
+    let setting = MethodContext {
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words: stop,
@@ -138,8 +139,12 @@ fn build(spec: &Spec, documents: &[Document], stop: &WordSet) -> Option<Box<dyn 
     }
 }
 
-/// The sketch of a document, if there is anything to sketch.
-fn sketch(method: &dyn Method, document: View<'_>, scratch: &mut Scratch) -> Option<Vec<u8>> {
+/// The sketch of a document, if it has features.
+fn sketch(
+    method: &dyn Method,
+    document: TokenizedDocument<'_>,
+    scratch: &mut Scratch,
+) -> Option<Vec<u8>> {
     let mut out = vec![1, 2, 3];
     let found = method.sketch(document, scratch, &mut out);
     assert_eq!(
@@ -167,7 +172,7 @@ fn keys(method: &dyn Method, sketch: &[u8]) -> BTreeSet<u64> {
     keys
 }
 
-/// Checks every promise for one method.
+/// Checks the contract for one method.
 fn check(spec: &Spec, method: &dyn Method, documents: &[Document]) {
     let mut scratch = Scratch::default();
     let sketches = documents.iter().map(|document| {
@@ -192,7 +197,7 @@ fn check(spec: &Spec, method: &dyn Method, documents: &[Document]) {
     }
 }
 
-/// What a text is put together from: words of several languages, and what is no word.
+/// The pieces of a text: words of several languages, and other bytes.
 fn pieces() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let function = ["the ", "is ", "that ", "have ", "a ", "could ", "of "];
     let piece = prop_oneof![
@@ -262,7 +267,7 @@ proptest! {
     }
 }
 
-/// Every seventeenth of the common ones, the first level of GB2312.
+/// Every seventeenth character of GB 2312 level 1.
 const HANZI: &str = "\
     啊安懊霸板蚌暴焙彼避表炳脖猜灿蹭蝉敞彻呈驰踌除窗戳匆淬呆掸蹈瞪第惦迭动独堆垛扼乏贩啡焚逢符\
     府缚感羔蛤攻苟骨关归国涵壕合亨厚护坏黄蛔昏基棘冀嘉歼拣剑酱脚街界进精炯就巨撅竣砍磕空挎亏廓\
@@ -270,7 +275,7 @@ const HANZI: &str = "\
     热荣汝塞僧煽尚舍沈圣识是守书竖谁司讼肃笋踏痰唐套惕贴同徒臀瓦宛危未闻沃午硒汐霞贤限巷孝谐心\
     姓墟绪血鸦烟演杨摇也颐以义姻萤雍铀榆禹誉员月杂凿怎炸展帐折侦正职至忠帚拄拽赘咨宗纂";
 
-/// Sentences of some hundred words, the same on every run; every tenth of them is `edited`.
+/// Pseudo-random sentences, the same on every run; `edited` changes one word.
 fn text(seed: u64, edited: u64) -> Vec<u8> {
     let hanzi: Vec<char> = HANZI.chars().collect();
     let mut text = String::new();
@@ -288,7 +293,7 @@ fn text(seed: u64, edited: u64) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Methods that tell capital letters from small ones.
+/// Methods that distinguish upper and lower case.
 const OF_LETTERS: [&str; 5] = [
     "exact",
     "content-seen",
@@ -296,13 +301,13 @@ const OF_LETTERS: [&str; 5] = [
     "structure-tree",
     "feature-code",
 ];
-/// Methods for which a word more or less may be another document.
+/// Methods for which one more or fewer word may change the document.
 const OF_ALL_WORDS: [&str; 3] = ["exact", "normalized", "content-seen"];
 
-/// Methods that see only characters, of which texts of one make have much the same.
+/// Methods that count only characters, which are similar in all generated texts.
 const OF_CHARACTERS: [&str; 2] = ["characters", "character-codes"];
 
-/// A check of pairs that no method accepts would say nothing.
+/// Ensures that the other tests have pairs that methods accept.
 #[test]
 fn every_method_finds_lightly_edited_copies() {
     let texts = (0..20).map(|number| text(number / 2, (number % 2) * 1000));
@@ -325,14 +330,14 @@ fn every_method_finds_lightly_edited_copies() {
         let near = |a: usize, b: usize| method.accepts(&method.score(&sketches[a], &sketches[b]));
         let upper = (0..10).filter(|seed| near(2 * seed, 20 + seed)).count();
         let edited = (0..10).filter(|seed| near(2 * seed, 2 * seed + 1)).count();
-        let strangers = (1..10).filter(|seed| near(0, 2 * seed)).count();
+        let unrelated = (1..10).filter(|seed| near(0, 2 * seed)).count();
         if !OF_LETTERS.contains(&&*spec.name()) {
             assert_eq!(upper, 10, "{spec}: upper case");
         }
         if !OF_ALL_WORDS.contains(&&*spec.name()) {
             assert!(edited >= 5, "{spec}: {edited} of 10 edited copies");
         }
-        assert_eq!(strangers, 0, "{spec}: strangers");
+        assert_eq!(unrelated, 0, "{spec}: unrelated texts");
     }
 }
 
@@ -346,12 +351,12 @@ fn documents_without_anything_are_flagged() {
         };
         let mut scratch = Scratch::default();
         assert_eq!(
-            sketch(&*method, View::default(), &mut scratch),
+            sketch(&*method, TokenizedDocument::default(), &mut scratch),
             None,
             "{spec}"
         );
         for document in &documents {
-            // Bytes are bytes for some.
+            // Some methods accept any bytes.
             let found = sketch(&*method, document.view(), &mut scratch);
             assert!(found.is_none() || !document.text.is_empty(), "{spec}");
         }
@@ -373,7 +378,7 @@ fn damaged(sketch: &[u8], place: usize, bytes: &[u8]) -> Vec<u8> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
-    /// What says that it is a sketch can be compared, whatever it is.
+    /// Bytes for which `is_sketch` holds can be compared.
     #[test]
     fn bytes_from_a_file_are_no_sketch_or_do_no_harm(
         documents in documents(),

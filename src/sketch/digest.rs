@@ -1,14 +1,13 @@
-//! Which documents are equal, to the byte or word for word?
+//! Digests of texts and of their words.
 //!
-//! Digests are 128-bit xxh3 hashes: stable, fast, and without accidents among any number of
-//! documents there can be (10^12 of them have a pair of equal digests with probability 10^-15).
-//! They are no defence against someone who builds collisions on purpose.
+//! Digests are 128-bit xxh3 hashes: stable, fast, and practically free of accidental collisions
+//! (10^12 documents have one with probability 10^-15). They do not resist deliberate collisions.
 
 use md5::{Digest, Md5};
 use sha1::Sha1;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use super::registry::Domain;
+use super::parameter::Domain;
 use crate::text::shingles::little_endian;
 
 /// The digest of a text's bytes.
@@ -16,14 +15,14 @@ pub fn of_text(text: &[u8]) -> u128 {
     xxh3_128(text)
 }
 
-/// The digest of a normalised text: of the little-endian 64-bit hashes of its words, in order.
+/// The digest of a normalised text: that of the little-endian 64-bit hashes of its words, in order.
 ///
-/// Texts that differ in case, punctuation or white space only have the same.
+/// Texts that differ only in case, punctuation or white space have equal digests.
 pub fn of_words(words: &[u64]) -> u128 {
     xxh3_128(&little_endian(words))
 }
 
-/// How bytes become a digest.
+/// A digest algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Algorithm {
     /// The 128 bits of MD5.
@@ -35,10 +34,10 @@ pub(super) enum Algorithm {
 }
 
 impl Algorithm {
-    /// The names by which they are asked for.
+    /// The names of the algorithms.
     pub(super) const NAMES: Domain = Domain::Word(&["md5", "sha1", "xxh3-128"]);
 
-    /// The one of that name.
+    /// The algorithm with the name.
     pub(super) fn named(name: &str) -> Algorithm {
         match name {
             "md5" => Algorithm::Md5,
@@ -47,7 +46,7 @@ impl Algorithm {
         }
     }
 
-    /// Its name.
+    /// The name of the algorithm.
     pub(super) fn name(self) -> &'static str {
         match self {
             Algorithm::Md5 => "md5",
@@ -56,7 +55,7 @@ impl Algorithm {
         }
     }
 
-    /// The bytes of a digest.
+    /// The length of a digest in bytes.
     pub(super) fn bytes(self) -> usize {
         match self {
             Algorithm::Md5 | Algorithm::Xxh3 => 16,
@@ -64,7 +63,7 @@ impl Algorithm {
         }
     }
 
-    /// Appends the digest of the parts, end to end.
+    /// Appends the digest of the concatenated parts.
     pub(super) fn append<'a>(self, parts: impl Iterator<Item = &'a [u8]>, out: &mut Vec<u8>) {
         match self {
             Algorithm::Md5 => out.extend_from_slice(&cryptographic::<Md5>(parts)),

@@ -1,22 +1,28 @@
 //! Methods whose sketch is a digest: documents are near if their digests are equal.
 
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
 
-/// What makes a digest of a document.
+/// A function from documents to digests.
 pub(super) trait Digester: Send + Sync {
     /// [`Compare::name`].
     fn name(&self) -> &'static str;
     /// [`Compare::parameters`].
     fn parameters(&self) -> Vec<(&'static str, String)>;
-    /// The bytes of a digest, at least eight.
+    /// The length of a digest in bytes, at least eight.
     fn bytes(&self) -> usize;
     /// [`Method::needs`].
     fn needs(&self) -> Needs;
-    /// Appends the digest of a document; or nothing, and says so.
-    fn digest(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool;
+    /// Appends the digest of a document and returns `true`; or appends nothing and returns `false`
+    /// if there is nothing to digest.
+    fn digest(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool;
 }
 
-/// Whether two sketches are equal, as a score.
+/// The score of two sketches: 1 if they are equal, else 0.
 pub(super) fn score(a: &[u8], b: &[u8]) -> Score {
     Score::Fraction(u64::from(a == b), 1)
 }
@@ -72,7 +78,7 @@ impl<D: Digester> Compare for Equality<D> {
 }
 
 impl<D: Digester> Method for Equality<D> {
-    /// Digests of short documents say no less than others.
+    /// Digests of short documents are as reliable as others.
     fn least_words(&self) -> usize {
         0
     }
@@ -81,7 +87,12 @@ impl<D: Digester> Method for Equality<D> {
         self.0.needs()
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let end = out.len() + self.0.bytes();
         let found = self.0.digest(document, scratch, out);
         out.resize(end, 0);

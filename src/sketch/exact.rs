@@ -1,11 +1,12 @@
-//! Equal texts, or equal but for case, punctuation and white space.
+//! Equality of texts, exact or up to case, punctuation and white space.
 
 use super::digest::{self, Algorithm};
+use super::entry::{Entry, Statistics};
 use super::equality::{Digester, Equality};
-use super::method::{Needs, Scratch, View};
-use super::registry::{Ahead, Entry, Parameter};
+use super::method::{Needs, Scratch, TokenizedDocument};
+use super::parameter::Parameter;
 
-/// Equality to the byte, among the methods.
+/// The registry entry of equality of bytes.
 pub const ENTRY: Entry = Entry {
     name: "exact",
     summary: "Equal digests of the text, to the byte",
@@ -20,14 +21,14 @@ purpose.",
     measured: "0.2 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
                0.002 and 0.03 s",
     parameters: &[DIGEST],
-    ahead: |_| Ahead::Nothing,
+    statistics: |_| Statistics::Nothing,
     build: |values, _| {
         let algorithm = Algorithm::named(values.word("digest"));
         Ok(Box::new(Equality(Text(algorithm))))
     },
 };
 
-/// Equality word for word, among the methods.
+/// The registry entry of equality of words.
 pub const NORMALIZED_ENTRY: Entry = Entry {
     name: "normalized",
     summary: "Equal digests of the words: case, punctuation and white space do not count",
@@ -41,7 +42,7 @@ Costs a pass over the words, and 16 or 20 bytes a document. Finds no copy with a
     measured: "0.6 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
                0.002 and 0.03 s",
     parameters: &[DIGEST],
-    ahead: |_| Ahead::Nothing,
+    statistics: |_| Statistics::Nothing,
     build: |values, _| {
         let algorithm = Algorithm::named(values.word("digest"));
         Ok(Box::new(Equality(Words(algorithm))))
@@ -75,7 +76,7 @@ impl Digester for Text {
         Needs::default()
     }
 
-    fn digest(&self, document: View<'_>, _: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn digest(&self, document: TokenizedDocument<'_>, _: &mut Scratch, out: &mut Vec<u8>) -> bool {
         let found = !document.text.is_empty();
         if found {
             self.0.append([document.text].into_iter(), out);
@@ -110,8 +111,8 @@ impl Digester for Words {
         }
     }
 
-    fn digest(&self, document: View<'_>, _: &mut Scratch, out: &mut Vec<u8>) -> bool {
-        let View { short, spelled, .. } = document;
+    fn digest(&self, document: TokenizedDocument<'_>, _: &mut Scratch, out: &mut Vec<u8>) -> bool {
+        let TokenizedDocument { short, spelled, .. } = document;
         if self.0 == Algorithm::Xxh3 {
             if !short.is_empty() {
                 out.extend_from_slice(&digest::of_words(short).to_le_bytes());
@@ -133,7 +134,7 @@ mod tests {
     use crate::text::Spelling;
     use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-    fn digits(method: &dyn Method, document: View<'_>) -> String {
+    fn digits(method: &dyn Method, document: TokenizedDocument<'_>) -> String {
         let mut out = Vec::new();
         assert!(method.sketch(document, &mut Scratch::default(), &mut out));
         out.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -141,9 +142,9 @@ mod tests {
 
     #[test]
     fn texts_by_their_digests() {
-        let document = View {
+        let document = TokenizedDocument {
             text: b"abc",
-            ..View::default()
+            ..TokenizedDocument::default()
         };
         let found = |algorithm| digits(&Equality(Text(algorithm)), document);
         assert_eq!(found(Algorithm::Md5), "900150983cd24fb0d6963f7d28e17f72");
@@ -162,10 +163,10 @@ mod tests {
         let words = [b"the", b"cat"];
         let short = words.map(|word| xxh3_64(word));
         let spelling: Spelling = words.iter().map(|word| word.as_slice()).collect();
-        let document = View {
+        let document = TokenizedDocument {
             short: &short,
             spelled: spelling.all(),
-            ..View::default()
+            ..TokenizedDocument::default()
         };
         let found = |algorithm| digits(&Equality(Words(algorithm)), document);
         assert_eq!(found(Algorithm::Md5), "606649a9bbf120ddb759c52d6aeeca8c");
@@ -185,7 +186,11 @@ mod tests {
             Box::new(Equality(Words(Algorithm::Sha1))),
         ] {
             let mut out = Vec::new();
-            assert!(!method.sketch(View::default(), &mut Scratch::default(), &mut out));
+            assert!(!method.sketch(
+                TokenizedDocument::default(),
+                &mut Scratch::default(),
+                &mut out
+            ));
             assert_eq!(out, [0; 20]);
         }
     }

@@ -1,18 +1,18 @@
-//! Which features does a document have?
+//! The features of a document.
 
 use std::fmt;
 
 use crate::text::shingles::little_endian;
 
-/// What the features of a document are.
+/// The kind of features of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Features {
-    /// Its words.
+    /// Words.
     Words,
-    /// Its runs of so many words; all of them if there are fewer.
+    /// N-grams of this many words; all words if there are fewer.
     Shingles(usize),
-    /// The runs of so many characters of its text, white space left out and letters folded to
-    /// lower case; all of them if there are fewer.
+    /// N-grams of this many characters of the text, without white space and folded to lower case;
+    /// all characters if there are fewer.
     Characters(usize),
 }
 

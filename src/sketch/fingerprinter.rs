@@ -1,13 +1,12 @@
-//! The signs of the weighted sum of a document's hashed features.
+//! SimHash fingerprints: the signs of a weighted sum of feature hashes.
 //!
-//! Bit j is 1 where Σ over the features of ±weight is above zero, + where bit j of the feature's
-//! hash is 1. Source: Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC
-//! 2002.
+//! Bit j is 1 if Σ ±weight over the features is positive, with + if bit j of the feature's hash is
+//! 1. Source: Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128_with_seed};
 
 use super::features::for_each_shingle;
-use super::method::{Scratch, View};
+use super::method::{Scratch, TokenizedDocument};
 use super::weights::{Idf, log_weight};
 use super::{Features, Weights};
 use crate::kernel::Level;
@@ -16,7 +15,7 @@ use crate::kernel::hamming::Fingerprint;
 use crate::text::WordSet;
 use crate::text::shingles::shingles;
 
-/// What decides a fingerprint.
+/// The features and weights of a fingerprint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules<'a> {
     pub(super) features: Features,
@@ -24,13 +23,13 @@ pub(super) struct Rules<'a> {
     pub(super) stop_words: &'a WordSet,
 }
 
-/// A feature's hash, as wide as the fingerprint.
-pub(super) trait Feature: Fingerprint {
-    /// The words of the document as features, hashed with seed 0.
-    fn words<'a>(document: View<'a>) -> &'a [Self];
+/// The hash of a feature, as wide as the fingerprint.
+pub(super) trait FeatureHash: Fingerprint {
+    /// The hashes of the words of the document, with seed 0.
+    fn words<'a>(document: TokenizedDocument<'a>) -> &'a [Self];
     /// The hash of the bytes of a feature.
     fn of_bytes(bytes: &[u8], seed: u64) -> Self;
-    /// Replaces `out` by the hashes of the shingles.
+    /// Replaces `out` by the hashes of the shingles of `width` words.
     fn shingles(words: &[u64], width: usize, seed: u64, out: &mut Vec<Self>) {
         out.clear();
         for_each_shingle(words, width, |shingle| {
@@ -41,8 +40,8 @@ pub(super) trait Feature: Fingerprint {
     fn buffer(scratch: &mut Scratch) -> &mut Vec<Self>;
 }
 
-impl Feature for u64 {
-    fn words<'a>(document: View<'a>) -> &'a [u64] {
+impl FeatureHash for u64 {
+    fn words<'a>(document: TokenizedDocument<'a>) -> &'a [u64] {
         document.short
     }
 
@@ -60,9 +59,9 @@ impl Feature for u64 {
     }
 }
 
-impl Feature for u128 {
-    fn words<'a>(document: View<'a>) -> &'a [u128] {
-        let View { short, long, .. } = document;
+impl FeatureHash for u128 {
+    fn words<'a>(document: TokenizedDocument<'a>) -> &'a [u128] {
+        let TokenizedDocument { short, long, .. } = document;
         assert_eq!(long.len(), short.len(), "words of both widths");
         long
     }
@@ -76,15 +75,15 @@ impl Feature for u128 {
     }
 }
 
-/// Makes fingerprints of the width of `F` from hashes with a seed.
+/// Computes fingerprints of the width of `F` from hashes with a seed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fingerprinter<F> {
     columns: Columns<F>,
     seed: u64,
 }
 
-impl<F: Feature> Fingerprinter<F> {
-    /// `level` decides how fast it is, nothing else. Only 128-bit hashes have other seeds than 0.
+impl<F: FeatureHash> Fingerprinter<F> {
+    /// `level` affects only speed. Seeds other than 0 are only for 128-bit hashes.
     pub(super) fn new(seed: u64, level: Level) -> Fingerprinter<F> {
         Fingerprinter {
             columns: Columns::new(level),
@@ -92,11 +91,11 @@ impl<F: Feature> Fingerprinter<F> {
         }
     }
 
-    /// The fingerprint of a document; none without features.
+    /// The fingerprint of a document; `None` without features.
     pub(super) fn fingerprint(
         &self,
         rules: Rules<'_>,
-        document: View<'_>,
+        document: TokenizedDocument<'_>,
         scratch: &mut Scratch,
     ) -> Option<F> {
         let plain = rules.features == Features::Words && rules.stop_words.is_empty();
@@ -122,8 +121,14 @@ impl<F: Feature> Fingerprinter<F> {
         fingerprint
     }
 
-    /// The features that count, in document order.
-    fn list(&self, rules: Rules<'_>, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<F>) {
+    /// Lists the features that count, in document order.
+    fn list(
+        &self,
+        rules: Rules<'_>,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<F>,
+    ) {
         let counted = match rules.weights {
             Weights::Top(counted) => Some(counted),
             _ => None,
@@ -132,11 +137,11 @@ impl<F: Feature> Fingerprinter<F> {
         match rules.features {
             Features::Words => {
                 self.words(document, out);
-                // Nobody can predict which words are stop words: all are written, and those that
-                // do not count are overwritten.
+                // Branch-free compaction, since stop words are hard to predict: every word is
+                // written, and ignored ones are overwritten.
                 let mut kept = 0;
-                for (place, word) in document.short.iter().enumerate() {
-                    out[kept] = out[place];
+                for (index, word) in document.short.iter().enumerate() {
+                    out[kept] = out[index];
                     kept += usize::from(!rules.stop_words.contains(*word) & counts(word));
                 }
                 out.truncate(kept);
@@ -160,17 +165,17 @@ impl<F: Feature> Fingerprinter<F> {
     }
 
     /// Replaces `out` by the hashes of all words.
-    fn words(&self, document: View<'_>, out: &mut Vec<F>) {
+    fn words(&self, document: TokenizedDocument<'_>, out: &mut Vec<F>) {
         out.clear();
         if self.seed == 0 {
             return out.extend_from_slice(F::words(document));
         }
-        let View { short, spelled, .. } = document;
+        let TokenizedDocument { short, spelled, .. } = document;
         assert_eq!(spelled.len(), short.len(), "words and their hashes");
         out.extend(spelled.iter().map(|word| F::of_bytes(word, self.seed)));
     }
 
-    /// The signs where every feature weighs the same; none without features.
+    /// The signs if all features have equal weight; `None` without features.
     fn majority(&self, features: &[F]) -> Option<F> {
         if features.len() <= MAX_WORDS {
             return (!features.is_empty()).then(|| self.columns.majority(features));
@@ -180,7 +185,7 @@ impl<F: Feature> Fingerprinter<F> {
         sums.signs()
     }
 
-    /// The signs where a feature weighs 1 + log2 of its occurrences; sorts `features`.
+    /// The signs if the weight of a feature is 1 + log2 of its occurrences; sorts `features`.
     fn log_weighted(&self, features: &mut Vec<F>, runs: &mut Vec<(u64, u128)>) -> Option<F> {
         features.sort_unstable();
         let equal = features.chunk_by(F::eq);
@@ -189,8 +194,8 @@ impl<F: Feature> Fingerprinter<F> {
         self.weighted(runs, log_weight, features)
     }
 
-    /// The signs where each occurrence of the feature of a name weighs its inverse document
-    /// frequency.
+    /// The signs if the weight of each occurrence is the inverse document frequency of the feature,
+    /// which is identified by its name.
     fn idf_weighted(&self, idf: &Idf, features: &mut Vec<F>, scratch: &mut Scratch) -> Option<F> {
         let Scratch { names, runs, .. } = scratch;
         assert_eq!(names.len(), features.len(), "features and their names");
@@ -200,8 +205,8 @@ impl<F: Feature> Fingerprinter<F> {
         self.weighted(runs, |weight| weight, features)
     }
 
-    /// The signs of features that come with what decides their weight; sorts them, and uses
-    /// `group` for those of one weight.
+    /// The signs of (rank, feature) pairs with the weight `weight(rank)`; sorts the pairs. `group`
+    /// is a buffer for the features of one weight.
     fn weighted(
         &self,
         features: &mut [(u64, u128)],
@@ -219,7 +224,7 @@ impl<F: Feature> Fingerprinter<F> {
     }
 }
 
-/// The words that are no stop words.
+/// The words that are not stop words.
 fn kept_words<'a>(stop: &WordSet, words: &'a [u64], buffer: &'a mut Vec<u64>) -> &'a [u64] {
     if stop.is_empty() {
         return words;
@@ -229,8 +234,8 @@ fn kept_words<'a>(stop: &WordSet, words: &'a [u64], buffer: &'a mut Vec<u64>) ->
     buffer
 }
 
-/// Lists in `scratch.names` the 64-bit hashes by which the features were counted ahead.
-fn names(rules: Rules<'_>, document: View<'_>, scratch: &mut Scratch) {
+/// Lists in `scratch.names` the 64-bit hashes that identify the features in the frequencies.
+fn names(rules: Rules<'_>, document: TokenizedDocument<'_>, scratch: &mut Scratch) {
     let Scratch { words, names, .. } = scratch;
     let (kept, width) = match rules.features {
         Features::Words => (kept_words(rules.stop_words, document.short, words), 1),
@@ -242,7 +247,7 @@ fn names(rules: Rules<'_>, document: View<'_>, scratch: &mut Scratch) {
             (&**words, width)
         }
     };
-    // A run of one is counted under the hash of the word itself.
+    // A single word is counted by its own hash.
     match width {
         1 if rules.features != Features::Shingles(1) => {
             names.clear();
@@ -252,7 +257,7 @@ fn names(rules: Rules<'_>, document: View<'_>, scratch: &mut Scratch) {
     }
 }
 
-/// Weighted column sums: the weight that has each bit set, and all of it.
+/// Weighted column sums: for each bit the weight of the features that have it set, and the total.
 struct Sums<F> {
     columns: Columns<F>,
     ones: [u64; MAX_COLUMNS],
@@ -268,7 +273,8 @@ impl<F: Fingerprint> Sums<F> {
         }
     }
 
-    /// Adds features of one weight. 2^40 of the largest, 65 with 16 fractional bits, fit.
+    /// Adds features of one weight. 2^40 features of the maximum weight, 65 with 16 fractional
+    /// bits, do not overflow.
     fn add(&mut self, features: &[F], weight: u64) {
         for few in features.chunks(MAX_WORDS) {
             let counts = self.columns.count(few);

@@ -1,17 +1,18 @@
-//! The table of hash bits that a feature's rank selects a row of.
+//! Parsing of the hash table, whose rows are the hash bits of features by rank.
 
 use crate::kernel::accumulate::MAX_COLUMNS;
 use crate::{Error, ErrorKind, Result};
 
-/// The first `columns` digits of each of the first `rows` lines of a hash table; digit j is bit j.
+/// Parses the first `columns` digits of each of the first `rows` lines of a hash table; digit j is
+/// bit j.
 ///
-/// One row a line, digits `0` and `1` without separators; lines end with LF or CRLF, the last may
-/// end with the file; a UTF-8 byte-order mark is skipped. What stands behind the digits wanted is
-/// not looked at, neither in a line nor behind the last one.
+/// Each line is a row of digits `0` and `1` without separators. Lines end with LF or CRLF; the last
+/// may end with the file. A UTF-8 byte-order mark is skipped. Further digits of a line, and further
+/// lines, are ignored.
 ///
 /// # Errors
-/// [`ErrorKind::Content`] with the line if one of these lines is missing, is shorter, or holds
-/// another character among these digits.
+/// [`ErrorKind::Content`] with the line if a line is missing or too short, or has another character
+/// among these digits.
 ///
 /// # Panics
 /// If `columns` exceeds [`MAX_COLUMNS`].

@@ -1,16 +1,17 @@
 //! SimHash of hashed features: words, or shingles of words or characters; 32 to 256 bits.
 //!
-//! The hash of a word or of a run of characters is the xxh3 hash of its folded bytes; that of a
-//! shingle of words, the xxh3 hash of its words' little-endian 64-bit hashes. Fingerprints of 32
-//! and 64 bits take the 64-bit hash, the former its lower half; those of 128 bits the 128-bit hash,
-//! and those of 256 bits that hash with the seeds 0 (the lower half) and 1. Sources: Charikar,
+//! The hash of a word or of a run of characters is the xxh3 hash of its folded bytes. The hash of a
+//! shingle of words is the xxh3 hash of its words' little-endian 64-bit hashes. Fingerprints of 64
+//! bits use the 64-bit hash, those of 32 bits its lower half. Those of 128 bits use the 128-bit
+//! hash; those of 256 bits use it with the seeds 0 (the lower half) and 1. Sources: Charikar,
 //! "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002; Manku, Jain and Das
 //! Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.
 
 use super::blocks::{self, Bits};
+use super::entry::{CountRequest, Entry, MethodContext, Statistics, Unit};
 use super::fingerprinter::{Fingerprinter, Rules};
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
-use super::registry::{Ahead, Count, Domain, Entry, Parameter, Setting, Unit, Values};
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::parameter::{Domain, Parameter, Values};
 use super::weights::Idf;
 use super::{Features, Weights};
 use crate::kernel::Level;
@@ -18,7 +19,7 @@ use crate::text::WordSet;
 use crate::vocabulary::Frequencies;
 use crate::{Error, ErrorKind, Result};
 
-/// SimHash, among the methods.
+/// The registry entry of SimHash.
 pub const ENTRY: Entry = Entry {
     name: "simhash",
     summary: "SimHash fingerprints of hashed words or shingles, within a Hamming distance",
@@ -38,11 +39,11 @@ Das Sarma, Detecting Near-Duplicates for Web Crawling, WWW 2007.",
     measured: "1.0 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
                0.01 and 0.12 s",
     parameters: &parameters("1", "6"),
-    ahead,
+    statistics,
     build: |values, setting| build(ENTRY.name, values, setting),
 };
 
-/// SimHash of word shingles as published for comparison, among the methods.
+/// The registry entry of SimHash of word shingles, as published for comparison.
 pub const SHINGLE_ENTRY: Entry = Entry {
     name: "shingle-simhash",
     summary: "SimHash fingerprints of shingles of three words, within distance 3",
@@ -60,11 +61,11 @@ Resemblance and Containment of Documents, SEQUENCES 1997.",
     measured: "2.3 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
                0.01 and 0.04 s",
     parameters: &parameters("3", "3"),
-    ahead,
+    statistics,
     build: |values, setting| build(SHINGLE_ENTRY.name, values, setting),
 };
 
-/// The parameters, with the defaults in which the two methods differ.
+/// The parameters, with the defaults that differ between the two methods.
 const fn parameters(features: &'static str, distance: &'static str) -> [Parameter; 8] {
     [
         Parameter {
@@ -119,17 +120,17 @@ const fn parameters(features: &'static str, distance: &'static str) -> [Paramete
     ]
 }
 
-fn ahead(values: &Values) -> Ahead {
+fn statistics(values: &Values) -> Statistics {
     let (most, documents) = match values.word("weights") {
         "top" => (values.integer("top"), false),
         "tf-idf" => (values.integer("lexicon"), true),
-        _ => return Ahead::Nothing,
+        _ => return Statistics::Nothing,
     };
     let unit = match values.word("unit") {
         "characters" => Unit::Characters,
         _ => Unit::Words,
     };
-    Ahead::Count(Count {
+    Statistics::Count(CountRequest {
         unit,
         most: most as usize,
         shingle: values.integer("features") as usize,
@@ -138,11 +139,15 @@ fn ahead(values: &Values) -> Ahead {
     })
 }
 
-fn build(name: &'static str, values: &Values, setting: &Setting<'_>) -> Result<Box<dyn Method>> {
+fn build(
+    name: &'static str,
+    values: &Values,
+    setting: &MethodContext<'_>,
+) -> Result<Box<dyn Method>> {
     let (unit, weights) = (values.word("unit"), values.word("weights"));
     let nothing = Frequencies::default();
     let counted = setting.frequencies.unwrap_or(&nothing);
-    let settings = Settings {
+    let settings = SimHashSettings {
         features: match (unit, values.integer("features") as usize) {
             ("characters", width) => Features::Characters(width),
             (_, 1) => Features::Words,
@@ -163,29 +168,29 @@ fn build(name: &'static str, values: &Values, setting: &Setting<'_>) -> Result<B
     Ok(Box::new(settings.named(name, width, setting.level)?))
 }
 
-/// Words below which the words of a document say too little, unless told otherwise.
+/// The default of [`least_words`](SimHashSettings::least_words).
 const LEAST_WORDS: usize = 8;
 
-/// What decides a SimHash and its verdicts.
+/// The settings of a SimHash.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// What the features are.
+pub struct SimHashSettings {
+    /// The kind of features.
     pub features: Features,
-    /// How much each of them counts.
+    /// The weights of features.
     pub weights: Weights,
-    /// The 64-bit hashes of words that are left out before anything else is done.
+    /// The 64-bit hashes of words that are removed first.
     pub stop_words: WordSet,
-    /// The largest Hamming distance that is near.
+    /// The maximum Hamming distance of near documents.
     pub distance: u32,
-    /// Shorter documents are compared for equality only; by default eight words, or those of one
-    /// shingle.
+    /// Documents with fewer words are compared only for equality; by default eight words, or those
+    /// of one shingle.
     pub least_words: Option<usize>,
 }
 
-impl Default for Settings {
-    /// All words by their number of occurrences, distance 3.
-    fn default() -> Settings {
-        Settings {
+impl Default for SimHashSettings {
+    /// All words, weighted by their number of occurrences; distance 3.
+    fn default() -> SimHashSettings {
+        SimHashSettings {
             features: Features::Words,
             weights: Weights::Tf,
             stop_words: WordSet::default(),
@@ -195,18 +200,18 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl SimHashSettings {
     /// The method with fingerprints of `width` bits: 32, 64, 128 or 256.
     ///
-    /// `level` decides how fast it is, nothing else.
+    /// `level` affects only speed.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for another width and for shingles of nothing.
+    /// [`ErrorKind::Parameter`] for another width, or for shingles of width 0.
     pub fn method(self, width: u32, level: Level) -> Result<Box<dyn Method>> {
         Ok(Box::new(self.named(ENTRY.name, width, level)?))
     }
 
-    /// The [`method`](Self::method) under a name.
+    /// The [`method`](Self::method) with a name.
     fn named(self, name: &'static str, width: u32, level: Level) -> Result<SimHash> {
         let refuse = |message| Err(Error::new(ErrorKind::Parameter, message));
         if let Features::Shingles(0) | Features::Characters(0) = self.features {
@@ -230,7 +235,7 @@ impl Settings {
     }
 }
 
-/// What a fingerprint is put together from.
+/// The width of a fingerprint, and the fingerprinters of its parts.
 #[derive(Clone, Debug)]
 enum Width {
     /// 32 bits.
@@ -254,16 +259,16 @@ impl Width {
     }
 }
 
-/// SimHash fingerprints.
+/// The SimHash method.
 #[derive(Clone, Debug)]
 pub struct SimHash {
     name: &'static str,
-    settings: Settings,
+    settings: SimHashSettings,
     width: Width,
 }
 
 impl SimHash {
-    fn fingerprint(&self, document: View<'_>, scratch: &mut Scratch) -> Option<Bits> {
+    fn fingerprint(&self, document: TokenizedDocument<'_>, scratch: &mut Scratch) -> Option<Bits> {
         let rules = Rules {
             features: self.settings.features,
             weights: &self.settings.weights,
@@ -295,7 +300,7 @@ impl Compare for SimHash {
     }
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
-        let Settings {
+        let SimHashSettings {
             features,
             weights,
             stop_words,
@@ -312,7 +317,7 @@ impl Compare for SimHash {
         ]
     }
 
-    /// Those of 256 bits are to be found by their keys.
+    /// Fingerprints of 256 bits are found by their keys.
     fn shape(&self) -> Shape {
         match self.width.bits() {
             256 => Shape::Keys,
@@ -327,7 +332,7 @@ impl Compare for SimHash {
         Some(self.width.bits() as usize / 8)
     }
 
-    /// The bits are cut into one block more than bits may differ, so one block at least is equal.
+    /// The bits are divided into `distance + 1` blocks, so near fingerprints agree in at least one.
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
         let bits = self.read(sketch);
         blocks::keys(bits, self.width.bits(), self.settings.distance, 0, emit);
@@ -361,7 +366,12 @@ impl Method for SimHash {
         }
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let fingerprint = self.fingerprint(document, scratch);
         blocks::write(fingerprint.unwrap_or_default(), self.width.bits(), out);
         fingerprint.is_some()

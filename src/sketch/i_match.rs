@@ -1,8 +1,8 @@
-//! I-Match: documents of the same middling words are copies.
+//! I-Match: documents with equal sets of mid-frequency words are copies.
 //!
-//! The words of a document that are in the lexicon, each once and sorted by its bytes, are joined
-//! with a zero byte behind each and digested with SHA-1. The lexicon has the counted words whose
-//! inverse document frequency, log(N/df) / log N, lies in a window. Randomised, further signatures
+//! The signature is the SHA-1 of the words of a document that are in the lexicon, each once, sorted
+//! by bytes, and followed by a zero byte. The lexicon has the counted words whose inverse document
+//! frequency, log(N/df) / log N, is in a window. The randomised variant has further signatures that
 //! leave out a random third of the words. Sources: Chowdhury, Frieder, Grossman and McCabe,
 //! "Collection Statistics for Fast Duplicate Document Detection", TOIS 2002; Kołcz, Chowdhury and
 //! Alspector, "Improved Robustness of Signature-Based Near-Replica Detection via Lexicon
@@ -12,16 +12,15 @@ use ahash::AHashSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::digest::Algorithm;
+use super::entry::{CountRequest, Entry, MethodContext, Statistics, Unit};
 use super::lexicon_simhash::DROP;
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
-use super::registry::{
-    Ahead, Count, Domain, Entry, Parameter, SHARE_DENOMINATOR, Setting, Unit, Values,
-};
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
 use super::weights::inverse_frequency;
 use crate::vocabulary::{Frequencies, SubLexicons};
 use crate::{Error, ErrorKind, Result};
 
-/// I-Match, among the methods.
+/// The registry entry of I-Match.
 pub const ENTRY: Entry = Entry {
     name: "i-match",
     summary: "I-Match: equal digests of the words that are neither frequent nor rare",
@@ -39,14 +38,14 @@ Detection, TOIS 2002.",
     measured: "16 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
                0.002 and 0.03 s; words are spelled, looked up and sorted by their letters",
     parameters: &[LEXICON, LOW, HIGH, LEAST_TERMS, LEAST_SHARE],
-    ahead,
+    statistics,
     build: |values, setting| {
         let none = SubLexicons::new(0, (0, 1));
         Ok(Box::new(IMatch::new(ENTRY.name, values, setting, none)?))
     },
 };
 
-/// I-Match with randomised lexicons, among the methods.
+/// The registry entry of I-Match with randomised lexicons.
 pub const RANDOM_ENTRY: Entry = Entry {
     name: "i-match-random",
     summary: "I-Match with further signatures over random parts of the lexicon",
@@ -76,7 +75,7 @@ Lexicon Randomization, KDD 2004.",
         },
         DROP,
     ],
-    ahead,
+    statistics,
     build: |values, setting| {
         let count = values.integer("lexicons") as u32;
         let parts = SubLexicons::new(count, values.share("drop"));
@@ -120,8 +119,8 @@ const LEAST_SHARE: Parameter = Parameter {
     domain: Domain::Share,
 };
 
-fn ahead(values: &Values) -> Ahead {
-    Ahead::Count(Count {
+fn statistics(values: &Values) -> Statistics {
+    Statistics::Count(CountRequest {
         unit: Unit::Words,
         most: values.integer("lexicon") as usize,
         shingle: 1,
@@ -132,8 +131,8 @@ fn ahead(values: &Values) -> Ahead {
 
 /// The counted words with an inverse document frequency from `low` to `high` millionths.
 ///
-/// Logarithms are rounded down to 16 fractional bits. In a collection of one document there is no
-/// such frequency, and no lexicon.
+/// Logarithms are rounded down to 16 fractional bits. In a collection of one document the frequency
+/// is undefined, and the lexicon is empty.
 fn lexicon(frequencies: &Frequencies, low: u64, high: u64) -> AHashSet<u64> {
     let documents = frequencies.documents();
     let most = u128::from(inverse_frequency(documents, 1));
@@ -151,10 +150,11 @@ fn lexicon(frequencies: &Frequencies, low: u64, high: u64) -> AHashSet<u64> {
         .collect()
 }
 
-/// The bytes of a signature.
+/// The length of a signature in bytes.
 const BYTES: usize = 20;
 
-/// Signatures of the whole lexicon and of parts of it; all zeros for those that there are not.
+/// The I-Match method: signatures of the whole lexicon and of parts of it; all zeros for a missing
+/// one.
 #[derive(Debug)]
 struct IMatch {
     name: &'static str,
@@ -163,7 +163,7 @@ struct IMatch {
     least_terms: usize,
     /// In millionths.
     least_share: u64,
-    /// As people set them.
+    /// The parameters as configured.
     parameters: Vec<(&'static str, String)>,
 }
 
@@ -171,7 +171,7 @@ impl IMatch {
     fn new(
         name: &'static str,
         values: &Values,
-        setting: &Setting<'_>,
+        setting: &MethodContext<'_>,
         parts: SubLexicons,
     ) -> Result<IMatch> {
         let [low, high] = ["low", "high"].map(|name| values.share(name).0);
@@ -203,8 +203,8 @@ impl IMatch {
         sketch.as_chunks().0
     }
 
-    /// Appends the signature of `terms`, if there are enough of them for a document of so many
-    /// different words.
+    /// Appends the signature of `terms` if there are enough of them for a document of `unique`
+    /// different words, else zeros. Returns whether there were enough.
     fn sign<'a>(
         &self,
         terms: impl Iterator<Item = &'a [u8]> + Clone,
@@ -240,7 +240,7 @@ impl Compare for IMatch {
         Some(self.bytes())
     }
 
-    /// One for each signature, of which those of different lexicons are never equal.
+    /// A key for each signature, different for different lexicons.
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
         for (slot, signature) in (0..).zip(self.slots(sketch)) {
             if *signature != [0; BYTES] {
@@ -249,7 +249,7 @@ impl Compare for IMatch {
         }
     }
 
-    /// The share of signatures that agree.
+    /// The proportion of signatures that agree.
     fn score(&self, a: &[u8], b: &[u8]) -> Score {
         let (a, b) = (self.slots(a), self.slots(b));
         let equal = a.iter().zip(b).filter(|(a, b)| a == b && **a != [0; BYTES]);
@@ -274,8 +274,13 @@ impl Method for IMatch {
         }
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
-        let View { short, spelled, .. } = document;
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let TokenizedDocument { short, spelled, .. } = document;
         assert_eq!(spelled.len(), short.len(), "words and their hashes");
         let words = &mut scratch.words;
         words.clear();

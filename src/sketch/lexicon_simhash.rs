@@ -1,21 +1,21 @@
-//! SimHash over random parts of the vocabulary: a fingerprint for each of them.
+//! SimHash over random subsets of the vocabulary, with a fingerprint for each.
 //!
-//! Each part keeps the words whose hash with its number says so; what is left of the document is
-//! sketched as if nothing else had been there: its words, or the shingles that are then in it.
-//! Documents are near if any two fingerprints of one part are. Sources: Charikar, "Similarity
-//! Estimation Techniques from Rounding Algorithms", STOC 2002; Kołcz, Chowdhury and Alspector,
-//! "Improved Robustness of Signature-Based Near-Replica Detection via Lexicon Randomization", KDD
-//! 2004, from which the parts come.
+//! Each subset is selected by a hash of the word and the number of the subset. Its fingerprint is
+//! that of the words that remain, or of their shingles. Documents are near if the fingerprints of
+//! any subset are. Sources: Charikar, "Similarity Estimation Techniques from Rounding Algorithms",
+//! STOC 2002; Kołcz, Chowdhury and Alspector, "Improved Robustness of Signature-Based Near-Replica
+//! Detection via Lexicon Randomization", KDD 2004, the source of the random subsets.
 
 use super::blocks;
+use super::entry::{Entry, MethodContext, Statistics};
 use super::fingerprinter::{Fingerprinter, Rules};
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
-use super::registry::{Ahead, Domain, Entry, Parameter, Setting, Values};
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::parameter::{Domain, Parameter, Values};
 use super::{Features, Weights};
 use crate::text::WordSet;
 use crate::vocabulary::SubLexicons;
 
-/// SimHash of words over random lexicons, among the methods.
+/// The registry entry of SimHash of words over random lexicons.
 pub const ENTRY: Entry = Entry {
     name: "lexicon-simhash",
     summary: "SimHash of words over random lexicons: near if any of the fingerprints is",
@@ -34,14 +34,14 @@ Randomization, KDD 2004.",
                0.06 and 4.0 s; ten fingerprints, found by keys: the join grows faster than the \
                collection",
     parameters: &[LEXICONS, DROP, DISTANCE, STOP_WORDS],
-    ahead: |_| Ahead::Nothing,
+    statistics: |_| Statistics::Nothing,
     build: |values, setting| {
         let method = LexiconSimHash::new(ENTRY.name, Features::Words, values, setting);
         Ok(Box::new(method))
     },
 };
 
-/// SimHash of shingles over random lexicons, among the methods.
+/// The registry entry of SimHash of shingles over random lexicons.
 pub const FUSION_ENTRY: Entry = Entry {
     name: "fusion",
     summary: "SimHash of shingles of the words that random lexicons keep",
@@ -74,7 +74,7 @@ Robustness of Signature-Based Near-Replica Detection via Lexicon Randomization, 
         DISTANCE,
         STOP_WORDS,
     ],
-    ahead: |_| Ahead::Nothing,
+    statistics: |_| Statistics::Nothing,
     build: |values, setting| {
         let features = Features::Shingles(values.integer("shingle") as usize);
         let method = LexiconSimHash::new(FUSION_ENTRY.name, features, values, setting);
@@ -110,13 +110,15 @@ const STOP_WORDS: Parameter = Parameter {
     domain: Domain::Word(&["skip", "keep"]),
 };
 
-/// Bits and bytes of a fingerprint.
+/// The width of a fingerprint in bits.
 const BITS: u32 = u64::BITS;
+/// The length of a fingerprint in bytes.
 const BYTES: usize = size_of::<u64>();
-/// Words below which the words of a document say too little.
+/// The minimum number of words of a document; shorter ones are compared only for equality.
 const LEAST_WORDS: usize = 8;
 
-/// A fingerprint for each lexicon, behind them a bit for each that tells whether there is one.
+/// SimHash over random lexicons. A sketch has a fingerprint for each lexicon, then a bit for each
+/// that is set if the fingerprint exists.
 #[derive(Clone, Debug)]
 struct LexiconSimHash {
     name: &'static str,
@@ -125,7 +127,7 @@ struct LexiconSimHash {
     stop_words: WordSet,
     distance: u32,
     fingerprinter: Fingerprinter<u64>,
-    /// As people set them.
+    /// The parameters as configured.
     parameters: Vec<(&'static str, String)>,
 }
 
@@ -134,7 +136,7 @@ impl LexiconSimHash {
         name: &'static str,
         features: Features,
         values: &Values,
-        setting: &Setting<'_>,
+        setting: &MethodContext<'_>,
     ) -> LexiconSimHash {
         let stop_words = setting.stop_words(values.word("stop-words") == "skip");
         let mut parameters = values.list();
@@ -155,7 +157,7 @@ impl LexiconSimHash {
         count * BYTES + count.div_ceil(8)
     }
 
-    /// The fingerprint of each lexicon, where there is one.
+    /// The fingerprint of each lexicon, `None` if missing.
     fn slots<'a>(&self, sketch: &'a [u8]) -> impl Iterator<Item = Option<blocks::Bits>> + use<'a> {
         assert_eq!(sketch.len(), self.bytes(), "bytes of fingerprints");
         let (bits, present) = sketch.split_at(self.lexicons.count() as usize * BYTES);
@@ -184,7 +186,7 @@ impl Compare for LexiconSimHash {
         Some(self.bytes())
     }
 
-    /// Those of each fingerprint, tagged with its place.
+    /// The keys of each fingerprint, different for each lexicon.
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
         for (slot, bits) in (0..).zip(self.slots(sketch)) {
             if let Some(bits) = bits {
@@ -193,7 +195,7 @@ impl Compare for LexiconSimHash {
         }
     }
 
-    /// The least distance of two fingerprints of one lexicon; 65 if there is no such pair.
+    /// The minimum distance of the fingerprints of one lexicon; 65 if no lexicon has both.
     fn score(&self, a: &[u8], b: &[u8]) -> Score {
         let distances =
             (self.slots(a).zip(self.slots(b))).filter_map(|(a, b)| Some(blocks::distance(a?, b?)));
@@ -217,7 +219,12 @@ impl Method for LexiconSimHash {
         Needs::HASHES
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let rules = Rules {
             features: self.features,
             weights: &Weights::Tf,
@@ -231,9 +238,9 @@ impl Method for LexiconSimHash {
             kept.extend(words.filter(|&word| {
                 !self.stop_words.contains(word) & self.lexicons.has(lexicon, word)
             }));
-            let part = View {
+            let part = TokenizedDocument {
                 short: &kept,
-                ..View::default()
+                ..TokenizedDocument::default()
             };
             let bits = self.fingerprinter.fingerprint(rules, part, scratch);
             present |= u64::from(bits.is_some()) << lexicon;
@@ -257,7 +264,7 @@ mod tests {
     use xxhash_rust::xxh3::xxh3_64;
 
     fn build(text: &str, stop_words: &WordSet, level: Level) -> Box<dyn Method> {
-        let setting = Setting {
+        let setting = MethodContext {
             level,
             tokenizer: Choice::Auto,
             stop_words,
@@ -267,9 +274,9 @@ mod tests {
     }
 
     fn sketch(method: &dyn Method, words: &[u64]) -> Option<Vec<u8>> {
-        let document = View {
+        let document = TokenizedDocument {
             short: words,
-            ..View::default()
+            ..TokenizedDocument::default()
         };
         let mut out = Vec::new();
         let found = method.sketch(document, &mut Scratch::default(), &mut out);

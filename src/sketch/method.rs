@@ -1,7 +1,7 @@
-//! What every method offers: a sketch of a document, keys of a sketch, a score of two.
+//! The traits of sketching methods: a sketch of a document, keys of a sketch, a score of two.
 //!
-//! The contract on which every search rests: documents whose score a method accepts share at
-//! least one key (always, or with the probability that the method states).
+//! Every search relies on this contract: documents whose score a method accepts share at least one
+//! key (always, or with the probability that the method states).
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,44 +10,44 @@ use super::character_runs::Characters;
 use super::vectors::Vectors;
 use crate::text::Spelled;
 
-/// What a search may know of a method's sketches.
+/// The shape of the sketches of a method, for searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// The sketch is a fingerprint, little-endian; near means at most `distance` differing bits.
     Bits {
-        /// How many bits it has: 32, 64 or 128.
+        /// The width in bits: 32, 64 or 128.
         width: u32,
-        /// The largest Hamming distance that is accepted.
+        /// The maximum Hamming distance that is accepted.
         distance: u32,
     },
-    /// Sketches are to be found by their keys.
+    /// Sketches are found by their keys.
     Keys,
 }
 
-/// How near two sketches are.
+/// The score of two sketches.
 ///
-/// Scores order nearest first. Those of one method are all of one kind; a distance sorts before
-/// a fraction. Fractions are compared by cross-multiplication: 1/2 equals 2/4.
+/// Scores are ordered nearest first. All scores of a method are of one kind; a distance sorts
+/// before a fraction. Fractions are compared by cross-multiplication: 1/2 equals 2/4.
 #[derive(Clone, Copy, Debug)]
 pub enum Score {
-    /// How many bits differ; less is nearer.
+    /// The number of differing bits; less is nearer.
     Distance(u32),
-    /// Numerator and denominator of a share of agreement; more is nearer. A denominator of zero
-    /// counts as one.
+    /// Numerator and denominator of a similarity; more is nearer. A denominator of zero counts as
+    /// one.
     Fraction(u64, u64),
 }
 
 impl Score {
-    /// Whether it is a share of at least numerator / denominator.
+    /// Whether this is a similarity of at least numerator / denominator.
     pub(super) fn reaches(&self, (numerator, denominator): (u64, u64)) -> bool {
-        // The nearest comes first.
+        // Nearest scores are smallest.
         matches!(self, Score::Fraction(..)) && *self <= Score::Fraction(numerator, denominator)
     }
 
-    /// The share `part` of `whole`, which is no smaller; zero of zero is nothing.
+    /// The similarity `part` / `whole`, where `part` is at most `whole`; 0 / 0 is 0.
     ///
-    /// Exact where the numbers fit into 64 bits; else smaller than it is by less than 2^-62 of it
-    /// or of one, so that nothing is accepted that should not be. All of something is one.
+    /// Exact if the numbers fit into 64 bits; else rounded down by less than 2^-62, so that no pair
+    /// is accepted wrongly. Equal nonzero numbers give exactly 1.
     pub(super) fn share(part: u128, whole: u128) -> Score {
         if part == whole && whole > 0 {
             return Score::Fraction(1, 1);
@@ -97,36 +97,36 @@ impl fmt::Display for Score {
     }
 }
 
-/// Keys and scores of one method's sketches: all that a search needs.
+/// Keys and scores of the sketches of one method: the part of a method that searches need.
 ///
 /// Sketches are byte strings. Everything here is deterministic and the same on every machine.
 pub trait Compare: Send + Sync {
-    /// The method's name, as users write it.
+    /// The name of the method, as users write it.
     fn name(&self) -> &'static str;
 
-    /// Every parameter that decides a sketch, a key or a verdict, by name.
+    /// Every parameter that affects a sketch, a key or a verdict, by name.
     fn parameters(&self) -> Vec<(&'static str, String)>;
 
-    /// What a search may know of the sketches.
+    /// The shape of the sketches.
     fn shape(&self) -> Shape;
 
-    /// The length of every sketch; `None` if each has its own.
+    /// The length of every sketch in bytes; `None` if it varies.
     fn sketch_bytes(&self) -> Option<usize>;
 
-    /// Whether `bytes` have the form of this method's sketches, so that nothing below panics: to
-    /// be asked of whatever comes from a file.
+    /// Whether `bytes` are a well-formed sketch of this method, so that no other function panics.
+    /// Call it for bytes from a file.
     fn is_sketch(&self, bytes: &[u8]) -> bool {
         self.sketch_bytes()
             .is_none_or(|length| length == bytes.len())
     }
 
-    /// Hands the keys of `sketch` to `emit`; sketches that are near share at least one.
+    /// Calls `emit` with the keys of `sketch`; near sketches share at least one.
     ///
     /// # Panics
     /// If `sketch` is none of this method's.
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64));
 
-    /// How near two sketches are; symmetric.
+    /// The score of two sketches; symmetric.
     ///
     /// # Panics
     /// If one of them is none of this method's.
@@ -135,12 +135,12 @@ pub trait Compare: Send + Sync {
     /// Whether documents with this score are near.
     fn accepts(&self, score: &Score) -> bool;
 
-    /// The sketches as vectors of features, if they are: then a join does without keys.
+    /// The sketches as vectors of features if possible; a join then needs no keys.
     fn vectors(&self) -> Option<Vectors<'_>> {
         None
     }
 
-    /// What compares many sketches with one: gives the score of those that are accepted.
+    /// A function that compares many sketches with `sketch`: returns the score if it is accepted.
     ///
     /// # Panics
     /// If a sketch is none of this method's.
@@ -152,29 +152,29 @@ pub trait Compare: Send + Sync {
     }
 }
 
-/// Compares sketches with a given one: [`Compare::scorer`].
+/// The return type of [`Compare::scorer`].
 pub type Scorer<'s> = Box<dyn Fn(&[u8]) -> Option<Score> + 's>;
 
-/// What a method wants to know of a document besides its text.
+/// The lists of a [`TokenizedDocument`] that a method reads, besides the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// [`View::short`].
+    /// [`TokenizedDocument::short`].
     pub short: bool,
-    /// [`View::long`].
+    /// [`TokenizedDocument::long`].
     pub long: bool,
-    /// [`View::spelled`].
+    /// [`TokenizedDocument::spelled`].
     pub spelled: bool,
 }
 
 impl Needs {
-    /// The 64-bit hashes of the words, and nothing else.
+    /// Only the 64-bit hashes of the words.
     pub const HASHES: Needs = Needs {
         short: true,
         long: false,
         spelled: false,
     };
 
-    /// What either wants.
+    /// The union of both needs.
     #[must_use]
     pub fn and(self, other: Needs) -> Needs {
         Needs {
@@ -185,39 +185,45 @@ impl Needs {
     }
 }
 
-/// A document as methods see it. Lists that no method needs may be empty.
+/// A tokenized document, the input of methods. Lists that no method needs may be empty.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct View<'a> {
-    /// Its text, decoded; hostile bytes.
+pub struct TokenizedDocument<'a> {
+    /// The decoded text; arbitrary, possibly hostile bytes.
     pub text: &'a [u8],
     /// The 64-bit xxh3 hash of each folded word, in order.
     pub short: &'a [u64],
-    /// The 128-bit one.
+    /// The 128-bit xxh3 hash of each folded word, in order.
     pub long: &'a [u128],
     /// The folded words themselves.
     pub spelled: Spelled<'a>,
 }
 
-/// A method that makes sketches of documents.
+/// A method that computes sketches of documents.
 pub trait Method: Compare {
-    /// Fewer words than this say too little: such documents are compared for equality only.
+    /// The minimum number of words of a document; shorter ones are compared only for equality.
     fn least_words(&self) -> usize;
 
-    /// What it reads of a document besides its text.
+    /// The lists of a document that the method reads, besides its text.
     fn needs(&self) -> Needs;
 
-    /// Appends the sketch of a document to `out`, and says whether there was anything to sketch.
+    /// Appends the sketch of a document to `out`; returns whether the document has features.
     ///
-    /// Without features a sketch of fixed length is all zeros and another one is empty; such a
-    /// document must not be matched. `scratch` spares allocations and decides nothing.
+    /// Without features, a sketch of fixed length is all zeros, and one of variable length is
+    /// empty. Such a document must not be matched. `scratch` avoids allocations and does not affect
+    /// the result.
     ///
     /// # Panics
     /// If lists that the method [`needs`](Self::needs) differ in length.
     #[must_use]
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool;
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool;
 }
 
-/// Buffers that methods use while they sketch a document; one for each worker.
+/// Buffers for sketching a document; one for each worker.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     pub(super) words: Vec<u64>,

@@ -1,23 +1,24 @@
 //! MinHash-LSH over word shingles.
 //!
 //! The sketch of a document is one key for each band: the hash of the minima of its shingles under
-//! the permutations of the band. Two documents of Jaccard similarity s share a key with the
-//! probability [`Bands::expected_recall`]; whether they really are near is for the exact shingles
-//! to say. Sources: Broder, "On the Resemblance and Containment of Documents", SEQUENCES 1997;
-//! Indyk and Motwani, "Approximate Nearest Neighbors", STOC 1998.
+//! the permutations of the band. Two documents of Jaccard similarity s share a key with probability
+//! [`Bands::expected_recall`]. Exact shingles have to decide whether they are near. Sources:
+//! Broder, "On the Resemblance and Containment of Documents", SEQUENCES 1997; Indyk and Motwani,
+//! "Approximate Nearest Neighbors", STOC 1998.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::Bands;
+use super::entry::{Entry, Statistics};
 use super::features::for_each_shingle;
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
-use super::registry::{Ahead, Domain, Entry, Parameter};
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::parameter::{Domain, Parameter};
 use crate::kernel::Level;
 use crate::kernel::minhash::Permutations;
 use crate::text::shingles::little_endian;
 use crate::{Error, ErrorKind, Result};
 
-/// MinHash, among the methods.
+/// The registry entry of MinHash.
 pub const ENTRY: Entry = Entry {
     name: "minhash",
     summary: "MinHash of word shingles in bands chosen for a similarity and a recall",
@@ -53,52 +54,54 @@ Approximate Nearest Neighbors, STOC 1998.",
             domain: Domain::Integer(1, 100),
         },
     ],
-    ahead: |_| Ahead::Nothing,
+    statistics: |_| Statistics::Nothing,
     build: |values, setting| {
         let share = |name| {
             let (share, of) = values.share(name);
             share as f64 / of as f64
         };
-        let mut settings = Settings::for_similarity(share("similarity"), share("recall"))?;
+        let mut settings = MinHashSettings::for_similarity(share("similarity"), share("recall"))?;
         settings.shingle = values.integer("shingle") as usize;
         Ok(Box::new(settings.method(setting.level)?))
     },
 };
 
-/// Words in a shingle, unless told otherwise.
+/// The default number of words in a shingle.
 const SHINGLE: usize = 5;
-/// What is hashed with the number of a permutation to its multiplier and its offset.
+/// The seed of the hash from the number of a permutation to its multiplier.
 const MULTIPLIER_SEED: u64 = 1;
+/// The seed of the hash from the number of a permutation to its offset.
 const OFFSET_SEED: u64 = 2;
 
-/// What decides a MinHash sketch and its verdicts.
+/// The settings of MinHash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct MinHashSettings {
     /// Words in a shingle; a document of fewer words is one shingle.
     pub shingle: usize,
-    /// How the minima are cut.
+    /// The division of the minima into bands.
     pub bands: Bands,
-    /// Shorter documents are compared for equality only; by default the words of one shingle.
+    /// Documents with fewer words are compared only for equality; by default the words of one
+    /// shingle.
     pub least_words: Option<usize>,
 }
 
-impl Settings {
-    /// Shingles of five words, and [`Bands::choose`] with all permutations there may be.
+impl MinHashSettings {
+    /// Shingles of five words, and [`Bands::choose`] with the maximum number of permutations.
     ///
     /// # Errors
     /// Those of [`Bands::choose`].
-    pub fn for_similarity(similarity: f64, recall: f64) -> Result<Settings> {
-        Ok(Settings {
+    pub fn for_similarity(similarity: f64, recall: f64) -> Result<MinHashSettings> {
+        Ok(MinHashSettings {
             shingle: SHINGLE,
             bands: Bands::choose(similarity, recall, super::bands::MAX_PERMUTATIONS)?,
             least_words: None,
         })
     }
 
-    /// The method; `level` decides how fast it is, nothing else.
+    /// The method; `level` affects only speed.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for shingles of no words.
+    /// [`ErrorKind::Parameter`] for shingles of width 0.
     pub fn method(self, level: Level) -> Result<MinHash> {
         if self.shingle == 0 {
             let message = "shingles of 0 words: expected at least 1";
@@ -111,7 +114,7 @@ impl Settings {
     }
 }
 
-/// So many random permutations, the same everywhere.
+/// `count` pseudo-random permutations, the same on every machine.
 pub(super) fn permutations(count: usize, level: Level) -> Permutations {
     let random = |number: usize, seed| xxh3_64_with_seed(&(number as u64).to_le_bytes(), seed);
     let parameters = (0..count).map(|number| {
@@ -139,20 +142,20 @@ pub(super) fn minima<'a>(
     minima
 }
 
-/// MinHash with banded keys.
+/// The MinHash method with banded keys.
 #[derive(Clone, Debug)]
 pub struct MinHash {
-    settings: Settings,
+    settings: MinHashSettings,
     permutations: Permutations,
 }
 
 impl MinHash {
-    /// How the minima are cut.
+    /// The division of the minima into bands.
     pub fn bands(&self) -> Bands {
         self.settings.bands
     }
 
-    /// The length of every sketch.
+    /// The length of every sketch in bytes.
     fn bytes(&self) -> usize {
         self.settings.bands.bands() * size_of::<u64>()
     }
@@ -191,7 +194,7 @@ impl Compare for MinHash {
         keys.iter().for_each(|key| emit(u64::from_le_bytes(*key)));
     }
 
-    /// The share of bands that agree.
+    /// The proportion of bands that agree.
     fn score(&self, a: &[u8], b: &[u8]) -> Score {
         self.check(a);
         self.check(b);
@@ -214,7 +217,12 @@ impl Method for MinHash {
         Needs::HASHES
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         if document.short.is_empty() {
             out.resize(out.len() + self.bytes(), 0);
             return false;
@@ -236,22 +244,22 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn method(similarity: f64) -> MinHash {
-        let settings = Settings::for_similarity(similarity, 0.95).unwrap();
+        let settings = MinHashSettings::for_similarity(similarity, 0.95).unwrap();
         settings.method(Level::best()).unwrap()
     }
 
     fn sketch(method: &MinHash, words: &[u64]) -> Vec<u8> {
         let mut out = Vec::new();
-        let words = View {
+        let words = TokenizedDocument {
             short: words,
-            ..View::default()
+            ..TokenizedDocument::default()
         };
         assert!(method.sketch(words, &mut Scratch::default(), &mut out));
         out
     }
 
     /// The sketch by its definition.
-    fn definition(settings: Settings, words: &[u64]) -> Vec<u8> {
+    fn definition(settings: MinHashSettings, words: &[u64]) -> Vec<u8> {
         let length = settings.shingle.min(words.len());
         let values = words.windows(length).map(|shingle| {
             let bytes: Vec<u8> = shingle.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -286,7 +294,7 @@ mod tests {
             bands in 1usize..12,
             rows in 1usize..12,
         ) {
-            let settings = Settings { shingle, bands: Bands::new(bands, rows).unwrap(), least_words: None };
+            let settings = MinHashSettings { shingle, bands: Bands::new(bands, rows).unwrap(), least_words: None };
             let expected = definition(settings, &words);
             for level in Level::available() {
                 prop_assert_eq!(&sketch(&settings.method(level).unwrap(), &words), &expected);
@@ -314,12 +322,12 @@ mod tests {
         }
     }
 
-    /// Sets of single words with exactly `percent` % Jaccard similarity, `count` pairs: how many
-    /// share a key must be within five standard deviations of what the formula says.
+    /// For `count` pairs of sets of single words with exactly `percent` % Jaccard similarity, the
+    /// number of pairs that share a key is within five standard deviations of the formula.
     fn recall_is_as_expected(similarity: f64, percent: usize, size: usize, count: u64) {
-        let settings = Settings {
+        let settings = MinHashSettings {
             shingle: 1,
-            ..Settings::for_similarity(similarity, 0.95).unwrap()
+            ..MinHashSettings::for_similarity(similarity, 0.95).unwrap()
         };
         let method = settings.method(Level::best()).unwrap();
         let shared = size * percent / 100;
@@ -369,20 +377,24 @@ mod tests {
     fn documents_without_words_are_flagged() {
         let method = method(0.8);
         let mut out = vec![3];
-        assert!(!method.sketch(View::default(), &mut Scratch::default(), &mut out));
+        assert!(!method.sketch(
+            TokenizedDocument::default(),
+            &mut Scratch::default(),
+            &mut out
+        ));
         assert_eq!(out.len(), 1 + method.bytes());
         assert!(out[1..].iter().all(|&byte| byte == 0));
     }
 
     #[test]
     fn what_is_known_of_it() {
-        let settings = Settings::for_similarity(0.8, 0.95).unwrap();
+        let settings = MinHashSettings::for_similarity(0.8, 0.95).unwrap();
         let method = settings.method(Level::best()).unwrap();
         assert_eq!((method.name(), method.shape()), ("minhash", Shape::Keys));
         assert_eq!((method.least_words(), method.needs()), (5, Needs::HASHES));
         assert_eq!(method.sketch_bytes(), Some(8 * 21));
         assert!(method.parameters().contains(&("rows", "9".to_owned())));
-        let refused = Settings {
+        let refused = MinHashSettings {
             shingle: 0,
             ..settings
         };

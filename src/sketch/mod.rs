@@ -1,6 +1,6 @@
-//! What is a document's essence?
+//! Sketching methods: a small representation of a document, and the comparison of two.
 //!
-//! One small file per method. Deliberately absent: files, threads, other documents.
+//! Each method has a file. Deliberately absent: files, threads, other documents.
 
 pub mod accidental;
 mod bands;
@@ -12,6 +12,7 @@ pub mod content_seen;
 #[cfg(test)]
 mod contract;
 pub mod digest;
+mod entry;
 mod equality;
 pub mod exact;
 pub mod feature_code;
@@ -24,6 +25,7 @@ pub mod lexicon_simhash;
 mod method;
 pub mod minhash;
 pub mod mirror;
+mod parameter;
 pub mod registry;
 mod sets;
 pub mod shingle_sets;
@@ -38,7 +40,7 @@ mod weights;
 
 pub use bands::{Bands, MAX_PERMUTATIONS};
 pub use features::Features;
-pub use method::{Compare, Method, Needs, Score, Scorer, Scratch, Shape, View};
+pub use method::{Compare, Method, Needs, Score, Scorer, Scratch, Shape, TokenizedDocument};
 pub use sketches::{SketchList, Sketches};
-pub use vectors::{Feature, Likeness, Measure, Vectors};
+pub use vectors::{Feature, Measure, SimilarityRule, Vectors};
 pub use weights::Weights;

@@ -1,20 +1,20 @@
-//! Sets of 64-bit hashes within sketches: ascending, each eight bytes, little-endian.
+//! Sets of 64-bit hashes in sketches: ascending, eight bytes each, little-endian.
 
 use std::borrow::Cow;
 
 use crate::text::shingles::{little_endian, sort_to_set};
 
-/// Appends the set of some hashes, which are left sorted; returns how many are different.
+/// Sorts and deduplicates `hashes` and appends them; returns the size of the set.
 pub(super) fn write(hashes: &mut Vec<u64>, out: &mut Vec<u8>) -> usize {
     sort_to_set(hashes);
     out.extend_from_slice(&little_endian(hashes));
     hashes.len()
 }
 
-/// The hashes of a set; copied only where they do not lie as numbers do.
+/// The hashes of a set; copied only if the bytes are not aligned or the machine is big-endian.
 ///
 /// # Panics
-/// If the bytes are no whole hashes.
+/// If the length is not a multiple of eight.
 pub(super) fn read(bytes: &[u8]) -> Cow<'_, [u64]> {
     let (hashes, rest) = bytes.as_chunks();
     assert!(rest.is_empty(), "{} bytes of hashes", bytes.len());

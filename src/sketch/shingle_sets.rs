@@ -1,23 +1,24 @@
-//! Shingle sets: the exact share of shingles that two documents have in common.
+//! Shingle sets: the exact resemblance or containment of two documents.
 //!
 //! The sketch is the set of the 64-bit hashes of a document's shingles, ascending, eight
 //! little-endian bytes each. Sources: Broder, "On the Resemblance and Containment of Documents",
 //! SEQUENCES 1997; for the prefixes, Chaudhuri, Ganti and Kaushik, "A Primitive Operator for
 //! Similarity Joins in Data Cleaning", ICDE 2006.
 //!
-//! Two sets A, B of resemblance θ share at least θ|A ∪ B|, so at least θ|A|, elements. The least
-//! shared element has all others behind it, in A too; so it is among the first
-//! |A| − ⌈θ|A|⌉ + 1 of A, and likewise of B. These are the keys. A containment divides by the
-//! smaller set and says nothing of the larger one: there, every element is a key. A join needs no
+//! Two sets A, B of resemblance θ share at least θ|A ∪ B|, so at least θ|A|, elements. All other
+//! shared elements follow the smallest one in A. So the smallest is among the first
+//! |A| − ⌈θ|A|⌉ + 1 of A, and likewise of B. These are the keys. Containment divides by the smaller
+//! set and does not bound the overlap by the larger one, so every element is a key. A join needs no
 //! keys: it orders features by rarity.
 
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
-use super::registry::{Ahead, Domain, Entry, Parameter};
+use super::entry::{Entry, Statistics};
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::parameter::{Domain, Parameter};
 use super::sets;
 use super::vectors::{self, Vectors};
 use crate::text::shingles::{overlap, shingles};
 
-/// Shingle sets, among the methods.
+/// The registry entry of shingle sets.
 pub const ENTRY: Entry = Entry {
     name: "shingles",
     summary: "Exact share of word shingles in common: resemblance or containment",
@@ -58,7 +59,7 @@ Yu, Efficient Similarity Joins for Near Duplicate Detection, WWW 2008.",
             domain: Domain::Integer(1, 100),
         },
     ],
-    ahead: |_| Ahead::Nothing,
+    statistics: |_| Statistics::Nothing,
     build: |values, _| {
         Ok(Box::new(ShingleSets {
             shingle: values.integer("shingle") as usize,
@@ -72,23 +73,23 @@ Yu, Efficient Similarity Joins for Near Duplicate Detection, WWW 2008.",
     },
 };
 
-/// What the shingles in common are a share of.
+/// The similarity measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
-    /// All shingles of both documents.
+    /// The overlap divided by the union.
     Resemblance,
-    /// Those of the document that has fewer.
+    /// The overlap divided by the smaller set.
     Containment,
 }
 
-/// Sets of shingles.
+/// The method of shingle sets.
 #[derive(Clone, Debug)]
 struct ShingleSets {
     shingle: usize,
     measure: Measure,
     /// Numerator and denominator.
     least: (u64, u64),
-    /// As people set them.
+    /// The parameters as configured.
     parameters: Vec<(&'static str, String)>,
 }
 
@@ -120,7 +121,7 @@ impl Compare for ShingleSets {
             Measure::Resemblance => {
                 let (count, (n, d)) = (hashes.len() as u128, self.least);
                 let needed = (count * u128::from(n)).div_ceil(u128::from(d)) as usize;
-                // Nothing is near to an empty set.
+                // No set is near an empty one.
                 (hashes.len() + 1 - needed).min(hashes.len())
             }
         };
@@ -159,7 +160,12 @@ impl Method for ShingleSets {
         Needs::HASHES
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let hashes = &mut scratch.short;
         shingles(document.short, self.shingle, hashes);
         sets::write(hashes, out) > 0
@@ -170,14 +176,14 @@ impl Method for ShingleSets {
 mod tests {
     use super::*;
     use crate::kernel::Level;
-    use crate::sketch::registry::{Setting, Spec};
+    use crate::sketch::registry::{MethodContext, Spec};
     use crate::text::{Choice, WordSet};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
     use xxhash_rust::xxh3::xxh3_64;
 
     fn build(text: &str) -> Box<dyn Method> {
-        let setting = Setting {
+        let setting = MethodContext {
             level: Level::best(),
             tokenizer: Choice::Auto,
             stop_words: &WordSet::default(),
@@ -187,9 +193,9 @@ mod tests {
     }
 
     fn sketch(method: &dyn Method, words: &[u64]) -> Vec<u8> {
-        let document = View {
+        let document = TokenizedDocument {
             short: words,
-            ..View::default()
+            ..TokenizedDocument::default()
         };
         let mut out = Vec::new();
         let found = method.sketch(document, &mut Scratch::default(), &mut out);

@@ -1,9 +1,9 @@
-//! SimHash: the signs of the weighted sum of a document's feature bits.
+//! The SimHash of the main job, with a hash table.
 //!
-//! Bit j is 1 where Σ over the features of ±count is above zero, + where bit j of the feature's
-//! row is 1. A document without features has the fingerprint 0. Source: Charikar, "Similarity
-//! Estimation Techniques from Rounding Algorithms", STOC 2002; the rows are those of a
-//! [hash table](super::hash_table), as the main job asks.
+//! Bit j is 1 if Σ ±count over the features is positive, with + if bit j of the feature's row is 1.
+//! A document without features has the fingerprint 0. Source: Charikar, "Similarity Estimation
+//! Techniques from Rounding Algorithms", STOC 2002; the rows are those of a [hash
+//! table](super::hash_table).
 
 use ahash::AHashMap;
 
@@ -17,13 +17,13 @@ use crate::vocabulary::{Lexicon, Lookup, Term};
 pub struct Vocabulary<'a> {
     /// The features in rank order.
     pub features: &'a [Term],
-    /// The rows, of which there must be at least as many.
+    /// The rows, at least as many as features.
     pub rows: &'a [u128],
-    /// The bits of each row that count.
+    /// The number of bits of each row that are used.
     pub columns: usize,
 }
 
-/// Features that can be found in text, and their rows.
+/// A lexicon of features, and their rows.
 #[derive(Clone, Debug)]
 pub struct Features {
     lexicon: Lexicon,
@@ -31,10 +31,10 @@ pub struct Features {
 }
 
 impl Vocabulary<'_> {
-    /// Those of the features that are `wanted`.
+    /// Selects the features for which `wanted` holds.
     ///
     /// # Panics
-    /// If there are more than 10 000 of them, or fewer rows than features.
+    /// If there are more than 10 000 features, or fewer rows than features.
     pub fn select(&self, wanted: impl Fn(Term) -> bool, level: Level) -> Features {
         let features = self.features.iter().copied().filter(|&term| wanted(term));
         let lexicon = Lexicon::complete(&features.collect::<Vec<_>>(), level);
@@ -44,7 +44,7 @@ impl Vocabulary<'_> {
         }
     }
 
-    /// Lets the slots of `lexicon` stand for the rows of those of its words that are features.
+    /// Assigns rows to the slots of those words of `lexicon` that are features.
     ///
     /// # Panics
     /// If there are fewer rows than features.
@@ -71,7 +71,7 @@ impl Features {
         });
     }
 
-    /// Adds those of the given words that are features.
+    /// Adds the given words that are features.
     pub fn add_words(
         &self,
         keys: &[u64],
@@ -95,7 +95,7 @@ impl Features {
 pub struct ColumnSums {
     sums: Sums,
     additions: usize,
-    /// Sums of earlier additions, carried before 32 bits could overflow.
+    /// 64-bit sums of earlier additions, carried over before 32 bits could overflow.
     carried: Option<Box<[i64; MAX_COLUMNS]>>,
 }
 
@@ -130,7 +130,7 @@ impl ColumnSums {
         (self.sums, self.additions) = (Sums::default(), 0);
     }
 
-    /// The fingerprint, bit j for column j; the sums are zero again.
+    /// Returns the fingerprint, bit j for column j, and resets the sums to zero.
     pub fn take_fingerprint(&mut self) -> u128 {
         let bits = match self.carried.is_some() {
             true => {

@@ -1,10 +1,10 @@
-//! Many sketches of one method.
+//! Lists of sketches of one method.
 
 use std::ops::Range;
 
 use super::Compare;
 
-/// Sketches of one method, end to end: a view.
+/// A view of sketches of one method, stored contiguously.
 #[derive(Clone, Copy, Debug)]
 pub struct Sketches<'a> {
     bytes: &'a [u8],
@@ -15,7 +15,7 @@ pub struct Sketches<'a> {
 enum Borders<'a> {
     /// All have one length.
     Every(usize),
-    /// Where each begins and the last ends, counted from `origin` before the first byte.
+    /// The start of each, and the end of the last, as offsets; `origin` is that of the first byte.
     At { origin: u64, borders: &'a [u64] },
 }
 
@@ -28,11 +28,12 @@ impl<'a> Sketches<'a> {
         }
     }
 
-    /// Sketches of any length: `borders` are where each begins and the last one ends, ascending,
-    /// and `bytes` begin at the first of them.
+    /// Sketches of any length: `borders` are the start of each and the end of the last, ascending;
+    /// `bytes` starts at the first border.
     ///
     /// # Panics
-    /// If there are no borders, or the bytes are not as many as between the first and the last.
+    /// If there are no borders, or the length of `bytes` is not the difference of the first and
+    /// last border.
     pub fn between(bytes: &'a [u8], borders: &'a [u64]) -> Sketches<'a> {
         let (first, last) = (borders[0], borders[borders.len() - 1]);
         assert_eq!(last - first, bytes.len() as u64, "bytes between borders");
@@ -45,7 +46,7 @@ impl<'a> Sketches<'a> {
         }
     }
 
-    /// How many there are.
+    /// The number of sketches.
     pub fn count(self) -> usize {
         match self.borders {
             Borders::Every(length) => self.bytes.len() / length,
@@ -53,7 +54,7 @@ impl<'a> Sketches<'a> {
         }
     }
 
-    /// The sketch with this number.
+    /// The sketch at index `number`.
     ///
     /// # Panics
     /// If there are not so many.
@@ -68,7 +69,7 @@ impl<'a> Sketches<'a> {
         }
     }
 
-    /// Those with the numbers of a range.
+    /// The sketches of a range of indices.
     ///
     /// # Panics
     /// If there are not so many.
@@ -89,23 +90,23 @@ impl<'a> Sketches<'a> {
         }
     }
 
-    /// All of them, in order.
+    /// Iterates over all sketches, in order.
     pub fn iter(self) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone {
         (0..self.count()).map(move |number| self.get(number))
     }
 
-    /// The bytes of all, end to end, if all have one length.
+    /// The bytes of all sketches if they have a fixed length.
     pub fn end_to_end(self) -> Option<&'a [u8]> {
         matches!(self.borders, Borders::Every(_)).then_some(self.bytes)
     }
 }
 
-/// Sketches of one method, end to end, that grow.
+/// A growable list of sketches of one method, stored contiguously.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SketchList {
     /// All sketches.
     pub bytes: Vec<u8>,
-    /// Where each begins and the last ends; nothing if all have one length.
+    /// The start of each sketch and the end of the last; empty if all have one length.
     pub borders: Vec<u64>,
 }
 
@@ -121,14 +122,14 @@ impl SketchList {
         }
     }
 
-    /// Forgets the sketches, keeps the memory.
+    /// Removes all sketches; keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.borders.truncate(1);
         self.borders.fill(0);
     }
 
-    /// Appends what `write` appends to the bytes as one sketch.
+    /// Appends the bytes that `write` appends, as one sketch.
     pub fn push_with<T>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> T) -> T {
         let before = self.bytes.len();
         let value = write(&mut self.bytes);
@@ -155,7 +156,8 @@ impl SketchList {
         }
     }
 
-    /// Removes, in place, the sketches whose positions `keep` refuses; all are of `method`.
+    /// Removes, in place, the sketches at positions for which `keep` is false. All must be of
+    /// `method`.
     pub fn retain(&mut self, method: &dyn Compare, keep: impl Fn(usize) -> bool) {
         let length = method.sketch_bytes();
         let (mut end, mut kept) = (0, 0);
@@ -178,7 +180,7 @@ impl SketchList {
         self.borders.truncate(kept + 1);
     }
 
-    /// All of them, which are sketches of `method`.
+    /// A view of all sketches, which must be of `method`.
     pub fn all(&self, method: &dyn Compare) -> Sketches<'_> {
         match method.sketch_bytes() {
             Some(length) => Sketches::of_length(&self.bytes, length),

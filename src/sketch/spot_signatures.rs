@@ -1,26 +1,26 @@
-//! SpotSigs: the spots of a text where a function word is followed by words of content.
+//! SpotSigs: multisets of function words and the content words that follow them.
 //!
-//! Each antecedent word opens a spot; its chain is found by stepping the antecedent's distance and
-//! then over stop words. The sketch is the multiset of spots: for each, by ascending hash, its
-//! 64-bit hash and its 32-bit count, little-endian. Source: Theobald, Siddharth and Paepcke,
-//! "SpotSigs: Robust and Efficient Near Duplicate Detection in Large Web Collections", SIGIR 2008.
+//! Each antecedent word starts a spot. Its chain is found by steps of the antecedent's distance,
+//! skipping stop words. The sketch is the multiset of spots by ascending hash: a 64-bit hash and a
+//! 32-bit count each, little-endian. Source: Theobald, Siddharth and Paepcke, "SpotSigs: Robust and
+//! Efficient Near Duplicate Detection in Large Web Collections", SIGIR 2008.
 //!
-//! Documents A, B are near if Σmin ≥ θ Σmax over the counts of their spots. Why they share a key:
-//! let x be their first shared spot by hash. All they share stands at x or behind it, so the spots
-//! of A from x on are at least Σmin ≥ θ Σmax ≥ θ |A| in number; so x is emitted by A, which emits
-//! every spot from which on there are so many, and likewise by B. And |A| ≥ Σmin ≥ θ |B|: totals
-//! of near documents are in the same partition or in neighbouring ones, of which each document
-//! takes its own and the next.
+//! Documents A, B are near if Σmin ≥ θ Σmax over the counts of their spots. They share a key: let x
+//! be their first shared spot by hash. All shared spots are at or after x, so A has at least Σmin ≥
+//! θ Σmax ≥ θ |A| spots from x on. A document emits every spot from which on it has that many, so
+//! both emit x. And |A| ≥ Σmin ≥ θ |B|, so the totals of near documents are in the same partition
+//! or in adjacent ones. Each document uses its own partition and the next.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
-use super::registry::{Ahead, Domain, Entry, Parameter};
-use super::vectors::{Feature, Likeness, Measure, Vectors};
+use super::entry::{Entry, Statistics};
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::parameter::{Domain, Parameter};
+use super::vectors::{Feature, Measure, SimilarityRule, Vectors};
 use crate::text::WordSet;
 use crate::text::shingles::little_endian;
 
-/// SpotSigs, among the methods.
+/// The registry entry of SpotSigs.
 pub const ENTRY: Entry = Entry {
     name: "spot-signatures",
     summary: "SpotSigs: multisets of what follows function words, by weighted Jaccard",
@@ -59,7 +59,7 @@ Duplicate Detection in Large Web Collections, SIGIR 2008.",
             domain: Domain::Integer(1, 1000),
         },
     ],
-    ahead: |_| Ahead::Nothing,
+    statistics: |_| Statistics::Nothing,
     build: |values, setting| {
         let stop_words = setting.stop_words(true);
         let mut parameters = values.list();
@@ -75,17 +75,17 @@ Duplicate Detection in Large Web Collections, SIGIR 2008.",
     },
 };
 
-/// Words that open a spot.
+/// Words that start a spot.
 const ANTECEDENTS: [&str; 27] = [
     "is", "that", "the", "a", "an", "be", "been", "are", "was", "were", "will", "would", "could",
     "can", "should", "shall", "may", "might", "must", "do", "does", "did", "have", "has", "had",
     "this", "these",
 ];
 
-/// The one of distance 2; all others have distance 1.
+/// The antecedent with distance 2; all others have distance 1.
 const FARTHER: &str = "is";
 
-/// Multisets of spots.
+/// The SpotSigs method.
 #[derive(Clone, Debug)]
 struct SpotSignatures {
     antecedents: WordSet,
@@ -94,7 +94,7 @@ struct SpotSignatures {
     least_spots: u64,
     /// Numerator and denominator.
     least: (u64, u64),
-    /// As people set them.
+    /// The parameters as configured.
     parameters: Vec<(&'static str, String)>,
 }
 
@@ -120,8 +120,8 @@ fn total(entries: Entries<'_>) -> u64 {
 }
 
 impl SpotSignatures {
-    /// Lists in `next`, for each place and the one behind the last, the first place from there on
-    /// with a word that is stepped to.
+    /// Lists in `next`, for each position and the end, the first position from there on with a
+    /// content word.
     fn content(&self, words: &[u64], next: &mut Vec<u64>) {
         next.clear();
         next.resize(words.len() + 1, words.len() as u64);
@@ -164,9 +164,9 @@ impl SpotSignatures {
         }
     }
 
-    /// The partition of documents with so many spots. Partition i begins at b(i); b(i+1) is at
-    /// least twice b(i), and so large that θ b(i+1) > b(i): no document is near to one two
-    /// partitions farther.
+    /// The partition of documents with `total` spots. Partition i starts at b(i); b(i+1) is at
+    /// least twice b(i), and so large that θ b(i+1) > b(i). So near documents are at most one
+    /// partition apart.
     fn partition(&self, total: u64) -> u64 {
         let (n, d) = self.least;
         let mut next = 1_u128;
@@ -221,7 +221,7 @@ impl Compare for SpotSignatures {
         }
     }
 
-    /// The sum of the smaller counts over that of the larger ones.
+    /// The sum of the smaller counts divided by that of the larger ones.
     fn score(&self, a: &[u8], b: &[u8]) -> Score {
         let (a, b) = (entries(a), entries(b));
         let (mut i, mut j, mut smaller) = (0, 0, 0);
@@ -241,12 +241,12 @@ impl Compare for SpotSignatures {
     }
 
     fn vectors(&self) -> Option<Vectors<'_>> {
-        let likeness = Likeness {
+        let rule = SimilarityRule {
             measure: Measure::Jaccard,
             least: self.least,
             parts: 1,
         };
-        Some(Vectors::new(likeness, |sketch, emit| {
+        Some(Vectors::new(rule, |sketch, emit| {
             for (name, weight) in entries(sketch).iter().map(entry) {
                 emit(Feature {
                     part: 0,
@@ -259,7 +259,7 @@ impl Compare for SpotSignatures {
 }
 
 impl Method for SpotSignatures {
-    /// Spots are counted instead.
+    /// The method requires a number of spots instead.
     fn least_words(&self) -> usize {
         0
     }
@@ -268,7 +268,12 @@ impl Method for SpotSignatures {
         Needs::HASHES
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         self.spots(document.short, scratch);
         let spots = &mut scratch.short;
         if (spots.len() as u64) < self.least_spots {

@@ -1,19 +1,20 @@
-//! Super shingles: six digests of fourteen minima each, of which two must agree.
+//! Super shingles: six digests of fourteen minima each; two must agree.
 //!
-//! Documents of resemblance r agree in a digest with the probability p = r^14, and in two at least
-//! with 1 − (1−p)^6 − 6p(1−p)^5: 0.879 at r = 0.95, 0.415 at 0.90, 0.026 at 0.80. Sources: Broder,
-//! "On the Resemblance and Containment of Documents", SEQUENCES 1997; Broder, Glassman, Manasse and
-//! Zweig, "Syntactic Clustering of the Web", WWW 1997.
+//! Documents of resemblance r agree in a digest with probability p = r^14, and in at least two with
+//! probability 1 − (1−p)^6 − 6p(1−p)^5: 0.879 at r = 0.95, 0.415 at 0.90, 0.026 at 0.80. Sources:
+//! Broder, "On the Resemblance and Containment of Documents", SEQUENCES 1997; Broder, Glassman,
+//! Manasse and Zweig, "Syntactic Clustering of the Web", WWW 1997.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use super::entry::{Entry, Statistics};
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
 use super::minhash::{minima, permutations};
-use super::registry::{Ahead, Domain, Entry, Parameter};
+use super::parameter::{Domain, Parameter};
 use crate::kernel::minhash::Permutations;
 use crate::text::shingles::little_endian;
 
-/// Super shingles, among the methods.
+/// The registry entry of super shingles.
 pub const ENTRY: Entry = Entry {
     name: "super-shingles",
     summary: "Six digests of fourteen min-hashes each: near if two of them agree",
@@ -35,7 +36,7 @@ and Zweig, Syntactic Clustering of the Web, WWW 1997.",
         default: "5",
         domain: Domain::Integer(1, 100),
     }],
-    ahead: |_| Ahead::Nothing,
+    statistics: |_| Statistics::Nothing,
     build: |values, setting| {
         Ok(Box::new(SuperShingles {
             shingle: values.integer("shingle") as usize,
@@ -44,16 +45,16 @@ and Zweig, Syntactic Clustering of the Web, WWW 1997.",
     },
 };
 
-/// Digests of a document.
+/// The number of digests of a document.
 const GROUPS: usize = 6;
-/// Minima of a digest.
+/// The number of minima in a digest.
 const MINIMA: usize = 14;
-/// Digests that must agree.
+/// The number of digests that must agree.
 const AGREEING: u64 = 2;
-/// The bytes of a sketch.
+/// The length of a sketch in bytes.
 const BYTES: usize = GROUPS * size_of::<u64>();
 
-/// The digests of groups of minima.
+/// The method of super shingles.
 #[derive(Clone, Debug)]
 struct SuperShingles {
     shingle: usize,
@@ -93,7 +94,7 @@ impl Compare for SuperShingles {
         }
     }
 
-    /// The share of digests that agree.
+    /// The proportion of digests that agree.
     fn score(&self, a: &[u8], b: &[u8]) -> Score {
         let equal = groups(a).iter().zip(groups(b)).filter(|(a, b)| a == b);
         Score::Fraction(equal.count() as u64, GROUPS as u64)
@@ -113,7 +114,12 @@ impl Method for SuperShingles {
         Needs::HASHES
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         if document.short.is_empty() {
             out.resize(out.len() + BYTES, 0);
             return false;
@@ -143,9 +149,9 @@ mod tests {
     }
 
     fn sketch(method: &SuperShingles, words: &[u64]) -> Vec<u8> {
-        let document = View {
+        let document = TokenizedDocument {
             short: words,
-            ..View::default()
+            ..TokenizedDocument::default()
         };
         let mut out = Vec::new();
         assert!(method.sketch(document, &mut Scratch::default(), &mut out));
@@ -204,14 +210,14 @@ mod tests {
         }
     }
 
-    /// The probability of being found.
+    /// The probability that a pair is found.
     fn chance(resemblance: f64) -> f64 {
         let p = resemblance.powi(14);
         1.0 - (1.0 - p).powi(6) - 6.0 * p * (1.0 - p).powi(5)
     }
 
-    /// Pairs of sets of single words with a known resemblance: how many are found must be within
-    /// five standard deviations of the formula.
+    /// For pairs of sets of single words with known resemblance, the number found is within five
+    /// standard deviations of the formula.
     #[test]
     fn pairs_are_found_as_published() {
         let method = method(1, Level::best());

@@ -1,22 +1,24 @@
-//! TextProfileSignature, as Nutch and Solr have it: a digest of the words and their rough counts.
+//! TextProfileSignature of Nutch and Solr: a digest of words and their rounded counts.
 //!
-//! Tokens are runs of letters and decimal digits of the Basic Multilingual Plane, folded to lower
-//! case one to one, longer than two. Counts are rounded down to multiples of a quantum, which is
-//! the largest count times 0.01, rounded, but at least 2 where any token repeats; tokens of lower
-//! counts are left out. The MD5 of the lines "token count", by count down and token up, is the
-//! signature. Source: the description and behaviour of TextProfileSignature in Apache Nutch and
-//! Apache Solr; versions of them that leave the order of equal counts to a hash map differ there.
+//! Tokens are runs of more than two letters and decimal digits of the Basic Multilingual Plane,
+//! folded to lower case one to one. Counts are rounded down to multiples of a quantum, and tokens
+//! with smaller counts are left out. The quantum is the largest count times 0.01, rounded, but at
+//! least 2 if any token repeats. The signature is the MD5 of the lines "token count", by descending
+//! count, then by token. Source: the description and behaviour of TextProfileSignature in Apache
+//! Nutch and Apache Solr. Versions that leave the order of equal counts to a hash map differ in
+//! that.
 
 use std::cmp::Reverse;
 
 use unicode_normalization::char::is_combining_mark;
 
 use super::digest::Algorithm;
+use super::entry::{Entry, Statistics};
 use super::equality::{Digester, Equality};
-use super::method::{Needs, Scratch, View};
-use super::registry::{Ahead, Domain, Entry, Parameter, SHARE_DENOMINATOR};
+use super::method::{Needs, Scratch, TokenizedDocument};
+use super::parameter::{Domain, Parameter, SHARE_DENOMINATOR};
 
-/// TextProfileSignature, among the methods.
+/// The registry entry of TextProfileSignature.
 pub const ENTRY: Entry = Entry {
     name: "text-profile",
     summary: "TextProfileSignature of Nutch and Solr: MD5 of words and their rounded counts",
@@ -50,7 +52,7 @@ Apache Nutch and Apache Solr, TextProfileSignature.",
             domain: Domain::Share,
         },
     ],
-    ahead: |_| Ahead::Nothing,
+    statistics: |_| Statistics::Nothing,
     build: |values, _| {
         Ok(Box::new(Equality(TextProfile {
             longer_than: values.integer("longer-than") as usize,
@@ -60,17 +62,17 @@ Apache Nutch and Apache Solr, TextProfileSignature.",
     },
 };
 
-/// Digests of text profiles.
+/// The digester of text profiles.
 struct TextProfile {
     longer_than: usize,
     /// In millionths.
     rate: u64,
-    /// As people set them.
+    /// The parameters as configured.
     parameters: Vec<(&'static str, String)>,
 }
 
 impl TextProfile {
-    /// What counts are rounded to. The 32-bit floats of the original round the same for a rate of
+    /// The quantum of counts. The 32-bit floats of the original round identically for a rate of
     /// 0.01 and counts below 2^24.
     fn quantum(&self, largest: u64) -> u64 {
         let exact = u128::from(largest) * u128::from(self.rate);
@@ -80,13 +82,14 @@ impl TextProfile {
     }
 }
 
-/// The tokens of a document, end to end.
+/// The tokens of a document, stored contiguously.
 struct Tokens<'a> {
     bytes: &'a mut Vec<u8>,
     spans: &'a mut Vec<(usize, usize)>,
     longer_than: usize,
-    /// Where the token begins that is being read, and its characters.
+    /// The start of the current token.
     start: usize,
+    /// The number of its characters.
     length: usize,
 }
 
@@ -124,10 +127,11 @@ impl Tokens<'_> {
     }
 }
 
-/// Whether the general category is a letter or decimal digit, in the Basic Multilingual Plane.
+/// Whether a character is a letter or decimal digit of the Basic Multilingual Plane, by general
+/// category.
 ///
-/// The standard library knows the alphabetic characters, which are the letters, numbers that are
-/// letters, marks, and letters in circles.
+/// Alphabetic characters of the standard library are letters, and also letter numbers, marks, and
+/// circled letters, which are excluded.
 fn is_letter_or_digit(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_alphanumeric();
@@ -196,7 +200,7 @@ const DIGITS: [(u32, u32); 36] = [
     (0xff10, 0xff19),
 ];
 
-/// Lower case, one character for one; of the only one that becomes two, the first.
+/// Lower case, one character for one; the first of two for the only character with two.
 fn lower(character: char) -> char {
     character.to_lowercase().next().unwrap_or(character)
 }
@@ -218,7 +222,12 @@ impl Digester for TextProfile {
         Needs::default()
     }
 
-    fn digest(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn digest(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let Scratch { bytes, spans, .. } = scratch;
         let mut tokens = Tokens {
             bytes,
@@ -242,7 +251,7 @@ impl Digester for TextProfile {
             *count -= *count % quantum;
             *count > 0
         });
-        // Stable: tokens of equal counts stay in their order.
+        // A stable sort: tokens of equal counts keep their order.
         profile.sort_by_key(|(count, _)| Reverse(*count));
         let counts: Vec<String> = profile
             .iter()

@@ -1,66 +1,66 @@
-//! Sketches as vectors of features: what an exact join needs to know beyond keys.
+//! Sketches as vectors of features, for exact joins.
 //!
-//! Keys are decided by one sketch alone; a join that sees all sketches can do better, since it knows
-//! which features are rare among them. For that it has to see the features.
+//! Keys depend on one sketch alone. A join of many sketches can use fewer candidates, since it
+//! knows which features are rare among them. For that it needs the features.
 
 use super::sets;
 
-/// How alike two vectors are: a share of what they have in common.
+/// A similarity measure of two vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Σ min(a, b) / Σ max(a, b): of all that either has.
+    /// Σ min(a, b) / Σ max(a, b): the overlap divided by the union.
     Jaccard,
-    /// Σ min(a, b) / min(Σ a, Σ b): of the smaller one.
+    /// Σ min(a, b) / min(Σ a, Σ b): the overlap divided by the smaller one.
     Smaller,
-    /// Σ min(a, b) / max(Σ a, Σ b): of the larger one.
+    /// Σ min(a, b) / max(Σ a, Σ b): the overlap divided by the larger one.
     Larger,
     /// Σ ab / (Σ a² + Σ b² − Σ ab), the extended Jaccard coefficient.
     Extended,
 }
 
-/// When vectors are alike.
+/// The condition for similar vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Likeness {
-    /// Of what the share is.
+pub struct SimilarityRule {
+    /// The similarity measure.
     pub measure: Measure,
-    /// The least share: a numerator, and a denominator that is no smaller and not zero.
+    /// The threshold: a numerator, and a denominator that is not smaller and not zero.
     pub least: (u64, u64),
-    /// A sketch is so many vectors, each compared with its like; mostly one.
+    /// The number of vectors of a sketch, usually one; vectors of the same part are compared.
     pub parts: u32,
 }
 
 /// Sketches as vectors of features.
 ///
-/// Two sketches are near only if their vectors of at least one part have a share in common that
-/// reaches the least one.
+/// Two sketches are near only if the similarity of their vectors of at least one part reaches the
+/// threshold.
 pub struct Vectors<'m> {
-    /// When the vectors of a part are alike.
-    pub likeness: Likeness,
+    /// The condition for the vectors of a part.
+    pub rule: SimilarityRule,
     features: Box<Features<'m>>,
 }
 
 type Features<'m> = dyn Fn(&[u8], &mut dyn FnMut(Feature)) + Send + Sync + 'm;
 
 impl<'m> Vectors<'m> {
-    /// Vectors whose features `features` hands over.
+    /// Vectors whose features `features` emits.
     pub fn new(
-        likeness: Likeness,
+        rule: SimilarityRule,
         features: impl Fn(&[u8], &mut dyn FnMut(Feature)) + Send + Sync + 'm,
     ) -> Vectors<'m> {
         Vectors {
-            likeness,
+            rule,
             features: Box::new(features),
         }
     }
 
-    /// Those of sets of 64-bit hashes, as [`sets`] writes them.
+    /// Vectors of sets of 64-bit hashes, in the format of [`sets`].
     pub(super) fn of_sets(measure: Measure, least: (u64, u64)) -> Vectors<'m> {
-        let likeness = Likeness {
+        let rule = SimilarityRule {
             measure,
             least,
             parts: 1,
         };
-        Vectors::new(likeness, |sketch, emit| {
+        Vectors::new(rule, |sketch, emit| {
             let hashes = sets::read(sketch);
             hashes
                 .iter()
@@ -68,23 +68,23 @@ impl<'m> Vectors<'m> {
         })
     }
 
-    /// Hands each feature of each part of a sketch, once, with its weight to `emit`.
+    /// Calls `emit` once for each feature of each part of a sketch.
     ///
     /// # Panics
-    /// If `sketch` is none of the method's.
+    /// If `sketch` is not a sketch of the method.
     pub fn features(&self, sketch: &[u8], emit: &mut dyn FnMut(Feature)) {
         (self.features)(sketch, emit);
     }
 }
 
-/// A component of a vector that is not zero.
+/// A nonzero component of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feature {
-    /// Which of the sketch's vectors it is in.
+    /// The part: the index of the vector in the sketch.
     pub part: u32,
-    /// What it is: the same in all sketches.
+    /// The identity of the feature, the same in all sketches.
     pub name: u64,
-    /// How often it occurs: where minima are summed, a number of 32 bits.
+    /// The weight; at most 32 bits for the measures that sum minima.
     pub weight: u64,
 }
 

@@ -1,4 +1,4 @@
-//! How much does a feature count?
+//! Weights of features.
 
 use std::fmt;
 
@@ -13,17 +13,17 @@ pub(super) const FRACTION_BITS: u32 = 16;
 /// The weight of a feature that occurs tf times in a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Weights {
-    /// tf: every occurrence counts one.
+    /// tf: every occurrence has weight 1.
     #[default]
     Tf,
     /// 1 + log2 tf, rounded down to 16 fractional bits.
     LogTf,
     /// tf · log2(N/df), in a collection of N documents of which df have the feature.
     TfIdf(Idf),
-    /// 1, however often it occurs.
+    /// 1 for any number of occurrences.
     Once,
-    /// tf for the features whose 64-bit hash is in the set, whatever the width of the fingerprint;
-    /// nothing for all others.
+    /// tf for the features whose 64-bit hash is in the set, for any width of fingerprints; 0 for
+    /// all others.
     Top(WordSet),
 }
 
@@ -41,17 +41,17 @@ impl fmt::Display for Weights {
 
 /// log2(N/df) of the features of a collection, with 16 fractional bits.
 ///
-/// Features that were not counted are as rare as can be: in one document.
+/// A feature that was not counted is assumed to be in one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idf {
     weights: AHashMap<u64, u64>,
     rarest: u64,
-    /// What was counted.
+    /// A description of the counted frequencies.
     frequencies: String,
 }
 
 impl Idf {
-    /// For the features with these document frequencies.
+    /// The weights for these document frequencies.
     pub fn new(frequencies: &Frequencies) -> Idf {
         let weight = |df: u64| inverse_frequency(frequencies.documents(), df);
         let counted = frequencies.iter();
@@ -63,7 +63,7 @@ impl Idf {
         }
     }
 
-    /// The weight of one occurrence of a feature, known by its 64-bit hash.
+    /// The weight of one occurrence of a feature, identified by its 64-bit hash.
     pub(super) fn weight(&self, feature: u64) -> u64 {
         self.weights.get(&feature).copied().unwrap_or(self.rarest)
     }
@@ -75,9 +75,10 @@ impl fmt::Display for Idf {
     }
 }
 
-/// 1 + log2 of `count` with [`FRACTION_BITS`] fractional bits, rounded down; `count` is above zero.
+/// 1 + log2 of `count` with [`FRACTION_BITS`] fractional bits, rounded down; `count` must be
+/// positive.
 ///
-/// By repeated squaring in integers, so that every machine computes the same.
+/// Uses repeated squaring of integers, so that every machine computes the same.
 pub(super) fn log_weight(count: u64) -> u64 {
     let whole = count.ilog2();
     // The mantissa, 1 to 2, with 63 fractional bits.
@@ -95,8 +96,8 @@ pub(super) fn log_weight(count: u64) -> u64 {
 /// log2 of `documents` / `with_feature`, the inverse document frequency, with [`FRACTION_BITS`]
 /// fractional bits.
 ///
-/// The difference of two logarithms that are rounded down: zero for a feature of all documents, and
-/// for numbers that cannot be. A feature of no known document counts as one of a single document.
+/// The difference of two logarithms that are rounded down; zero for a feature of all documents, and
+/// for inconsistent numbers. A frequency of 0 counts as 1.
 pub(super) fn inverse_frequency(documents: u64, with_feature: u64) -> u64 {
     log_weight(documents.max(1)).saturating_sub(log_weight(with_feature.max(1)))
 }

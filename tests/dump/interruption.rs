@@ -136,7 +136,8 @@ impl KnownDocuments for Changing {
     }
 
     fn method(&self) -> Result<Box<dyn Method>> {
-        let method = simtool::sketch::hashed::Settings::default().method(64, Level::best())?;
+        let method =
+            simtool::sketch::hashed::SimHashSettings::default().method(64, Level::best())?;
         Ok(method)
     }
 

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 /// SimHash of `width` bits within `distance`.
 pub fn simhash(width: u32, distance: u32) -> Arc<dyn Compare> {
-    let settings = hashed::Settings {
+    let settings = hashed::SimHashSettings {
         distance,
-        ..hashed::Settings::default()
+        ..hashed::SimHashSettings::default()
     };
     let method: Box<dyn Compare> = settings.method(width, Level::best()).unwrap();
     Arc::from(method)

@@ -344,7 +344,7 @@ impl Costs<'_> {
         let mut stages = Vec::new();
         if !is_known {
             let counting = self.reading(tokenize * (1.0 + seconds::COUNTING));
-            let ahead = self.job.method.ahead().len();
+            let ahead = self.job.method.required_counts().len();
             stages.extend(std::iter::repeat_n((Stage::Count, counting), ahead));
         }
         stages.push((Stage::Sketch, self.reading(sketch)));

@@ -370,7 +370,7 @@ impl Run<'_> {
         }
         let common = self.job.common(self.resources.level);
         let mut frequencies = Vec::new();
-        for (number, count) in self.job.method.ahead().into_iter().enumerate() {
+        for (number, count) in self.job.method.required_counts().into_iter().enumerate() {
             let stored = frequencies::load(self.work, number)?;
             let records = match stored {
                 Some(records) => records,

@@ -10,7 +10,7 @@ use crate::run::naming::name;
 use crate::run::pipeline::{Event, Pipeline, Unit};
 use crate::run::{Progress, Resources};
 use crate::sketch::digest;
-use crate::sketch::{Method, Needs, Scratch, SketchList, View};
+use crate::sketch::{Method, Needs, Scratch, SketchList, TokenizedDocument};
 use crate::text::{Spelling, Tokenizer, WordHashes};
 use crate::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::xxh3_128;
@@ -260,7 +260,7 @@ impl RowMaker<'_> {
         );
         flags.set(Flags::NAMED_BY_PLACE, document.id.is_empty());
         if let Some(method) = self.method {
-            let view = View {
+            let view = TokenizedDocument {
                 text,
                 short: &self.words.short,
                 long: &self.words.long,

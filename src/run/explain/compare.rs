@@ -5,7 +5,7 @@ use crate::run::methods::{self, Common};
 use crate::run::sketcher::Sketcher;
 use crate::sketch::digest;
 use crate::sketch::registry::Spec;
-use crate::sketch::{Bands, Method, Score, Scratch, View, hashed, minhash};
+use crate::sketch::{Bands, Method, Score, Scratch, TokenizedDocument, hashed, minhash};
 use crate::sketch::{Features, MAX_PERMUTATIONS};
 use crate::text::shingles::{overlap, shingles, sort_to_set};
 use crate::text::{Choice, Tokenizer, WordHashes, WordSet};
@@ -199,11 +199,11 @@ fn fingerprint(
         let message = format!("distance {distance}: expected 0 to {most}");
         return Err(Error::new(ErrorKind::Parameter, message));
     }
-    let method = hashed::Settings {
+    let method = hashed::SimHashSettings {
         features,
         distance: settings.distance,
         stop_words: settings.stop_words.clone(),
-        ..hashed::Settings::default()
+        ..hashed::SimHashSettings::default()
     };
     let method = method.method(width, level)?;
     let (sketches, has_any) = sketches(&*method, words);
@@ -227,7 +227,7 @@ fn fingerprint(
 
 fn bands(words: &[WordHashes; 2], settings: &Settings, level: Level) -> Result<Verdict> {
     let similarity = f64::from(settings.thousandths) / 1000.0;
-    let method = minhash::Settings {
+    let method = minhash::MinHashSettings {
         shingle: settings.shingle,
         bands: Bands::choose(similarity, settings.recall, MAX_PERMUTATIONS)?,
         least_words: None,
@@ -251,10 +251,10 @@ fn sketches(method: &dyn Method, words: &[WordHashes; 2]) -> ([Vec<u8>; 2], bool
     let mut scratch = Scratch::default();
     let mut has_any = true;
     let sketches = [&words[0], &words[1]].map(|words| {
-        let view = View {
+        let view = TokenizedDocument {
             short: &words.short,
             long: &words.long,
-            ..View::default()
+            ..TokenizedDocument::default()
         };
         let mut sketch = Vec::new();
         has_any &= method.sketch(view, &mut scratch, &mut sketch);

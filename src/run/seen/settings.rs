@@ -79,7 +79,7 @@ impl Settings {
     /// # Errors
     /// [`ErrorKind::Parameter`] if the method has to know a collection.
     pub fn without_collection(spec: Spec, manner: &Manner) -> Result<Settings> {
-        if !spec.ahead().is_empty() {
+        if !spec.required_counts().is_empty() {
             let message = format!(
                 "method {}: has to count the words of a collection first (build the index of \
                  documents)",
@@ -95,7 +95,7 @@ impl Settings {
     /// # Errors
     /// Those of reading and of temporary files.
     pub fn counted(spec: Spec, inputs: Inputs<'_>) -> Result<Settings> {
-        let ahead = spec.ahead().into_iter();
+        let ahead = spec.required_counts().into_iter();
         let frequencies = ahead
             .map(|count| inputs.count(count))
             .collect::<Result<_>>()?;

@@ -59,7 +59,7 @@ impl<'a> CandidateIndex<'a> {
                 method.keys(sketch, &mut |_| keys += 1);
                 Table::bytes_for(keys)
             }
-            Some(vectors) => match vectors.likeness.measure {
+            Some(vectors) => match vectors.rule.measure {
                 Measure::Extended => Dense::BYTES,
                 _ => Sets::bytes_for(&vectors, sketch),
             },
@@ -84,7 +84,7 @@ impl<'a> CandidateIndex<'a> {
                 };
                 Finder::Keys(Table::build(each, memory_bytes)?)
             }
-            Some(vectors) => match vectors.likeness.measure {
+            Some(vectors) => match vectors.rule.measure {
                 Measure::Extended => {
                     Finder::Dense(Dense::build(vectors, sketches, &fold, memory_bytes)?)
                 }

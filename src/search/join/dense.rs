@@ -20,7 +20,7 @@ use std::ops::Range;
 use ahash::AHashMap;
 
 use super::fold::Fold;
-use crate::sketch::{Likeness, Sketches, Vectors};
+use crate::sketch::{SimilarityRule, Sketches, Vectors};
 use crate::{Error, ErrorKind, Result};
 
 /// Number of slots of a vector.
@@ -93,9 +93,9 @@ impl<'a> Dense<'a> {
             .into_iter()
             .map(|(name, _)| name)
             .zip(0..SINGLE_FEATURE_SLOTS);
-        let Likeness {
+        let SimilarityRule {
             least: (least, of), ..
-        } = vectors.likeness;
+        } = vectors.rule;
         let limit = (least as f64 + of as f64) / least as f64;
         let mut dense = Dense {
             slots: slots.collect(),

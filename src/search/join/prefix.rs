@@ -22,7 +22,7 @@
 //! 2008. Sets are multisets: the overlap takes the smaller of two counts.
 
 use super::rarity::Rarity;
-use crate::sketch::{Likeness, Measure, Vectors};
+use crate::sketch::{Measure, SimilarityRule, Vectors};
 
 /// Fractional bits of fixed-point proportions.
 const BITS: u32 = 31;
@@ -57,15 +57,15 @@ pub(super) struct Ranked {
 }
 
 impl Bounds {
-    pub(super) fn new(likeness: Likeness) -> Bounds {
-        let (least, of) = likeness.least;
+    pub(super) fn new(rule: SimilarityRule) -> Bounds {
+        let (least, of) = rule.least;
         let fixed = |share: u128, of: u128| ((share << BITS) / of.max(1)).min(1 << BITS) as u64;
         let (least, of) = (u128::from(least), u128::from(of));
         let of_one = fixed(least, of);
         Bounds {
-            measure: likeness.measure,
-            parts: likeness.parts.max(1),
-            share: match likeness.measure {
+            measure: rule.measure,
+            parts: rule.parts.max(1),
+            share: match rule.measure {
                 Measure::Jaccard => fixed(least, least + of),
                 Measure::Smaller | Measure::Larger | Measure::Extended => of_one,
             },

@@ -57,7 +57,7 @@ impl<'a> Sets<'a> {
     /// Memory for a sketch: counters, the keys from which the table is built, the table, and for
     /// each vector its sizes and the end of its keys.
     pub(super) fn bytes_for(vectors: &Vectors<'_>, sketch: &[u8]) -> usize {
-        let bounds = Bounds::new(vectors.likeness);
+        let bounds = Bounds::new(vectors.rule);
         let (features, keys) = most_keys(vectors, &bounds, sketch, &mut Vec::new());
         let of_vector = size_of::<Size>() + size_of::<u64>();
         features * Rarity::BYTES
@@ -73,7 +73,7 @@ impl<'a> Sets<'a> {
         fold: &Fold,
         memory_bytes: usize,
     ) -> Result<Sets<'a>> {
-        let bounds = Bounds::new(vectors.likeness);
+        let bounds = Bounds::new(vectors.rule);
         let count = fold.count().checked_mul(bounds.parts).ok_or_else(|| {
             let message = format!("{} sketches of {} parts", fold.count(), bounds.parts);
             Error::new(ErrorKind::Parameter, message + ": too many for one block")
@@ -361,7 +361,7 @@ fn most_keys(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketch::{Feature, Likeness, Measure};
+    use crate::sketch::{Feature, Measure, SimilarityRule};
 
     /// All of very many sketches are found, with sums for one window only.
     #[test]
@@ -369,12 +369,12 @@ mod tests {
         let count = 2 * WINDOW + 1000;
         let bytes: Vec<u8> = (0..count).flat_map(u32::to_le_bytes).collect();
         let sketches = Sketches::of_length(&bytes, 4);
-        let likeness = Likeness {
+        let rule = SimilarityRule {
             measure: Measure::Jaccard,
             least: (1, 3),
             parts: 1,
         };
-        let vectors = Vectors::new(likeness, |sketch, emit| {
+        let vectors = Vectors::new(rule, |sketch, emit| {
             let number = u32::from_le_bytes(sketch.try_into().unwrap());
             for name in [number % 100, 100 + number % 7] {
                 emit(Feature {

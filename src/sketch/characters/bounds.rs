@@ -1,20 +1,20 @@
-//! Keys that miss no pair of vectors whose coefficient is high.
+//! Keys that find every pair of vectors whose coefficient reaches the threshold.
 //!
 //! Let A = |a|² ≤ B = |b|² and θ ≤ ab / (A + B − ab), so ab ≥ θ/(1+θ) (A + B).
 //!
-//! *Norms.* From ab ≤ |a||b| follows r + 1/r ≤ (1+θ)/θ for r = |b|/|a|; squared, q + 1/q ≤ u for
-//! q = B/A and u = ((1+θ)/θ)² − 2. Norms are put into buckets each of which ends at least q times
-//! behind its start, so those of a pair are in the same or in neighbouring buckets; each vector is in
-//! its own and in the next.
+//! *Norms.* From ab ≤ |a||b| follows r + 1/r ≤ (1+θ)/θ for r = |b|/|a|; squared, q + 1/q ≤ u for q
+//! = B/A and u = ((1+θ)/θ)² − 2. Each bucket of norms ends at least at q times its start, so the
+//! norms of a pair are in the same or in adjacent buckets. Each vector is in its own bucket and in
+//! the next.
 //!
-//! *Prefixes.* From A + B ≥ 2|a||b| follows ab ≥ c|a||b| for c = 2θ/(1+θ). If a shared only
-//! components of a suffix s of its own, ab ≤ |s||b|, so |s| ≥ c|a|. A prefix that leaves less than
-//! that has a shared component; the same goes for b. Prefixes of vectors ordered alike have then the
-//! first of all shared components in common.
+//! *Prefixes.* From A + B ≥ 2|a||b| follows ab ≥ c|a||b| for c = 2θ/(1+θ). If all components that a
+//! shares were in a suffix s of a, ab ≤ |s||b|, so |s| ≥ c|a|. A prefix whose rest is smaller
+//! contains a shared component; likewise for b. With one order for all vectors, both prefixes
+//! contain the first shared component.
 //!
 //! The prefix principle is that of Chaudhuri, Ganti and Kaushik, "A primitive operator for
 //! similarity joins in data cleaning", ICDE 2006; for vectors, Bayardo, Ma and Srikant, "Scaling up
-//! all pairs similarity search", WWW 2007. Numbers are integers, rounded so that nothing is missed.
+//! all pairs similarity search", WWW 2007. Numbers are integers, rounded so that no pair is missed.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -22,20 +22,20 @@ use super::Component;
 
 /// Fractional bits of ratios.
 const BITS: u32 = 32;
-/// Steps towards the largest q, from above.
+/// The number of iterations that approximate the largest q from above.
 const STEPS: usize = 64;
 
-/// What the least coefficient says of norms and prefixes.
+/// The bounds that the least coefficient implies for norms and prefixes.
 #[derive(Clone, Debug)]
 pub(super) struct Bounds {
-    /// Where buckets of squared norms start, ascending.
+    /// The starts of the buckets of squared norms, ascending.
     starts: Vec<u128>,
     /// c², rounded down.
     suffix: u128,
 }
 
 impl Bounds {
-    /// For a coefficient of at least a share above zero and at most one.
+    /// The bounds for a coefficient of at least `least / of`, in (0, 1].
     pub(super) fn new((least, of): (u64, u64)) -> Bounds {
         let (least, both) = (u128::from(least), u128::from(least) + u128::from(of));
         let square = |number: u128| number * number;
@@ -51,7 +51,7 @@ impl Bounds {
         self.starts.partition_point(|start| *start <= norm) as u64
     }
 
-    /// Hands two keys to `emit` for each component of the prefix of a vector.
+    /// Calls `emit` with two keys for each component of the prefix of a vector.
     pub(super) fn keys(
         &self,
         components: impl Iterator<Item = Component> + Clone,
@@ -80,7 +80,7 @@ fn largest_ratio(limit: u128) -> u128 {
     (0..STEPS).fold(limit, |ratio, _| limit - one / ratio)
 }
 
-/// From one on, each at least `ratio` times the one before.
+/// Bucket starts from 1 on, each at least `ratio` times the one before.
 fn starts(ratio: u128) -> Vec<u128> {
     let next = |start: &u128| {
         let product = start.checked_mul(ratio)?;

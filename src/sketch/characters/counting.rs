@@ -7,28 +7,30 @@ use super::Component;
 use super::positions::{IGNORED, Positions, feature};
 use crate::sketch::weights::Idf;
 
-/// So much of a text is converted at a time.
+/// The number of bytes of a text converted at a time.
 const PART_BYTES: usize = 2048;
-/// Counters, one for each rank and for what is ignored, and more up to a power of two.
+/// The number of counters: one for each rank and one for ignored characters, rounded up to a power
+/// of two.
 const COUNTERS: usize = 4096;
 
 const _: () = assert!((IGNORED as usize) < COUNTERS);
 
-/// Counts characters at the ranks of their positions.
+/// Counts characters by the rank of their position.
 #[derive(Debug)]
 pub(super) struct Counting {
     positions: Positions,
-    /// What one occurrence of each UTF-16 unit adds; one if there is nothing.
+    /// The weight of one occurrence of each UTF-16 unit; empty if all weigh 1.
     weights: Box<[u32]>,
 }
 
 impl Counting {
-    /// Counts occurrences, weighed by their inverse frequency if that is known.
+    /// Counts occurrences, weighted by inverse document frequency if given.
     ///
-    /// A half of a character beyond 16 bits weighs as if one document had it.
+    /// A surrogate weighs like a character that occurs in one document.
     pub(super) fn new(positions: Positions, idf: Option<&Idf>) -> Counting {
         let weights = idf.map(|idf| {
-            // No character is spelled by no bytes, and what was not counted is as rare as can be.
+            // The hash of no bytes is that of no character, so it has the weight of an uncounted
+            // one.
             let nothing = xxh3_64(b"");
             let feature = |unit: u16| char::from_u32(unit.into()).map_or(nothing, feature);
             (0..=u16::MAX)
@@ -43,7 +45,7 @@ impl Counting {
 
     /// Appends the components of a text to `out`, ascending by rank.
     ///
-    /// `counters` are any or none before the first call; what one call leaves is right for the next.
+    /// `counters` is a buffer: empty before the first call, then reused.
     pub(super) fn components(&self, text: &[u8], counters: &mut Vec<u64>, out: &mut Vec<u8>) {
         counters.resize(COUNTERS, 0);
         let Ok(counts) = <&mut [u64; COUNTERS]>::try_from(&mut counters[..]) else {
@@ -59,8 +61,8 @@ impl Counting {
             if eight.iter().fold(0, |any, count| any | count) == 0 {
                 continue;
             }
-            // Which of them are zero is hard to foresee: all are packed, and the next one takes
-            // the place of one that is.
+            // Branch-free compaction: every component is written, and the next one overwrites one
+            // of weight zero.
             let mut packed = [[0; 8]; 8];
             let mut length = 0;
             for (weight, rank) in std::mem::take(eight).into_iter().zip(first..) {
@@ -89,12 +91,13 @@ impl Counting {
     }
 }
 
-/// The length of the first part of a text, which cuts no character.
+/// The length of the first part of a text, which ends between characters.
 fn part(text: &[u8]) -> usize {
     if text.len() <= PART_BYTES {
         return text.len();
     }
-    // Behind three bytes that continue a character, the next starts one or is none.
+    // A character has at most three continuation bytes, so one of the last four bytes starts one,
+    // unless the text is invalid.
     let starts = |place: &usize| text[*place] & 0xc0 != 0x80;
     let mut places = (PART_BYTES - 3..=PART_BYTES).rev();
     places.find(starts).unwrap_or(PART_BYTES)

@@ -1,8 +1,8 @@
 //! Vectors of character counts, compared by the extended Jaccard coefficient.
 //!
-//! A sketch is the components that are not zero, ascending by their rank in an order that is the
-//! same for all documents: each is eight bytes, little-endian, the rank in the upper 16 bits and the
-//! weight in the lower 48.
+//! A sketch is the list of nonzero components, ascending by rank in an order that is the same for
+//! all documents. Each has eight bytes, little-endian: the rank in the upper 16 bits, the weight in
+//! the lower 48.
 
 mod bounds;
 mod counting;
@@ -10,9 +10,10 @@ mod positions;
 
 use std::cmp::Ordering;
 
-use super::method::{Compare, Method, Needs, Score, Scorer, Scratch, Shape, View};
-use super::registry::{Ahead, Count, Domain, Entry, Parameter, Setting, Unit, Values};
-use super::vectors::{Feature, Likeness, Measure, Vectors};
+use super::entry::{CountRequest, Entry, MethodContext, Statistics, Unit};
+use super::method::{Compare, Method, Needs, Score, Scorer, Scratch, Shape, TokenizedDocument};
+use super::parameter::{Domain, Parameter, Values};
+use super::vectors::{Feature, Measure, SimilarityRule, Vectors};
 use super::weights::Idf;
 use crate::Result;
 use bounds::Bounds;
@@ -39,7 +40,7 @@ its own formula.",
                10^3 and 10^4 generated Chinese documents of 2 KB are joined in 0.01 and 0.6 s; the \
                join grows with the square, since texts of one language are alike",
     parameters: &[SIMILARITY, WEIGHTS, STOP_WORDS],
-    ahead,
+    statistics,
     build: |values, setting| build("characters", Positions::dictionary(), values, setting),
 };
 
@@ -73,7 +74,7 @@ The published experiment found the same as with a counter for each common charac
         WEIGHTS,
         STOP_WORDS,
     ],
-    ahead,
+    statistics,
     build: |values, setting| {
         let positions = match values.word("code") {
             "gbk" => Positions::gbk(),
@@ -104,13 +105,13 @@ const STOP_WORDS: Parameter = Parameter {
     domain: Domain::Word(&["skip", "keep"]),
 };
 
-/// There are fewer characters than that in a collection.
+/// An upper bound on the number of different characters in a collection.
 const MOST_COUNTED: usize = 1 << 21;
 
-fn ahead(values: &Values) -> Ahead {
+fn statistics(values: &Values) -> Statistics {
     match values.word("weights") {
-        "tf" => Ahead::Nothing,
-        _ => Ahead::Count(Count {
+        "tf" => Statistics::Nothing,
+        _ => Statistics::Count(CountRequest {
             unit: Unit::Characters,
             most: MOST_COUNTED,
             shingle: 1,
@@ -124,7 +125,7 @@ fn build(
     name: &'static str,
     mut positions: Positions,
     values: &Values,
-    setting: &Setting<'_>,
+    setting: &MethodContext<'_>,
 ) -> Result<Box<dyn Method>> {
     let skip = values.word("stop-words") == "skip";
     let stop_words = setting.stop_words(skip);
@@ -174,12 +175,13 @@ struct Component {
 
 /// Bits of a weight in a sketch.
 const WEIGHT_BITS: u32 = 48;
-/// Weights stop here, so that products of sums of squares fit into 128 bits.
+/// The maximum weight, so that products of sums of squares fit into 128 bits.
 const MOST_WEIGHT: u64 = 1 << 40;
 
-/// Sums of products of lighter weights fit into 64 bits
+/// Sums of products of weights below this fit into 64 bits, for up to [`MOST_LIGHT`] bytes of
+/// components.
 const LIGHT: u64 = 1 << 26;
-/// for so many bytes of components.
+/// The maximum number of bytes of components for 64-bit sums.
 const MOST_LIGHT: usize = 8 << 12;
 
 impl Component {
@@ -248,7 +250,7 @@ impl Compare for Characters {
         None
     }
 
-    /// Whole components, by rank.
+    /// Whole components, sorted by rank.
     fn is_sketch(&self, bytes: &[u8]) -> bool {
         let whole = bytes.len().is_multiple_of(size_of::<u64>());
         whole && components(bytes).is_sorted_by(|a, b| a.rank < b.rank)
@@ -267,7 +269,7 @@ impl Compare for Characters {
         score.reaches(self.similarity)
     }
 
-    /// Lays the vector out by rank once, and passes over each of the others once.
+    /// Expands the vector by rank once; then each other vector needs one pass.
     fn scorer<'s>(&'s self, sketch: &'s [u8]) -> Scorer<'s> {
         let of_sketch = square(sketch);
         let last = components(sketch).last();
@@ -298,12 +300,12 @@ impl Compare for Characters {
     }
 
     fn vectors(&self) -> Option<Vectors<'_>> {
-        let likeness = Likeness {
+        let rule = SimilarityRule {
             measure: Measure::Extended,
             least: self.similarity,
             parts: 1,
         };
-        Some(Vectors::new(likeness, |sketch, emit| {
+        Some(Vectors::new(rule, |sketch, emit| {
             for Component { rank, weight } in components(sketch) {
                 emit(Feature {
                     part: 0,
@@ -316,7 +318,7 @@ impl Compare for Characters {
 }
 
 impl Method for Characters {
-    /// Whatever the tokenizer takes for words.
+    /// The method does not use words.
     fn least_words(&self) -> usize {
         0
     }
@@ -325,7 +327,12 @@ impl Method for Characters {
         Needs::default()
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let start = out.len();
         let counters = &mut scratch.counters;
         self.counting.components(document.text, counters, out);

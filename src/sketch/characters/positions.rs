@@ -1,4 +1,4 @@
-//! Which counter does a character have?
+//! The mapping of characters to counters.
 
 use std::sync::OnceLock;
 
@@ -7,32 +7,33 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::text::WordSet;
 
-/// The counters of the published mapping.
+/// The number of counters of the published mapping.
 pub(super) const MAPPED: u16 = 3764;
-/// The characters of GB 2312 level 1.
+/// The number of characters of GB 2312 level 1.
 const COMMON: u16 = 3755;
-/// One more than the largest rank there can be, of characters that do not count.
+/// The rank of ignored characters: one more than the largest rank.
 pub(super) const IGNORED: u16 = MAPPED;
-/// Characters that are frequent in most texts, of English or of Chinese.
+/// Characters that are frequent in most English or Chinese texts.
 ///
-/// Components of high weight make short prefixes, so few keys. It would be no help to begin with
-/// rare characters: a prefix must have a tenth of a vector's norm, which takes hundreds of them,
-/// and some are in nearly every text. (On 319 Chinese pages at 0.9: some ten keys a page, a hundred
-/// with the order of hashes alone, five hundred with the rarest first; the same candidates.)
+/// Components of high weight make prefixes short, so keys are few. Starting with rare characters
+/// would not help: a prefix needs a tenth of the norm of a vector, which takes hundreds of them,
+/// and some are in nearly every text. (On 319 Chinese pages at 0.9, about ten keys per page; a
+/// hundred with the order of hashes alone, five hundred with the rarest first; the candidates are
+/// the same.)
 const FREQUENT: &str = "etaoinsr的，。、一是不了在有";
-/// There are so many UTF-16 units.
+/// The number of UTF-16 units.
 const UNITS: usize = 1 << 16;
 
-/// A rank for each UTF-16 unit; [`IGNORED`] for white space and whatever does not count.
+/// A rank for each UTF-16 unit; [`IGNORED`] for white space and other ignored characters.
 ///
-/// The rank of a position is its place in an order that is the same for all documents: those of
-/// [`FREQUENT`] first, the rest by the xxh3-64 hashes of the positions.
+/// Ranks are an order of the positions that is the same for all documents: those of [`FREQUENT`]
+/// first, the rest by the xxh3-64 hash of the position.
 #[derive(Clone, Debug)]
 pub(super) struct Positions {
     ranks: Box<[u16]>,
 }
 
-/// Where the published mapping puts a code: below [`MAPPED`].
+/// The position of a code in the published mapping, below [`MAPPED`].
 pub(super) fn mapped(code: u16) -> u16 {
     let halves = (0..16).map(|bit| (u32::from(code >> bit & 1) * u32::from(MAPPED)) >> (bit + 1));
     halves.sum::<u32>() as u16
@@ -52,8 +53,7 @@ pub(super) fn gbk(character: char) -> Option<u16> {
     }
 }
 
-/// The place of a character among those of GB 2312 level 1: rows 16 to 55, of which the last ends
-/// with its 89th column.
+/// The index of a character in GB 2312 level 1: rows 16 to 55, the last of which ends at column 89.
 pub(super) fn common(character: char) -> Option<u16> {
     let [row, column] = gbk(character)?.to_be_bytes();
     let within = (0xb0..=0xd7).contains(&row) && (0xa1..=0xfe).contains(&column);
@@ -62,14 +62,14 @@ pub(super) fn common(character: char) -> Option<u16> {
 }
 
 impl Positions {
-    /// A position for each character of GB 2312 level 1.
+    /// The positions of the characters of GB 2312 level 1.
     pub(super) fn dictionary() -> Positions {
         static ONCE: OnceLock<Positions> = OnceLock::new();
         ONCE.get_or_init(|| Positions::of_characters(common))
             .clone()
     }
 
-    /// Codes of GBK, mapped.
+    /// The positions of mapped GBK codes.
     pub(super) fn gbk() -> Positions {
         static ONCE: OnceLock<Positions> = OnceLock::new();
         let position = |character| gbk(character).map(mapped);
@@ -77,7 +77,7 @@ impl Positions {
             .clone()
     }
 
-    /// Codes of UTF-16, mapped; a character beyond 16 bits has two.
+    /// The positions of mapped UTF-16 units; a character beyond 16 bits has two.
     pub(super) fn utf_16() -> Positions {
         static ONCE: OnceLock<Positions> = OnceLock::new();
         let position = |unit: u16| match char::from_u32(unit.into()) {
@@ -112,7 +112,7 @@ impl Positions {
         }
     }
 
-    /// Ignores the characters of Chinese that are words of `words`.
+    /// Ignores the Chinese characters that are in `words`.
     pub(super) fn ignore(&mut self, words: &WordSet) {
         if words.is_empty() {
             return;
@@ -134,18 +134,19 @@ impl Positions {
     }
 }
 
-/// The hash by which a character's frequency is known: of its bytes, folded.
+/// The hash that identifies a character in frequencies: that of its folded bytes.
 pub(super) fn feature(character: char) -> u64 {
     let folded: String = character.to_lowercase().collect();
     xxh3_64(folded.as_bytes())
 }
 
-/// White space does not count, nor does what stands for bytes that are no UTF-8.
+/// Whether a character counts: white space and the replacement of invalid UTF-8 do not.
 fn counts(character: char) -> bool {
     !character.is_whitespace() && character != char::REPLACEMENT_CHARACTER
 }
 
-/// The unified ideographs of the first plane. Letters of other scripts are words of many languages.
+/// Whether a character is a unified ideograph of the first plane. Letters of other scripts occur in
+/// words of many languages.
 fn is_chinese(character: char) -> bool {
     matches!(character, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')
 }

@@ -22,7 +22,7 @@ fn frequencies() -> Frequencies {
 
 fn method(spec: &str) -> Box<dyn Method> {
     let stop_words = builtin_stop_words();
-    let setting = Setting {
+    let setting = MethodContext {
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words: &stop_words,
@@ -34,7 +34,7 @@ fn method(spec: &str) -> Box<dyn Method> {
         .unwrap()
 }
 
-/// The method of a variant with one more setting; made once, since its tables take a while.
+/// The method of a variant with one more setting; built once, since its tables are slow to build.
 fn shared(spec: &str, setting: &str) -> &'static dyn Method {
     static METHODS: OnceLock<BTreeMap<String, Box<dyn Method>>> = OnceLock::new();
     let name = |spec: &str, setting: &str| {
@@ -61,9 +61,9 @@ const LEAST: [(u128, &str); 4] = [
 ];
 
 fn sketch(method: &dyn Method, scratch: &mut Scratch, text: &[u8]) -> Vec<u8> {
-    let view = View {
+    let view = TokenizedDocument {
         text,
-        ..View::default()
+        ..TokenizedDocument::default()
     };
     let mut out = vec![7];
     let any = method.sketch(view, scratch, &mut out);
@@ -195,7 +195,7 @@ proptest! {
         }
     }
 
-    /// Any vectors, some of which are just near enough.
+    /// Any vectors, some of them just near enough.
     #[test]
     fn bounds_miss_nothing(
         a in prop::collection::vec((0..30u16, 1..1000u64), 1..30),
@@ -280,13 +280,13 @@ fn ranks_are_shuffled_positions() {
         }
         assert!((0..=u16::MAX).all(|unit| positions.rank(unit) <= IGNORED));
     }
-    // What a sketch holds must never change.
+    // The format of sketches must never change.
     assert_eq!(Positions::gbk().rank(u16::from(b'e')), 0);
     assert_eq!(Positions::dictionary().rank('的' as u16), 0);
     assert_eq!(Positions::dictionary().rank('人' as u16), 1942);
 }
 
-/// Parts of a text end between characters, whatever there is.
+/// Parts of a text end between characters, for any text.
 #[test]
 fn long_texts() {
     let method = method("character-codes:code=utf-16");

@@ -1,4 +1,4 @@
-//! Combined methods against the verdicts of those they are made of.
+//! Combined methods against the verdicts of their parts.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::kernel::Level;
-use crate::sketch::registry::{Setting, Spec};
+use crate::sketch::registry::{MethodContext, Spec};
 use crate::text::{Choice, Spelling, Tokenizer, WordHashes, WordSet};
 
 fn method(spec: &str) -> Box<dyn Method> {
-    let setting = Setting {
+    let setting = MethodContext {
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words: &WordSet::default(),
@@ -19,12 +19,12 @@ fn method(spec: &str) -> Box<dyn Method> {
     Spec::parse(spec).unwrap().build(&setting, &[]).unwrap()
 }
 
-/// The sketch of a text, if it has any.
+/// The sketch of a text, if it has features.
 fn sketch(method: &dyn Method, text: &[u8]) -> Option<Vec<u8>> {
     let (mut hashes, mut words) = (WordHashes::default(), Spelling::default());
     let mut tokenizer = Tokenizer::new(Choice::Auto, Level::best());
     tokenizer.spell_words(text, true, &mut hashes, &mut words);
-    let view = View {
+    let view = TokenizedDocument {
         text,
         short: &hashes.short,
         long: &hashes.long,
@@ -51,7 +51,7 @@ fn keys(method: &dyn Method, sketch: &[u8]) -> BTreeSet<u64> {
     keys
 }
 
-/// The verdict of one method; documents without features are near to none.
+/// The verdict of one method; documents without features are near no other.
 fn near(method: &dyn Method, a: &[u8], b: &[u8]) -> bool {
     let (Some(a), Some(b)) = (sketch(method, a), sketch(method, b)) else {
         return false;

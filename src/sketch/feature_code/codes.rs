@@ -1,22 +1,22 @@
-//! Codes of a text's full stops.
+//! Feature codes: the text around each full stop.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A full stop, by its place among the letters.
+/// A full stop, by its position among the letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
     /// 。
     Chinese(usize),
-    /// A point before white space or the end.
-    Point(usize),
+    /// A period before white space or the end.
+    Period(usize),
 }
 
 /// Calls `visit` with the hash of each code, in text order.
 ///
-/// A code is the letters and digits before the stop, the stop, and those behind: `length`
-/// characters on each side, or `length` words with a space between two. A word is what stands
-/// between white space. Bytes that are no UTF-8 are skipped. Stops of a kind with nothing between
-/// them have one code. O(length of the text) for any one `length`; `letters` is a buffer.
+/// A code is the letters and digits before the stop, the stop, and those after it: `length`
+/// characters on each side, or `length` words separated by spaces. Words are separated by white
+/// space. Invalid UTF-8 is skipped. Adjacent stops of one kind have one code. O(length of the text)
+/// for a fixed `length`; `letters` is a buffer.
 pub(super) fn for_each_code(
     text: &[u8],
     length: usize,
@@ -32,14 +32,14 @@ pub(super) fn for_each_code(
         code.clear();
         match stop {
             Stop::Chinese(place) => characters_around(letters.split_at(place), length, &mut code),
-            Stop::Point(place) => words_around(letters.split_at(place), length, &mut code),
+            Stop::Period(place) => words_around(letters.split_at(place), length, &mut code),
         }
         visit(xxh3_64(code.as_bytes()));
     }
 }
 
-/// Replaces `letters` by the words of a text without punctuation, a space between two; returns where
-/// its stops are.
+/// Replaces `letters` by the words of a text without punctuation, separated by spaces; returns the
+/// positions of its stops.
 fn strip(text: &[u8], letters: &mut String) -> Vec<Stop> {
     letters.clear();
     let mut stops = Vec::new();
@@ -53,7 +53,7 @@ fn strip(text: &[u8], letters: &mut String) -> Vec<Stop> {
         match character {
             '。' if last_chinese.replace(place) != Some(place) => stops.push(Stop::Chinese(place)),
             '.' if ends(characters.peek()) && last_point.replace(place) != Some(place) => {
-                stops.push(Stop::Point(place));
+                stops.push(Stop::Period(place));
             }
             letter if letter.is_alphanumeric() => {
                 if std::mem::take(&mut space) && place > 0 {
@@ -67,7 +67,7 @@ fn strip(text: &[u8], letters: &mut String) -> Vec<Stop> {
     stops
 }
 
-/// Appends the characters next to a Chinese full stop, with it between them.
+/// Appends the characters around a Chinese full stop, and the stop.
 fn characters_around((before, behind): (&str, &str), length: usize, code: &mut String) {
     let is_letter = |character: &char| *character != ' ';
     let places = before.char_indices().rev();
@@ -78,7 +78,7 @@ fn characters_around((before, behind): (&str, &str), length: usize, code: &mut S
     code.extend(behind.chars().filter(is_letter).take(length));
 }
 
-/// Appends the words next to a point, with it between them.
+/// Appends the words around a period, and the period.
 fn words_around((before, behind): (&str, &str), length: usize, code: &mut String) {
     let space = before.rmatch_indices(' ').nth(length - 1);
     code.push_str(space.map_or(before, |(place, _)| &before[place + 1..]));

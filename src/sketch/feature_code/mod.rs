@@ -1,15 +1,16 @@
-//! What stands around the full stops of a text, as a set of codes.
+//! Feature codes: sets of the texts around full stops.
 
 mod codes;
 
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
-use super::registry::{Ahead, Domain, Entry, Parameter};
+use super::entry::{Entry, Statistics};
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::parameter::{Domain, Parameter};
 use super::sets;
 use super::vectors::{Measure, Vectors};
 use crate::text::shingles::overlap;
 use codes::for_each_code;
 
-/// Feature codes, among the methods.
+/// The registry entry of feature codes.
 pub const ENTRY: Entry = Entry {
     name: "feature-code",
     summary: "characters around full stops, a share of them in common with the shorter text",
@@ -42,7 +43,7 @@ unrelated texts; its authors' later recall is 97.3 %, precision 99.5 %.",
             domain: Domain::Share,
         },
     ],
-    ahead: |_| Ahead::Nothing,
+    statistics: |_| Statistics::Nothing,
     build: |values, _| {
         Ok(Box::new(FeatureCode {
             length: values.integer("length") as usize,
@@ -52,7 +53,7 @@ unrelated texts; its authors' later recall is 97.3 %, precision 99.5 %.",
     },
 };
 
-/// Sets of codes.
+/// The feature-code method.
 #[derive(Clone, Debug)]
 struct FeatureCode {
     length: usize,
@@ -101,7 +102,7 @@ impl Compare for FeatureCode {
 }
 
 impl Method for FeatureCode {
-    /// Whatever the tokenizer takes for words.
+    /// The method does not use words.
     fn least_words(&self) -> usize {
         0
     }
@@ -110,7 +111,12 @@ impl Method for FeatureCode {
         Needs::default()
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let Scratch { short, letters, .. } = scratch;
         short.clear();
         for_each_code(document.text, self.length, letters, |code| short.push(code));

@@ -7,11 +7,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::*;
 use crate::kernel::Level;
-use crate::sketch::registry::{Setting, Spec};
+use crate::sketch::registry::{MethodContext, Spec};
 use crate::text::{Choice, WordSet};
 
 fn method(spec: &str) -> Box<dyn Method> {
-    let setting = Setting {
+    let setting = MethodContext {
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words: &WordSet::default(),
@@ -21,9 +21,9 @@ fn method(spec: &str) -> Box<dyn Method> {
 }
 
 fn sketch(method: &dyn Method, text: &[u8]) -> Vec<u8> {
-    let view = View {
+    let view = TokenizedDocument {
         text,
-        ..View::default()
+        ..TokenizedDocument::default()
     };
     let mut out = vec![7];
     let any = method.sketch(view, &mut Scratch::default(), &mut out);
@@ -31,7 +31,7 @@ fn sketch(method: &dyn Method, text: &[u8]) -> Vec<u8> {
     out.split_off(1)
 }
 
-/// The codes as they are spelled, by the definition: each side of each stop for itself.
+/// The codes as strings, by definition: each side of each stop separately.
 fn codes(text: &[u8], length: usize) -> BTreeSet<String> {
     let text: Vec<char> = text
         .utf8_chunks()
@@ -102,7 +102,7 @@ proptest! {
         let score = method.score(&sketches[0], &sketches[1]);
         prop_assert_eq!(score, Score::Fraction(shared, smaller));
         prop_assert_eq!(score, method.score(&sketches[1], &sketches[0]));
-        // Whoever is accepted shares a code, and every code is a key.
+        // Accepted pairs share a code, and every code is a key.
         prop_assert_eq!(method.accepts(&score), shared > 0 && shared * 10 >= least * smaller);
     }
 }
@@ -134,7 +134,7 @@ fn codes_of_texts() {
     );
 }
 
-/// Many stops around a giant word cost no more than the text is long.
+/// Many stops around a giant word take time linear in the length of the text.
 #[test]
 fn giant_words() {
     let giant = "x".repeat(1 << 20);

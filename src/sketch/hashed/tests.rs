@@ -1,3 +1,5 @@
+//! SimHash fingerprints against their definition.
+
 use super::*;
 use crate::sketch::weights::log_weight;
 use crate::text::Spelling;
@@ -5,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
 
-/// A document of few different words, and what the tokenizer would make of it.
+/// A document of few different words, as tokenized.
 struct Document {
     text: String,
     short: Vec<u64>,
@@ -24,8 +26,8 @@ impl Document {
         }
     }
 
-    fn words(&self) -> View<'_> {
-        View {
+    fn words(&self) -> TokenizedDocument<'_> {
+        TokenizedDocument {
             text: self.text.as_bytes(),
             short: &self.short,
             long: &self.long,
@@ -33,8 +35,8 @@ impl Document {
         }
     }
 
-    /// The name of each feature, and its bytes as they are hashed, by its definition.
-    fn features(&self, settings: &Settings) -> Vec<(u64, Vec<u8>)> {
+    /// The name of each feature and its hashed bytes, by definition.
+    fn features(&self, settings: &SimHashSettings) -> Vec<(u64, Vec<u8>)> {
         let words = self.short.iter().zip(self.spelling.all().iter());
         let kept = words.filter(|(name, _)| !settings.stop_words.contains(**name));
         let kept: Vec<(u64, Vec<u8>)> = kept.map(|(name, word)| (*name, word.to_vec())).collect();
@@ -69,8 +71,8 @@ fn hash(bytes: &[u8], width: u32) -> Bits {
     }
 }
 
-/// The fingerprint by its definition; none without features.
-fn definition(settings: &Settings, width: u32, document: &Document) -> Option<Vec<u8>> {
+/// The fingerprint by its definition; `None` without features.
+fn definition(settings: &SimHashSettings, width: u32, document: &Document) -> Option<Vec<u8>> {
     let mut counts = BTreeMap::new();
     for (name, bytes) in document.features(settings) {
         *counts.entry((name, hash(&bytes, width))).or_insert(0_u64) += 1;
@@ -102,7 +104,7 @@ fn definition(settings: &Settings, width: u32, document: &Document) -> Option<Ve
 
 const WIDTHS: [u32; 4] = [32, 64, 128, 256];
 
-fn check(settings: &Settings, document: &Document) {
+fn check(settings: &SimHashSettings, document: &Document) {
     for (width, level) in WIDTHS
         .into_iter()
         .flat_map(|width| Level::available().map(move |level| (width, level)))
@@ -135,9 +137,9 @@ fn features() -> impl Strategy<Value = Features> {
 
 /// Two thirds of the features of a document.
 fn two_thirds(features: Features, document: &Document) -> WordSet {
-    let settings = Settings {
+    let settings = SimHashSettings {
         features,
-        ..Settings::default()
+        ..SimHashSettings::default()
     };
     let names = document
         .features(&settings)
@@ -146,11 +148,11 @@ fn two_thirds(features: Features, document: &Document) -> WordSet {
     WordSet::new(names.filter(|name| name % 3 > 0))
 }
 
-/// Some document frequencies of its features, and of others.
+/// Document frequencies of some of its features, and of others.
 fn idf(document: &Document, features: Features) -> Idf {
-    let settings = Settings {
+    let settings = SimHashSettings {
         features,
-        ..Settings::default()
+        ..SimHashSettings::default()
     };
     let names = document.features(&settings).into_iter();
     let counted = names.filter(|(name, _)| name % 4 > 0);
@@ -168,7 +170,7 @@ proptest! {
     ) {
         let document = Document::new(&words);
         let counted = !matches!(features, Features::Characters(_));
-        let settings = Settings {
+        let settings = SimHashSettings {
             features,
             weights: match weights {
                 0 => Weights::Tf,
@@ -178,7 +180,7 @@ proptest! {
                 _ => Weights::Once,
             },
             stop_words: WordSet::new(Document::new(&stop).short),
-            ..Settings::default()
+            ..SimHashSettings::default()
         };
         check(&settings, &document);
     }
@@ -186,7 +188,7 @@ proptest! {
     #[test]
     fn scores_are_distances(a in prop::collection::vec(any::<u8>(), 32), b in prop::collection::vec(any::<u8>(), 32), distance in 0u32..64) {
         for width in WIDTHS {
-            let settings = Settings { distance, ..Settings::default() };
+            let settings = SimHashSettings { distance, ..SimHashSettings::default() };
             let method = settings.method(width, Level::best()).unwrap();
             let bytes = width as usize / 8;
             let differing = (0..bytes).map(|place| (a[place] ^ b[place]).count_ones()).sum();
@@ -200,9 +202,9 @@ proptest! {
 #[test]
 fn a_threshold_as_wide_as_the_fingerprint_is_one_key() {
     for distance in [64, 65, u32::MAX] {
-        let method = Settings {
+        let method = SimHashSettings {
             distance,
-            ..Settings::default()
+            ..SimHashSettings::default()
         }
         .method(64, Level::best())
         .unwrap();
@@ -216,9 +218,9 @@ fn a_threshold_as_wide_as_the_fingerprint_is_one_key() {
 
 #[test]
 fn sparse_blocks_differ_by_their_place() {
-    let method = Settings {
+    let method = SimHashSettings {
         distance: 63,
-        ..Settings::default()
+        ..SimHashSettings::default()
     }
     .method(64, Level::best())
     .unwrap();
@@ -240,11 +242,11 @@ fn documents_without_features_are_flagged() {
             Weights::TfIdf(Idf::new(&Frequencies::default())),
             Weights::Top(WordSet::default()),
         ] {
-            let settings = Settings {
+            let settings = SimHashSettings {
                 features,
                 weights,
                 stop_words: stop_words.clone(),
-                ..Settings::default()
+                ..SimHashSettings::default()
             };
             let method = settings.clone().method(64, Level::best()).unwrap();
             for words in [&[][..], &[1, 1, 1, 1]] {
@@ -266,9 +268,9 @@ fn long_documents() {
     let words: Vec<u16> = (0..20_000u32).map(|i| (i * i % 997) as u16).collect();
     for weights in [Weights::Tf, Weights::LogTf, Weights::Once] {
         check(
-            &Settings {
+            &SimHashSettings {
                 weights,
-                ..Settings::default()
+                ..SimHashSettings::default()
             },
             &Document::new(&words),
         );
@@ -283,16 +285,16 @@ fn known_values() {
     assert_eq!(xxh3_128(b"a"), 0xa96f_af70_5af1_6834_e6c6_32b6_1e96_4e1f);
     let (short, long) = ([xxh3_64(b"a")], [xxh3_128(b"a")]);
     let sketch = |features, width: u32| {
-        let settings = Settings {
+        let settings = SimHashSettings {
             features,
-            ..Settings::default()
+            ..SimHashSettings::default()
         };
         let method = settings.method(width, Level::best()).unwrap();
         let mut out = Vec::new();
-        let words = View {
+        let words = TokenizedDocument {
             short: &short,
             long: &long,
-            ..View::default()
+            ..TokenizedDocument::default()
         };
         assert!(method.sketch(words, &mut Scratch::default(), &mut out));
         out.resize(16, 0);
@@ -309,10 +311,10 @@ fn known_values() {
 #[test]
 fn what_is_needed_and_what_is_too_short() {
     let method = |features, width, least_words| {
-        let settings = Settings {
+        let settings = SimHashSettings {
             features,
             least_words,
-            ..Settings::default()
+            ..SimHashSettings::default()
         };
         settings.method(width, Level::best()).unwrap()
     };
@@ -336,9 +338,9 @@ fn what_is_needed_and_what_is_too_short() {
 #[test]
 fn refused_parameters() {
     let message = |features, width| {
-        let settings = Settings {
+        let settings = SimHashSettings {
             features,
-            ..Settings::default()
+            ..SimHashSettings::default()
         };
         let error = settings.method(width, Level::best()).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Parameter);
@@ -364,7 +366,7 @@ fn what_is_counted_ahead() {
         for (weights, documents) in [("top", false), ("tf-idf", true)] {
             let text = format!("simhash:unit={unit},features=2,weights={weights}");
             let spec = crate::sketch::registry::Spec::parse(&text).unwrap();
-            let counts = spec.ahead();
+            let counts = spec.required_counts();
             let [count] = &counts[..] else {
                 panic!("{spec} counts {counts:?}")
             };
@@ -375,7 +377,7 @@ fn what_is_counted_ahead() {
     }
 }
 
-/// Characters are counted as the tokenizer of characters hashes them.
+/// Characters are counted by the hashes of the character tokenizer.
 #[test]
 fn runs_of_characters_are_found_among_the_counted() {
     use crate::text::{Choice, Tokenizer, WordHashes};
@@ -388,15 +390,15 @@ fn runs_of_characters_are_found_among_the_counted() {
             crate::text::shingles::shingles(&hashes.short, width, &mut names);
         }
         let sketch = |weights| {
-            let settings = Settings {
+            let settings = SimHashSettings {
                 features: Features::Characters(width),
                 weights,
-                ..Settings::default()
+                ..SimHashSettings::default()
             };
             let method = settings.method(64, Level::best()).unwrap();
-            let document = View {
+            let document = TokenizedDocument {
                 text,
-                ..View::default()
+                ..TokenizedDocument::default()
             };
             let mut out = Vec::new();
             let found = method.sketch(document, &mut Scratch::default(), &mut out);

@@ -1,3 +1,5 @@
+//! I-Match against its definition.
+
 use super::*;
 use crate::kernel::Level;
 use crate::sketch::registry::Spec;
@@ -6,7 +8,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Words, of which the one of number n is in 2^(n % 10) of 1024 documents; some are not counted.
+/// Word number n is in 2^(n % 10) of 1024 documents; some words are not counted.
 fn frequencies() -> Frequencies {
     let counted = (0..80u32).filter(|number| number % 7 > 0);
     let counts = counted.map(|number| (xxh3_64(word(number).as_bytes()), 1 << (number % 10)));
@@ -18,7 +20,7 @@ fn word(number: u32) -> String {
 }
 
 fn build(text: &str, frequencies: Option<&Frequencies>) -> Result<Box<dyn Method>> {
-    let setting = Setting {
+    let setting = MethodContext {
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words: &WordSet::default(),
@@ -32,10 +34,10 @@ fn sketch(method: &dyn Method, words: &[u32]) -> Option<Vec<u8>> {
     let words: Vec<String> = words.iter().map(|number| word(*number)).collect();
     let short: Vec<u64> = words.iter().map(|word| xxh3_64(word.as_bytes())).collect();
     let spelling: Spelling = words.iter().map(|word| word.as_bytes()).collect();
-    let document = View {
+    let document = TokenizedDocument {
         short: &short,
         spelled: spelling.all(),
-        ..View::default()
+        ..TokenizedDocument::default()
     };
     let mut out = Vec::new();
     let found = method.sketch(document, &mut Scratch::default(), &mut out);
@@ -133,7 +135,7 @@ fn documents_of_too_few_terms_are_flagged() {
     let method = build("i-match", Some(&frequencies)).unwrap();
     assert_eq!(sketch(&*method, &[1, 2, 3, 4, 4, 4]), None);
     assert!(sketch(&*method, &[1, 2, 3, 4, 5]).is_some());
-    // Words beyond the counted ones make the share of the terms small.
+    // Words that are not counted make the proportion of the terms small.
     let many: Vec<u32> = (1..=5).chain(100..145).collect();
     assert!(sketch(&*method, &many).is_some());
     let more: Vec<u32> = (1..=5).chain(100..146).collect();

@@ -1,17 +1,17 @@
-//! The words of a page that weigh most.
+//! Keywords: the words of a page with the highest weights.
 
 use std::cmp::Ordering;
 
 use md5::{Digest, Md5};
 
-use super::opening::DIGEST_BYTES;
+use super::page_abstract::DIGEST_BYTES;
 use crate::sketch::equality::key;
-use crate::sketch::registry::SHARE_DENOMINATOR;
+use crate::sketch::parameter::SHARE_DENOMINATOR;
 use crate::sketch::weights::Idf;
-use crate::sketch::{Compare, Method, Needs, Score, Scratch, Shape, View};
+use crate::sketch::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
 use crate::text::WordSet;
 
-/// In what order keywords are digested.
+/// The order in which keywords are digested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// Heaviest first.
@@ -20,21 +20,21 @@ pub(super) enum Order {
     Alphabet,
 }
 
-/// Equal MD5 of the keywords, and like weights if there is an epsilon.
+/// The methods that compare the MD5 of keywords, and their weights if there is an epsilon.
 #[derive(Clone, Debug)]
 pub(super) struct Keywords {
     pub(super) name: &'static str,
     pub(super) order: Order,
-    /// How many there are at most.
+    /// The maximum number of keywords.
     pub(super) keywords: usize,
-    /// What a word's rarity weighs, if it does.
+    /// Inverse document frequencies, if they are part of the weights.
     pub(super) idf: Option<Idf>,
-    /// Weights must differ by less than this share.
+    /// Weights must differ by less than this fraction.
     pub(super) epsilon: Option<(u64, u64)>,
     pub(super) stop_words: WordSet,
 }
 
-/// No weight is above this, so that sums of their squares fit into 128 bits.
+/// The maximum weight, so that sums of squares fit into 128 bits.
 const MOST_WEIGHT: u64 = 1 << 56;
 
 impl Keywords {
@@ -47,17 +47,21 @@ impl Keywords {
         DIGEST_BYTES + weights * size_of::<u64>()
     }
 
-    /// The weight of a word by its hash and the number of its occurrences.
+    /// The weight of a word, from its hash and its number of occurrences.
     fn weight(&self, word: u64, count: u64) -> u64 {
         let rarity = self.idf.as_ref().map_or(1, |idf| idf.weight(word));
         let weight = count.saturating_mul(rarity);
         weight.min(MOST_WEIGHT)
     }
 
-    /// Replaces `out` by the keywords, heaviest first: weight, and the number of a word of the
-    /// document that it is.
-    fn choose(&self, document: View<'_>, runs: &mut Vec<(u64, u128)>, out: &mut Vec<(u64, usize)>) {
-        let View { short, spelled, .. } = document;
+    /// Replaces `out` by the keywords, heaviest first: (weight, index of a word of the document).
+    fn choose(
+        &self,
+        document: TokenizedDocument<'_>,
+        runs: &mut Vec<(u64, u128)>,
+        out: &mut Vec<(u64, usize)>,
+    ) {
+        let TokenizedDocument { short, spelled, .. } = document;
         assert_eq!(short.len(), spelled.len(), "words and their spelling");
         runs.clear();
         let words = short.iter().zip(0..);
@@ -90,7 +94,7 @@ impl Keywords {
     }
 }
 
-/// The MD5 of words joined by bytes of zero, which are in no word.
+/// The MD5 of words joined by zero bytes, which no word contains.
 fn digest<'w>(words: impl Iterator<Item = &'w [u8]>) -> [u8; DIGEST_BYTES] {
     let mut digest = Md5::new();
     for (number, word) in words.enumerate() {
@@ -102,7 +106,7 @@ fn digest<'w>(words: impl Iterator<Item = &'w [u8]>) -> [u8; DIGEST_BYTES] {
     digest.finalize().into()
 }
 
-/// One minus |a−b|² / (|a|²+|b|²), which is 2ab / (|a|²+|b|²); vectors of nothing are equal.
+/// 1 − |a−b|² / (|a|²+|b|²), which is 2ab / (|a|²+|b|²); 1 for zero vectors.
 fn likeness(a: &[[u8; 8]], b: &[[u8; 8]]) -> Score {
     let (mut product, mut squares) = (0, 0);
     for (a, b) in a.iter().zip(b) {
@@ -149,7 +153,7 @@ impl Compare for Keywords {
         emit(key(self.read(sketch).0));
     }
 
-    /// Equal digests are of equal words, and weights stand in the order of the words' bytes.
+    /// Equal digests mean equal words, and weights are in the order of the words' bytes.
     fn score(&self, a: &[u8], b: &[u8]) -> Score {
         let ((a, of_a), (b, of_b)) = (self.read(a), self.read(b));
         match a == b {
@@ -158,12 +162,12 @@ impl Compare for Keywords {
         }
     }
 
-    /// The likeness is above 1 − ε, or above zero.
+    /// The similarity must be above 1 − ε, or above zero without ε.
     fn accepts(&self, score: &Score) -> bool {
         let (epsilon, of) = self
             .epsilon
             .unwrap_or((SHARE_DENOMINATOR, SHARE_DENOMINATOR));
-        // The nearest comes first.
+        // Nearest scores are smallest.
         score.cmp(&Score::Fraction(of - epsilon, of)) == Ordering::Less
             && matches!(score, Score::Fraction(..))
     }
@@ -181,7 +185,12 @@ impl Method for Keywords {
         }
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let Scratch { runs, keywords, .. } = scratch;
         self.choose(document, runs, keywords);
         let end = out.len() + self.bytes();

@@ -1,21 +1,22 @@
-//! Five ways to tell mirrors of a page, from the loosest digest of keywords to the strictest.
+//! Five methods that recognise mirrored pages.
 //!
-//! Pages are equal in their abstract (1), in their keywords by weight (2) or by name (5), the last
-//! two also with like weights (3 and 4). So 3 accepts less than 2, which accepts less than 5; and 3
-//! less than 4, which accepts less than 5.
+//! Pages are mirrors if they agree in their abstract (1), in their keywords in the order of weight
+//! (2) or of name (5), or in these and also in similar weights (3 and 4). So 3 is stricter than 2
+//! and 4, which are both stricter than 5.
 
 mod keywords;
-mod opening;
+mod page_abstract;
 
 use super::Method;
+use super::entry::{CountRequest, Entry, MethodContext, Statistics, Unit};
 use super::equality::Equality;
-use super::registry::{Ahead, Count, Domain, Entry, Parameter, Setting, Unit, Values};
+use super::parameter::{Domain, Parameter, Values};
 use super::weights::Idf;
 use crate::Result;
 use keywords::{Keywords, Order};
-use opening::Opening;
+use page_abstract::Abstract;
 
-/// Equal abstracts.
+/// Method 1: equal abstracts.
 pub const ONE: Entry = Entry {
     name: "mirror-1",
     summary: "equal MD5 of the abstract: the first bytes of the text",
@@ -36,14 +37,14 @@ First of five methods for mirrored pages; the others compare keywords.",
         default: "512",
         domain: Domain::Integer(1, 1 << 20),
     }],
-    ahead: |_| Ahead::Nothing,
+    statistics: |_| Statistics::Nothing,
     build: |values, _| {
         let bytes = values.integer("bytes") as usize;
-        Ok(Box::new(Equality(Opening { bytes })))
+        Ok(Box::new(Equality(Abstract { bytes })))
     },
 };
 
-/// Equal keywords in the order of their weights.
+/// Method 2: equal keywords in the order of their weights.
 pub const TWO: Entry = keyword_entry(
     "mirror-2",
     "equal MD5 of the keywords in the order of their weights",
@@ -51,7 +52,7 @@ pub const TWO: Entry = keyword_entry(
     |values, setting| build("mirror-2", Order::Weight, false, values, setting),
 );
 
-/// Equal keywords in the order of their weights, which are alike.
+/// Method 3: equal keywords in the order of their weights, and similar weights.
 pub const THREE: Entry = keyword_entry(
     "mirror-3",
     "equal MD5 of the keywords in the order of their weights, and like weights",
@@ -59,7 +60,7 @@ pub const THREE: Entry = keyword_entry(
     |values, setting| build("mirror-3", Order::Weight, true, values, setting),
 );
 
-/// Equal keywords, of like weights.
+/// Method 4: equal keywords and similar weights.
 pub const FOUR: Entry = keyword_entry(
     "mirror-4",
     "equal MD5 of the keywords in alphabetical order, and like weights",
@@ -67,7 +68,7 @@ pub const FOUR: Entry = keyword_entry(
     |values, setting| build("mirror-4", Order::Alphabet, true, values, setting),
 );
 
-/// Equal keywords.
+/// Method 5: equal keywords.
 pub const FIVE: Entry = keyword_entry(
     "mirror-5",
     "equal MD5 of the keywords in alphabetical order",
@@ -75,7 +76,7 @@ pub const FIVE: Entry = keyword_entry(
     |values, setting| build("mirror-5", Order::Alphabet, false, values, setting),
 );
 
-type Build = fn(&Values, &Setting<'_>) -> Result<Box<dyn Method>>;
+type Build = fn(&Values, &MethodContext<'_>) -> Result<Box<dyn Method>>;
 
 const fn keyword_entry(
     name: &'static str,
@@ -90,7 +91,7 @@ const fn keyword_entry(
         measured: "8 times the time of simhash a document, since all words are spelled, counted \
                    and sorted; 10^4 and 10^5 documents are joined in 0.002 s and 0.03 to 0.08 s",
         parameters,
-        ahead,
+        statistics,
         build,
     }
 }
@@ -134,13 +135,13 @@ const EPSILON: Parameter = Parameter {
 const PARAMETERS_OF_DIGESTS: &[Parameter] = &[KEYWORDS, WEIGHTS];
 const PARAMETERS: &[Parameter] = &[KEYWORDS, WEIGHTS, EPSILON];
 
-/// Of rarer words, the count is taken for one.
+/// The maximum number of counted words; rarer words count as one occurrence.
 const MOST_COUNTED: usize = 1_000_000;
 
-fn ahead(values: &Values) -> Ahead {
+fn statistics(values: &Values) -> Statistics {
     match values.word("weights") {
-        "tf" => Ahead::Nothing,
-        _ => Ahead::Count(Count {
+        "tf" => Statistics::Nothing,
+        _ => Statistics::Count(CountRequest {
             unit: Unit::Words,
             most: MOST_COUNTED,
             shingle: 1,
@@ -155,7 +156,7 @@ fn build(
     order: Order,
     like_weights: bool,
     values: &Values,
-    setting: &Setting<'_>,
+    setting: &MethodContext<'_>,
 ) -> Result<Box<dyn Method>> {
     let frequencies = || setting.frequencies.cloned().unwrap_or_default();
     let idf = match values.word("weights") {

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::*;
 use crate::kernel::Level;
 use crate::sketch::registry::Spec;
-use crate::sketch::{Score, Scratch, View};
+use crate::sketch::{Score, Scratch, TokenizedDocument};
 use crate::text::{Choice, Spelling, WordSet};
 use crate::vocabulary::Frequencies;
 
@@ -19,7 +19,7 @@ fn stop_words() -> WordSet {
     WordSet::new([xxh3_64(b"the"), xxh3_64(b"of")])
 }
 
-/// Of 100 documents, word `w1` is in one, `w2` in two, and so on; the rest is in none.
+/// Of 100 documents, word `w1` is in one, `w2` in two, and so on; other words are in none.
 fn frequencies() -> Frequencies {
     let words = (1..20).map(|number| (xxh3_64(format!("w{number}").as_bytes()), number));
     Frequencies::new(100, words)
@@ -27,7 +27,7 @@ fn frequencies() -> Frequencies {
 
 fn method(spec: &str) -> Box<dyn Method> {
     let stop_words = stop_words();
-    let setting = Setting {
+    let setting = MethodContext {
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words: &stop_words,
@@ -39,15 +39,15 @@ fn method(spec: &str) -> Box<dyn Method> {
         .unwrap()
 }
 
-/// The sketch of a text whose words stand between spaces, if it has any.
+/// The sketch of a text with words separated by spaces, if it has words.
 fn sketch(method: &dyn Method, text: &str) -> Option<Vec<u8>> {
     let spelling: Spelling = text.split_whitespace().map(str::as_bytes).collect();
     let short: Vec<u64> = spelling.all().iter().map(xxh3_64).collect();
-    let view = View {
+    let view = TokenizedDocument {
         text: text.as_bytes(),
         short: &short,
         spelled: spelling.all(),
-        ..View::default()
+        ..TokenizedDocument::default()
     };
     let mut out = vec![7];
     let any = method.sketch(view, &mut Scratch::default(), &mut out);
@@ -103,7 +103,7 @@ fn texts() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..24).prop_map(|words| words.join(" "))
 }
 
-/// A text and one with a few words more.
+/// A text, and one with a few more words.
 fn pairs() -> impl Strategy<Value = (String, String)> {
     prop_oneof![
         (texts(), texts()),
@@ -190,10 +190,10 @@ proptest! {
         let end = (0..=bytes.min(collapsed.len())).rev().find(|&end| collapsed.is_char_boundary(end));
         let expected = &collapsed[..end.unwrap()];
         let mut found = "old".to_owned();
-        opening::opening(&text, bytes, &mut found);
+        page_abstract::page_abstract(&text, bytes, &mut found);
         prop_assert_eq!(&found, expected);
         let mut out = Vec::new();
-        let view = View { text: &text, ..View::default() };
+        let view = TokenizedDocument { text: &text, ..TokenizedDocument::default() };
         let method = method(&format!("mirror-1:bytes={bytes}"));
         let any = method.sketch(view, &mut Scratch::default(), &mut out);
         prop_assert_eq!(any, !expected.is_empty());
@@ -205,7 +205,7 @@ proptest! {
         let collapsed = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let end = (0..=bytes.min(collapsed.len())).rev().find(|&end| collapsed.is_char_boundary(end));
         let mut found = String::new();
-        opening::opening(text.as_bytes(), bytes, &mut found);
+        page_abstract::page_abstract(text.as_bytes(), bytes, &mut found);
         prop_assert_eq!(&found, &collapsed[..end.unwrap()]);
     }
 }
@@ -235,7 +235,7 @@ fn weights_that_are_nothing_or_huge() {
     // Every document has the words: their weight is zero.
     let stop_words = stop_words();
     let nothing = Frequencies::new(1, [(xxh3_64(b"x"), 1)]);
-    let setting = Setting {
+    let setting = MethodContext {
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words: &stop_words,
@@ -244,9 +244,9 @@ fn weights_that_are_nothing_or_huge() {
     let spec = Spec::parse("mirror-3:weights=tf-idf").unwrap();
     let method = spec.build(&setting, &[nothing]).unwrap();
     assert!(accepts(&*method, "x y", "x y"));
-    // Nothing was counted: all words weigh nothing.
+    // Without counts, the weight of all words is zero.
     assert!(spec.build(&setting, &[]).is_ok());
-    // A sketch of the largest numbers there are.
+    // A sketch of the largest possible numbers.
     let huge = [0xff; 16 + 80];
     assert_eq!(method.score(&huge, &huge), Score::Fraction(1, 1));
     assert!(!method.accepts(&Score::Distance(0)));

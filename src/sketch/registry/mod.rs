@@ -1,140 +1,32 @@
-//! Which methods are there?
+//! The registry of methods.
 //!
-//! A method is asked for as `NAME`, or as `NAME:parameter=value,parameter=value`; several of them,
-//! joined by `and` or `or`, make a combined one.
+//! A method is specified as `NAME` or `NAME:parameter=value,parameter=value`; several of them,
+//! joined by `and` or `or`, form a combined method.
 
-mod parameter;
+mod methods;
 mod spec;
 
-use super::{
-    Method, characters, content_seen, exact, feature_code, hashed, i_match, lexicon_simhash,
-    minhash, mirror, shingle_sets, spot_signatures, structure, super_shingles, text_profile,
-};
-use crate::Result;
-use crate::kernel::Level;
-use crate::text::{Choice, WordSet};
-use crate::vocabulary::Frequencies;
-
-pub use parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
+pub use super::entry::{CountRequest, Entry, MethodContext, Statistics, Unit};
+pub use super::parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
+pub use methods::METHODS;
 pub use spec::Spec;
-
-/// Every method.
-pub const METHODS: &[&Entry] = &[
-    &hashed::ENTRY,
-    &minhash::ENTRY,
-    &characters::DICTIONARY,
-    &characters::CODES,
-    &mirror::ONE,
-    &mirror::TWO,
-    &mirror::THREE,
-    &mirror::FOUR,
-    &mirror::FIVE,
-    &structure::ENTRY,
-    &feature_code::ENTRY,
-    &hashed::SHINGLE_ENTRY,
-    &exact::ENTRY,
-    &exact::NORMALIZED_ENTRY,
-    &content_seen::ENTRY,
-    &text_profile::ENTRY,
-    &i_match::ENTRY,
-    &i_match::RANDOM_ENTRY,
-    &lexicon_simhash::ENTRY,
-    &lexicon_simhash::FUSION_ENTRY,
-    &super_shingles::ENTRY,
-    &shingle_sets::ENTRY,
-    &spot_signatures::ENTRY,
-];
-
-/// What is known of a method before it is made.
-#[derive(Debug)]
-pub struct Entry {
-    /// The name by which it is asked for: small letters, digits and hyphens.
-    pub name: &'static str,
-    /// What it is, in a line.
-    pub summary: &'static str,
-    /// How it works, what it costs, what it cannot do, and where it comes from: a few paragraphs.
-    pub description: &'static str,
-    /// What it cost `examples/method_costs.rs`, in processor time, on 100 000 generated English
-    /// documents of 3.5 KB, and how a join of a collection with itself grows.
-    pub measured: &'static str,
-    /// What people may set.
-    pub parameters: &'static [Parameter],
-    /// What it has to know of the whole collection.
-    pub ahead: fn(&Values) -> Ahead,
-    /// Makes the method.
-    pub build: fn(&Values, &Setting<'_>) -> Result<Box<dyn Method>>,
-}
-
-/// What a method has to know of the whole collection before it makes a sketch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ahead {
-    /// Nothing.
-    Nothing,
-    /// The most frequent features and their counts.
-    Count(Count),
-}
-
-/// Of what features are made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
-    /// The words of the collection's tokenizer.
-    #[default]
-    Words,
-    /// The words of [`Choice::Chars`], whatever the collection's tokenizer: folded characters.
-    Characters,
-}
-
-/// What is counted ahead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Count {
-    /// What a word is.
-    pub unit: Unit,
-    /// How many of the most frequent are kept; of equally frequent ones those of smaller hash.
-    pub most: usize,
-    /// A feature is so many words in a row.
-    pub shingle: usize,
-    /// Whether stop words are left out before.
-    pub skip_stop_words: bool,
-    /// Whether a document counts once for each feature, however often it has it.
-    pub documents: bool,
-}
-
-/// What is around a method.
-#[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
-    /// How fast it is, nothing else.
-    pub level: Level,
-    /// What a word is.
-    pub tokenizer: Choice,
-    /// The words that are left out by methods that leave out stop words.
-    pub stop_words: &'a WordSet,
-    /// What was counted ahead, if the method asked for it; [`Spec::build`] sees to that.
-    pub frequencies: Option<&'a Frequencies>,
-}
-
-impl Setting<'_> {
-    /// The stop words, or none.
-    pub(super) fn stop_words(&self, skip: bool) -> WordSet {
-        match skip {
-            true => self.stop_words.clone(),
-            false => WordSet::default(),
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ErrorKind;
+    use crate::kernel::Level;
+    use crate::text::{Choice, WordSet};
+    use crate::vocabulary::Frequencies;
     use std::collections::BTreeSet;
 
-    /// Every method can be made with its defaults, and reads back what it is called.
+    /// Every method can be built with its defaults, and its name parses back.
     #[test]
     fn methods_are_as_they_say() {
         let names: BTreeSet<&str> = METHODS.iter().map(|entry| entry.name).collect();
         assert_eq!(names.len(), METHODS.len());
         let stop_words = WordSet::default();
-        let setting = Setting {
+        let setting = MethodContext {
             level: Level::best(),
             tokenizer: Choice::Auto,
             stop_words: &stop_words,
@@ -144,7 +36,7 @@ mod tests {
             let spec = Spec::parse(entry.name).unwrap();
             let text = spec.to_string();
             assert_eq!(Spec::parse(&text).unwrap().to_string(), text);
-            let nothing = vec![Frequencies::default(); spec.ahead().len()];
+            let nothing = vec![Frequencies::default(); spec.required_counts().len()];
             let method = spec.build(&setting, &nothing).unwrap();
             assert_eq!(method.name(), entry.name);
             assert!(!entry.summary.ends_with('.') && entry.summary.len() <= 80);
@@ -165,10 +57,10 @@ mod tests {
         let list = spec.list();
         assert!(list.contains(&("1.keywords".to_owned(), "3".to_owned())));
         assert!(list.contains(&("3.weights".to_owned(), "top".to_owned())));
-        assert_eq!(spec.ahead().len(), 2);
+        assert_eq!(spec.required_counts().len(), 2);
         assert_eq!(spec.summary().lines().count(), 3);
         let twice = Spec::parse("mirror-5:weights=tf-idf or mirror-2:weights=tf-idf").unwrap();
-        assert_eq!(twice.ahead().len(), 1);
+        assert_eq!(twice.required_counts().len(), 1);
         for text in [
             "",
             "and",
@@ -188,11 +80,11 @@ mod tests {
         assert!(Spec::parse(&vec!["exact"; 16].join(" and ")).is_ok());
     }
 
-    /// Each method gets what was counted for it.
+    /// Each method receives the counts that it requires.
     #[test]
     fn frequencies_go_to_their_methods() {
         let stop_words = WordSet::default();
-        let setting = Setting {
+        let setting = MethodContext {
             level: Level::best(),
             tokenizer: Choice::Auto,
             stop_words: &stop_words,
@@ -201,7 +93,7 @@ mod tests {
         let spec = "mirror-5 and mirror-2:weights=tf-idf or characters:weights=tf-idf or mirror-3:weights=tf-idf";
         let spec = Spec::parse(spec).unwrap();
         assert_eq!(
-            spec.ahead()
+            spec.required_counts()
                 .iter()
                 .map(|count| count.unit)
                 .collect::<Vec<_>>(),

@@ -1,18 +1,20 @@
-//! What people ask for: a method with its parameters, or several.
+//! Specifications of methods: a method with its parameters, or a combination.
 
 use std::fmt;
 
-use super::{Ahead, Count, Entry, METHODS, Setting, Values};
+use super::methods::METHODS;
 use crate::sketch::Method;
 use crate::sketch::combined::{Combined, Rule};
+use crate::sketch::entry::{CountRequest, Entry, MethodContext, Statistics};
+use crate::sketch::parameter::Values;
 use crate::vocabulary::Frequencies;
 use crate::{Error, ErrorKind, Result};
 
-/// A method with its parameters, or several that are joined from left to right.
+/// A method with its parameters, or several combined from left to right.
 ///
-/// `A and B` accepts what both accept; it is scored and found as by A, so A should be the pickier
-/// one. `A or B` accepts what either does, with a score of one or nothing. Documents in which a
-/// method finds no feature are near to none by that method.
+/// `A and B` accepts pairs that both accept; candidates and scores are those of A, so A should be
+/// the more selective one. `A or B` accepts pairs that either accepts, with a score of 0 or 1.
+/// Documents without features for a method are near no other by that method.
 #[derive(Clone, Debug)]
 pub struct Spec {
     first: Operand,
@@ -26,7 +28,7 @@ struct Operand {
     values: Values,
 }
 
-/// More methods than that are a mistake.
+/// The maximum number of methods.
 const MOST_OPERANDS: usize = 16;
 
 fn refused(message: String) -> Error {
@@ -46,20 +48,21 @@ impl Operand {
         Ok(Operand { entry, values })
     }
 
-    fn ahead(&self) -> Option<Count> {
-        match (self.entry.ahead)(&self.values) {
-            Ahead::Nothing => None,
-            Ahead::Count(count) => Some(count),
+    fn required_count(&self) -> Option<CountRequest> {
+        match (self.entry.statistics)(&self.values) {
+            Statistics::Nothing => None,
+            Statistics::Count(count) => Some(count),
         }
     }
 }
 
 impl Spec {
-    /// Reads `NAME` or `NAME:parameter=value,…`, or several of them with `and` or `or` between them.
+    /// Parses `NAME` or `NAME:parameter=value,…`, or several of them with `and` or `or` between
+    /// them.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for a method or parameter that there is not, or a value outside
-    /// its bounds; the message says what there is. Also for more than 16 methods.
+    /// [`ErrorKind::Parameter`] for an unknown method or parameter or a value out of bounds, with
+    /// the valid ones in the message; also for more than 16 methods.
     pub fn parse(text: &str) -> Result<Spec> {
         let rule = |word: &&str| Rule::ALL.into_iter().find(|rule| rule.word() == *word);
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -82,26 +85,26 @@ impl Spec {
         std::iter::once(&self.first).chain(rest)
     }
 
-    /// Something of each method, with the rules between them.
+    /// The texts of the methods, with the rules between them.
     fn joined(&self, text: impl Fn(&Operand) -> String) -> String {
         let rest = self.rest.iter();
         let rest = rest.map(|(rule, operand)| format!(" {rule} {}", text(operand)));
         text(&self.first) + &rest.collect::<String>()
     }
 
-    /// The method's name; of several, all of them.
+    /// The name of the method, or all names of a combination.
     pub fn name(&self) -> String {
         self.joined(|operand| operand.entry.name.to_owned())
     }
 
-    /// What it is, in a line; of several, one each.
+    /// The summary, one line for each method.
     pub fn summary(&self) -> String {
         let summaries = self.operands().map(|operand| operand.entry.summary);
         summaries.collect::<Vec<_>>().join("\n")
     }
 
-    /// Every parameter with its value; of several methods, with the number of the method before it:
-    /// `2.distance`.
+    /// Every parameter with its value. In a combination, names are prefixed with the number of the
+    /// method: `2.distance`.
     pub fn list(&self) -> Vec<(String, String)> {
         let mut list = Vec::new();
         for (operand, number) in self.operands().zip(1..) {
@@ -114,11 +117,10 @@ impl Spec {
         list
     }
 
-    /// The same method with another value of a parameter.
+    /// This method with another value of a parameter.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for a parameter that there is not or a value outside its bounds;
-    /// for several methods, which have to be set one by one.
+    /// [`ErrorKind::Parameter`] for an unknown parameter, a value out of bounds, or a combination.
     pub fn with(&self, name: &str, value: &str) -> Result<Spec> {
         let others = self.first.values.list().into_iter();
         let others = others.filter(|(known, _)| *known != name);
@@ -133,10 +135,10 @@ impl Spec {
         }
     }
 
-    /// What has to be counted before it can be built; nothing twice.
-    pub fn ahead(&self) -> Vec<Count> {
+    /// The counts required before the method can be built, without duplicates.
+    pub fn required_counts(&self) -> Vec<CountRequest> {
         let mut counts = Vec::new();
-        for count in self.operands().filter_map(Operand::ahead) {
+        for count in self.operands().filter_map(Operand::required_count) {
             if !counts.contains(&count) {
                 counts.push(count);
             }
@@ -144,23 +146,23 @@ impl Spec {
         counts
     }
 
-    /// Makes the method; `frequencies` are those of [`Spec::ahead`], in its order.
+    /// Builds the method; `frequencies` are those of [`Spec::required_counts`], in its order.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for parameters that do not go together; from some methods, if what
-    /// they need was not counted.
+    /// [`ErrorKind::Parameter`] for parameters that contradict each other; from some methods, if a
+    /// required count is missing.
     pub fn build(
         &self,
-        setting: &Setting<'_>,
+        setting: &MethodContext<'_>,
         frequencies: &[Frequencies],
     ) -> Result<Box<dyn Method>> {
-        let ahead = self.ahead();
+        let required = self.required_counts();
         let build = |operand: &Operand| {
-            let place = ahead
+            let index = required
                 .iter()
-                .position(|count| Some(*count) == operand.ahead());
-            let frequencies = place.and_then(|place| frequencies.get(place));
-            let setting = Setting {
+                .position(|count| Some(*count) == operand.required_count());
+            let frequencies = index.and_then(|index| frequencies.get(index));
+            let setting = MethodContext {
                 frequencies,
                 ..*setting
             };
@@ -190,7 +192,7 @@ impl fmt::Display for Operand {
 }
 
 impl fmt::Display for Spec {
-    /// As [`parse`](Spec::parse) reads it, with every parameter.
+    /// In the format of [`parse`](Spec::parse), with every parameter.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.joined(Operand::to_string))
     }

@@ -1,6 +1,8 @@
+//! SpotSigs against their definition.
+
 use super::*;
 use crate::kernel::Level;
-use crate::sketch::registry::{Setting, Spec};
+use crate::sketch::registry::{MethodContext, Spec};
 use crate::text::Choice;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +14,7 @@ fn hash(word: &str) -> u64 {
 }
 
 fn build(text: &str) -> Box<dyn Method> {
-    let setting = Setting {
+    let setting = MethodContext {
         level: Level::best(),
         tokenizer: Choice::Auto,
         stop_words: &WordSet::new(STOP.map(hash)),
@@ -23,9 +25,9 @@ fn build(text: &str) -> Box<dyn Method> {
 
 fn sketch(method: &dyn Method, words: &[&str]) -> Option<Vec<u8>> {
     let short: Vec<u64> = words.iter().map(|word| hash(word)).collect();
-    let document = View {
+    let document = TokenizedDocument {
         short: &short,
-        ..View::default()
+        ..TokenizedDocument::default()
     };
     let mut out = Vec::new();
     let found = method.sketch(document, &mut Scratch::default(), &mut out);
@@ -149,7 +151,7 @@ proptest! {
         prop_assert!(!near || !keys(&*method, a).is_disjoint(&keys(&*method, b)));
     }
 
-    /// Counts of any size, as no text of a test has them.
+    /// Multisets with larger counts than those of test texts.
     #[test]
     fn near_multisets_share_a_key(
         counts in prop::collection::vec((0u64..30, 1u32..60, 1u32..60), 1..20),

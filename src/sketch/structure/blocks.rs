@@ -1,16 +1,16 @@
-//! Blocks of a text, their levels and their sentences.
+//! Blocks of a text: their levels and sentences.
 
 use md5::{Digest, Md5};
 
 /// Levels 0 to 7.
 pub(super) const LEVELS: usize = 8;
-/// Of what is no heading.
+/// The level of a block that is not a heading.
 const PARAGRAPH: usize = 7;
 
-/// Which sentences stand for a block.
+/// The sentences that represent a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sentences {
-    /// That of most letters, the first of them.
+    /// The one with the most letters; the first of equal ones.
     Long,
     /// The first and the last.
     Ends,
@@ -18,7 +18,7 @@ pub(super) enum Sentences {
 
 /// Calls `visit` with the level and the hashes of each block that has letters, in text order.
 ///
-/// Blocks are lines; a carriage return ends one too. What is no UTF-8 counts as a symbol.
+/// Blocks are lines; a carriage return also ends one. Invalid UTF-8 counts as a symbol.
 pub(super) fn for_each_node(
     text: &[u8],
     sentences: Sentences,
@@ -38,7 +38,7 @@ pub(super) fn for_each_node(
     }
 }
 
-/// The level of a block by how it begins.
+/// The level of a block, from its start.
 pub(super) fn level(block: &str) -> usize {
     let behind = |text, opening: &[char]| str::strip_prefix(text, opening).map(str::trim_start);
     let closed = |text: Option<&str>, closing: &[char]| {
@@ -66,16 +66,16 @@ fn is_digit(character: char) -> bool {
     matches!(character, '0'..='9' | '０'..='９')
 }
 
-/// What is behind the characters of a kind that a text begins with, if there are any.
+/// The text after its leading characters of a kind; `None` if there are none.
 fn run(text: &str, kind: impl Fn(char) -> bool) -> Option<&str> {
     let rest = text.trim_start_matches(kind);
     (rest.len() < text.len()).then_some(rest)
 }
 
-/// Where sentences end.
+/// The characters that end sentences.
 const ENDS: [char; 7] = ['。', '！', '？', '；', '!', '?', ';'];
 
-/// Letters and digits of sentences.
+/// Buffers for the letters and digits of sentences.
 #[derive(Default)]
 struct Nodes {
     sentence: String,
@@ -83,7 +83,7 @@ struct Nodes {
 }
 
 impl Nodes {
-    /// Takes in a sentence, and says how many letters it has.
+    /// Reads a sentence into the buffer; returns its number of letters.
     fn letters(&mut self, sentence: &str) -> usize {
         self.sentence.clear();
         let kept = sentence
@@ -96,7 +96,8 @@ impl Nodes {
             .count()
     }
 
-    /// The hash of the sentence of most letters, the first of them; without letters there is none.
+    /// The hash of the sentence with the most letters, the first of equal ones; `None` without
+    /// letters.
     fn longest(&mut self, block: &str) -> Option<u64> {
         let mut most = 0;
         for sentence in block.split(ENDS) {

@@ -1,20 +1,21 @@
-//! The tree of a text's headings and paragraphs, by a sentence of each.
+//! Structure trees: headings and paragraphs of a text, compared level by level.
 //!
-//! A sketch holds, for each level that a text has, ascending: the level, how many blocks it has, how
-//! many different hashes, and these as a set; all numbers are eight bytes, little-endian.
+//! A sketch has for each level of a text, ascending: the level, its number of blocks, its number of
+//! distinct hashes, and the set of these. All numbers have eight bytes, little-endian.
 
 mod blocks;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, View};
-use super::registry::{Ahead, Domain, Entry, Parameter};
+use super::entry::{Entry, Statistics};
+use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::parameter::{Domain, Parameter};
 use super::sets;
-use super::vectors::{Feature, Likeness, Measure, Vectors};
+use super::vectors::{Feature, Measure, SimilarityRule, Vectors};
 use crate::text::shingles::overlap;
 use blocks::{LEVELS, Sentences, for_each_node};
 
-/// The structure tree, among the methods.
+/// The registry entry of the structure tree.
 pub const ENTRY: Entry = Entry {
     name: "structure-tree",
     summary: "sentences of headings and paragraphs, alike level by level",
@@ -56,7 +57,7 @@ among 500 unrelated texts.",
             domain: Domain::Word(&["page", "subtree"]),
         },
     ],
-    ahead: |_| Ahead::Nothing,
+    statistics: |_| Statistics::Nothing,
     build: |values, _| {
         Ok(Box::new(Structure {
             similarity: values.share("similarity"),
@@ -70,7 +71,7 @@ among 500 unrelated texts.",
     },
 };
 
-/// Trees of headings and paragraphs.
+/// The structure-tree method.
 #[derive(Clone, Debug)]
 struct Structure {
     similarity: (u64, u64),
@@ -79,26 +80,26 @@ struct Structure {
     parameters: Vec<(&'static str, String)>,
 }
 
-/// What a text has of one level.
+/// One level of a text.
 #[derive(Clone, Copy, Debug, Default)]
 struct Level<'s> {
     nodes: u64,
-    /// Their set.
+    /// The set of their hashes.
     hashes: &'s [u8],
 }
 
-/// The numbers before a level's set.
+/// The count of numbers before the set of a level.
 const HEAD: usize = 3;
 
 /// The levels of a sketch.
 ///
 /// # Panics
-/// If it is none.
+/// If `sketch` is not a sketch of this method.
 fn levels(sketch: &[u8]) -> [Level<'_>; LEVELS] {
     parse(sketch).unwrap_or_else(|| panic!("{} bytes are no levels", sketch.len()))
 }
 
-/// The levels of what claims to be a sketch.
+/// Parses the levels of a sketch; `None` if the format is wrong.
 fn parse(mut sketch: &[u8]) -> Option<[Level<'_>; LEVELS]> {
     let mut levels = [Level::default(); LEVELS];
     while !sketch.is_empty() {
@@ -115,13 +116,12 @@ fn parse(mut sketch: &[u8]) -> Option<[Level<'_>; LEVELS]> {
     Some(levels)
 }
 
-/// No common denominator is above this.
+/// The maximum common denominator.
 const MOST_DENOMINATOR: u128 = 1 << 56;
-/// Nothing counts more.
+/// The maximum of every count.
 const MOST_NODES: u64 = u32::MAX as u64;
 
-/// The least common multiple, if it is small enough to count with; else what is large enough to
-/// round by.
+/// The least common multiple, or [`MOST_DENOMINATOR`] if it is larger; then fractions are rounded.
 fn denominator(of: impl Iterator<Item = u64>) -> u128 {
     let common = |all: u128, next: u64| {
         let next = u128::from(next.max(1));
@@ -141,7 +141,7 @@ fn greatest_divisor(a: u128, b: u128) -> u128 {
 }
 
 impl Structure {
-    /// Of each level: its weight, what is shared, and of how much.
+    /// For each level: its weight, the overlap, and the size that the overlap is divided by.
     fn shares(&self, a: &[u8], b: &[u8]) -> [[u64; 3]; LEVELS] {
         let (a, b) = (levels(a), levels(b));
         let mut shares = [[0; 3]; LEVELS];
@@ -188,8 +188,8 @@ impl Compare for Structure {
         }
     }
 
-    /// Exact unless the numbers of sentences of many levels have too large a common multiple; then
-    /// each level is rounded down by less than 2^-56.
+    /// Exact unless the least common multiple of the sizes is too large; then each level is rounded
+    /// down by less than 2^-56.
     fn score(&self, a: &[u8], b: &[u8]) -> Score {
         let shares = self.shares(a, b);
         let common = denominator(shares.iter().map(|[_, _, of]| *of));
@@ -203,9 +203,9 @@ impl Compare for Structure {
         score.reaches(self.similarity)
     }
 
-    /// A mean reaches the least similarity only if that of some level does.
+    /// The mean reaches the threshold only if some level does.
     fn vectors(&self) -> Option<Vectors<'_>> {
-        let likeness = Likeness {
+        let rule = SimilarityRule {
             measure: match self.subtree {
                 true => Measure::Smaller,
                 false => Measure::Larger,
@@ -213,7 +213,7 @@ impl Compare for Structure {
             least: self.similarity,
             parts: LEVELS as u32,
         };
-        Some(Vectors::new(likeness, |sketch, emit| {
+        Some(Vectors::new(rule, |sketch, emit| {
             for (level, part) in levels(sketch).iter().zip(0..) {
                 let hashes = sets::read(level.hashes);
                 hashes
@@ -225,7 +225,7 @@ impl Compare for Structure {
 }
 
 impl Method for Structure {
-    /// Whatever the tokenizer takes for words.
+    /// The method does not use words.
     fn least_words(&self) -> usize {
         0
     }
@@ -234,9 +234,14 @@ impl Method for Structure {
         Needs::default()
     }
 
-    fn sketch(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let Scratch { runs, short, .. } = scratch;
-        // Level, with a block's number, and hash.
+        // Pairs of (level, hash).
         runs.clear();
         let mut nodes = [0u64; LEVELS];
         for_each_node(document.text, self.sentences, |level, hashes| {

@@ -7,11 +7,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::kernel;
-use crate::sketch::registry::{Setting, Spec};
+use crate::sketch::registry::{MethodContext, Spec};
 use crate::text::{Choice, WordSet};
 
 fn method(spec: &str) -> Box<dyn Method> {
-    let setting = Setting {
+    let setting = MethodContext {
         level: kernel::Level::best(),
         tokenizer: Choice::Auto,
         stop_words: &WordSet::default(),
@@ -21,9 +21,9 @@ fn method(spec: &str) -> Box<dyn Method> {
 }
 
 fn sketch(method: &dyn Method, text: &[u8]) -> Vec<u8> {
-    let view = View {
+    let view = TokenizedDocument {
         text,
-        ..View::default()
+        ..TokenizedDocument::default()
     };
     let mut out = vec![7];
     let any = method.sketch(view, &mut Scratch::default(), &mut out);
@@ -33,7 +33,7 @@ fn sketch(method: &dyn Method, text: &[u8]) -> Vec<u8> {
 
 type Tree = BTreeMap<usize, (u64, BTreeSet<Vec<u8>>)>;
 
-/// Number of nodes and set of digests of each level, by the definition.
+/// The number of nodes and the set of digests of each level, by definition.
 fn tree(text: &[u8], ends: bool) -> Tree {
     let mut tree = Tree::new();
     for line in String::from_utf8_lossy(text).split(['\n', '\r']) {
@@ -46,7 +46,7 @@ fn tree(text: &[u8], ends: bool) -> Tree {
         });
         let letters = |s: &String| s.chars().filter(|c| c.is_alphabetic()).count();
         let kept: Vec<String> = kept.filter(|s| letters(s) > 0).collect();
-        // The last of the maxima of a list read backwards is the first.
+        // The last maximum of the reversed list is the first one.
         let Some(longest) = kept.iter().rev().max_by_key(|s| letters(s)) else {
             continue;
         };
@@ -93,7 +93,7 @@ fn texts() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(line, 0..14).prop_map(|lines| lines.join(&b'\n'))
 }
 
-/// Texts of which one is an edit of the other, or not.
+/// Pairs of texts, some of them edits of each other.
 fn pairs() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
     (texts(), texts(), any::<bool>()).prop_map(|(a, b, edited)| match edited {
         true => (a.clone(), [a, b[..b.len() / 3].to_vec()].join(&b'\n')),

@@ -1,3 +1,5 @@
+//! TextProfileSignature against its definition and another program.
+
 use super::*;
 use crate::sketch::Method;
 use proptest::prelude::*;
@@ -12,9 +14,9 @@ fn method() -> Equality<TextProfile> {
 }
 
 fn signature(text: &[u8]) -> Option<Vec<u8>> {
-    let document = View {
+    let document = TokenizedDocument {
         text,
-        ..View::default()
+        ..TokenizedDocument::default()
     };
     let mut out = Vec::new();
     let found = method().sketch(document, &mut Scratch::default(), &mut out);
@@ -26,7 +28,7 @@ fn digits(text: &str) -> String {
     signature.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Values of a Python program of some twenty lines that follows the description: general
+/// Values of a Python program of about twenty lines that follows the description: general
 /// categories of `unicodedata`, 32-bit floats for the quantum, `hashlib.md5`.
 #[test]
 fn values_of_another_program() {

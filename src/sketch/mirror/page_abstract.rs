@@ -1,25 +1,25 @@
-//! The abstract of a page: how its text begins.
+//! The abstract of a page: the start of its text.
 
 use md5::{Digest, Md5};
 
 use crate::sketch::equality::Digester;
-use crate::sketch::{Needs, Scratch, View};
+use crate::sketch::{Needs, Scratch, TokenizedDocument};
 
-/// Bytes of an MD5.
+/// The length of an MD5 in bytes.
 pub(super) const DIGEST_BYTES: usize = 16;
 
-/// Equal MD5 of the abstract.
+/// The method that compares the MD5 of the abstract.
 #[derive(Clone, Debug)]
-pub(super) struct Opening {
-    /// Abstracts have at most so many bytes.
+pub(super) struct Abstract {
+    /// The maximum length of an abstract in bytes.
     pub(super) bytes: usize,
 }
 
-/// Replaces `out` by the first characters of `text` that fit into so many bytes, with one space for
-/// each run of white space between others.
+/// Replaces `out` by the first characters of `text` that fit into `bytes` bytes, with runs of white
+/// space reduced to one space.
 ///
 /// Reads no more of the text than it needs.
-pub(super) fn opening(text: &[u8], bytes: usize, out: &mut String) {
+pub(super) fn page_abstract(text: &[u8], bytes: usize, out: &mut String) {
     out.clear();
     let mut space = false;
     for character in text.utf8_chunks().flat_map(|chunk| chunk.valid().chars()) {
@@ -31,14 +31,14 @@ pub(super) fn opening(text: &[u8], bytes: usize, out: &mut String) {
             out.push(' ');
         }
         if out.len() + character.len_utf8() > bytes {
-            // The space alone might be what did not fit.
+            // The space itself may not fit.
             return out.truncate(bytes);
         }
         out.push(character);
     }
 }
 
-impl Digester for Opening {
+impl Digester for Abstract {
     fn name(&self) -> &'static str {
         "mirror-1"
     }
@@ -55,9 +55,14 @@ impl Digester for Opening {
         Needs::default()
     }
 
-    fn digest(&self, document: View<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn digest(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let text = &mut scratch.letters;
-        opening(document.text, self.bytes, text);
+        page_abstract(document.text, self.bytes, text);
         if !text.is_empty() {
             out.extend_from_slice(&Md5::digest(text.as_bytes()));
         }

@@ -1,31 +1,31 @@
-//! Parameters of methods, from what people write to what methods use.
+//! Parameters of methods: their domains, and parsing of their values.
 
 use std::fmt;
 
 use crate::{Error, ErrorKind, Result};
 
-/// Shares are multiples of one millionth.
+/// The denominator of proportions, which are multiples of one millionth.
 pub const SHARE_DENOMINATOR: u64 = 1_000_000;
 
-/// A parameter that people may set.
+/// A parameter of a method.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// What it is called.
+    /// The name of the parameter.
     pub name: &'static str,
-    /// What it does, in a phrase.
+    /// Its meaning, in a phrase.
     pub meaning: &'static str,
-    /// Its value unless told otherwise.
+    /// The default value.
     pub default: &'static str,
-    /// What values there are.
+    /// The valid values.
     pub domain: Domain,
 }
 
-/// What values a parameter may have.
+/// The domain of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
-    /// A whole number, at least and at most.
+    /// An integer in an inclusive range.
     Integer(u64, u64),
-    /// A share above zero and at most one, of at most six decimals.
+    /// A proportion in (0, 1], with at most six decimals.
     Share,
     /// One of these words.
     Word(&'static [&'static str]),
@@ -43,7 +43,7 @@ impl fmt::Display for Domain {
 
 /// A value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+enum Value {
     Integer(u64),
     /// In millionths.
     Share(u64),
@@ -69,7 +69,7 @@ impl Domain {
     }
 }
 
-/// A decimal number above zero and at most one, in millionths.
+/// Parses a decimal number in (0, 1] to millionths.
 fn parse_share(text: &str) -> Option<u64> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -108,11 +108,11 @@ pub struct Values {
 }
 
 impl Values {
-    /// The defaults, but for what `settings` (`name=value`, joined by commas) says.
+    /// The defaults, overridden by `settings` (`name=value`, separated by commas).
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for a parameter that there is not, one set twice, or a value
-    /// outside its bounds; names the parameter, the value and the bounds.
+    /// [`ErrorKind::Parameter`] for an unknown parameter, one set twice, or a value out of bounds;
+    /// the message has the parameter, the value and the bounds.
     pub(super) fn parse(
         method: &'static str,
         parameters: &'static [Parameter],
@@ -163,7 +163,7 @@ impl Values {
         }
     }
 
-    /// The whole number that `name` is.
+    /// The integer value of parameter `name`.
     ///
     /// # Panics
     /// If the method has no such parameter.
@@ -174,7 +174,7 @@ impl Values {
         }
     }
 
-    /// The share that `name` is: numerator and denominator.
+    /// The proportion value of parameter `name`: numerator and denominator.
     ///
     /// # Panics
     /// If the method has no such parameter.
@@ -185,7 +185,7 @@ impl Values {
         }
     }
 
-    /// The word that `name` is.
+    /// The word value of parameter `name`.
     ///
     /// # Panics
     /// If the method has no such parameter.
@@ -196,7 +196,7 @@ impl Values {
         }
     }
 
-    /// Name and value of each, as text.
+    /// The name and value of each parameter, as text.
     pub fn list(&self) -> Vec<(&'static str, String)> {
         let names = self.parameters.iter().map(|known| known.name);
         names
