@@ -115,3 +115,35 @@ fn a_large_vocabulary() {
     let plenty = place.read("plenty.txt").into_bytes();
     check(&place, 64, std::iter::once(plenty));
 }
+
+/// Pages whose trees would take up to 150 times their length in memory.
+#[cfg(feature = "html")]
+#[test]
+fn trees_of_pages_are_bounded() {
+    const PAGE_BYTES: usize = 8_000_000;
+    /// For the tree of a page.
+    const TREE_MIB: usize = 300;
+    let place = Workplace::empty();
+    let fonts: String = (0..20).map(|size| format!("<font size={size}>")).collect();
+    let numbered: String = (0..40).map(|number| format!(" a{number}=1")).collect();
+    for (start, unit) in [
+        ("<p>text", "<!>"),
+        ("<p>text", "x<!---->"),
+        ("<p>text", "</p>"),
+        (
+            &*format!("<p>{fonts}</p>"),
+            "<p>x, and a few words that follow it</p>",
+        ),
+        ("", &*format!("<p{numbered}>x")),
+    ] {
+        let page = start.to_owned() + &unit.repeat(PAGE_BYTES / unit.len());
+        place.write("page.html", page);
+        let _ = std::fs::remove_dir_all(place.path("out"));
+        let limit = (240 + BESIDES_MIB + TREE_MIB) << 10;
+        let line = format!(
+            "ulimit -d {limit} && exec {SIMTOOL} dedup page.html -o out --memory 240M --threads 1 --quiet"
+        );
+        let mut command = place.command("sh");
+        command.args(["-c", &line]).assert().success().stderr("");
+    }
+}

@@ -123,7 +123,7 @@ fn a_hundred_thousand_tiny_pages() {
 }
 
 #[test]
-fn more_hits_than_memory_holds_at_every_distance() {
+fn many_hits_are_the_same_with_little_memory_at_every_distance() {
     let mut random = Random(4);
     let mut articles = Vec::new();
     for number in 0..20_000 {

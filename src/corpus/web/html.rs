@@ -172,6 +172,13 @@ mod tests {
                 .collect::<String>(),
             "<p>".repeat(count) + &"<a href=/>x</a>".repeat(count),
             "<li>x".repeat(2 * count),
+            // Few elements as they are written, many nodes.
+            "<p>text".to_owned() + &"<!>".repeat(6 * count),
+            "<p>text".to_owned() + &"x<!---->".repeat(3 * count),
+            "<p>text".to_owned() + &"</p>".repeat(6 * count),
+            "<p><b id=1><b id=2><b id=3><b id=4><b id=5><b id=6></p>".to_owned()
+                + &"<p>x".repeat(count),
+            "<p a b c d e f g h i j k l>x".repeat(count),
         ];
         for html in pages {
             assert_eq!(

@@ -26,11 +26,22 @@ pub(super) enum Token<'a> {
 pub(super) struct Tokens<'a> {
     html: &'a [u8],
     at: usize,
+    passed: usize,
 }
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(html: &'a [u8]) -> Self {
-        Tokens { html, at: 0 }
+        Tokens {
+            html,
+            at: 0,
+            passed: 0,
+        }
+    }
+
+    /// How many comments and declarations were passed over so far.
+    #[cfg(feature = "html")]
+    pub(super) fn passed(&self) -> usize {
+        self.passed
     }
 
     /// Passes over all that stands before the end tag called `name`, or over all that is left.
@@ -98,8 +109,12 @@ impl<'a> Iterator for Tokens<'a> {
                 [b'<', b'/', letter, ..] if letter.is_ascii_alphabetic() => {
                     return Some(Token::Close(self.tag(start + 2)?.0));
                 }
-                [b'<', b'!', b'-', b'-', ..] => self.pass_comment(start + 4),
+                [b'<', b'!', b'-', b'-', ..] => {
+                    self.passed += 1;
+                    self.pass_comment(start + 4);
+                }
                 [b'<', b'!' | b'?' | b'/', ..] => {
+                    self.passed += 1;
                     self.at = memchr(b'>', rest).map_or(self.html.len(), |end| start + end + 1);
                 }
                 _ => {
