@@ -73,7 +73,10 @@ fn leaves_out_stop_words(method: &Spec) -> bool {
 }
 
 fn reads_words(method: &Spec) -> Result<bool> {
-    let counts_words = method.ahead().iter().any(|count| count.unit == Unit::Words);
+    let counts_words = method
+        .required_counts()
+        .iter()
+        .any(|count| count.unit == Unit::Words);
     Ok(counts_words || preview_of(method)?.needs() != Needs::default())
 }
 
