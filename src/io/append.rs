@@ -1,24 +1,26 @@
-//! Reading behind what is there.
+//! Positioned reads appended to a `Vec` without zero-filling it.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// Appends up to `want` bytes that `file` has from `offset` on, by one call of the system; returns
-/// how many, 0 at the end.
+/// Appends up to `want` bytes of `file` from `offset` on, by one system call. Returns the number of
+/// bytes, 0 at the end of the file.
 ///
-/// The room is not filled with zeros first, which would touch all of it twice.
+/// The spare capacity is not zeroed first, which would write all of it twice.
 ///
 /// # Errors
-/// Those of the system, [`io::ErrorKind::Interrupted`] among them; `out` is as it was then.
+/// Those of the system, including [`io::ErrorKind::Interrupted`]; `out` is unchanged then.
 pub fn append_at(file: &File, offset: u64, want: usize, out: &mut Vec<u8>) -> io::Result<usize> {
     let offset = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
     out.reserve(want);
     let room = &mut out.spare_capacity_mut()[..want];
-    // SAFETY: the system writes at most `want` bytes, from the start of `room`, which has as many.
+    // SAFETY: the system writes at most `want` bytes from the start of `room`, which has at least
+    // `want`.
     let read = unsafe { libc::pread(file.as_raw_fd(), room.as_mut_ptr().cast(), want, offset) };
     let read = usize::try_from(read).map_err(|_| io::Error::last_os_error())?;
-    // SAFETY: as many bytes behind the end have been written, and they are within the capacity.
+    // SAFETY: the system has initialised that many bytes after the end, and they are within the
+    // capacity.
     unsafe { out.set_len(out.len() + read) };
     Ok(read)
 }

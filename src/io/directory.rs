@@ -1,4 +1,4 @@
-//! What happens to names in a directory.
+//! Durable operations on directory entries.
 
 use super::faults::{Faults, Operation};
 use super::{read_error, write_error};
@@ -7,7 +7,7 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Creates the directory `path`; its parents have to exist. Not an error if it is there.
+/// Creates the directory `path`, whose parent must exist. No error if it exists already.
 ///
 /// # Errors
 /// [`ErrorKind::Write`](crate::ErrorKind::Write) if that fails.
@@ -21,8 +21,8 @@ pub fn create(path: &Path, faults: &Faults) -> Result<()> {
         .map_err(|cause| write_error(path, "cannot be created", cause))
 }
 
-/// Creates the directory `path` and those above it that are missing, durably: a power loss takes
-/// none of them, and with it what was published in it.
+/// Creates the directory `path` and its missing parents durably, so that a power loss does not
+/// remove them and the files published in them.
 ///
 /// # Errors
 /// [`ErrorKind::Write`](crate::ErrorKind::Write) if that fails.
@@ -34,7 +34,7 @@ pub fn create_all(path: &Path) -> Result<()> {
     create_all(parent)?;
     match fs::create_dir(path) {
         Err(cause) if !path.is_dir() => return Err(write_error(path, "cannot be made", cause)),
-        // Another thread may have made it meanwhile.
+        // Another thread may have created it meanwhile.
         _ => {}
     }
     let here = parent.as_os_str().is_empty();
@@ -44,10 +44,10 @@ pub fn create_all(path: &Path) -> Result<()> {
     )
 }
 
-/// Whether there is something called `path`.
+/// Whether `path` exists.
 ///
 /// # Errors
-/// [`ErrorKind::Read`](crate::ErrorKind::Read) if nobody can know.
+/// [`ErrorKind::Read`](crate::ErrorKind::Read) if the system cannot tell.
 pub fn exists(path: &Path) -> Result<bool> {
     match path.try_exists() {
         Err(cause) if cause.kind() == std::io::ErrorKind::NotADirectory => Ok(false),
@@ -55,7 +55,7 @@ pub fn exists(path: &Path) -> Result<bool> {
     }
 }
 
-/// Makes the names in `path` durable.
+/// Makes the entries of directory `path` durable.
 ///
 /// # Errors
 /// [`ErrorKind::Write`](crate::ErrorKind::Write) if that fails.
@@ -80,7 +80,7 @@ pub fn list(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(entries)
 }
 
-/// Removes the file `path`. Not an error if there is none.
+/// Removes the file `path`. No error if it does not exist.
 ///
 /// # Errors
 /// [`ErrorKind::Write`](crate::ErrorKind::Write) if that fails.
@@ -96,7 +96,7 @@ pub fn remove(path: &Path, faults: &Faults) -> Result<()> {
     }
 }
 
-/// Writes `bytes` to the file `path` in one step: it is what it was, or complete and durable.
+/// Replaces the file `path` by `bytes` atomically and durably.
 ///
 /// # Errors
 /// [`ErrorKind::Write`](crate::ErrorKind::Write) if that fails.

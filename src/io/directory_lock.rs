@@ -1,4 +1,4 @@
-//! One process at a time in a directory.
+//! Exclusive locks on directories.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -8,26 +8,26 @@ use std::path::Path;
 use super::write_error;
 use crate::Result;
 
-/// An advisory lock (`flock`) on a directory itself: no file in it has to stay for it. The system
-/// releases it when the process ends; dropping it does too.
+/// An advisory lock (`flock`) on a directory itself, which needs no lock file. It is released when
+/// dropped, or by the system when the process ends.
 #[derive(Debug)]
 pub struct DirectoryLock {
     _directory: File,
 }
 
-/// What became of an attempt to lock a directory.
+/// The result of an attempt to lock a directory.
 #[derive(Debug)]
 pub enum LockAttempt {
     /// This process has the lock.
     Locked(DirectoryLock),
     /// Another process has it.
     Busy,
-    /// The file system has no locks for directories (NFS, for one).
+    /// The file system does not support locks on directories (such as NFS).
     Unsupported(io::Error),
 }
 
 impl DirectoryLock {
-    /// Locks the existing directory `path` for this process alone, without waiting.
+    /// Locks the existing directory `path` exclusively, without waiting.
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the directory cannot be opened, or if it
@@ -49,7 +49,7 @@ impl DirectoryLock {
     }
 }
 
-/// Whether `path` still leads to the open `file`.
+/// Whether `path` still refers to the open `file`.
 pub(super) fn is_still(path: &Path, file: &File) -> io::Result<bool> {
     let (named, held) = (std::fs::metadata(path)?, file.metadata()?);
     Ok((named.dev(), named.ino()) == (held.dev(), held.ino()))

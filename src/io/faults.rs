@@ -1,4 +1,4 @@
-//! Failures on demand, for tests of what a program does when its disk fails.
+//! Fault injection, for tests of failing disks.
 
 use std::io;
 use std::path::Path;
@@ -7,13 +7,13 @@ use std::sync::Arc;
 /// A change of the file system that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// A file or directory comes into being.
+    /// A file or directory is created.
     Create,
     /// Bytes are written.
     Write,
     /// A file grows or shrinks.
     Resize,
-    /// What was written is made durable.
+    /// Written data are made durable.
     Sync,
     /// A file gets its final name.
     Rename,
@@ -23,14 +23,15 @@ pub enum Operation {
 
 type Hook = dyn Fn(Operation, &Path) -> io::Result<()> + Send + Sync;
 
-/// Asked before every change of a file; by default, nothing fails.
+/// A hook called before every change of a file; by default, no operation fails.
 ///
 /// Clones share their hook.
 #[derive(Clone, Default)]
 pub struct Faults(Option<Arc<Hook>>);
 
 impl Faults {
-    /// Lets `hook` decide which operations fail; it is called before each.
+    /// Creates faults from `hook`, which is called before each operation and decides whether it
+    /// fails.
     pub fn decided_by(
         hook: impl Fn(Operation, &Path) -> io::Result<()> + Send + Sync + 'static,
     ) -> Faults {
@@ -38,7 +39,7 @@ impl Faults {
     }
 
     /// # Errors
-    /// What the hook says.
+    /// The error that the hook returns.
     pub(crate) fn before(&self, operation: Operation, file: &Path) -> io::Result<()> {
         match &self.0 {
             None => Ok(()),

@@ -1,16 +1,17 @@
-//! The truncation guard: a mapped file that shrinks fails as a file, not as the process.
+//! The truncation guard: a mapped file that shrinks is an error of the file, not the end of the
+//! process.
 //!
-//! Reading a page of a mapping that lies behind the end of its file raises SIGBUS, which would end
-//! the process. The guard keeps a registry of the mappings that are alive. On a fault inside one
-//! of them, its handler notes the offset and lays anonymous zero pages over the rest of that
-//! mapping; the reader continues over zeros, and [`Input::verify`](super::Input::verify) then
-//! fails for this input alone. Every other SIGBUS goes to the handler that was there before.
+//! Reading a page of a mapping beyond the end of its file raises SIGBUS, which would end the
+//! process. The guard has a registry of live mappings. On a fault inside one of them, its handler
+//! records the offset and maps anonymous zero pages over the rest of that mapping. The reader
+//! continues with zeros, and [`Input::verify`](super::Input::verify) then fails for this input
+//! alone. Every other SIGBUS is passed to the previous handler.
 //!
-//! The handler takes no lock and allocates nothing. It may look at a slot that another thread is
-//! just changing, so each slot carries a generation, odd while its range is written; a range
-//! whose generation was odd or moved is not the one that faulted, because the faulting thread
-//! borrows its own mapping and thereby keeps its slot as it is. Slots change once per input:
-//! sequential consistency everywhere costs nothing that could be measured.
+//! The handler takes no lock and allocates nothing. It may read a slot that another thread is
+//! changing, so each slot has a generation, which is odd while its range is written. A range whose
+//! generation is odd or changes is not the one that faulted: the faulting thread borrows its own
+//! mapping, so its slot cannot change. Slots change once per input, so sequential consistency
+//! everywhere has no measurable cost.
 
 use crate::{Error, ErrorKind, Result};
 use std::ffi::{c_int, c_void};
@@ -18,13 +19,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::{io, mem, ptr};
 
-/// How many mappings can be alive at a time: the usual bound on open files.
+/// The maximum number of live mappings: the usual limit on open files.
 pub const SLOTS: usize = 1024;
 
 /// Installs the guard's SIGBUS handler for the process; later calls do nothing.
 ///
-/// Only a program calls this, early in `main`: signal handlers belong to the process. From then
-/// on [`Input::open`](super::Input::open) maps files instead of reading them.
+/// Only a program should call this, early in `main`, since signal handlers belong to the process.
+/// From then on [`Input::open`](super::Input::open) maps files instead of reading them.
 ///
 /// # Errors
 /// [`ErrorKind::Read`] if the operating system refuses the handler.
@@ -41,9 +42,9 @@ pub fn install() -> Result<()> {
     // SAFETY: an all-zero sigaction is a valid value (default action, no flags, empty mask).
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
     action.sa_sigaction = on_bus_error as *const () as libc::sighandler_t;
-    // On the alternate stack, where there is one, as the runtime's own handler.
+    // On the alternate stack if there is one, like the runtime's own handler.
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: as above.
+    // SAFETY: an all-zero sigaction is a valid value.
     let mut previous: libc::sigaction = unsafe { mem::zeroed() };
     // SAFETY: both calls get valid pointers or null; the previous handler is known before the new
     // one can run, and `on_bus_error` has the signature that SA_SIGINFO asks for.
@@ -72,7 +73,7 @@ static PAGE_BYTES: AtomicUsize = AtomicUsize::new(4096);
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 static REGISTRY: [Slot; SLOTS] = [const { Slot::new() }; SLOTS];
 
-/// A place in the registry; free while `start` is 0.
+/// A slot of the registry; free while `start` is 0.
 struct Slot {
     generation: AtomicUsize,
     start: AtomicUsize,
@@ -92,7 +93,7 @@ impl Slot {
         }
     }
 
-    /// Takes the slot for the addresses `start..end`, unless it is taken.
+    /// Takes the slot for the addresses `start..end`; `false` if it is taken.
     fn claim(&self, start: usize, end: usize) -> bool {
         let generation = self.generation.load(SeqCst);
         let free = generation.is_multiple_of(2) && self.start.load(SeqCst) == 0;
@@ -129,12 +130,12 @@ impl Slot {
     }
 }
 
-/// The registration of one live mapping; dropping it ends the protection, so it has to be dropped
-/// before the mapping is.
+/// The registration of a live mapping. Dropping it ends the protection, so it must be dropped
+/// before the mapping.
 pub(super) struct Registration(&'static Slot);
 
 impl Registration {
-    /// Protects the mapping that holds `bytes`; `None` if all [`SLOTS`] are taken.
+    /// Registers the mapping of `bytes`; `None` if all [`SLOTS`] are taken.
     pub(super) fn protect(bytes: &[u8]) -> Option<Registration> {
         let start = bytes.as_ptr() as usize;
         let end = (start + bytes.len()).next_multiple_of(PAGE_BYTES.load(SeqCst));
@@ -144,7 +145,8 @@ impl Registration {
             .map(Registration)
     }
 
-    /// The smallest offset at which the mapping could not be read; zeros may stand from there on.
+    /// The smallest offset at which the mapping could not be read, if any; from there on it may
+    /// contain zeros.
     pub(super) fn fault(&self) -> Option<usize> {
         Some(self.0.fault.load(SeqCst)).filter(|&offset| offset != NO_FAULT)
     }
@@ -166,7 +168,7 @@ extern "C" fn on_bus_error(signal: c_int, info: *mut libc::siginfo_t, context: *
     }
 }
 
-/// Lays zero pages over the registered mapping around `address`, from its page to the end.
+/// Maps zero pages over the registered mapping around `address`, from its page to the end.
 fn replace_with_zeros(address: usize) -> bool {
     for slot in &REGISTRY {
         let Some(range) = slot.range().filter(|range| range.contains(&address)) else {
@@ -175,9 +177,9 @@ fn replace_with_zeros(address: usize) -> bool {
         slot.fault.fetch_min(address - range.start, SeqCst);
         let page = address & !(PAGE_BYTES.load(SeqCst) - 1);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-        // SAFETY: `page..range.end` lies inside one mapping that is registered, hence alive and
-        // read-only, and whose faulting reader waits for this handler to return. mmap is a plain
-        // system call here, and errno stays as it was when it succeeds.
+        // SAFETY: `page..range.end` is inside one registered mapping, which is live and read-only,
+        // and whose faulting reader waits for this handler to return. mmap is a plain system call
+        // here and does not change errno if it succeeds.
         let mapped = unsafe {
             let place = ptr::without_provenance_mut(page);
             libc::mmap(place, range.end - page, libc::PROT_READ, flags, -1, 0)
@@ -187,7 +189,7 @@ fn replace_with_zeros(address: usize) -> bool {
     false
 }
 
-/// Does what would have happened without the guard.
+/// Passes the signal to the previous handler or default action.
 fn pass_on(is_fault: bool, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let previous = PREVIOUS.get();
     let handler = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
@@ -218,7 +220,7 @@ mod tests {
     use std::os::unix::process::ExitStatusExt;
     use std::process::{Command, ExitStatus};
 
-    /// Names what the child process that a test starts has to do.
+    /// Names the action of the child process that a test starts.
     const CHILD: &str = "SIMTOOL_TEST_GUARD_CHILD";
 
     fn run_child(task: &str) -> ExitStatus {
@@ -252,7 +254,7 @@ mod tests {
         }
     }
 
-    /// Reads a mapping that the guard does not know, behind the end of its file.
+    /// Reads an unregistered mapping beyond the end of its file.
     fn fault_outside() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(8192).unwrap();
@@ -267,7 +269,7 @@ mod tests {
         unsafe { libc::raise(libc::SIGBUS) };
     }
 
-    /// Not a test of its own: what the other tests run in a child process.
+    /// Not a test by itself: the code that other tests run in a child process.
     #[test]
     fn child() {
         let Ok(task) = std::env::var(CHILD) else {

@@ -1,4 +1,4 @@
-//! The bytes of one named input.
+//! Named inputs as byte slices.
 
 use super::guard::{self, Registration};
 use super::{read_error, write_error};
@@ -9,14 +9,13 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A stream is copied in steps of so many bytes.
+/// Bytes per step when copying a stream.
 const STEP_BYTES: usize = 1 << 20;
 
-/// The bytes of one named input: mapped under the [`guard`], in memory without it.
+/// The bytes of one named input: mapped if the [`guard`] is installed, else in memory.
 ///
-/// The bytes are what the file held only if [`verify`](Input::verify) succeeds after their last
-/// use. Each input that comes from a file keeps it open, and mapped ones are at most
-/// [`guard::SLOTS`] at a time.
+/// The bytes are those of the file only if [`verify`](Input::verify) succeeds after their last use.
+/// Each input from a file keeps it open. At most [`guard::SLOTS`] inputs can be mapped at a time.
 pub struct Input {
     name: PathBuf,
     bytes: Bytes,
@@ -25,11 +24,11 @@ pub struct Input {
 
 enum Bytes {
     Owned(Vec<u8>),
-    /// The registration comes first because it has to be dropped first.
+    /// The registration is declared first because it must be dropped first.
     Mapped(Registration, Mmap),
 }
 
-/// The open file behind an input, and what was known of it when it was opened.
+/// The open file of an input, and its metadata when it was opened.
 struct Source {
     file: File,
     opened: Metadata,
@@ -38,15 +37,15 @@ struct Source {
 impl Input {
     /// Opens the file `path`.
     ///
-    /// A regular file is mapped, or read into memory where the [`guard`] is not installed; memory
-    /// mapped this way is page cache that the system takes back at need. Whatever else can be
-    /// read (a FIFO, a terminal, a process substitution, a file in `/proc` that has bytes but no
-    /// size) is [spooled](Input::spool) into `spool_directory`, which is not touched otherwise.
+    /// A regular file is mapped, or read into memory if the [`guard`] is not installed. Mapped
+    /// memory is page cache, which the system reclaims when needed. Anything else that can be read
+    /// (a FIFO, a terminal, a process substitution, a file in `/proc` with bytes but no size) is
+    /// [spooled](Input::spool) into `spool_directory`, which is not used otherwise.
     ///
     /// # Errors
-    /// [`ErrorKind::Read`] if the file is missing, a directory, unreadable, or one mapping too
-    /// many; [`ErrorKind::Changed`] if it changed while it was read into memory;
-    /// [`ErrorKind::Memory`] if it did not fit there; those of [`Input::spool`] for a stream.
+    /// [`ErrorKind::Read`] if the file is missing, a directory, or unreadable, or if too many files
+    /// are mapped; [`ErrorKind::Changed`] if it changed while it was read into memory;
+    /// [`ErrorKind::Memory`] if it does not fit in memory; those of [`Input::spool`] for a stream.
     pub fn open(path: &Path, spool_directory: &Path) -> Result<Input> {
         let file = File::open(path).map_err(|cause| read_error(path, cause))?;
         let opened = file.metadata().map_err(|cause| read_error(path, cause))?;
@@ -70,12 +69,11 @@ impl Input {
         })
     }
 
-    /// Takes everything that `reader` gives, for example standard input, as an input called
-    /// `name`.
+    /// Reads `reader` to its end, for example standard input, as an input called `name`.
     ///
-    /// The stream is copied into an unnamed temporary file in `directory`, which is mapped: memory
-    /// stays bounded by 1 MiB and the file vanishes with the input, also when the process is
-    /// killed. Where the [`guard`] is not installed, the stream is collected in memory instead.
+    /// The stream is copied into an unnamed temporary file in `directory`, which is mapped. This
+    /// takes 1 MiB of memory, and the file disappears with the input, even if the process is
+    /// killed. If the [`guard`] is not installed, the stream is collected in memory instead.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if `reader` fails, [`ErrorKind::Write`] naming `directory` if the copy
@@ -122,7 +120,7 @@ impl Input {
         }
     }
 
-    /// The bytes. Of a file that is truncated meanwhile, the missing ones become zeros.
+    /// The bytes. If the file is truncated meanwhile, the missing ones become zeros.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
             Bytes::Owned(bytes) => bytes,
@@ -130,7 +128,7 @@ impl Input {
         }
     }
 
-    /// The name that the input was opened under, for messages.
+    /// The name under which the input was opened, for messages.
     pub fn name(&self) -> &Path {
         &self.name
     }
@@ -145,17 +143,17 @@ impl Input {
         self.bytes().is_empty()
     }
 
-    /// Checks, after the last use of [`bytes`](Input::bytes), that they were those of the file.
+    /// Checks, after the last use of [`bytes`](Input::bytes), that the file did not change.
     ///
-    /// Size and modification time have to be those at opening. The time of the last change of the
-    /// inode, which shows a modification whose time was set back, has to be too, unless link
-    /// count, permissions or owner explain it: a file may be unlinked, replaced or linked while it
-    /// is read. A modification that keeps the size escapes if it falls into the same tick of the
+    /// Size and modification time must be those at opening. The change time of the inode, which
+    /// reveals a reset modification time, must be unchanged too, unless a changed link count,
+    /// permission or owner explains it: a file may be unlinked, replaced or linked while it is
+    /// read. A modification that keeps the size is missed if it happens in the same tick of the
     /// file system's clock as the opening.
     ///
     /// # Errors
-    /// [`ErrorKind::Changed`] if the file was modified or truncated, with both sizes;
-    /// [`ErrorKind::Read`] if it is as it was, but a part of it could not be read.
+    /// [`ErrorKind::Changed`] with both sizes if the file was modified or truncated;
+    /// [`ErrorKind::Read`] if it is unchanged but a part of it could not be read.
     pub fn verify(&self) -> Result<()> {
         let Some(Source { file, opened }) = &self.source else {
             return Ok(());
@@ -176,8 +174,8 @@ impl Input {
     }
 }
 
-/// Whether `file` has bytes but no size, as files in `/proc` that the kernel makes up as they are
-/// read: to be taken for a stream.
+/// Whether `file` has bytes but no size, like files in `/proc` that the kernel generates on
+/// reading. Such a file is treated as a stream.
 ///
 /// # Errors
 /// [`ErrorKind::Read`] if it cannot be read.
@@ -185,11 +183,11 @@ pub(crate) fn is_sizeless_stream(name: &Path, mut file: &File, opened: &Metadata
     if opened.len() > 0 {
         return Ok(false);
     }
-    // The first byte is read again: the position of such a file can be set back.
+    // The first byte will be read again, since such a file can be rewound.
     let unreadable = |cause| read_error(name, cause);
     let has_bytes = file.read(&mut [0]).map_err(unreadable)? > 0;
     file.rewind().map_err(unreadable)?;
-    // A file that has just got its first bytes has a size now.
+    // A regular file that was empty before may have a size now.
     Ok(has_bytes && file.metadata().map_err(unreadable)?.len() == 0)
 }
 
@@ -201,11 +199,11 @@ fn map(name: &Path, file: &File, size: u64) -> Result<Bytes> {
             .caused_by(cause)
     };
     let length = usize::try_from(size).map_err(|cause| unmappable(io::Error::other(cause)))?;
-    // SAFETY: the mapping is private to this module and read-only; if the file shrinks, the guard
-    // puts zeros in its place, and if it changes, `verify` fails. What it holds meanwhile is
-    // untrusted bytes in either case.
+    // SAFETY: the mapping is private to this module and read-only. If the file shrinks, the guard
+    // maps zeros in its place; if it changes, `verify` fails. Its bytes are untrusted in either
+    // case.
     let map = unsafe { MmapOptions::new().len(length).map(file) }.map_err(unmappable)?;
-    // Only a hint: larger read-ahead, and pages behind the reader are the first to be taken back.
+    // Only a hint: larger read-ahead, and pages already read are reclaimed first.
     let _ = map.advise(Advice::Sequential);
     match Registration::protect(&map) {
         Some(registration) => Ok(Bytes::Mapped(registration, map)),

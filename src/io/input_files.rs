@@ -1,4 +1,4 @@
-//! The files that a command reads, which none of its outputs may replace.
+//! The files that a command reads, which its outputs must not replace.
 
 use super::remote;
 use crate::{Error, ErrorKind, Result};
@@ -10,28 +10,28 @@ use std::path::{Path, PathBuf};
 
 /// The name of standard input, and of standard output.
 const STREAM: &str = "-";
-/// An output that any number of others may share.
+/// An output that several flags may share.
 const NULL_DEVICE: &str = "/dev/null";
-/// As many symbolic links as Linux follows in one path.
+/// The maximum number of symbolic links that Linux follows in one path.
 const MOST_LINKS: usize = 40;
 
 /// The files that a command reads and those that it writes.
 ///
-/// Every input is added before the first output is claimed. A file is recognised by its device and
-/// inode number: by the same name, another spelling, a symbolic link or a hard link. FIFOs,
-/// terminals and other devices may be read and written under one name.
+/// Every input must be added before the first output. A file is identified by its device and inode
+/// number, so that other spellings, symbolic links and hard links are recognised. FIFOs, terminals
+/// and other devices may be both read and written.
 #[derive(Debug, Default)]
 pub struct InputFiles {
     /// The name of each input, by device and inode number.
     files: HashMap<(u64, u64), PathBuf>,
-    /// Directories whose files belong to the command: the real path and the name of each.
+    /// Directories whose files the command manages: the real path and the name of each.
     directories: Vec<(PathBuf, PathBuf)>,
     /// The flag that names each output, by its real path.
     outputs: HashMap<PathBuf, String>,
 }
 
 impl InputFiles {
-    /// Adds an input; `-` is standard input. A path that leads to no regular file has no effect.
+    /// Adds an input; `-` is standard input. A path that is not a regular file has no effect.
     pub fn add(&mut self, input: &Path) {
         let (path, name) = match input.as_os_str() == STREAM {
             true => (Path::new("/dev/stdin"), Path::new("standard input")),
@@ -42,7 +42,7 @@ impl InputFiles {
         }
     }
 
-    /// Adds a directory, such as that of an index, in which no output may lie.
+    /// Adds a directory, such as that of an index, which must not contain an output.
     pub fn add_directory(&mut self, directory: &Path) {
         let real = real_path(directory, MOST_LINKS);
         self.directories.push((real, directory.to_owned()));
@@ -86,13 +86,13 @@ impl InputFiles {
     }
 }
 
-/// Device and inode number of the regular file that `path` leads to.
+/// The device and inode number of the regular file at `path`.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     Some((found.dev(), found.ino()))
 }
 
-/// The path without links that `path` stands for, whether it exists or not.
+/// The real path of `path`, which need not exist.
 fn real_path(path: &Path, most_links: usize) -> PathBuf {
     if let Ok(real) = fs::canonicalize(path) {
         return real;
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    /// A directory with `input`, `other`, an index and links.
+    /// Creates a directory with `input`, `other`, an index and links.
     fn directory() -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
         let place = |name: &str| directory.path().join(name);

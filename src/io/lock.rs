@@ -1,4 +1,4 @@
-//! One writer at a time.
+//! Advisory locks on files.
 
 use super::regular::{open_regular, read_regular};
 use super::{read_error, write_error};
@@ -8,19 +8,18 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// How often a file that was replaced while it was being locked is opened again.
+/// The number of attempts to lock a file that is replaced meanwhile.
 const ATTEMPTS: usize = 10;
 
-/// An advisory lock (`flock`) on a file. The system releases it when the process ends, however it
-/// ends; dropping it does too.
+/// An advisory lock (`flock`) on a file. It is released when dropped, or by the system when the
+/// process ends for any reason.
 #[derive(Debug)]
 pub struct FileLock {
     file: File,
 }
 
 impl FileLock {
-    /// Locks `path`, which is created if need be, for this process alone; `None` if somebody else
-    /// has locked it.
+    /// Locks `path` exclusively, creating it if necessary; `None` if another process has locked it.
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the file cannot be created or locked.
@@ -31,7 +30,7 @@ impl FileLock {
             .map_err(|cause| unlockable(path, cause))
     }
 
-    /// Locks the existing file `path` for this process alone; `None` if another one has locked it.
+    /// Locks the existing file `path` exclusively; `None` if another process has locked it.
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the file is missing or cannot be locked.
@@ -42,7 +41,7 @@ impl FileLock {
             .map_err(|cause| unlockable(path, cause))
     }
 
-    /// Locks the existing file `path` together with other readers; `None` if a writer has it.
+    /// Locks the existing file `path` as a shared lock; `None` if a writer has locked it.
     ///
     /// # Errors
     /// [`ErrorKind::Read`](crate::ErrorKind::Read) if the file cannot be opened or locked.
@@ -51,7 +50,7 @@ impl FileLock {
             .map_err(|cause| read_error(path, cause))
     }
 
-    /// Whether `path` still leads to the locked file, and not to another one in its place.
+    /// Whether `path` still refers to the locked file.
     pub fn is_at(&self, path: &Path) -> bool {
         let same = || -> io::Result<bool> {
             let (locked, found) = (self.file.metadata()?, fs::metadata(path)?);
@@ -61,8 +60,8 @@ impl FileLock {
     }
 }
 
-/// Locks the file at `path`, and opens it again if the name leads to another file once the lock is
-/// held: another process may lock that one.
+/// Locks the file at `path`. If the path refers to another file once the lock is held, tries again
+/// with that file, since another process may lock it.
 fn lock(
     path: &Path,
     mut open: impl FnMut() -> io::Result<File>,
@@ -124,7 +123,7 @@ mod tests {
         let open = || {
             let file = File::create(&path)?;
             opened += 1;
-            // Removed between opening and locking, once.
+            // Removes the file once, between opening and locking.
             if opened == 1 {
                 fs::remove_file(&path)?;
             }

@@ -1,12 +1,12 @@
-//! Which bytes can be trusted?
+//! Files: verified inputs, atomic outputs, temporary files and locks.
 //!
-//! Those of an [`Input`] whose [`verify`](Input::verify) succeeded after their last use, and those
-//! under a name that an [`AtomicFile`] published. Everything else (a mapping that somebody
-//! truncated, a file that is half written) is caught here and fails as one file, never as the
-//! process.
+//! Bytes can be trusted in two cases: those of an [`Input`] whose [`verify`](Input::verify)
+//! succeeded after their last use, and those of a file that an [`AtomicFile`] published. All other
+//! cases, such as a truncated mapping or a half-written file, are errors of one file and never end
+//! the process.
 //!
-//! Mappings of inputs exist only under the [`guard`], which the program installs; without it,
-//! inputs are read into memory.
+//! Inputs are mapped only if the program has installed the [`guard`]; without it, they are read
+//! into memory.
 
 pub mod append;
 mod blocks;
@@ -48,7 +48,7 @@ use crate::{Error, ErrorKind};
 use std::io;
 use std::path::Path;
 
-/// The error of an input that cannot be opened or read, with what to do about the usual causes.
+/// The error of an input that cannot be opened or read, with advice for common causes.
 fn read_error(input: &Path, cause: io::Error) -> Error {
     let message = match cause.kind() {
         io::ErrorKind::NotFound => "cannot be read (check the spelling of its name)",

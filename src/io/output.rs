@@ -1,4 +1,4 @@
-//! Files that appear under their name when they are complete, and not before.
+//! Atomic output files, which replace their target only when complete.
 
 use super::{unnamed, write_error};
 use crate::{Error, Result};
@@ -12,28 +12,28 @@ use std::sync::Arc;
 use tempfile::TempPath;
 use xxhash_rust::xxh3::Xxh3;
 
-/// The bytes that an [`AtomicFile`] collects before it writes them.
+/// The buffer size of an [`AtomicFile`] in bytes.
 pub const BUFFER_BYTES: usize = 1 << 20;
 
-/// Names of descriptors that are open already, whatever they lead to.
+/// Paths that refer to open descriptors.
 const DESCRIPTORS: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
 
-/// A file that is written beside its target and takes its place in one step.
+/// A file that is written next to its target and replaces it atomically.
 ///
-/// Until [`publish`](AtomicFile::publish) succeeds, the target is what it was: nothing, or the old
-/// file. Dropping an `AtomicFile` instead removes what was written.
+/// Until [`publish`](AtomicFile::publish) succeeds, the target is unchanged. Dropping an
+/// `AtomicFile` removes what was written.
 ///
 /// The temporary file has no name while it is written, so a process that is killed leaves nothing.
 /// It has one, `.NAME.` and six characters, only between the last two steps of a publication that
 /// replaces a file, and on file systems that have no unnamed files. With a [`Recorder`], it always
 /// has the name that the recorder gives it.
 ///
-/// A target that exists and is not a regular file (`/dev/null`, a FIFO), or that names an open
-/// descriptor (`/dev/stdout`), cannot be replaced; it is appended to directly, and may have
-/// received a part when something fails.
+/// A target that exists and is not a regular file (`/dev/null`, a FIFO), or is an open descriptor
+/// (`/dev/stdout`), cannot be replaced. It is written directly and may have received a part of the
+/// output if an error occurs.
 ///
-/// Errors of [`Write`] do not know the file; [`error`](AtomicFile::error) adds it. After one, all
-/// later writes and `publish` fail too.
+/// Errors of [`Write`] do not name the file; [`error`](AtomicFile::error) adds it. After an error,
+/// all later writes and `publish` fail too.
 pub struct AtomicFile {
     path: PathBuf,
     file: File,
@@ -43,20 +43,20 @@ pub struct AtomicFile {
     recorded: Option<Recorded>,
 }
 
-/// Names temporary files, and is told what is about to be published.
+/// Chooses names of temporary files, and records files before they are published.
 pub trait Recorder: Send + Sync {
-    /// The temporary file, in `directory`, for an output that will be published as `path`. Called
-    /// before the file is created.
+    /// Returns the path of the temporary file in `directory` for an output that will be published
+    /// as `path`. Called before the file is created.
     ///
     /// # Errors
     /// Those of recording the name.
     fn temporary(&self, path: &Path, directory: &Path) -> Result<PathBuf>;
 
-    /// A complete and durable file is about to get the name `path`. Renaming changes neither what
-    /// `file` says of it nor `digest`, the xxh3-128 of its bytes.
+    /// Called before a complete and durable file gets the name `path`. Renaming changes neither its
+    /// metadata `file` nor `digest`, the xxh3-128 of its bytes.
     ///
     /// # Errors
-    /// Those of recording it, which leave `path` as it is.
+    /// Those of recording it; `path` is unchanged then.
     fn publishing(&self, path: &Path, file: &Metadata, digest: u128) -> Result<()>;
 }
 
@@ -67,7 +67,7 @@ struct Replacement {
 }
 
 enum Temporary {
-    /// A file that ends with its descriptor unless it gets a name.
+    /// A file without a name, which disappears with its descriptor unless it gets one.
     Unnamed,
     Named(TempPath),
 }
@@ -81,9 +81,9 @@ struct Recorded {
 impl AtomicFile {
     /// Starts a file that will be published as `path`.
     ///
-    /// Symbolic links are followed: what they point to is replaced. The file gets the permissions
-    /// of the one that it replaces, or those that the process gives to new files. Its owner is
-    /// the user of the process. Opening a FIFO waits for its reader.
+    /// Symbolic links are followed: their target is replaced. The file gets the permissions of the
+    /// one that it replaces, or the default ones of the process. Its owner is the user of the
+    /// process. Opening a FIFO waits for its reader.
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if `path` is a directory or a file without
@@ -92,7 +92,8 @@ impl AtomicFile {
         AtomicFile::open(path, None)
     }
 
-    /// The same with a temporary file that `recorder` names. It must not exist yet.
+    /// Like [`create`](AtomicFile::create), with a temporary file named by `recorder`, which must
+    /// not exist yet.
     ///
     /// # Errors
     /// Those of [`create`](AtomicFile::create) and of `recorder`.
@@ -133,13 +134,13 @@ impl AtomicFile {
         })
     }
 
-    /// Puts the complete file in its place, durably: when this returns, it survives a power loss.
-    /// (A target that cannot be replaced gets the last of its bytes.)
+    /// Publishes the complete file durably: when this returns, it survives a power loss. (For a
+    /// target that is written directly, flushes the buffer.)
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if any byte could not be written; the target
-    /// is then what it was. The last step is to make the new name durable; if only that fails, the
-    /// message says so, and the new file is in place.
+    /// is then unchanged. The last step makes the new name durable. If only that fails, the message
+    /// says so, and the new file is in place.
     pub fn publish(mut self) -> Result<()> {
         self.flush().map_err(|cause| self.error(cause))?;
         let Some(Replacement {
@@ -172,8 +173,8 @@ impl AtomicFile {
             })
     }
 
-    /// A handle for reading what was written, from the start, also after the file was published
-    /// and its name went to another one. Not for a target that is written directly.
+    /// A handle for reading the written bytes from the start, even after the file was published and
+    /// replaced. Not for a target that is written directly.
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the process has no descriptor left.
@@ -181,24 +182,24 @@ impl AtomicFile {
         self.file.try_clone().map_err(|cause| self.error(cause))
     }
 
-    /// The error of this file that `cause`, an error of its [`Write`], stands for.
+    /// The error that names this file for `cause`, an error of its [`Write`].
     pub fn error(&self, cause: io::Error) -> Error {
         write_error(&self.path, "cannot be written", cause)
     }
 }
 
-/// Lets a write beyond the process's limit on file sizes (`ulimit -f`) fail as that write, instead
-/// of ending the process, which could then not remove its temporary files.
+/// Turns a write beyond the file size limit of the process (`ulimit -f`) into an error, instead of
+/// a signal that ends the process before it can remove its temporary files.
 ///
-/// Only a program calls this, early in `main`: signals belong to the process.
+/// Only a program should call this, early in `main`, since signals belong to the process.
 pub fn outlive_file_size_limit() {
     // SAFETY: ignoring a signal runs no code; the call has no other preconditions.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// Every byte goes through the buffer, also those of long slices: a slice of a mapped input that
-/// was truncated is then read here, where the guard sees the fault, and not by the kernel, which
-/// would blame the output ("bad address").
+/// Every byte goes through the buffer, even those of long slices. So a slice of a truncated mapping
+/// is read here, where the guard handles the fault, and not by the kernel, which would report an
+/// error of the output ("bad address").
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.buffer.len() == BUFFER_BYTES {
@@ -224,11 +225,12 @@ impl Write for AtomicFile {
     }
 }
 
-/// Where the bytes of an output go.
+/// The destination of the bytes.
 enum Target {
-    /// Into this open file.
+    /// Directly to this open file.
     Direct(File),
-    /// Into a temporary file that replaces `target`, which has the permissions `mode` if it exists.
+    /// To a temporary file that replaces `target`; `mode` has the permissions of an existing
+    /// target.
     Replaced { target: PathBuf, mode: Option<u32> },
 }
 
@@ -281,13 +283,13 @@ fn create_temporary(
         },
     };
     if mode.is_some() {
-        // Creation applied the mask for new files; this file takes the place of an old one.
+        // Creation applied the umask, but this file replaces an existing one.
         file.set_permissions(permissions)?;
     }
     Ok((file, temporary))
 }
 
-/// Directory and name of the file that `path` leads to, whether it exists or not.
+/// The directory and name of the file at `path`, with links resolved; it need not exist.
 fn resolve(path: &Path) -> io::Result<(PathBuf, OsString)> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
@@ -296,13 +298,13 @@ fn resolve(path: &Path) -> io::Result<(PathBuf, OsString)> {
         .filter(|parent| !parent.as_os_str().is_empty());
     let directory = fs::canonicalize(parent.unwrap_or(Path::new(".")))?;
     match fs::read_link(&path) {
-        // A link that leads nowhere yet; circles were refused when the path was opened.
+        // A dangling link; cycles were refused when the path was opened.
         Ok(link) => resolve(&directory.join(link)),
         Err(_) => Ok((directory, name.to_owned())),
     }
 }
 
-/// `.NAME.`, with NAME cut so that the name of the temporary file is never too long.
+/// `.NAME.`, with NAME truncated so that the name of the temporary file is never too long.
 pub(super) fn temporary_prefix(name: &OsStr) -> OsString {
     let mut prefix = OsString::from(".");
     prefix.push(OsStr::from_bytes(&name.as_bytes()[..name.len().min(200)]));

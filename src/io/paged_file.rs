@@ -1,4 +1,4 @@
-//! A file that somebody else's database lives in.
+//! Random-access file for the storage backend of redb.
 
 use super::faults::{Faults, Operation};
 use super::regular::{open_regular, read_regular};
@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// An open file that is read and written by place, and that may fail on demand.
+/// An open file with positioned reads and writes, and fault injection.
 #[derive(Debug)]
 pub struct PagedFile {
     path: PathBuf,
@@ -19,10 +19,10 @@ pub struct PagedFile {
 }
 
 impl PagedFile {
-    /// Opens `path` for reading and writing; creates it if there is none.
+    /// Opens `path` for reading and writing; creates it if it does not exist.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if it cannot be opened so.
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if it cannot be opened.
     pub fn open(path: &Path, faults: &Faults) -> Result<PagedFile> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -37,7 +37,7 @@ impl PagedFile {
         })
     }
 
-    /// The whole regular file `path`.
+    /// Reads the whole regular file `path`.
     ///
     /// # Errors
     /// [`ErrorKind::Read`](crate::ErrorKind::Read) if it cannot be read.
@@ -49,7 +49,7 @@ impl PagedFile {
         Ok(bytes)
     }
 
-    /// Its length.
+    /// The length of the file in bytes.
     ///
     /// # Errors
     /// The system's.
@@ -57,15 +57,15 @@ impl PagedFile {
         Ok(self.file.metadata()?.len())
     }
 
-    /// Fills `out` with the bytes at `place`.
+    /// Fills `out` with the bytes at offset `place`.
     ///
     /// # Errors
-    /// The system's, and one if the file ends before.
+    /// Those of the system, including one if the file is too short.
     pub fn read(&self, place: u64, out: &mut [u8]) -> io::Result<()> {
         self.file.read_exact_at(out, place)
     }
 
-    /// Writes `bytes` at `place`.
+    /// Writes `bytes` at offset `place`.
     ///
     /// # Errors
     /// The system's, and those on demand.
@@ -74,8 +74,8 @@ impl PagedFile {
         self.file.write_all_at(bytes, place)
     }
 
-    /// Makes the file `bytes` long. If it grows, its blocks are allocated, so that a full disk is
-    /// an error here and not in the middle of a commit.
+    /// Sets the length of the file to `bytes`. If it grows, its blocks are allocated, so that a
+    /// full disk is an error here and not in the middle of a commit.
     ///
     /// # Errors
     /// The system's, and those on demand.
@@ -87,7 +87,7 @@ impl PagedFile {
             // SAFETY: the descriptor is open; the call touches no memory of this process.
             match unsafe { libc::posix_fallocate(self.file.as_raw_fd(), 0, length) } {
                 0 => return Ok(()),
-                // The file system cannot do it: growing without blocks is what is left.
+                // The file system cannot allocate: grow the file without blocks.
                 libc::EOPNOTSUPP | libc::EINVAL => {}
                 code => return Err(io::Error::from_raw_os_error(code)),
             }
@@ -95,11 +95,11 @@ impl PagedFile {
         self.file.set_len(bytes)
     }
 
-    /// Makes what was written durable.
+    /// Makes the written bytes durable.
     ///
     /// # Errors
-    /// The system's, those on demand, and one if the file has no name any more: it was removed or
-    /// replaced, and what is written to it ends with this process.
+    /// Those of the system, injected ones, and one if the file was removed or replaced, so that its
+    /// data would be lost with this process.
     pub fn sync(&self) -> io::Result<()> {
         self.faults.before(Operation::Sync, &self.path)?;
         self.file.sync_data()?;

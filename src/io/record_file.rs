@@ -1,4 +1,4 @@
-//! Fixed-size records in a file, read by number and never mapped.
+//! Files of fixed-size records, read by number and never mapped.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -9,9 +9,9 @@ use bytemuck::Pod;
 use super::read_error;
 use crate::{Error, ErrorKind, Result};
 
-/// A finished file of records of type `T` that lie end to end.
+/// A finished file of contiguous records of type `T`.
 ///
-/// Reading takes `&self`, so threads may share it; nothing of it stays in memory.
+/// Reading takes `&self`, so threads may share it. Nothing is cached.
 #[derive(Debug)]
 pub struct RecordFile<T> {
     file: File,
@@ -24,7 +24,7 @@ impl<T: Pod> RecordFile<T> {
     /// Opens a file of records.
     ///
     /// # Errors
-    /// [`ErrorKind::Read`] if that fails, [`ErrorKind::Content`] if the last record is cut.
+    /// [`ErrorKind::Read`] if that fails, [`ErrorKind::Content`] if the last record is incomplete.
     pub fn open(path: &Path) -> Result<RecordFile<T>> {
         let file = File::open(path).map_err(|cause| read_error(path, cause))?;
         let bytes = file
@@ -44,18 +44,18 @@ impl<T: Pod> RecordFile<T> {
         })
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub fn len(&self) -> u64 {
         self.records
     }
 
-    /// Whether there are none.
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.records == 0
     }
 
-    /// Replaces the contents of `out` by `count` records from number `first` on, or by those that
-    /// there are.
+    /// Replaces the contents of `out` by `count` records from number `first` on, or fewer at the
+    /// end of the file.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if the file cannot be read, or is shorter than it was.
@@ -88,7 +88,8 @@ impl<T: Pod> RecordFile<T> {
         Ok(record)
     }
 
-    /// Calls `visit` with the number of the first of each block and the block, in order.
+    /// Calls `visit(first, records)` for each block of records, in order; `first` is the number of
+    /// its first record.
     ///
     /// # Errors
     /// As [`read`](RecordFile::read), and those of `visit`.

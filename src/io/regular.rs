@@ -1,15 +1,15 @@
-//! Opening files that have to be regular files.
+//! Opening of files that must be regular files.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// Opens `path` as `options` say. A FIFO, a device or a directory is an error; opening a FIFO does
+/// Opens `path` with `options`. A FIFO, a device or a directory is an error; opening a FIFO does
 /// not wait for its other end.
 ///
 /// # Errors
-/// The system's, and [`io::ErrorKind::InvalidInput`] if `path` is no regular file.
+/// Those of the system, and [`io::ErrorKind::InvalidInput`] if `path` is not a regular file.
 pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
     if file.metadata()?.is_file() {

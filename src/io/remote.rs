@@ -1,4 +1,4 @@
-//! Names of remote files, which are neither read nor written.
+//! Refusal of remote file names.
 
 use crate::{Error, ErrorKind, Result};
 use std::path::Path;
@@ -50,7 +50,7 @@ fn refuse(path: &Path, what: &str, advice: impl Fn(&str) -> String) -> Result<()
     Err(Error::new(ErrorKind::Parameter, message).in_file(path))
 }
 
-/// The letters before `://`, if a path begins so; a single letter is none.
+/// The scheme before `://` at the start of a path, if any; a single letter is not a scheme.
 fn scheme(path: &Path) -> Option<&str> {
     let bytes = path.as_os_str().as_encoded_bytes();
     let end = bytes.windows(3).position(|three| three == b"://")?;

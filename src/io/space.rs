@@ -10,15 +10,15 @@ use std::path::Path;
 /// The file system of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileSystem {
-    /// Equal for directories of the same file system.
+    /// The device number, equal for directories of the same file system.
     pub device: u64,
-    /// Bytes that this process may still write there.
+    /// The number of bytes that this process may still write.
     pub free_bytes: u64,
 }
 
 impl FileSystem {
-    /// The file system of `directory`, or of the nearest directory above it that exists; `None`
-    /// where the system does not tell.
+    /// The file system of `directory`, or of its nearest existing ancestor; `None` if the system
+    /// cannot tell.
     pub fn of(directory: &Path) -> Option<FileSystem> {
         let absolute = std::path::absolute(directory).ok()?;
         let existing = absolute.ancestors().find(|path| path.exists())?;
@@ -36,12 +36,12 @@ impl FileSystem {
 fn free_bytes(path: &Path) -> Option<u64> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
     let mut found = MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: `path` ends with a zero byte and `found` has the room that the call writes to.
+    // SAFETY: `path` ends with a zero byte, and `found` has the size that the call writes.
     let failed = unsafe { libc::statvfs(path.as_ptr(), found.as_mut_ptr()) } != 0;
     if failed {
         return None;
     }
-    // SAFETY: the call succeeded, so it has filled `found`.
+    // SAFETY: the call succeeded, so `found` is initialised.
     let found = unsafe { found.assume_init() };
     (found.f_bavail as u64).checked_mul(found.f_frsize as u64)
 }

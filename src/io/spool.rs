@@ -1,4 +1,4 @@
-//! Bytes that are put aside and read again by place.
+//! Unnamed temporary files, written sequentially and read by offset.
 
 use super::faults::{Faults, Operation};
 use super::write_error;
@@ -7,27 +7,27 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes are written in steps of so many.
+/// Bytes written at a time.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// An unnamed temporary file that is written from its start to its end.
+/// An unnamed temporary file that is written sequentially.
 ///
-/// It vanishes with the [`Spooled`] file that it becomes, also when the process is killed. Holds
-/// 1 MiB of memory.
+/// It disappears with the [`Spooled`] file that it becomes, even if the process is killed. Uses 1
+/// MiB of memory.
 pub struct Spool {
     directory: PathBuf,
     file: File,
-    /// How many bytes the file has.
+    /// The length of the file in bytes.
     written: u64,
     buffer: Vec<u8>,
     faults: Faults,
 }
 
 impl Spool {
-    /// An empty file in `directory`.
+    /// Creates an empty file in `directory`.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`] naming `directory` if it cannot be made there.
+    /// [`ErrorKind::Write`] naming `directory` if it cannot be created there.
     pub fn create(directory: &Path) -> Result<Spool> {
         let file =
             tempfile::tempfile_in(directory).map_err(|cause| unwritable(directory, cause))?;
@@ -40,13 +40,13 @@ impl Spool {
         })
     }
 
-    /// The same, failing on demand.
+    /// Sets the fault injection.
     pub fn with_faults(self, faults: &Faults) -> Spool {
         let faults = faults.clone();
         Spool { faults, ..self }
     }
 
-    /// Appends `bytes` and says where they begin.
+    /// Appends `bytes`; returns their offset.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] naming the directory if they cannot be written.
@@ -63,7 +63,7 @@ impl Spool {
         Ok(offset)
     }
 
-    /// The whole file, to be read.
+    /// Completes the file for reading.
     ///
     /// # Errors
     /// Those of [`append`](Self::append).
@@ -94,7 +94,7 @@ impl Spool {
     }
 }
 
-/// A [`Spool`] that is complete; threads may read it at the same time.
+/// A complete [`Spool`]; threads may read it concurrently.
 #[derive(Debug)]
 pub struct Spooled {
     directory: PathBuf,
@@ -103,7 +103,7 @@ pub struct Spooled {
 }
 
 impl Spooled {
-    /// How many bytes there are.
+    /// The length of the file in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -111,7 +111,7 @@ impl Spooled {
     /// Replaces the contents of `out` by the `length` bytes at `offset`.
     ///
     /// # Errors
-    /// [`ErrorKind::Read`] if the file does not reach that far, or cannot be read.
+    /// [`ErrorKind::Read`] if the file is too short or cannot be read.
     pub fn read_at(&self, offset: u64, length: usize, out: &mut Vec<u8>) -> Result<()> {
         self.check(offset, length)?;
         out.resize(length, 0);
@@ -131,7 +131,7 @@ impl Spooled {
         })
     }
 
-    /// A length is a claim until it is known to be within the file.
+    /// A length is untrusted until it is known to be within the file.
     fn check(&self, offset: u64, length: usize) -> Result<()> {
         let end = offset.checked_add(length as u64);
         if end.is_none_or(|end| end > self.bytes) {

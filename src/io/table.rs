@@ -1,4 +1,4 @@
-//! Arrays of a fixed length that may be larger than memory.
+//! Arrays of fixed length, in memory or in a temporary file.
 
 use super::write_error;
 use crate::{Error, ErrorKind, Result};
@@ -8,14 +8,14 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// An array of a fixed length, zeroed at first, in memory or in a temporary file.
+/// An array of fixed length, initially zero, in memory or in a temporary file.
 ///
-/// Both placements hold the same values; only the memory bound decides between them. Pages of the
-/// file are page cache: the system writes them back and takes them when it needs memory.
+/// Both placements behave the same; the caller chooses by the memory bound. Pages of the file are
+/// page cache: the system writes them back and reclaims them when it needs memory.
 ///
-/// The file is not under the [`guard`](super::guard): nobody else can reach it, its blocks are
-/// allocated before use, and zeros in the place of values would be wrong answers. A fault can only
-/// be a failing device, and then the process ends.
+/// The file is not registered with the [`guard`](super::guard): no other process can access it, its
+/// blocks are allocated before use, and zeros instead of values would give wrong answers. Only a
+/// failing device can cause a fault, and then the process ends.
 pub struct Table<T>(Placement<T>);
 
 enum Placement<T> {
@@ -24,10 +24,10 @@ enum Placement<T> {
 }
 
 impl<T: Pod> Table<T> {
-    /// A table of `len` zeroed values in memory; untouched pages cost nothing.
+    /// A table of `len` zero values in memory; untouched pages take no memory.
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] if the memory cannot be had.
+    /// [`ErrorKind::Memory`] if the memory cannot be allocated.
     pub fn in_memory(len: usize) -> Result<Table<T>> {
         let values = bytemuck::allocation::try_zeroed_slice_box(len).map_err(|()| {
             let bytes = bytes_of::<T>(len);
@@ -37,11 +37,11 @@ impl<T: Pod> Table<T> {
         Ok(Table(Placement::Memory(values)))
     }
 
-    /// A table of `len` zeroed values in an unnamed temporary file in `directory`, which vanishes
-    /// with the table, also when the process is killed.
+    /// A table of `len` zero values in an unnamed temporary file in `directory`, which disappears
+    /// with the table, even if the process is killed.
     ///
-    /// All its blocks are allocated here, so that a full disk is an error now and not a fault
-    /// later. A directory that is itself in memory (tmpfs) saves none.
+    /// All blocks are allocated here, so that a full disk is an error now and not a fault later. A
+    /// directory in memory (tmpfs) saves no memory.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] naming `directory` if there is not enough space or no permission.
@@ -69,7 +69,7 @@ impl<T: Pod> Table<T> {
         }
     }
 
-    /// The values, to be changed.
+    /// The values, mutable.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         match &mut self.0 {
             Placement::Memory(values) => values,
@@ -92,7 +92,7 @@ fn map_new_file(bytes: u128, directory: &Path) -> io::Result<MmapMut> {
     let file = tempfile::tempfile_in(directory)?;
     allocate_blocks(&file, bytes)?;
     // SAFETY: the file has no name and no other handle, so only this mapping changes it, and all
-    // its blocks exist.
+    // its blocks are allocated.
     unsafe { MmapMut::map_mut(&file) }
 }
 

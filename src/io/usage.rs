@@ -1,4 +1,4 @@
-//! How much memory and time the process uses, and how much memory it may still use.
+//! Memory and CPU time used by the process, and memory still available to it.
 
 use std::fs;
 use std::path::Path;
@@ -6,20 +6,20 @@ use std::time::Duration;
 
 /// The resident memory of this process, in bytes.
 ///
-/// Anonymous memory is what a memory bound is about. Pages of files are a cache: the system takes
-/// them back when it needs memory, except where the files themselves are in memory (tmpfs).
+/// A memory bound limits anonymous memory. Pages of files are a cache, which the system reclaims
+/// when it needs memory, except for files in memory (tmpfs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// The most that was ever resident, of all kinds.
+    /// The peak resident memory of all kinds.
     pub peak_resident_bytes: u64,
-    /// Heap, stacks and other private memory, now.
+    /// The current anonymous memory: heap, stacks and other private memory.
     pub anonymous_bytes: u64,
-    /// Mapped files and shared memory, now.
+    /// The current memory of mapped files and shared memory.
     pub file_bytes: u64,
 }
 
 impl Usage {
-    /// Reads the kernel's account (`/proc/self/status`); `None` where there is none.
+    /// Reads `/proc/self/status`; `None` if it does not exist.
     pub fn now() -> Option<Usage> {
         Usage::parse(&fs::read_to_string("/proc/self/status").ok()?)
     }
@@ -34,13 +34,13 @@ impl Usage {
     }
 }
 
-/// The processor time that this thread has used; zero where the system does not tell.
+/// The CPU time of this thread; zero if the system cannot tell.
 pub fn thread_time() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the call writes to `time` alone, which is valid and outlives it.
+    // SAFETY: the call writes only to `time`, which is valid and outlives it.
     let failed = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) } != 0;
     let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
     match (failed, seconds, nanoseconds) {
@@ -51,9 +51,9 @@ pub fn thread_time() -> Duration {
 
 /// The memory, in bytes, that this process can still take without swapping or being killed.
 ///
-/// The smallest of what the machine has available and what is left under the limit of each
-/// control group (version 2 or 1) that the process is in, not counting cached files as used.
-/// `None` where the kernel does not tell.
+/// The minimum of the available memory of the machine and the remaining memory of each control
+/// group (version 2 or 1) of the process, without counting cached files as used. `None` if the
+/// kernel cannot tell.
 pub fn available_memory() -> Option<u64> {
     available(Path::new("/proc"), Path::new("/sys/fs/cgroup"))
 }
@@ -69,9 +69,8 @@ fn available(proc: &Path, cgroups: &Path) -> Option<u64> {
     Some(machine.min(left.unwrap_or(u64::MAX)))
 }
 
-/// What is left to the group in a line of `/proc/self/cgroup` (ID:CONTROLLERS:PATH) and to the
-/// groups around it. In a container the path may be unknown; the outermost group then has the
-/// limit.
+/// The remaining memory of the group in a line of `/proc/self/cgroup` (ID:CONTROLLERS:PATH) and of
+/// its ancestors. In a container the path may be unknown; then the outermost group has the limit.
 fn left_in_groups(membership: &str, cgroups: &Path) -> Option<u64> {
     let mut fields = membership.splitn(3, ':').skip(1);
     let (controllers, path) = (fields.next()?, fields.next()?);
@@ -111,7 +110,7 @@ const VERSION_1: Files = Files {
 
 fn left_in_group(group: &Path, files: &Files) -> Option<u64> {
     let read = |name: &str| fs::read_to_string(group.join(name)).ok();
-    // A limit of "max" is none.
+    // "max" means no limit.
     let limit: u64 = read(files.limit)?.trim().parse().ok()?;
     let used: u64 = read(files.used)?.trim().parse().ok()?;
     let statistics = read("memory.stat").unwrap_or_default();
@@ -153,7 +152,8 @@ mod tests {
                           RssFile:\t 2000 kB\nRssShmem:\t 30 kB\n";
     const GIBIBYTE: u64 = 1 << 30;
 
-    /// A directory with `proc` and `cgroups` that holds `files`; the machine has 8 GiB left.
+    /// Creates a directory with `proc` and `cgroups` that contains `files`; the machine has 8 GiB
+    /// available.
     fn machine(memberships: &str, files: &[(&str, &str)]) -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {

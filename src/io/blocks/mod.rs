@@ -1,23 +1,23 @@
-//! Files that are written once, checked block by block, and mapped.
+//! Immutable files of checksummed blocks, read by mapping.
 //!
-//! A file consists of blocks of 4096 bytes. The first is the header; then come sections, each
-//! beginning at a block and filled up with zeros; then one checksum for each block before:
-//! the 64-bit xxh3 of its bytes, seeded with its number. All numbers are little-endian.
+//! A file consists of blocks of 4096 bytes. The first is the header. Sections follow, each aligned
+//! to a block and padded with zeros. At the end is a checksum for each preceding block: the 64-bit
+//! xxh3 of its bytes, seeded with its number. All numbers are little-endian.
 //!
 //! | bytes of the header | |
 //! |---|---|
 //! | 0..8 | the magic number, `simtool` and a zero |
 //! | 8..12 | version of this layout, 1 |
-//! | 12..16 | what the file holds, a number of its user's |
+//! | 12..16 | kind of the contents, a number defined by the user of this module |
 //! | 16..24 | length of the file |
 //! | 24..32 | xxh3 of the checksums |
 //! | 32..36 | number of sections, s, at most 32 |
 //! | 36..40 | number of bytes of attributes, a |
 //! | 40..40+16s | first byte and length of each section |
-//! | then a bytes | attributes, the user's |
+//! | then a bytes | attributes, defined by the user of this module |
 //! | 4088..4096 | xxh3 of bytes 0..4088: the identity of the file |
 //!
-//! A block is compared with its checksum when something in it is read for the first time.
+//! A block is verified against its checksum when something in it is read for the first time.
 
 mod read;
 mod write;
@@ -30,7 +30,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 /// Bytes of a block.
 pub const BLOCK_BYTES: usize = 4096;
 
-/// What to do about damage.
+/// The advice in messages about damage.
 const ADVICE: &str = " (restore it from a copy, or save what is intact by `rescue`)";
 
 const MAGIC: [u8; 8] = *b"simtool\0";
@@ -76,7 +76,7 @@ impl Header {
         (block, identity)
     }
 
-    /// Reads a block that claims to be a header; what is wrong with it otherwise.
+    /// Parses a header; returns what is wrong with it otherwise.
     fn decode(block: &[u8]) -> Result<(Header, u64), String> {
         if block.len() < BLOCK_BYTES {
             let found = block.len();

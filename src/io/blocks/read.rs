@@ -1,4 +1,4 @@
-//! How a file of blocks is read.
+//! Reading of files of blocks.
 
 use super::{ADVICE, BLOCK_BYTES, BlockWriter, Header, checksum};
 use crate::io::faults::Faults;
@@ -15,44 +15,43 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes that a cache brings in at a time.
+/// Bytes of a cache line.
 const LINE_BYTES: usize = 64;
-/// So many are asked for; the processor foresees the rest of a long range.
+/// The number of cache lines to prefetch; hardware prefetch does the rest of a long range.
 const LINES: usize = 8;
 
-/// So many pages say whether a section is in memory.
+/// The number of pages sampled to decide whether a section is in memory.
 const PAGES_LOOKED_AT: usize = 64;
 
-/// Bytes that are copied at a time.
+/// Bytes copied at a time.
 const COPY_BYTES: u64 = 1 << 20;
 
-/// A complete file of blocks: mapped under the [`guard`], in memory without it.
+/// A complete file of blocks: mapped if the [`guard`] is installed, else in memory.
 ///
-/// Threads may share it. Nothing is handed out before its blocks were compared with their
-/// checksums; [`unchanged`](Self::unchanged) says afterwards whether they were still there.
+/// Threads may share it. Blocks are verified against their checksums before any byte is returned.
+/// [`unchanged`](Self::unchanged) tells afterwards whether the file was truncated meanwhile.
 pub struct BlockFile {
     path: PathBuf,
     bytes: Bytes,
     header: Header,
     identity: u64,
-    /// Where the checksums begin.
+    /// The offset of the checksums.
     checksums_at: usize,
-    /// A bit for each block that was found to be right.
+    /// A bit for each verified block.
     verified: Box<[AtomicU64]>,
 }
 
-/// Where values are brought from.
+/// Where prefetched values come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Most of them are in memory.
+    /// The page cache: most of them are in memory.
     Memory,
-    /// Many of them have to be read.
+    /// The disk: many of them have to be read.
     Disk,
 }
 
 impl Source {
-    /// How many values ahead it pays to ask: a miss of the cache, or a read, takes as long as so
-    /// many are worked on.
+    /// The prefetch distance in values: the number processed during one cache miss, or one read.
     pub fn steps(self) -> usize {
         match self {
             Source::Memory => 32,
@@ -62,18 +61,18 @@ impl Source {
 }
 
 enum Bytes {
-    /// Aligned for every number that a section may hold.
+    /// In memory, aligned for every number that a section may hold.
     Owned(Vec<u128>, usize),
-    /// The registration comes first because it has to be dropped first.
+    /// The registration is declared first because it must be dropped first.
     Mapped(Registration, Mmap),
 }
 
 impl BlockFile {
-    /// Opens `path`, and checks its header and its length.
+    /// Opens `path` and checks its header and length.
     ///
     /// # Errors
-    /// [`ErrorKind::Read`] if it cannot be read, [`ErrorKind::Content`] if it is no file of
-    /// blocks of a known layout, is cut, or its header is damaged.
+    /// [`ErrorKind::Read`] if it cannot be read; [`ErrorKind::Content`] if it is not a file of
+    /// blocks of a known layout, is truncated, or has a damaged header.
     pub fn open(path: &Path) -> Result<BlockFile> {
         let file = BlockFile::open_damaged(path)?;
         let all = file.bytes.all();
@@ -87,8 +86,8 @@ impl BlockFile {
         Ok(file)
     }
 
-    /// The same for a file that may be cut, or whose checksums may be damaged: what does not agree
-    /// with its checksum, or has none any more, is an error when it is read.
+    /// Like [`open`](Self::open) for a file that may be truncated or have damaged checksums. A
+    /// block that does not match its checksum, or has none, is an error when it is read.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
@@ -99,7 +98,7 @@ impl BlockFile {
         let wrong = |what: String| Error::new(ErrorKind::Content, what).in_file(path);
         let all = bytes.all();
         let (header, identity) = Header::decode(all).map_err(wrong)?;
-        // A block and its checksum take so many bytes together.
+        // The size of a block and its checksum together.
         let blocks = usize::try_from(header.bytes / (BLOCK_BYTES as u64 + 8)).unwrap_or(0);
         let checksums_at = blocks * BLOCK_BYTES;
         let inside = |&(first, length): &(u64, u64)| {
@@ -107,7 +106,7 @@ impl BlockFile {
             first.is_multiple_of(BLOCK_BYTES as u64)
                 && end.is_some_and(|end| end <= checksums_at as u64)
         };
-        // Blocks that are not there are not allocated for.
+        // A damaged length must not allocate for blocks that do not exist.
         let whole = blocks as u64 * (BLOCK_BYTES as u64 + 8);
         if header.bytes / 2 > all.len() as u64 {
             return Err(wrong(cut(&header, all)));
@@ -132,41 +131,42 @@ impl BlockFile {
         &self.path
     }
 
-    /// What its user called the contents.
+    /// The kind of the contents.
     pub fn kind(&self) -> u32 {
         self.header.kind
     }
 
-    /// The checksum of the header, which covers all checksums: no two files share it.
+    /// The identity: the checksum of the header, which covers all checksums, so that different
+    /// files have different identities.
     pub fn identity(&self) -> u64 {
         self.identity
     }
 
-    /// What its user put into the header.
+    /// The attributes in the header.
     pub fn attributes(&self) -> &[u8] {
         &self.header.attributes
     }
 
-    /// The number of bytes of the file.
+    /// The length of the file in bytes.
     pub fn bytes(&self) -> u64 {
         self.header.bytes
     }
 
-    /// How many sections there are.
+    /// The number of sections.
     pub fn sections(&self) -> usize {
         self.header.sections.len()
     }
 
-    /// How many values of `T` section number `section` holds; none if there is no such section.
+    /// The number of values of `T` in section number `section`; 0 if there is no such section.
     pub fn len<T>(&self, section: usize) -> u64 {
         let place = self.header.sections.get(section);
         place.map_or(0, |(_, length)| length / size_of::<T>() as u64)
     }
 
-    /// The values `range` of a section, checked.
+    /// The values `range` of a section, verified.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`] if a block is damaged or the section does not reach that far.
+    /// [`ErrorKind::Content`] if a block is damaged or `range` exceeds the section.
     #[inline]
     pub fn values<T: Pod>(&self, section: usize, range: Range<u64>) -> Result<&[T]> {
         let size = size_of::<T>() as u64;
@@ -187,11 +187,11 @@ impl BlockFile {
                 self.verify_block(block)?;
             }
         }
-        // Sections begin at blocks, and so at every alignment that a number may have.
+        // Sections are aligned to blocks, which suffices for every number.
         bytemuck::try_cast_slice(&all[start..end]).map_err(|_| self.outside(section, range))
     }
 
-    /// Where a section is, nearly all of it: takes some microseconds.
+    /// Whether nearly all of a section is in the page cache; takes some microseconds.
     pub fn source(&self, section: usize) -> Source {
         let place = self.header.sections.get(section);
         let (first, length) = place.copied().unwrap_or_default();
@@ -204,8 +204,8 @@ impl BlockFile {
         }
     }
 
-    /// Asks for the first values of a range to be brought into the cache, or for all of them to be
-    /// read from the disk.
+    /// Prefetches the first values of a range into the cache, or starts reading all of them from
+    /// the disk.
     #[inline]
     pub fn prefetch<T: Pod>(&self, section: usize, range: Range<u64>, source: Source) {
         let Some((first, length)) = self.header.sections.get(section) else {
@@ -222,14 +222,14 @@ impl BlockFile {
             }
             Source::Disk => {
                 if let Bytes::Mapped(_, map) = &self.bytes {
-                    // Only a hint.
+                    // Only a hint; failures are ignored.
                     let _ = map.advise_range(Advice::WillNeed, start, end - start);
                 }
             }
         }
     }
 
-    /// Compares every block with its checksum, verified before or not.
+    /// Verifies every block against its checksum, even if verified before.
     ///
     /// # Errors
     /// [`ErrorKind::Content`] naming the first damaged block, and the errors of
@@ -239,7 +239,7 @@ impl BlockFile {
         self.unchanged()
     }
 
-    /// Writes a copy of the file, all of it compared with its checksums, as `to`.
+    /// Writes a fully verified copy of the file to `to`.
     ///
     /// # Errors
     /// [`ErrorKind::Content`] if it is damaged, [`ErrorKind::Write`] if it cannot be written.
@@ -263,7 +263,7 @@ impl BlockFile {
         Ok(())
     }
 
-    /// Fails if something that was read is no longer there.
+    /// Fails if the file was truncated, so that bytes read from it may have been zeros.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if the file was truncated while it was mapped.
@@ -323,12 +323,12 @@ impl Bytes {
         let length =
             usize::try_from(bytes).map_err(|cause| read_error(path, io::Error::other(cause)))?;
         if guard::is_installed() && length > 0 {
-            // SAFETY: the mapping is private to this module and read-only; if the file shrinks,
-            // the guard puts zeros in its place and `unchanged` fails. What it holds is untrusted
-            // bytes until it was compared with its checksum.
+            // SAFETY: the mapping is private to this module and read-only. If the file shrinks, the
+            // guard maps zeros in its place and `unchanged` fails. Its bytes are untrusted until
+            // verified against their checksum.
             let map = unsafe { MmapOptions::new().len(length).map(file) }
                 .map_err(|cause| read_error(path, cause))?;
-            // Only a hint: neighbours of a block are rarely wanted.
+            // Only a hint: the neighbours of a block are rarely needed.
             let _ = map.advise(Advice::Random);
             if let Some(registration) = Registration::protect(&map) {
                 return Ok(Bytes::Mapped(registration, map));
@@ -354,9 +354,9 @@ impl Bytes {
     }
 }
 
-/// Whether nearly all of some pages of a mapping, spread evenly, are in memory.
+/// Whether nearly all of some evenly spaced pages of a mapping are in memory.
 ///
-/// Of a file that neither belongs to this user nor may be written, the system says that all are:
+/// For a file that this user neither owns nor may write, the system reports all pages as present;
 /// then nothing is read ahead.
 fn is_resident(bytes: &[u8]) -> bool {
     let step = (bytes.len() / PAGES_LOOKED_AT).max(1);
@@ -364,8 +364,9 @@ fn is_resident(bytes: &[u8]) -> bool {
         let mut found = 0u8;
         let address = page.as_ptr() as usize & !(BLOCK_BYTES - 1);
         let page = std::ptr::without_provenance_mut(address);
-        // SAFETY: one byte for the one page asked about, which is mapped; nothing is read of it.
-        // Where pages are larger than blocks the call fails, and the answer is no.
+        // SAFETY: the result has one byte for the one queried page, which is mapped; the page
+        // itself is not read. If pages are larger than blocks the call fails, and the answer is
+        // `false`.
         let done = unsafe { libc::mincore(page, 1, std::ptr::from_mut(&mut found).cast()) };
         done == 0 && found & 1 == 1
     };
@@ -373,7 +374,7 @@ fn is_resident(bytes: &[u8]) -> bool {
     pages.clone().filter(in_memory).count() * 16 >= pages.len() * 15
 }
 
-/// As the kernel's, which rooms below it may not know.
+/// Duplicate of `kernel::hamming::prefetch`: `io` must not depend on `kernel`.
 #[inline]
 fn prefetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! How a file of blocks comes into being.
+//! Writing of files of blocks.
 
 use super::{BLOCK_BYTES, Header, checksum};
 use crate::io::faults::{Faults, Operation};
@@ -10,10 +10,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Blocks are written so many bytes at a time.
+/// The number of bytes written at a time.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// A file of blocks that is being written; it appears under its name when it is complete.
+/// A file of blocks in progress; it gets its name when it is complete.
 ///
 /// Memory: 1 MiB, and 8 bytes for each block of 4096.
 pub struct BlockWriter {
@@ -22,7 +22,7 @@ pub struct BlockWriter {
     file: File,
     faults: Faults,
     kind: u32,
-    /// What is not written yet; begins at a block.
+    /// The bytes not written yet; starts at a block.
     buffer: Vec<u8>,
     written: u64,
     checksums: Vec<u64>,
@@ -32,7 +32,8 @@ pub struct BlockWriter {
 }
 
 impl BlockWriter {
-    /// Starts the file `path`, which holds what its user calls `kind`, as `path` + `.part`.
+    /// Starts the file `path` with contents of kind `kind`, under the temporary name `path` +
+    /// `.part`.
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if it cannot be created.
@@ -45,7 +46,7 @@ impl BlockWriter {
             .and_then(|()| File::create(&temporary))
             .map_err(|cause| write_error(path, "cannot be created", cause))?;
         let mut buffer = Vec::with_capacity(BUFFER_BYTES);
-        // Until the header is known.
+        // A placeholder until the header is known.
         buffer.resize(BLOCK_BYTES, 0);
         Ok(BlockWriter {
             path: path.to_owned(),
@@ -78,12 +79,12 @@ impl BlockWriter {
         Ok(())
     }
 
-    /// How many bytes the current section has.
+    /// The length of the current section in bytes.
     pub fn section_bytes(&self) -> u64 {
         self.written + self.buffer.len() as u64 - self.section_at
     }
 
-    /// Ends the current section; what is appended next belongs to another.
+    /// Ends the current section; further bytes belong to the next one.
     ///
     /// # Errors
     /// Those of [`append`](Self::append).
@@ -99,13 +100,13 @@ impl BlockWriter {
         Ok(())
     }
 
-    /// Completes the file, makes it durable and gives it its name; says its identity.
+    /// Completes the file, makes it durable, gives it its name, and returns its identity.
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if any of that fails.
     pub fn finish(mut self, attributes: &[u8]) -> Result<u64> {
         self.flush()?;
-        // The block of the header is covered by the identity, not by a checksum.
+        // The header is covered by the identity, not by a checksum.
         self.checksums[0] = 0;
         let checksums: Vec<u8> = self
             .checksums
@@ -162,7 +163,7 @@ impl BlockWriter {
     }
 }
 
-/// What was not published is of no use to anybody.
+/// Removes the temporary file unless it was published.
 impl Drop for BlockWriter {
     fn drop(&mut self) {
         if !self.published {

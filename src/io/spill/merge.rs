@@ -1,3 +1,5 @@
+//! Merging of sorted runs.
+
 use bytemuck::Pod;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,26 +9,26 @@ use std::ops::Range;
 use super::runs::Runs;
 use crate::Result;
 
-/// Runs are read in blocks of so many bytes: few seeks, and all of a disk's speed.
+/// The block size for reading runs in bytes: few seeks, at the full speed of a disk.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Where memory is short, blocks shrink to this before runs are merged in levels.
+/// The minimum block size before runs are merged in levels.
 const LEAST_BLOCK_BYTES: usize = 1 << 16;
-/// Where there is hardly any, they shrink to so many records.
+/// The minimum number of records of a block if there is hardly any memory.
 pub(super) const LEAST_BLOCK_RECORDS: usize = 8;
 
-/// How many runs are merged at once: as many as have room for a block each, and one for what they
-/// become; at least two.
+/// The number of runs merged at once: memory must suffice for a block of each and one of the
+/// result; at least two.
 pub(super) fn fan_in(memory_bytes: usize) -> usize {
     (memory_bytes / LEAST_BLOCK_BYTES).saturating_sub(1).max(2)
 }
 
-/// How many records a block has if there are `blocks` of them.
+/// The number of records in each of `blocks` blocks.
 fn block_records<R>(memory_bytes: usize, blocks: usize) -> usize {
     let bytes = (memory_bytes / blocks).min(BLOCK_BYTES);
     (bytes / size_of::<R>()).max(LEAST_BLOCK_RECORDS)
 }
 
-/// Merges each `fan_in` runs into one.
+/// Merges every `fan_in` runs into one.
 pub(super) fn level<R: Pod + Ord>(
     runs: Runs<R>,
     fan_in: usize,
@@ -52,9 +54,9 @@ pub(super) fn level<R: Pod + Ord>(
     Ok(longer)
 }
 
-/// The records of several runs, ascending.
+/// An iterator over the records of several runs, ascending.
 pub(super) struct Merge<R> {
-    /// The next record of each run that is not empty, with the number of its cursor.
+    /// The next record of each nonempty run, with the index of its cursor.
     heads: BinaryHeap<Reverse<(R, usize)>>,
     cursors: Vec<Cursor<R>>,
 }
@@ -78,7 +80,7 @@ impl<R: Pod + Ord> Merge<R> {
         Ok(Merge { heads, cursors })
     }
 
-    /// The next record; after an error, none.
+    /// The next record; after an error, `None`.
     #[inline]
     pub(super) fn next(&mut self, runs: &Runs<R>) -> Result<Option<R>> {
         let Some(mut head) = self.heads.peek_mut() else {
@@ -100,9 +102,9 @@ impl<R: Pod + Ord> Merge<R> {
     }
 }
 
-/// A run that is being read.
+/// A cursor on a run.
 struct Cursor<R> {
-    /// What is not in memory yet, in records.
+    /// The range of records not in memory yet.
     rest: Range<u64>,
     block: Vec<R>,
     /// The next record of the block.
@@ -130,7 +132,7 @@ impl<R: Pod> Cursor<R> {
         Ok(Some(record))
     }
 
-    /// Reads the next block; the memory of a run that has ended is given back.
+    /// Reads the next block; frees the memory of a finished run.
     #[cold]
     fn refill(&mut self, runs: &Runs<R>) -> Result<bool> {
         let left = self.rest.end - self.rest.start;

@@ -1,4 +1,4 @@
-//! Sorting what may be larger than memory.
+//! External merge sort.
 //!
 //! ```text
 //! push ─► buffer ─ full ─► sorted run ─┐
@@ -6,9 +6,9 @@
 //!             └─ finish ─► last run ───┘
 //! ```
 //!
-//! The runs of a level stand one behind another in one unnamed temporary file, so that their
-//! number costs no descriptors, and the file vanishes with the sort, also when the process is
-//! killed. If everything fits into the buffer, there is no file.
+//! The runs of a level are contiguous in one unnamed temporary file, so that many runs need only
+//! one descriptor. The file disappears with the sorter, even if the process is killed. If
+//! everything fits into the buffer, there is no file.
 //!
 //! Source: Knuth, The Art of Computer Programming, volume 3, section 5.4.
 
@@ -23,13 +23,13 @@ use std::path::{Path, PathBuf};
 use crate::io::faults::Faults;
 use crate::{Error, ErrorKind, Result};
 
-/// The first size of a buffer, in bytes; it doubles until the bound.
+/// The initial size of a buffer in bytes; it doubles up to the bound.
 const FIRST_BYTES: usize = 1 << 16;
 
 /// Sorts records of a fixed size in bounded memory.
 ///
-/// The order of the records is theirs alone: neither the bound nor the place changes it, provided
-/// that records which compare equal are equal.
+/// The result depends only on the records, not on the bound or the directory, provided that records
+/// which compare equal are identical.
 pub struct Sorter<R> {
     directory: PathBuf,
     memory_bytes: usize,
@@ -41,19 +41,19 @@ pub struct Sorter<R> {
 }
 
 impl<R: Pod + Ord> Sorter<R> {
-    /// A sorter that holds at most `memory_bytes` of records and buffers, until the last record was
-    /// taken out, and puts what is more into `directory`.
+    /// A sorter that uses at most `memory_bytes` for records and buffers, including reading the
+    /// result, and writes further records to `directory`.
     ///
-    /// The bound is taken for that of [`least_memory_bytes`](Self::least_memory_bytes) if it is
-    /// smaller. The directory is not touched before it is needed.
+    /// A bound below [`least_memory_bytes`](Self::least_memory_bytes) is raised to it. The
+    /// directory is not used before it is needed.
     pub fn new(directory: &Path, memory_bytes: usize) -> Sorter<R> {
         Sorter::with_sort(directory, memory_bytes, <[R]>::sort_unstable)
     }
 
-    /// The same with another way to sort a buffer in place, for example by several threads.
+    /// Sets the function that sorts a buffer in place, for example by several threads.
     ///
-    /// `sort` has to put the records into ascending order, with no more than a constant amount of
-    /// memory for each thread.
+    /// `sort` must sort the records in ascending order, with at most constant memory for each
+    /// thread.
     pub fn with_sort(directory: &Path, memory_bytes: usize, sort: fn(&mut [R])) -> Sorter<R> {
         const { assert!(size_of::<R>() > 0, "records have a size") };
         Sorter {
@@ -67,20 +67,20 @@ impl<R: Pod + Ord> Sorter<R> {
         }
     }
 
-    /// The same for records of which one can stand for several: `combine` gets sorted records and
-    /// may leave fewer of them, sorted too. What it has not seen side by side stays apart, so the
-    /// sorted records have to be combined once more.
+    /// Sets a function that combines several records into one: `combine` gets sorted records and
+    /// may reduce them to fewer, sorted ones. Records of different runs are not combined, so the
+    /// caller must combine the result once more.
     pub fn combining(self, combine: fn(&mut Vec<R>)) -> Sorter<R> {
         Sorter { combine, ..self }
     }
 
-    /// The same, failing on demand.
+    /// Sets the fault injection.
     pub fn with_faults(self, faults: &Faults) -> Sorter<R> {
         let faults = faults.clone();
         Sorter { faults, ..self }
     }
 
-    /// The smallest bound: two runs and what they become, a few records each.
+    /// The minimum memory bound: blocks of a few records for two runs and their result.
     pub fn least_memory_bytes() -> usize {
         3 * merge::LEAST_BLOCK_RECORDS * size_of::<R>()
     }
@@ -98,10 +98,10 @@ impl<R: Pod + Ord> Sorter<R> {
         Ok(())
     }
 
-    /// All records, ascending.
+    /// Returns all records, ascending.
     ///
-    /// Where there are more runs than can be merged at once, they are merged in levels first, of
-    /// which each copies all records and two are on disk at a time.
+    /// If there are more runs than can be merged at once, they are merged in levels first. Each
+    /// level copies all records, and two levels are on disk at a time.
     ///
     /// # Errors
     /// Those of [`push`](Self::push), and [`ErrorKind::Read`] if a run cannot be read back.
@@ -121,7 +121,7 @@ impl<R: Pod + Ord> Sorter<R> {
         Ok(Sorted(Source::Disk(Box::new(merge), runs)))
     }
 
-    /// Grows the buffer, or empties it into a run if it has reached the bound.
+    /// Grows the buffer, or writes it as a run if it has reached the bound.
     fn make_room(&mut self) -> Result<()> {
         let most = self.memory_bytes / size_of::<R>();
         let full = self.buffer.len();
@@ -227,7 +227,7 @@ mod tests {
         let records: Vec<u64> = (0..200_000).map(shuffled).collect();
         let mut expected = records.clone();
         expected.sort();
-        // Runs of 24 records, merged two by two: thirteen levels.
+        // Runs of 24 records, merged in pairs: thirteen levels.
         assert!(sorted(&records, directory.path(), 0) == expected);
         // Runs of 8192 records, merged at once.
         assert!(sorted(&records, directory.path(), 1 << 16) == expected);

@@ -1,3 +1,5 @@
+//! Sorted runs in a temporary file.
+
 use bytemuck::Pod;
 use std::fs::File;
 use std::marker::PhantomData;
@@ -9,18 +11,18 @@ use crate::io::faults::{Faults, Operation};
 use crate::io::write_error;
 use crate::{Error, ErrorKind, Result};
 
-/// Sorted runs of records, one behind another in an unnamed temporary file.
+/// Sorted runs of records, stored contiguously in an unnamed temporary file.
 pub(super) struct Runs<R> {
     directory: PathBuf,
     file: File,
-    /// Where each run ends, in records.
+    /// The end of each run, in records.
     ends: Vec<u64>,
     faults: Faults,
     records: PhantomData<R>,
 }
 
 impl<R: Pod> Runs<R> {
-    /// No runs, in a new file in `directory`.
+    /// Creates an empty list of runs, in a new file in `directory`.
     pub(super) fn create(directory: &Path, faults: &Faults) -> Result<Runs<R>> {
         let file =
             tempfile::tempfile_in(directory).map_err(|cause| unwritable(directory, cause))?;
@@ -33,7 +35,7 @@ impl<R: Pod> Runs<R> {
         })
     }
 
-    /// No runs, in a new file beside that of these.
+    /// Creates an empty list of runs, in a new file in the same directory.
     pub(super) fn create_beside(&self) -> Result<Runs<R>> {
         Runs::create(&self.directory, &self.faults)
     }
@@ -44,7 +46,7 @@ impl<R: Pod> Runs<R> {
         self.extend(run)
     }
 
-    /// Begins an empty run.
+    /// Starts an empty run.
     pub(super) fn begin(&mut self) {
         let end = self.ends.last().copied().unwrap_or(0);
         self.ends.push(end);
@@ -67,18 +69,18 @@ impl<R: Pod> Runs<R> {
         Ok(())
     }
 
-    /// How many runs there are.
+    /// The number of runs.
     pub(super) fn count(&self) -> usize {
         self.ends.len()
     }
 
-    /// Where run `number` begins and ends, in records.
+    /// The range of run `number`, in records.
     pub(super) fn range(&self, number: usize) -> Range<u64> {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         start..self.ends[number]
     }
 
-    /// Fills `records` with those from `first` on.
+    /// Fills `records` with the records from number `first` on.
     pub(super) fn read(&self, first: u64, records: &mut [R]) -> Result<()> {
         let offset = first * size_of::<R>() as u64;
         let bytes = bytemuck::cast_slice_mut(records);
