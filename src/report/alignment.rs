@@ -1,50 +1,51 @@
-//! Which parts of two texts are the same, in order?
+//! Alignment of two texts: their equal and changed parts, in order.
 //!
-//! A text is a list of tokens. What both begin and end with is taken away first; for what is left,
-//! the greedy algorithm of Myers finds the fewest differences, up to a bound. Beyond that bound,
-//! the tokens that occur once in each of the texts are the anchors: the longest chain of them that
-//! is in the same order in both cuts the problem into small ones. Whatever is too different even
-//! then counts as changed. Sources: Myers, "An O(ND) Difference Algorithm and Its Variations",
-//! Algorithmica 1, 1986; the anchors are those of Cohen's patience diff.
+//! A text is a list of tokens. The common prefix and suffix are removed first. For the rest, the
+//! greedy algorithm of Myers finds the fewest differences, up to a bound. Beyond that bound, tokens
+//! that occur once in each text are anchors: the longest chain of them in the same order splits the
+//! problem into small ones. Parts that are still too different count as changed. Sources: Myers,
+//! "An O(ND) Difference Algorithm and Its Variations", Algorithmica 1, 1986; the anchors are those
+//! of Cohen's patience diff.
 
 use std::ops::Range;
 
-/// More differences than this between anchors are not looked for.
+/// The maximum number of differences searched between two anchors.
 const MOST_DIFFERENCES: usize = 1024;
-/// Comparisons of one search for differences, and of all.
+/// The maximum number of comparisons of one search for differences.
 const SEARCH_STEPS: usize = 1 << 23;
+/// The maximum number of comparisons of all searches.
 const ALL_STEPS: usize = 1 << 28;
-/// How often what is between anchors is cut by anchors of its own.
+/// The maximum depth of recursion between anchors.
 const MOST_DEPTH: usize = 8;
-/// Equal stretches this short, between changes at least as long, are accidents.
+/// Equal parts of at most this many tokens, between changes at least as long, count as accidental.
 const ACCIDENT_TOKENS: usize = 3;
 
-/// A stretch of two texts.
+/// A part of two texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Whether its tokens are the same in both.
     pub is_equal: bool,
-    /// Its tokens in each of them; one of the two may be empty where it changed.
+    /// Its tokens in each text; a changed part may be empty in one of them.
     pub tokens: [Range<usize>; 2],
 }
 
 impl Part {
-    /// The number of its tokens, in the text that has more of them.
+    /// The number of its tokens in the text that has more.
     fn length(&self) -> usize {
         self.tokens.iter().map(Range::len).max().unwrap_or(0)
     }
 }
 
-/// Cuts two texts into parts: equal and changed ones by turns, in order, which cover both.
+/// Splits two texts into alternating equal and changed parts, in order, which cover both.
 ///
-/// With few differences there are none fewer, but for equal stretches of a few tokens amid longer
-/// changes, which count as changed. Deterministic. O(n log n) time and about 2^28 steps more at
-/// most, O(n) memory and 8 MB.
+/// With few differences the number of changed tokens is minimal, except that a few equal tokens
+/// between longer changes count as changed. Deterministic. O(n log n) time plus at most about 2^28
+/// steps; O(n) memory plus 8 MB.
 pub fn align(a: &[u32], b: &[u32]) -> Vec<Part> {
     without_accidents(parts(&matches(a, b), [a.len(), b.len()]))
 }
 
-/// A stretch of so many tokens that both texts share, at its place in each.
+/// A run of equal tokens, with its position in each text and its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Match {
     a: usize,
@@ -66,9 +67,9 @@ fn matches(a: &[u32], b: &[u32]) -> Vec<Match> {
 struct Aligner<'t> {
     a: &'t [u32],
     b: &'t [u32],
-    /// In order, those that touch not yet joined.
+    /// The matches in order; adjacent ones are not merged yet.
     matches: Vec<Match>,
-    /// Comparisons that may still be made.
+    /// The remaining number of comparisons.
     steps: usize,
 }
 
@@ -97,7 +98,7 @@ impl Aligner<'_> {
         }
     }
 
-    /// Aligns what begins and ends differently.
+    /// Aligns ranges without common prefix and suffix.
     fn align_different(&mut self, a: Range<usize>, b: Range<usize>, depth: usize) {
         if let Some(few) = self.fewest_differences(a.clone(), b.clone()) {
             self.matches.extend(few);
@@ -120,10 +121,11 @@ impl Aligner<'_> {
         self.align(next_a..a.end, next_b..b.end, depth + 1);
     }
 
-    /// The matches that leave the fewest differences; `None` if that takes too much.
+    /// The matches with the fewest differences; `None` if a bound is exceeded.
     ///
-    /// `reached[k]` is how far into `a` one comes on diagonal k (in `a` minus in `b`) with a number
-    /// of differences. What was reached with each number is kept, to find the way back.
+    /// `reached[k]` is the furthest position in `a` on diagonal k (position in `a` minus position
+    /// in `b`) with a number of differences. The positions for each number are kept for
+    /// backtracking.
     fn fewest_differences(&mut self, a: Range<usize>, b: Range<usize>) -> Option<Vec<Match>> {
         let (text_a, text_b) = (&self.a[a.clone()], &self.b[b.clone()]);
         let most = (text_a.len() + text_b.len()).min(MOST_DIFFERENCES);
@@ -152,16 +154,15 @@ impl Aligner<'_> {
             (steps == 0).then_some(None)
         });
         self.steps -= before - steps;
-        Some(way_back(&history, end??, [a.start, b.start]))
+        Some(backtrack(&history, end??, [a.start, b.start]))
     }
 }
 
-/// A diagonal that can be reached with a number of differences: those from minus that number to
-/// plus it, every second one.
+/// A diagonal that can be reached with d differences: every second one from -d to d.
 #[derive(Clone, Copy)]
 struct Diagonal {
     differences: usize,
-    /// Its number among them, from the lowest.
+    /// Its index among them, from the lowest.
     step: usize,
 }
 
@@ -170,13 +171,13 @@ impl Diagonal {
         Diagonal { differences, step }
     }
 
-    /// Whether one comes to it by a token that only `b` has, rather than one that only `a` has.
+    /// Whether the last difference is a token that only `b` has, not one that only `a` has.
     fn is_from_above(self, before: &[u32]) -> bool {
         let Diagonal { differences, step } = self;
         step == 0 || step < differences && before[step - 1] < before[step]
     }
 
-    /// Where on it the next equal tokens may stand: in `a`.
+    /// The position in `a` at which a run of equal tokens may start.
     fn begin(self, before: Option<&Vec<u32>>) -> usize {
         match before {
             None => 0,
@@ -185,15 +186,15 @@ impl Diagonal {
         }
     }
 
-    /// That place in both texts; `None` if it is outside.
+    /// That position in both texts; `None` if it is out of range.
     fn place(self, in_a: usize, a: &[u32], b: &[u32]) -> Option<(usize, usize)> {
         let in_b = (in_a + self.differences).checked_sub(2 * self.step)?;
         (in_a <= a.len() && in_b <= b.len()).then_some((in_a, in_b))
     }
 }
 
-/// The matches on the way to diagonal `step` of the last number of differences.
-fn way_back(history: &[Vec<u32>], mut step: usize, start: [usize; 2]) -> Vec<Match> {
+/// The matches on the path to diagonal `step` of the last number of differences.
+fn backtrack(history: &[Vec<u32>], mut step: usize, start: [usize; 2]) -> Vec<Match> {
     let mut matches = Vec::new();
     for differences in (0..history.len()).rev() {
         let before = differences.checked_sub(1).map(|before| &history[before]);
@@ -215,9 +216,9 @@ fn way_back(history: &[Vec<u32>], mut step: usize, start: [usize; 2]) -> Vec<Mat
     matches
 }
 
-/// The longest chain of tokens that occur once in each text, in the order of both: places.
+/// The positions of the longest chain of tokens that occur once in each text, in the order of both.
 fn anchors(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
-    let (in_a, in_b) = (singles(a), singles(b));
+    let (in_a, in_b) = (unique_tokens(a), unique_tokens(b));
     let mut pairs = Vec::new();
     let mut others = in_b.iter().peekable();
     for (token, place) in in_a {
@@ -230,8 +231,8 @@ fn anchors(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
     longest_chain(&pairs)
 }
 
-/// The tokens that occur once, by token, and where.
-fn singles(tokens: &[u32]) -> Vec<(u32, usize)> {
+/// The tokens that occur once and their positions, sorted by token.
+fn unique_tokens(tokens: &[u32]) -> Vec<(u32, usize)> {
     let mut places: Vec<(u32, usize)> = tokens.iter().copied().zip(0..).collect();
     places.sort_unstable();
     let runs = places.chunk_by(|(token, _), (next, _)| token == next);
@@ -240,9 +241,9 @@ fn singles(tokens: &[u32]) -> Vec<(u32, usize)> {
         .collect()
 }
 
-/// The longest subsequence whose second places ascend, by patience sorting.
+/// The longest subsequence with ascending second positions, by patience sorting.
 fn longest_chain(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // The last pair of the best chain of each length, and who stands before whom.
+    // The last pair of the best chain of each length, and the predecessor of each pair.
     let mut last: Vec<usize> = Vec::new();
     let mut before = vec![None; pairs.len()];
     for (number, pair) in pairs.iter().enumerate() {

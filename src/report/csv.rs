@@ -1,14 +1,14 @@
 //! The list of pairs as comma-separated values (RFC 4180), for spreadsheets and databases.
 //!
-//! Every text is quoted, and nothing stands where there is no value. A text that a spreadsheet
-//! would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return) gets an
-//! apostrophe in front, as ids come from crawled pages.
+//! Every text is quoted; a missing value is an empty field. A text that a spreadsheet would
+//! interpret as a formula (it starts with `=`, `+`, `-`, `@`, a tab or a carriage return) is
+//! prefixed with an apostrophe, since ids come from crawled pages.
 
 use std::io::{self, Write};
 
 use super::pairs::{COLUMNS, Cell, Pair};
 
-/// Writes the first line: the names of the columns.
+/// Writes the header: the names of the columns.
 ///
 /// # Errors
 /// Those of `out`.

@@ -1,7 +1,7 @@
-//! The JSON Lines of a deduplication and of a search: one object a line, UTF-8.
+//! JSON Lines of a deduplication and of a search: one object per line, UTF-8.
 //!
-//! An id that is not UTF-8 is shown with replacement characters, and beside it stands `id_base64`
-//! (or `kept_base64`) with its bytes.
+//! An id that is not UTF-8 has replacement characters, and its bytes are in `id_base64` (or
+//! `kept_base64`).
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -15,16 +15,16 @@ use super::pairs::{COLUMNS, Cell, Pair};
 use crate::corpus::{NO_MEMBER, Place};
 use crate::sketch::Score;
 
-/// Where a document stands.
+/// The location of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct At<'a> {
-    /// The file, as it was named.
+    /// The file, as named by the user.
     pub file: &'a str,
-    /// Where it starts in the file, or in what the member decompresses to.
+    /// The offset in the file, or in the decompressed member.
     pub start: u64,
-    /// Bytes, decompressed.
+    /// The length in bytes, decompressed.
     pub length: u64,
-    /// Offset of the compressed member in the file.
+    /// The offset of the compressed member in the file.
     pub member: Option<u64>,
 }
 
@@ -35,14 +35,14 @@ pub struct Skipped<'a> {
     pub id: &'a [u8],
     /// Where it stands.
     pub at: At<'a>,
-    /// The reason's name.
+    /// The name of the reason.
     pub reason: &'a [u8],
-    /// What was wrong.
+    /// The error.
     pub detail: &'a [u8],
 }
 
 impl<'a> At<'a> {
-    /// A place in `file`.
+    /// The location of `place` in `file`.
     pub fn new(file: &'a str, place: Place) -> At<'a> {
         At {
             file,
@@ -106,19 +106,19 @@ pub fn skipped(skipped: &Skipped<'_>, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-/// A document of a cluster.
+/// A member of a cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
     /// Its id, or its place.
     pub id: &'a [u8],
-    /// Its URL, or nothing.
+    /// Its URL; empty if unknown.
     pub url: &'a [u8],
-    /// Where it stands; nowhere if it is only known to an index.
+    /// Its location; `None` if it is only known to an index.
     pub at: Option<At<'a>>,
 }
 
-/// Writes a cluster's line up to its members: `[` is open. `kept` is the id of the document that
-/// stays, if one does.
+/// Writes the line of a cluster up to `[` before its members. `kept` is the id of the document that
+/// stays, if any.
 ///
 /// # Errors
 /// Those of `out`.
@@ -133,7 +133,7 @@ pub fn begin_cluster(
     write!(out, ",\"size\":{size},\"members\":[")
 }
 
-/// Writes a member of the cluster that was begun.
+/// Writes a member of the current cluster.
 ///
 /// # Errors
 /// Those of `out`.
@@ -164,7 +164,7 @@ pub fn member(member: &Member<'_>, is_first: bool, out: &mut dyn Write) -> io::R
     serde_json::to_writer(out, &object).map_err(io::Error::from)
 }
 
-/// Ends the line of the cluster that was begun.
+/// Ends the line of the current cluster.
 ///
 /// # Errors
 /// Those of `out`.
@@ -174,10 +174,10 @@ pub fn end_cluster(out: &mut dyn Write) -> io::Result<()> {
 
 /// A neighbour of a document.
 #[derive(Clone, Copy, Debug)]
-pub struct Near<'a> {
+pub struct Neighbour<'a> {
     /// Its id, or its place.
     pub id: &'a [u8],
-    /// How near it is.
+    /// Its score.
     pub score: Score,
     /// Where it stands.
     pub at: At<'a>,
@@ -187,7 +187,7 @@ pub struct Near<'a> {
 pub fn neighbours<'a>(
     id: &[u8],
     at: At<'_>,
-    near: impl Iterator<Item = Near<'a>>,
+    near: impl Iterator<Item = Neighbour<'a>>,
     out: &mut Vec<u8>,
 ) {
     #[derive(Serialize)]
@@ -211,7 +211,7 @@ pub fn neighbours<'a>(
         at: At<'a>,
         matches: Vec<Match<'a>>,
     }
-    let found = |near: Near<'a>| {
+    let found = |near: Neighbour<'a>| {
         let (distance, similarity) = match near.score {
             Score::Distance(bits) => (Some(bits), None),
             Score::Fraction(part, whole) => (None, Some([part, whole])),
@@ -264,7 +264,7 @@ fn line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// The bytes of an id, if it is not UTF-8.
+/// The Base64 of an id that is not UTF-8.
 pub(super) fn base64_if_needed(id: &[u8]) -> Option<String> {
     std::str::from_utf8(id)
         .is_err()

@@ -1,6 +1,6 @@
-//! What do people see?
+//! Formats of results.
 //!
-//! Writers return bytes; somebody else decides where they go.
+//! Writers produce bytes; the caller decides where they go.
 
 pub mod alignment;
 pub mod csv;

@@ -1,4 +1,4 @@
-//! The list of pairs: one table, whatever form it is written in.
+//! The list of pairs: one table for every format.
 //!
 //! `duplicates.jsonl`, `.csv` and `.parquet` have the columns of [`COLUMNS`], with these names, in
 //! this order. No name is a reserved word of SQL.
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::json_lines::{At, base64_if_needed};
 
-/// A document that goes (or that was proposed and stays), and the one that stays.
+/// A removed document (or a proposed one that stays), and the one that stays.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
     /// The document's id.
@@ -16,19 +16,19 @@ pub struct Pair<'a> {
     pub url: &'a [u8],
     /// Where it stands.
     pub at: At<'a>,
-    /// The one that stays; none if no copy does.
+    /// The document that stays; `None` if no copy stays.
     pub kept: Option<Kept<'a>>,
-    /// The cluster: the number of the document that leads it.
+    /// The cluster: the number of its leading document.
     pub cluster: u64,
-    /// What found them.
+    /// The method that found the pair.
     pub method: &'a str,
-    /// How near the method says they are; nothing if the document was compared with none.
+    /// The score of the method; `None` if the document was not compared.
     pub nearness: Option<Nearness>,
-    /// What the comparison of the texts gave; nothing if they were not compared.
+    /// The result of the comparison of the texts; `None` if they were not compared.
     pub verified: Option<Verified>,
 }
 
-/// The document of a pair that stays.
+/// The document that stays.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept<'a> {
     /// Its id.
@@ -39,30 +39,30 @@ pub struct Kept<'a> {
     pub at: Option<At<'a>>,
 }
 
-/// How near two documents are, by the method that found them.
+/// The score of a pair, by the method that found it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nearness {
-    /// Bits that differ.
+    /// The number of differing bits.
     Distance(u32),
     /// An estimate of the similarity: part and whole.
     Estimate([u32; 2]),
 }
 
-/// How similar two texts are.
+/// The result of an exact comparison of two texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verified {
     /// Both have the same words in the same order.
     Equal,
-    /// Shared and all shingles.
+    /// The numbers of shared and of all shingles.
     Shingles([u32; 2]),
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// UTF-8.
     Text,
-    /// A whole number from 0.
+    /// A non-negative integer.
     Whole,
     /// A decimal number.
     Decimal,
@@ -73,9 +73,9 @@ pub enum Kind {
 pub struct Column {
     /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// Its type.
     pub kind: Kind,
-    /// Whether there may be nothing.
+    /// Whether values may be missing.
     pub may_lack: bool,
 }
 
@@ -87,7 +87,7 @@ const fn column(name: &'static str, kind: Kind, may_lack: bool) -> Column {
     }
 }
 
-/// How many columns there are.
+/// The number of columns.
 pub const WIDTH: usize = 21;
 
 /// The columns of the table, in order.
@@ -118,16 +118,16 @@ pub const COLUMNS: [Column; WIDTH] = [
 /// The value of a column in a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell<'a> {
-    /// That of a column of text.
+    /// The value of a text column.
     Text(Option<Cow<'a, str>>),
-    /// That of a column of whole numbers.
+    /// The value of an integer column.
     Whole(Option<u64>),
-    /// That of a column of decimal numbers.
+    /// The value of a decimal column.
     Decimal(Option<f64>),
 }
 
 impl<'a> Pair<'a> {
-    /// The row of the pair: a cell for each of [`COLUMNS`], of its kind.
+    /// The row of the pair: a cell for each of [`COLUMNS`], of its type.
     pub fn cells(&self) -> [Cell<'a>; WIDTH] {
         let text = |text: &'a str| Cell::Text(Some(text.into()));
         let id = |id: &'a [u8]| Cell::Text(Some(String::from_utf8_lossy(id)));
@@ -182,7 +182,7 @@ fn url(url: &[u8]) -> Cell<'_> {
     Cell::Text(shown)
 }
 
-/// A fraction as a number; nothing of nothing is none.
+/// A fraction as a number; `None` if the denominator is 0.
 fn decimal([part, whole]: [u32; 2]) -> Option<f64> {
     (whole > 0).then(|| f64::from(part) / f64::from(whole))
 }
@@ -255,7 +255,7 @@ pub(super) mod tests {
 
     #[test]
     fn no_column_needs_quotes_in_sql() {
-        // Of the standard, PostgreSQL and DuckDB.
+        // Reserved words of the standard, PostgreSQL and DuckDB.
         let reserved = [
             "all",
             "at",

@@ -13,16 +13,17 @@ use super::pairs::{COLUMNS, Cell, Kind, Pair};
 use crate::io::AtomicFile;
 use crate::{Error, ErrorKind, Result};
 
-/// Rows of a batch, and bytes of their texts: a batch is held in memory.
+/// The maximum number of rows of a batch, which is held in memory.
 const ROWS: usize = 1 << 14;
+/// The maximum number of bytes of text of a batch.
 const TEXT_BYTES: usize = 4 << 20;
-/// Encoded bytes of a row group, which is held in memory until it is complete.
+/// The encoded size of a row group in bytes; it is held in memory until complete.
 const GROUP_BYTES: usize = 16 << 20;
 
 /// Writes pairs into a Parquet file.
 ///
-/// Ids are text: what is not UTF-8 is shown with replacement characters. Memory: a batch and a row
-/// group, and a row of any length.
+/// Ids are text: invalid UTF-8 becomes replacement characters. Memory: a batch, a row group, and
+/// one row of any length.
 pub struct ParquetPairs {
     columns: Vec<Builder>,
     schema: SchemaRef,
@@ -49,7 +50,7 @@ impl ParquetPairs {
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_statistics_enabled(EnabledStatistics::Chunk);
-        // Ids and URLs may be of any length: neither a dictionary nor statistics hold copies.
+        // Ids and URLs may have any length, so dictionaries and statistics must not copy them.
         for column in ["id", "id_base64", "url", "kept", "kept_base64", "kept_url"] {
             properties = properties
                 .set_column_dictionary_enabled(column.into(), false)
@@ -82,7 +83,7 @@ impl ParquetPairs {
         }
     }
 
-    /// Writes what is left, and publishes the file.
+    /// Writes the remaining rows and publishes the file.
     ///
     /// # Errors
     /// [`ErrorKind::Write`].
@@ -127,7 +128,7 @@ impl Builder {
         }
     }
 
-    /// Adds a cell of this kind; returns how many bytes of text it has.
+    /// Appends a cell; returns its number of bytes of text.
     fn append(&mut self, cell: Cell<'_>) -> usize {
         match (self, cell) {
             (Builder::Text(column), Cell::Text(text)) => {
@@ -137,7 +138,7 @@ impl Builder {
             }
             (Builder::Whole(column), Cell::Whole(number)) => column.append_option(number),
             (Builder::Decimal(column), Cell::Decimal(number)) => column.append_option(number),
-            // Cells are of the kinds of their columns.
+            // Cells have the types of their columns.
             (Builder::Text(column), _) => column.append_null(),
             (Builder::Whole(column), _) => column.append_null(),
             (Builder::Decimal(column), _) => column.append_null(),
@@ -242,7 +243,7 @@ mod tests {
         let mut pairs = ParquetPairs::create(&path, AtomicFile::create(&path).unwrap()).unwrap();
         let mut seed = 1u64;
         for _ in 0..60 {
-            // Which cannot be compressed to nothing.
+            // Text that does not compress well.
             let id: String = std::iter::repeat_with(|| {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 char::from(b' ' + (seed >> 58) as u8)

@@ -1,11 +1,12 @@
-//! `result.txt`: for each sample its id, then for each distance the ids of the articles there.
+//! `result.txt`: for each sample its id, and for each distance the ids of the articles at that
+//! distance.
 
 use crate::Result;
 
 /// The block of one sample, written from the nearest articles to the farthest.
 ///
-/// Its bytes go to a sink in pieces, so that a block of any length needs no memory. Ids reach the
-/// sink without a copy.
+/// Its bytes go to a sink in pieces, so that a block of any length needs no memory. Ids are not
+/// copied.
 ///
 /// ```
 /// use simtool::report::result_txt::Block;

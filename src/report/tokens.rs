@@ -4,12 +4,12 @@ use ahash::AHashMap;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// A piece of text that stays together: a word, a sign, or a run of bytes that are no text.
+/// A token: a word, a sign, or a run of bytes that are not UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'t> {
     /// Its bytes.
     pub bytes: &'t [u8],
-    /// What stands before it.
+    /// The white space before it.
     pub gap: Gap,
 }
 
@@ -18,14 +18,14 @@ pub struct Token<'t> {
 pub enum Gap {
     /// None.
     None,
-    /// Some, in the line.
+    /// White space without a line feed.
     Space,
-    /// A line feed among it.
+    /// White space with a line feed.
     Line,
 }
 
 impl Token<'_> {
-    /// Whether it is a word or a number, rather than a sign.
+    /// Whether it is a word or a number, not a sign.
     pub fn is_word(&self) -> bool {
         self.bytes
             .utf8_chunks()
@@ -33,7 +33,7 @@ impl Token<'_> {
     }
 }
 
-/// Cuts a text at the word boundaries of Unicode Standard Annex #29 and leaves white space out.
+/// Splits a text at the word boundaries of Unicode Standard Annex #29, without white space.
 pub fn tokens(text: &[u8]) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut gap = Gap::None;
@@ -62,7 +62,7 @@ pub fn tokens(text: &[u8]) -> Vec<Token<'_>> {
     tokens
 }
 
-/// The same number for the same bytes, in both texts.
+/// Numbers the tokens of both texts; equal bytes have equal numbers.
 pub fn numbers(texts: [&[Token<'_>]; 2]) -> [Vec<u32>; 2] {
     let mut known: AHashMap<&[u8], u32> = AHashMap::new();
     texts.map(|tokens| {

@@ -1,4 +1,4 @@
-//! What an index says of a document, as JSON: for files and for those who ask over a network.
+//! Verdicts of an index on documents as JSON, for files and for the service.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
@@ -10,12 +10,12 @@ use serde::{Serialize, Serializer};
 use super::json_lines::At;
 use crate::sketch::{Score, content_seen};
 
-/// A known document that is near.
+/// A near document of the index.
 ///
-/// An id that is not UTF-8 is shown with replacement characters, and beside it stands `id_base64`
-/// with its bytes; likewise a payload.
+/// An id that is not UTF-8 has replacement characters, and its bytes are in `id_base64`; likewise
+/// for a payload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Near {
+pub struct KnownMatch {
     /// Its id.
     pub id: String,
     /// The bytes of an id that is not UTF-8.
@@ -24,7 +24,7 @@ pub struct Near {
     /// How near it is.
     #[serde(flatten)]
     pub nearness: Nearness,
-    /// What was put in with it, if it is shown and there is something.
+    /// Its payload, if it is shown and not empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<String>,
     /// The bytes of a payload that is not UTF-8.
@@ -32,16 +32,16 @@ pub struct Near {
     pub payload_base64: Option<String>,
 }
 
-/// How near two documents are.
+/// The score of two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Nearness {
-    /// Bits that differ.
+    /// The number of differing bits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance: Option<u32>,
     /// Numerator and denominator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<[u64; 2]>,
-    /// The share of bits that agree, of a method that says so.
+    /// The proportion of equal bits, for a method that reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub likeness: Option<f64>,
 }
@@ -56,23 +56,23 @@ pub struct Known<'a> {
     pub id_base64: Option<String>,
     /// Its sketch.
     pub fingerprint: Digits<'a>,
-    /// What was put in with it.
+    /// Its payload.
     pub payload: Cow<'a, str>,
     /// The bytes of a payload that is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload_base64: Option<String>,
 }
 
-/// A sketch in hexadecimal digits: those of the number that a fingerprint is, those of the bytes of
-/// any other sketch; none for a document that has nothing to compare.
+/// A sketch in hexadecimal: a fingerprint as a number, any other sketch as bytes; empty for a
+/// document without features.
 pub struct Digits<'a> {
-    /// The bytes, of a number the lowest first.
+    /// The bytes; those of a number are little-endian.
     pub sketch: &'a [u8],
     /// Whether they are a number.
     pub is_number: bool,
 }
 
-/// What is said of a document of a file.
+/// The line of a document of a file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line<'a> {
     /// Its id, or its place.
@@ -80,23 +80,23 @@ pub struct Line<'a> {
     /// The bytes of an id that is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id_base64: Option<String>,
-    /// Where it stands.
+    /// Its location.
     #[serde(flatten)]
     pub at: At<'a>,
-    /// What the index knew.
+    /// The verdict of the index.
     pub verdict: &'static str,
-    /// How far it is from the known document of its id, if it has changed.
+    /// The score against the known document with its id, if it has changed.
     #[serde(flatten)]
     pub changed: Option<Nearness>,
-    /// Whether it was added, if it was to be.
+    /// Whether it was added, if additions were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added: Option<bool>,
     /// The nearest known documents.
-    pub matches: Vec<Near>,
+    pub matches: Vec<KnownMatch>,
 }
 
 impl Nearness {
-    /// That of a score; `likeness` is for the method that speaks of it.
+    /// The score in JSON; `likeness` adds the proportion of equal bits.
     pub fn new(score: Score, likeness: bool) -> Nearness {
         match score {
             Score::Distance(bits) => Nearness {
@@ -113,10 +113,10 @@ impl Nearness {
     }
 }
 
-impl Near {
+impl KnownMatch {
     /// The document called `id`.
-    pub fn new(id: &[u8], score: Score, likeness: bool) -> Near {
-        Near {
+    pub fn new(id: &[u8], score: Score, likeness: bool) -> KnownMatch {
+        KnownMatch {
             id: String::from_utf8_lossy(id).into_owned(),
             id_base64: base64_if_needed(id),
             nearness: Nearness::new(score, likeness),
@@ -204,7 +204,7 @@ mod tests {
             length: 2,
             member: None,
         };
-        let mut found = Near::new(b"\xff", Score::Fraction(1, 2), true);
+        let mut found = KnownMatch::new(b"\xff", Score::Fraction(1, 2), true);
         let mut line = Line {
             id: "x".into(),
             id_base64: None,

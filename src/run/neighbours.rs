@@ -10,7 +10,7 @@ use super::sketcher::{Sketched, Sketcher};
 use super::{Stage, Workers};
 use crate::corpus::{Chunk, Parser};
 use crate::kernel::Level;
-use crate::report::json_lines::{self, At, Near};
+use crate::report::json_lines::{self, At, Neighbour};
 use crate::search::join::{self, Scratch, SketchIndex};
 use crate::sketch::registry::Spec;
 use crate::sketch::{Method, Score, SketchList};
@@ -247,7 +247,7 @@ impl Searched<'_> {
         let matches = near.iter().map(|&(position, score)| {
             let number = self.usable[position as usize];
             let article = &self.known.members[number as usize];
-            Near {
+            Neighbour {
                 id: &article.id,
                 score,
                 at: At::new(&articles[article.place.source as usize], article.place),

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use simtool::index::{Answer, Limit, MOST_ID_BYTES};
-use simtool::report::verdicts::{Digits, Near, Nearness, base64_if_needed};
+use simtool::report::verdicts::{Digits, KnownMatch, Nearness, base64_if_needed};
 use simtool::run::seen::{Seen, changed, near};
 
 use super::ask::Asked;
@@ -25,7 +25,7 @@ pub struct Said<'a> {
     changed: Option<Nearness>,
     fingerprint: Digits<'a>,
     added: bool,
-    matches: Vec<Near>,
+    matches: Vec<KnownMatch>,
     /// There are more, whose ids are too long for an answer.
     #[serde(skip_serializing_if = "is_false")]
     truncated: bool,

@@ -1,13 +1,13 @@
 //! An evaluation as comma-separated values (RFC 4180), for spreadsheets and plots.
 //!
-//! Every text is quoted; one that a spreadsheet would take for a formula gets an apostrophe in
-//! front, as names may come from strangers. What there is none of is empty.
+//! Every text is quoted; one that a spreadsheet would interpret as a formula is prefixed with an
+//! apostrophe, since names are untrusted. A missing value is an empty field.
 
 use crate::evaluate::{Evaluation, Ids, Interval, Outcome, Proportion, Truth};
 use crate::sketch::Score;
 
-/// A line for each method: counts, shares, intervals, the best point, clusters, costs, and what was
-/// found of each class.
+/// A line for each method: counts, proportions, intervals, the best point, clusters, costs, and the
+/// pairs found of each class.
 pub fn methods_csv(evaluation: &Evaluation) -> Vec<u8> {
     let mut lines = Lines::default();
     for name in [
@@ -116,8 +116,8 @@ pub fn curves_csv(evaluation: &Evaluation) -> Vec<u8> {
     lines.bytes
 }
 
-/// A line for each listed pair and method: what it is, how near the method thinks it is, and
-/// whether it found it (1) or not (0).
+/// A line for each listed pair and method: the class, the score of the method, and whether it was
+/// found (1) or not (0).
 ///
 /// # Panics
 /// If `ids` or the outcomes are not those of the truth.

@@ -12,10 +12,10 @@ use crate::sketch::Score;
 
 /// The evaluation as one object, ended by a line feed.
 ///
-/// Shares are objects of `part`, `whole`, `value`, `low` and `high`; a score is a `distance` or a
-/// `similarity` of numerator and denominator; what there is none of is `null`. Fields may be
-/// added, never renamed. Ids that are not UTF-8 are shown with replacement characters, and beside
-/// them stand `a_base64` or `b_base64`.
+/// Proportions are objects of `part`, `whole`, `value`, `low` and `high`. A score is a `distance`,
+/// or a `similarity` of numerator and denominator. A missing value is `null`. Fields may be added,
+/// never renamed. Ids that are not UTF-8 have replacement characters, and their bytes are in
+/// `a_base64` or `b_base64`.
 ///
 /// # Panics
 /// If `ids` are not those of the truth.
@@ -136,7 +136,7 @@ struct Bins {
 #[derive(Serialize)]
 struct Bin {
     from: f64,
-    /// For distances the last one, for fractions where the next bin begins.
+    /// For distances the last one of the bin, for fractions the start of the next bin.
     to: f64,
     near: u64,
     far: u64,

@@ -1,7 +1,7 @@
-//! What an [`Evaluation`](crate::evaluate::Evaluation) looks like: on the screen, as JSON, as CSV,
-//! and as a page for a browser.
+//! Formats of an [`Evaluation`](crate::evaluate::Evaluation): plain text, JSON, CSV, and an HTML
+//! page.
 //!
-//! All of them are functions of the evaluation alone: the same evaluation, the same bytes.
+//! All of them depend only on the evaluation: the same evaluation gives the same bytes.
 
 mod csv;
 mod json;

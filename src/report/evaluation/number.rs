@@ -1,9 +1,9 @@
-//! Numbers as people read them.
+//! Numbers formatted for display.
 
 use crate::evaluate::{Interval, Proportion};
 use crate::sketch::Score;
 
-/// What stands where there is no number.
+/// The text for a missing number.
 pub(super) const NONE: &str = "–";
 
 /// Three decimal places.
@@ -19,12 +19,12 @@ pub(super) fn decimal(value: Option<f64>) -> String {
     })
 }
 
-/// A share as a decimal.
+/// A proportion as a decimal.
 pub(super) fn share(share: Proportion) -> String {
     decimal(share.value())
 }
 
-/// The ends of an interval.
+/// The bounds of an interval.
 pub(super) fn interval(interval: Option<Interval>) -> String {
     interval.map_or(String::new(), |Interval { low, high }| {
         format!("{low:.3}–{high:.3}")
@@ -50,7 +50,7 @@ pub(super) fn score(score: Score) -> String {
     }
 }
 
-/// A probability of being wrong.
+/// A p-value.
 pub(super) fn p_value(p: f64) -> String {
     match p {
         p if p < 0.000_1 => "< 0.0001".to_owned(),
@@ -59,7 +59,7 @@ pub(super) fn p_value(p: f64) -> String {
     }
 }
 
-/// A duration of a document, in the unit that fits.
+/// A duration per document, in a suitable unit.
 pub(super) fn seconds(seconds: Option<f64>) -> String {
     let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")];
     seconds.map_or(NONE.to_owned(), |seconds| {
@@ -69,7 +69,7 @@ pub(super) fn seconds(seconds: Option<f64>) -> String {
     })
 }
 
-/// Bytes of a document.
+/// Bytes per document.
 pub(super) fn bytes(bytes: Option<f64>) -> String {
     bytes.map_or(NONE.to_owned(), |bytes| {
         let shown = format!("{bytes:.1}");

@@ -6,11 +6,12 @@ use super::number::{self, NONE};
 use super::visible::visible;
 use crate::evaluate::{Evaluation, MethodResult, Point, Proportion};
 
-/// Tables of aligned columns, each line ended: methods as they are set, other thresholds and costs,
-/// what was found of each class, and how methods compare with the one of the largest F1.
+/// Tables of aligned columns: methods as configured, other thresholds and costs, the pairs found of
+/// each class, and comparisons of methods with the one of the largest F1. Every line ends with a
+/// line feed.
 ///
-/// Tables that are wider than `width` columns are folded: further blocks of lines repeat the names
-/// of the methods. Without control characters, whatever the names are.
+/// Tables wider than `width` columns are split into blocks of lines, which repeat the names of the
+/// methods. The text has no control characters, for any names.
 pub fn screen(evaluation: &Evaluation, width: usize) -> String {
     let mut text = methods(evaluation, width);
     if !evaluation.measures_precision {
@@ -27,7 +28,7 @@ pub fn screen(evaluation: &Evaluation, width: usize) -> String {
     text
 }
 
-/// Said where no pair ought not to be found.
+/// The note if there are no far pairs.
 const UNMEASURED: &str = "\
 Precision and F1 cannot be measured: no pair is known that should not be found (list some with the
 label unrelated, or add --closed-world).
@@ -57,7 +58,7 @@ fn methods(evaluation: &Evaluation, width: usize) -> String {
     aligned(header.map(str::to_owned).to_vec(), rows.collect(), width)
 }
 
-/// What other thresholds would give, clusters, and costs, as far as there are any.
+/// Other thresholds, clusters, and costs, if there are any.
 fn others(evaluation: &Evaluation, width: usize) -> String {
     let mut header = vec!["method".to_owned(), "best F1".to_owned(), "at".to_owned()];
     let wanted = evaluation.settings.wanted_precision;
@@ -154,7 +155,7 @@ fn comparisons(evaluation: &Evaluation, width: usize) -> Option<String> {
     (evaluation.methods.len() > 1).then(|| title + &table)
 }
 
-/// The method with the largest F1, the first of several.
+/// The method with the largest F1, the first of equal ones.
 pub(super) fn best(evaluation: &Evaluation) -> Option<usize> {
     let numbers = 0..evaluation.methods.len();
     let f1 = |number: usize| evaluation.methods[number].counts.f1();
@@ -164,7 +165,7 @@ pub(super) fn best(evaluation: &Evaluation) -> Option<usize> {
     })
 }
 
-/// A method's name, cut if it is long.
+/// The name of a method, truncated if it is long.
 fn name(method: &MethodResult) -> String {
     const MOST: usize = 40;
     let name = visible(&method.name);
@@ -174,10 +175,10 @@ fn name(method: &MethodResult) -> String {
     }
 }
 
-/// The first column to the left, numbers to the right; in several blocks if they are wider than
-/// `most` columns of a terminal.
+/// Aligns the first column left and numbers right; splits into blocks if wider than `most` columns
+/// of a terminal.
 fn aligned(header: Vec<String>, rows: Vec<Vec<String>>, most: usize) -> String {
-    // An interval and a threshold stay with the number before them.
+    // An interval or a threshold stays in the block of the number before it.
     let stays = |column: usize| matches!(header[column].as_str(), "" | "at");
     let joined: Vec<bool> = (0..header.len()).map(stays).collect();
     let all: Vec<Vec<String>> = [header].into_iter().chain(rows).collect();
@@ -203,8 +204,8 @@ fn aligned(header: Vec<String>, rows: Vec<Vec<String>>, most: usize) -> String {
     text
 }
 
-/// The columns of each block, besides the first column, which is in all; `joined` columns stay with
-/// the one before them.
+/// The columns of each block, besides the first column, which is in every block; `joined` columns
+/// stay with the one before them.
 fn blocks(widths: &[usize], joined: &[bool], most: usize) -> Vec<Range<usize>> {
     let begins = (1..widths.len()).filter(|&column| column == 1 || !joined[column]);
     let begins: Vec<usize> = begins.collect();
@@ -224,7 +225,7 @@ fn blocks(widths: &[usize], joined: &[bool], most: usize) -> Vec<Range<usize>> {
     }
 }
 
-/// How many columns of a terminal a text takes, but for combining marks and rarer widths.
+/// The number of terminal columns of a text, ignoring combining marks and rare widths.
 fn columns(text: &str) -> usize {
     let width = |character: char| match u32::from(character) {
         0x1100..=0x115f

@@ -1,11 +1,11 @@
-//! Characters of strangers that must not act.
+//! Sanitisation of untrusted text for terminals.
 
 use std::borrow::Cow;
 
-/// Shows control characters, and characters that cannot be seen or turn the direction of what
-/// follows, as `U+202E`; tabs and line ends as spaces.
+/// Replaces control characters, invisible characters and direction marks by their code, such as
+/// `U+202E`; tabs and line ends by spaces.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
-    let acts = |character: char| character.is_control() || is_unseen(character);
+    let acts = |character: char| character.is_control() || is_invisible(character);
     if !text.chars().any(acts) {
         return Cow::Borrowed(text);
     }
@@ -20,9 +20,9 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Marks of direction, joiners, fillers, tags and other formats without a form of their own.
-/// Source: general category Cf of the Unicode Character Database.
-fn is_unseen(character: char) -> bool {
+/// Whether a character is a direction mark, joiner, filler, tag or other invisible format
+/// character. Source: general category Cf of the Unicode Character Database.
+fn is_invisible(character: char) -> bool {
     matches!(
         u32::from(character),
         0x00ad | 0x061c | 0x180e | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f | 0xfeff

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::corpus::Place;
 use crate::index::{Answer, Document, Entry, Verdict};
 use crate::report::json_lines::At;
-use crate::report::verdicts::{Digits, Known, Line, Near, Nearness, base64_if_needed};
+use crate::report::verdicts::{Digits, Known, KnownMatch, Line, Nearness, base64_if_needed};
 use crate::sketch::Shape;
 
 /// So many bytes of lines are made at a time: payloads may be long.
@@ -91,7 +91,7 @@ impl Seen {
     }
 
     /// The documents near one, with their payloads.
-    fn near(&self, answer: &Answer) -> Result<Vec<Near>> {
+    fn near(&self, answer: &Answer) -> Result<Vec<KnownMatch>> {
         let mut all = near(answer, self.has_likeness());
         for (near, found) in all.iter_mut().zip(&answer.matches) {
             if let Some(document) = self.index().document(&found.id)? {
@@ -111,8 +111,8 @@ pub fn changed(verdict: &Verdict, likeness: bool) -> Option<Nearness> {
 }
 
 /// The documents near one, as JSON has them.
-pub fn near(answer: &Answer, likeness: bool) -> Vec<Near> {
+pub fn near(answer: &Answer, likeness: bool) -> Vec<KnownMatch> {
     let near = answer.matches.iter();
-    near.map(|found| Near::new(&found.id, found.score, likeness))
+    near.map(|found| KnownMatch::new(&found.id, found.score, likeness))
         .collect()
 }

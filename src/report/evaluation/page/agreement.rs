@@ -1,4 +1,4 @@
-//! On how much the methods agree, and who is right where they do not.
+//! Agreement of the methods, and which is right if they disagree.
 
 use super::Page;
 use super::escape::escape;
@@ -6,7 +6,7 @@ use super::table::{Cell, table};
 use crate::evaluate::{Comparison, Evaluation};
 use crate::report::evaluation::number;
 
-/// Two matrices of methods by methods; nothing with a single method.
+/// Two matrices of methods by methods; empty with a single method.
 pub(super) fn section(page: &Page<'_>) -> String {
     let evaluation = page.evaluation;
     if evaluation.methods.len() < 2 {
@@ -39,7 +39,7 @@ fn matrix(evaluation: &Evaluation, label: &str, cell: fn(Comparison) -> Cell) ->
         );
         let cells = (0..methods.len()).map(|column| match evaluation.comparison(row, column) {
             Some(comparison) => cell(comparison),
-            None => Cell::new("same".to_owned(), None).looking("self".to_owned()),
+            None => Cell::new("same".to_owned(), None).with_class("self".to_owned()),
         });
         [Cell::new(name, None)]
             .into_iter()
@@ -56,11 +56,11 @@ fn matrix(evaluation: &Evaluation, label: &str, cell: fn(Comparison) -> Cell) ->
 fn agreement(comparison: Comparison) -> Cell {
     let agreement = comparison.agreement();
     let apart = 1.0 - agreement.value().unwrap_or(1.0);
-    // From 0 to 9; half of the pairs apart is as dark as it gets.
+    // From 0 to 9; disagreement on half of the pairs is darkest.
     let shade = (18.0 * apart).ceil().clamp(0.0, 9.0);
     let kappa = format!("κ {}", number::decimal(comparison.kappa()));
     let cell = Cell::number(number::share(agreement), &kappa, None);
-    cell.looking(format!("shade s{shade}"))
+    cell.with_class(format!("shade s{shade}"))
 }
 
 fn who_is_right(comparison: Comparison) -> Cell {
@@ -69,5 +69,5 @@ fn who_is_right(comparison: Comparison) -> Cell {
     let shown = format!("p {}", number::p_value(p));
     let cell = Cell::number(format!("{right} : {wrong}"), &escape(&shown), None);
     let significant = if p < 0.05 { "significant" } else { "" };
-    cell.looking(significant.to_owned())
+    cell.with_class(significant.to_owned())
 }

@@ -1,4 +1,4 @@
-//! Precision-recall curves, drawn.
+//! Plots of precision-recall curves.
 
 use super::Page;
 use super::escape::escape;
@@ -6,17 +6,17 @@ use super::table::{Cell, table};
 use crate::evaluate::{ConfusionMatrix, MethodResult, Point, Proportion};
 use crate::report::evaluation::number::{self, NONE};
 
-/// Curves in one drawing: more cannot be told apart.
+/// The maximum number of curves in one plot: more cannot be distinguished.
 const MOST_CURVES: usize = 8;
 
-/// The drawing and the plot within it.
+/// The size of the drawing; the other constants are the borders of the plot within it.
 const SIZE: [f64; 2] = [480.0, 372.0];
 const LEFT: f64 = 46.0;
 const TOP: f64 = 12.0;
 const RIGHT: f64 = 466.0;
 const BOTTOM: f64 = 326.0;
 
-/// Drawings of eight methods each, with their legends and the numbers as a table.
+/// Plots of up to eight methods each, with legends and the numbers as a table.
 pub(super) fn section(page: &Page<'_>) -> String {
     let methods = &page.evaluation.methods;
     let drawn: Vec<(usize, &MethodResult)> = methods
@@ -72,7 +72,7 @@ fn figure(number: usize, drawn: &[(usize, &MethodResult)], axes: &Axes) -> Strin
         );
         summary.push(format!("{}: {}", method.name, best(method)));
     }
-    // Lines along the upper and right edges are not cut in half.
+    // Leaves space for lines along the upper and right edges.
     let (edge, width, height) = (TOP - 3.0, RIGHT - LEFT + 3.0, BOTTOM - TOP + 3.0);
     format!(
         "<figure class=\"curves\"><svg role=\"img\" aria-labelledby=\"pr{number}-t pr{number}-d\" \
@@ -96,8 +96,8 @@ fn best(method: &MethodResult) -> String {
     })
 }
 
-/// Both axes end at 1. They begin a tenth below where methods as they are set, or at their best,
-/// are: what lies beyond tells them apart no more.
+/// Both axes end at 1. They start 0.1 below the lowest point of the methods as configured or at
+/// their best.
 struct Axes {
     least_recall: f64,
     least_precision: f64,
@@ -107,7 +107,7 @@ impl Axes {
     fn new(drawn: &[(usize, &MethodResult)]) -> Axes {
         let least = |shares: &mut dyn Iterator<Item = Proportion>| {
             let least = shares.filter_map(Proportion::value).fold(1.0, f64::min);
-            // In tenths, so that nothing is rounded twice.
+            // In tenths, to avoid rounding twice.
             ((least * 10.0).floor() - 1.0).clamp(0.0, 9.0) / 10.0
         };
         let counts = drawn.iter().map(|(_, method)| method.counts);
@@ -182,7 +182,7 @@ impl Axes {
         html
     }
 
-    /// A line through the points; those that fall on the same half pixel are drawn once.
+    /// A line through the points; points on the same half pixel are drawn once.
     fn path(&self, points: &[Point]) -> String {
         let mut path = String::new();
         let mut before = None;
@@ -204,7 +204,7 @@ impl Axes {
         })
     }
 
-    /// The mark of a method as it was set.
+    /// The mark of a method as configured.
     fn own(&self, style: usize, method: &MethodResult) -> String {
         let counts = method.counts;
         let place = counts.recall().value().zip(counts.precision().value());

@@ -1,20 +1,21 @@
-//! Two texts side by side, with what only one of them has marked.
+//! Two texts side by side, with their differences marked.
 
 use super::escape::{escape, escape_bytes};
 use crate::report::alignment::{Part, align};
 use crate::report::evaluation::number;
 use crate::report::tokens::{Gap, Token, numbers, tokens};
 
-/// Bytes of a text that are compared, and for each byte that is shown.
+/// The maximum number of bytes of a text that are compared.
 const MOST_COMPARED: usize = 1 << 20;
+/// The maximum number of bytes compared for each byte shown.
 const COMPARED_FOR_SHOWN: usize = 64;
-/// Equal words that are kept before and behind a difference.
+/// The number of equal words kept before and after a difference.
 const CONTEXT: usize = 24;
 
 /// Both texts as HTML; about `most` bytes of each are shown.
 ///
-/// Long stretches that are equal are left out. What only the first one has is deleted, what only
-/// the second one has inserted, so that the marks are heard as well as seen.
+/// Long equal parts are left out. Text that only the first one has is marked as deleted, text that
+/// only the second one has as inserted, so that screen readers announce the marks.
 pub(super) fn difference(texts: [&[u8]; 2], most: usize) -> [String; 2] {
     let compared = most.saturating_mul(COMPARED_FOR_SHOWN).min(MOST_COMPARED);
     let compared = texts.map(|text| &text[..text.len().min(compared)]);
@@ -23,21 +24,21 @@ pub(super) fn difference(texts: [&[u8]; 2], most: usize) -> [String; 2] {
     let parts = align(&a, &b);
     [0, 1].map(|side| {
         let left_out = texts[side].len() - compared[side].len();
-        Shower::new(side, &tokens[side], most).show(&parts, left_out)
+        Renderer::new(side, &tokens[side], most).show(&parts, left_out)
     })
 }
 
-struct Shower<'t> {
+struct Renderer<'t> {
     side: usize,
     tokens: &'t [Token<'t>],
-    /// Bytes that may still be shown.
+    /// The remaining number of bytes to show.
     left: usize,
     html: String,
 }
 
-impl<'t> Shower<'t> {
-    fn new(side: usize, tokens: &'t [Token<'t>], most: usize) -> Shower<'t> {
-        Shower {
+impl<'t> Renderer<'t> {
+    fn new(side: usize, tokens: &'t [Token<'t>], most: usize) -> Renderer<'t> {
+        Renderer {
             side,
             tokens,
             left: most,
@@ -88,13 +89,13 @@ impl<'t> Shower<'t> {
                 Gap::Space => " ",
                 Gap::Line => "\n",
             };
-            // White space before a mark stays outside of it.
+            // White space before a mark is outside of it.
             if place == 0 {
                 lead = gap
             } else {
                 inner += gap
             }
-            // A token may be longer than what may be shown.
+            // A token may be longer than the remaining number of bytes.
             let shown = &token.bytes[..token.bytes.len().min(self.left)];
             let whole = shown.len() == token.bytes.len();
             inner += &match std::str::from_utf8(shown) {

@@ -1,10 +1,10 @@
-//! Text of strangers as text of a page.
+//! Escaping of untrusted text for HTML.
 
 use std::borrow::Cow;
 
 use crate::report::evaluation::visible::visible;
 
-/// Text for an element or a quoted attribute: no markup, and no character that acts.
+/// Escapes text for an element or a quoted attribute: no markup and no control characters remain.
 pub(super) fn escape(text: &str) -> Cow<'_, str> {
     let text = visible(text);
     let special = |byte: u8| matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'');
@@ -25,7 +25,7 @@ pub(super) fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// The same for bytes that may be no text.
+/// Like [`escape`] for bytes that may be invalid UTF-8.
 pub(super) fn escape_bytes(bytes: &[u8]) -> String {
     escape(&String::from_utf8_lossy(bytes)).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Histograms of scores, drawn.
+//! Plots of histograms of scores.
 
 use super::Page;
 use super::escape::escape;
@@ -11,11 +11,12 @@ const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 176.0;
 const LEFT: f64 = 6.0;
 const RIGHT: f64 = 334.0;
-/// Where bars stand on and hang from, and how long the longest is.
+/// The vertical position of the axis, from which bars extend upwards and downwards.
 const MIDDLE: f64 = 80.0;
+/// The length of the longest bar.
 const LONGEST: f64 = 66.0;
 
-/// A drawing for each method that gives scores.
+/// A plot for each method with scores.
 pub(super) fn section(page: &Page<'_>) -> String {
     let methods = page.evaluation.methods.iter().enumerate();
     let figures: String = methods
@@ -65,7 +66,7 @@ fn edge(histogram: &Histogram, bin: usize) -> f64 {
     LEFT + (RIGHT - LEFT) * bin as f64 / histogram.bins.len() as f64
 }
 
-/// Each side in its own scale.
+/// Bars of both sides, each with its own scale.
 fn bars(histogram: &Histogram) -> String {
     let mut html = String::new();
     for (side, class) in ["near", "far"].into_iter().enumerate() {
@@ -119,7 +120,7 @@ fn axis(histogram: &Histogram, kind: &str) -> String {
             }
         }
         Scale::Distance { width } => {
-            // About six numbers, in the middle of their bars.
+            // About six numbers, centred on their bars.
             let step = [1, 2, 5, 10, 20, 50, 100]
                 .into_iter()
                 .find(|step| count / step <= 7);
@@ -137,7 +138,7 @@ fn axis(histogram: &Histogram, kind: &str) -> String {
     )
 }
 
-/// A line where nothing is accepted any more: behind the last distance, at a fraction.
+/// A line at the threshold: after the last accepted distance, or at the fraction.
 fn threshold(histogram: &Histogram, threshold: Option<Score>) -> String {
     threshold.map_or(String::new(), |score| {
         let bin = match (histogram.scale, score) {

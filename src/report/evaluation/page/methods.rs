@@ -1,4 +1,4 @@
-//! The table of methods, and what they found of each class.
+//! Tables of methods, and of the pairs found of each class.
 
 use super::Page;
 use super::escape::escape;
@@ -139,7 +139,7 @@ fn point(point: Option<Point>, value: fn(Point) -> Proportion) -> Cell {
     }
 }
 
-/// A share with a bar under it.
+/// A proportion with a bar under it.
 fn bar(share: Proportion, is_near: bool) -> Cell {
     let Some(value) = share.value() else {
         return Cell::new(NONE.to_owned(), None);

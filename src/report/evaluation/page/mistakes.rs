@@ -1,4 +1,4 @@
-//! The worst mistakes of each method, text beside text.
+//! The worst mistakes of each method, with both texts side by side.
 
 use super::Page;
 use super::difference::difference;
@@ -6,7 +6,7 @@ use super::escape::{escape, escape_bytes};
 use crate::evaluate::{MethodResult, Mistake};
 use crate::report::evaluation::number;
 
-/// For each method, false hits and misses; nothing if nobody made a mistake.
+/// For each method, false hits and misses; empty if there are none.
 pub(super) fn section(page: &Page<'_>) -> String {
     let methods = page.evaluation.methods.iter();
     let html: String = methods.map(|method| of_method(page, method)).collect();

@@ -1,8 +1,8 @@
-//! An evaluation as a page for a browser: one file, nothing to load.
+//! An evaluation as a self-contained HTML page.
 //!
-//! Everything that comes from documents, files or flags goes through [`escape`]. The page works
-//! from a file, without a network and without its script, which only sorts tables; its content
-//! security policy allows that script and nothing else.
+//! All text from documents, files or flags goes through [`escape`]. The page works from a file,
+//! without a network and without its script, which only sorts tables. Its content security policy
+//! allows only that script and style.
 
 mod agreement;
 mod curves;
@@ -22,37 +22,38 @@ use escape::escape;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("sort.js");
-/// SHA-256 of the two, in Base64: the page lets no other style or script work.
+/// The SHA-256 of the style in Base64; the page allows no other.
 const STYLE_HASH: &str = "dLTkcteOkIv1kddgMfbMj/M9G+br3bgnuiJ9hRRnxto=";
+/// The SHA-256 of the script in Base64; the page allows no other.
 const SCRIPT_HASH: &str = "cSw/6kp0CZEsXZUlS5sOz/tVKCIK7rTXUY3VDxSuIE0=";
 
-/// A document of which there are mistakes to show.
+/// A document that occurs in mistakes.
 #[derive(Clone, Debug, Default)]
 pub struct Shown {
-    /// What it is called: its id, perhaps its title.
+    /// The name to show: its id, and its title if known.
     pub name: Vec<u8>,
-    /// Its text, or nothing.
+    /// Its text; empty if unknown.
     pub text: Vec<u8>,
 }
 
-/// A page to be made.
+/// The contents of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
-    /// Its title.
+    /// The title of the page.
     pub title: &'a str,
-    /// What else is to be known, by name: inputs, versions, settings.
+    /// Further facts by name: inputs, versions, settings.
     pub facts: &'a [(String, String)],
-    /// What was measured.
+    /// The evaluation.
     pub evaluation: &'a Evaluation,
-    /// The documents of the mistakes, by number; of others, only the number is shown.
+    /// The documents of the mistakes, by number; for others, only the number is shown.
     pub documents: &'a BTreeMap<u32, Shown>,
-    /// How many bytes of a text of a mistake are shown at most; equal stretches that are left out
-    /// do not count.
+    /// The maximum number of bytes shown of each text of a mistake, without the equal parts that
+    /// are left out.
     pub longest_text: usize,
 }
 
 impl Page<'_> {
-    /// The page, UTF-8. Deterministic.
+    /// The page in UTF-8. Deterministic.
     pub fn html(&self) -> Vec<u8> {
         let title = escape(self.title);
         let sections = [

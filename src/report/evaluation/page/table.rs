@@ -1,12 +1,12 @@
-//! Tables that can be sorted.
+//! Sortable tables.
 
 use super::escape::escape;
 
-/// A cell: what is shown, as HTML, and what it is sorted by.
+/// A cell: its HTML and its sort key.
 pub(super) struct Cell {
     pub(super) html: String,
     pub(super) sort: Option<f64>,
-    /// How it looks.
+    /// The CSS class.
     pub(super) class: String,
 }
 
@@ -19,12 +19,12 @@ impl Cell {
         }
     }
 
-    /// The same with another look.
-    pub(super) fn looking(self, class: String) -> Cell {
+    /// Sets the CSS class.
+    pub(super) fn with_class(self, class: String) -> Cell {
         Cell { class, ..self }
     }
 
-    /// A number and, small, what is known about it.
+    /// A number with a note in small print.
     pub(super) fn number(number: String, small: &str, sort: Option<f64>) -> Cell {
         let html = match small {
             "" => number,
@@ -34,7 +34,7 @@ impl Cell {
     }
 }
 
-/// A table in a frame of its own that scrolls sideways; the first cell of a row is its header.
+/// A table in a frame that scrolls horizontally; the first cell of a row is its header.
 ///
 /// `label` and `header` are text, escaped here. Sorted by the page's script if `sortable`.
 pub(super) fn table(label: &str, header: &[String], rows: &[Vec<Cell>], sortable: bool) -> String {

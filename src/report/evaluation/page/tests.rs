@@ -1,11 +1,13 @@
+//! Pages of evaluations: hostile text, content security policy, and empty cases.
+
 use super::*;
 use crate::evaluate::{EvaluationSettings, Ids, Outcome, Truth, evaluate};
 use crate::sketch::Score;
 
-/// SHA-256 by its definition, FIPS 180-4: the primes' roots are computed, not copied.
+/// SHA-256 by its definition, FIPS 180-4; its constants are computed from roots of primes.
 fn sha256(message: &[u8]) -> [u8; 32] {
     let primes: Vec<u64> = (2..312).filter(|n| (2..*n).all(|d| n % d != 0)).collect();
-    // The first 32 bits behind the point of a root: of prime * 2^(32 * power), in whole numbers.
+    // The first 32 fractional bits of a root, from the integer root of prime * 2^(32 * power).
     let root = |prime: u64, power: u32| -> u32 {
         let target = u128::from(prime) << (32 * power);
         let (mut low, mut high) = (0_u128, 1_u128 << 36);
@@ -120,7 +122,7 @@ fn nothing_of_strangers_is_markup() {
     let html = html(&evaluation(EvaluationSettings::default()));
     assert!(!html.contains("<img") && !html.contains("<script>alert"));
     assert!(!html.contains(['\u{202e}', '\u{0}']));
-    // One script and one style, and no more of either.
+    // Exactly one script and one style.
     assert_eq!(html.matches("<script").count(), 1);
     assert_eq!(html.matches("<style").count(), 1);
     assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
