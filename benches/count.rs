@@ -1,5 +1,6 @@
-//! How many bytes of text a second are counted? One core: words found, looked up among likely
-//! words, counted there or thrown into buckets; beside it a plain hash map of all words.
+//! Throughput of counting words in bytes of text per second, on one core. Words are looked up in
+//! the lexicon of likely words and counted there or in buckets. The baseline is a hash map of all
+//! words.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +17,7 @@ fn main() {
     divan::main();
 }
 
-/// The table of likely words and the buckets of all others, as in the main job.
+/// Sizes of the table of likely words and of the buckets, as in the main job.
 const TABLE_BYTES: usize = 256 << 10;
 const LIKELY_WORDS: usize = 40_000;
 const BUCKET_BITS: u32 = 15;
@@ -45,7 +46,7 @@ fn plain_hash_map(bencher: Bencher) {
         });
 }
 
-/// The most frequent words, as far as they fit the table.
+/// The most frequent words that fit the table.
 fn likely(level: Level) -> Lexicon {
     let mut sample = SampleCounter::default();
     let mut windows = Windows::new(level);

@@ -1,4 +1,4 @@
-//! How many bytes a second does the whole main job go through, in memory?
+//! Throughput of the whole main job in memory, in bytes per second.
 
 #![allow(clippy::unwrap_used)]
 

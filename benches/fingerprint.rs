@@ -1,5 +1,5 @@
-//! How many bytes of text a second get a fingerprint? One core, from the text and from words that
-//! were looked up before.
+//! Throughput of fingerprints in bytes of text per second, on one core: from the text, and from
+//! words looked up before.
 
 #![allow(clippy::unwrap_used)]
 
@@ -19,7 +19,7 @@ fn main() {
     divan::main();
 }
 
-/// N features and M bits at an instruction set.
+/// N features and M bits at an instruction-set level.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     features: usize,

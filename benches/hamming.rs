@@ -1,8 +1,8 @@
-//! How fast is Hamming search, on uniform fingerprints and on skewed ones like those of real
-//! texts? `cargo bench --bench hamming -- NAME`; the sets of 10^7 need 4 GB of memory.
+//! Speed of Hamming search on uniform fingerprints and on skewed ones like those of real texts.
+//! `cargo bench --bench hamming -- NAME`; the sets of 10^7 need 4 GB of memory.
 //!
-//! Every benchmark compares the answers of some queries with those of brute force first. The
-//! searches run on one thread unless the name says `join`.
+//! Every benchmark first compares the answers of some queries with brute force. Searches run on one
+//! thread unless the name contains `join`.
 
 #![allow(clippy::unwrap_used)]
 
@@ -17,9 +17,9 @@ fn main() {
     divan::main();
 }
 
-/// A million, then ten: the small sets are the starts of the large ones.
+/// Ten million fingerprints; smaller sets are prefixes of this one.
 static UNIFORM: LazyLock<Vec<u64>> = LazyLock::new(|| planted(draw(10_000_000, |_| 128)));
-/// Bit `j` is set with a chance between 0.02 and 0.99.
+/// Bit `j` is set with a probability between 0.02 and 0.99.
 static SKEWED: LazyLock<Vec<u64>> =
     LazyLock::new(|| planted(draw(10_000_000, |bit| 5 + bit * 249 / 63)));
 
@@ -30,7 +30,7 @@ fn mix(seed: u64) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// `count` fingerprints whose bit `j` is set with a chance of `chance(j)` in 256.
+/// `count` fingerprints whose bit `j` is set with probability `chance(j)` / 256.
 fn draw(count: usize, chance: impl Fn(u64) -> u64 + Sync) -> Vec<u64> {
     let random = |a: u64, b: u64, c: u64| mix(mix(mix(a) ^ b) ^ c << 32);
     // 64 fingerprints at a time, one bit of all of them, from eight random words.
@@ -129,7 +129,7 @@ const STRATEGIES: [Option<Strategy>; 5] = [
     Some(Strategy::Groups { blocks: Some(4) }),
 ];
 
-/// Queries per second with k = 3: the planned strategy (`None`), and others beside it.
+/// Queries per second with k = 3: the planned strategy (`None`) and all others.
 #[divan::bench(args = STRATEGIES, consts = [1_000_000, 10_000_000], sample_count = 5)]
 fn tables_uniform<const N: usize>(bencher: Bencher, strategy: Option<Strategy>) {
     queries(bencher, &UNIFORM, N, strategy);
@@ -142,7 +142,7 @@ fn tables_skewed<const N: usize>(bencher: Bencher, strategy: Option<Strategy>) {
 
 fn queries(bencher: Bencher, set: &[u64], count: usize, strategy: Option<Strategy>) {
     let fingerprints = &set[..count];
-    // Every second one is a member, the others are two bits away from one.
+    // Every second query is a member; the others are two bits away from one.
     let step = count / 50_000;
     let mut queries: Vec<u64> = fingerprints.iter().step_by(step).copied().collect();
     for (i, query) in queries.iter_mut().enumerate().filter(|(i, _)| i % 2 == 1) {
@@ -178,7 +178,7 @@ fn build<const N: usize>(bencher: Bencher, strategy: Option<Strategy>) {
 #[divan::bench(args = [(16, false), (16, true), (32, false), (32, true), (64, false), (64, true)], sample_count = 5)]
 fn join(bencher: Bencher, (width, skewed): (u32, bool)) {
     let set = if skewed { &SKEWED } else { &UNIFORM };
-    // The bits of a narrow fingerprint are spread over the range of chances.
+    // The bits of a narrow fingerprint cover the whole range of probabilities.
     let narrow =
         |bits: &u64| (0..width).fold(0, |out, i| out | (bits >> (i * 64 / width) & 1) << i);
     let narrowed: Vec<u64> = set[..310_000].par_iter().map(narrow).collect();

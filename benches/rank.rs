@@ -1,5 +1,5 @@
-//! How long does it take to name the first N words, once all words are counted? One core: proven
-//! by the first counts alone, and with a second reading for the words that these leave open.
+//! Time to rank the N most frequent words after counting, on one core: proven by the first counts
+//! alone, and with a second reading for the remaining suspects.
 
 #![allow(clippy::unwrap_used)]
 
@@ -21,12 +21,12 @@ fn main() {
 
 const FEATURES: [usize; 2] = [1000, 10_000];
 const BUCKET_BITS: u32 = 17;
-/// More words than either ranking wants.
+/// More words than either ranking needs.
 const MOST_WORDS: usize = 40_000;
 /// A table that the first thousand words fit and ten thousand do not.
 const TABLE_BYTES: usize = 64 << 10;
 
-/// What the first reading leaves behind.
+/// The result of the first reading.
 struct FirstReading {
     lexicon: Lexicon,
     slots: Vec<u64>,
@@ -53,7 +53,7 @@ static FIRST: LazyLock<FirstReading> = LazyLock::new(|| {
     }
 });
 
-/// The words of the lexicon in order, and which buckets the others could come from.
+/// The words of the lexicon in order, and the buckets that may contain others.
 #[divan::bench(args = FEATURES)]
 fn first_counts(bencher: Bencher, features: usize) {
     check(features);
@@ -98,7 +98,7 @@ fn rank(features: usize) -> Vec<Term> {
     ranking.words().iter().map(|word| word.term).collect()
 }
 
-/// The generated words are short enough to be terms themselves: no letters are looked up.
+/// The generated words are short enough to be exact terms, so no letters are needed.
 fn ranked(term: Term, count: u64) -> Ranked<'static> {
     Ranked {
         term,

@@ -1,5 +1,5 @@
-//! How many words a second get a sketch? One core, from the hashes of the words of documents; the
-//! bytes are those of the text they stand for.
+//! Throughput of sketching on one core, from the hashes of the words of documents; bytes are those
+//! of their text.
 
 #![allow(clippy::unwrap_used)]
 
@@ -41,7 +41,7 @@ static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
             bytes: text.len(),
         }
     };
-    // As many as stay in the cache, where a tokenizer would just have left them.
+    // Few enough to stay in the cache, as after tokenization.
     pages[..DOCUMENT_COUNT]
         .iter()
         .map(|page| document(page.text))
@@ -93,7 +93,7 @@ impl Kind {
     }
 }
 
-/// For similarity 0.8 and recall 0.95, with at most so many permutations.
+/// For similarity 0.8 and recall 0.95, with at most this many permutations.
 fn minhash(permutations: usize, level: Level) -> Box<dyn Method> {
     let settings = minhash::MinHashSettings {
         shingle: 5,
@@ -103,7 +103,7 @@ fn minhash(permutations: usize, level: Level) -> Box<dyn Method> {
     Box::new(settings.method(level).unwrap())
 }
 
-/// Some of the words there are.
+/// Some of the words.
 fn first_words(count: usize) -> WordSet {
     let words = DOCUMENTS.iter().flat_map(|document| &document.short);
     let mut words: Vec<u64> = words.copied().take(20 * count).collect();
@@ -113,7 +113,7 @@ fn first_words(count: usize) -> WordSet {
     WordSet::new(words)
 }
 
-/// The sketches of some documents, end to end.
+/// The concatenated sketches of some documents.
 fn sketches(method: &dyn Method, documents: &[Document], scratch: &mut Scratch, out: &mut Vec<u8>) {
     out.clear();
     for document in documents {
@@ -155,7 +155,7 @@ fn extent() -> (usize, usize) {
     )
 }
 
-/// One document of so many words.
+/// One document of `words` words.
 #[divan::bench(args = lengths())]
 fn majority(bencher: Bencher, (words, level): (usize, Level)) {
     let all = DOCUMENTS.iter().flat_map(|document| &document.short);

@@ -1,4 +1,5 @@
-//! How many bytes of text a second become packed words? One core, each instruction set.
+//! Throughput of finding and packing words, in bytes of text per second, on one core at each
+//! instruction-set level.
 
 #![allow(clippy::unwrap_used)]
 
@@ -33,7 +34,7 @@ fn windows(bencher: Bencher, level: Level) {
         });
 }
 
-/// Compares the keys and long words of some pages with those of words found one by one.
+/// Compares the keys and long words of some pages with those found naively.
 fn check(pages: &[Page<'_>], level: Level) {
     let mut windows = Windows::new(level);
     for page in pages.iter().step_by(10) {

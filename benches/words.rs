@@ -1,5 +1,5 @@
-//! How many bytes of text a second become word hashes, and how many words a second shingles? One
-//! core, each tokenizer.
+//! Throughput of word hashes in bytes of text per second, and of shingles in words per second, on
+//! one core for each tokenizer.
 
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,7 @@ fn main() {
     divan::main();
 }
 
-/// Generated English, in every instruction set.
+/// Generated English, at every instruction-set level.
 #[divan::bench(args = Level::available(), consts = [0, 1, 2], sample_count = 20)]
 fn ascii_text<const CHOICE: usize>(bencher: Bencher, level: Level) {
     let pages: Vec<&[u8]> = CORPUS.pages().iter().map(|page| page.text).collect();
@@ -55,7 +55,7 @@ fn script<const SCRIPT: usize>(bencher: Bencher, choice: Choice) {
     hash(bencher, choice, Level::best(), &pages);
 }
 
-/// The same documents, cut by the library that defines Unicode words and by nothing else.
+/// The same documents, split only by the library that defines Unicode words.
 #[divan::bench(consts = [0, 1, 2, 3], sample_count = 5)]
 fn unicode_segmentation<const SCRIPT: usize>(bencher: Bencher) {
     let pages = documents(SCRIPT);
@@ -63,7 +63,7 @@ fn unicode_segmentation<const SCRIPT: usize>(bencher: Bencher) {
     cut(bencher, &pages, &count);
 }
 
-/// The same Chinese, cut by the segmenter and by nothing else.
+/// The same Chinese documents, split only by the segmenter.
 #[cfg(feature = "zh")]
 #[divan::bench(sample_count = 20)]
 fn jieba(bencher: Bencher) {
@@ -83,7 +83,8 @@ fn cut(bencher: Bencher, pages: &[String], count: &dyn Fn(&String) -> usize) {
     });
 }
 
-/// Some 50 documents of 5 KB: the phrases of a script in random order, the same ones each time.
+/// About 50 documents of 5 KB: the phrases of a script in pseudo-random order, the same on every
+/// run.
 fn documents(script: usize) -> Vec<String> {
     let phrases: Vec<&str> = SCRIPTS[script].split_inclusive(['|', ' ']).collect();
     let mut state = 1u64;
@@ -157,7 +158,7 @@ fn hashed_pages() -> Vec<WordHashes> {
     hashed.collect()
 }
 
-/// Shingles as they come, by width.
+/// Shingles in text order, by width.
 #[divan::bench(args = [3, 5, 7, 9], sample_count = 20)]
 fn shingles_of(bencher: Bencher, width: usize) {
     let pages = hashed_pages();
@@ -222,7 +223,7 @@ fn jaccard(bencher: Bencher, gap: usize) {
     });
 }
 
-/// Asking for each word of the pages whether it is one of the built-in stop words.
+/// Lookup of each word of the pages in the built-in stop words.
 #[divan::bench(sample_count = 20)]
 fn stop_words(bencher: Bencher) {
     let (stop_words, pages) = (builtin_stop_words(), hashed_pages());

@@ -1,14 +1,16 @@
-//! What do compressed tables of fingerprints cost and save? Sorted 64-bit fingerprints in the form
-//! of Manku, Jain and Das Sarma (WWW 2007) beside plain and quotiented ones. A query brings its
-//! bucket, all that share its leading 16 bits, into a buffer and counts those within 3 bits of it.
+//! Time and space of compressed tables of fingerprints. Compares sorted 64-bit fingerprints in the
+//! format of Manku, Jain and Das Sarma (WWW 2007) with plain and quotiented ones. A query decodes
+//! its bucket, all fingerprints with its leading 16 bits, into a buffer and counts those within 3
+//! bits.
 //!
-//! - plain: 8 bytes each, and where each bucket starts. Quotiented: 6, without the bucket's bits.
-//! - compressed: blocks of 1024 bytes. The first fingerprint whole; for each successor the highest
-//!   bit in which it differs from its predecessor, Huffman coded, and the XOR below that bit. The
-//!   last fingerprint of each block is listed: there a bucket is looked for, and a block ends.
+//! - plain: 8 bytes each, and the start of each bucket. Quotiented: 6 bytes, without the bits of
+//!   the bucket.
+//! - compressed: blocks of 1024 bytes. The first fingerprint is stored whole; each successor as the
+//!   highest bit in which it differs from its predecessor, Huffman coded, and the XOR below that
+//!   bit. The last fingerprints of all blocks form an index, which finds the block of a bucket.
 //!
-//! One thread, 0.2 GB of memory, 10 s. Times are those of the processor, each a median. Linux only.
-//! `cargo run --release --example compressed_tables [COUNT]`
+//! One thread, 0.2 GB of memory, 10 s. Each time is a median of CPU times. Linux only. `cargo run
+//! --release --example compressed_tables [COUNT]`
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -16,17 +18,18 @@ use std::array::from_fn;
 
 const QUERIES: usize = 100_000;
 const ROUNDS: usize = 5;
-/// Bits of a fingerprint below those that name its bucket.
+/// The number of bits of a fingerprint below those of its bucket.
 const REST: u32 = 48;
 const BUCKETS: u64 = 1 << (64 - REST);
 const BLOCK: usize = 1024;
-/// A load may begin in the last byte of a block, and is at most so wide.
+/// The maximum width of a load, which may start in the last byte of a block.
 const LOAD: usize = 16;
 const LONGEST: u32 = 15;
-/// Codes up to this length are found at the start of the table, which stays in the L1 cache.
+/// Codes up to this length use the start of the table, which stays in the L1 cache.
 const SHORT: u32 = 12;
 
-/// Its bytes, and what puts a bucket into a buffer (with room for one more) and tells its length.
+/// The bytes of a table, and the function that decodes a bucket into a buffer (with space for one
+/// more) and returns its length.
 type Form<'t> = (usize, Box<dyn Fn(u64, &mut [u64]) -> usize + 't>);
 
 fn range(starts: &[u32], prefix: u64) -> std::ops::Range<usize> {
@@ -45,7 +48,7 @@ fn plain<'t>(table: &'t [u64], starts: &'t [u32]) -> Form<'t> {
 fn quotiented<'t>(table: &[u64], starts: &'t [u32]) -> Form<'t> {
     const WIDTH: usize = REST as usize / 8;
     let rest = |value: &u64| value.to_le_bytes().into_iter().take(WIDTH);
-    // Eight bytes are read at once, two beyond the last.
+    // Eight bytes are read at a time, two beyond the last.
     let rests: Vec<u8> = table.iter().flat_map(rest).chain([0; 2]).collect();
     let bytes = rests.len() + size_of_val(starts);
     let bucket = move |prefix, buffer: &mut [u64]| {
@@ -60,8 +63,8 @@ fn quotiented<'t>(table: &[u64], starts: &'t [u32]) -> Form<'t> {
     (bytes, Box::new(bucket))
 }
 
-/// Lengths of the best prefix code of at most `LONGEST` bits (package-merge). Symbols that do not
-/// occur get long ones, which costs the others next to nothing.
+/// Lengths of the optimal prefix code of at most `LONGEST` bits (package-merge). Unused symbols get
+/// long codes, at almost no cost to the others.
 fn lengths(counts: &[usize; 64]) -> [u32; 64] {
     let leaves: [_; 64] = from_fn(|symbol| (counts[symbol].max(1), vec![symbol]));
     let mut packages = vec![];
@@ -78,9 +81,9 @@ fn lengths(counts: &[usize; 64]) -> [u32; 64] {
     lengths
 }
 
-/// Canonical codes of these lengths, the first bit lowest; and for what the next `LONGEST` bits may
-/// be the length of the code that they begin with, and that and the bits below the position: so it
-/// is one addition from a code to the next.
+/// Canonical codes of these lengths, first bit lowest. The table has, for every value of the next
+/// `LONGEST` bits, the length of the code at their start, alone and together with the bits below
+/// the position, so that one addition leads to the next code.
 fn code(lengths: &[u32; 64]) -> ([u128; 64], Vec<[u8; 2]>) {
     let reverse = |bits: usize| bits.reverse_bits() >> (usize::BITS - LONGEST);
     let mut order: [usize; 64] = from_fn(|symbol| symbol);
@@ -107,7 +110,7 @@ impl Compressed {
     /// The first block whose last fingerprint is not below `value`.
     fn block(&self, value: u64) -> usize {
         let (mut from, mut to, mut low, mut high) = (0, self.last.len(), 0, u64::MAX);
-        // Among skewed fingerprints interpolation gets close, and then nowhere.
+        // With skewed fingerprints, interpolation gets close and then stops converging.
         for _ in 0..8 {
             let share = (value - low) as f64 / (high - low) as f64;
             let middle = from + (share * (to - from) as f64) as usize;
@@ -120,7 +123,7 @@ impl Compressed {
         from + self.last[from..to].partition_point(|&last| last < value)
     }
 
-    /// The successor of `value`, which begins at bit `at`.
+    /// The successor of `value`, whose code starts at bit `at`.
     #[inline(always)]
     fn next(&self, block: &[u8; BLOCK + LOAD], at: &mut usize, value: u64) -> u64 {
         let (byte, bit) = (*at / 8, *at % 8);
@@ -131,7 +134,7 @@ impl Compressed {
         }
         *at += usize::from(total);
         let mut below = word >> length;
-        // So many bits of a load are there wherever in a byte they begin.
+        // The number of valid bits of a load, for any start within a byte.
         if total > 57 {
             let word = u128::from_le_bytes(block[byte..byte + LOAD].try_into().unwrap());
             below = (word >> bit >> length) as u64;
@@ -149,7 +152,7 @@ impl Compressed {
             while value < lower {
                 value = self.next(block, &mut at, value);
             }
-            // One comparison finds the end of the bucket and that of the block.
+            // One comparison finds the end of the bucket and of the block.
             let end = upper.min(self.last[number]);
             while value < end {
                 buffer[length] = value;
@@ -177,7 +180,7 @@ fn compressed(table: &[u64]) -> Form<'static> {
     let bits: usize = (0..64).map(|i| counts[i] * lengths[i] as usize).sum();
     println!("codes of {:.2} bits", bits as f64 / table.len() as f64);
     let (mut blocks, mut last) = (vec![0; LOAD], vec![]);
-    // In bits. At first there is no block that anything would fit into.
+    // In bits; initially full, so that the first fingerprint starts a block.
     let (mut at, mut end, mut previous) = (0, 0, 0);
     for &value in table {
         let differing: u64 = previous ^ value;
@@ -221,12 +224,12 @@ fn generate(number: usize, skewed: bool) -> u64 {
     if skewed { bits.sum() } else { seed }
 }
 
-/// `count` fingerprints, sorted and distinct, and queries, of which half are in the table.
+/// `count` fingerprints, sorted and distinct, and queries, half of which are in the table.
 fn data(count: usize, skewed: bool) -> (Vec<u64>, Vec<u64>) {
     let all = (0..count + QUERIES / 2).map(|number| generate(number, skewed));
     let mut all: Vec<u64> = all.collect();
     if skewed {
-        // Bits in order of falling entropy, the first of them leading.
+        // Bits in order of descending entropy, from the highest bit on.
         let ones = |bit: &usize| all.iter().filter(|&v| v >> bit & 1 == 1).count();
         let mut order: [usize; 64] = from_fn(|bit| bit);
         order.sort_by_cached_key(|bit| ones(bit).abs_diff(all.len() / 2));
@@ -241,7 +244,7 @@ fn data(count: usize, skewed: bool) -> (Vec<u64>, Vec<u64>) {
     (all, queries)
 }
 
-/// Nanoseconds of this thread on a processor. To yield brings the account up to date.
+/// The CPU time of this thread in nanoseconds. Yielding updates the kernel's count.
 fn processor() -> f64 {
     std::thread::yield_now();
     let account = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
@@ -267,7 +270,7 @@ fn compare(count: usize, skewed: bool) {
     let mut times = [[[0.0; ROUNDS]; 2]; 3];
     for order in 0..2 {
         let mut expected = None;
-        // Round by round, so that what else the machine does meets all forms alike.
+        // In rounds, so that other load on the machine affects all formats equally.
         for round in 0..ROUNDS {
             for ((_, bucket), times) in forms.iter().zip(&mut times) {
                 let start = processor();

@@ -1,7 +1,7 @@
-//! Makes the page of an evaluation of made-up texts, the way `simtool evaluate` makes it of real
-//! ones: copies of known strength, three ways to score them, hostile names among them.
+//! Writes the page of an evaluation of generated texts, like `simtool evaluate` for real ones:
+//! copies of known strength, three scoring methods, and hostile names.
 //!
-//! `cargo run --example evaluation_page FILE` writes the page; `scripts/page-test` looks at it in a
+//! `cargo run --example evaluation_page FILE` writes the page; `scripts/page-test` checks it in a
 //! browser.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
@@ -15,7 +15,7 @@ use simtool::evaluate::{
 use simtool::report::evaluation::{Page, Shown, json, screen};
 use simtool::sketch::Score;
 
-/// What must not run.
+/// Markup that must not be executed.
 const HOSTILE: &str = "<img src=x onerror=\"document.title='taken over'\">";
 
 const NOUNS: [&str; 24] = [
@@ -38,7 +38,7 @@ const VERBS: [&str; 12] = [
     "visits",
 ];
 
-/// A text of made-up sentences; each number gives another one.
+/// A text of generated sentences, different for each number.
 fn text(number: usize) -> String {
     let mut state = number as u64 * 7919 + 17;
     let mut below = |bound: usize| {
@@ -57,7 +57,7 @@ fn text(number: usize) -> String {
     text
 }
 
-/// The sets of runs of `width` words of two texts: how many they share, and have together.
+/// The sizes of the intersection and of the union of the n-grams of `width` words of two texts.
 fn overlap(texts: [&[u8]; 2], width: usize) -> (u64, u64) {
     let [a, b] = texts.map(|text| {
         let text = String::from_utf8_lossy(text).to_lowercase();

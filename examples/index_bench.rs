@@ -1,9 +1,10 @@
-//! How fast is the index? `index_bench DIRECTORY COUNT uniform|skewed|FILE fast|compact [DISTANCE] [ask] [short]`
+//! Speed of the index. `index_bench DIRECTORY COUNT uniform|skewed|FILE fast|compact [DISTANCE]
+//! [ask] [short]`
 //!
-//! Builds an index of COUNT fingerprints of 64 bits (FILE: little-endian numbers, repeated with
-//! some bits changed until there are enough) in DIRECTORY, or takes the one that is there, asks it
-//! and, without `ask`, adds to it; with `short`, ids are 8 bytes long, not 45. Some answers are compared with brute force first. Everything
-//! runs on one thread.
+//! Builds an index of COUNT fingerprints of 64 bits in DIRECTORY, or opens an existing one; then
+//! queries it and, without `ask`, adds to it. FILE has little-endian numbers, which are repeated
+//! with some bits changed until there are enough. With `short`, ids are 8 bytes long, not 45. Some
+//! answers are first compared with brute force. Everything runs on one thread.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -16,8 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 const SPEC: &str = "simhash, 64 bits";
-/// Queries are compared with brute force, at most so many, and so many comparisons.
+/// The maximum number of queries checked by brute force.
 const CHECKED: usize = 20;
+/// The maximum number of comparisons for the checks.
 const COMPARED: usize = 200_000_000;
 const BATCH: usize = 4096;
 
@@ -67,8 +69,7 @@ fn main() {
     }
 }
 
-/// Seconds that passed, and seconds of this thread on a processor: other programs slow down the
-/// former.
+/// Wall-clock time and CPU time of this thread in seconds; other programs affect the former.
 struct Clock(Instant, f64);
 
 impl Clock {
@@ -81,7 +82,7 @@ impl Clock {
         times.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
     }
 
-    /// So many things a second.
+    /// Formats a rate per second.
     fn rate(&self, count: usize) -> String {
         let (all, own) = (self.0.elapsed().as_secs_f64(), Self::processor() - self.1);
         let count = count as f64;
@@ -103,7 +104,7 @@ fn mix(seed: u64) -> u64 {
 /// Fingerprints by number.
 enum Fingerprints {
     Uniform,
-    /// Bit `j` is set with a chance between 0.02 and 0.99.
+    /// Bit `j` is set with a probability between 0.02 and 0.99.
     Skewed,
     Real(Vec<u64>),
 }
@@ -133,7 +134,7 @@ impl Fingerprints {
                 let value = values[number % values.len()];
                 match number / values.len() {
                     0 => value,
-                    // Eight to ten bits that real ones differ in.
+                    // Eight to ten bits in which real fingerprints differ.
                     round => {
                         let other = values[mix(seed ^ round as u64) as usize % values.len()];
                         let differing = value ^ other;
@@ -145,7 +146,7 @@ impl Fingerprints {
         }
     }
 
-    /// What is asked: every tenth is near one that is there, the others are not.
+    /// The queries: every tenth is near a fingerprint of the index, the others are not.
     fn query(&self, number: usize, count: usize) -> u64 {
         let seed = mix(number as u64 ^ 0xABCD);
         if number.is_multiple_of(10) {

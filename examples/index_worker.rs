@@ -1,9 +1,9 @@
-//! Changes an index until it is killed, and says whether it held what was acknowledged.
+//! Changes an index until it is killed, and verifies that acknowledged changes are present.
 //!
-//! `index_worker work DIRECTORY SEED FIRST STEPS` does steps FIRST and on, printing `begin N` and
-//! `done N` around each; step 0 builds the index. `index_worker verify DIRECTORY SEED DONE` checks
-//! the index against a list in memory after DONE steps, or one more, and prints which; or, if
-//! step 0 was not done, that there may be no index. Driven by `scripts/crash-loop-index`.
+//! `index_worker work DIRECTORY SEED FIRST STEPS` does STEPS steps from FIRST on and prints `begin
+//! N` and `done N` around each; step 0 builds the index. `index_worker verify DIRECTORY SEED DONE`
+//! checks the index against a list in memory after DONE steps, or one more, and prints the number.
+//! If step 0 was not done, the index may be missing. Run by `scripts/crash-loop-index`.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -38,7 +38,7 @@ fn method() -> Arc<dyn Compare> {
 }
 
 fn options() -> Options {
-    // Small segments: sealing and merging happen all the time.
+    // Small segments, so that sealing and merging happen often.
     Options {
         seal_documents: 100,
         memory_bytes: 1 << 18,
@@ -77,7 +77,7 @@ enum Step {
     Compact,
 }
 
-/// What step number `step` does; depends on nothing else.
+/// The action of step number `step`; deterministic.
 fn step(seed: u64, step: u64) -> Step {
     let random = |place: u64| mix(mix(seed ^ step << 20) ^ place);
     let page = |place: u64| Page {
@@ -133,7 +133,7 @@ fn model(seed: u64, steps: u64) -> Vec<Page> {
     for number in 0..steps {
         match step(seed, number) {
             Step::Build(added) | Step::Add(added) => {
-                // Of an id that is built twice the last counts, where it stands.
+                // If an id is built twice, the last one counts, at its position.
                 for page in added {
                     let known = pages.iter().position(|known| known.id == page.id);
                     if let Some(place) = known {

@@ -1,10 +1,10 @@
-//! What does each method cost? Prints a Markdown table: sketching on one thread, bytes a document,
-//! and the time of a join of a collection with itself, as the collection grows tenfold. All times are
-//! processor time, so that a busy machine changes them little.
+//! Costs of each method as a Markdown table: the time of sketching on one thread, bytes per
+//! document, and the time of a self-join as the collection grows tenfold. All times are CPU time,
+//! so that other load has little effect.
 //!
-//! `method_costs PAGES [DOCUMENTS [METHOD...]]` reads pages separated by form feeds, such as
-//! `simtool generate --size 400M` makes them, and takes at most so many of them; all methods unless
-//! some are named. Every join of the smallest collection is compared with that of all pairs.
+//! `method_costs PAGES [DOCUMENTS [METHOD...]]` reads at most DOCUMENTS pages separated by form
+//! feeds, such as those of `simtool generate --size 400M`; default: all methods. Every join of the
+//! smallest collection is compared with that of all pairs.
 
 #![allow(clippy::print_stdout)]
 
@@ -23,11 +23,11 @@ use simtool::text::shingles::{shingles, sort_to_set};
 use simtool::text::{Choice, Tokenizer, WordHashes, builtin_stop_words};
 use simtool::vocabulary::Frequencies;
 
-/// The collections are so large.
+/// The sizes of the collections.
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
-/// A join that would take longer than this is left out.
-const PATIENCE: Duration = Duration::from_secs(300);
-/// Queries that are asked at a time.
+/// Joins expected to take longer than this are skipped.
+const MOST_JOIN_TIME: Duration = Duration::from_secs(300);
+/// The number of queries in a batch.
 const QUERIES: usize = 256;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -90,8 +90,7 @@ fn measure() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Sketches of all texts, and the time for cutting them into words and sketching them: the least
-/// of three.
+/// Sketches of all texts, and the minimum of three times for tokenizing and sketching them.
 fn sketch(
     methods: &[Box<dyn Method>],
     texts: &[&[u8]],
@@ -111,7 +110,7 @@ fn sketch(
     (made.pop().unwrap_or_default(), least)
 }
 
-/// The cells of the joins of growing collections, and the pairs of the last.
+/// The cells for joins of growing collections, and the number of pairs of the last one.
 fn joins_of(
     method: &dyn Method,
     sketched: &Sketched,
@@ -120,7 +119,7 @@ fn joins_of(
     let (mut cells, mut last) = (String::new(), None);
     let mut before = Duration::ZERO;
     for &size in sizes {
-        if before * 100 > PATIENCE {
+        if before * 100 > MOST_JOIN_TIME {
             cells += " too long |";
             continue;
         }
@@ -141,7 +140,7 @@ fn joins_of(
     Ok(cells + &last.map_or(" |".to_owned(), |pairs| format!(" {pairs} |")))
 }
 
-/// How many pairs the method accepts.
+/// The number of pairs that the method accepts, by a join.
 fn join(method: &dyn Method, list: &SketchList) -> Result<u64, Box<dyn Error>> {
     let sketches = list.all(method);
     let index = SketchIndex::build(method, sketches, 16 << 30, Level::best())?;
@@ -161,7 +160,7 @@ fn join(method: &dyn Method, list: &SketchList) -> Result<u64, Box<dyn Error>> {
     Ok(pairs)
 }
 
-/// The same by comparing all pairs.
+/// The number of pairs that the method accepts, by comparing all pairs.
 fn all_pairs(method: &dyn Method, list: &SketchList) -> u64 {
     let sketches = list.all(method);
     let near = |(a, b): (usize, usize)| {
@@ -172,7 +171,7 @@ fn all_pairs(method: &dyn Method, list: &SketchList) -> u64 {
     pairs.filter(|pair| near(*pair)).count() as u64
 }
 
-/// What a method has to know ahead, by its definition.
+/// The counts that a method requires, by definition.
 fn frequencies(count: &CountRequest, texts: &[&[u8]], common: Common<'_>) -> Frequencies {
     let choice = match count.unit {
         Unit::Words => common.tokenizer,

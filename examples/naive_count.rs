@@ -1,8 +1,7 @@
-//! Counts words the obvious way: one thread, one hash map from words to counts, nothing else. What
-//! the main job is measured against.
+//! Counts words naively, with one thread and one hash map: the baseline of the main job.
 //!
-//! `cargo run --release --example naive_count FILE` prints the number of words, of different
-//! words, and the seconds.
+//! `cargo run --release --example naive_count FILE` prints the number of words, of distinct words,
+//! and the seconds.
 
 #![allow(clippy::print_stdout)]
 

@@ -1,8 +1,8 @@
-//! How fast can a mapped file be read at all? The bound that the main job cannot pass.
+//! The read bandwidth of a mapped file: an upper bound on the speed of the main job.
 //!
 //! `cargo run --release --example read_bandwidth FILE THREADS` prints seconds, separated by tabs,
-//! for a sum of the bytes and for a search for form feeds: in a new mapping (`first`, with the page
-//! faults that every program pays once) and in the same again (`again`, memory alone).
+//! for a sum of the bytes and for a search for form feeds: in a new mapping (`first`, including
+//! page faults) and in the same one again (`again`, only memory).
 
 #![allow(clippy::print_stdout)]
 
@@ -47,9 +47,9 @@ fn measure(name: &str, path: &Path, threads: usize, read: fn(&[u8]) -> u64) -> R
     Ok(())
 }
 
-/// Reads every thread's share of `bytes` and adds up the answers.
+/// Divides `bytes` among threads and adds up their results.
 fn in_parts(bytes: &[u8], threads: usize, read: fn(&[u8]) -> u64) -> u64 {
-    // Shares of whole words, so that the sum is the same however many there are.
+    // Parts are multiples of a word, so that the sum is independent of the number of threads.
     let share = bytes.len().div_ceil(threads).next_multiple_of(8).max(8);
     let add = |sum: u64, part: u64| sum.wrapping_add(part);
     thread::scope(|scope| {
@@ -62,7 +62,7 @@ fn in_parts(bytes: &[u8], threads: usize, read: fn(&[u8]) -> u64) -> u64 {
     })
 }
 
-/// The sum of the bytes, eight at a time: nothing but reading takes time.
+/// The sum of the bytes, eight at a time, limited by memory bandwidth.
 fn sum(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let words = words.iter().map(|word| u64::from_le_bytes(*word));

@@ -1,6 +1,6 @@
-//! The text that benchmarks run on, and its words found the obvious way to check their answers.
+//! The text of benchmarks, and its words found naively to check the results.
 
-// Each benchmark is a crate of its own and uses a part of this.
+// Each benchmark is a separate crate and uses a part of this.
 #![allow(dead_code)]
 
 use std::fs;
@@ -10,7 +10,7 @@ use ahash::AHashMap;
 use simtool::corpus::form_feed::{Page, pages};
 use simtool::corpus::synthetic::{self, Extent, Settings, write_directory};
 
-/// Larger than second-level caches, small enough to be made in a second.
+/// Larger than second-level caches, small enough to be generated in a second.
 const ARTICLE_BYTES: u64 = 16 << 20;
 const SAMPLES: u64 = 100;
 
@@ -47,7 +47,7 @@ impl Corpus {
         pages(&self.articles).collect()
     }
 
-    /// How often each word occurs in the articles.
+    /// The number of occurrences of each word in the articles.
     pub fn counts(&self) -> AHashMap<Vec<u8>, u64> {
         let mut counts = AHashMap::new();
         for page in pages(&self.articles) {

@@ -1,4 +1,5 @@
-//! ARC records are the same however the archive is cut, and every step goes forward.
+//! ARC records are the same for any division of the archive into chunks, and every step makes
+//! progress.
 #![no_main]
 
 #[path = "shared/records.rs"]

@@ -1,11 +1,11 @@
-//! The text is what the named character set makes of the bytes, and at most three times as long.
+//! The text is that of the bytes in the named character set, and at most three times as long.
 #![no_main]
 
 use encoding_rs::Encoding;
 use libfuzzer_sys::fuzz_target;
 use simtool::corpus::web::charset::decode;
 
-// Of the bytes, the first line is the header.
+// The first line of the bytes is the header.
 fuzz_target!(|input: (bool, &[u8])| {
     let (is_html, bytes) = input;
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(0);
@@ -19,7 +19,7 @@ fuzz_target!(|input: (bool, &[u8])| {
         bytes.len()
     );
 
-    // The library that this is compared with does not know UTF-32.
+    // The reference library does not support UTF-32.
     let Some(encoding) = Encoding::for_label(found.charset.as_bytes()) else {
         assert!(found.charset.starts_with("UTF-32"));
         return;
@@ -31,7 +31,7 @@ fuzz_target!(|input: (bool, &[u8])| {
     assert_eq!((found.text, found.broken), (&*text, broken));
 
     let is_labelled = bytes.contains(&b'<') || !header.is_empty();
-    // Of units of two bytes, and of ISO-2022-JP.
+    // Encodings of two-byte units, and ISO-2022-JP.
     let has_control = bytes.iter().any(u8::is_ascii_control);
     if !is_labelled && mark.is_none() && !has_control && str::from_utf8(bytes).is_ok() {
         assert_eq!(found.text.as_bytes(), bytes);

@@ -1,4 +1,4 @@
-//! The documents of a file are the same for any chunk size, and from any chunk on.
+//! The documents of a file are the same for any chunk size, and starting from any chunk.
 #![no_main]
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {
-    /// Format, as found if there is none of this number, and what the bytes are packed in.
+    /// The number of the format, detected if there is none with this number, and the compression.
     kind: u8,
     member_bytes: u8,
     most: u16,
@@ -60,7 +60,7 @@ fuzz_target!(|case: Case<'_>| {
     assert_eq!(found, again);
 });
 
-/// What is found from a position on, and for each chunk where it ends and how much was found then.
+/// The documents from a position on, and for each chunk its end and the number of documents so far.
 fn read(
     source: &Source,
     reading: &Reading,
@@ -75,7 +75,7 @@ fn read(
         parser.for_each(source.format, &chunk, &|_| true, &mut |_, parsed| {
             let document = match parsed {
                 Parsed::Document(document) => document,
-                // Of records, the reason is told from what the chunk holds.
+                // For records, the reason depends on the contents of the chunk.
                 Parsed::Skipped(skip) => return found.push(format!("{:?} is skipped", skip.place)),
                 Parsed::Unwanted => panic!("all are wanted"),
             };
@@ -101,7 +101,7 @@ fn read(
     (found, ends)
 }
 
-/// The content as it is, or in gzip members or zstd frames.
+/// The content uncompressed, in gzip members, or in zstd frames.
 fn packed(case: &Case<'_>) -> Vec<u8> {
     let members = case
         .content

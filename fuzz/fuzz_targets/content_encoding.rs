@@ -1,4 +1,4 @@
-//! What is decoded stays within its bound, and what was encoded comes back.
+//! Decoded content is within its bound, and encoded content is decoded to the original.
 #![no_main]
 
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! Units cover the input and keep its pages; pages are what the definition says.
+//! Units cover the input without splitting pages, and pages match the definition.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Every way to search finds what comparing all pairs finds.
+//! Every search strategy finds the hits of comparing all pairs.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
@@ -12,7 +12,7 @@ struct Case {
     k: u8,
     blocks: u8,
     queries: Vec<u128>,
-    /// A fingerprint is that of the place before, with these bits changed.
+    /// Each fingerprint is the previous one with these bits changed.
     changes: Vec<(u8, u8)>,
     others: Vec<u128>,
 }

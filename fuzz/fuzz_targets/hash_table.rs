@@ -1,4 +1,4 @@
-//! A hash table gives the digits that stand in it, or an error that names the line.
+//! Parsing a hash table gives its digits, or an error that names the line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,6 +1,6 @@
-//! Visible text is tidy and no longer than the page; looking for the article never fails.
+//! Visible text is normalised and not longer than the page; extraction of the article never fails.
 //!
-//! A panic of the library that finds the article is caught, so it must not end the process.
+//! A panic of the library that extracts the article is caught, so it must not abort the process.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +8,7 @@ use simtool::corpus::HtmlText;
 use simtool::corpus::web::html;
 use simtool::corpus::web::visible_text::visible_text;
 
-// The first byte says how often the page is repeated: deep, and long enough for an article.
+// The first byte is the number of repetitions of the page, for nesting and for length.
 fuzz_target!(init: drop(std::panic::take_hook()), |input: (u8, &[u8])| {
     let page = input.1.repeat(1 + usize::from(input.0 % 64));
     let mut out = b"before \n".to_vec();

@@ -1,4 +1,4 @@
-//! Headers are those of a naive reading, and chunks that were cut are put together again.
+//! Headers are those of a naive parser, and chunked bodies are reassembled.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -39,14 +39,14 @@ fuzz_target!(|input: (u8, &[u8])| {
     out.clear();
     assert!(join_chunks(&sent, &mut out));
     assert_eq!(out, bytes);
-    // Broken off anywhere behind the first chunk, it is as far as it goes.
+    // Truncated anywhere after the first chunk, the body is the part that exists.
     broken.truncate(broken.len() - broken.len() / 3);
     out.clear();
     join_chunks(&broken, &mut out);
     assert!(bytes.starts_with(&out));
 });
 
-/// Line by line: a line that begins with a blank belongs to the one before.
+/// Parses line by line: a line that starts with a blank continues the previous one.
 fn values<'a>(head: &'a [u8], name: &str) -> Vec<&'a [u8]> {
     let mut fields: Vec<std::ops::Range<usize>> = Vec::new();
     let mut at = 0;
@@ -66,6 +66,6 @@ fn values<'a>(head: &'a [u8], name: &str) -> Vec<&'a [u8]> {
             .eq_ignore_ascii_case(name.as_bytes());
         is_named.then(|| head[field][colon + 1..].trim_ascii())
     };
-    // The blank line, if there is one, has no colon.
+    // The empty line, if there is one, has no colon.
     fields.into_iter().filter_map(value).collect()
 }

@@ -1,4 +1,4 @@
-//! The documents of JSON lines are those that the library's own tree has.
+//! The documents of JSON lines are those of serde_json's value tree.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use simtool::corpus::{Body, Chunk, Document, Doubt, FieldValue, Format, Parsed, Parser};
 use simtool::corpus::{Position, Reading, Reason};
 
-/// What the library refuses of JSON that may be read all the same.
+/// Errors of the library for JSON that is accepted nevertheless.
 const REFUSED: [&str; 5] = [
     "out of range",
     "surrogate",
@@ -38,7 +38,7 @@ fuzz_target!(|input: (u8, &[u8])| {
         body,
         skipped: Vec::new(),
     };
-    // Nobody sees what is in a line that is too long.
+    // The contents of a line that is too long are not parsed.
     let fits = |line: &&Vec<u8>| line.len() as u64 <= reading.max_document_bytes;
     let is_blank = |line: &&Vec<u8>| fits(line) && line.trim_ascii().is_empty();
     let blank = lines.iter().filter(is_blank).count();
@@ -86,7 +86,7 @@ fn check_fields(document: &Document<'_>, value: &Value) {
     ] {
         match &value[name] {
             Value::String(text) => assert_eq!(found, text.as_bytes()),
-            // Others are as they are written.
+            // Other values are unchanged.
             Value::Number(number) if number.is_f64() => assert!(!found.is_empty()),
             Value::Number(number) => assert_eq!(found, number.to_string().as_bytes()),
             _ => assert_eq!(found, b""),

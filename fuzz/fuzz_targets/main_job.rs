@@ -1,6 +1,6 @@
-//! The main job gives the result of its definition, whatever its resources.
+//! The main job gives the result of its definition with any resources.
 //!
-//! The pool's threads may outlive a run by a moment, which the leak detector takes for a leak.
+//! The threads of the pool may end shortly after a run, which the leak detector would report.
 #![no_main]
 
 #[path = "../../tests/oracle/mod.rs"]
@@ -28,7 +28,7 @@ struct Case {
 
 #[derive(Arbitrary, Debug)]
 enum Table {
-    /// These rows again and again, as many as it takes.
+    /// These rows, repeated as often as necessary.
     Rows(Vec<u128>),
     Bytes(Vec<u8>),
 }

@@ -1,4 +1,5 @@
-//! Every row of a table is given or lost, once, and reading resumes at any batch.
+//! Every row of a table is returned or reported as lost, exactly once, and reading resumes at any
+//! batch.
 //!
 //! Panics of the decoder are caught and become errors, so they must not end the process.
 #![no_main]
@@ -29,7 +30,7 @@ fuzz_target!(init: std::panic::set_hook(Box::new(report)), |input: &[u8]| {
     assert_eq!(next, table.rows());
 });
 
-/// First row, number of rows and content of every batch, or what is lost instead.
+/// The first row, number of rows and content of every batch, or the lost rows instead.
 fn rows(batches: Batches, reading: &Reading) -> Vec<(u64, u64, String)> {
     let rows = batches.map(|batch| match batch {
         Ok((first_row, batch)) => {
@@ -42,7 +43,7 @@ fn rows(batches: Batches, reading: &Reading) -> Vec<(u64, u64, String)> {
     rows.collect()
 }
 
-/// Prints the panics of this file and of the crate, which nobody catches.
+/// Prints the panics of this file and of the crate, which are not caught.
 fn report(panic: &std::panic::PanicHookInfo<'_>) {
     let is_caught = |file: &str| file.contains("/arrow-") || file.contains("/parquet-");
     if !panic

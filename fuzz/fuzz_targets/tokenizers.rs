@@ -1,4 +1,4 @@
-//! Every instruction set finds the same words, and they are what each choice says.
+//! Every instruction-set level finds the same words, which match the definition of each tokenizer.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

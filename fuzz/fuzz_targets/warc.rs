@@ -1,4 +1,5 @@
-//! WARC records are the same however the archive is cut, and every step goes forward.
+//! WARC records are the same for any division of the archive into chunks, and every step makes
+//! progress.
 #![no_main]
 
 #[path = "shared/records.rs"]

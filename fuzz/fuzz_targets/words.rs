@@ -1,4 +1,4 @@
-//! Every instruction set finds the words of the definition, with keys in alphabetical order.
+//! Every instruction-set level finds the words of the definition, with keys in alphabetical order.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! The main job by its definition, as slowly as it pleases; shares no code with the library.
+//! The main job by its definition, without regard to speed; shares no code with the library.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,9 +9,9 @@ pub struct Job {
     pub features: usize,
     /// M.
     pub columns: usize,
-    /// Articles in at most so many other bits are listed; 3 in `simtool N M`.
+    /// The maximum Hamming distance of listed articles; 3 in `simtool N M`.
     pub distance: usize,
-    /// `article.txt`, possibly cut into several files.
+    /// `article.txt`, possibly split into several files.
     pub articles: Vec<Vec<u8>>,
     /// `sample.txt`.
     pub samples: Vec<u8>,
@@ -27,7 +27,7 @@ struct Page<'a> {
 }
 
 impl Job {
-    /// The text of `result.txt`; `None` if the hash table is at fault.
+    /// The text of `result.txt`; `None` if the hash table is invalid.
     pub fn result(&self) -> Option<Vec<u8>> {
         let rows = self.rows()?;
         let ranks: BTreeMap<Vec<u8>, usize> = self.ranking().into_iter().zip(0..).collect();
@@ -55,7 +55,7 @@ impl Job {
         Some(result)
     }
 
-    /// The first N words of the articles: count descending, then alphabetical.
+    /// The first N words of the articles, by descending count, then alphabetical.
     pub fn ranking(&self) -> Vec<Vec<u8>> {
         let stop_words: HashSet<Vec<u8>> = without_mark(&self.stop_words)
             .split(|byte| b" \t\n\x0b\x0c\r".contains(byte))
@@ -68,7 +68,7 @@ impl Job {
             }
         }
         let mut ranked: Vec<(Vec<u8>, u64)> = counts.into_iter().collect();
-        // The words are in alphabetical order, and a stable sort keeps it among equal counts.
+        // The words are in alphabetical order, which a stable sort keeps for equal counts.
         ranked.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         ranked
             .into_iter()
@@ -82,7 +82,7 @@ impl Job {
         let mut lines: Vec<&[u8]> = without_mark(&self.hash_table)
             .split(|&byte| byte == b'\n')
             .collect();
-        // What follows the last line's end is no line, unless there is something.
+        // After the last line end there is a further line only if it is not empty.
         lines.pop_if(|last| last.is_empty());
         let row = |line: &&[u8]| {
             let digits = line

@@ -1,9 +1,9 @@
-//! What holds for the records of any archive, however it is cut.
+//! Properties of the records of any archive, for any division into chunks.
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use simtool::corpus::web::warc::Next;
 
-/// An archive with a byte repeated within it, so that small inputs reach the limits.
+/// An archive with a repeated byte, so that small inputs reach the limits.
 #[derive(Arbitrary, Debug)]
 pub struct Archive<'a> {
     step: u8,
@@ -14,7 +14,7 @@ pub struct Archive<'a> {
 }
 
 impl Archive<'_> {
-    /// Goes through the archive; for every record, `see` gets the bytes from its start on.
+    /// Iterates over the archive; for every record, `see` gets the bytes from its start on.
     pub fn check(&self, next: fn(&[u8], bool) -> Next<'_>, see: fn(&[u8], &Next<'_>)) {
         let (head, tail) = self.bytes.split_at(self.bytes.len().min(self.at.into()));
         let repeated = vec![self.repeated; 2 * usize::from(self.times)];
@@ -42,7 +42,7 @@ impl Archive<'_> {
         assert!(rest.iter().all(|byte| b"\r\n".contains(byte)));
     }
 
-    /// Whatever is there of `bytes`, the answer is theirs, or that too little is there.
+    /// For every prefix of `bytes`, the answer is that of all bytes, or that more are needed.
     fn check_prefixes(&self, bytes: &[u8], next: fn(&[u8], bool) -> Next<'_>, whole: &Next<'_>) {
         let step = usize::from(self.step) + 1 + bytes.len() / 64;
         for length in (0..bytes.len()).step_by(step) {
