@@ -36,8 +36,8 @@ fuzz_target!(|case: Case<'_>| {
         chunk_bytes: usize::from(chunk_bytes) + 1,
         ..Reading::default()
     };
-    let mut file = NamedTempFile::new().expect("room for a file");
-    file.write_all(&packed(&case)).expect("room for a file");
+    let mut file = NamedTempFile::new().expect("space for a file");
+    file.write_all(&packed(&case)).expect("space for a file");
     let Ok(source) = Source::of_file(file.path(), &reading(0)) else {
         return;
     };

@@ -198,7 +198,7 @@ mod tests {
         let mut possible = Vec::new();
         all.iter()
             .for_each(|set| signatures.filter(*set, &all, 800, &mut possible));
-        assert!(possible == all, "nobody but oneself");
+        assert!(possible == all, "only the set itself");
     }
 
     #[test]

@@ -14,10 +14,10 @@ use std::os::fd::AsRawFd;
 pub fn append_at(file: &File, offset: u64, want: usize, out: &mut Vec<u8>) -> io::Result<usize> {
     let offset = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
     out.reserve(want);
-    let room = &mut out.spare_capacity_mut()[..want];
-    // SAFETY: the system writes at most `want` bytes from the start of `room`, which has at least
+    let spare = &mut out.spare_capacity_mut()[..want];
+    // SAFETY: the system writes at most `want` bytes from the start of `spare`, which has at least
     // `want`.
-    let read = unsafe { libc::pread(file.as_raw_fd(), room.as_mut_ptr().cast(), want, offset) };
+    let read = unsafe { libc::pread(file.as_raw_fd(), spare.as_mut_ptr().cast(), want, offset) };
     let read = usize::try_from(read).map_err(|_| io::Error::last_os_error())?;
     // SAFETY: the system has initialised that many bytes after the end, and they are within the
     // capacity.

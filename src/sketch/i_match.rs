@@ -86,7 +86,7 @@ Lexicon Randomization, KDD 2004.",
 
 const LEXICON: Parameter = Parameter {
     name: "lexicon",
-    meaning: "words that are counted, the most frequent",
+    meaning: "number of words that are counted, the most frequent",
     default: "1000000",
     domain: Domain::Integer(1, 100_000_000),
 };
@@ -107,14 +107,14 @@ const HIGH: Parameter = Parameter {
 
 const LEAST_TERMS: Parameter = Parameter {
     name: "least-terms",
-    meaning: "a signature is of so many different words at least",
+    meaning: "least number of different words of a signature",
     default: "5",
     domain: Domain::Integer(1, 1000),
 };
 
 const LEAST_SHARE: Parameter = Parameter {
     name: "least-share",
-    meaning: "a signature is of such a share of the document's different words at least",
+    meaning: "least share of the document's different words in a signature",
     default: "0.1",
     domain: Domain::Share,
 };

@@ -57,7 +57,7 @@ impl<'a> Sketches<'a> {
     /// The sketch at index `number`.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If an index is out of range.
     #[inline]
     pub fn get(self, number: usize) -> &'a [u8] {
         match self.borders {
@@ -72,7 +72,7 @@ impl<'a> Sketches<'a> {
     /// The sketches of a range of indices.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If an index is out of range.
     #[must_use]
     pub fn range(self, range: Range<usize>) -> Sketches<'a> {
         match self.borders {

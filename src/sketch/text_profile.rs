@@ -41,7 +41,7 @@ Apache Nutch and Apache Solr, TextProfileSignature.",
     parameters: &[
         Parameter {
             name: "longer-than",
-            meaning: "words of so many characters are left out",
+            meaning: "only words longer than this many characters count",
             default: "2",
             domain: Domain::Integer(0, 1000),
         },

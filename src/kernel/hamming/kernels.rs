@@ -46,7 +46,7 @@ type Unpack<F> = fn(&[u8], usize, F, &mut Vec<F>);
 
 /// The kernels of one instruction-set level; all levels give the same results.
 ///
-/// Obtained from [`Fingerprint::kernels`].
+/// Obtained from [`Fingerprint::kernels`](super::Fingerprint::kernels).
 #[derive(Clone, Copy, Debug)]
 pub struct Kernels<F> {
     /// Appends the hits of one query to `out`, by ascending position. The first fingerprint has the

@@ -1,7 +1,7 @@
 //! Search for the near sketches of a block, for every method.
 //!
 //! A [`SketchIndex`] indexes [`Sketches`] in memory. Equal sketches are collapsed into a group, so
-//! that they cost no more than one. Fingerprints are searched by [`hamming`]. For other methods,
+//! that they cost no more than one. Fingerprints are searched by [`hamming`](super::hamming). For other methods,
 //! candidates are found and then scored. Sets are found by the rare features that they share,
 //! vectors of common features by a coarse outline of each, all others by the keys of their method.
 //! A query yields a few ascending *lists* of positions, of which only the part in the requested

@@ -49,7 +49,7 @@ impl Counting {
     pub(super) fn components(&self, text: &[u8], counters: &mut Vec<u64>, out: &mut Vec<u8>) {
         counters.resize(COUNTERS, 0);
         let Ok(counts) = <&mut [u64; COUNTERS]>::try_from(&mut counters[..]) else {
-            unreachable!("so many counters")
+            unreachable!("the buffer has COUNTERS counters")
         };
         match &self.weights[..] {
             [] => self.count(text, counts, |_| 1),
