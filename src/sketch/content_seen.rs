@@ -14,21 +14,19 @@ use crate::{Error, ErrorKind, Result};
 /// The registry entry of ContentSeen.
 pub const ENTRY: Entry = Entry {
     name: "content-seen",
-    summary: "32-bit SimHash of short runs of UTF-16 units, as a crawler keeps of seen pages",
+    summary: "32-bit SimHash of short runs of UTF-16 units, as stored by a crawler",
     description: "\
-The fingerprint that a crawler stores of every page it has processed, to pass over pages with the \
-same content. Features are runs of UTF-16 units, overlapping or one behind the other, each \
-occurrence of the same weight; their hash is that of strings in the 64-bit .NET Framework. Case, \
-white space and punctuation count. SimilarityRule is the share of bits that agree.
-
-Costs four bytes a document and some nanoseconds a character. 32 bits are narrow: a store of 10^7 \
-random fingerprints has 12.8 others within distance 3 of a new one, and 0.002 equal ones. So the \
-verdict is equality unless told otherwise. Texts of the same letters are near whatever they say. \
-Texts of up to `chunk` units have no overlapping token and are not compared.
-
+The fingerprint that a crawler stores of every processed page, to skip pages with the same \
+content. Features are overlapping or consecutive runs of UTF-16 units, each occurrence with the \
+same weight. Their hash is the string hash of the 64-bit .NET Framework. Case, white space and \
+punctuation count. The similarity is the proportion of equal bits.
+Costs four bytes per document and a few nanoseconds per character. 32 bits are narrow: among 10^7 \
+random fingerprints, 12.8 are within distance 3 of a new one, and 0.002 are equal. So the default \
+distance is 0. Texts with the same letters are near whatever their meaning. Texts of up to `chunk` \
+units have no overlapping token and are not compared.
 Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002.",
-    measured: "4.5 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
-               0.01 and 0.02 s; a hash at every character, one after another",
+    measured: "4.5 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
+               0.01 and 0.02 s; a hash at every character, computed sequentially",
     parameters: &[
         Parameter {
             name: "tokens",

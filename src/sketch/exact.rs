@@ -11,14 +11,11 @@ pub const ENTRY: Entry = Entry {
     name: "exact",
     summary: "Equal digests of the text, to the byte",
     description: "\
-Two documents are near if digests of their texts are equal: of the bytes after decoding, whatever \
-they are.
-
-Costs a pass over the bytes, and 16 or 20 bytes a document. Finds no copy with any edit. xxh3-128 \
-is fastest and without accidents among any number of documents; MD5 and SHA-1 are for those who \
-compare with digests made elsewhere. None of the three is a defence against collisions built on \
-purpose.",
-    measured: "0.2 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+Two documents are near if digests of their texts are equal: of the bytes after decoding.
+Costs a pass over the bytes, and 16 or 20 bytes per document. Finds no edited copies. xxh3-128 is \
+fastest and practically free of accidental collisions; MD5 and SHA-1 allow comparison with digests \
+made elsewhere. None of the three resists deliberate collisions.",
+    measured: "0.2 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                0.002 and 0.03 s",
     parameters: &[DIGEST],
     statistics: |_| Statistics::Nothing,
@@ -32,14 +29,13 @@ purpose.",
 pub const NORMALIZED_ENTRY: Entry = Entry {
     name: "normalized",
     summary: "Equal digests of the words: case, punctuation and white space do not count",
-    description:
-        "\
+    description: "\
 Two documents are near if digests of their folded words are equal. xxh3-128 hashes the \
-little-endian 64-bit hashes of the words; MD5 and SHA-1 the words themselves, each with a line end \
-behind it.
-
-Costs a pass over the words, and 16 or 20 bytes a document. Finds no copy with a word more or less.",
-    measured: "0.6 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+little-endian 64-bit hashes of the words; MD5 and SHA-1 hash the words themselves, each followed \
+by a line feed.
+Costs a pass over the words, and 16 or 20 bytes per document. Finds no copies with one more or \
+fewer word.",
+    measured: "0.6 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                0.002 and 0.03 s",
     parameters: &[DIGEST],
     statistics: |_| Statistics::Nothing,
@@ -51,7 +47,7 @@ Costs a pass over the words, and 16 or 20 bytes a document. Finds no copy with a
 
 const DIGEST: Parameter = Parameter {
     name: "digest",
-    meaning: "how bytes become a digest",
+    meaning: "digest algorithm",
     default: "xxh3-128",
     domain: Algorithm::NAMES,
 };

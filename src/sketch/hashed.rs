@@ -25,18 +25,16 @@ pub const ENTRY: Entry = Entry {
     summary: "SimHash fingerprints of hashed words or shingles, within a Hamming distance",
     description: "\
 Each bit of the fingerprint is the sign of a weighted sum over the features of the document: plus \
-where that bit of the feature's hash is one, minus where it is zero. Documents with most features \
-in common differ in few bits; the search finds every pair within the distance.
-
-Costs a few nanoseconds a word, and 4 to 32 bytes a document. Blind to the order of words unless \
-features are shingles. Short documents vary much; of texts of one template, fingerprints are near. \
-32 bits are narrow: in large collections, unrelated documents are near by accident. tf-idf weights \
-need the document frequencies of features, which are counted ahead. Runs of characters know no stop \
-words.
-
+if that bit of the feature's hash is one, minus if it is zero. Documents with most features in \
+common differ in few bits; the search finds every pair within the distance.
+Costs a few nanoseconds per word, and 4 to 32 bytes per document. Insensitive to the order of \
+words unless features are shingles. Fingerprints of short documents vary much; texts of one \
+template have near fingerprints. 32 bits are narrow: in large collections, unrelated documents are \
+near by accident. tf-idf weights require a first pass that counts document frequencies. Stop words \
+do not apply to runs of characters.
 Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002; Manku, Jain and \
 Das Sarma, Detecting Near-Duplicates for Web Crawling, WWW 2007.",
-    measured: "1.0 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+    measured: "1.0 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                0.01 and 0.12 s",
     parameters: &parameters("1", "6"),
     statistics,
@@ -49,16 +47,14 @@ pub const SHINGLE_ENTRY: Entry = Entry {
     summary: "SimHash fingerprints of shingles of three words, within distance 3",
     description: "\
 The method simhash with other defaults: features are runs of three words, so that the order of \
-words counts. As preset it finds light edits only, next to nothing once a tenth of the words is \
-replaced. On a synthetic set of book texts it is published with a best F of 0.75, between SimHash \
-of words (0.61) and fusion (0.88); rebuilt on documentation, words are better than shingles at \
-every length (docs/EVALUATION.md).
-
+words counts. With the default distance it finds only light edits, and almost nothing once a tenth \
+of the words is replaced. On a synthetic set of book texts its published best F is 0.75, between \
+SimHash of words (0.61) and fusion (0.88). In a replication on documentation, words are better \
+than shingles at every length (docs/EVALUATION.md).
 Costs about twice as much as simhash of words. An edited word changes three features.
-
 Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002; Broder, On the \
 Resemblance and Containment of Documents, SEQUENCES 1997.",
-    measured: "2.3 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+    measured: "2.3 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                0.01 and 0.04 s",
     parameters: &parameters("3", "3"),
     statistics,
@@ -88,7 +84,7 @@ const fn parameters(features: &'static str, distance: &'static str) -> [Paramete
         },
         Parameter {
             name: "unit",
-            meaning: "what features are runs of",
+            meaning: "unit of features",
             default: "words",
             domain: Domain::Word(&["words", "characters"]),
         },
@@ -101,13 +97,13 @@ const fn parameters(features: &'static str, distance: &'static str) -> [Paramete
         },
         Parameter {
             name: "top",
-            meaning: "how many features count if weights=top",
+            meaning: "number of features that count if weights=top",
             default: "1000",
             domain: Domain::Integer(1, 1_000_000),
         },
         Parameter {
             name: "lexicon",
-            meaning: "how many features are counted if weights=tf-idf; others are in one document",
+            meaning: "number of features counted if weights=tf-idf; others count as in one document",
             default: "1000000",
             domain: Domain::Integer(1, 100_000_000),
         },

@@ -25,17 +25,16 @@ pub const ENTRY: Entry = Entry {
     name: "i-match",
     summary: "I-Match: equal digests of the words that are neither frequent nor rare",
     description: "\
-The words of a document whose inverse document frequency lies in a window make its signature: \
-each once, sorted, digested with SHA-1. Documents are near if signatures are equal. Frequent words \
-say nothing of a document, and rare ones are where copies differ.
-
-Needs the document frequencies of the collection, counted ahead: at most `lexicon` words, the most \
-frequent; others are left out. Costs a sort of the kept words and 20 bytes a document. One kept \
-word more or less is another signature. Documents that keep too few words are not compared.
-
+The words of a document whose inverse document frequency is in a window form its signature: each \
+once, sorted, digested with SHA-1. Documents are near if their signatures are equal. Frequent \
+words do not distinguish documents, and rare words are where copies differ.
+Requires the document frequencies of the collection, which a first pass counts: at most `lexicon` \
+words, the most frequent; others are ignored. Costs a sort of the kept words and 20 bytes per \
+document. One more or fewer kept word gives another signature. Documents with too few kept words \
+are not compared.
 Chowdhury, Frieder, Grossman and McCabe, Collection Statistics for Fast Duplicate Document \
 Detection, TOIS 2002.",
-    measured: "16 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+    measured: "16 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                0.002 and 0.03 s; words are spelled, looked up and sorted by their letters",
     parameters: &[LEXICON, LOW, HIGH, LEAST_TERMS, LEAST_SHARE],
     statistics,
@@ -50,17 +49,15 @@ pub const RANDOM_ENTRY: Entry = Entry {
     name: "i-match-random",
     summary: "I-Match with further signatures over random parts of the lexicon",
     description: "\
-I-Match, and further signatures from which a random part of the words is left out. Documents are \
-near if they agree in any of them: a word more or less does no harm where it is left out. \
-Published with a recall 40 to 60 % above that of I-Match.
-
-Needs what i-match needs; costs 20 bytes and a digest more for each further signature. Which words \
-a lexicon lacks depends on their hashes only.
-
+I-Match with further signatures, each without a random part of the words. Documents are near if \
+they agree in any signature: one more or fewer word does not matter if it is left out. The \
+published recall is 40 to 60 % above that of I-Match.
+Requires the same counts as i-match; costs 20 bytes and a digest for each further signature. The \
+words that a lexicon lacks depend only on their hashes.
 Kołcz, Chowdhury and Alspector, Improved Robustness of Signature-Based Near-Replica Detection via \
 Lexicon Randomization, KDD 2004.",
-    measured: "35 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
-               0.01 and 0.38 s; as i-match, and every signature is a SHA-1 of its words",
+    measured: "35 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
+               0.01 and 0.38 s; like i-match, with a SHA-1 for every signature",
     parameters: &[
         LEXICON,
         LOW,

@@ -20,17 +20,15 @@ pub const ENTRY: Entry = Entry {
     name: "lexicon-simhash",
     summary: "SimHash of words over random lexicons: near if any of the fingerprints is",
     description: "\
-Each of some random lexicons leaves out a part of all words; the words it keeps make one \
-fingerprint of the document. Documents are near if any of them are within the distance: where the \
-words of an edit are left out, an edit does not show.
-
-Costs ten fingerprints where simhash takes one, in time, in bytes and in keys. Unrelated documents \
-have as many more chances to be near by accident. Blind to the order of words.
-
+Each of several random lexicons leaves out a part of all words; the words that it keeps give one \
+fingerprint of the document. Documents are near if the fingerprints of any lexicon are within the \
+distance. An edit has no effect on lexicons without its words.
+Costs ten fingerprints instead of the one of simhash, in time, bytes and keys. Unrelated documents \
+have ten chances to be near by accident. Insensitive to the order of words.
 Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002; Kołcz, Chowdhury \
 and Alspector, Improved Robustness of Signature-Based Near-Replica Detection via Lexicon \
 Randomization, KDD 2004.",
-    measured: "15 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+    measured: "15 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                0.06 and 4.0 s; ten fingerprints, found by keys: the join grows faster than the \
                collection",
     parameters: &[LEXICONS, DROP, DISTANCE, STOP_WORDS],
@@ -46,20 +44,18 @@ pub const FUSION_ENTRY: Entry = Entry {
     name: "fusion",
     summary: "SimHash of shingles of the words that random lexicons keep",
     description: "\
-Each of some random lexicons leaves out a part of all words; what it keeps is cut into shingles, \
-which make one fingerprint of the document. Documents are near if any of them are within the \
-distance. Words are left out before shingles are made, so that an edited word that is left out \
-spoils none of them. As preset it finds light edits only. Published with a best F of 0.88 on a \
-synthetic set of book texts, where SimHash of words has 0.61 and of shingles 0.75; rebuilt on \
-documentation, it is best with shingles of one word, 0.93 to 0.95 where SimHash has 0.93 \
-(docs/EVALUATION.md).
-
-Costs ten times as much as shingle-simhash in time, in bytes and in keys.
-
+Each of several random lexicons leaves out a part of all words; the shingles of the remaining \
+words give one fingerprint of the document. Documents are near if the fingerprints of any lexicon \
+are within the distance. Words are left out before shingles are formed, so that an edited word \
+that is left out affects no shingle. With the default distance it finds only light edits. The \
+published best F is 0.88 on a synthetic set of book texts, with 0.61 for SimHash of words and 0.75 \
+for SimHash of shingles. In a replication on documentation, it is best with shingles of one word, \
+0.93 to 0.95, with 0.93 for SimHash (docs/EVALUATION.md).
+Costs ten times as much as shingle-simhash in time, bytes and keys.
 Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002; Broder, On the \
 Resemblance and Containment of Documents, SEQUENCES 1997; Kołcz, Chowdhury and Alspector, Improved \
 Robustness of Signature-Based Near-Replica Detection via Lexicon Randomization, KDD 2004.",
-    measured: "18 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+    measured: "18 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                0.08 and 4.9 s; ten sets of shingles and fingerprints, found by keys: the join \
                grows faster than the collection",
     parameters: &[

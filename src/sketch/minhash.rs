@@ -23,16 +23,14 @@ pub const ENTRY: Entry = Entry {
     name: "minhash",
     summary: "MinHash of word shingles in bands chosen for a similarity and a recall",
     description: "\
-Minima of the shingles of a document under many permutations are cut into bands; documents whose \
-minima agree in one band are candidates. Bands are chosen so that a pair of the wanted similarity \
-is found with the wanted recall, and as few others as possible.
-
-Costs two to three times as much as SimHash, eight bytes a band and document. It proposes; how \
-alike two documents are is for their shingles to say.
-
+The minima of the shingles of a document under many permutations are divided into bands; documents \
+whose minima agree in one band are candidates. Bands are chosen to find pairs of the given \
+similarity with the given recall, and as few others as possible.
+Costs two to three times as much as SimHash, and eight bytes per band and document. It finds \
+candidates; an exact comparison of shingles has to decide.
 Broder, On the Resemblance and Containment of Documents, SEQUENCES 1997; Indyk and Motwani, \
 Approximate Nearest Neighbors, STOC 1998.",
-    measured: "3.8 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+    measured: "3.8 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                0.02 and 0.53 s",
     parameters: &[
         Parameter {

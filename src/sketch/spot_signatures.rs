@@ -25,19 +25,17 @@ pub const ENTRY: Entry = Entry {
     name: "spot-signatures",
     summary: "SpotSigs: multisets of what follows function words, by weighted Jaccard",
     description: "\
-A spot is a function word with the words of content behind it: such pairs abound in sentences, \
-and are rare in menus, lists and advertisements, so that articles are recognised among changing \
+A spot is a function word with the content words that follow it. Spots are common in sentences, \
+and rare in menus, lists and advertisements, so that articles are recognised within different page \
 frames. Documents are near if the weighted Jaccard similarity of their spots is large enough. No \
 pair is missed.
-
-Made for English: the antecedents are forms of to be, to have and to do, articles, that, and modal \
-verbs. The words that are stepped over are these and the stop words. Documents with few spots, as \
-those in other languages, are not compared.
-
-Costs 12 bytes a spot. Theobald, Siddharth and Paepcke, SpotSigs: Robust and Efficient Near \
+Designed for English: the antecedents are forms of to be, to have and to do, articles, that, and \
+modal verbs. These and the stop words are skipped between content words. Documents with few spots, \
+such as those in other languages, are not compared.
+Costs 12 bytes per spot. Theobald, Siddharth and Paepcke, SpotSigs: Robust and Efficient Near \
 Duplicate Detection in Large Web Collections, SIGIR 2008.",
-    measured: "3.1 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
-               0.16 and 3.1 s; words are stepped over one by one; the join grows faster than the \
+    measured: "3.1 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
+               0.16 and 3.1 s; words are skipped one by one; the join grows faster than the \
                collection, as rare spots become less rare",
     parameters: &[
         Parameter {

@@ -20,15 +20,13 @@ pub const ENTRY: Entry = Entry {
     summary: "Six digests of fourteen min-hashes each: near if two of them agree",
     description: "\
 The minima of the shingles of a document under 84 permutations are digested in six groups of \
-fourteen. Documents are near if two of the six agree; the fifteen pairs of digests, the \
-megashingles, are what is looked up. Of pairs of resemblance 0.95 it finds 88 %, of 0.90 42 %, of \
-0.80 3 %: a steep threshold, and not exact.
-
-Costs somewhat less than minhash of 0.8, and 48 bytes a document.
-
+fourteen. Documents are near if two of the six digests agree. The keys are the fifteen pairs of \
+digests, the megashingles. It finds 88 % of pairs of resemblance 0.95, 42 % of 0.90, and 3 % of \
+0.80: a steep threshold, but not an exact one.
+Costs somewhat less than minhash of 0.8, and 48 bytes per document.
 Broder, On the Resemblance and Containment of Documents, SEQUENCES 1997; Broder, Glassman, Manasse \
 and Zweig, Syntactic Clustering of the Web, WWW 1997.",
-    measured: "2.4 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+    measured: "2.4 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                0.01 and 0.35 s",
     parameters: &[Parameter {
         name: "shingle",

@@ -24,18 +24,17 @@ pub const ENTRY: Entry = Entry {
     summary: "TextProfileSignature of Nutch and Solr: MD5 of words and their rounded counts",
     description: "\
 The signature by which Nutch and Solr find near-copies. Words longer than two characters are \
-counted, counts are rounded down to multiples of a quantum, and words below it left out: with the \
-usual rate, words that occur once as soon as any occurs twice. Documents are near if what is left \
-is equal. Words here are runs of letters and digits of the text, whatever the tokenizer; \
-characters beyond the Basic Multilingual Plane separate them.
-
-Costs a sort of the words and 16 bytes a document. Finds copies in which only rare words differ, \
-at the price of joining short documents that share their frequent words; an edit of a word of \
-count 2 parts copies. Where words have equal counts, they are sorted by their characters; \
-versions of Nutch and Solr that do not sort them make other signatures.
-
+counted, counts are rounded down to multiples of a quantum, and words with smaller counts are left \
+out. With the default rate, words that occur once are left out as soon as any occurs twice. \
+Documents are near if the remaining words and counts are equal. Words here are runs of letters and \
+digits of the text, for any tokenizer; characters beyond the Basic Multilingual Plane separate \
+them.
+Costs a sort of the words and 16 bytes per document. Finds copies in which only rare words differ, \
+but also joins short documents that share their frequent words. An edit of a word with count 2 \
+separates copies. Words with equal counts are sorted by their characters; versions of Nutch and \
+Solr that do not sort them give other signatures.
 Apache Nutch and Apache Solr, TextProfileSignature.",
-    measured: "18 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+    measured: "18 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                0.002 and 0.03 s; characters are classified, folded and put together one by \
                one, and words sorted by their letters",
     parameters: &[

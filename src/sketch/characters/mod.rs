@@ -25,20 +25,19 @@ pub const DICTIONARY: Entry = Entry {
     name: "characters",
     summary: "counts of the common Chinese characters, by their extended Jaccard coefficient",
     description: "\
-A document is a vector of counts of the 3755 characters of GB 2312 level 1, a counter each; other \
-characters are ignored. Documents are near if ab / (|a|^2+|b|^2-ab) reaches the similarity. The \
-published list of 3764 common characters is not to be had; level 1 of GB 2312 stands in for it.
-
-A table lookup a character, eight bytes for each character that occurs. Blind to the order of \
-characters, and to everything but simplified Chinese. Nothing is missed, but a join looks at all \
-documents of like length, if only at an outline of each: it grows with the square.
-
-The published experiment with 500 originals, 250 verbatim and 250 edited copies among 500 unrelated \
-texts found 250 and 249 of them and at most one wrong; its 99.9 % of correctness cannot follow from \
-its own formula.",
-    measured: "2.3 times the time of simhash a document (English text, of which it sees nothing); \
+A document is a vector of counts of the 3755 characters of GB 2312 level 1; other characters are \
+ignored. Documents are near if ab / (|a|^2+|b|^2-ab) reaches the similarity. The published list of \
+3764 common characters is not available; level 1 of GB 2312 replaces it.
+Costs a table lookup per character, and eight bytes for each different character of a document. \
+Insensitive to the order of characters, and to everything except simplified Chinese. No pair is \
+missed. A join compares a coarse outline of every pair of documents of similar length, so its time \
+grows with the square of the collection.
+In the published experiment with 500 originals, 250 verbatim and 250 edited copies among 500 \
+unrelated texts, 250 and 249 copies were found, and at most one pair was wrong. The published \
+correctness of 99.9 % does not follow from its own formula.",
+    measured: "2.3 times the time of simhash per document (English text, which it ignores); \
                10^3 and 10^4 generated Chinese documents of 2 KB are joined in 0.01 and 0.6 s; the \
-               join grows with the square, since texts of one language are alike",
+               join grows with the square, since texts of one language are similar",
     parameters: &[SIMILARITY, WEIGHTS, STOP_WORDS],
     statistics,
     build: |values, setting| build("characters", Positions::dictionary(), values, setting),
@@ -49,25 +48,24 @@ pub const CODES: Entry = Entry {
     name: "character-codes",
     summary: "counts of characters by a mapping of their codes to 3764 positions",
     description: "\
-A document is a vector of 3764 counters. Each character but white space adds to the one at the sum \
-over j = 0..15 of ((code >> j & 1) * 3764) >> (j + 1), its code being that of GBK (characters \
-outside are ignored) or its UTF-16 units. Documents are near if ab / (|a|^2+|b|^2-ab) reaches the \
-similarity. Positions are shared: only the lower 11 bits of a code matter, and the 3755 characters \
-of GB 2312 level 1 fall on 752 of them with GBK, 1776 with UTF-16.
-
+A document is a vector of 3764 counters. Each character except white space increments the counter \
+at the sum over j = 0..15 of ((code >> j & 1) * 3764) >> (j + 1), where code is that of GBK (other \
+characters are ignored) or its UTF-16 units. Documents are near if ab / (|a|^2+|b|^2-ab) reaches \
+the similarity. Characters share counters: only the lower 11 bits of a code matter, and the 3755 \
+characters of GB 2312 level 1 use 752 counters with GBK, 1776 with UTF-16.
 As fast as an MD5 of a long text, and within twice its time for a short one; eight bytes for each \
-position that occurs. Blind to the order of characters. Nothing is missed, but a join looks at all \
-documents of like length, if only at an outline of each: it grows with the square.
-
-The published experiment found the same as with a counter for each common character.",
-    measured: "1.3 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+nonzero counter. Insensitive to the order of characters. No pair is missed. A join compares a \
+coarse outline of every pair of documents of similar length, so its time grows with the square of \
+the collection.
+The published experiment had the same result as with a counter for each common character.",
+    measured: "1.3 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                2.5 and 525 s, for 14 million and 1.4 billion pairs: the join grows with the \
-               square, since texts of one language are alike",
+               square, since texts of one language are similar",
     parameters: &[
         SIMILARITY,
         Parameter {
             name: "code",
-            meaning: "which code of a character is mapped",
+            meaning: "the character code that is mapped",
             default: "gbk",
             domain: Domain::Word(&["gbk", "utf-16"]),
         },

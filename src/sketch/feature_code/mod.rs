@@ -13,21 +13,20 @@ use codes::for_each_code;
 /// The registry entry of feature codes.
 pub const ENTRY: Entry = Entry {
     name: "feature-code",
-    summary: "characters around full stops, a share of them in common with the shorter text",
+    summary: "texts around full stops: the share in common with the shorter text",
     description: "\
-A code is what stands around a full stop: five characters on each side of 。, or five words on each \
-side of a point before white space or the end; punctuation, symbols and white space are left out. \
-At the edges of a text there may be fewer. Documents are near if the codes in common make up the \
-share of the smaller set.
-
-A hash a full stop; eight bytes for each. Nothing is missed. In an index every code is a key, and \
-those that many texts have (a signature, a disclaimer) make many candidates; a join begins with the \
-rare ones. A text of one full stop is near \
-to all that have it. Texts without full stops have no codes.
-
-The published experiment found all of 250 verbatim and 232 of 250 edited copies, and 3 pages wrong among 500 \
-unrelated texts; its authors' later recall is 97.3 %, precision 99.5 %.",
-    measured: "8.1 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+A code is the text around a full stop: five characters on each side of 。, or five words on each \
+side of a period before white space or the end. Punctuation, symbols and white space are left out. \
+There may be fewer at the ends of a text. Documents are near if the shared codes are at least the \
+given share of the smaller set.
+Costs a hash and eight bytes per full stop. No pair is missed. In an index every code is a key, \
+and codes of many texts (a signature, a disclaimer) cause many candidates; a join starts with rare \
+codes. A text with one full stop is near all texts that contain it. Texts without full stops have \
+no codes.
+In the published experiment, all of 250 verbatim and 232 of 250 edited copies were found, and 3 \
+pages were wrong among 500 unrelated texts. The later published recall is 97.3 %, the precision \
+99.5 %.",
+    measured: "8.1 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                0.06 and 1.5 s",
     parameters: &[
         Parameter {

@@ -21,15 +21,14 @@ pub const ONE: Entry = Entry {
     name: "mirror-1",
     summary: "equal MD5 of the abstract: the first bytes of the text",
     description: "\
-The abstract is the start of the text, cut between two characters, after runs of white space \
-have become one space and what is no UTF-8 has been skipped. Pages are mirrors if its MD5 is equal.
-
-Costs a few nanoseconds a byte of the abstract, whatever the length of the page; 16 bytes a document. Sees nothing \
-behind the abstract, and is blind if pages of a site begin alike. MD5 is no defence against \
-collisions built on purpose.
-
+The abstract is the start of the text, truncated between two characters, with runs of white space \
+reduced to one space and without invalid UTF-8. Pages are mirrors if the MD5 of their abstracts is \
+equal.
+Costs a few nanoseconds per byte of the abstract, independent of the length of the page, and 16 \
+bytes per document. Ignores everything after the abstract, and does not distinguish pages of a \
+site that start alike. MD5 does not resist deliberate collisions.
 First of five methods for mirrored pages; the others compare keywords.",
-    measured: "1.4 times the time of simhash a document; 10^4 and 10^5 documents are joined in \
+    measured: "1.4 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                0.002 and 0.03 s",
     parameters: &[Parameter {
         name: "bytes",
@@ -88,7 +87,7 @@ const fn keyword_entry(
         name,
         summary,
         description: DESCRIPTION,
-        measured: "8 times the time of simhash a document, since all words are spelled, counted \
+        measured: "8 times the time of simhash per document, since all words are spelled, counted \
                    and sorted; 10^4 and 10^5 documents are joined in 0.002 s and 0.03 to 0.08 s",
         parameters,
         statistics,
@@ -97,23 +96,21 @@ const fn keyword_entry(
 }
 
 const DESCRIPTION: &str = "\
-The keywords of a page are its words of highest weight, stop words left out, of equal weights \
-those first that come first by their bytes; a page of fewer words has all of them. Joined by bytes \
-of zero, they have an MD5: in the order of their weights (mirror-2, mirror-3) or of their bytes \
-(mirror-4, mirror-5). Pages are mirrors if it is equal; for mirror-3 and mirror-4, also \
-|a-b|^2 / (|a|^2+|b|^2) of the vectors of weights, aligned by word, must be below epsilon. \
-The score is one minus that, or zero where the MD5 differs.
-
-A sorting of the words; 16 bytes a document, and 8 a keyword where weights count. Found by one \
-lookup. Pages part as soon as one edit makes the last keyword and the first that is none change \
-places; very short pages are alike by accident.
-
-Four of five methods for mirrored pages by keywords; 3 is stricter than 2 and than 4, which are \
-both stricter than 5.";
+The keywords of a page are its words of highest weight, without stop words; of words with equal \
+weights, those first in byte order. A page with fewer words has all of them. The keywords are \
+joined by zero bytes, in the order of their weights (mirror-2, mirror-3) or of their bytes \
+(mirror-4, mirror-5), and digested with MD5. Pages are mirrors if it is equal; for mirror-3 and \
+mirror-4, also |a-b|^2 / (|a|^2+|b|^2) of the vectors of weights, aligned by word, must be below \
+epsilon. The score is one minus that, or zero if the MD5 differs.
+Costs a sort of the words, 16 bytes per document, and 8 per keyword if weights count. Found by one \
+lookup. One edit separates pages if it changes which words are keywords; very short pages are \
+similar by accident.
+Four of five methods for mirrored pages by keywords; 3 is stricter than 2 and 4, which are both \
+stricter than 5.";
 
 const KEYWORDS: Parameter = Parameter {
     name: "keywords",
-    meaning: "how many words of highest weight",
+    meaning: "number of words of highest weight",
     default: "10",
     domain: Domain::Integer(1, 1000),
 };
@@ -127,7 +124,7 @@ const WEIGHTS: Parameter = Parameter {
 
 const EPSILON: Parameter = Parameter {
     name: "epsilon",
-    meaning: "weights must differ by less",
+    meaning: "upper bound on the relative difference of weights",
     default: "0.1",
     domain: Domain::Share,
 };
