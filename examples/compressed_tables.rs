@@ -81,9 +81,9 @@ fn lengths(counts: &[usize; 64]) -> [u32; 64] {
     lengths
 }
 
-/// Canonical codes of these lengths, first bit lowest. The table has, for every value of the next
-/// `LONGEST` bits, the length of the code at their start, alone and together with the bits below
-/// the position, so that one addition leads to the next code.
+/// Canonical codes of these lengths, first bit lowest. The table is indexed by the next `LONGEST`
+/// bits. It has the length of the code at their start, and that length plus the bits below the
+/// position, so that one addition leads to the next code.
 fn code(lengths: &[u32; 64]) -> ([u128; 64], Vec<[u8; 2]>) {
     let reverse = |bits: usize| bits.reverse_bits() >> (usize::BITS - LONGEST);
     let mut order: [usize; 64] = from_fn(|symbol| symbol);

@@ -12,7 +12,7 @@ use simtool::evaluate::planted::{Kind, plant, random_pairs};
 use simtool::evaluate::{
     Cost, EvaluationSettings, Found, FoundPair, Ids, Outcome, Pair, Proportion, Truth, evaluate,
 };
-use simtool::report::evaluation::{Page, Shown, json, screen};
+use simtool::report::evaluation::{Page, ShownDocument, json, screen};
 use simtool::sketch::Score;
 
 /// Markup that must not be executed.
@@ -214,11 +214,11 @@ fn main() {
     };
     let evaluation = evaluate(&truth, &outcomes, settings).unwrap();
     let shown = documents.iter().zip(0..);
-    let shown: BTreeMap<u32, Shown> = shown
+    let shown: BTreeMap<u32, ShownDocument> = shown
         .map(|((name, text), number)| {
             (
                 number,
-                Shown {
+                ShownDocument {
                     name: name.clone().into_bytes(),
                     text: text.clone(),
                 },

@@ -10,7 +10,9 @@ use simtool::evaluate::{
     Evaluation, EvaluationSettings, Found, FoundPair, Ids, Outcome, Pair, Proportion, Truth,
     evaluate,
 };
-use simtool::report::evaluation::{Page, Shown, curves_csv, json, methods_csv, scores_csv, screen};
+use simtool::report::evaluation::{
+    Page, ShownDocument, curves_csv, json, methods_csv, scores_csv, screen,
+};
 use simtool::sketch::Score;
 
 fn collection() -> Ids {
@@ -266,13 +268,13 @@ fn all_reports_are_the_same_each_time() {
         let shown = texts.iter().zip(0..).map(|(text, number)| {
             (
                 number,
-                Shown {
+                ShownDocument {
                     name: ids.name(number).to_vec(),
                     text: text.clone(),
                 },
             )
         });
-        let documents: BTreeMap<u32, Shown> = shown.collect();
+        let documents: BTreeMap<u32, ShownDocument> = shown.collect();
         let page = Page {
             title: "planted",
             facts: &[],

@@ -61,7 +61,7 @@ pub struct MethodResult {
     pub sweep: Sweep,
     /// The point with the largest F1.
     pub best: Option<Point>,
-    /// The point with the largest recall at the wanted precision.
+    /// The point with the largest recall at the required precision.
     pub wanted: Option<Point>,
     /// The distribution of the scores of near and far pairs.
     pub histogram: Option<Histogram>,

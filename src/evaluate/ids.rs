@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_collection_is_complete_and_repeated_ids_name_nobody() {
+    fn unknown_and_repeated_ids_of_a_collection_are_refused() {
         let mut ids = Ids::of_collection([&b"a"[..], b"b", b"a", b""]).unwrap();
         assert_eq!((ids.len(), ids.name(2)), (4, &b"a"[..]));
         assert_eq!((ids.number(b"b"), ids.number(b"a")), (Some(1), None));

@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn clusters_know_who_is_apart() {
+    fn pairs_across_clusters_are_far() {
         let truth = Truth::from_clusters(b"a\tx\nb\tx\nc\tx\nd\ty\n", &mut ids()).unwrap();
         assert_eq!(truth.judge(pair(0, 2)), Judgement::Near(0));
         assert_eq!(truth.judge(pair(0, 3)), Judgement::Far(1));

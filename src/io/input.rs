@@ -38,9 +38,9 @@ impl Input {
     /// Opens the file `path`.
     ///
     /// A regular file is mapped, or read into memory if the [`guard`] is not installed. Mapped
-    /// memory is page cache, which the system reclaims when needed. Anything else that can be read
-    /// (a FIFO, a terminal, a process substitution, a file in `/proc` with bytes but no size) is
-    /// [spooled](Input::spool) into `spool_directory`, which is not used otherwise.
+    /// memory is page cache, which the system reclaims when needed. Anything else is
+    /// [spooled](Input::spool) into `spool_directory`: a FIFO, a terminal, a process substitution,
+    /// or a file in `/proc` with bytes but no size. The directory is not used otherwise.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if the file is missing, a directory, or unreadable, or if too many files

@@ -72,7 +72,7 @@ enum Temporary {
     Named(TempPath),
 }
 
-/// Who is told of the file, and the digest of what was written so far.
+/// The recorder of the file, and the digest of the bytes written so far.
 struct Recorded {
     recorder: Arc<dyn Recorder>,
     hash: Box<Xxh3>,
@@ -188,8 +188,8 @@ impl AtomicFile {
     }
 }
 
-/// Turns a write beyond the file size limit of the process (`ulimit -f`) into an error, instead of
-/// a signal that ends the process before it can remove its temporary files.
+/// Turns a write beyond the file size limit of the process (`ulimit -f`) into an error. By default,
+/// a signal would end the process before it can remove its temporary files.
 ///
 /// Only a program should call this, early in `main`, since signals belong to the process.
 pub fn outlive_file_size_limit() {
@@ -198,8 +198,8 @@ pub fn outlive_file_size_limit() {
 }
 
 /// Every byte goes through the buffer, even those of long slices. So a slice of a truncated mapping
-/// is read here, where the guard handles the fault, and not by the kernel, which would report an
-/// error of the output ("bad address").
+/// is read here, where the guard handles the fault. The kernel would report an error of the output
+/// instead ("bad address").
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.buffer.len() == BUFFER_BYTES {

@@ -1,8 +1,8 @@
 //! The list of pairs as comma-separated values (RFC 4180), for spreadsheets and databases.
 //!
-//! Every text is quoted; a missing value is an empty field. A text that a spreadsheet would
-//! interpret as a formula (it starts with `=`, `+`, `-`, `@`, a tab or a carriage return) is
-//! prefixed with an apostrophe, since ids come from crawled pages.
+//! Every text is quoted; a missing value is an empty field. Ids come from crawled pages, so a text
+//! that a spreadsheet would interpret as a formula is prefixed with an apostrophe: one that starts
+//! with `=`, `+`, `-`, `@`, a tab or a carriage return.
 
 use std::io::{self, Write};
 

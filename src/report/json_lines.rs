@@ -33,7 +33,7 @@ pub struct At<'a> {
 pub struct Skipped<'a> {
     /// Its id, or its place.
     pub id: &'a [u8],
-    /// Where it stands.
+    /// Its location.
     pub at: At<'a>,
     /// The name of the reason.
     pub reason: &'a [u8],
@@ -179,7 +179,7 @@ pub struct Neighbour<'a> {
     pub id: &'a [u8],
     /// Its score.
     pub score: Score,
-    /// Where it stands.
+    /// Its location.
     pub at: At<'a>,
 }
 

@@ -14,7 +14,7 @@ pub struct Pair<'a> {
     pub id: &'a [u8],
     /// Its URL, or nothing.
     pub url: &'a [u8],
-    /// Where it stands.
+    /// Its location.
     pub at: At<'a>,
     /// The document that stays; `None` if no copy stays.
     pub kept: Option<Kept<'a>>,
@@ -35,7 +35,7 @@ pub struct Kept<'a> {
     pub id: &'a [u8],
     /// Its URL, or nothing.
     pub url: &'a [u8],
-    /// Where it stands; nowhere if it is only known to an index.
+    /// Its location; `None` if it is only known to an index.
     pub at: Option<At<'a>>,
 }
 

@@ -49,7 +49,7 @@ pub enum Unit {
 /// A request to count the features of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountRequest {
-    /// The unit of which features are made.
+    /// The unit of features.
     pub unit: Unit,
     /// The number of most frequent features to keep; of equally frequent ones those with smaller
     /// hashes.

@@ -25,7 +25,7 @@ pub struct Vocabulary<'a> {
 
 /// A lexicon of features, and their rows.
 #[derive(Clone, Debug)]
-pub struct Features {
+pub struct RankedFeatures {
     lexicon: Lexicon,
     rows: SignRows,
 }
@@ -35,10 +35,10 @@ impl Vocabulary<'_> {
     ///
     /// # Panics
     /// If there are more than 10 000 features, or fewer rows than features.
-    pub fn select(&self, wanted: impl Fn(Term) -> bool, level: Level) -> Features {
+    pub fn select(&self, wanted: impl Fn(Term) -> bool, level: Level) -> RankedFeatures {
         let features = self.features.iter().copied().filter(|&term| wanted(term));
         let lexicon = Lexicon::complete(&features.collect::<Vec<_>>(), level);
-        Features {
+        RankedFeatures {
             rows: self.rows_of(&lexicon, level),
             lexicon,
         }
@@ -61,7 +61,7 @@ impl Vocabulary<'_> {
     }
 }
 
-impl Features {
+impl RankedFeatures {
     /// Adds the features of `text`; O(length).
     pub fn add_text(&self, text: &[u8], scratch: &mut (Windows, Lookup), sums: &mut ColumnSums) {
         let (windows, lookup) = scratch;

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn substitutions_change_so_many_words_and_nothing_else() {
+    fn substitutions_change_the_given_number_of_words() {
         for percent in PERCENTS {
             let copy = planted(ENGLISH, Kind::Substitute, percent);
             let (before, after) = (strings(ENGLISH), strings(&copy.text));

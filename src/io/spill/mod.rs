@@ -92,7 +92,7 @@ impl<R: Pod + Ord> Sorter<R> {
     /// [`ErrorKind::Memory`] if the system refuses the buffer.
     pub fn push(&mut self, record: R) -> Result<()> {
         if self.buffer.len() == self.buffer.capacity() {
-            self.make_room()?;
+            self.grow_or_spill()?;
         }
         self.buffer.push(record);
         Ok(())
@@ -122,7 +122,7 @@ impl<R: Pod + Ord> Sorter<R> {
     }
 
     /// Grows the buffer, or writes it as a run if it has reached the bound.
-    fn make_room(&mut self) -> Result<()> {
+    fn grow_or_spill(&mut self) -> Result<()> {
         let most = self.memory_bytes / size_of::<R>();
         let full = self.buffer.len();
         if full < most {

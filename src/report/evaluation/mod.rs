@@ -12,5 +12,5 @@ mod visible;
 
 pub use csv::{curves_csv, methods_csv, scores_csv};
 pub use json::json;
-pub use page::{Page, Shown};
+pub use page::{Page, ShownDocument};
 pub use screen::screen;

@@ -17,7 +17,7 @@ use crate::evaluate::{
     Cost, Evaluation, EvaluationSettings, Found, Ids, LabelledPair, Mistakes, Outcome, Truth,
     evaluate,
 };
-use crate::report::evaluation::Shown;
+use crate::report::evaluation::ShownDocument;
 use crate::run::Workers;
 use crate::run::collection::{Collection, Inputs};
 use crate::run::held::Held;
@@ -86,7 +86,7 @@ pub struct Report {
     /// Of each method, how often the bits of its fingerprints are set.
     pub bits: Vec<BitMeans>,
     /// The documents of the worst mistakes.
-    pub mistaken: BTreeMap<u32, Shown>,
+    pub mistaken: BTreeMap<u32, ShownDocument>,
     /// How many documents there are, planted ones too.
     pub documents: u64,
     /// How many could not be read.
@@ -262,7 +262,7 @@ fn mistaken(
     mut planted: BTreeMap<u32, Vec<u8>>,
     inputs: Inputs<'_>,
     held: &Held,
-) -> Result<BTreeMap<u32, Shown>> {
+) -> Result<BTreeMap<u32, ShownDocument>> {
     let listed = |mistakes: &Mistakes| {
         let all = mistakes.false_hits.iter().chain(&mistakes.misses);
         all.flat_map(|mistake| mistake.pair.documents())
@@ -273,7 +273,7 @@ fn mistaken(
         .iter()
         .flat_map(|method| listed(&method.mistakes))
         .collect();
-    let mut shown: BTreeMap<u32, Shown> = BTreeMap::new();
+    let mut shown: BTreeMap<u32, ShownDocument> = BTreeMap::new();
     let mut to_read = Vec::new();
     for &number in &wanted {
         let document = shown.entry(number).or_default();

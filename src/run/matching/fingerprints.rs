@@ -13,7 +13,7 @@ use crate::kernel::Level;
 use crate::kernel::accumulate::SignRows;
 use crate::run::{Arena, Budget, Progress, Reservation, Workers};
 use crate::search::hamming::Fingerprint;
-use crate::sketch::simhash::{ColumnSums, Features};
+use crate::sketch::simhash::{ColumnSums, RankedFeatures};
 use crate::text::Windows;
 use crate::vocabulary::Lookup;
 
@@ -31,11 +31,11 @@ pub(super) struct PageTable<'a, F> {
 /// What turns words into fingerprints.
 pub(super) struct Sketching<'a> {
     /// All features.
-    pub(super) features: &'a Features,
+    pub(super) features: &'a RankedFeatures,
     /// The rows of the slots of kept words.
     pub(super) kept_rows: &'a SignRows,
     /// Features that the first lexicon missed.
-    pub(super) late: Option<&'a Features>,
+    pub(super) late: Option<&'a RankedFeatures>,
     pub(super) level: Level,
 }
 

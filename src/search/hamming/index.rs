@@ -50,9 +50,9 @@ impl<'a, F: Fingerprint> Index<'a, F> {
     /// bytes (`u128`) for each.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if `width` is not in `1..=F::BITS`,
-    /// if there are more than `u32::MAX` fingerprints, or if a strategy asks for no more
-    /// blocks than `k` or for more than 255 tables.
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for a `width` not in `1..=F::BITS`,
+    /// more than `u32::MAX` fingerprints, a strategy with at most `k` blocks, or one with more than
+    /// 255 tables.
     pub fn build(
         fingerprints: &'a [F],
         width: u32,

@@ -1,8 +1,8 @@
 //! Five methods that recognise mirrored pages.
 //!
-//! Pages are mirrors if they agree in their abstract (1), in their keywords in the order of weight
-//! (2) or of name (5), or in these and also in similar weights (3 and 4). So 3 is stricter than 2
-//! and 4, which are both stricter than 5.
+//! Method 1 compares abstracts. Methods 2 and 5 compare keywords in the order of weight (2) or of
+//! name (5). Methods 3 and 4 also require similar weights, again in the order of weight (3) or of
+//! name (4). So 3 is stricter than 2 and 4, which are both stricter than 5.
 
 mod keywords;
 mod page_abstract;

@@ -56,7 +56,7 @@ impl Class {
 
 /// The word break properties of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Breaks {
+pub(super) struct BreakProperties {
     pub(super) class: Class,
     /// Whether folding changes the character.
     pub(super) folds: bool,
@@ -65,7 +65,7 @@ pub(super) struct Breaks {
 }
 
 /// The properties of all characters.
-pub(super) static BREAKS: PerCharacter<Breaks> = PerCharacter::new(breaks);
+pub(super) static BREAKS: PerCharacter<BreakProperties> = PerCharacter::new(breaks);
 
 /// The boundaries around an example of each class.
 static EXAMPLES: LazyLock<Vec<(Class, u64)>> = LazyLock::new(|| {
@@ -95,7 +95,7 @@ static EXAMPLES: LazyLock<Vec<(Class, u64)>> = LazyLock::new(|| {
 
 /// Determines the class of a character as that of the example with the same boundaries, since the
 /// library does not expose the properties themselves.
-fn breaks(character: char) -> Breaks {
+fn breaks(character: char) -> BreakProperties {
     let word = character.to_string();
     let counts = word.unicode_words().next().is_some();
     let boundaries = boundaries(character);
@@ -105,7 +105,7 @@ fn breaks(character: char) -> Breaks {
         Class::Separator if counts => Class::Single,
         class => class,
     };
-    Breaks {
+    BreakProperties {
         class,
         folds: !character.to_lowercase().eq([character]),
         counts,

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::break_class::{BREAKS, Breaks, Class};
+use super::break_class::{BREAKS, BreakProperties, Class};
 use super::sink::Sink;
 
 /// Passes the words in `range` of `text` to `sink`.
@@ -146,7 +146,7 @@ impl Segment {
     }
 
     #[inline]
-    fn add(&mut self, character: char, breaks: Breaks) {
+    fn add(&mut self, character: char, breaks: BreakProperties) {
         self.bytes += character.len_utf8();
         self.folds |= breaks.folds;
         self.counts |= breaks.counts;

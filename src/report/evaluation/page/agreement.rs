@@ -20,7 +20,11 @@ pub(super) fn section(page: &Page<'_>) -> String {
     let agreement = matrix(evaluation, "Agreement of the methods", agreement);
     format!(
         "{intro}{agreement}{right}{}",
-        matrix(evaluation, "Who is right where they differ", who_is_right)
+        matrix(
+            evaluation,
+            "Who is right where they differ",
+            right_judgements
+        )
     )
 }
 
@@ -63,7 +67,7 @@ fn agreement(comparison: Comparison) -> Cell {
     cell.with_class(format!("shade s{shade}"))
 }
 
-fn who_is_right(comparison: Comparison) -> Cell {
+fn right_judgements(comparison: Comparison) -> Cell {
     let [right, wrong] = [comparison.first_right, comparison.second_right].map(number::count);
     let p = comparison.p_value();
     let shown = format!("p {}", number::p_value(p));

@@ -29,7 +29,7 @@ const SCRIPT_HASH: &str = "cSw/6kp0CZEsXZUlS5sOz/tVKCIK7rTXUY3VDxSuIE0=";
 
 /// A document that occurs in mistakes.
 #[derive(Clone, Debug, Default)]
-pub struct Shown {
+pub struct ShownDocument {
     /// The name to show: its id, and its title if known.
     pub name: Vec<u8>,
     /// Its text; empty if unknown.
@@ -46,7 +46,7 @@ pub struct Page<'a> {
     /// The evaluation.
     pub evaluation: &'a Evaluation,
     /// The documents of the mistakes, by number; for others, only the number is shown.
-    pub documents: &'a BTreeMap<u32, Shown>,
+    pub documents: &'a BTreeMap<u32, ShownDocument>,
     /// The maximum number of bytes shown of each text of a mistake, without the equal parts that
     /// are left out.
     pub longest_text: usize,

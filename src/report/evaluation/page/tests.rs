@@ -102,7 +102,7 @@ fn evaluation(settings: EvaluationSettings) -> Evaluation {
 }
 
 fn html(evaluation: &Evaluation) -> String {
-    let shown = |name: &str| Shown {
+    let shown = |name: &str| ShownDocument {
         name: name.as_bytes().to_vec(),
         text: format!("{HOSTILE} {name}").into_bytes(),
     };
@@ -118,7 +118,7 @@ fn html(evaluation: &Evaluation) -> String {
 }
 
 #[test]
-fn nothing_of_strangers_is_markup() {
+fn untrusted_text_is_never_markup() {
     let html = html(&evaluation(EvaluationSettings::default()));
     assert!(!html.contains("<img") && !html.contains("<script>alert"));
     assert!(!html.contains(['\u{202e}', '\u{0}']));
