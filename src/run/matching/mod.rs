@@ -46,7 +46,10 @@ pub struct Job {
     distance: u32,
 }
 
-/// The bytes of the inputs.
+/// The bytes of the inputs, which must not change during a run.
+///
+/// Files that are mapped can: before the output of such a run is published, its
+/// [`Input`](crate::io::Input)s have to be [verified](crate::io::Input::verify).
 #[derive(Clone, Debug)]
 pub struct Inputs<'a> {
     /// Known pages, in the order in which they are listed.
