@@ -121,6 +121,9 @@ struct Current {
 const TRUSTED_SHARE: f64 = 0.05;
 /// How much slower or faster than planned the rest is taken to be, at most.
 const MOST_CORRECTION: f64 = 10.0;
+/// Stages behind the one under way count with this share of their planned time as if it had been
+/// taken already, exactly as planned.
+const UNKNOWN_SHARE: f64 = 0.05;
 
 impl Stage {
     /// The stage's name, in lower case.
@@ -191,9 +194,18 @@ impl Progress {
         let stage_left = stage_left(done, total, elapsed, planned);
         let run_left = current.place.and_then(|place| {
             let has_times = plan.iter().any(|stage| !stage.time.is_zero());
-            let finished: Duration = self.finished().iter().map(|stage| stage.time).sum();
-            let left = stage_left.unwrap_or_default();
-            has_times.then(|| run_left(&plan, place, finished + elapsed, left))
+            let finished = self.finished();
+            let spent: Duration = finished.iter().map(|stage| stage.time).sum();
+            let ended = finished.iter().filter_map(|stage| stage.number);
+            let begun = ended.map(|(number, _)| number - 1).chain([place]);
+            let planned = begun.filter_map(|place| plan.get(place));
+            let planned = planned.map(|stage| stage.time).sum();
+            let took = spent + elapsed + stage_left.unwrap_or_default();
+            let later = Later {
+                left: stage_left.unwrap_or_default(),
+                time: plan.iter().skip(place + 1).map(|stage| stage.time).sum(),
+            };
+            has_times.then(|| later.run_left(planned, took))
         });
         Some(Snapshot {
             stage: current.stage,
@@ -286,19 +298,30 @@ fn stage_left(
     }
 }
 
-/// Time until a run ends that is in stage `place` of the plan: `left` in this one, and the later
-/// ones, each as much slower or faster than planned as the run was so far.
-fn run_left(plan: &[StagePlan], place: usize, spent: Duration, left: Duration) -> Duration {
-    let time =
-        |stages: &[StagePlan]| -> f64 { stages.iter().map(|stage| stage.time.as_secs_f64()).sum() };
-    let (begun, later) = plan.split_at((place + 1).min(plan.len()));
-    let planned = time(begun);
-    let took = (spent + left).as_secs_f64();
-    let correction = match planned > 0.0 {
-        true => (took / planned).clamp(1.0 / MOST_CORRECTION, MOST_CORRECTION),
-        false => 1.0,
-    };
-    left + Duration::from_secs_f64((time(later) * correction).min(1e9))
+/// What comes after now, as planned.
+struct Later {
+    /// Time until the stage under way ends.
+    left: Duration,
+    /// Planned time of the stages behind it.
+    time: Duration,
+}
+
+impl Later {
+    /// Time until the run ends: its later stages are taken to be as much slower or faster than
+    /// planned as those that were begun, which should have taken `planned` and `took` as long. The
+    /// stages that an earlier run finished are not among them.
+    fn run_left(&self, planned: Duration, took: Duration) -> Duration {
+        let [left, later, planned, took] =
+            [self.left, self.time, planned, took].map(|time| time.as_secs_f64());
+        // A stage that takes next to no time says little of the others.
+        let unknown = UNKNOWN_SHARE * later;
+        let correction = match planned + unknown > 0.0 {
+            true => (took + unknown) / (planned + unknown),
+            false => 1.0,
+        };
+        let correction = correction.clamp(1.0 / MOST_CORRECTION, MOST_CORRECTION);
+        Duration::from_secs_f64((left + later * correction).min(1e9))
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -343,16 +366,34 @@ mod tests {
 
     #[test]
     fn a_run_ends_after_its_later_stages() {
-        let plan = plan(&[(Stage::Sketch, 10), (Stage::Verify, 6), (Stage::Write, 30)]);
-        let seconds = |place, spent, left| {
-            let [spent, left] = [spent, left].map(Duration::from_secs);
-            run_left(&plan, place, spent, left).as_secs()
+        let seconds = |left, time, planned, took| {
+            let [left, time, planned, took] = [left, time, planned, took].map(Duration::from_secs);
+            Later { left, time }.run_left(planned, took).as_secs()
         };
         // As planned: 5 of the first stage, and the 36 behind it.
-        assert_eq!(seconds(0, 5, 5), 41);
-        // Twice as slow as planned.
-        assert_eq!(seconds(0, 10, 10), 82);
-        assert_eq!(seconds(2, 20, 9), 9);
+        assert_eq!(seconds(5, 36, 10, 10), 41);
+        // Nearly twice as slow as planned.
+        assert_eq!(seconds(10, 36, 10, 20), 76);
+        assert_eq!(seconds(9, 0, 46, 60), 9);
+        // A short stage that was done at once says nothing of a long one.
+        assert_eq!(seconds(0, 300, 1, 0), 281);
+    }
+
+    #[test]
+    fn stages_of_an_earlier_run_do_not_make_this_one_fast() {
+        let progress = Progress::new();
+        progress.expect(plan(&[
+            (Stage::Sketch, 1000),
+            (Stage::Gather, 1),
+            (Stage::Write, 600),
+        ]));
+        progress.begin(Stage::Gather, 1);
+        let left = progress.current().unwrap().run_left.unwrap();
+        assert!((550..610).contains(&left.as_secs()), "{left:?}");
+        progress.end(0);
+        progress.begin(Stage::Write, 100);
+        let left = progress.current().unwrap().run_left.unwrap();
+        assert!((590..610).contains(&left.as_secs()), "{left:?}");
     }
 
     #[test]
