@@ -170,7 +170,8 @@ mod tests {
             let named = named.min(width);
             let prefix = moved.prefix(width, named);
             let high = u128::of_prefix(prefix, width, named);
-            prop_assert_eq!(moved ^ high, moved & !(u128::MAX << (width - named)));
+            let lower = !u128::MAX.checked_shl(width - named).unwrap_or(0);
+            prop_assert_eq!(moved ^ high, moved & lower);
             if width <= 64 {
                 let narrow = Permutation::<u64>::new(&order).unwrap();
                 prop_assert_eq!(u128::from(narrow.apply(bits as u64)), moved);
