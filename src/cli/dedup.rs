@@ -272,11 +272,26 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     let mut reading = job.reading.clone();
     reading.files.except_directory = Some(args.output.clone());
     let find = |inputs: &[PathBuf], lists| discover_all(inputs, lists, &reading, args.quiet);
-    let Discovery { sources, left_out } = find(&args.inputs, &args.files_from)?;
+    let Discovery {
+        sources,
+        left_out,
+        mut excepted,
+    } = find(&args.inputs, &args.files_from)?;
     let references = match (known, args.against.as_slice()) {
         (Some(_), _) | (None, []) => Vec::new(),
-        (None, paths) => find(paths, &[])?.sources,
+        (None, paths) => {
+            let found = find(paths, &[])?;
+            excepted.extend(found.excepted);
+            found.sources
+        }
     };
+    refuse_removed_input(args, &excepted)?;
+    let also_read: Vec<PathBuf> = args
+        .files_from
+        .iter()
+        .chain(&args.reading.stop_words)
+        .cloned()
+        .collect();
     let resources = args
         .resources
         .resources(args.reading.max_document, args.output.join(".simtool"))?;
@@ -288,6 +303,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
         },
         sources: &sources,
         left_out: &left_out,
+        also_read: &also_read,
         out: &args.output,
         restart: args.restart,
     };
@@ -460,6 +476,18 @@ fn refuse_own_input(args: &DedupArgs) -> Result<()> {
     match args.inputs.iter().find(is_output) {
         Some(path) if !is_known => {
             let message = "is an input and the output directory (name another place with --output)";
+            Err(Error::new(ErrorKind::Parameter, message).in_file(path))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to restart in a directory that is named as an input: it would be emptied, not read.
+fn refuse_removed_input(args: &DedupArgs, excepted: &[PathBuf]) -> Result<()> {
+    match excepted.first() {
+        Some(path) if args.restart => {
+            let message = "is to be read, and is the output directory as well, whose files \
+                           --restart would remove (choose another -o)";
             Err(Error::new(ErrorKind::Parameter, message).in_file(path))
         }
         _ => Ok(()),

@@ -27,6 +27,9 @@ pub struct Discovery {
     pub sources: Vec<Source>,
     /// Files that were found in directories or by patterns, and are not read.
     pub left_out: Vec<LeftOut>,
+    /// The names by which inputs or lists mean [`FileChoice::except_directory`] itself, of which
+    /// nothing is read.
+    pub excepted: Vec<PathBuf>,
 }
 
 /// A file that is not read.
@@ -135,6 +138,7 @@ struct Found {
     paths: Vec<Candidate>,
     choice: Choice,
     left_out: Vec<LeftOut>,
+    excepted: Vec<PathBuf>,
     /// Directories and patterns so far.
     groups: usize,
     /// The path that each file was given by, by what all its names have in common.
@@ -294,6 +298,7 @@ impl Found {
         Ok(Discovery {
             sources: sources.into_iter().map(|(source, _)| source).collect(),
             left_out: self.left_out,
+            excepted: self.excepted,
         })
     }
 
@@ -338,6 +343,9 @@ impl Found {
         remote::refuse_input(path)?;
         let kind = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
         if kind.is_dir() {
+            if self.choice.except == Some(directory_id(&kind)) {
+                self.excepted.push(path.to_owned());
+            }
             let mut hidden = Vec::new();
             let files = self.choice.files_below(path, usize::MAX, &mut hidden)?;
             if files.is_empty() {

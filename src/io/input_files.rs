@@ -48,6 +48,11 @@ impl InputFiles {
         self.directories.push((real, directory.to_owned()));
     }
 
+    /// The name of the input that is the file at `path`, if one is.
+    pub fn input_at(&self, path: &Path) -> Option<&Path> {
+        self.files.get(&identity(path)?).map(PathBuf::as_path)
+    }
+
     /// Adds the output that `flag` names; `-` is standard output.
     ///
     /// # Errors
@@ -63,7 +68,7 @@ impl InputFiles {
             let error = Error::new(ErrorKind::Parameter, message);
             Err(error.in_file(name))
         };
-        if let Some(input) = identity(path).and_then(|identity| self.files.get(&identity)) {
+        if let Some(input) = self.input_at(path) {
             return refuse(format!(
                 "is the input {} as well (name another place with {flag})",
                 input.display()

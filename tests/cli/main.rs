@@ -14,6 +14,7 @@ mod plain_form;
 mod refused_flags;
 mod remote;
 mod reports;
+mod restart;
 #[path = "../skipped/mod.rs"]
 mod skipped;
 mod streams;

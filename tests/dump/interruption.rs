@@ -170,6 +170,7 @@ fn a_run_against_known_documents_goes_on_only_if_they_are_the_same() {
             against: Against::Known(known),
             sources: &sources,
             left_out: &[],
+            also_read: &[],
             out: out.path(),
             restart: false,
         };

@@ -71,6 +71,7 @@ impl Case {
             against: Against::Itself,
             sources: &self.sources,
             left_out: &[],
+            also_read: &[],
             out,
             restart,
         }

@@ -122,6 +122,7 @@ pub fn run(
         },
         sources: &discover(inputs, &[], &job.reading)?,
         left_out: &[],
+        also_read: &[],
         out,
         restart: false,
     };

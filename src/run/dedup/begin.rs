@@ -67,7 +67,8 @@ impl Job {
     /// Checks what can be checked before anything is read, and takes the output directory.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for a job that cannot be done, [`ErrorKind::Memory`] for too small
+    /// [`ErrorKind::Parameter`] for a job that cannot be done, or if the earlier output that would be
+    /// removed is read; [`ErrorKind::Memory`] for too small
     /// a bound; [`ErrorKind::Changed`] if the output directory holds what another job left, or an
     /// input changed; [`ErrorKind::Content`] if what is there is damaged; [`ErrorKind::Write`].
     pub fn begin<'a>(&'a self, place: &Place<'a>, resources: &'a Resources) -> Result<Begun<'a>> {
@@ -102,10 +103,17 @@ impl Job {
         }
         let mut sources = place.sources.iter().chain(place.against.documents());
         let outputs = self.outputs(place.sources)?;
+        let reads: Vec<PathBuf> = all
+            .iter()
+            .map(|source| &source.path)
+            .chain(place.also_read)
+            .cloned()
+            .collect();
         let beginning = Beginning {
             restart: place.restart,
             has_stream: sources.any(Source::is_stream),
             outputs: &outputs,
+            reads: &reads,
         };
         let identity = identity::identity(self, place)?;
         match Work::open(place.out, &identity, beginning, faults)? {

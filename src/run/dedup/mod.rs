@@ -109,6 +109,9 @@ pub struct Place<'a> {
     pub sources: &'a [Source],
     /// Files that are not read, for the summary.
     pub left_out: &'a [LeftOut],
+    /// Other files that the command reads, such as lists of names and stop words: none of them is
+    /// removed with an earlier output.
+    pub also_read: &'a [PathBuf],
     /// The directory of the output.
     pub out: &'a Path,
     /// Whether to replace what an earlier run recorded as its own there, finished or not.

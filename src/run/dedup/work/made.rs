@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::{error, file};
+use crate::io::InputFiles;
 use crate::{Error, ErrorKind, Result};
 
 /// Every version of every output that runs recorded, by its name below the output directory.
@@ -140,6 +141,15 @@ impl Made {
         Ok(own)
     }
 
+    /// Refuses to remove an output in `out` that is among the files that the command `reads`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] naming the first one.
+    pub fn refuse_read(&self, out: &Path, reads: &InputFiles) -> Result<()> {
+        let mut paths = self.0.keys().map(|name| out.join(name));
+        paths.try_for_each(|path| refuse_read(&path, reads))
+    }
+
     /// Adds the file `name` of `out` as it is.
     ///
     /// # Errors
@@ -174,6 +184,25 @@ impl Made {
         }
         Ok(())
     }
+}
+
+/// Refuses to remove the file at `path` if it is among those that the command `reads`.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`].
+pub fn refuse_read(path: &Path, reads: &InputFiles) -> Result<()> {
+    let Some(input) = reads.input_at(path) else {
+        return Ok(());
+    };
+    let as_input = match input == path {
+        true => String::new(),
+        false => format!(" as {}", input.display()),
+    };
+    let message = format!(
+        "is read by this command{as_input}, which would remove it: an earlier run with this -o \
+         made it (choose another -o, or move what the command reads to another directory)"
+    );
+    Err(Error::new(ErrorKind::Parameter, message).in_file(path))
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::io::{AtomicFile, Faults, Operation, directory};
+use crate::io::{AtomicFile, Faults, InputFiles, Operation, directory};
 use crate::{Error, ErrorKind, Result};
 
 pub use file::{Finished, WorkFile, describe};
@@ -80,6 +80,8 @@ pub struct Beginning<'a> {
     pub has_stream: bool,
     /// The files that it writes, below the directory of the outputs.
     pub outputs: &'a [PathBuf],
+    /// The files that the command reads.
+    pub reads: &'a [PathBuf],
 }
 
 impl Work {
@@ -87,6 +89,7 @@ impl Work {
     /// earlier run recorded as its own is removed first, and nothing else.
     ///
     /// # Errors
+    /// [`ErrorKind::Parameter`] if what would be removed is read by the command;
     /// [`ErrorKind::Write`] if it cannot be made, or another process uses it, or if a file has the
     /// name of an output and no run recorded it; [`ErrorKind::Changed`] if it belongs to another job: the message says
     /// where they differ; [`ErrorKind::Content`] if what an earlier run recorded is damaged.
@@ -121,6 +124,9 @@ impl Work {
                 if !journal.is_sound(run) {
                     return Err(damaged(&directory.join(OUTPUTS)));
                 }
+                if finished.is_some() {
+                    refuse_removal(out, &directory, &earlier, beginning.reads)?;
+                }
                 (run, made.refuse_others(out, names)?)
             }
             Begun::Job { job: begun, .. } if !is_ours && !beginning.restart => {
@@ -133,6 +139,7 @@ impl Work {
             }
             Begun::Damaged if !beginning.restart => return Err(damaged(&directory.join(JOB))),
             Begun::Job { .. } | Begun::Damaged => {
+                refuse_removal(out, &directory, &made, beginning.reads)?;
                 let own = made.refuse_others(out, names)?;
                 let runs: Vec<u64> = begun.run().into_iter().chain(journal.run).collect();
                 journal.remove_temporaries(out, names, &runs, faults)?;
@@ -142,6 +149,7 @@ impl Work {
             }
             Begun::Nothing => {
                 begun::refuse_foreign(&directory)?;
+                refuse_removal(out, &directory, &made, beginning.reads)?;
                 let own = earlier.refuse_others(out, names)?;
                 (begun::begin(&directory, job, faults)?, own)
             }
@@ -331,6 +339,23 @@ fn is_finished(
                 .to_owned(),
         ),
     }
+}
+
+/// Refuses to remove what runs `made` in `out`, and the files of the work `directory`, if the
+/// command reads one of them.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] naming it.
+fn refuse_removal(out: &Path, directory: &Path, made: &Made, reads: &[PathBuf]) -> Result<()> {
+    let mut files = InputFiles::default();
+    reads.iter().for_each(|path| files.add(path));
+    made.refuse_read(out, &files)?;
+    for directory in [directory.to_owned(), directory.join(SEGMENTS)] {
+        for name in entries(&directory)? {
+            made::refuse_read(&directory.join(name), &files)?;
+        }
+    }
+    Ok(())
 }
 
 fn publish(path: &Path, object: Map<String, Value>, faults: &Faults) -> Result<()> {

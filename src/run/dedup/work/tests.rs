@@ -9,6 +9,7 @@ fn open(out: &Path, job: &Value, restart: bool) -> Result<Opened> {
         restart,
         has_stream: false,
         outputs: &[],
+        reads: &[],
     };
     Work::open(out, job, beginning, &Faults::default())
 }

@@ -1,0 +1,126 @@
+//! What `dedup --restart` does not remove.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::process::Stdio;
+
+use crate::workplace::{Workplace, assert_message, wait_until};
+
+/// A line of JSON with some words.
+fn line(id: &str, words: &str) -> String {
+    format!("{{\"id\": \"{id}\", \"text\": \"{words}\"}}\n")
+}
+
+/// Two days of a crawl, of which the first is in `out/kept`.
+fn place() -> Workplace {
+    let place = Workplace::empty();
+    for name in ["crawl", "tomorrow", "names"] {
+        fs::create_dir(place.path(name)).unwrap();
+    }
+    place.write(
+        "crawl/a.jsonl",
+        line("a", "one two three four five six seven"),
+    );
+    place.write(
+        "tomorrow/b.jsonl",
+        line("b", "some other words of another day"),
+    );
+    place.run("dedup crawl -o out --write kept").success();
+    place
+}
+
+#[test]
+fn a_restart_removes_no_file_that_the_command_reads() {
+    let place = place();
+    let kept = place.read("out/kept/crawl/a.jsonl");
+    let summary = place.read("out/summary.json");
+    place.write("list", "out/kept/crawl/a.jsonl\n");
+    place.write("directory-list", "tomorrow\nout\n");
+    symlink("../out/kept", place.path("names/soft")).unwrap();
+    symlink("out", place.path("same")).unwrap();
+    fs::hard_link(
+        place.path("out/kept/crawl/a.jsonl"),
+        place.path("hard.jsonl"),
+    )
+    .unwrap();
+    for inputs in [
+        "out/kept/crawl/a.jsonl",
+        "out/kept",
+        "tomorrow out/kept",
+        "out/kept/**/*.jsonl",
+        "names",
+        "hard.jsonl",
+        "out/clusters.jsonl tomorrow",
+        "tomorrow --against out/kept",
+        "tomorrow --against names/soft",
+        "tomorrow --files-from list",
+        "--files-from out/clusters.jsonl",
+        "tomorrow --stop-words out/kept/crawl/a.jsonl",
+        // The directory of the output itself, of which nothing would be read.
+        "out",
+        "same tomorrow",
+        "tomorrow out/.",
+        "tomorrow --against out",
+        "--files-from directory-list",
+    ] {
+        for write in ["", "--write kept"] {
+            let command = format!("dedup {inputs} -o out --restart {write}");
+            let refused = place.run(&command).code(2);
+            let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+            assert!(said.contains("another "), "{command}: {said}");
+            assert_eq!(place.read("out/kept/crawl/a.jsonl"), kept, "{command}");
+            assert_eq!(place.read("out/summary.json"), summary, "{command}");
+        }
+    }
+    // What is not read is replaced.
+    place
+        .run("dedup tomorrow -o out --write kept --restart")
+        .success();
+    assert!(!place.path("out/kept/crawl").exists());
+    assert!(place.path("out/kept/tomorrow/b.jsonl").exists());
+}
+
+#[test]
+fn each_day_is_compared_with_all_that_was_kept_before() {
+    let place = place();
+    place
+        .run("dedup tomorrow --against out/kept -o new --write kept")
+        .success();
+    let first = place.read("new/kept/tomorrow/b.jsonl");
+    place.write(
+        "tomorrow/b.jsonl",
+        line("c", "a third day has words of its own"),
+    );
+    let again = "dedup tomorrow --against out/kept new/kept -o new --write kept --restart";
+    let refused = place.run(again).code(2);
+    assert_message(&refused, &["new/kept/tomorrow/b.jsonl: is", "another"]);
+    assert_eq!(place.read("new/kept/tomorrow/b.jsonl"), first);
+    place
+        .run("dedup tomorrow --against out/kept new/kept -o new-2 --write kept")
+        .success();
+    assert_eq!(place.read("new/kept/tomorrow/b.jsonl"), first);
+    assert_eq!(
+        place.read("new-2/kept/tomorrow/b.jsonl"),
+        place.read("tomorrow/b.jsonl")
+    );
+}
+
+#[test]
+fn an_unfinished_run_is_not_removed_where_it_is_read() {
+    let place = Workplace::empty();
+    let mut run = place.start(&["dedup", "-", "-o", "part"], Stdio::piped());
+    let mut stdin = run.stdin.take().unwrap();
+    let all = line("s", "the words of a stream").repeat(20_000);
+    stdin.write_all(all.as_bytes()).unwrap();
+    let copy = place.path("part/.simtool/stream-0");
+    let copied = || fs::metadata(&copy).is_ok_and(|found| found.len() > 0);
+    wait_until("the copy of a stream", copied);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let refused = place
+        .run("dedup part/.simtool/stream-0 -o part --restart")
+        .code(2);
+    assert_message(&refused, &["stream-0: is read by this command"]);
+    assert!(copy.exists());
+}
