@@ -32,7 +32,7 @@ fn answer(mut stream: TcpStream) -> String {
 #[test]
 fn questions_are_answered_and_the_service_ends() {
     let mut trial = Trial::new();
-    trial.limits.request = Duration::from_secs(2);
+    trial.limits.request = Duration::from_secs(5);
     trial.limits.grace = Duration::from_secs(1);
     let (seen, config) = (trial.seen(), trial.config());
     let progress = Arc::new(Progress::new());
