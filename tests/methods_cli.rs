@@ -311,8 +311,10 @@ fn planted_copies_are_found_and_the_same_each_time() {
         .lines()
         .filter(|line| line.contains(':') && line.contains('='));
     assert_eq!(settings.count(), 13 + 1, "{tuned}");
-    let recommended = tuned.lines().last().unwrap().trim();
+    let mut lines = tuned.lines().skip_while(|line| *line != "Recommended:");
+    let recommended = lines.nth(1).unwrap().trim();
     let (flag, method) = recommended.split_once(' ').unwrap();
+    assert!(tuned.contains("`dedup` compares the shingles of each pair again"));
     place.stdout(&[
         "match",
         "--articles",

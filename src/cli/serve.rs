@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use simtool::corpus::Reading;
-use simtool::index::Options;
+use simtool::index::{Options, enclosing, is_unused};
 use simtool::run::Progress;
 use simtool::run::seen::{Seen, Settings};
 use simtool::{Error, ErrorKind, Result};
@@ -20,7 +20,7 @@ use crate::serve::{Config, Limits, Log};
 
 /// Answer over HTTP whether documents have been seen
 ///
-/// Makes an empty index if there is none in the directory. Prints the address when it answers.
+/// Makes an empty index if the directory is missing or empty. Prints the address when it answers.
 /// Ends on SIGTERM or Ctrl-C, when what it has begun is answered; what it has answered to be added
 /// is durable, whatever happens.
 #[derive(Args, Clone, Debug)]
@@ -148,7 +148,7 @@ enum LogForm {
 const EXAMPLES: &str = "\
 Examples:
   simtool serve seen
-          An index, empty if there is none yet, at http://127.0.0.1:8750/
+          An index, a new one if there is no `seen` yet, at http://127.0.0.1:8750/
   curl -d '{\"text\":\"...\",\"id\":\"a\",\"add\":true}' http://127.0.0.1:8750/v1/seen
           Has this been seen? If not, it is from now on
   simtool serve seen --method content-seen --listen 0.0.0.0:8750 --token-file token
@@ -233,7 +233,7 @@ fn certificate(_: &ServeArgs) -> Option<(PathBuf, PathBuf)> {
     None
 }
 
-/// The index; a new one if there is none.
+/// The index; a new one if there is nothing in its place.
 fn open(args: &ServeArgs) -> Result<Seen> {
     let level = machine::level()?;
     let options = Options {
@@ -241,7 +241,8 @@ fn open(args: &ServeArgs) -> Result<Seen> {
         merge_apart: true,
         ..Options::default()
     };
-    let is_new = !args.read_only && simtool::index::vacant(&args.index).is_ok();
+    // An unfinished index may have been built of documents, which an empty one would not know.
+    let is_new = !args.read_only && is_unused(&args.index)?;
     if !is_new {
         return Seen::open(&args.index, &args.settings.wanted()?, level, &options);
     }
@@ -252,6 +253,10 @@ fn open(args: &ServeArgs) -> Result<Seen> {
 
 /// The directory of copies, which has to be there.
 fn place_of_copies(path: &Path) -> Result<PathBuf> {
+    if let Some(index) = enclosing(&path.join("copy")) {
+        let message = format!("--copies: is inside the index {}", index.display());
+        return Err(Error::new(ErrorKind::Parameter, message).in_file(path));
+    }
     match path.is_dir() {
         true => Ok(path.to_owned()),
         false => {

@@ -93,7 +93,10 @@ impl Detected {
 
 /// The error of a file that is not read.
 pub(super) fn unread_error(path: &Path, why: &str) -> Error {
-    let message = format!("is {why}: leave it out with --exclude, or give its --format");
+    let message = format!(
+        "is {why}: leave it out with --exclude, or have each file read as one text by --format \
+         whole-file"
+    );
     Error::new(ErrorKind::Content, message).in_file(path)
 }
 

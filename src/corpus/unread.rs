@@ -81,16 +81,30 @@ pub(super) fn why_unread(path: &Path, prefix: &[u8]) -> Option<String> {
         );
     }
     if has_extension(path, &["csv", "tsv"]) {
-        return Some(
-            "a CSV table, which is not read (convert it to JSON Lines with mlr --icsv --ojsonl \
-             cat FILE > FILE.jsonl, or to Parquet)"
-                .to_owned(),
-        );
+        return Some(table(bare));
     }
     is_mostly_control(prefix).then(|| {
         "binary data, or text in a character set that is not recognised (convert text with iconv)"
             .to_owned()
     })
+}
+
+/// What to do about a table in text form; its separator is the commonest in its first line.
+fn table(prefix: &[u8]) -> String {
+    let first = prefix.split(|&byte| byte == b'\n').next().unwrap_or(prefix);
+    let count = |separator: u8| first.iter().filter(|&&byte| byte == separator).count();
+    let (tabs, semicolons, commas) = (count(b'\t'), count(b';'), count(b','));
+    let (what, flags) = if tabs > commas.max(semicolons) {
+        ("a table with tabs (TSV)", "--itsv")
+    } else if semicolons > commas {
+        ("a CSV table with semicolons", "--icsv --ifs ';'")
+    } else {
+        ("a CSV table", "--icsv")
+    };
+    format!(
+        "{what}, which is not read (convert it to JSON Lines with mlr {flags} --ojsonl cat FILE > \
+         FILE.jsonl, or to Parquet)"
+    )
 }
 
 /// Whether the name of a file ends in one of `extensions`, behind it that of a compression.
@@ -177,14 +191,16 @@ mod tests {
             .collect();
         let tar = [&[b'a'; 257][..], b"ustar\0"].concat();
         let wat = b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Type: application/json\r\n\r\n{}";
-        let cases: [(&str, &[u8], &str); 11] = [
+        let cases: [(&str, &[u8], &str); 13] = [
             ("a.txt", b"\x89PNG\r\n\x1a\n...", "PNG"),
             ("a", b"%PDF-1.7", "PDF"),
             ("a", b"PK\x03\x04", "ZIP"),
             ("a", b"SQLite format 3\0", "SQLite"),
             ("a", &tar, "tar"),
             ("a", &noise, "binary"),
-            ("a.CSV.gz", b"id,text\n", "mlr --icsv"),
+            ("a.CSV.gz", b"id,text\n", "mlr --icsv --ojsonl"),
+            ("a.tsv", b"id\ttext\n1\ta, b, c\n", "mlr --itsv --ojsonl"),
+            ("a.csv", b"id;text\n1;a, b, c\n", "mlr --icsv --ifs ';'"),
             ("a", b" [\n {\"text\": 1}]", "jq -c '.[]'"),
             ("a", b"{\n \"text\": 1\n}", "jq"),
             ("a.warc.wat.gz", wat, "WET"),

@@ -67,7 +67,7 @@ pub use check::{Check, Problem};
 pub use copy::{Rescued, rescue};
 pub use database::NAME as DATABASE;
 pub use manifest::NAME as MANIFEST;
-pub use open::{BESIDE, Frozen, frozen, vacant};
+pub use open::{BESIDE, Frozen, enclosing, frozen, is_unused, vacant};
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};

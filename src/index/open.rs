@@ -76,7 +76,7 @@ impl Index {
     /// Opens the index `directory`, which has to be made for the same `spec`.
     ///
     /// Reads the database as a whole and the headers of the segments; removes files that an
-    /// interrupted process left, and writes a lost manifest again.
+    /// interrupted process left (those that only this program names so), and writes a lost manifest again.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if there is no index, or another process has it open;
@@ -101,6 +101,7 @@ impl Index {
         };
         let index = Self::with(directory, method, manifest, options, Some(database), lock)?;
         if !options.read_only {
+            directory::remove_temporary(directory, &options.faults)?;
             index.manifest.restore(directory, &options.faults)?;
         }
         Ok(index)
@@ -259,14 +260,40 @@ pub(super) fn segment_path(index: &Path, number: u64) -> PathBuf {
     index.join(SEGMENTS).join(format!("{number:08}"))
 }
 
-/// Fails unless an index can be made in `index`: it does not exist, is empty, or holds an unfinished
-/// index, which has no documents, or what belongs [beside](BESIDE) one.
+/// Whether there is nothing at `index`, or an empty directory.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] if there is something else.
+/// [`ErrorKind::Read`] if the directory cannot be read.
+pub fn is_unused(index: &Path) -> Result<bool> {
+    Ok(!directory::exists(index)? || index.is_dir() && directory::list(index)?.is_empty())
+}
+
+/// The index that `path` is inside of, if there is one: files in it would be taken for its own.
+pub fn enclosing(path: &Path) -> Option<PathBuf> {
+    let whole = std::path::absolute(path).ok()?;
+    let real = match whole.canonicalize() {
+        Ok(real) => real.parent()?.to_owned(),
+        Err(_) => whole.parent()?.canonicalize().ok()?,
+    };
+    let is_index = |parent: &&Path| parent.join(super::database::NAME).is_file();
+    real.ancestors().find(is_index).map(Path::to_owned)
+}
+
+/// Fails unless an index can be made in `index`: it does not exist, is empty, or holds an unfinished
+/// index, which has no documents, or what belongs [beside](BESIDE) one. It is not inside an index.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] if there is something else, or if another index is around it.
 pub fn vacant(index: &Path) -> Result<()> {
     if directory::exists(&index.join(manifest::NAME))? {
         let message = "is an index already (choose another place, or add to it)";
+        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+    }
+    if let Some(around) = enclosing(index) {
+        let message = format!(
+            "is inside the index {} (choose a place outside it)",
+            around.display()
+        );
         return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
     }
     if !directory::exists(index)? {
@@ -282,8 +309,10 @@ pub fn vacant(index: &Path) -> Result<()> {
             .file_name()
             .and_then(|name| name.to_str())
             .unwrap_or_default();
-        // A manifest that was being written when the process ended.
-        ours.contains(path) || name.starts_with(".tmp") || name.starts_with(BESIDE)
+        // A manifest that was being written when the process ended; earlier versions began the
+        // name with `.tmp`.
+        let is_temporary = name.starts_with(directory::TEMPORARY) || name.starts_with(".tmp");
+        ours.contains(path) || is_temporary || name.starts_with(BESIDE)
     };
     if manifest::lost(index)?.is_some() {
         let message = "holds documents, but its index.json is missing (open it: that is restored)";
@@ -306,6 +335,7 @@ pub(super) fn prepare(index: &Path, options: &Options) -> Result<IndexLock> {
     let lock = IndexLock::making(index)?;
     // Somebody else may have made one meanwhile.
     vacant(index)?;
+    directory::remove_temporary(index, &options.faults)?;
     directory::remove(&index.join(super::database::NAME), &options.faults)?;
     let segments = index.join(SEGMENTS);
     directory::create(&segments, &options.faults)?;

@@ -7,6 +7,24 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+/// How the names of files begin that [`write`] has not finished.
+pub const TEMPORARY: &str = ".simtool-unfinished-";
+
+/// Removes the files in `path` that an interrupted [`write`] left.
+///
+/// # Errors
+/// [`ErrorKind::Read`](crate::ErrorKind::Read) if the directory cannot be read,
+/// [`ErrorKind::Write`](crate::ErrorKind::Write) if a file cannot be removed.
+pub fn remove_temporary(path: &Path, faults: &Faults) -> Result<()> {
+    for entry in list(path)? {
+        let name = entry.file_name().and_then(|name| name.to_str());
+        if name.is_some_and(|name| name.starts_with(TEMPORARY)) && entry.is_file() {
+            remove(&entry, faults)?;
+        }
+    }
+    Ok(())
+}
+
 /// Creates the directory `path`, whose parent must exist. No error if it exists already.
 ///
 /// # Errors
@@ -106,6 +124,7 @@ pub fn write(path: &Path, bytes: &[u8], faults: &Faults) -> Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     faults.before(Operation::Create, path).map_err(error)?;
     let mut file = tempfile::Builder::new()
+        .prefix(TEMPORARY)
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(directory)
         .map_err(error)?;

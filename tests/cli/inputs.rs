@@ -238,6 +238,7 @@ fn what_is_not_read_is_said_and_nothing_is_made() {
     place.write("a.utf16", utf_16_lines);
     for (arguments, words) in [
         ("a.csv", "convert it to JSON Lines"),
+        ("a.csv", "--format whole-file"),
         ("array.json", "jq -c '.[]'"),
         ("a.png", "PNG image"),
         ("a.utf16", "iconv"),
@@ -253,6 +254,10 @@ fn what_is_not_read_is_said_and_nothing_is_made() {
     ] {
         place.refuse(&format!("dedup {arguments} -o out"), &[words]);
     }
+    // The advice can be followed.
+    place
+        .run("dedup a.csv --format whole-file -o whole")
+        .success();
     for line in [
         "dedup a.jsonl -o s3://bucket/x",
         "match --articles a.jsonl --samples a.jsonl -o gs://bucket/x",

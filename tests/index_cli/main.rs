@@ -310,6 +310,54 @@ fn what_stands_in_the_way_is_said() {
 }
 
 #[test]
+fn no_index_is_made_inside_another_one() {
+    let place = Place::new();
+    place.write("old.jsonl", corpus());
+    place.stdout("index build seen old.jsonl");
+    for line in [
+        "index copy seen seen/segments/copy",
+        "index copy seen seen/copy",
+        "index rescue seen seen/segments/saved",
+        "index build seen/segments/built old.jsonl",
+    ] {
+        place.refuse(line, &["is inside the index", "choose a place outside it"]);
+    }
+    fs::create_dir(place.path("seen/segments/there")).unwrap();
+    std::os::unix::fs::symlink("seen/segments/there", place.path("link")).unwrap();
+    place.refuse("index copy seen link", &["is inside the index"]);
+    fs::remove_dir(place.path("seen/segments/there")).unwrap();
+    place.stdout("index copy seen copy");
+    place.stdout("index check seen");
+}
+
+/// What a command that was killed while it wrote one of the small files has left.
+#[test]
+fn files_that_a_killed_command_began_are_removed_and_others_stay() {
+    let place = Place::new();
+    place.write("old.jsonl", corpus());
+    place.stdout("index build seen old.jsonl");
+    let (began, other) = ("seen/.simtool-unfinished-aB3dE6", "seen/.tmpaB3dE6");
+    let begin = || {
+        place.write(began, "{");
+        place.write(other, "{");
+    };
+    begin();
+    place.stdout("index check seen");
+    assert!(place.path(began).exists(), "a reader changes nothing");
+    place.stdout("index add seen old.jsonl");
+    assert!(!place.path(began).exists());
+    assert!(place.path(other).exists());
+    // The same in the place of an index that was never complete.
+    for name in ["seen/index.json", "seen/index.redb"] {
+        fs::remove_file(place.path(name)).unwrap();
+    }
+    begin();
+    place.stdout("index build seen old.jsonl");
+    assert!(!place.path(began).exists());
+    assert!(place.path(other).exists());
+}
+
+#[test]
 fn very_many_questions_are_answered_in_input_order() {
     let place = Place::new();
     // More than are asked at a time.

@@ -309,3 +309,48 @@ fn flags_that_are_refused() {
     drop(service);
     refuse("--method minhash", "was made with method simhash");
 }
+
+/// Commands killed before their index was complete leave a directory of which nothing is known.
+#[test]
+fn an_unfinished_index_is_not_replaced_by_an_empty_one() {
+    let place = tempfile::tempdir().unwrap();
+    let index = place.path().join("index");
+    let lines = place.path().join("lines.jsonl");
+    let page = json!({"id": "a", "text": words(1, 60)});
+    std::fs::write(&lines, format!("{page}\n")).unwrap();
+    let build = Command::new(env!("CARGO_BIN_EXE_simtool"))
+        .args(["index", "build"])
+        .args([&index, &lines])
+        .output()
+        .unwrap();
+    assert!(build.status.success());
+    // What a build has written before its transaction.
+    for name in ["index.json", "index.redb"] {
+        std::fs::remove_file(index.join(name)).unwrap();
+    }
+    let files = || -> Vec<_> {
+        let listed = std::fs::read_dir(index.join("segments")).unwrap();
+        listed.map(|entry| entry.unwrap().path()).collect()
+    };
+    let before = files();
+    assert_eq!(before.len(), 1);
+    // One that starts is ended, with another exit code.
+    let served = Command::new("timeout")
+        .args(["60", env!("CARGO_BIN_EXE_simtool"), "serve"])
+        .arg(&index)
+        .args(["--listen", "127.0.0.1:0"])
+        .output()
+        .unwrap();
+    let message = String::from_utf8(served.stderr).unwrap();
+    assert_eq!(served.status.code(), Some(2), "{message}");
+    assert!(
+        message.contains("is no index of simtool, or an unfinished one (build it again)"),
+        "{message}"
+    );
+    assert_eq!(files(), before);
+    // An empty directory becomes an index.
+    std::fs::remove_dir_all(&index).unwrap();
+    std::fs::create_dir(&index).unwrap();
+    let service = Service::of(&index, "");
+    assert_eq!(service.seen(&page)["verdict"], "new");
+}

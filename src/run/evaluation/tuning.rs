@@ -1,6 +1,6 @@
 //! Which method, and which threshold, for a wanted precision?
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 use super::Report;
 use crate::Result;
@@ -65,12 +65,11 @@ pub enum LeftOut {
 }
 
 /// The methods of a report that reach the wanted precision, each at its best threshold: the one of
-/// the largest recall first, of equally good ones the fastest. Of fingerprints, only thresholds
-/// count at which a document has hardly an accidental neighbour in a collection of this size.
+/// the largest recall first; of equal ones the one with the fewest false hits, then with the fewest
+/// bytes a document, then the one that was tried first. Times are measured and decide nothing, so
+/// that equal runs recommend the same. Of fingerprints, only thresholds count at which a document has hardly an accidental neighbour in a collection of this size.
 ///
 /// Recommends nothing if the report [does not measure](crate::evaluate::Evaluation) precision.
-///
-/// Times are measured, so the order of equally good methods may differ from run to run.
 ///
 /// # Errors
 /// Those of building methods with their new thresholds.
@@ -111,12 +110,16 @@ pub fn recommend(report: &Report, specs: &[Spec]) -> Result<Tuning> {
             }),
         }
     }
-    let seconds = |one: &Recommendation| one.cost.seconds_per_document.unwrap_or(f64::MAX);
-    found.sort_by(|a, b| {
-        let hits = b.point.hits.cmp(&a.point.hits);
-        hits.then(seconds(a).total_cmp(&seconds(b)))
-    });
+    found.sort_by(best_first);
     Ok(tuning)
+}
+
+/// The order of recommendations, but for equal ones, which keep theirs.
+fn best_first(a: &Recommendation, b: &Recommendation) -> Ordering {
+    let bytes = |one: &Recommendation| one.cost.bytes_per_document.unwrap_or(f64::MAX);
+    let hits = b.point.hits.cmp(&a.point.hits);
+    hits.then(a.point.false_hits.cmp(&b.point.false_hits))
+        .then(bytes(a).total_cmp(&bytes(b)))
 }
 
 /// The method with a threshold; none if it has no threshold to set, or not such a one.
@@ -198,6 +201,48 @@ mod tests {
         assert_eq!(value("exact", Score::Fraction(1, 1), "similarity"), None);
         assert_eq!(value("shingles", Score::Fraction(0, 3), "similarity"), None);
         assert_eq!(value("simhash", Score::Distance(99), "distance"), None);
+    }
+
+    #[test]
+    fn equal_recommendations_are_in_an_order_that_no_clock_decides() {
+        let one = |name: &str, hits, false_hits, bytes, seconds| Recommendation {
+            spec: Spec::parse(name).unwrap(),
+            point: Point {
+                threshold: Score::Distance(3),
+                hits,
+                false_hits,
+                near: 10,
+            },
+            cost: Cost {
+                seconds_per_document: Some(seconds),
+                bytes_per_document: Some(bytes),
+            },
+            accidents: None,
+        };
+        let expected = [
+            "simhash:features=2",
+            "fusion",
+            "simhash",
+            "lexicon-simhash",
+            "characters",
+            "spot-signatures",
+        ];
+        for clock in [1.0, -1.0] {
+            let mut found = [
+                one("spot-signatures", 8, 0, 1.0, 3.0 + clock),
+                one("characters", 9, 1, 8.0, 3.0 - clock),
+                one("simhash", 9, 0, 16.0, 3.0 + clock),
+                one("lexicon-simhash", 9, 0, 16.0, 3.0),
+                one("fusion", 9, 0, 8.0, 3.0 - clock),
+                one("simhash:features=2", 10, 5, 64.0, 3.0),
+            ];
+            found.sort_by(best_first);
+            let names = found.map(|one| one.spec.to_string());
+            assert_eq!(
+                names,
+                expected.map(|name| Spec::parse(name).unwrap().to_string())
+            );
+        }
     }
 
     #[test]
