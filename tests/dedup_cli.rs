@@ -85,6 +85,34 @@ fn the_plan_rests_on_places_all_over_the_input() {
     }
 }
 
+/// Records that are longer than documents may be are passed over, but written again.
+#[test]
+fn the_plan_counts_the_bytes_of_records_that_are_too_large() {
+    let place = Place::new();
+    let line = |number: usize, bytes: usize| {
+        format!(
+            "{{\"id\":\"d{number}\",\"text\":\"{}\"}}\n",
+            "w ".repeat(bytes / 2)
+        )
+    };
+    let large: String = (0..3).map(|number| line(number, 3 << 20)).collect();
+    let small: String = (3..103).map(|number| line(number, 100)).collect();
+    let bytes = (large.len() + small.len()) as f64;
+    place.write("a.jsonl", large + &small);
+    let planned = |skipped: &str| {
+        let flags = ["--write", "kept", "--skipped", skipped];
+        let plan = place.plan("a.jsonl", &[&flags[..], &["--max-document", "1M"]].concat());
+        let number = |name: &str| plan[name].as_f64().unwrap();
+        (number("documents"), number("output_bytes"))
+    };
+    let (documents, output_bytes) = planned("keep");
+    assert!((100.0..107.0).contains(&documents), "{documents}");
+    let ratio = output_bytes / bytes;
+    assert!((0.95..1.1).contains(&ratio), "{output_bytes} of {bytes}");
+    let (_, output_bytes) = planned("drop");
+    assert!(output_bytes < 0.1 * bytes, "{output_bytes} of {bytes}");
+}
+
 /// Small files beside large ones, each of them one document: their number is known, whatever the
 /// sample holds, and a small sample says nothing of accidental hits.
 #[test]
@@ -324,12 +352,16 @@ fn a_finished_run_given_again_repeats_its_warnings() {
     let (first, again) = (said(&[]), said(&[]));
     assert_eq!(said(&["--quiet"]), "");
     let warning = "warning: keep field:score: no document has this field";
-    let left_out = "not read: in/b.jsonl (the same file as in/a.jsonl), in/README.md (no data \
-                    file, and beside or above such (read with --include)), in/.cache (hidden), \
-                    in/.hidden (hidden)";
+    let left_out = [
+        "not read: 2 files or directories, such as in/.cache (hidden)",
+        "not read: in/README.md (no data file, and beside or above such (read with --include))",
+        "not read: in/b.jsonl (the same file as in/a.jsonl)",
+    ];
     for message in [&first, &again] {
         assert!(message.contains(warning), "{message}");
-        assert!(message.contains(left_out), "{message}");
+        for line in left_out {
+            assert!(message.contains(line), "{message}");
+        }
     }
     assert!(again.contains("already complete"), "{again}");
     assert!(again.contains("+ 1 skipped"), "{again}");
@@ -364,6 +396,75 @@ fn some_skipped_documents_may_be_allowed() {
         .dedup("a.jsonl", "no", &["--max-skipped", "x"])
         .code(2);
     assert!(!place.path("no").exists());
+}
+
+/// Documents to compare with that cannot be read find nothing: that is counted, told and listed.
+#[test]
+fn unread_documents_of_against_are_counted_apart() {
+    let place = Place::new();
+    place.write("new.jsonl", lines());
+    let all: Vec<String> = lines().lines().map(str::to_owned).collect();
+    let known = |unread: usize| -> String {
+        let line = |(number, line): (usize, &String)| match number < unread {
+            true => line.replace("\"text\"", "\"body\"") + "\n",
+            false => format!("{line}\n"),
+        };
+        all.iter().enumerate().map(line).collect()
+    };
+    place.write("known.jsonl", known(30) + "{broken\n");
+    let run = |out: &str, flags: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
+        command
+            .current_dir(&place.0)
+            .args(["dedup", "new.jsonl", "--method", "exact", "-o", out])
+            .args(["--against", "known.jsonl"])
+            .args(flags);
+        let output = command.output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        (output.status.code().unwrap(), said)
+    };
+    // A run, and the same command when it is complete.
+    for _ in 0..2 {
+        let (code, said) = run("out", &[]);
+        assert_eq!(code, 3, "{said}");
+        assert!(
+            said.contains("; 31 of 41 documents of --against skipped"),
+            "{said}"
+        );
+        assert!(
+            said.contains("warning: against: 31 of 41 documents could not be read (30 have"),
+            "{said}"
+        );
+    }
+    let (code, said) = run("out", &["--log", "json"]);
+    assert_eq!(code, 3);
+    let mut events = said
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let result = events.find(|event| event["event"] == "result").unwrap();
+    assert_eq!(
+        (&result["skipped"], &result["skipped_against"]),
+        (&0.into(), &31.into())
+    );
+
+    let summary: serde_json::Value = serde_json::from_str(&place.read("out/summary.json")).unwrap();
+    assert_eq!(
+        (&summary["seen"], &summary["skipped"]),
+        (&40.into(), &0.into())
+    );
+    assert_eq!(summary["against"]["documents"], 10);
+    assert_eq!(summary["against"]["skipped"], 31);
+    assert_eq!(summary["warnings"][0]["setting"], "against");
+    assert_eq!(summary["warnings"][0]["documents"], 31);
+    let skipped = place.read("out/skipped.jsonl");
+    assert_eq!(skipped.lines().count(), 31);
+    assert!(skipped.lines().all(|line| line.contains("known.jsonl")));
+
+    assert_eq!(run("some", &["--max-skipped", "30"]).0, 3);
+    assert_eq!(run("all", &["--max-skipped", "31"]).0, 0);
+    // Of the documents of --against alone, not of those of the input too.
+    assert_eq!(run("share", &["--max-skipped", "50%"]).0, 3);
+    assert_eq!(run("most", &["--max-skipped", "76%"]).0, 0);
 }
 
 #[test]
@@ -608,6 +709,88 @@ mod tables {
             (&skipped["start"], &skipped["length"]),
             (&10.into(), &10.into())
         );
+    }
+
+    /// The two readings of a table have batches of different lengths, so the second one can come
+    /// to rows that the first one lost.
+    #[test]
+    fn rows_that_damage_took_are_not_written() {
+        const ROWS: usize = 12_000;
+        let place = Place::new();
+        let path = place.path("a.parquet");
+        // The group of the first 10 000 rows is read in two batches.
+        let text = |row: usize| match row {
+            3 | 11_500 => "the same words".to_owned(),
+            row => format!("words of row{row} and none else"),
+        };
+        let texts = (0..ROWS).map(|row| (![5, 11_000].contains(&row)).then(|| text(row)));
+        let texts: StringArray = texts.collect();
+        let ids: StringArray = (0..ROWS).map(|row| Some(format!("d{row}"))).collect();
+        let columns = [
+            ("id", Arc::new(ids) as ArrayRef),
+            ("text", Arc::new(texts) as ArrayRef),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let properties = WriterProperties::builder()
+            .set_max_row_group_row_count(Some(10_000))
+            .set_dictionary_enabled(false)
+            .build();
+        let file = fs::File::create(&path).unwrap();
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        // The length of a text becomes one that no text has.
+        let mut bytes = fs::read(&path).unwrap();
+        let damaged = text(9_900);
+        let at = memchr::memmem::find(&bytes, damaged.as_bytes()).unwrap();
+        bytes[at - 4..at].copy_from_slice(&[0xff, 0xff, 0xff, 0x7f]);
+        fs::write(&path, bytes).unwrap();
+
+        let mut found = Vec::new();
+        for (mode, skipped) in [("kept", "keep"), ("kept", "drop"), ("annotated", "drop")] {
+            let out = format!("{mode}-{skipped}");
+            let flags = ["--write", mode, "--skipped", skipped];
+            place.dedup("a.parquet", &out, &flags).code(3);
+            let summary = place.read(&format!("{out}/summary.json"));
+            let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+            let count = |name: &str| summary[name].as_u64().unwrap() as usize;
+            assert_eq!((count("seen"), count("dropped")), (ROWS, 1));
+            let lost: Vec<std::ops::Range<usize>> = place
+                .read(&format!("{out}/skipped.jsonl"))
+                .lines()
+                .map(|line| {
+                    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+                    let number = |name: &str| line[name].as_u64().unwrap() as usize;
+                    number("start")..number("start") + number("length")
+                })
+                .collect();
+            assert_eq!(
+                lost.iter().map(ExactSizeIterator::len).sum::<usize>(),
+                count("skipped")
+            );
+            let [first, taken, last] = &lost[..] else {
+                panic!("{lost:?}");
+            };
+            assert_eq!((first, last), (&(5..6), &(11_000..11_001)));
+            assert!(taken.start > 1024 && taken.start < 9_900 && taken.end == 10_000);
+            let written = read(&place.path(&format!("{out}/{mode}/a.parquet")));
+            let ids = written["id"].as_string::<i32>();
+            let ids: Vec<String> = ids.iter().map(|id| id.unwrap().to_owned()).collect();
+            let stays = |row: &usize| match row {
+                5 | 11_000 => skipped == "keep",
+                11_500 => mode == "annotated",
+                row => !taken.contains(row),
+            };
+            let expected: Vec<_> = (0..ROWS)
+                .filter(stays)
+                .map(|row| format!("d{row}"))
+                .collect();
+            assert_eq!(ids, expected, "{mode} {skipped}");
+            found.push((ids.len(), count("kept")));
+        }
+        // Rows without a text stay, or are left out.
+        let kept = found[0].1;
+        assert_eq!(found, [(kept + 2, kept), (kept, kept), (kept + 1, kept)]);
     }
 
     #[test]

@@ -153,8 +153,8 @@ pub struct DedupArgs {
     #[arg(long, conflicts_with_all = ["summary", "timings"], help_heading = "Reports")]
     pub quiet: bool,
 
-    /// Exit with code 3 only if more documents than this were skipped: COUNT or PERCENT%
-    /// [default: 0]
+    /// Exit with code 3 only if more documents than this were skipped, of the input or of
+    /// --against: COUNT or PERCENT% [default: 0]
     #[arg(
         long,
         value_name = "LIMIT",
@@ -348,7 +348,15 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
         ),
     }
     warn(&summary);
-    Ok(args.max_skipped.finish(summary.skipped(), summary.seen()))
+    Ok(finish(&summary, args))
+}
+
+/// How a run ends: the limit holds for the input and for the documents of `--against`, each.
+fn finish(summary: &Summary, args: &DedupArgs) -> Finish {
+    args.max_skipped.finish(&[
+        (summary.skipped(), summary.seen()),
+        (summary.skipped_references(), summary.references()),
+    ])
 }
 
 fn warn(summary: &Summary) {
@@ -428,7 +436,7 @@ fn complete(summary: &Summary, args: &DedupArgs, time: Duration) -> Result<Finis
         log.result(&outcome::counts(summary), &fields);
     }
     warn(summary);
-    Ok(args.max_skipped.finish(summary.skipped(), summary.seen()))
+    Ok(finish(summary, args))
 }
 
 /// Says what stays in the work directory of a finished run: it is not simtool's.

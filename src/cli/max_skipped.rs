@@ -17,17 +17,22 @@ pub enum MaxSkipped {
 const WHOLE: u32 = 100_000;
 
 impl MaxSkipped {
-    /// How a run ends that skipped some of the documents that it saw.
-    pub fn finish(self, skipped: u64, seen: u64) -> Finish {
-        let is_within = match self {
+    /// How a run ends that skipped some of the documents that it saw: pairs of both numbers, each
+    /// of which the limit holds for.
+    pub fn finish(self, counts: &[(u64, u64)]) -> Finish {
+        let mut counts = counts.iter();
+        match counts.all(|&(skipped, seen)| self.allows(skipped, seen)) {
+            true => Finish::Complete,
+            false => Finish::Skipped,
+        }
+    }
+
+    fn allows(self, skipped: u64, seen: u64) -> bool {
+        match self {
             MaxSkipped::Count(most) => skipped <= most,
             MaxSkipped::Share(share) => {
                 u128::from(skipped) * u128::from(WHOLE) <= u128::from(share) * u128::from(seen)
             }
-        };
-        match is_within {
-            true => Finish::Complete,
-            false => Finish::Skipped,
         }
     }
 }
@@ -74,12 +79,17 @@ mod tests {
     #[test]
     fn a_run_is_complete_up_to_the_limit() {
         let ends =
-            |limit: MaxSkipped, skipped, seen| limit.finish(skipped, seen) == Finish::Complete;
+            |limit: MaxSkipped, skipped, seen| limit.finish(&[(skipped, seen)]) == Finish::Complete;
         assert!(ends(MaxSkipped::Count(0), 0, 9) && !ends(MaxSkipped::Count(0), 1, 9));
         assert!(ends(MaxSkipped::Count(3), 3, 9) && !ends(MaxSkipped::Count(3), 4, 9));
         let percent = MaxSkipped::Share(1000);
         assert!(ends(percent, 1, 100) && !ends(percent, 2, 100) && !ends(percent, 1, 99));
         assert!(ends(percent, 0, 0));
         assert!(!ends(MaxSkipped::Share(99_999), u64::MAX, u64::MAX));
+        // Many documents of one kind do not make up for skipped ones of another.
+        let two = |first, second| percent.finish(&[first, second]);
+        assert_eq!(two((1, 100), (1, 100)), Finish::Complete);
+        assert_eq!(two((0, 1000), (2, 100)), Finish::Skipped);
+        assert_eq!(two((2, 100), (0, 1000)), Finish::Skipped);
     }
 }

@@ -22,8 +22,16 @@ pub fn text(summary: &Summary, time: Duration, planned: Option<Duration>) -> Str
 
 /// What became of the documents.
 pub fn counts(summary: &Summary) -> String {
+    let references = match summary.skipped_references() {
+        0 => String::new(),
+        skipped => format!(
+            "; {skipped} of {} documents of --against skipped",
+            summary.references()
+        ),
+    };
     format!(
-        "{} documents seen = {} kept + {} dropped + {} skipped; {} clusters, {} proposals refused",
+        "{} documents seen = {} kept + {} dropped + {} skipped; {} clusters, {} proposals \
+         refused{references}",
         summary.seen(),
         summary.kept(),
         summary.dropped(),
@@ -40,6 +48,7 @@ pub fn json(summary: &Summary, time: Duration, planned: Option<Duration>) -> Val
         "kept": summary.kept(),
         "dropped": summary.dropped(),
         "skipped": summary.skipped(),
+        "skipped_against": summary.skipped_references(),
         "clusters": summary.clusters(),
         "refused": summary.refused,
         "text_bytes": summary.text_bytes(),

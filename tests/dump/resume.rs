@@ -82,7 +82,7 @@ impl Case {
         let resources = resources(2, self.inputs.path());
         let place = self.place(out, restart);
         match self.job.begin_with_faults(&place, &resources, faults)? {
-            Begun::Complete(summary) => Ok((summary, true)),
+            Begun::Complete(summary) => Ok((*summary, true)),
             Begun::Unfinished(run) => Ok((run.run(&Progress::new())?, false)),
         }
     }

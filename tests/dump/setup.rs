@@ -167,9 +167,17 @@ pub fn check(out: &Path) {
         count("dropped") as usize,
         lines(&out.join("duplicates.jsonl")).len()
     );
-    let tables: Vec<&Value> = summary["inputs"]
-        .as_array()
-        .unwrap()
+    let inputs = |value: &'_ Value| value.as_array().cloned().unwrap_or_default();
+    let references: Vec<Value> = inputs(&summary["against"]["inputs"])
+        .iter()
+        .map(|input| input["file"].clone())
+        .collect();
+    let all = [
+        inputs(&summary["inputs"]),
+        inputs(&summary["against"]["inputs"]),
+    ]
+    .concat();
+    let tables: Vec<&Value> = all
         .iter()
         .filter(|input| input["format"] == "parquet")
         .map(|input| &input["file"])
@@ -180,7 +188,14 @@ pub fn check(out: &Path) {
         false => 1,
     };
     let skipped = lines(&out.join("skipped.jsonl"));
-    assert_eq!(count("skipped"), skipped.iter().map(rows).sum::<u64>());
+    let (of_references, of_input): (Vec<&Value>, Vec<&Value>) = skipped
+        .iter()
+        .partition(|line| references.contains(&line["file"]));
+    let sum = |lines: &[&Value]| lines.iter().map(|line| rows(line)).sum::<u64>();
+    assert_eq!(count("skipped"), sum(&of_input));
+    // An index has none.
+    let skipped_references = summary["against"]["skipped"].as_u64().unwrap_or(0);
+    assert_eq!(skipped_references, sum(&of_references));
     match summary["refused_listed"].as_u64() {
         Some(listed) => assert_eq!(listed as usize, lines(&out.join("refused.jsonl")).len()),
         None => assert!(!out.join("refused.jsonl").exists()),

@@ -118,6 +118,13 @@ proptest! {
         for ((line, old), new) in lines.iter().zip(text.lines()).zip(annotated.lines()) {
             prop_assert!(old == new || (matches!(line, Line::Document(_)) && new.contains("duplicate_of")));
         }
+        let job = dump_job(WriteMode::Annotated, SkippedRecords::Drop, chunk_bytes);
+        let (_, _out, files) = written(&job, std::slice::from_ref(&path));
+        let without = String::from_utf8(packed.unpack(&files[0])).unwrap();
+        let marked = lines.iter().zip(annotated.lines());
+        let expected = marked.filter(|(line, _)| !matches!(line, Line::Bad(_)));
+        let expected: Vec<_> = expected.map(|(_, line)| line.trim_start_matches('\u{feff}')).collect();
+        prop_assert_eq!(without.trim_start_matches('\u{feff}').lines().collect::<Vec<_>>(), expected);
     }
 }
 

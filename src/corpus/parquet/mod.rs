@@ -25,7 +25,7 @@ pub(super) use documents::documents;
 pub use fields::{Fields, Row};
 pub use read::{Batches, Lost, Table};
 pub use sample::{CopiedRows, copy_sample};
-pub use write::{copy_annotated, copy_kept};
+pub use write::{Annotation, copy_annotated, copy_kept};
 
 #[cfg(test)]
 mod chunk_tests;

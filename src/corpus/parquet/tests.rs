@@ -243,7 +243,12 @@ fn copies_keep_schema_codec_and_rows() {
     let codec = builder.metadata().row_group(0).column(1).compression();
     assert!(matches!(codec, Compression::ZSTD(_)), "{codec:?}");
 
-    let mut named = |row: u64| Ok((row == 5).then(|| "first".to_owned()));
+    let mut named = |row: u64| {
+        Ok(match row {
+            5 => Annotation::DuplicateOf("first".to_owned()),
+            _ => Annotation::None,
+        })
+    };
     let rows = copy_annotated(&path, File::create(&copy).unwrap(), &mut named).unwrap();
     assert_eq!(rows, 100);
     let batches = read_all(&copy);
@@ -253,13 +258,21 @@ fn copies_keep_schema_codec_and_rows() {
     assert_eq!(column.null_count(), 99);
     // An earlier column of that name is replaced, whatever is in it.
     let twice = directory.path().join("c.parquet");
-    let mut other = |row: u64| Ok((row == 7).then(|| "second".to_owned()));
-    copy_annotated(&copy, File::create(&twice).unwrap(), &mut other).unwrap();
+    let mut other = |row: u64| {
+        Ok(match row {
+            7 => Annotation::DuplicateOf("second".to_owned()),
+            10.. => Annotation::LeftOut,
+            _ => Annotation::None,
+        })
+    };
+    let rows = copy_annotated(&copy, File::create(&twice).unwrap(), &mut other).unwrap();
+    assert_eq!(rows, 10);
     let batches = read_all(&twice);
     let again = arrow::compute::concat_batches(&batches[0].schema(), &batches).unwrap();
     assert_eq!(again.schema(), written.schema());
     let column = again.column_by_name("duplicate_of").unwrap();
-    assert_eq!((column.null_count(), column.is_valid(7)), (99, true));
+    assert_eq!((column.null_count(), column.is_valid(7)), (9, true));
+    assert_eq!(again.project(&[0, 1, 2, 3, 4]).unwrap(), whole.slice(0, 10));
 }
 
 #[test]
@@ -280,7 +293,7 @@ fn row_groups_stay_as_they_are_but_for_empty_ones() {
     let output = || File::create(&copy).unwrap();
     copy_kept(&path, output(), &mut |row| Ok(!(30..=60).contains(&row))).unwrap();
     assert_eq!(groups(&copy), [30, 29, 10]);
-    copy_annotated(&path, output(), &mut |_| Ok(None)).unwrap();
+    copy_annotated(&path, output(), &mut |_| Ok(Annotation::None)).unwrap();
     assert_eq!(groups(&copy), groups(&path));
 }
 

@@ -47,29 +47,49 @@ pub fn copy_kept(
     copy(source, output, &|schema| schema, kept)
 }
 
-/// Copies the rows of `source` with a column `duplicate_of`, a string or null, which `duplicate_of`
-/// gives for the number of a row; returns how many rows there are. The column takes the place of one
-/// of that name, or is the last one.
+/// What becomes of a row of a table that is annotated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Annotation {
+    /// It is left out.
+    LeftOut,
+    /// It is no duplicate.
+    None,
+    /// It is a duplicate of the document of this id.
+    DuplicateOf(String),
+}
+
+/// Copies the rows of `source` with a column `duplicate_of`, a string or null, which `annotation`
+/// gives for the number of a row; returns how many rows were written. The column takes the place of
+/// one of that name, or is the last one.
 ///
 /// # Errors
 ///
-/// As [`copy_kept`], and those of `duplicate_of`.
+/// As [`copy_kept`], and those of `annotation`.
 pub fn copy_annotated(
     source: &Path,
     output: impl Write + Send,
-    duplicate_of: &mut dyn FnMut(u64) -> Result<Option<String>>,
+    annotation: &mut dyn FnMut(u64) -> Result<Annotation>,
 ) -> Result<u64> {
     let annotate = |first_row: u64, batch: &RecordBatch| {
         let rows = first_row..first_row + batch.num_rows() as u64;
-        let ids: Result<Vec<Option<String>>> = rows.map(&mut *duplicate_of).collect();
+        let (mut stays, mut ids) = (Vec::new(), Vec::new());
+        for row in rows {
+            let annotation = annotation(row)?;
+            stays.push(annotation != Annotation::LeftOut);
+            ids.push(match annotation {
+                Annotation::DuplicateOf(id) => Some(id),
+                Annotation::LeftOut | Annotation::None => None,
+            });
+        }
         let mut columns = batch.columns().to_vec();
-        let marks = Arc::new(StringArray::from(ids?)) as ArrayRef;
+        let marks = Arc::new(StringArray::from(ids)) as ArrayRef;
         match batch.schema().column_with_name(DUPLICATE_OF) {
             Some((place, _)) => columns[place] = marks,
             None => columns.push(marks),
         }
         let schema = with_column(batch.schema());
-        RecordBatch::try_new(schema, columns).map_err(unwritable)
+        let marked = RecordBatch::try_new(schema, columns).map_err(unwritable)?;
+        filter_record_batch(&marked, &BooleanArray::from(stays)).map_err(unwritable)
     };
     copy(source, output, &with_column, annotate)
 }

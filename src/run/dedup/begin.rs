@@ -28,7 +28,7 @@ use super::{
 /// What a job finds in its output directory.
 pub enum Begun<'a> {
     /// The complete output of the same job on the same inputs.
-    Complete(Summary),
+    Complete(Box<Summary>),
     /// Nothing, or what an interrupted run of the same job left.
     Unfinished(Box<Unfinished<'a>>),
 }
@@ -59,7 +59,7 @@ impl Job {
         progress: &Progress,
     ) -> Result<Summary> {
         match self.begin(place, resources)? {
-            Begun::Complete(summary) => Ok(summary),
+            Begun::Complete(summary) => Ok(*summary),
             Begun::Unfinished(run) => run.run(progress),
         }
     }
@@ -117,7 +117,10 @@ impl Job {
         };
         let identity = identity::identity(self, place)?;
         match Work::open(place.out, &identity, beginning, faults)? {
-            Opened::Finished => Ok(Begun::Complete(Summary::read(&place.out.join(SUMMARY))?)),
+            Opened::Finished => {
+                let summary = Summary::read(&place.out.join(SUMMARY))?;
+                Ok(Begun::Complete(Box::new(summary)))
+            }
             Opened::Unfinished(work) => {
                 let found = self.found(&work, place)?;
                 Ok(Begun::Unfinished(Box::new(Unfinished {

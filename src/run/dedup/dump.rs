@@ -31,7 +31,7 @@ use super::sketching::{Inputs, source_of};
 use super::targets;
 use super::work::{Outputs, Work};
 
-/// What is done to documents that go.
+/// What is done to duplicates.
 #[derive(Clone, Copy)]
 pub enum Change<'a> {
     /// They are left out.
@@ -55,7 +55,8 @@ pub struct Dump<'a> {
     pub gathered: &'a Gathered,
     /// Known documents, if the input was compared with such.
     pub known: Option<&'a KnownIds>,
-    /// Documents that go; records that could not be read are among them if they are left out.
+    /// Documents that are left out; records that could not be read are among them if they are, and
+    /// duplicates unless they get a mark.
     pub dropped: &'a Bits,
     /// Where the files are recorded.
     pub outputs: &'a Outputs,
@@ -274,7 +275,7 @@ impl Dump<'_> {
         let bytes = chunk.bytes();
         let mut changes = self.changes(source, chunk, first..first + count)?;
         let mut counts = RelatedCounts::default();
-        if source.format == Format::Warc && matches!(self.change, Change::Leave) {
+        if source.format == Format::Warc {
             let ids = self.related_ids(chunk.source)?;
             let (related, found) = ids.find(bytes);
             counts = found;
@@ -312,7 +313,7 @@ impl Dump<'_> {
                 return Ok(());
             };
             match self.change {
-                Change::Leave if self.dropped.contains(number) => changes.push((range, None)),
+                _ if self.dropped.contains(number) => changes.push((range, None)),
                 Change::Mark(kept) if !row.flags.has(Flags::SKIPPED) => {
                     let id = self.kept_id(kept, number)?;
                     if id.is_some() || has_marks {

@@ -35,9 +35,13 @@ pub struct Gathered {
 pub struct Counts {
     /// Documents of the input, skipped ones too, those of the reference not.
     pub seen: u64,
-    /// Documents of the reference.
+    /// Documents of the reference that could be read.
     pub references: u64,
-    /// Those that could not be read.
+    /// Documents of the reference that could not be read.
+    pub skipped_references: u64,
+    /// Of these, skipped because they have no text.
+    pub references_without_text: u64,
+    /// Those of the input that could not be read.
     pub skipped: u64,
     /// Without a word.
     pub empty: u64,
@@ -158,11 +162,15 @@ impl Gathered {
                     true => lost_documents(row, sources),
                     false => 1,
                 };
+                let of = |flag| u64::from(row.flags.has(flag));
                 if row.flags.has(Flags::REFERENCE) {
-                    counts.references += documents;
+                    match row.flags.has(Flags::SKIPPED) {
+                        true => counts.skipped_references += documents,
+                        false => counts.references += 1,
+                    }
+                    counts.references_without_text += of(Flags::NO_TEXT);
                     continue;
                 }
-                let of = |flag| u64::from(row.flags.has(flag));
                 counts.seen += documents;
                 counts.skipped += of(Flags::SKIPPED) * documents;
                 counts.empty += of(Flags::EMPTY);

@@ -418,6 +418,10 @@ impl Run<'_> {
             return Ok(RelatedCounts::default());
         }
         let Fates { mut dropped, kept } = fates;
+        if self.job.write == WriteMode::Annotated {
+            // Duplicates get a mark.
+            dropped = Bits::none_of(numbering.documents());
+        }
         if self.job.dump.drops_skipped() {
             gathered.rows.for_each_block(8192, |first, rows: &[Row]| {
                 let numbered = (first as u32..).zip(rows);

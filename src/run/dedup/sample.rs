@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
 use crate::Result;
-use crate::corpus::{Chunk, ChunkReader, Format, Position, Reading, Source, border_behind};
+use crate::corpus::{
+    Chunk, ChunkReader, Compression, Format, Position, Reading, Reason, Source, border_behind,
+};
 use crate::io::usage::thread_time;
 use crate::run::Resources;
 use crate::sketch::Method;
@@ -243,6 +245,10 @@ impl<'a> Sampler<'a> {
             {
                 Ok(None)
             }
+            // The first record may be long; others begin behind it.
+            0 if source.compression == Compression::None && source.format.separator().is_some() => {
+                Ok(Some(Position::default()))
+            }
             // Whether there are any borders shows behind the start.
             0 => {
                 let inner = border_behind(source, PLACE_BYTES)?;
@@ -262,7 +268,7 @@ impl<'a> Sampler<'a> {
             return Ok(());
         };
         let seconds = since(before);
-        let given = chunk.bytes().len() as f64;
+        let given = length(&chunk) as f64;
         let share = match given > 0.0 {
             true => given / (given + reader.bytes_ahead() as f64),
             false => 1.0,
@@ -312,7 +318,7 @@ impl<'a> Sampler<'a> {
                 break;
             };
             read += since(before);
-            given += chunk.bytes().len() as u64;
+            given += length(&chunk);
             if ordinal.is_multiple_of(FORWARD_STEP) {
                 looked_at.push(chunk);
             }
@@ -322,7 +328,7 @@ impl<'a> Sampler<'a> {
         let covered = reader.file_offset() as f64 * given as f64 / all.max(1.0);
         self.kind(source).read.add(covered, read);
         for chunk in looked_at {
-            let share = chunk.bytes().len() as f64 / (given as f64).max(1.0);
+            let share = length(&chunk) as f64 / (given as f64).max(1.0);
             self.measure(source, &chunk, covered * share)?;
         }
         Ok(())
@@ -384,12 +390,34 @@ impl<'a> Sampler<'a> {
             level: self.job.dump.compression_level,
         };
         let packed = packing.pack(chunk, vec![Piece::Same(0..chunk.bytes().len())])?;
+        // Records that were passed over are taken to be written in the bytes that they had.
+        let passed_over = match self.job.dump.drops_skipped() {
+            true => 0,
+            false => passed_over(chunk, is_written),
+        };
+        let share = passed_over as f64 / (length(chunk) as f64).max(1.0);
         Ok(Written {
             covered,
             seconds: since(before),
-            bytes: packed.len() as f64,
+            bytes: packed.len() as f64 + covered * share,
         })
     }
+}
+
+/// The decompressed bytes that a chunk stands for, with those that were passed over.
+fn length(chunk: &Chunk) -> u64 {
+    (chunk.bytes().len() as u64).saturating_add(passed_over(chunk, |_| true))
+}
+
+/// The decompressed bytes of what the reader of a chunk passed over for such a reason.
+fn passed_over(chunk: &Chunk, is_asked: impl Fn(Reason) -> bool) -> u64 {
+    let asked = chunk.skipped.iter().filter(|skip| is_asked(skip.reason));
+    asked.fold(0, |sum: u64, skip| sum.saturating_add(skip.place.length))
+}
+
+/// Whether what was passed over for this reason can be written again.
+fn is_written(reason: Reason) -> bool {
+    !matches!(reason, Reason::Damaged | Reason::Truncated)
 }
 
 /// What it took to write a part of a file.
@@ -455,7 +483,6 @@ fn coprime(a: usize, b: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::Compression;
 
     fn source(bytes: u64) -> Source {
         Source {

@@ -21,7 +21,8 @@ use super::warnings::Warning;
 /// How many files that are not read are named.
 const MOST_LEFT_OUT: usize = 100;
 
-/// Counts that add up: seen = kept + dropped + skipped.
+/// Counts that add up: seen = kept + dropped + skipped. Documents of the reference are counted
+/// apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Documents of each kind.
@@ -63,9 +64,21 @@ impl Summary {
         self.totals.dropped
     }
 
-    /// Documents that could not be read.
+    /// Documents of the input that could not be read.
     pub fn skipped(&self) -> u64 {
         self.counts.skipped
+    }
+
+    /// Documents of the reference, skipped ones too.
+    pub fn references(&self) -> u64 {
+        self.counts
+            .references
+            .saturating_add(self.counts.skipped_references)
+    }
+
+    /// Documents of the reference that could not be read.
+    pub fn skipped_references(&self) -> u64 {
+        self.counts.skipped_references
     }
 
     /// Documents that stay.
@@ -92,6 +105,8 @@ impl Summary {
             counts: Counts {
                 seen: number(&text["seen"])?,
                 references: text["against"]["documents"].as_u64().unwrap_or_default(),
+                // An index has none.
+                skipped_references: text["against"]["skipped"].as_u64().unwrap_or_default(),
                 skipped: number(&text["skipped"])?,
                 empty: number(&flagged["empty"])?,
                 short: number(&flagged["short"])?,
@@ -148,8 +163,13 @@ impl Summary {
             // Nothing is compared by its text.
             settings["verification"] = Value::Null;
         }
-        let against = known
-            .unwrap_or_else(|| json!({"documents": self.counts.references, "inputs": against}));
+        let against = known.unwrap_or_else(|| {
+            json!({
+                "documents": self.counts.references,
+                "skipped": self.counts.skipped_references,
+                "inputs": against,
+            })
+        });
         if let Some(method) = method {
             let chosen: serde_json::Map<String, Value> = method
                 .parameters()

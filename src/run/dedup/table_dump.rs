@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::corpus::parquet::{Table, copy_annotated, copy_kept};
-use crate::corpus::{Format, Reading, Source};
+use crate::corpus::parquet::{Annotation, Table, copy_annotated, copy_kept};
+use crate::corpus::{Format, Reading, Reason, Source};
 use crate::run::Progress;
 use crate::{Error, ErrorKind, Result};
 
@@ -35,31 +35,47 @@ struct Documents<'a> {
     next: u32,
     end: u32,
     /// The last one that was found.
-    row: Option<Row>,
+    last: Option<Found>,
+}
+
+/// A document of a table.
+#[derive(Clone, Copy)]
+struct Found {
+    row: Row,
+    /// Whether it stands for rows that the first reading lost.
+    is_lost: bool,
 }
 
 impl Documents<'_> {
     /// The document that stands in `row`, or the lost rows among which it is, if there are such;
     /// rows are asked for in order.
-    fn at(&mut self, row: u64) -> Result<Option<(u32, Row)>> {
+    fn at(&mut self, row: u64) -> Result<Option<(u32, Found)>> {
         while self.next < self.end {
-            let found = match self.row {
+            let found = match self.last {
                 Some(found) => found,
-                None => self.gathered.rows.get(self.next.into())?,
+                None => self.read(self.next)?,
             };
-            let place = found.place;
+            let place = found.row.place;
             if place.offset > row {
-                self.row = Some(found);
+                self.last = Some(found);
                 return Ok(None);
             }
             if row - place.offset < place.length {
-                self.row = Some(found);
+                self.last = Some(found);
                 return Ok(Some((self.next, found)));
             }
             self.next += 1;
-            self.row = None;
+            self.last = None;
         }
         Ok(None)
+    }
+
+    fn read(&self, number: u32) -> Result<Found> {
+        let row = self.gathered.rows.get(number.into())?;
+        // Other skipped rows can be read, but for their texts.
+        let is_lost = row.flags.has(Flags::SKIPPED)
+            && self.gathered.label(&row)?.reason == Reason::Damaged.name().as_bytes();
+        Ok(Found { row, is_lost })
     }
 }
 
@@ -100,7 +116,7 @@ impl Dump<'_> {
             gathered: self.gathered,
             next,
             end,
-            row: None,
+            last: None,
         };
         // Of the documents that could be read, each that stays has to be copied.
         let mut missing = 0u64;
@@ -109,27 +125,32 @@ impl Dump<'_> {
             Ok(())
         })?;
         let stay = missing;
-        let mut document_in = |row: u64| {
+        // Batches of this reading end elsewhere, so it may come to rows that the first one lost:
+        // those were compared with nothing.
+        let mut staying_in = |row: u64| {
             if row.is_multiple_of(1024) {
                 progress.check()?;
             }
-            let found = documents.at(row)?;
-            let is_copied = found.is_some_and(|(number, row)| self.is_copied_row(number, &row));
-            missing = missing.saturating_sub(is_copied.into());
-            Ok(found.map(|(number, _)| number))
+            let Some((number, found)) = documents.at(row)? else {
+                return Ok(None);
+            };
+            missing = missing.saturating_sub(self.is_copied_row(number, &found.row).into());
+            let goes = found.is_lost || self.dropped.contains(number);
+            Ok((!goes).then_some(number))
         };
         let mut file = self.outputs.create(&self.target(number)?)?;
         match self.change {
             Change::Leave => copy_kept(source.file(), &mut file, &mut |row| {
-                let document = document_in(row)?;
-                Ok(document.is_none_or(|document| !self.dropped.contains(document)))
+                Ok(staying_in(row)?.is_some())
             })?,
             Change::Mark(kept) => copy_annotated(source.file(), &mut file, &mut |row| {
-                let Some(document) = document_in(row)? else {
-                    return Ok(None);
+                let Some(document) = staying_in(row)? else {
+                    return Ok(Annotation::LeftOut);
                 };
                 let id = self.kept_id(kept, document)?;
-                Ok(id.map(|id| String::from_utf8_lossy(&id).into_owned()))
+                Ok(id.map_or(Annotation::None, |id| {
+                    Annotation::DuplicateOf(String::from_utf8_lossy(&id).into_owned())
+                }))
             })?,
         };
         if missing > 0 {
@@ -144,7 +165,6 @@ impl Dump<'_> {
 
     /// Whether a document that could be read has to be copied.
     fn is_copied_row(&self, number: u32, row: &Row) -> bool {
-        let goes = matches!(self.change, Change::Leave) && self.dropped.contains(number);
-        !goes && !row.flags.has(Flags::SKIPPED)
+        !self.dropped.contains(number) && !row.flags.has(Flags::SKIPPED)
     }
 }

@@ -43,6 +43,13 @@ pub fn warnings(job: &Job, counts: &Counts, doubts: &Doubts, sources: &[Source])
         );
         warn("text_field", counts.without_text, message);
     }
+    if counts.skipped_references > 0 {
+        warn(
+            "against",
+            counts.skipped_references,
+            unread_references(job, counts),
+        );
+    }
     let id_field = &job.reading.id_field;
     if *id_field != Reading::default().id_field && all(counts.without_id) {
         let message = format!(
@@ -72,4 +79,21 @@ pub fn warnings(job: &Job, counts: &Counts, doubts: &Doubts, sources: &[Source])
         warn("text", documents, message);
     }
     warnings
+}
+
+/// What is said of references that could not be read.
+fn unread_references(job: &Job, counts: &Counts) -> String {
+    let without_text = match counts.references_without_text {
+        0 => String::new(),
+        count => format!(
+            " ({count} have no text in the field {:?})",
+            job.reading.text_field
+        ),
+    };
+    format!(
+        "against: {} of {} documents could not be read{without_text}; what repeats them is not \
+         found, and skipped.jsonl lists them",
+        counts.skipped_references,
+        counts.references + counts.skipped_references,
+    )
 }
