@@ -26,6 +26,7 @@ use super::max_skipped::MaxSkipped;
 use super::method_flags::{MethodArgs, check_verification};
 use super::reading_flags::ReadingArgs;
 use super::resource_flags::ResourceArgs;
+use super::visible::visible_path;
 use super::watch::Watch;
 use super::{forecast, interrupt, message, outcome, timings, values};
 
@@ -308,7 +309,9 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
         restart: args.restart,
     };
     let log = args.log.log(args.quiet);
+    check_output(args, &job, &place)?;
     if args.dry_run {
+        job.check_beginning(&place, &resources)?;
         let estimate = job.estimate(&place, &resources)?;
         message::write(&match log.form {
             Form::Json => forecast::json(&estimate, &place, &resources),
@@ -316,7 +319,6 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
         });
         return Ok(Finish::Complete);
     }
-    check_output(args, &job, &place)?;
     let unfinished = match job.begin(&place, &resources)? {
         Begun::Complete(summary) => return complete(&summary, args, begin.elapsed()),
         Begun::Unfinished(unfinished) => unfinished,
@@ -429,7 +431,7 @@ fn complete(summary: &Summary, args: &DedupArgs, time: Duration) -> Result<Finis
     } else {
         message::say(&format!(
             "already complete: {} was made by this command from these inputs",
-            args.output.display()
+            visible_path(&args.output)
         ));
         let log = args.log.log(args.quiet);
         let fields = outcome::json(summary, time, None);

@@ -11,6 +11,7 @@ use simtool::run::{Progress, Resources};
 
 use super::amount::{duration, megabytes};
 use super::log::{Form, Log, event_object};
+use super::visible::visible_path;
 use super::{machine, message};
 
 /// A smaller input is not sampled where no plan was asked for: it is done before the first line.
@@ -110,7 +111,7 @@ pub fn text(job: &Job, place: &Place<'_>, resources: &Resources, estimate: &Esti
     text += &format!(
         "space     about {} of temporary files in {}, {} of output\n",
         megabytes(estimate.temporary_bytes()),
-        resources.temporary.display(),
+        visible_path(&resources.temporary),
         megabytes(estimate.output_bytes),
     );
     text += &format!(
@@ -139,7 +140,7 @@ fn shortages(estimate: &Estimate, place: &Place<'_>, resources: &Resources) -> S
         format!(
             "warning: {} has {} free, and about {} are needed there (free space, or choose \
              another -o or --temp-dir)\n",
-            short.directory.display(),
+            visible_path(&short.directory),
             megabytes(short.free_bytes),
             megabytes(short.needed_bytes),
         )
@@ -158,15 +159,20 @@ pub fn json(estimate: &Estimate, place: &Place<'_>, resources: &Resources) -> St
         })
     };
     let shortages = estimate.shortages(place.out, &resources.temporary);
+    let mut sources = place.sources.iter().chain(place.against.documents());
+    // Of a stream nothing is known before it is read.
+    let is_known = !sources.any(Source::is_stream);
+    let number = |number: u64| is_known.then_some(number);
+    let stages = estimate.stages.iter().filter(|_| is_known).map(seconds);
     let fields = json!({
         "files": place.sources.len() + place.against.documents().len(),
-        "bytes": bytes(place.sources) + bytes(place.against.documents()),
-        "documents": estimate.documents,
-        "text_bytes": estimate.text_bytes,
-        "temporary_bytes": estimate.temporary_bytes(),
-        "output_bytes": estimate.output_bytes,
-        "seconds": estimate.time().as_secs_f64(),
-        "stages": estimate.stages.iter().map(seconds).collect::<Vec<_>>(),
+        "bytes": number(bytes(place.sources) + bytes(place.against.documents())),
+        "documents": number(estimate.documents),
+        "text_bytes": number(estimate.text_bytes),
+        "temporary_bytes": number(estimate.temporary_bytes()),
+        "output_bytes": number(estimate.output_bytes),
+        "seconds": is_known.then(|| estimate.time().as_secs_f64()),
+        "stages": stages.collect::<Vec<_>>(),
         "short_of_space": shortages.iter().map(short).collect::<Vec<_>>(),
     });
     format!("{}\n", event_object("plan", &fields))

@@ -1,6 +1,8 @@
 //! Text that cannot take control of a terminal.
 
 use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// `bytes` with line feeds as they are and everything else visible: control characters,
 /// characters that change the writing direction, and bytes that are not UTF-8 become `\x1b` or
@@ -17,6 +19,11 @@ pub fn visible(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+/// A path on one line, in the form of [`visible`]; a line feed becomes `\x0a`.
+pub fn visible_path(path: &Path) -> String {
+    visible(path.as_os_str().as_bytes()).replace('\n', "\\x0a")
 }
 
 fn push(text: &mut String, letter: char) {
@@ -61,6 +68,12 @@ mod tests {
         ] {
             assert_eq!(visible(bytes), shown);
         }
+    }
+
+    #[test]
+    fn a_path_stays_on_its_line() {
+        let path = Path::new("a\x1b[2J\nplan: nothing");
+        assert_eq!(visible_path(path), "a\\x1b[2J\\x0aplan: nothing");
     }
 
     #[test]

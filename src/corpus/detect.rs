@@ -1,6 +1,6 @@
 //! What is in a file, told from its first bytes.
 
-use super::decompress::{GZIP_MAGIC, Pile, Step, Stream, ZSTD_MAGIC, is_zstd};
+use super::decompress::{Blocks, GZIP_MAGIC, Pile, Step, Stream, ZSTD_MAGIC, is_zstd};
 use super::reading::Reading;
 use super::source::{Compression, Format, Source, unreadable};
 use super::unread::{has_extension, why_unread};
@@ -43,6 +43,16 @@ impl Source {
     /// not what its first bytes show.
     pub fn spooled(self, copy: PathBuf, reading: &Reading) -> Result<Source> {
         detect(self.path, Some(copy), reading)?.checked()?.source()
+    }
+
+    /// Refuses a stream by its `first` bytes, which are in a file: what no longer stream that begins
+    /// so could be read as.
+    ///
+    /// # Errors
+    /// Those of [`Source::spooled`].
+    pub(crate) fn check_first(&self, first: File, reading: &Reading) -> Result<()> {
+        let detected = detect_in(first, self.path.clone(), None, reading)?;
+        detected.checked()?.source().map(drop)
     }
 
     /// A stream, of which nothing is known before it is spooled.
@@ -106,12 +116,23 @@ pub(super) fn unread_error(path: &Path, why: &str) -> Error {
 /// Those of [`Source::of_file`], but for a file that is no text.
 pub(super) fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Detected> {
     let file = copy.as_deref().unwrap_or(&path);
+    let opened = File::open(file).map_err(|cause| unreadable(file, cause))?;
+    detect_in(opened, path, copy, reading)
+}
+
+/// The same, of a file that is open.
+fn detect_in(
+    opened: File,
+    path: PathBuf,
+    copy: Option<PathBuf>,
+    reading: &Reading,
+) -> Result<Detected> {
+    let file = copy.as_deref().unwrap_or(&path);
     let foreign = |message: String| Error::new(ErrorKind::Content, message).in_file(&path);
     let unreadable = |cause| unreadable(file, cause);
-    let opened = File::open(file).map_err(unreadable)?;
     let bytes = opened.metadata().map_err(unreadable)?.len();
     let mut prefix = Vec::new();
-    opened
+    (&opened)
         .take(PREFIX_BYTES as u64)
         .read_to_end(&mut prefix)
         .map_err(unreadable)?;
@@ -121,7 +142,7 @@ pub(super) fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) ->
     }
     let compression = compression(&prefix);
     if compression != Compression::None {
-        prefix = decompress(file, bytes, compression)?;
+        prefix = decompress(opened, file, bytes, compression)?;
     }
     let found = format(&path, &prefix);
     let (format, unread, mismatch) = match reading.format {
@@ -192,9 +213,10 @@ pub(super) fn without_parquet(path: &Path) -> Error {
 }
 
 /// The first decompressed bytes; damage before them is passed over.
-fn decompress(file: &Path, bytes: u64, compression: Compression) -> Result<Vec<u8>> {
+fn decompress(opened: File, file: &Path, bytes: u64, compression: Compression) -> Result<Vec<u8>> {
     let mut pile = Pile::default();
-    let mut stream = Stream::open(file, bytes, compression, (0, 0), PREFIX_BYTES)?;
+    let blocks = Blocks::of(opened, file, bytes, PREFIX_BYTES)?;
+    let mut stream = Stream::of(blocks, compression, (0, 0))?;
     while pile.bytes.len() < PREFIX_BYTES {
         if let Step::End = stream.fill(PREFIX_BYTES - pile.bytes.len(), &mut pile)? {
             break;

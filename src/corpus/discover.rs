@@ -1,12 +1,13 @@
 //! Which files are meant.
 
+use super::below::{Below, Choice, directory_id};
 use super::detect::{Detected, detect, unread_error};
-use super::reading::{FileChoice, Reading};
+use super::reading::Reading;
 use super::source::{Format, Source, unreadable};
 use crate::io::input::is_sizeless_stream;
 use crate::io::remote;
 use crate::{Error, ErrorKind, Result};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::GlobBuilder;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -15,7 +16,6 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use walkdir::{DirEntry, WalkDir};
 
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
@@ -27,7 +27,7 @@ pub struct Discovery {
     pub sources: Vec<Source>,
     /// Files that were found in directories or by patterns, and are not read.
     pub left_out: Vec<LeftOut>,
-    /// The names by which inputs or lists mean [`FileChoice::except_directory`] itself, of which
+    /// The names by which inputs or lists mean [`FileChoice::except_directory`](super::reading::FileChoice::except_directory) itself, of which
     /// nothing is read.
     pub excepted: Vec<PathBuf>,
 }
@@ -55,6 +55,9 @@ pub enum LeftOutReason {
     SameFile,
     /// It is a directory without files.
     Empty,
+    /// It is a symbolic link that leads nowhere or in a circle, or a directory below another one that
+    /// cannot be read.
+    Unreadable,
     /// Its name begins with a dot; all that is in a directory of such a name counts as one.
     Hidden,
 }
@@ -67,6 +70,7 @@ impl LeftOutReason {
             LeftOutReason::Companion => "companion",
             LeftOutReason::SameFile => "same_file",
             LeftOutReason::Empty => "empty",
+            LeftOutReason::Unreadable => "unreadable",
             LeftOutReason::Hidden => "hidden",
         }
     }
@@ -94,7 +98,7 @@ impl Discovery {
     /// [`Reading::files`] chooses among the files. Of a directory or pattern, files that are no text
     /// are left out; so are those that are one document as a whole where JSON Lines, Parquet, WARC
     /// or ARC files stand in the same directory or below it, such as a `README.md`, unless a
-    /// pattern of [`FileChoice::include`] asks for them. A file that is found there and is read
+    /// pattern of [`FileChoice::include`](super::reading::FileChoice::include) asks for them. A file that is found there and is read
     /// already, under a name that is a hard or symbolic link to it, is left out, too.
     ///
     /// # Errors
@@ -150,117 +154,25 @@ struct Found {
 enum Identity {
     /// The path without symbolic links, of a file with one name.
     Path(PathBuf),
-    /// Device and inode number, of a file with several names. Not every file system gives each of
-    /// its other files a number of its own.
+    /// Device and inode number, of a file with several names or with none. Not every file system
+    /// gives each of its other files a number of its own.
     Inode(u64, u64),
 }
 
 impl Identity {
     fn of(path: &Path) -> io::Result<Identity> {
         let found = fs::metadata(path)?;
-        Ok(match found.is_file() && found.nlink() > 1 {
-            true => Identity::Inode(found.dev(), found.ino()),
-            false => Identity::Path(fs::canonicalize(path)?),
-        })
-    }
-}
-
-/// The compiled patterns of a [`FileChoice`].
-#[derive(Default)]
-struct Choice {
-    include: Option<GlobSet>,
-    exclude: Option<GlobSet>,
-    /// The device and the inode of the excepted directory, if there is one.
-    except: Option<(u64, u64)>,
-}
-
-impl Choice {
-    fn of(choice: &FileChoice) -> Result<Choice> {
-        Ok(Choice {
-            include: patterns("--include", &choice.include)?,
-            exclude: patterns("--exclude", &choice.exclude)?,
-            except: choice
-                .except_directory
-                .as_ref()
-                .and_then(|path| fs::metadata(path).ok())
-                .map(|found| directory_id(&found)),
-        })
-    }
-
-    fn includes(&self, path: &Path) -> bool {
-        self.include.as_ref().is_some_and(|set| set.is_match(path))
-    }
-
-    fn excludes(&self, path: &Path) -> bool {
-        self.exclude.as_ref().is_some_and(|set| set.is_match(path))
-    }
-
-    fn is_excepted(&self, entry: &DirEntry) -> bool {
-        let found = || Some(directory_id(&entry.metadata().ok()?));
-        self.except.is_some() && entry.file_type().is_dir() && found() == self.except
-    }
-
-    /// All files in a directory and below, at most `depth` names down, that are not hidden, nor in
-    /// the excepted directory; in no order. Adds what is hidden to `hidden`.
-    fn files_below(
-        &self,
-        directory: &Path,
-        depth: usize,
-        hidden: &mut Vec<PathBuf>,
-    ) -> Result<Vec<PathBuf>> {
-        let walk = WalkDir::new(directory).follow_links(true).max_depth(depth);
-        let is_hidden = |name: &OsStr| name.as_bytes().starts_with(b".");
-        let is_wanted = |entry: &DirEntry| {
-            if self.is_excepted(entry) {
-                return false;
-            }
-            let passed = entry.depth() > 0 && is_hidden(entry.file_name());
-            if passed {
-                hidden.push(entry.path().to_owned());
-            }
-            !passed
-        };
-        let entries = walk.into_iter().filter_entry(is_wanted);
-        let mut files = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|error| {
-                let path = error.path().unwrap_or(directory).to_owned();
-                let circle =
-                    || io::Error::other("a symbolic link leads back to a directory above it");
-                unreadable(&path, error.into_io_error().unwrap_or_else(circle))
-            })?;
-            if entry.file_type().is_file() {
-                files.push(entry.into_path());
-            }
+        let inode = Identity::Inode(found.dev(), found.ino());
+        if found.is_file() && found.nlink() > 1 {
+            return Ok(inode);
         }
-        Ok(files)
+        match fs::canonicalize(path) {
+            Ok(real) => Ok(Identity::Path(real)),
+            // An open pipe or a removed file, as behind /dev/stdin, has no path.
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(inode),
+            Err(cause) => Err(cause),
+        }
     }
-}
-
-/// What tells a directory from all others, whatever its path.
-fn directory_id(found: &fs::Metadata) -> (u64, u64) {
-    (found.dev(), found.ino())
-}
-
-/// One matcher for all `globs`; those without a slash are compared with the file's name.
-fn patterns(flag: &str, globs: &[String]) -> Result<Option<GlobSet>> {
-    if globs.is_empty() {
-        return Ok(None);
-    }
-    let wrong = |cause: &globset::Error| {
-        let message = format!("{flag}: no pattern: {cause}");
-        Error::new(ErrorKind::Parameter, message)
-    };
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        let anywhere = match glob.contains('/') {
-            true => glob.clone(),
-            false => format!("**/{glob}"),
-        };
-        let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
-        set.add(glob.map_err(|cause| wrong(&cause))?);
-    }
-    set.build().map(Some).map_err(|cause| wrong(&cause))
 }
 
 impl Found {
@@ -286,6 +198,14 @@ impl Found {
         }
         if reading.format.is_none() {
             self.leave_companions_out(&mut sources);
+        }
+        if let (true, Some(file)) = (
+            sources.is_empty(),
+            self.left_out
+                .iter()
+                .find(|file| file.reason == LeftOutReason::Unreadable),
+        ) {
+            return Err(Error::new(ErrorKind::Read, &*file.why).in_file(&file.path));
         }
         let is_file = |reason| matches!(reason, LeftOutReason::Format | LeftOutReason::Companion);
         let mut unread = self.left_out.iter().filter(|file| is_file(file.reason));
@@ -334,6 +254,28 @@ impl Found {
         self.left_out.push(LeftOut { path, reason, why });
     }
 
+    /// Leaves out what cannot be read: directories, and links of which `is_meant` says that they are
+    /// asked for.
+    fn leave_unreadable_out(
+        &mut self,
+        unreadable: Vec<(PathBuf, io::Error)>,
+        is_meant: impl Fn(&Path) -> bool,
+    ) {
+        for (path, cause) in unreadable {
+            let choice = &self.choice;
+            let is_link = fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink());
+            let is_chosen = || choice.include.is_none() || choice.includes(&path);
+            if choice.excludes(&path) || (is_link && !(is_meant(&path) && is_chosen())) {
+                continue;
+            }
+            let why = match is_link {
+                true => format!("a symbolic link that cannot be followed: {cause}"),
+                false => format!("cannot be read: {cause}"),
+            };
+            self.leave_out(path, LeftOutReason::Unreadable, why);
+        }
+    }
+
     /// Adds a file, a directory, or standard input.
     fn add(&mut self, path: &Path) -> Result<()> {
         if path.as_os_str() == STANDARD_INPUT {
@@ -346,13 +288,16 @@ impl Found {
             if self.choice.except == Some(directory_id(&kind)) {
                 self.excepted.push(path.to_owned());
             }
-            let mut hidden = Vec::new();
-            let files = self.choice.files_below(path, usize::MAX, &mut hidden)?;
+            let Below {
+                files,
+                hidden,
+                unreadable,
+            } = self.choice.files_below(path, usize::MAX)?;
             if files.is_empty() {
                 let why = "a directory without files".to_owned();
                 self.leave_out(path.to_owned(), LeftOutReason::Empty, why);
             }
-            sort_by_bytes(&mut hidden);
+            self.leave_unreadable_out(unreadable, |_| true);
             for path in hidden {
                 self.leave_out(path, LeftOutReason::Hidden, "hidden".to_owned());
             }
@@ -447,11 +392,17 @@ impl Found {
         let is_here = root.as_os_str().is_empty();
         let top = if is_here { Path::new(".") } else { &root };
         // A pattern does not ask for hidden files.
-        let mut files = self.choice.files_below(top, depth, &mut Vec::new())?;
-        for file in files.iter_mut().filter(|_| is_here) {
+        let Below {
+            mut files,
+            mut unreadable,
+            ..
+        } = self.choice.files_below(top, depth)?;
+        let unreadable_names = unreadable.iter_mut().map(|(path, _)| path);
+        for file in files.iter_mut().chain(unreadable_names).filter(|_| is_here) {
             *file = file.strip_prefix(".").unwrap_or(file).to_owned();
         }
         files.retain(|file| matcher.is_match(file));
+        self.leave_unreadable_out(unreadable, |link| matcher.is_match(link));
         if files.is_empty() {
             return Err(wrong(
                 "no file is called like that (check the pattern)".into(),
@@ -475,7 +426,8 @@ impl Found {
     }
 }
 
-fn sort_by_bytes(paths: &mut [PathBuf]) {
+/// Sorts paths by their bytes.
+pub(super) fn sort_by_bytes(paths: &mut [PathBuf]) {
     paths.sort_unstable_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
 }
 
@@ -524,6 +476,7 @@ fn fixed_part(pattern: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::FileChoice;
 
     fn directory(files: &[&str]) -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
@@ -710,11 +663,49 @@ mod tests {
             "{text}"
         );
         std::os::unix::fs::symlink(".", root.join("d/circle")).unwrap();
-        let text = refused(&[root]).to_string();
+        std::os::unix::fs::symlink("nowhere", root.join("d/dangling")).unwrap();
+        std::os::unix::fs::symlink("itself", root.join("d/itself")).unwrap();
+        let left_out = |inputs: &[&Path], files: FileChoice| {
+            let inputs: Vec<PathBuf> = inputs.iter().map(|&input| input.to_owned()).collect();
+            let reading = Reading {
+                files,
+                ..Reading::default()
+            };
+            let found = Discovery::of(&inputs, &[], &reading).unwrap();
+            assert!(!found.sources.is_empty());
+            let named = |file: &LeftOut| {
+                let name = file.path.strip_prefix(root).unwrap().display().to_string();
+                (name, file.reason.name(), file.why.clone())
+            };
+            let files = found.left_out.iter().map(named);
+            let unreadable = files.filter(|(_, reason, _)| *reason == "unreadable");
+            unreadable
+                .map(|(name, _, why)| (name, why))
+                .collect::<Vec<_>>()
+        };
+        let found = left_out(&[root], FileChoice::default());
+        let names: Vec<_> = found.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["d/circle", "d/dangling", "d/itself"]);
         assert!(
-            text.ends_with("cannot be read: a symbolic link leads back to a directory above it"),
-            "{text}"
+            found[0].1.contains("leads back to a directory above"),
+            "{found:?}"
         );
+        assert!(found[1].1.contains("No such file"), "{found:?}");
+        let excluded = FileChoice {
+            exclude: vec!["dang*".to_owned(), "circle".to_owned()],
+            ..FileChoice::default()
+        };
+        assert_eq!(left_out(&[root], excluded).len(), 1);
+        // A pattern asks for the names that it matches.
+        let pattern = root.join("**/[ab]");
+        assert_eq!(left_out(&[&pattern], FileChoice::default()), []);
+        let pattern = root.join("**/*[ag]");
+        assert_eq!(left_out(&[&pattern], FileChoice::default()).len(), 1);
+        // What is named itself is an error, and so is a directory with nothing else.
+        assert_eq!(refused(&[&root.join("d/dangling")]).kind(), ErrorKind::Read);
+        fs::create_dir(root.join("only")).unwrap();
+        std::os::unix::fs::symlink("nowhere", root.join("only/dangling")).unwrap();
+        assert_eq!(refused(&[&root.join("only")]).kind(), ErrorKind::Read);
     }
 
     #[test]

@@ -16,6 +16,7 @@
 //! [`Inflaters`]; files are read here, never mapped, and written by `synthetic` alone, which makes
 //! corpora up.
 
+mod below;
 mod border;
 mod byte_reader;
 pub mod chunk;

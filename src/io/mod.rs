@@ -25,6 +25,7 @@ pub mod remote;
 pub mod space;
 pub mod spill;
 pub mod spool;
+mod stream;
 pub mod table;
 mod unnamed;
 pub mod usage;
@@ -42,6 +43,7 @@ pub use record_file::RecordFile;
 pub use space::FileSystem;
 pub use spill::{Sorted, Sorter};
 pub use spool::{Spool, Spooled};
+pub use stream::Stream;
 pub use table::Table;
 
 use crate::{Error, ErrorKind};

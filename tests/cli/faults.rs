@@ -47,6 +47,17 @@ fn wait_for_unnamed_file(run: &Child, directory: &Path) {
     });
 }
 
+/// Waits until `run` listens to signals.
+pub fn wait_for_handlers(run: &Child) {
+    let status = format!("/proc/{}/status", run.id());
+    wait_until("handlers of signals", || {
+        let status = std::fs::read_to_string(&status).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        // The second bit is that of SIGINT.
+        caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & 2 != 0)
+    });
+}
+
 pub fn signal(run: &Child, name: &str) {
     let process = run.id().to_string();
     let status = std::process::Command::new("kill")

@@ -5,7 +5,9 @@ use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::process::Stdio;
 
-use crate::workplace::{Workplace, assert_message, wait_until};
+use assert_cmd::assert::Assert;
+
+use crate::workplace::{SIMTOOL, Workplace, assert_message, wait_until};
 
 /// A line of JSON with some words.
 fn line(id: &str, words: &str) -> String {
@@ -123,4 +125,66 @@ fn an_unfinished_run_is_not_removed_where_it_is_read() {
         .code(2);
     assert_message(&refused, &["stream-0: is read by this command"]);
     assert!(copy.exists());
+}
+
+#[test]
+fn a_stream_that_is_not_read_costs_no_earlier_output() {
+    let place = place();
+    let summary = place.read("out/summary.json");
+    let binary: Vec<u8> = (0..3000_u32)
+        .map(|number| (number * 7919 % 251) as u8)
+        .collect();
+    let array = format!("[\n{}]\n", line("a", "words"));
+    for stream in [&binary[..], array.as_bytes(), b"BZh91AY"] {
+        let mut command = place.command(SIMTOOL);
+        command.args(["dedup", "-", "-o", "out", "--restart"]);
+        let refused = command.write_stdin(stream).assert().code(2);
+        assert_message(&refused, &["-: is "]);
+        assert_eq!(place.read("out/summary.json"), summary);
+        let names = fs::read_dir(place.path("out")).unwrap().count();
+        let mut command = place.command(SIMTOOL);
+        command.args(["dedup", "-", "-o", "new"]);
+        command.write_stdin(stream).assert().code(2);
+        assert_eq!(names, fs::read_dir(place.path("out")).unwrap().count());
+        assert!(!place.path("new/.simtool").exists());
+    }
+    let mut command = place.command(SIMTOOL);
+    command.args(["dedup", "-", "-o", "out", "--restart", "--summary=json"]);
+    let all = line("a", "words of a stream").repeat(30_000);
+    let read = command.write_stdin(all).assert().success();
+    let said = String::from_utf8_lossy(&read.get_output().stderr).into_owned();
+    assert!(said.contains("\"seen\": 30000,"), "{said}");
+}
+
+#[test]
+fn an_endless_stream_of_zeros_is_refused_by_its_first_bytes() {
+    let place = Workplace::empty();
+    let refused = place.run("dedup /dev/zero -o out").code(2);
+    assert_message(&refused, &["/dev/zero: is "]);
+}
+
+#[test]
+fn a_preview_refuses_what_the_run_would_refuse() {
+    let place = place();
+    let said = |assert: Assert| String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    fs::create_dir(place.path("mine")).unwrap();
+    place.write("mine/clusters.jsonl", "mine");
+    for line in [
+        "dedup tomorrow -o out",
+        "dedup tomorrow -o mine",
+        "dedup out/kept -o out --restart",
+    ] {
+        let run = said(place.run(line).code(2));
+        let preview = said(place.run(&format!("{line} --dry-run")).code(2));
+        assert_eq!(run, preview, "{line}");
+    }
+    place.run("dedup tomorrow -o nowhere --dry-run").success();
+    assert!(!place.path("nowhere").exists());
+    let mut command = place.command(SIMTOOL);
+    command.args(["dedup", "-", "-o", "nowhere", "--dry-run", "--log", "json"]);
+    let told = said(command.write_stdin("").assert().success());
+    let plan: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+    for name in ["bytes", "documents", "seconds"] {
+        assert!(plan[name].is_null(), "{plan}");
+    }
 }

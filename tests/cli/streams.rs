@@ -202,3 +202,50 @@ fn screen_that_cannot_be_written_is_reported_after_the_result_is_in_place() {
     );
     assert_eq!(place.read("result.txt"), RESULT);
 }
+
+#[test]
+fn a_wait_for_a_stream_ends_at_the_first_signal() {
+    let place = Workplace::empty();
+    let made = std::process::Command::new("mkfifo")
+        .arg(place.path("fifo"))
+        .status();
+    assert!(made.unwrap().success());
+    place.write("a.jsonl", "{\"text\": \"some words\"}\n");
+    place.run("dedup a.jsonl -o old").success();
+    for args in [
+        &["dedup", "fifo", "-o", "out"][..],
+        &["dedup", "-", "-o", "out"],
+        &["dedup", "-", "-o", "old", "--restart"],
+        #[cfg(feature = "index")]
+        &["index", "build", "index", "fifo"],
+        #[cfg(feature = "index")]
+        &["index", "build", "index", "-"],
+    ] {
+        for name in ["INT", "TERM"] {
+            let mut run = place.start(args, Stdio::piped());
+            // Idle, and open until the run has ended.
+            let stdin = run.stdin.take();
+            crate::faults::wait_for_handlers(&run);
+            // Later it waits for the stream; a signal that comes earlier ends it as well.
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            crate::faults::signal(&run, name);
+            let output = run.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(130), "{args:?}");
+            drop(stdin);
+        }
+    }
+    assert!(place.path("old/summary.json").exists());
+}
+
+#[test]
+fn a_pipe_behind_a_path_is_a_stream() {
+    let place = Workplace::empty();
+    let line = "{\"id\": \"a\", \"text\": \"some words of a document\"}\n";
+    for name in ["/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"] {
+        let mut command = place.command(SIMTOOL);
+        command.args(["dedup", name, "-o", "out", "--restart", "--summary=json"]);
+        let run = command.write_stdin(line).assert().success();
+        let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(said.contains("\"seen\": 1,"), "{name}: {said}");
+    }
+}

@@ -165,7 +165,7 @@ impl Sources {
                     .caused_by(cause)
             };
             let directory = tempfile::tempdir_in(&resources.temporary).map_err(unwritable)?;
-            spool(&mut sources, reading, directory.path(), progress)?;
+            spool(&mut sources, None, reading, directory.path(), progress)?;
             copies = Some(directory);
         }
         Ok(Sources {

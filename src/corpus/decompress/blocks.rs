@@ -25,6 +25,16 @@ impl Blocks {
     /// Opens a file that has to be of `size` bytes.
     pub(super) fn open(path: &Path, size: u64, block_bytes: usize) -> Result<Blocks> {
         let file = File::open(path).map_err(|cause| unreadable(path, cause))?;
+        Blocks::of(file, path, size, block_bytes)
+    }
+
+    /// The open `file` called `path`, which has to be of `size` bytes.
+    pub(in crate::corpus) fn of(
+        file: File,
+        path: &Path,
+        size: u64,
+        block_bytes: usize,
+    ) -> Result<Blocks> {
         let found = file.metadata().map_err(|cause| unreadable(path, cause))?;
         if found.len() != size {
             return Err(changed(path, size, found.len()));

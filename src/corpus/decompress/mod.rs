@@ -12,9 +12,8 @@ mod tests;
 use super::chunk::WholeMember;
 use super::source::Compression;
 use crate::Result;
-use blocks::Blocks;
 #[cfg(feature = "parquet")]
-pub(super) use blocks::changed;
+pub(super) use blocks::{Blocks, changed};
 use codec::Codec;
 pub(super) use codec::{GZIP_MAGIC, ZSTD_MAGIC, is_zstd};
 pub use inflaters::Inflaters;
@@ -108,7 +107,16 @@ impl Stream {
         (member, offset): (u64, u64),
         block_bytes: usize,
     ) -> Result<Stream> {
-        let mut blocks = Blocks::open(path, size, block_bytes)?;
+        let blocks = Blocks::open(path, size, block_bytes)?;
+        Stream::of(blocks, compression, (member, offset))
+    }
+
+    /// The same, of a file that is open.
+    pub(super) fn of(
+        mut blocks: Blocks,
+        compression: Compression,
+        (member, offset): (u64, u64),
+    ) -> Result<Stream> {
         let codec = match compression {
             Compression::None => {
                 blocks.seek(offset);

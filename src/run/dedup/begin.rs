@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::corpus::Source;
 use crate::dedup::keep::Policy;
 use crate::io::Faults;
-use crate::run::streams::spool;
+use crate::run::streams::{BegunStream, spool};
 use crate::run::{Progress, Resources, Workers};
 use crate::{Error, ErrorKind, Result};
 
@@ -41,6 +41,26 @@ pub struct Unfinished<'a> {
     identity: Value,
     work: Work,
     found: Option<String>,
+    stream: Option<BegunStream>,
+}
+
+/// What a job that may begin begins with.
+struct Checked {
+    identity: Value,
+    has_stream: bool,
+    outputs: Vec<PathBuf>,
+    reads: Vec<PathBuf>,
+}
+
+impl Checked {
+    fn beginning(&self, place: &Place<'_>) -> Beginning<'_> {
+        Beginning {
+            restart: place.restart,
+            has_stream: self.has_stream,
+            outputs: &self.outputs,
+            reads: &self.reads,
+        }
+    }
 }
 
 impl Job {
@@ -64,7 +84,8 @@ impl Job {
         }
     }
 
-    /// Checks what can be checked before anything is read, and takes the output directory.
+    /// Checks what can be checked before anything is read, and takes the output directory. Before a
+    /// restart removes anything, the first bytes of the first stream are awaited.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for a job that cannot be done, or if the earlier output that would be
@@ -85,6 +106,38 @@ impl Job {
         resources: &'a Resources,
         faults: &Faults,
     ) -> Result<Begun<'a>> {
+        let checked = self.checked(place, resources)?;
+        let stream = self.first_stream(place)?;
+        let beginning = checked.beginning(place);
+        match Work::open(place.out, &checked.identity, beginning, faults)? {
+            Opened::Finished => {
+                let summary = Summary::read(&place.out.join(SUMMARY))?;
+                Ok(Begun::Complete(Box::new(summary)))
+            }
+            Opened::Unfinished(work) => {
+                let found = self.found(&work, place)?;
+                Ok(Begun::Unfinished(Box::new(Unfinished {
+                    job: self,
+                    place: *place,
+                    resources,
+                    identity: checked.identity,
+                    work,
+                    found,
+                    stream,
+                })))
+            }
+        }
+    }
+
+    /// Refuses what [`begin`](Job::begin) refuses before anything is read, and changes nothing.
+    ///
+    /// # Errors
+    /// Those of [`begin`](Job::begin).
+    pub fn check_beginning(&self, place: &Place<'_>, resources: &Resources) -> Result<()> {
+        self.checked(place, resources).map(drop)
+    }
+
+    fn checked(&self, place: &Place<'_>, resources: &Resources) -> Result<Checked> {
         self.check()?;
         check_memory(self, resources)?;
         pair_tables::check(self.pairs)?;
@@ -101,37 +154,29 @@ impl Job {
         for sources in [place.against.documents(), place.sources] {
             text_field::check(sources, &self.reading)?;
         }
-        let mut sources = place.sources.iter().chain(place.against.documents());
-        let outputs = self.outputs(place.sources)?;
-        let reads: Vec<PathBuf> = all
-            .iter()
-            .map(|source| &source.path)
-            .chain(place.also_read)
-            .cloned()
-            .collect();
-        let beginning = Beginning {
-            restart: place.restart,
-            has_stream: sources.any(Source::is_stream),
-            outputs: &outputs,
-            reads: &reads,
+        let sources = all.iter().map(|source| &source.path);
+        let checked = Checked {
+            identity: identity::identity(self, place)?,
+            has_stream: all.iter().any(Source::is_stream),
+            outputs: self.outputs(place.sources)?,
+            reads: sources.chain(place.also_read).cloned().collect(),
         };
-        let identity = identity::identity(self, place)?;
-        match Work::open(place.out, &identity, beginning, faults)? {
-            Opened::Finished => {
-                let summary = Summary::read(&place.out.join(SUMMARY))?;
-                Ok(Begun::Complete(Box::new(summary)))
+        Work::check(place.out, &checked.identity, checked.beginning(place))?;
+        Ok(checked)
+    }
+
+    /// Begins the first stream where an earlier output is to be removed: what is not read must not
+    /// cost it.
+    fn first_stream(&self, place: &Place<'_>) -> Result<Option<BegunStream>> {
+        let mut all = place.against.documents().iter().chain(place.sources);
+        match all
+            .find(|source| source.is_stream())
+            .filter(|_| place.restart && place.out.is_dir())
+        {
+            Some(stream) => {
+                BegunStream::begin(stream, &self.reading, place.out, || Ok(())).map(Some)
             }
-            Opened::Unfinished(work) => {
-                let found = self.found(&work, place)?;
-                Ok(Begun::Unfinished(Box::new(Unfinished {
-                    job: self,
-                    place: *place,
-                    resources,
-                    identity,
-                    work,
-                    found,
-                })))
-            }
+            None => Ok(None),
         }
     }
 
@@ -248,7 +293,7 @@ impl Unfinished<'_> {
         let references = references.len();
         if sources.iter().any(Source::is_stream) {
             let directory = self.work.directory();
-            let spooled = spool(&mut sources, &job.reading, directory, progress);
+            let spooled = spool(&mut sources, self.stream, &job.reading, directory, progress);
             if let Err(error) =
                 spooled.and_then(|()| job.check_sources(&sources, references, place.out))
             {

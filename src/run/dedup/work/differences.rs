@@ -1,5 +1,7 @@
 //! Where two jobs differ.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 /// The most differences that a message lists.
@@ -16,6 +18,24 @@ pub fn list(old: &Value, new: &Value) -> String {
         text += &format!("; and {more} more");
     }
     text
+}
+
+/// Whether a file that both jobs read has another size or time now, so that the older job cannot be
+/// repeated.
+pub fn has_changed_input(old: &Value, new: &Value) -> bool {
+    let files = |job: &Value, name: &str| -> HashMap<String, Value> {
+        let files = job.get(name).and_then(Value::as_array);
+        let named = |file: &Value| Some((file.get("path")?.to_string(), file.clone()));
+        files.into_iter().flatten().filter_map(named).collect()
+    };
+    ["inputs", "against"].iter().any(|name| {
+        let now = files(new, name);
+        files(old, name).iter().any(|(path, file)| {
+            let differs = |other: &Value, field| other.get(field) != file.get(field);
+            now.get(path)
+                .is_some_and(|other| differs(other, "bytes") || differs(other, "modified"))
+        })
+    })
 }
 
 /// Lists where two values differ, as `PATH was OLD, is NEW`.
@@ -49,5 +69,29 @@ fn differ(path: &str, old: &Value, new: &Value, out: &mut Vec<String>) {
         }
         _ if old != new => out.push(format!("{path} was {old}, is {new}")),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_a_file_of_both_jobs_has_changed() {
+        let file = |path: &str, bytes: u64, modified: &str| json!({"path": path, "bytes": bytes, "modified": modified});
+        let job = |files: &[Value]| json!({"inputs": files, "against": []});
+        let old = job(&[file("a", 1, "5.0"), json!({"path": "-", "stream": true})]);
+        for (new, has_changed) in [
+            (old.clone(), false),
+            (job(&[file("b", 1, "5.0")]), false),
+            (job(&[]), false),
+            (job(&[file("b", 1, "5.0"), file("a", 2, "5.0")]), true),
+            (job(&[file("a", 1, "6.0")]), true),
+        ] {
+            assert_eq!(has_changed_input(&old, &new), has_changed, "{new}");
+        }
+        let against = json!({"inputs": [], "against": {"path": "index"}});
+        assert!(!has_changed_input(&against, &against));
     }
 }

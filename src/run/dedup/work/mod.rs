@@ -23,6 +23,7 @@ mod checked;
 mod differences;
 mod file;
 mod finished;
+mod found;
 mod journal;
 mod lock;
 mod made;
@@ -36,7 +37,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::io::{AtomicFile, Faults, InputFiles, Operation, directory};
+use crate::io::{AtomicFile, Faults, Operation, directory};
 use crate::{Error, ErrorKind, Result};
 
 pub use file::{Finished, WorkFile, describe};
@@ -47,10 +48,9 @@ pub use path_text::{decode as path_from, encode as path_value};
 
 use begun::Begun;
 use finished::FinishedRun;
-use journal::Journal;
+use found::{Found, Next};
 use lock::Lock;
-use made::Made;
-use names::{JOB, OUTPUTS, PART, SEGMENTS};
+use names::{OUTPUTS, PART, SEGMENTS};
 
 const NAME: &str = ".simtool";
 
@@ -98,61 +98,30 @@ impl Work {
         let directory = out.join(NAME);
         begun::refuse_link(&directory)?;
         let lock = Lock::take(out, &directory)?;
-        let journal = Journal::read(&directory.join(OUTPUTS))?;
-        let begun = match Begun::read(&directory)? {
-            // Nothing says that these files are of a run.
-            Begun::Damaged if journal.run.is_none() => Begun::Nothing,
-            begun => begun,
-        };
-        let is_ours = matches!(&begun, Begun::Job { job: begun, .. } if begun == job);
-        let finished = FinishedRun::read(out)?;
-        if is_finished(out, finished.as_ref(), job, beginning, is_ours)? {
-            if !matches!(begun, Begun::Nothing) || begun::find_foreign(&directory)?.is_none() {
-                remove(&directory, faults)?;
-            }
-            return Ok(Opened::Finished);
-        }
-        let earlier = match &finished {
-            Some(run) => run.made(out)?,
-            None => Made::default(),
-        };
-        let mut made = earlier.clone();
-        made.extend(journal.made.clone());
+        let Found {
+            begun,
+            finished,
+            journal,
+            earlier,
+            next,
+        } = Found::read(out, &directory, job, beginning)?;
         let names = beginning.outputs;
-        let (run, own) = match begun {
-            Begun::Job { run, .. } if is_ours && !beginning.restart && !beginning.has_stream => {
-                if !journal.is_sound(run) {
-                    return Err(damaged(&directory.join(OUTPUTS)));
+        let (run, own) = match next {
+            Next::Finished => {
+                if !matches!(begun, Begun::Nothing) || begun::find_foreign(&directory)?.is_none() {
+                    remove(&directory, faults)?;
                 }
-                if finished.is_some() {
-                    refuse_removal(out, &directory, &earlier, beginning.reads)?;
-                }
-                (run, made.refuse_others(out, names)?)
+                return Ok(Opened::Finished);
             }
-            Begun::Job { job: begun, .. } if !is_ours && !beginning.restart => {
-                let message = format!(
-                    "belongs to an unfinished run of another job: {} (repeat the earlier command \
-                     to finish it, or add --restart to begin anew)",
-                    differences::list(&begun, job)
-                );
-                return Err(Error::new(ErrorKind::Changed, message).in_file(directory));
-            }
-            Begun::Damaged if !beginning.restart => return Err(damaged(&directory.join(JOB))),
-            Begun::Job { .. } | Begun::Damaged => {
-                refuse_removal(out, &directory, &made, beginning.reads)?;
-                let own = made.refuse_others(out, names)?;
+            Next::Continue(run, own) => (run, own),
+            Next::Replace(own) => {
                 let runs: Vec<u64> = begun.run().into_iter().chain(journal.run).collect();
                 journal.remove_temporaries(out, names, &runs, faults)?;
                 outputs::remove_recorded(out, &journal, &own, faults)?;
                 remove(&directory, faults)?;
                 (begun::begin(&directory, job, faults)?, own)
             }
-            Begun::Nothing => {
-                begun::refuse_foreign(&directory)?;
-                refuse_removal(out, &directory, &made, beginning.reads)?;
-                let own = earlier.refuse_others(out, names)?;
-                (begun::begin(&directory, job, faults)?, own)
-            }
+            Next::Begin(own) => (begun::begin(&directory, job, faults)?, own),
         };
         if let Some(run) = finished.filter(|run| beginning.restart || run.job != *job) {
             run.remove(out, &own, faults)?;
@@ -179,6 +148,17 @@ impl Work {
             outputs,
             lock,
         }))
+    }
+
+    /// Refuses what [`open`](Work::open) would refuse, and changes nothing; does not look whether
+    /// another process is working there.
+    ///
+    /// # Errors
+    /// Those of [`open`](Work::open).
+    pub fn check(out: &Path, job: &Value, beginning: Beginning) -> Result<()> {
+        let directory = out.join(NAME);
+        begun::refuse_link(&directory)?;
+        Found::read(out, &directory, job, beginning).map(drop)
     }
 
     /// Where it is.
@@ -293,69 +273,6 @@ impl Work {
     pub fn abandon(self) -> Result<()> {
         remove(&self.directory, &self.faults)
     }
-}
-
-/// Whether `out` holds the complete output of `job`.
-///
-/// # Errors
-/// If it holds another finished output, and is not to be replaced.
-fn is_finished(
-    out: &Path,
-    finished: Option<&FinishedRun>,
-    job: &Value,
-    beginning: Beginning,
-    is_ours: bool,
-) -> Result<bool> {
-    let summary = out.join(SUMMARY);
-    let has_summary = fs::exists(&summary).map_err(|cause| error(&summary, cause))?;
-    let refused = |message: String| Err(Error::new(ErrorKind::Changed, message).in_file(out));
-    match (finished, has_summary) {
-        (None, false) => Ok(false),
-        (None, true) => {
-            let message = "is there, but no run.json that says what run made it (move it away, or \
-                           choose another -o)";
-            Err(Error::new(ErrorKind::Write, message).in_file(summary))
-        }
-        (Some(_), _) if beginning.restart => Ok(false),
-        (Some(run), true) if run.job == *job && !beginning.has_stream => {
-            run.check_outputs(out)?;
-            Ok(true)
-        }
-        (Some(run), true) if run.job == *job => refused(
-            "holds the output of a finished run, and what a stream held cannot be compared: choose \
-             another -o, or add --restart to replace it"
-                .to_owned(),
-        ),
-        // A restart that was interrupted.
-        (Some(_), _) if is_ours => Ok(false),
-        (Some(run), true) => refused(format!(
-            "holds the output of a finished run of another job: {} (choose another -o, or add \
-             --restart to replace it)",
-            differences::list(&run.job, job)
-        )),
-        (Some(_), false) => refused(
-            "holds the output of a finished run without its summary.json (choose another -o, or \
-             add --restart to replace it)"
-                .to_owned(),
-        ),
-    }
-}
-
-/// Refuses to remove what runs `made` in `out`, and the files of the work `directory`, if the
-/// command reads one of them.
-///
-/// # Errors
-/// [`ErrorKind::Parameter`] naming it.
-fn refuse_removal(out: &Path, directory: &Path, made: &Made, reads: &[PathBuf]) -> Result<()> {
-    let mut files = InputFiles::default();
-    reads.iter().for_each(|path| files.add(path));
-    made.refuse_read(out, &files)?;
-    for directory in [directory.to_owned(), directory.join(SEGMENTS)] {
-        for name in entries(&directory)? {
-            made::refuse_read(&directory.join(name), &files)?;
-        }
-    }
-    Ok(())
 }
 
 fn publish(path: &Path, object: Map<String, Value>, faults: &Faults) -> Result<()> {

@@ -2,6 +2,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use super::names::JOB;
 use super::*;
 
 fn open(out: &Path, job: &Value, restart: bool) -> Result<Opened> {
