@@ -7,10 +7,10 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// How the names of files begin that [`write`] has not finished.
+/// How the names of files begin that [`write()`] has not finished.
 pub const TEMPORARY: &str = ".simtool-unfinished-";
 
-/// Removes the files in `path` that an interrupted [`write`] left.
+/// Removes the files in `path` that an interrupted [`write()`] left.
 ///
 /// # Errors
 /// [`ErrorKind::Read`](crate::ErrorKind::Read) if the directory cannot be read,

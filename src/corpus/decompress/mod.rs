@@ -12,8 +12,9 @@ mod tests;
 use super::chunk::WholeMember;
 use super::source::Compression;
 use crate::Result;
+pub(super) use blocks::Blocks;
 #[cfg(feature = "parquet")]
-pub(super) use blocks::{Blocks, changed};
+pub(super) use blocks::changed;
 use codec::Codec;
 pub(super) use codec::{GZIP_MAGIC, ZSTD_MAGIC, is_zstd};
 pub use inflaters::Inflaters;
