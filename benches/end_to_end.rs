@@ -10,9 +10,9 @@ use std::sync::LazyLock;
 
 use corpus::CORPUS;
 use divan::{Bencher, counter::BytesCount};
+use simtool::engine::{Progress, Resources};
+use simtool::jobs::main_job::{Inputs, Job};
 use simtool::kernel::Level;
-use simtool::run::matching::{Inputs, Job};
-use simtool::run::{Progress, Resources};
 
 fn main() {
     divan::main();

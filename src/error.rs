@@ -1,4 +1,4 @@
-//! What went wrong, where, and what to do about it.
+//! Errors with their class, message, file and cause.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Shorthand for results of this library.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The class of a failure; [`Error`]'s text says the rest.
+/// The class of an error, for callers.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
@@ -14,7 +14,7 @@ pub enum ErrorKind {
     Parameter,
     /// An input could not be opened or read.
     Read,
-    /// An input was read, and its content is not what it has to be.
+    /// An input was read, but its content is invalid.
     Content,
     /// An input was truncated or modified while it was being read.
     Changed,
@@ -22,13 +22,13 @@ pub enum ErrorKind {
     Write,
     /// The memory bound is too small for the job.
     Memory,
-    /// The caller asked the run to stop.
+    /// The caller stopped the run.
     Interrupted,
 }
 
-/// An error with its class, its message and, where there is one, the file it is about.
+/// An error with its class, its message and, if there is one, the file concerned.
 ///
-/// Displayed as `FILE: MESSAGE: CAUSE`, on one line; the parts that do not apply are left out.
+/// Displayed as `FILE: MESSAGE: CAUSE`, on one line; missing parts are left out.
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 
@@ -41,7 +41,7 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of class `kind`; `message` says what was expected and what was found.
+    /// An error of class `kind`; `message` names what was expected and what was found.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error(Box::new(Inner {
             kind,
@@ -51,14 +51,20 @@ impl Error {
         }))
     }
 
-    /// Names the file that the error is about.
+    /// The error for the input `file`, which cannot be read.
+    pub fn unreadable(file: impl AsRef<Path>, cause: std::io::Error) -> Self {
+        let error = Error::new(ErrorKind::Read, "cannot be read");
+        error.in_file(file).caused_by(cause)
+    }
+
+    /// Sets the file concerned.
     #[must_use]
     pub fn in_file(mut self, file: impl AsRef<Path>) -> Self {
         self.0.file = Some(file.as_ref().to_owned());
         self
     }
 
-    /// Adds the operating system's reason.
+    /// Sets the operating system's reason.
     #[must_use]
     pub fn caused_by(mut self, cause: std::io::Error) -> Self {
         self.0.cause = Some(cause);
@@ -75,7 +81,7 @@ impl Error {
         self.0.cause.as_ref()
     }
 
-    /// The file that the error is about, if it is about one.
+    /// The file concerned, if any.
     pub fn file(&self) -> Option<&Path> {
         self.0.file.as_deref()
     }

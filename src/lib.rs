@@ -1,12 +1,33 @@
 //! Near-duplicate texts in large crawl dumps: find them exactly, fast, in bounded memory.
 //!
+//! # Texts in memory
+//!
+//! [`simhash`] and [`minhash`] make fingerprints, [`similarity`] compares two texts exactly,
+//! [`dedup()`] says which texts repeat which, and [`Index`] remembers texts on disk:
+//!
+//! ```
+//! let pages = [
+//!     "A cat sat on the mat while a dog slept in the sun behind the house",
+//!     "Something else entirely",
+//!     "a cat sat on the mat, while a dog slept in the sun behind the house!",
+//! ];
+//! let duplicates = simtool::dedup(pages)?;
+//! assert_eq!((duplicates[0].document, duplicates[0].kept), (2, 0));
+//! # Ok::<(), simtool::Error>(())
+//! ```
+//!
+//! With `default-features = false` the library needs no command line, no HTTP and no asynchronous
+//! runtime. The features `index`, `html`, `zh` and `parquet` add the index, the main text of HTML,
+//! Chinese words and Parquet. The modules below are what the program is made of; they have no
+//! promise of stability. `examples/` has three small programs.
+//!
 //! # The pipeline on one page
 //!
 //! ```text
 //! inputs ─► corpus ─► text ─► vocabulary ─► sketch ─► search ─► report ─► result
-//!  bytes     pages   windows   the N most   a finger-  what is   blocks
-//!                    of words  frequent     print of   near
-//!                              words        M bits
+//!  bytes     pages   windows   the N most   finger-    near     blocks
+//!                    of words  frequent     prints     pages
+//!                              words        of M bits
 //! ```
 //!
 //! | module | question |
@@ -14,27 +35,27 @@
 //! | [`corpus`] | Where do documents come from? |
 //! | [`text`] | What is a word? |
 //! | [`vocabulary`] | Which words count? |
-//! | [`sketch`] | What is a document's essence? |
-//! | [`search`] | Who is near whom? |
-//! | [`dedup`] | Which copy stays? |
+//! | [`sketch`] | What represents a document? |
+//! | [`search`] | Which documents are near? |
+//! | [`mod@dedup`] | Which copy is kept? |
 //! | `index` | Has this been seen? |
 //! | [`evaluate`] | How good is it? |
-//! | [`evaluate`] | How good is it? |
 //! | [`report`] | What do people see? |
-//! | [`run`] | How does the work run? |
+//! | [`engine`] | Execution: units, threads, memory, progress |
+//! | [`jobs`] | The main job, `match`, `dedup`, `evaluate`, `explain`, look-up in an index |
 //! | [`kernel`] | What must be fast? |
 //! | [`io`] | Which bytes can be trusted? |
 //!
-//! The main job goes the whole way: the N most frequent words of the articles that are no stop
-//! words are the *features*; feature i has row i of a table of random bits; each page gets the
-//! [SimHash](sketch::simhash) of its features; for each sample, the articles within a Hamming
-//! distance are listed. [`Job`](run::matching::Job) decides every byte of the result;
-//! [`Resources`](run::Resources) decide how long it takes.
+//! In the main job, the *features* are the N most frequent words of the articles that are not stop
+//! words. Feature i has row i of a table of random bits. Each page gets the
+//! [SimHash](sketch::simhash) of its features. For each sample, the articles within a Hamming
+//! distance are listed. [`Job`](jobs::main_job::Job) determines every byte of the result;
+//! [`Resources`](engine::Resources) affect only the time.
 //!
 //! ```
 //! use simtool::kernel::Level;
-//! use simtool::run::matching::{Inputs, Job};
-//! use simtool::run::{Progress, Resources};
+//! use simtool::jobs::main_job::{Inputs, Job};
+//! use simtool::engine::{Progress, Resources};
 //!
 //! // Pages are separated by form feeds; the first line of a page is its ID.
 //! let articles = b"cats\nThe cat sees a cat and a bird.\x0cdogs\nA dog chases the bird.";
@@ -65,31 +86,45 @@
 //! # Ok::<(), simtool::Error>(())
 //! ```
 //!
-//! Files, rather than bytes, come through [`io::Input`] and leave through [`io::AtomicFile`].
-//! [`search::hamming`] serves fingerprints from anywhere. [`corpus::synthetic`] makes corpora whose
-//! near-duplicates are known.
+//! For files, there are [`io::Input`] and [`io::AtomicFile`]. [`search::hamming`] searches
+//! fingerprints of any origin. [`corpus::synthetic`] generates corpora with known near-duplicates.
 //!
-//! The library never prints, exits, reads the environment, or handles signals; the one handler it
-//! has, the [truncation guard](io::guard), is installed by whoever owns the process.
+//! The library never prints, exits, reads the environment, or handles signals, with one exception:
+//! the [truncation guard](io::guard), which the program installs.
 
 pub mod corpus;
 pub mod dedup;
+pub mod engine;
 pub mod error;
 pub mod evaluate;
+mod facade;
 #[cfg(feature = "index")]
 pub mod index;
 pub mod io;
+pub mod jobs;
 pub mod kernel;
 pub mod report;
-pub mod run;
 pub mod search;
 pub mod sketch;
 pub mod text;
 pub mod vocabulary;
 
 pub use error::{Error, ErrorKind, Result};
+#[cfg(feature = "index")]
+pub use facade::Index;
+pub use facade::{
+    Deduplicator, Duplicate, Evidence, MinHash, Similarity, dedup, hamming_distance, minhash,
+    simhash, similarity,
+};
+#[cfg(feature = "index")]
+pub use index::{Answer, Match, Verdict};
 
 /// The examples of the README are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Those of the guide, too.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/GUIDE.md")]
+struct Guide;

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use cli::exit::Finish;
 use cli::{
-    Command, completions, dedup, evaluate, exit, explain, flags, generate, help, interrupt, man,
-    matching, methods, neighbours, tune,
+    Command, completions, dedup, evaluate, exit, explain, flags, generate, help, interrupt,
+    main_job, man, matching, methods, tune,
 };
 use simtool::io::{guard, output};
 
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         interrupt::install()?;
         match flags.command {
             Command::Dedup(args) => return dedup::run(&args),
-            Command::Neighbours(args) => return neighbours::run(&args),
+            Command::Match(args) => return matching::run(&args),
             #[cfg(feature = "index")]
             Command::Index(args) => return cli::index::run(&args),
             #[cfg(feature = "serve")]
@@ -34,12 +34,12 @@ fn main() -> ExitCode {
             Command::Evaluate(args) => return evaluate::run(&args),
             Command::Tune(args) => return tune::run(&args),
             Command::Methods(args) => methods::run(&args),
-            Command::Plain(args) => matching::run(&args),
+            Command::MainJob(args) => main_job::run(&args),
             Command::Explain(args) => explain::run(&args),
             Command::Generate(args) => generate::run(&args),
-            Command::Help(args) => help::run(&args),
-            Command::Completions(args) => completions::run(&args),
-            Command::Man(args) => man::run(&args),
+            Command::Help(args) => help::run(&args, flags::definition()),
+            Command::Completions(args) => completions::run(&args, flags::definition()),
+            Command::Man(args) => man::run(&args, flags::definition()),
         }
         .map(|()| Finish::Complete)
     })

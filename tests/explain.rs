@@ -185,7 +185,7 @@ fn names_that_nothing_or_too_much_has_are_refused() {
         ),
         (
             &["twice", "edited", "--in", "dump.jsonl"],
-            "id twice: 2 documents go by it (name one by its place): dump.jsonl:",
+            "id twice: 2 documents have it (name one by its place): dump.jsonl:",
         ),
         (
             &["dump.jsonl:5", "edited.txt"],
@@ -193,7 +193,7 @@ fn names_that_nothing_or_too_much_has_are_refused() {
         ),
         (
             &["dump.jsonl:99999999", "edited.txt"],
-            "no document begins there, nor behind it",
+            "no document begins there or after it",
         ),
         (
             &["dump.jsonl:0+0", "edited.txt"],
@@ -208,7 +208,7 @@ fn names_that_nothing_or_too_much_has_are_refused() {
         (&["--pair", "edited.txt"], "--id"),
         (
             &["--pair", "edited.txt", "--id", "x"],
-            "edited.txt: line 1 is none of duplicates.jsonl",
+            "edited.txt: line 1 is not one of duplicates.jsonl",
         ),
     ] {
         let refusal = of(args);

@@ -1,4 +1,4 @@
-//! Does the index answer as a list does in which everything is compared with everything?
+//! The index gives the answers of a list in which all documents are compared.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,7 +6,7 @@ mod index_model;
 
 use index_model::{Model, simhash};
 use proptest::prelude::*;
-use simtool::index::{Build, Entry, Index, Layout, Options, Query, Verdict, frozen, rescue};
+use simtool::index::{Build, Entry, Index, Layout, Options, Query, Verdict, parameters, rescue};
 use simtool::sketch::{Compare, Method as _, Score};
 use std::path::Path;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn run(method: &Arc<dyn Compare>, sketch: impl Fn(u16) -> Vec<u8>, layout: Layout, steps: &[Step]) {
     let temporary = tempfile::tempdir().unwrap();
     let mut directory = temporary.path().join("index");
-    // Seals after 20 documents and merges 8 such segments: every path is walked.
+    // Sealing after 20 documents and merging 8 such segments takes every path.
     let options = Options {
         layout,
         seal_documents: 20,
@@ -177,7 +177,7 @@ fn id(number: u64) -> Vec<u8> {
     format!("http://example.org/{number}").into_bytes()
 }
 
-/// Skewed as real fingerprints are: many bits are nearly constant.
+/// Skewed like real fingerprints: many bits are nearly constant.
 fn skewed(number: u64) -> u64 {
     let mix = |n: u64| (n ^ n >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let (a, b) = (mix(mix(number)), mix(mix(number ^ 0x5555)));
@@ -190,7 +190,7 @@ fn a_built_index_finds_everything_within_the_distance() {
     for (layout, distance) in [(Layout::Fast, 3), (Layout::Compact, 3), (Layout::Fast, 6)] {
         let method = simhash(64, distance);
         let directory = temporary.path().join(format!("{layout:?}{distance}"));
-        // So little memory that sorting needs the disk.
+        // With this memory, sorting needs the disk.
         let options = Options {
             layout,
             memory_bytes: 1 << 20,
@@ -244,7 +244,7 @@ fn a_built_index_finds_everything_within_the_distance() {
 #[test]
 fn many_queries_at_once_are_answered_as_one_by_one() {
     let temporary = tempfile::tempdir().unwrap();
-    // So few that the index is searched among the queries, and so many that it is not.
+    // With few documents the index is searched among the queries, with many it is not.
     for (count, different, layout) in [
         (300, 100, Layout::Fast),
         (20_000, 5000, Layout::Fast),
@@ -282,7 +282,7 @@ fn many_queries_at_once_are_answered_as_one_by_one() {
 }
 
 #[test]
-fn of_an_id_that_is_built_twice_the_last_counts() {
+fn a_build_keeps_the_last_document_of_an_id() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let method = simhash(64, 3);
@@ -307,7 +307,7 @@ fn of_an_id_that_is_built_twice_the_last_counts() {
 }
 
 #[test]
-fn one_of_two_threads_with_the_same_page_hears_that_it_is_new() {
+fn one_of_two_threads_with_the_same_page_gets_the_verdict_new() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let options = Options {
@@ -321,7 +321,7 @@ fn one_of_two_threads_with_the_same_page_hears_that_it_is_new() {
             let (index, new) = (&index, &new);
             scope.spawn(move || {
                 for number in 0..100u64 {
-                    // The same pages in every thread, under other names; 4 bits apart.
+                    // The same pages in every thread with other ids; 4 bits apart.
                     let sketch = number.wrapping_mul(0x1111_1111_1111_1111).to_le_bytes();
                     let id = [thread.to_le_bytes(), number.to_le_bytes()].concat();
                     let entry = Entry {
@@ -361,6 +361,65 @@ fn one_of_two_threads_with_the_same_page_hears_that_it_is_new() {
     assert_eq!(index.info().documents, 400);
 }
 
+/// Recent documents are stored in chunks of at most 4096.
+#[test]
+fn recent_documents_of_every_chunk_are_found() {
+    const BATCH: u64 = 3000;
+    let temporary = tempfile::tempdir().unwrap();
+    let options = Options {
+        seal_documents: 20_000,
+        ..Options::default()
+    };
+    let directory = temporary.path().join("index");
+    let index = Index::create(&directory, simhash(64, 0), SPEC, &options).unwrap();
+    let sketch = |number: u64| {
+        (number + 1)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .to_le_bytes()
+    };
+    let check = |index: &Index, count: u64| {
+        for number in [0, 1, BATCH - 1, BATCH, 4095, 4096, count - 1] {
+            let (sketch, expected) = (sketch(number), id(number));
+            let query = Query {
+                id: None,
+                sketch: &sketch,
+            };
+            let answer = index.seen(&[query], 2).unwrap().remove(0);
+            assert_eq!(answer.matches.len(), 1);
+            assert_eq!(answer.matches[0].id, expected);
+            assert_eq!(index.document(&expected).unwrap().unwrap().sketch, sketch);
+        }
+        let mut numbers = 0..count;
+        let visit = |entry: &Entry<'_>| {
+            assert_eq!(Some(entry.id), numbers.next().map(id).as_deref());
+            Ok(())
+        };
+        index.for_each(visit).unwrap();
+        assert_eq!(numbers, count..count);
+    };
+    for first in [0, BATCH, 2 * BATCH] {
+        let documents: Vec<_> = (first..first + BATCH).map(|n| (id(n), sketch(n))).collect();
+        let entries = documents.iter().map(|(id, sketch)| Entry {
+            id,
+            sketch,
+            payload: b"",
+        });
+        index.add(&entries.collect::<Vec<_>>(), 1).unwrap();
+    }
+    let last = (id(3 * BATCH), sketch(3 * BATCH));
+    let entry = Entry {
+        id: &last.0,
+        sketch: &last.1,
+        payload: b"",
+    };
+    index.add(&[entry], 1).unwrap();
+    assert_eq!(index.info().recent, 3 * BATCH + 1);
+    check(&index, 3 * BATCH + 1);
+    drop(index);
+    let index = Index::open(&directory, simhash(64, 0), SPEC, &options).unwrap();
+    check(&index, 3 * BATCH + 1);
+}
+
 fn message<T>(result: simtool::Result<T>) -> String {
     result
         .err()
@@ -369,7 +428,7 @@ fn message<T>(result: simtool::Result<T>) -> String {
 }
 
 #[test]
-fn what_is_no_index_or_another_one_is_refused() {
+fn foreign_directories_and_indexes_are_refused() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let method = simhash(64, 3);
@@ -383,7 +442,7 @@ fn what_is_no_index_or_another_one_is_refused() {
     let again = message(Index::create(&directory, method.clone(), SPEC, &options));
     assert!(again.contains("is an index already"), "{again}");
     assert!(open(&directory, method.clone(), SPEC).contains("another process has this index open"));
-    assert_eq!(frozen(&directory).unwrap().spec, SPEC);
+    assert_eq!(parameters(&directory).unwrap().spec, SPEC);
     drop(index);
     let other = open(&directory, method.clone(), "another spec");
     assert!(
@@ -472,7 +531,7 @@ fn wrong_entries_are_refused_and_nothing_is_added() {
 }
 
 #[test]
-fn what_is_intact_of_a_damaged_index_is_rescued() {
+fn intact_documents_of_a_damaged_index_are_rescued() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let method = simhash(64, 3);

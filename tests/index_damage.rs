@@ -1,9 +1,9 @@
-//! One bit of an index is wrong, or the end of a file is missing: the answers are the same, or an
-//! error says so. Never a wrong answer, never a panic.
+//! With a wrong bit or a missing end of a file, an index gives the same answers or an error: never
+//! a wrong answer, never a panic.
 //!
-//! By default one bit of every byte of a segment and of the manifest, and every cut at a few
-//! hundred places; of the database, what there is time for. `cargo test --release --test
-//! index_damage -- --ignored` does every bit of everything.
+//! By default the tests try one bit of every byte of a segment and of the manifest, a few hundred
+//! lengths, and part of the database. `cargo test --release --test index_damage -- --ignored` tries
+//! every bit of every file.
 
 #![allow(clippy::unwrap_used)]
 
@@ -48,7 +48,7 @@ fn make(directory: &Path, method: &Arc<dyn Compare>) -> Model {
     model
 }
 
-/// Everything that an index is asked.
+/// The answers and documents of an index.
 fn ask(
     directory: &Path,
     method: &Arc<dyn Compare>,
@@ -113,7 +113,7 @@ impl Damage {
         std::fs::read(self.whole.join(file)).unwrap()
     }
 
-    /// Puts `bytes` in the place of a file, asks, and puts the file back.
+    /// Replaces a file by `bytes`, queries the index, and restores the file.
     fn with(&mut self, file: &str, bytes: &[u8], what: &str) {
         std::fs::write(self.directory.join(file), bytes).unwrap();
         self.tried += 1;
@@ -163,7 +163,7 @@ fn a_bit_of_a_segment() {
     for place in (0..bytes.len()).step_by(29) {
         damage.flip(SEGMENT, &bytes, 8 * place + place % 8);
     }
-    // What is filled up with zeros is never looked at.
+    // Padding with zeros is never read.
     assert!(damage.noticed > 1000, "{}", damage.noticed);
 }
 
@@ -214,7 +214,7 @@ fn a_bit_of_the_database() {
     assert!(damage.noticed > 100, "{}", damage.noticed);
 }
 
-/// Each thread has an index of its own and its share of the bits and ends.
+/// Each thread has its own index and its share of the bits and ends.
 #[test]
 #[ignore = "takes a quarter of an hour"]
 fn every_bit_and_every_end() {

@@ -1,6 +1,5 @@
-//! Every write, sync, rename, growth and removal fails, once or from then on: what was
-//! acknowledged is there, what was refused is there as a whole or not at all, and questions are
-//! answered all the time.
+//! Every write, sync, rename, growth and removal fails, once or from then on. Acknowledged changes
+//! stay, refused changes are made completely or not at all, and queries are always answered.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,10 +15,10 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 const SPEC: &str = "simhash for faults";
 
-/// So many operations fail in the usual run; all of them in the one that is ignored.
+/// The number of failing operations by default; the ignored test tries all.
 const SAMPLES: u64 = 4;
 
-/// Operations that were asked about, and those that fail.
+/// The count of operations, and the range that fails.
 #[derive(Clone, Default)]
 struct Disk(Arc<(AtomicU64, AtomicU64, AtomicU64)>);
 
@@ -194,7 +193,7 @@ fn with_failing(first: u64, last: u64) -> u64 {
     disk.fail(u64::MAX, u64::MAX);
     let index = Index::open(&directory, method, SPEC, &disk.options()).unwrap();
     possible.assert_one_of_them(&index);
-    // And it goes on.
+    // The index stays usable.
     index.add(&entries(&documents(100)), 3).unwrap();
     index.compact().unwrap();
     assert_eq!(index.check().unwrap().problems, []);
@@ -205,7 +204,7 @@ fn with_failing(first: u64, last: u64) -> u64 {
 fn an_operation_fails_once_or_from_then_on() {
     let operations = with_failing(u64::MAX, u64::MAX);
     assert!(operations > 200, "{operations}");
-    // Each run takes seconds, for what it makes durable.
+    // Each run takes seconds, because of its syncs.
     let step = operations / SAMPLES;
     for number in (0..SAMPLES).map(|sample| sample * step) {
         with_failing(number + step / 3, number + step / 3);

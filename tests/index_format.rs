@@ -111,8 +111,8 @@ fn is_read_and_goes_on(home: &Path) {
     model.assert_same(&index);
 }
 
-/// How `testdata/index-v1-packed` was made, and `index-v1` before. A new version gets a directory of
-/// its own.
+/// Creates `testdata/index-v1-packed`, and created `index-v1` before. A new version gets its own
+/// directory.
 #[test]
 #[ignore = "writes testdata"]
 fn make() {

@@ -1,4 +1,4 @@
-//! One writer at a time, whatever is done to the files of an open index.
+//! One writer at a time, even if files of an open index are removed or replaced.
 
 #![allow(clippy::unwrap_used)]
 
@@ -46,10 +46,10 @@ fn assert_in_use(opened: Result<Index>) {
     );
 }
 
-/// The file `lock` holds nothing, and removing it frees nothing: both writers would lose what the
-/// other one acknowledged.
+/// Removing the empty file `lock` releases no lock: two writers would lose acknowledged additions
+/// of each other.
 #[test]
-fn removing_the_lock_file_lets_no_second_writer_in() {
+fn removing_the_lock_file_admits_no_second_writer() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let index = create(&directory);
@@ -68,7 +68,7 @@ fn removing_the_lock_file_lets_no_second_writer_in() {
             )
             .is_err_and(|error| error.to_string().contains("open"))
         );
-        // The second opener has made the file again.
+        // The second process has created the file again.
     }
     add(&index, "b").unwrap();
     drop(index);
@@ -85,7 +85,7 @@ fn removing_the_lock_file_lets_no_second_writer_in() {
 
 /// The same for an index that is being built.
 #[test]
-fn removing_the_lock_file_lets_no_second_builder_in() {
+fn removing_the_lock_file_admits_no_second_builder() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let begin = || Build::create(&directory, simhash(64, 3), SPEC, &Options::default());
@@ -105,9 +105,9 @@ fn removing_the_lock_file_lets_no_second_builder_in() {
     assert_eq!(build.finish().unwrap().index.info().documents, 1);
 }
 
-/// What is added to a database without a name ends with the process: it is not acknowledged.
+/// An addition to a removed database would end with the process, so it is not acknowledged.
 #[test]
-fn a_database_that_was_removed_or_replaced_takes_nothing_more() {
+fn a_removed_or_replaced_database_refuses_additions() {
     for replaced in [false, true] {
         let temporary = tempfile::tempdir().unwrap();
         let directory = temporary.path().join("index");
@@ -140,7 +140,7 @@ fn a_database_that_was_removed_or_replaced_takes_nothing_more() {
     }
 }
 
-/// Opening a FIFO would wait for its other end, for ever.
+/// Opening a FIFO would wait for its other end forever.
 #[test]
 fn a_fifo_in_the_place_of_a_file_is_an_error() {
     let temporary = tempfile::tempdir().unwrap();

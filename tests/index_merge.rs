@@ -1,4 +1,4 @@
-//! Segments are merged while documents come and go, and what could not be sealed or was lost.
+//! Merges during additions and removals, failed sealing, and lost files.
 
 #![allow(clippy::unwrap_used)]
 
@@ -48,7 +48,7 @@ fn ask(index: &Index, model: &Model, number: u64) {
 }
 
 #[test]
-fn what_comes_and_goes_while_a_segment_is_written_is_not_lost() {
+fn changes_during_a_merge_are_not_lost() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let model = Arc::new(Mutex::new(Model::new(simhash(64, 3))));
@@ -57,14 +57,14 @@ fn what_comes_and_goes_while_a_segment_is_written_is_not_lost() {
     let hook = {
         let (model, place, armed) = (model.clone(), place.clone(), armed.clone());
         move |operation, _: &Path| {
-            // The segment is complete, and not in its place.
+            // The segment is complete, but not published.
             if operation == Operation::Rename && armed.swap(false, SeqCst) {
                 let (index, mut model) = (place.get().unwrap().upgrade().unwrap(), model.lock());
                 let model = model.as_mut().unwrap();
                 for number in [0, 7, 8, 41, 79] {
                     remove(&index, model, number);
                 }
-                // Sealed ones are replaced, and others come.
+                // Sealed documents are replaced, and others are added.
                 for number in [3, 40, 100, 101, 102, 103, 104, 105, 106, 107] {
                     add(&index, model, number, number + 1);
                 }
@@ -105,7 +105,7 @@ fn what_comes_and_goes_while_a_segment_is_written_is_not_lost() {
     model.assert_same(&index);
 }
 
-/// A disk whose segments meet a hook when they are complete, and whose database may fail.
+/// A disk with a hook for complete segments, whose database may fail.
 #[derive(Clone, Default)]
 struct Disk {
     place: Arc<OnceLock<Weak<Index>>>,
@@ -137,7 +137,7 @@ impl Disk {
 }
 
 #[test]
-fn a_merge_outlives_an_addition_that_failed_beside_it() {
+fn a_merge_survives_an_addition_that_fails_meanwhile() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let disk = Disk::default();
@@ -151,7 +151,7 @@ fn a_merge_outlives_an_addition_that_failed_beside_it() {
         };
         fails.store(true, SeqCst);
         assert_eq!(index.add(&[entry], 1).unwrap_err().kind(), ErrorKind::Write);
-        // Nobody opens the database again before the merge does.
+        // The merge is the first to open the database again.
         fails.store(false, SeqCst);
     });
     let mut model = Model::new(simhash(64, 3));
@@ -170,7 +170,7 @@ fn a_merge_outlives_an_addition_that_failed_beside_it() {
 }
 
 #[test]
-fn a_merge_that_fails_is_told_and_hinders_no_addition() {
+fn a_failed_merge_is_reported_and_blocks_no_addition() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let options = Options {
@@ -206,7 +206,7 @@ fn a_merge_that_fails_is_told_and_hinders_no_addition() {
 }
 
 #[test]
-fn several_threads_merge_while_documents_come_and_go() {
+fn several_threads_merge_during_changes() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let options = Options {
@@ -251,7 +251,7 @@ fn several_threads_merge_while_documents_come_and_go() {
 }
 
 #[test]
-fn a_segment_of_which_much_was_removed_is_written_anew() {
+fn a_segment_with_many_removals_is_rewritten() {
     let temporary = tempfile::tempdir().unwrap();
     let options = Options {
         seal_documents: 20,
@@ -285,7 +285,7 @@ fn documents_that_cannot_be_sealed_are_refused_before_they_are_added() {
     let full = Arc::new(AtomicBool::new(true));
     let hook = {
         let full = full.clone();
-        // Small writes still find room.
+        // There is still space for small writes.
         move |operation, path: &Path| match path.extension() {
             Some(part) if part == "part" && operation == Operation::Write && full.load(SeqCst) => {
                 Err(io::ErrorKind::StorageFull.into())
@@ -314,7 +314,7 @@ fn documents_that_cannot_be_sealed_are_refused_before_they_are_added() {
         assert_eq!(index.document(b"one more").unwrap(), None);
         model.assert_same(&index);
     }
-    // What makes room is not refused.
+    // Removals, which free space, are not refused.
     remove(&index, &mut model, 5);
     ask(&index, &model, 6);
     full.store(false, SeqCst);
@@ -325,14 +325,14 @@ fn documents_that_cannot_be_sealed_are_refused_before_they_are_added() {
 }
 
 #[test]
-fn a_lost_manifest_is_restored_and_nothing_is_made_in_its_place() {
+fn a_lost_manifest_is_restored_and_no_index_is_created_in_its_place() {
     let temporary = tempfile::tempdir().unwrap();
     let (directory, options) = (temporary.path().join("index"), Options::default());
     let manifest = directory.join("index.json");
     let mut model = Model::new(simhash(64, 3));
     let index = Index::create(&directory, simhash(64, 3), SPEC, &options).unwrap();
     drop(index);
-    // Nothing was added: what is there is an unfinished index.
+    // Nothing was added: the directory holds an unfinished index.
     std::fs::remove_file(&manifest).unwrap();
     let index = Index::create(&directory, simhash(64, 3), SPEC, &options).unwrap();
     (0..3).for_each(|number| add(&index, &mut model, number, number));

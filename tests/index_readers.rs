@@ -1,4 +1,4 @@
-//! A batch of questions that takes long keeps out neither changes nor other questions.
+//! A long query blocks neither changes nor other queries.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 use simtool::index::{Entry, Index, Options, Query};
 use simtool::sketch::{Compare, Score, Shape};
 
-/// Sketches of one byte, all found by one key. A comparison waits if it is told to.
+/// Sketches of one byte, all found by one key. A comparison blocks on demand.
 struct Waiting {
     armed: AtomicBool,
     reached: Mutex<Sender<()>>,
@@ -61,7 +61,14 @@ fn entry<'a>(id: &'a str, sketch: &'a [u8]) -> Entry<'a> {
 }
 
 #[test]
-fn changes_and_questions_go_on_beside_a_long_batch() {
+fn changes_and_queries_go_on_beside_a_long_query() {
+    // A single query, a small batch and a large one.
+    for queries in [1, 64, 1000] {
+        changes_go_on_beside(queries);
+    }
+}
+
+fn changes_go_on_beside(queries: usize) {
     let temporary = tempfile::tempdir().unwrap();
     let (reached, is_reached) = channel();
     let (end, ended) = channel();
@@ -86,7 +93,7 @@ fn changes_and_questions_go_on_beside_a_long_batch() {
                 id: None,
                 sketch: &[1],
             };
-            index.seen(&[query; 1000], 9).unwrap()
+            index.seen(&vec![query; queries], 9).unwrap()
         }
     });
     is_reached.recv().unwrap();
@@ -109,8 +116,8 @@ fn changes_and_questions_go_on_beside_a_long_batch() {
     });
     let documents = is_done.recv_timeout(Duration::from_secs(60));
     end.send(()).unwrap();
-    assert_eq!(documents, Ok(2), "they wait for the batch");
-    // The batch saw what was there when it began.
+    assert_eq!(documents, Ok(2), "they wait for {queries} queries");
+    // The queries see the state at their beginning.
     for answer in batch.join().unwrap() {
         assert_eq!(answer.matches.len(), 1);
         assert_eq!(answer.matches[0].id, b"first");

@@ -1,5 +1,5 @@
-//! A segment that shrinks while it is mapped: an error, not the end of the process, and no answer
-//! from what is no longer there.
+//! A segment that shrinks while it is mapped gives an error: it does not end the process, and no
+//! answer uses the missing bytes.
 
 #![allow(clippy::unwrap_used)]
 
@@ -40,7 +40,7 @@ fn a_segment_that_shrinks_is_an_error() {
             .iter()
             .map(|sketch| Query { id: None, sketch })
             .collect();
-        // Every block has been found to be right.
+        // Every block is verified.
         let before = index.seen(&queries, 2).unwrap();
         assert!(before.iter().all(|answer| answer.matches.len() == 1));
         let bytes = std::fs::read(&segment).unwrap();

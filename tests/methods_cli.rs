@@ -297,7 +297,7 @@ fn planted_copies_are_found_and_the_same_each_time() {
     ]);
     assert!(tuned.contains("\nRecommended:\n  --method "), "{tuned}");
     // Every setting that is tried has a line.
-    for method in simtool::run::evaluation::CANDIDATES {
+    for method in simtool::jobs::evaluation::CANDIDATES {
         let spec = simtool::sketch::registry::Spec::parse(method).unwrap();
         let name = spec.name();
         let lines = tuned.lines().filter(|line| {

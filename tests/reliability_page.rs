@@ -57,7 +57,7 @@ fn every_test_and_script_named_exists() {
 fn what_does_not_exist_is_found() {
     let spans = "a `tests/nowhere.rs::x` b `tests/reliability_page.rs::complaint` c `word` \
                  `tests/reliability_page.rs::what_does_not_exist_is_found` \
-                 `tests/layers.rs::folders_know_only_what_they_may` ```\n`no/file`\n```";
+                 `tests/layers/main.rs::folders_import_only_what_they_may` ```\n`no/file`\n```";
     let complaints: Vec<String> = code_spans(spans)
         .filter_map(|span| complaint(span, &package()))
         .collect();

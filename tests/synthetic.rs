@@ -9,7 +9,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use simtool::ErrorKind;
 use simtool::corpus::synthetic::{
-    Corpus, Extent, Language, Millionths, Settings, Summary, write_directory,
+    Corpus, CorpusSettings, CorpusSummary, Extent, Language, Millionths, write_directory,
 };
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -21,7 +21,7 @@ const FILES: [&str; 5] = [
     "truth.tsv",
 ];
 
-fn write(settings: &Settings, directory: &Path) -> Summary {
+fn write(settings: &CorpusSettings, directory: &Path) -> CorpusSummary {
     write_directory(&Corpus::new(settings).unwrap(), directory).unwrap()
 }
 
@@ -31,14 +31,14 @@ fn files(directory: &Path) -> Vec<Vec<u8>> {
         .to_vec()
 }
 
-fn generate(settings: &Settings) -> Vec<Vec<u8>> {
+fn generate(settings: &CorpusSettings) -> Vec<Vec<u8>> {
     let directory = tempfile::tempdir().unwrap();
     write(settings, directory.path());
     files(directory.path())
 }
 
-fn small(language: Language) -> Settings {
-    Settings {
+fn small(language: Language) -> CorpusSettings {
+    CorpusSettings {
         extent: Extent::Documents(60),
         words_per_document: 90,
         language,
@@ -46,19 +46,19 @@ fn small(language: Language) -> Settings {
         duplicates: Millionths(300_000),
         rows: 50,
         columns: 70,
-        ..Settings::default()
+        ..CorpusSettings::default()
     }
 }
 
 /// The settings of the command in testdata/README.md.
-fn example() -> Settings {
-    Settings {
+fn example() -> CorpusSettings {
+    CorpusSettings {
         seed: 2026,
         extent: Extent::Documents(150),
         words_per_document: 110,
         rows: 1000,
         columns: 64,
-        ..Settings::default()
+        ..CorpusSettings::default()
     }
 }
 
@@ -114,7 +114,7 @@ fn the_example_in_testdata_is_what_its_command_makes() {
 
 #[test]
 fn threads_change_nothing() {
-    let settings = Settings {
+    let settings = CorpusSettings {
         extent: Extent::Bytes(3 << 20),
         ..small(Language::Mixed)
     };
@@ -133,9 +133,9 @@ fn threads_change_nothing() {
 #[test]
 fn seeds_and_every_setting_of_a_page_change_the_pages() {
     let same = small(Language::English);
-    let pages = |settings: &Settings| generate(settings).swap_remove(0);
+    let pages = |settings: &CorpusSettings| generate(settings).swap_remove(0);
     let reference = pages(&same);
-    let changes: [fn(&mut Settings); 6] = [
+    let changes: [fn(&mut CorpusSettings); 6] = [
         |settings| settings.seed = 2,
         |settings| settings.vocabulary = 1000,
         |settings| settings.exponent = Millionths(900_000),
@@ -151,7 +151,7 @@ fn seeds_and_every_setting_of_a_page_change_the_pages() {
 }
 
 /// Recomputes likeness and label of every row from the text alone.
-fn check_truth(settings: &Settings) {
+fn check_truth(settings: &CorpusSettings) {
     let made = generate(settings);
     let texts: HashMap<String, String> =
         pages(&made[0]).into_iter().chain(pages(&made[1])).collect();
@@ -200,7 +200,7 @@ fn truth_holds() {
 
 #[test]
 fn strengths_give_their_classes() {
-    let settings = Settings {
+    let settings = CorpusSettings {
         words_per_document: 400,
         ..small(Language::English)
     };
@@ -212,7 +212,7 @@ fn strengths_give_their_classes() {
     ];
     for (share, class) in classes.into_iter().chain([(900_000, "distant")]) {
         let strengths = vec![Millionths(share)];
-        let truth = generate(&Settings {
+        let truth = generate(&CorpusSettings {
             strengths,
             ..settings.clone()
         })
@@ -269,9 +269,9 @@ fn hash_table_and_stop_words_have_their_shape() {
 
 #[test]
 fn english_resembles_a_natural_corpus() {
-    let made = generate(&Settings {
+    let made = generate(&CorpusSettings {
         extent: Extent::Bytes(4 << 20),
-        ..Settings::default()
+        ..CorpusSettings::default()
     });
     let text = std::str::from_utf8(&made[0]).unwrap();
     let counts = words(text);
@@ -303,11 +303,11 @@ fn english_resembles_a_natural_corpus() {
 
 #[test]
 fn rare_words_are_new_words() {
-    let settings = Settings {
+    let settings = CorpusSettings {
         extent: Extent::Bytes(2 << 20),
         rare_share: Millionths(500_000),
         duplicates: Millionths(0),
-        ..Settings::default()
+        ..CorpusSettings::default()
     };
     let counts = words(std::str::from_utf8(&generate(&settings)[0]).unwrap());
     let total: u64 = counts.values().sum();
@@ -327,11 +327,11 @@ fn sizes_are_near_the_request() {
         (3_000_000, Language::Chinese),
         (3_000_000, Language::Mixed),
     ] {
-        let settings = Settings {
+        let settings = CorpusSettings {
             extent: Extent::Bytes(bytes),
             words_per_document: 100,
             language,
-            ..Settings::default()
+            ..CorpusSettings::default()
         };
         let found = generate(&settings)[0].len() as u64;
         assert!(
@@ -343,9 +343,9 @@ fn sizes_are_near_the_request() {
 
 #[test]
 fn parameters_out_of_range_are_refused_before_anything_is_written() {
-    let settings = Settings {
+    let settings = CorpusSettings {
         vocabulary: 0,
-        ..Settings::default()
+        ..CorpusSettings::default()
     };
     let error = Corpus::new(&settings).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Parameter);
@@ -359,13 +359,13 @@ fn a_corpus_of_somebody_else_is_not_replaced_and_a_generated_one_is() {
     let corpus = Corpus::new(&small(Language::English)).unwrap();
     let error = write_directory(&corpus, directory.path()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Parameter);
-    assert!(error.to_string().contains("sample.txt is there"), "{error}");
+    assert!(error.to_string().contains("sample.txt exists"), "{error}");
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 
     let own = directory.path().join("new");
     write_directory(&corpus, &own).unwrap();
     write(
-        &Settings {
+        &CorpusSettings {
             seed: 9,
             ..small(Language::English)
         },
@@ -374,7 +374,7 @@ fn a_corpus_of_somebody_else_is_not_replaced_and_a_generated_one_is() {
     assert_eq!(fs::read_dir(&own).unwrap().count(), 5);
     assert!(
         files(&own)
-            == generate(&Settings {
+            == generate(&CorpusSettings {
                 seed: 9,
                 ..small(Language::English)
             })
@@ -412,7 +412,7 @@ proptest! {
             Just(Language::English), Just(Language::Chinese), Just(Language::Mixed)
         ],
     ) {
-        check_truth(&Settings {
+        check_truth(&CorpusSettings {
             seed,
             extent: Extent::Documents(documents),
             words_per_document,

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use ahash::AHashMap;
 use simtool::corpus::form_feed::{Page, pages};
-use simtool::corpus::synthetic::{self, Extent, Settings, write_directory};
+use simtool::corpus::synthetic::{self, CorpusSettings, Extent, write_directory};
 
 /// Larger than second-level caches, small enough to be generated in a second.
 const ARTICLE_BYTES: u64 = 16 << 20;
@@ -24,10 +24,10 @@ pub struct Corpus {
 
 /// The generated corpus, the same on every machine.
 pub static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
-    let settings = Settings {
+    let settings = CorpusSettings {
         extent: Extent::Bytes(ARTICLE_BYTES),
         samples: SAMPLES,
-        ..Settings::default()
+        ..CorpusSettings::default()
     };
     let directory = tempfile::tempdir().unwrap();
     let corpus = synthetic::Corpus::new(&settings).unwrap();

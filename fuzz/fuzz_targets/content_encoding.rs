@@ -28,6 +28,9 @@ macro_rules! finish {
     }};
 }
 
+/// Encodes a text as a whole.
+type Encode = fn(&[u8]) -> io::Result<Vec<u8>>;
+
 fuzz_target!(|input: (u8, u16, &[u8])| {
     let (choice, most, bytes) = (input.0, usize::from(input.1), input.2);
     let names = NAMES[usize::from(choice) % NAMES.len()];
@@ -43,7 +46,7 @@ fuzz_target!(|input: (u8, u16, &[u8])| {
         );
     }
 
-    let encode: [(&str, fn(&[u8]) -> io::Result<Vec<u8>>); 4] = [
+    let encode: [(&str, Encode); 4] = [
         ("gzip", |text| finish!(GzEncoder, text)),
         ("deflate", |text| finish!(ZlibEncoder, text)),
         ("deflate", |text| finish!(DeflateEncoder, text)),

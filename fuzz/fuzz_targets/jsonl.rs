@@ -17,9 +17,11 @@ const REFUSED: [&str; 5] = [
 
 fuzz_target!(|input: (u8, &[u8])| {
     let (settings, bytes) = input;
-    let mut reading = Reading::default();
-    reading.text_field = ["text", "a.b", "a", "id"][usize::from(settings) % 4].into();
-    reading.keep_field = Some("k.n".into());
+    let mut reading = Reading {
+        text_field: ["text", "a.b", "a", "id"][usize::from(settings) % 4].into(),
+        keep_field: Some("k.n".into()),
+        ..Reading::default()
+    };
     if settings & 4 != 0 {
         reading.max_document_bytes = u64::from(settings);
     }
@@ -30,7 +32,11 @@ fuzz_target!(|input: (u8, &[u8])| {
         .map(<[u8]>::to_vec)
         .collect();
     let whole = Vec::new();
-    let body = Body::Bytes { bytes, members, whole };
+    let body = Body::Bytes {
+        bytes,
+        members,
+        whole,
+    };
     let chunk = Chunk {
         source: 3,
         start,

@@ -8,9 +8,9 @@ mod oracle;
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
+use simtool::engine::{Progress, Resources};
+use simtool::jobs::main_job::{Inputs, Job};
 use simtool::kernel::Level;
-use simtool::run::matching::{Inputs, Job};
-use simtool::run::{Progress, Resources};
 
 #[derive(Arbitrary, Debug)]
 struct Case {

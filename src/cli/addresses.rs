@@ -1,4 +1,4 @@
-//! Remote addresses among the flags of all commands: nothing remote is read or written.
+//! Refusal of remote addresses in the flags of all commands.
 
 use std::path::PathBuf;
 
@@ -10,13 +10,13 @@ use simtool::io::remote;
 const OUTPUTS: [&str; 5] = ["copies", "output", "skipped_report", "temp_dir", "to"];
 /// The argument that names an index.
 const INDEX: &str = "index";
-/// The directory of outputs of `generate`; the plain form reads from its own.
+/// The command with an output directory named `dir`, which other commands read from.
 const GENERATED: (&str, &str) = ("generate", "dir");
 
 /// Refuses remote addresses in the flags of `command` that name files or directories.
 ///
 /// # Errors
-/// [`Parameter`](simtool::ErrorKind::Parameter), naming the address and what to do instead.
+/// [`Parameter`](simtool::ErrorKind::Parameter), naming the address and an alternative.
 pub fn refuse(command: &str, matches: &ArgMatches) -> Result<()> {
     for id in matches.ids() {
         let id = id.as_str();

@@ -1,8 +1,8 @@
-//! Bytes and times as people read them: decimal megabytes, and the unit that fits a time.
+//! Bytes and times for the user: decimal megabytes, and the unit that suits a time.
 
 use std::time::Duration;
 
-/// Bytes in megabytes, with one decimal below a hundred of them.
+/// Bytes in megabytes, with one decimal below 100 MB.
 pub fn megabytes(bytes: u64) -> String {
     match bytes {
         0..100_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
@@ -21,7 +21,7 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
-/// The same in at most six characters.
+/// Seconds, minutes, hours or days, in at most six characters.
 pub fn short_duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match time.as_secs() {

@@ -1,16 +1,16 @@
-//! Names that are no command: which one was meant?
+//! Refusal of unknown command names, with a suggestion.
 
 use simtool::{Error, ErrorKind};
 
 /// Commands that some builds lack, and the feature that they need.
 const OPTIONAL: [(&str, &str); 2] = [("index", "index"), ("serve", "serve")];
-/// Words that other tools take for commands, and the flags that are meant.
+/// Words that are commands of other tools, and the flags that correspond to them.
 const FLAGS: [(&str, &str); 1] = [("version", "--version")];
-/// Names at least so similar are suggested.
+/// The least similarity of a name that is suggested.
 const LEAST_SIMILARITY: f64 = 0.8;
 
-/// Why `word` is no command among `names`; `None` if it is one, or if it may be a number or a
-/// flag of the plain form.
+/// The error for `word` if it is not among the command `names`; `None` if it is, or may be a number
+/// or a flag of the plain form.
 pub fn refusal(word: &str, names: &[&str]) -> Option<Error> {
     let is_word = word.starts_with(char::is_alphabetic);
     if !is_word || names.contains(&word) {
@@ -35,7 +35,7 @@ pub fn refusal(word: &str, names: &[&str]) -> Option<Error> {
     Some(Error::new(ErrorKind::Parameter, message))
 }
 
-/// The name that `word` is most like.
+/// The most similar name.
 fn similar<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     let likeness = |name: &str| strsim::jaro_winkler(word, name);
     let best = names
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mistake_is_told_with_what_was_meant() {
+    fn a_mistake_is_answered_with_a_suggestion() {
         let names = ["dedup", "match", "evaluate", "help"];
         let message = |word| refusal(word, &names).map(|error| error.to_string());
         let expected = |text: &str| Some(text.to_owned());

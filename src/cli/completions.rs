@@ -1,10 +1,10 @@
-//! `simtool completions`: what a shell needs to complete our flags.
+//! `simtool completions`: scripts that complete flags in a shell.
 
 use clap::Args;
 use clap_complete::Shell;
 use simtool::Result;
 
-use super::{flags, screen};
+use super::screen;
 
 /// Print a script that completes flags and subcommands in a shell.
 #[derive(Args, Clone, Debug)]
@@ -18,8 +18,8 @@ pub struct CompletionsArgs {
 ///
 /// # Errors
 /// Those of [`screen::print`].
-pub fn run(args: &CompletionsArgs) -> Result<()> {
+pub fn run(args: &CompletionsArgs, mut definition: clap::Command) -> Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut flags::definition(), "simtool", &mut script);
+    clap_complete::generate(args.shell, &mut definition, "simtool", &mut script);
     screen::print(&script)
 }

@@ -1,254 +1,35 @@
-//! `simtool dedup`: which documents of a dump repeat which.
+//! `simtool dedup`: finds and removes the near-duplicates of a dump.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
 use simtool::corpus::{Discovery, Reading, Source};
 use simtool::dedup::keep::Policy;
-use simtool::run::Progress;
-use simtool::run::dedup::{
-    Against, Begun, ClusterRule, DumpSettings, Job, KnownDocuments, PairForms, Place,
-    SkippedRecords, Summary, Verification, WriteMode,
+use simtool::engine::Progress;
+use simtool::jobs::dedup::{
+    Against, BeginOutcome, ClusterRule, DumpSettings, Invocation, Job, KnownDocuments, PairForms,
+    SkippedRecords, Summary, Verification, Warning, WriteMode,
 };
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
+use super::dedup_flags::{DedupArgs, PairsName, Rule, SkippedName, WriteName};
 use super::effect::{WordFlags, check_words};
 use super::exit::Finish;
-use super::found::discover_all;
+use super::found::{check_text_field, find, warn_of_patterns};
 #[cfg(feature = "index")]
 use super::index;
-use super::log::{Form, LogArgs};
-use super::matching::SummaryForm;
-use super::max_skipped::MaxSkipped;
-use super::method_flags::{MethodArgs, check_verification};
-use super::reading_flags::ReadingArgs;
-use super::resource_flags::ResourceArgs;
+use super::log::{Form, SummaryForm};
+use super::method_flags::check_verification;
 use super::visible::visible_path;
 use super::watch::Watch;
-use super::{forecast, interrupt, message, outcome, timings, values};
-
-/// The flags of `simtool dedup`.
-///
-/// Finds near-duplicate documents in dumps of any size, on one machine and within a memory bound.
-/// Every document that goes was compared, shingle by shingle, with the one that stays. Interrupted
-/// runs go on where they stopped when the same command is given again.
-#[derive(Args, Clone, Debug)]
-#[command(
-    about = "Find and remove near-duplicate documents of a dump",
-    after_long_help = EXAMPLES
-)]
-pub struct DedupArgs {
-    /// Files, directories, patterns, or - for standard input: JSON Lines, WARC, WET, Parquet,
-    /// form-feed text or plain files, also compressed with gzip or zstd
-    #[arg(value_name = "INPUT", required_unless_present = "files_from")]
-    pub inputs: Vec<PathBuf>,
-
-    /// Directory of the output; an unfinished run there is continued, a finished one is not repeated
-    #[arg(short, long, value_name = "DIR")]
-    pub output: PathBuf,
-
-    /// Files that list inputs, one a line
-    #[arg(long, value_name = "LIST", help_heading = "Input")]
-    pub files_from: Vec<PathBuf>,
-
-    /// Remove also what repeats a document of these inputs, which stay as they are
-    #[cfg_attr(
-        feature = "index",
-        doc = "",
-        doc = "Or what this index (simtool index) has seen: method, tokenizer, stop words and part \
-               of a page are those of the index then, and what goes for one of its documents is not \
-               verified, as it keeps no texts"
-    )]
-    #[arg(long, value_name = "INPUT", num_args = 1.., help_heading = "Input")]
-    pub against: Vec<PathBuf>,
-
-    /// Remove only what repeats a document of --against, no duplicates within the input
-    #[arg(long, requires = "against", help_heading = "Input")]
-    pub against_only: bool,
-
-    #[command(flatten)]
-    pub reading: ReadingArgs,
-
-    #[command(flatten)]
-    pub method: MethodArgs,
-
-    /// Which copy stays: first, longest, newest, shortest-url, field:NAME (the one with the largest
-    /// value of this field) or smallest:NAME
-    #[arg(
-        long, value_name = "POLICY", default_value = "first",
-        value_parser = values::policy(policy), hide_possible_values = true,
-        help_heading = "Decision"
-    )]
-    pub keep: Policy,
-
-    /// Keep a copy for every site
-    #[arg(long, value_name = "GROUP", help_heading = "Decision")]
-    pub keep_per: Option<Group>,
-
-    /// Keep no copy of what occurs more than once
-    #[arg(long, conflicts_with = "against", help_heading = "Decision")]
-    pub drop_all: bool,
-
-    /// What copies of copies are: star compares every document that goes with the one that stays
-    /// [default: star]
-    #[arg(long, value_name = "RULE", help_heading = "Decision")]
-    pub cluster: Option<Rule>,
-
-    /// What to write besides the reports
-    #[arg(
-        long,
-        value_name = "WHAT",
-        default_value = "none",
-        help_heading = "Output"
-    )]
-    pub write: WriteName,
-
-    /// What kept and annotated do with records that could not be read [default: keep]
-    #[arg(long, value_name = "WHAT", help_heading = "Output")]
-    pub skipped: Option<SkippedName>,
-
-    /// Compress the files of kept and annotated anew: gzip 0 to 9, zstd 1 to 19 [default: members
-    /// that stay as they are are copied; others get gzip 6, zstd 3]
-    #[arg(long, value_name = "LEVEL", help_heading = "Output")]
-    pub compression_level: Option<u32>,
-
-    /// Further forms of the list of pairs
-    #[arg(
-        long,
-        value_name = "FORMS",
-        value_delimiter = ',',
-        help_heading = "Output"
-    )]
-    pub pairs: Vec<PairsName>,
-
-    /// List what the method proposed and verification refused (refused.jsonl, at most 20 pairs for a
-    /// document)
-    #[arg(long, help_heading = "Output")]
-    pub refused: bool,
-
-    /// Replace what an earlier run made in the output directory, finished or not
-    #[arg(long, help_heading = "Output")]
-    pub restart: bool,
-
-    #[command(flatten)]
-    pub resources: ResourceArgs,
-
-    /// Print a summary on standard error: the usual line, or summary.json
-    #[arg(
-        long, value_name = "FORM", num_args = 0..=1, require_equals = true,
-        default_missing_value = "text", help_heading = "Reports"
-    )]
-    pub summary: Option<SummaryForm>,
-
-    /// Print time, bytes and rate of each stage on standard error
-    #[arg(long, help_heading = "Reports")]
-    pub timings: bool,
-
-    #[command(flatten)]
-    pub log: LogArgs,
-
-    /// Nothing on standard error but errors: no plan, no progress, no result
-    #[arg(long, conflicts_with_all = ["summary", "timings"], help_heading = "Reports")]
-    pub quiet: bool,
-
-    /// Exit with code 3 only if more documents than this were skipped, of the input or of
-    /// --against: COUNT or PERCENT% [default: 0]
-    #[arg(
-        long,
-        value_name = "LIMIT",
-        default_value = "0",
-        hide_default_value = true,
-        help_heading = "Reports"
-    )]
-    pub max_skipped: MaxSkipped,
-
-    /// Say what would be done, and how long it would take, and stop
-    #[arg(long, help_heading = "Reports")]
-    pub dry_run: bool,
-}
-
-const EXAMPLES: &str = "\
-Examples:
-  simtool dedup crawl/*.jsonl.gz -o out
-          Which documents repeat which: out/duplicates.jsonl, out/clusters.jsonl, out/summary.json
-  simtool dedup CC-MAIN-*.warc.wet.gz -o out --write kept --memory 4G
-          The dump without duplicates, in out/kept
-  simtool dedup dump --method minhash --similarity 0.7 -o out
-          All files of a directory; pairs that share seven tenths of their shingles
-  simtool dedup new.jsonl --against old.jsonl -o out --write kept
-          What is new, each document once
-  simtool dedup new.jsonl --against seen -o out --write kept
-          What an index does not know (simtool index), by its method, each document once
-  simtool dedup dump.parquet --text-field body.text --id-field doc_id --keep newest -o out
-
-Exit codes:
-  0 complete, 2 an error and nothing published, 3 published but more input was skipped than
-  --max-skipped allows, 130 interrupted: the same command goes on.";
-
-macro_rules! names {
-    ($(#[$about:meta])* $name:ident: $($(#[$doc:meta])* $variant:ident),+) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-        pub enum $name { $($(#[$doc])* $variant),+ }
-    };
-}
-
-names!(
-    /// The values of --keep-per.
-    Group:
-    /// The host of the URL
-    Site
-);
-names!(
-    /// The values of --cluster.
-    Rule:
-    /// Around the copy that stays
-    Star,
-    /// Whatever a chain of duplicates leads to
-    Components
-);
-names!(
-    /// The values of --pairs.
-    PairsName:
-    /// duplicates.csv
-    Csv,
-    /// duplicates.parquet
-    Parquet
-);
-names!(
-    /// The values of --write.
-    WriteName:
-    /// Nothing
-    None,
-    /// The ids of what stays
-    Ids,
-    /// The input without duplicates, in its own format
-    Kept,
-    /// The input with a mark on each duplicate
-    Annotated
-);
-
-names!(
-    /// The values of --skipped.
-    SkippedName:
-    /// They stay as they are
-    Keep,
-    /// They are left out
-    Drop
-);
-
-/// Parses the value of --keep; the message is for clap.
-fn policy(text: &str) -> std::result::Result<Policy, String> {
-    Policy::parse(text).map_err(|error| error.to_string())
-}
+use super::{forecast, interrupt, message, outcome, timings};
 
 /// Deduplicates and publishes.
 ///
 /// # Errors
-/// Whatever stands in the way.
+/// Those of the flags, of the inputs and of the job.
 pub fn run(args: &DedupArgs) -> Result<Finish> {
     let begin = Instant::now();
     let own = || {
@@ -272,20 +53,26 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     refuse_own_input(args)?;
     let mut reading = job.reading.clone();
     reading.files.except_directory = Some(args.output.clone());
-    let find = |inputs: &[PathBuf], lists| discover_all(inputs, lists, &reading, args.quiet);
     let Discovery {
         sources,
         left_out,
         mut excepted,
-    } = find(&args.inputs, &args.files_from)?;
+        unmatched,
+    } = find(&args.inputs, &args.files_from, &reading)?;
+    let mut unmatched = vec![unmatched];
     let references = match (known, args.against.as_slice()) {
         (Some(_), _) | (None, []) => Vec::new(),
         (None, paths) => {
-            let found = find(paths, &[])?;
+            let found = find(paths, &[], &reading)?;
             excepted.extend(found.excepted);
+            unmatched.push(found.unmatched);
             found.sources
         }
     };
+    warn_of_patterns(&unmatched);
+    for sources in [&references, &sources] {
+        check_text_field(sources, &reading)?;
+    }
     refuse_removed_input(args, &excepted)?;
     let also_read: Vec<PathBuf> = args
         .files_from
@@ -296,7 +83,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     let resources = args
         .resources
         .resources(args.reading.max_document, args.output.join(".simtool"))?;
-    let place = Place {
+    let invocation = Invocation {
         against: match &known {
             Some(known) => Against::Known(*known),
             None if references.is_empty() => Against::Itself,
@@ -309,28 +96,28 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
         restart: args.restart,
     };
     let log = args.log.log(args.quiet);
-    check_output(args, &job, &place)?;
+    check_output(args, &job, &invocation)?;
     if args.dry_run {
-        job.check_beginning(&place, &resources)?;
-        let estimate = job.estimate(&place, &resources)?;
+        job.check_beginning(&invocation, &resources)?;
+        let estimate = job.estimate(&invocation, &resources)?;
         message::write(&match log.form {
-            Form::Json => forecast::json(&estimate, &place, &resources),
-            _ => forecast::text(&job, &place, &resources, &estimate),
+            Form::Json => forecast::json(&estimate, &invocation, &resources),
+            _ => forecast::text(&job, &invocation, &resources, &estimate),
         });
         return Ok(Finish::Complete);
     }
-    let unfinished = match job.begin(&place, &resources)? {
-        Begun::Complete(summary) => return complete(&summary, args, begin.elapsed()),
-        Begun::Unfinished(unfinished) => unfinished,
+    let unfinished = match job.begin(&invocation, &resources)? {
+        BeginOutcome::Complete(summary) => return complete(&summary, args, begin.elapsed()),
+        BeginOutcome::Unfinished(unfinished) => unfinished,
     };
     if let Some(warning) = unfinished.warning() {
         message::say(warning);
     }
     unfinished.found().into_iter().for_each(message::say);
     let progress = Arc::new(Progress::new());
-    let plan = forecast::expect(&job, &place, &resources, log, &progress)?;
+    let plan = forecast::expect(&job, &invocation, &resources, log, &progress)?;
     let stoppable = interrupt::stoppable(&progress);
-    let watch = Watch::start(&progress, log, plan.told);
+    let watch = Watch::start(&progress, log, plan.first_text);
     let outcome = unfinished.run(&progress);
     drop(watch);
     let has_stream = sources.iter().chain(&references).any(Source::is_stream);
@@ -339,6 +126,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     say_what_stays(&args.output);
 
     let time = begin.elapsed();
+    warn(&summary);
     if args.timings {
         message::write(&timings::table(&progress.finished(), time));
     }
@@ -349,11 +137,10 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
             &outcome::json(&summary, time, plan.time),
         ),
     }
-    warn(&summary);
     Ok(finish(&summary, args))
 }
 
-/// How a run ends: the limit holds for the input and for the documents of `--against`, each.
+/// The result of the command; the limit applies to the input and to `--against` separately.
 fn finish(summary: &Summary, args: &DedupArgs) -> Finish {
     args.max_skipped.finish(&[
         (summary.skipped(), summary.seen()),
@@ -361,19 +148,30 @@ fn finish(summary: &Summary, args: &DedupArgs) -> Finish {
     ])
 }
 
+/// Writes the warnings, with flags where the library names settings.
 fn warn(summary: &Summary) {
-    for warning in &summary.warnings {
-        message::warn(&warning.message);
+    for Warning {
+        setting, message, ..
+    } in &summary.warnings
+    {
+        let flag = match setting.as_str() {
+            "keep_per_site" => "--keep-per site".to_owned(),
+            name => format!("--{}", name.replace('_', "-")),
+        };
+        match message.strip_prefix(setting.as_str()) {
+            Some(what) => message::warn(&format!("{flag}{what}")),
+            None => message::warn(message),
+        }
     }
 }
 
-/// Refuses flags without effect on a run by `method`.
+/// Refuses flags without effect on a run with `method`.
 fn check_effect(args: &DedupArgs, method: &Spec) -> Result<()> {
     let name = method.name();
     if args.cluster.is_some() {
         check_verification("--cluster", &name)?;
     }
-    // Verification reads words, whatever the method reads.
+    // Verification reads words even if the method does not.
     let is_unverified = check_verification("--tokenizer", &name).is_err();
     let words = WordFlags {
         tokenizer: args.reading.tokenizer.is_some() && is_unverified,
@@ -382,7 +180,7 @@ fn check_effect(args: &DedupArgs, method: &Spec) -> Result<()> {
     check_words(std::slice::from_ref(method), words)
 }
 
-/// What the flags ask for, by a method.
+/// The job that the flags describe, with the given method.
 fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
     let tokenizer = args.reading.tokenizer();
     let keep_field = match &args.keep {
@@ -424,8 +222,9 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
     })
 }
 
-/// The end of a command whose output is complete already: it says what the run said that made it.
+/// Reports output that was complete already, like the run that wrote it.
 fn complete(summary: &Summary, args: &DedupArgs, time: Duration) -> Result<Finish> {
+    warn(summary);
     if args.summary == Some(SummaryForm::Json) {
         message::write(&published(&args.output)?);
     } else {
@@ -437,22 +236,21 @@ fn complete(summary: &Summary, args: &DedupArgs, time: Duration) -> Result<Finis
         let fields = outcome::json(summary, time, None);
         log.result(&outcome::counts(summary), &fields);
     }
-    warn(summary);
     Ok(finish(summary, args))
 }
 
-/// Says what stays in the work directory of a finished run: it is not simtool's.
+/// Reports the work directory if it is kept because it has files that are not simtool's.
 fn say_what_stays(out: &Path) {
     let directory = out.join(".simtool");
     if directory.exists() {
         message::say(&format!(
-            "{}: stays, because it holds files that simtool did not make",
+            "{}: kept, because it has files that simtool did not write",
             directory.display()
         ));
     }
 }
 
-/// How kept and annotated are written.
+/// The settings for `kept` and `annotated`.
 fn dump_settings(args: &DedupArgs) -> Result<DumpSettings> {
     let has_files = matches!(args.write, WriteName::Kept | WriteName::Annotated);
     let given = [
@@ -472,8 +270,8 @@ fn dump_settings(args: &DedupArgs) -> Result<DumpSettings> {
     })
 }
 
-/// Refuses an output directory that is an input as well: a repeated run would read its own output.
-/// The output of an earlier run, as in `dedup * -o out`, is left out instead.
+/// Refuses an output directory that is also an input: a repeated run would read its own output. The
+/// output of an earlier run, as in `dedup * -o out`, is left out instead.
 fn refuse_own_input(args: &DedupArgs) -> Result<()> {
     let real = |path: &Path| path.canonicalize().ok();
     let Some(out) = real(&args.output) else {
@@ -485,14 +283,14 @@ fn refuse_own_input(args: &DedupArgs) -> Result<()> {
         .any(|name| out.join(name).exists());
     match args.inputs.iter().find(is_output) {
         Some(path) if !is_known => {
-            let message = "is an input and the output directory (name another place with --output)";
+            let message = "is an input and the output directory (choose another --output)";
             Err(Error::new(ErrorKind::Parameter, message).in_file(path))
         }
         _ => Ok(()),
     }
 }
 
-/// Refuses to restart in a directory that is named as an input: it would be emptied, not read.
+/// Refuses to restart in a directory that is named as an input: it would be removed, not read.
 fn refuse_removed_input(args: &DedupArgs, excepted: &[PathBuf]) -> Result<()> {
     match excepted.first() {
         Some(path) if args.restart => {
@@ -505,39 +303,38 @@ fn refuse_removed_input(args: &DedupArgs, excepted: &[PathBuf]) -> Result<()> {
 }
 
 /// Refuses outputs that would replace a file that the command reads.
-fn check_output(args: &DedupArgs, job: &Job, place: &Place<'_>) -> Result<()> {
-    let sources = place.sources.iter().chain(place.against.documents());
+fn check_output(args: &DedupArgs, job: &Job, invocation: &Invocation<'_>) -> Result<()> {
+    let sources = invocation
+        .sources
+        .iter()
+        .chain(invocation.against.documents());
     let mut files = args.reading.files(sources);
     args.files_from.iter().for_each(|list| files.add(list));
-    if let Against::Known(_) = place.against {
+    if let Against::Known(_) = invocation.against {
         let indices = args.against.iter();
         indices.for_each(|index| files.add_directory(index));
     }
-    let mut outputs = job.outputs(place.sources)?.into_iter();
+    let mut outputs = job.outputs(invocation.sources)?.into_iter();
     outputs.try_for_each(|name| files.claim(&args.output.join(name), "--output"))
 }
 
-/// The published summary, as it is.
+/// The contents of the published summary.
 fn published(out: &Path) -> Result<String> {
     let path = out.join("summary.json");
-    std::fs::read_to_string(&path).map_err(|cause| {
-        Error::new(ErrorKind::Read, "cannot be read")
-            .in_file(path)
-            .caused_by(cause)
-    })
+    std::fs::read_to_string(&path).map_err(|cause| Error::unreadable(path, cause))
 }
 
-/// Says how to go on.
+/// Adds how to continue to the error of an interruption.
 fn explain_stop(error: Error, args: &DedupArgs, has_stream: bool) -> Error {
     match error.kind() {
         ErrorKind::Interrupted if has_stream => {
             let message = "interrupted: standard input and pipes cannot be read again, so the same \
-                           command begins anew";
+                           command starts from the beginning";
             Error::new(ErrorKind::Interrupted, message)
         }
         ErrorKind::Interrupted => {
             let message = format!(
-                "interrupted: the same command goes on from what {} holds",
+                "interrupted: the same command resumes from {}",
                 args.output.join(".simtool").display()
             );
             Error::new(ErrorKind::Interrupted, message)

@@ -1,13 +1,13 @@
-//! Flags that have no effect with the methods that are asked for: they are refused.
+//! Refusal of flags that have no effect with the requested methods.
 
+use simtool::engine::methods::{Common, preview};
 use simtool::kernel::Level;
-use simtool::run::methods::{Common, preview};
 use simtool::sketch::registry::{Spec, Unit};
 use simtool::sketch::{Method, Needs};
 use simtool::text::{Choice, WordSet};
 use simtool::{Error, ErrorKind, Result};
 
-/// Which of the flags about words are given.
+/// Which flags about words are given.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WordFlags {
     /// `--tokenizer`.
@@ -40,13 +40,13 @@ pub fn check_words(methods: &[Spec], given: WordFlags) -> Result<()> {
     Ok(())
 }
 
-/// The refusal of a flag that the method `name` does not use.
+/// The error for a flag that the method `name` does not use.
 pub fn no_effect(flag: &str, name: &str, why: &str) -> Error {
     let message = format!("{flag} has no effect with --method {name}: {why}");
     Error::new(ErrorKind::Parameter, message)
 }
 
-/// A method before it knows a collection.
+/// A method without corpus statistics.
 ///
 /// # Errors
 /// Those of its parameters.

@@ -1,4 +1,4 @@
-//! `simtool evaluate`: how good are methods on your documents?
+//! `simtool evaluate`: measures methods on the user's documents.
 
 use std::fs;
 use std::io::Write;
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use simtool::corpus;
+use simtool::engine::Progress;
+use simtool::engine::collection::Inputs;
 use simtool::evaluate::{EvaluationSettings, Proportion};
 use simtool::io::AtomicFile;
+use simtool::jobs::evaluation::{Job, NamedFile, Planting, Report, TruthSource};
 use simtool::report::evaluation::{self, Page};
-use simtool::run::Progress;
-use simtool::run::collection::Inputs;
-use simtool::run::evaluation::{Job, Named, Planting, Report, Source};
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
@@ -53,11 +53,11 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "NAME=VALUES", help_heading = "Methods")]
     sweep: Vec<String>,
 
-    /// Score what another tool found: a file of pairs, or a duplicates.jsonl
+    /// Score the results of another tool: a file of pairs, or a duplicates.jsonl
     #[arg(long, value_name = "FILE", help_heading = "Methods")]
     matches: Vec<PathBuf>,
 
-    /// Also tell at which threshold each method has this precision
+    /// Also print the threshold at which each method has this precision
     #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Report")]
     precision: Option<Proportion>,
 
@@ -102,25 +102,21 @@ pub struct EvaluateArgs {
     quiet: bool,
 }
 
-/// Where the truth comes from.
+/// The flags of the truth.
 #[derive(Args, Clone, Debug)]
+#[command(group(ArgGroup::new("truth").args(["pairs", "clusters", "planted"]).required(true)))]
 pub struct TruthArgs {
-    /// Pairs with labels: a header a, b, label, and a pair a line, tabs between; the labels
-    /// unrelated and 0 are not to be found
-    #[arg(long, value_name = "FILE", help_heading = "Truth", required_unless_present_any = ["clusters", "planted"])]
+    /// Pairs with labels: a header a, b, label, and a pair a line, separated by tabs; pairs
+    /// labelled unrelated or 0 should not be found
+    #[arg(long, value_name = "FILE", help_heading = "Truth")]
     pub pairs: Option<PathBuf>,
 
     /// Clusters: a clusters.jsonl, or id and cluster a line
-    #[arg(
-        long,
-        value_name = "FILE",
-        help_heading = "Truth",
-        conflicts_with = "pairs"
-    )]
+    #[arg(long, value_name = "FILE", help_heading = "Truth")]
     clusters: Option<PathBuf>,
 
-    /// No truth at hand: make copies of known strength of some documents, and draw unrelated pairs
-    #[arg(long, help_heading = "Truth", conflicts_with_all = ["pairs", "clusters"])]
+    /// Without a truth: make copies of known strength of some documents, and draw unrelated pairs
+    #[arg(long, help_heading = "Truth")]
     planted: bool,
 
     /// How many documents are copied, and how many unrelated pairs are drawn
@@ -130,16 +126,16 @@ pub struct TruthArgs {
     )]
     copied: usize,
 
-    /// What the copies and the draws depend on [default: 1]
+    /// The seed of the copies and the draws [default: 1]
     #[arg(long, value_name = "NUMBER", help_heading = "Truth")]
     seed: Option<u64>,
 
-    /// Pairs that are not listed are not to be found
+    /// Pairs that are not listed should not be found
     #[arg(long, help_heading = "Truth", conflicts_with = "planted")]
     pub closed_world: bool,
 
-    /// Score the listed pairs only, without asking each method for all pairs of the collection: no
-    /// clusters, no unlisted false hits
+    /// Score the listed pairs only, without searching all pairs of the collection with each method:
+    /// no clusters, no unlisted false hits
     #[arg(long, help_heading = "Truth", conflicts_with = "closed_world")]
     listed_only: bool,
 }
@@ -147,17 +143,17 @@ pub struct TruthArgs {
 const EXAMPLES: &str = "\
 Examples:
   simtool evaluate docs.jsonl --pairs pairs.tsv
-          The usual methods
+          The default methods
   simtool evaluate docs.jsonl --pairs pairs.tsv --method simhash --method spot-signatures -o report
-          Two methods, and a page to look at: report/evaluation.html
+          Two methods, and a page for a browser: report/evaluation.html
   simtool evaluate docs.jsonl --pairs pairs.tsv --method simhash --sweep features=1..4 --precision 0.99
-          Four settings, and the threshold of each that keeps 99 % of its hits right
+          Four settings, and the threshold of each at which 99 % of its hits are right
   simtool evaluate crawl/*.wet.gz --planted --copied 500
-          No truth: recall by kind and strength of edits on your own documents
+          Without a truth: recall by kind and strength of edits on your own documents
   simtool evaluate docs.jsonl --pairs pairs.tsv --matches other-tool.tsv
-          Another tool beside the usual methods";
+          Another tool beside the default methods";
 
-/// What is tried unless told otherwise.
+/// The default methods.
 const USUAL: [&str; 5] = [
     "simhash",
     "shingle-simhash",
@@ -165,9 +161,9 @@ const USUAL: [&str; 5] = [
     "shingles",
     "text-profile",
 ];
-/// More settings than this are a mistake.
+/// The most settings; more are probably a mistake.
 const MOST_METHODS: usize = 1000;
-/// The files of the report; the page comes last.
+/// The files of the report; the page is written last.
 const REPORT_FILES: [&str; 5] = [
     "evaluation.json",
     "methods.csv",
@@ -175,13 +171,13 @@ const REPORT_FILES: [&str; 5] = [
     "scores.csv",
     "evaluation.html",
 ];
-/// Bytes of a text of a mistake that the page shows.
+/// The most bytes of a text that the page shows for a mistake.
 const LONGEST_TEXT: usize = 4000;
 
 /// Evaluates and reports.
 ///
 /// # Errors
-/// Whatever stands in the way.
+/// Those of the flags, of the inputs and of the job.
 pub fn run(args: &EvaluateArgs) -> Result<Finish> {
     let begin = Instant::now();
     let methods = methods(&args.method, &args.sweep)?;
@@ -230,16 +226,13 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
             report.documents + report.skipped
         ));
     }
-    Ok(match report.skipped {
-        0 => Finish::Complete,
-        _ => Finish::Skipped,
-    })
+    Ok(Finish::of_skipped(report.skipped))
 }
 
-/// Runs a job over the inputs, watched and stoppable.
+/// Runs a job over the inputs with progress and interruption.
 ///
 /// # Errors
-/// Those of the flags, of finding the inputs, of `check`, which sees them, and of the job.
+/// Those of the flags, of finding the inputs, of `check` on these, and of the job.
 pub fn report(
     job: &Job,
     inputs: &[PathBuf],
@@ -249,19 +242,21 @@ pub fn report(
     check: &dyn Fn(&[corpus::Source]) -> Result<()>,
 ) -> Result<(Report, Arc<Progress>)> {
     check_words(&job.methods, reading.word_flags())?;
-    let manner = reading.manner()?;
+    let input_settings = reading.input_settings()?;
     let resources = resources.resources(reading.max_document, std::env::temp_dir())?;
-    let sources = files(inputs, &manner.reading)?;
+    let [sources] = files([inputs], &input_settings.reading)?;
     check(&sources)?;
     let progress = Arc::new(Progress::new());
     let _stoppable = interrupt::stoppable(&progress);
-    let _watch = Watch::start(&progress, log, None);
+    let watch = Watch::start(&progress, log, None);
     let report = job.run(Inputs {
         sources: &sources,
-        manner: &manner,
+        settings: &input_settings,
         resources: &resources,
         progress: &progress,
     })?;
+    drop(watch);
+    message::warn_of_doubts(&report.doubts, &sources);
     Ok((report, progress))
 }
 
@@ -279,15 +274,15 @@ impl EvaluateArgs {
 }
 
 impl TruthArgs {
-    /// What the copies and the draws depend on.
+    /// The seed of the copies and the draws.
     pub fn seed(&self) -> u64 {
         self.seed.unwrap_or(1)
     }
 
-    /// Refuses a seed of which nothing depends, of a command that draws no documents.
+    /// Refuses a seed without effect, in a command that draws no documents.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if there are no copies.
+    /// [`ErrorKind::Parameter`] if no copies are made.
     pub fn check_seed(&self) -> Result<()> {
         match self.seed {
             Some(_) if !self.planted => {
@@ -298,20 +293,20 @@ impl TruthArgs {
         }
     }
 
-    /// Whether the truth says of pairs that it does not list that they are not to be found.
+    /// Whether pairs that the truth does not list should not be found.
     pub fn knows_unlisted(&self) -> bool {
         self.closed_world || self.clusters.is_some()
     }
 
-    /// The truth, its file read.
+    /// The truth, with its file read.
     ///
     /// # Errors
     /// [`ErrorKind::Read`].
-    pub fn source(&self) -> Result<Source> {
+    pub fn source(&self) -> Result<TruthSource> {
         Ok(match (&self.pairs, &self.clusters) {
-            (Some(path), _) => Source::Pairs(named(path)?),
-            (None, Some(path)) => Source::Clusters(named(path)?),
-            (None, None) => Source::Planted(Planting {
+            (Some(path), _) => TruthSource::Pairs(named(path)?),
+            (None, Some(path)) => TruthSource::Clusters(named(path)?),
+            (None, None) => TruthSource::Planted(Planting {
                 documents: self.copied,
                 seed: self.seed(),
             }),
@@ -319,22 +314,18 @@ impl TruthArgs {
     }
 }
 
-fn named(path: &Path) -> Result<Named> {
-    let bytes = fs::read(path).map_err(|cause| {
-        Error::new(ErrorKind::Read, "cannot be read")
-            .in_file(path)
-            .caused_by(cause)
-    })?;
-    Ok(Named {
+fn named(path: &Path) -> Result<NamedFile> {
+    let bytes = fs::read(path).map_err(|cause| Error::unreadable(path, cause))?;
+    Ok(NamedFile {
         path: path.to_owned(),
         bytes,
     })
 }
 
-/// The methods that are asked for, with every combination of the values to be tried.
+/// The requested methods, with every combination of the values to try.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] for methods, parameters and values that there are not, and for too many
+/// [`ErrorKind::Parameter`] for unknown methods, parameters and values, and for too many
 /// combinations.
 pub fn methods(asked: &[String], sweeps: &[String]) -> Result<Vec<Spec>> {
     let usual = || USUAL.map(str::to_owned).to_vec();
@@ -373,7 +364,7 @@ pub fn methods(asked: &[String], sweeps: &[String]) -> Result<Vec<Spec>> {
     texts.iter().map(|text| Spec::parse(text)).collect()
 }
 
-/// Name and values of `name=1,2,3` or `name=1..3`.
+/// The name and the values of `name=1,2,3` or `name=1..3`.
 fn swept(sweep: &str) -> Result<(String, Vec<String>)> {
     let refuse = || {
         let message = format!("--sweep {sweep}: expected NAME=1,2,3 or NAME=1..3");
@@ -470,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_tried_with_every_method_that_has_them() {
+    fn values_are_tried_with_every_method_that_has_the_parameter() {
         let tried = names(
             &["simhash:bits=128", "exact"],
             &["features=1..2", "distance=3,5"],

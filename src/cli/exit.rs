@@ -1,4 +1,4 @@
-//! How the process ends.
+//! Exit codes of the process.
 
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::process::ExitCode;
@@ -14,23 +14,33 @@ const SKIPPED: u8 = 3;
 /// Stopped by a signal.
 pub const INTERRUPTED: u8 = 130;
 
-/// How a command ends that succeeds.
+/// The result of a successful command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
-    /// With everything.
+    /// All input was used.
     Complete,
-    /// With all but some of the input, which is listed in the output.
+    /// Some input was skipped, and is listed in the output.
     Skipped,
 }
 
-/// Runs the command; what goes wrong becomes a message and an exit code, a panic too.
+impl Finish {
+    /// The result of a command that skipped this number of documents.
+    pub fn of_skipped(documents: u64) -> Finish {
+        match documents {
+            0 => Finish::Complete,
+            _ => Finish::Skipped,
+        }
+    }
+}
+
+/// Runs the command; errors and panics become a message and an exit code.
 pub fn with(command: impl FnOnce() -> Result<Finish>) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         if let Some(text) = internal_error(info) {
             message::error(&text);
         }
     }));
-    // What a panic leaves behind is dropped, never looked at.
+    // Data that a panic leaves incomplete is dropped, never used.
     match panic::catch_unwind(AssertUnwindSafe(command)) {
         Ok(Ok(Finish::Complete)) => ExitCode::SUCCESS,
         Ok(Ok(Finish::Skipped)) => ExitCode::from(SKIPPED),
@@ -42,7 +52,7 @@ pub fn with(command: impl FnOnce() -> Result<Finish>) -> ExitCode {
     }
 }
 
-/// What to say of a panic; nothing if it becomes an error of a damaged document.
+/// The message for a panic; `None` if it becomes an error of a damaged document.
 fn internal_error(panic: &PanicHookInfo<'_>) -> Option<String> {
     let is_internal = !corpus::is_contained();
     is_internal.then(|| format!("internal error, please report it: {panic}"))

@@ -1,4 +1,4 @@
-//! The command line as a whole: help, completions and the manual come from this definition.
+//! The definition of the command line, for parsing, help, completions and the manual.
 
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use simtool::{Error, ErrorKind, Result};
 use super::addresses;
 use super::commands;
 use super::completions::CompletionsArgs;
-use super::dedup::DedupArgs;
+use super::dedup_flags::DedupArgs;
 use super::evaluate::EvaluateArgs;
 use super::explain::ExplainArgs;
 use super::generate::GenerateArgs;
@@ -18,24 +18,24 @@ use super::help::HelpArgs;
 #[cfg(feature = "index")]
 use super::index::IndexArgs;
 use super::log::LogForm;
+use super::main_job_flags::MainJobArgs;
 use super::man::ManArgs;
 use super::matching::MatchArgs;
 use super::message::{self, Style};
 use super::methods::MethodsArgs;
-use super::neighbours::NeighboursArgs;
 use super::screen;
 #[cfg(feature = "serve")]
 use super::serve::ServeArgs;
 use super::tune::TuneArgs;
 
-const ABOUT: &str = "Finds near-duplicate texts: which articles are near each sample?";
+const ABOUT: &str = "Finds near-duplicate texts: the articles near each sample";
 
 const LONG_ABOUT: &str = "\
-Finds near-duplicate texts: which articles are near each sample?
+Finds near-duplicate texts: the articles near each sample.
 
 Reads article.txt, sample.txt, stopwords.txt and hashvalue.txt in the current directory, writes \
 result.txt there, and prints its first block. The features are the N most frequent words of the \
-articles that are no stop words; each page gets a SimHash fingerprint of M bits from the first N \
+articles that are not stop words; each page gets a SimHash fingerprint of M bits from the first N \
 rows of hashvalue.txt; articles within a Hamming distance of 3 are listed for each sample.";
 
 const MORE: &str = "\
@@ -59,7 +59,7 @@ Files:
   Pages are separated by form feeds; the first line of a page that is not blank is its ID, and \
 what follows is its text. Words are runs of ASCII letters, folded to lower case. Stop words \
 stand between white space. Each line of hashvalue.txt is a row of digits 0 and 1. The result is \
-replaced in one step when it is complete; until then, an earlier one stays as it was.
+replaced in one step when it is complete; until then, an earlier one does not change.
 
 Environment:
   SIMTOOL_SIMD=scalar|avx2|avx512 forces an instruction set; the result is the same.
@@ -69,7 +69,7 @@ Exit codes:
   0 complete, 2 an error and nothing published, 3 published but some input was skipped (dedup),
   130 interrupted.";
 
-/// What the user asked for.
+/// The parsed command line.
 pub struct Flags {
     /// The subcommand, or the plain form.
     pub command: Command,
@@ -93,7 +93,7 @@ struct Definition {
     #[command(subcommand)]
     subcommand: Option<Command>,
     #[command(flatten)]
-    plain: Option<MatchArgs>,
+    plain: Option<MainJobArgs>,
 }
 
 /// One variant per subcommand.
@@ -101,10 +101,10 @@ struct Definition {
 pub enum Command {
     /// The plain form, which has no name.
     #[command(skip)]
-    Plain(Box<MatchArgs>),
+    MainJob(Box<MainJobArgs>),
     Dedup(Box<DedupArgs>),
     #[command(name = "match")]
-    Neighbours(Box<NeighboursArgs>),
+    Match(Box<MatchArgs>),
     Evaluate(Box<EvaluateArgs>),
     Tune(Box<TuneArgs>),
     Methods(MethodsArgs),
@@ -124,8 +124,8 @@ pub fn definition() -> clap::Command {
     Definition::command()
 }
 
-/// The flags of this process; `None` if they asked for help or the version, which are printed, or
-/// if there are none: then the short help is.
+/// The flags of this process; `None` after printing help or the version. Without any flags, the
+/// short help is printed.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] for flags that are unknown, missing, contradictory or out of range.
@@ -156,7 +156,7 @@ pub fn parse() -> Result<Option<Flags>> {
             let (name, matches) = innermost(&matches);
             message::set_style(style(matches));
             addresses::refuse(name, matches)?;
-            let plain = || plain.map(|args| Command::Plain(Box::new(args)));
+            let plain = || plain.map(|args| Command::MainJob(Box::new(args)));
             Ok(subcommand.or_else(plain).map(|command| Flags { command }))
         }
         Err(error) if !error.use_stderr() => {
@@ -167,7 +167,7 @@ pub fn parse() -> Result<Option<Flags>> {
     }
 }
 
-/// The name and the flags of the subcommand of a subcommand; the plain form has no name.
+/// The name and the flags of the innermost subcommand; the plain form has no name.
 fn innermost(matches: &ArgMatches) -> (&str, &ArgMatches) {
     let mut found = ("", matches);
     while let Some(inner) = found.1.subcommand() {
@@ -176,7 +176,7 @@ fn innermost(matches: &ArgMatches) -> (&str, &ArgMatches) {
     found
 }
 
-/// How a command with these flags writes its messages.
+/// The style of messages of a command with these flags.
 fn style(matches: &ArgMatches) -> Style {
     let is_quiet = matches.try_get_one::<bool>("quiet").ok().flatten();
     let log = matches.try_get_one::<LogForm>("log").ok().flatten();
@@ -187,7 +187,7 @@ fn style(matches: &ArgMatches) -> Style {
     }
 }
 
-/// One line for a value out of its range, clap's own words for everything else.
+/// One line for a value out of range; clap's own text otherwise.
 fn explain(error: &clap::Error) -> String {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),

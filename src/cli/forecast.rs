@@ -1,72 +1,76 @@
-//! What a deduplication will take: the plan that is told before it begins.
+//! The plan of a deduplication, which is shown before it begins.
 
 use std::time::Duration;
 
 use serde_json::json;
 use simtool::Result;
 use simtool::corpus::Source;
+use simtool::engine::{Progress, Resources};
 use simtool::io::FileSystem;
-use simtool::run::dedup::{Against, Estimate, Job, Place};
-use simtool::run::{Progress, Resources};
+use simtool::jobs::dedup::{Against, Estimate, Invocation, Job};
 
 use super::amount::{duration, megabytes};
-use super::log::{Form, Log, event_object};
+use super::log::{Form, Log};
+use super::message::event_object;
 use super::visible::visible_path;
 use super::{machine, message};
 
-/// A smaller input is not sampled where no plan was asked for: it is done before the first line.
+/// Smaller inputs are not sampled unless a plan was requested.
 const PLANNED_BYTES: u64 = 256 << 20;
-/// Unless a file system has less space than this.
+/// They are sampled if a file system has less free space than this.
 const AMPLE_BYTES: u64 = 2 << 30;
 
-/// The plan of a run, as far as there is one.
+/// The plan of a run, if there is one.
 #[derive(Default)]
-pub struct Plan {
-    /// What the log begins with.
-    pub told: Option<String>,
-    /// How long the run should take.
+pub struct Forecast {
+    /// The first text of the log.
+    pub first_text: Option<String>,
+    /// The expected duration.
     pub time: Option<Duration>,
 }
 
-/// Plans a run for `progress`. On a terminal the plan is written at once, in other forms of the
-/// log only a warning where space is short.
+/// Plans a run for `progress`. On a terminal the plan is written immediately. Other forms of the
+/// log get only a warning if there is too little space.
 ///
 /// # Errors
 /// Those of sampling the inputs.
 pub fn expect(
     job: &Job,
-    place: &Place<'_>,
+    invocation: &Invocation<'_>,
     resources: &Resources,
     log: Log,
     progress: &Progress,
-) -> Result<Plan> {
-    let is_asked = log.form == Form::Bar || log.patience.is_zero();
-    let is_small = bytes(place.sources) + bytes(place.against.documents()) < PLANNED_BYTES;
-    let has_space = [place.out, &resources.temporary].iter().all(|directory| {
-        FileSystem::of(directory).is_none_or(|found| found.free_bytes >= AMPLE_BYTES)
-    });
-    if log.form == Form::Silent || (!is_asked && is_small && has_space) {
-        return Ok(Plan::default());
+) -> Result<Forecast> {
+    let is_requested = log.form == Form::Bar || log.delay.is_zero();
+    let is_small =
+        bytes(invocation.sources) + bytes(invocation.against.documents()) < PLANNED_BYTES;
+    let has_space = [invocation.out, &resources.temporary]
+        .iter()
+        .all(|directory| {
+            FileSystem::of(directory).is_none_or(|found| found.free_bytes >= AMPLE_BYTES)
+        });
+    if log.form == Form::Silent || (!is_requested && is_small && has_space) {
+        return Ok(Forecast::default());
     }
-    let estimate = job.estimate(place, resources)?;
+    let estimate = job.estimate(invocation, resources)?;
     progress.expect(estimate.stages.clone());
     let plan = match log.form {
-        Form::Json => json(&estimate, place, resources),
-        _ => text(job, place, resources, &estimate),
+        Form::Json => json(&estimate, invocation, resources),
+        _ => text(job, invocation, resources, &estimate),
     };
-    let told = match log.form {
+    let first_text = match log.form {
         Form::Bar => {
             message::write(&plan);
             None
         }
-        _ if is_asked => Some(plan),
+        _ if is_requested => Some(plan),
         _ => {
-            message::write(&shortages(&estimate, place, resources));
+            message::write(&shortages(&estimate, invocation, resources));
             (log.form == Form::Text).then_some(plan)
         }
     };
-    Ok(Plan {
-        told,
+    Ok(Forecast {
+        first_text,
         time: Some(estimate.time()),
     })
 }
@@ -75,28 +79,36 @@ fn bytes(sources: &[Source]) -> u64 {
     sources.iter().filter_map(|source| source.bytes).sum()
 }
 
-/// The plan for people.
-pub fn text(job: &Job, place: &Place<'_>, resources: &Resources, estimate: &Estimate) -> String {
-    let mut text = match place.against {
+/// The plan as text.
+pub fn text(
+    job: &Job,
+    invocation: &Invocation<'_>,
+    resources: &Resources,
+    estimate: &Estimate,
+) -> String {
+    let mut text = match invocation.against {
         Against::Known(_) => format!("method    {}\n", job.method.summary()),
         _ => format!("method    {}\n", job.describe()),
     };
     let streams = |sources: &[Source]| sources.iter().any(Source::is_stream);
-    let uncounted = match streams(place.sources) || streams(place.against.documents()) {
+    let uncounted = match streams(invocation.sources) || streams(invocation.against.documents()) {
         true => ", not counting streams",
         false => "",
     };
     text += &format!(
-        "input     {} files, {}; about {} documents, {} of text{uncounted}\n",
-        place.sources.len() + place.against.documents().len(),
-        megabytes(bytes(place.sources) + bytes(place.against.documents())),
+        "input     {}, {}; about {} documents, {} of text{uncounted}\n",
+        counted(
+            invocation.sources.len() + invocation.against.documents().len(),
+            "file"
+        ),
+        megabytes(bytes(invocation.sources) + bytes(invocation.against.documents())),
         estimate.documents,
         megabytes(estimate.text_bytes),
     );
     if let Some((fair, measured)) = estimate.accidental {
-        let then = match place.against {
-            Against::Known(_) => "what is near by accident goes",
-            _ => "verification sorts them out",
+        let then = match invocation.against {
+            Against::Known(_) => "documents near an indexed one by accident are dropped",
+            _ => "verification refuses them",
         };
         text += &format!(
             "accidents {measured:.2} documents within the distance of each by accident \
@@ -104,13 +116,15 @@ pub fn text(job: &Job, place: &Place<'_>, resources: &Resources, estimate: &Esti
         );
     }
     text += &format!(
-        "resources {} threads, at most {} of memory\n",
-        resources.threads,
+        "resources {}, at most {} of memory\n",
+        counted(resources.threads, "thread"),
         machine::size(resources.memory_bytes),
     );
     text += &format!(
-        "space     about {} of temporary files in {}, {} of output\n",
-        megabytes(estimate.temporary_bytes()),
+        "space     about {} of temporary files in {}, {} in {}; {} of output\n",
+        megabytes(estimate.work_bytes),
+        visible_path(&invocation.out.join(".simtool")),
+        megabytes(estimate.spooled_bytes),
         visible_path(&resources.temporary),
         megabytes(estimate.output_bytes),
     );
@@ -119,7 +133,20 @@ pub fn text(job: &Job, place: &Place<'_>, resources: &Resources, estimate: &Esti
         duration(estimate.time()),
         stages(estimate)
     );
-    text + &shortages(estimate, place, resources)
+    if let Some(count) = estimate.without_text {
+        text += &format!(
+            "warning: none of {count} documents of the sample has text in --text-field {}; \
+             documents without text are skipped\n",
+            job.reading.text_field
+        );
+    }
+    text + &shortages(estimate, invocation, resources)
+}
+
+/// A number of things: "1 file", "2 files".
+fn counted(number: usize, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
 }
 
 /// The stages that take a twentieth of the time or more.
@@ -133,46 +160,54 @@ fn stages(estimate: &Estimate) -> String {
     named.collect::<Vec<_>>().join(", ")
 }
 
-/// A warning for each file system that has too little space.
-fn shortages(estimate: &Estimate, place: &Place<'_>, resources: &Resources) -> String {
-    let found = estimate.shortages(place.out, &resources.temporary);
-    let warning = |short: &simtool::run::dedup::Shortage| {
+/// A warning for each file system with too little space.
+fn shortages(estimate: &Estimate, invocation: &Invocation<'_>, resources: &Resources) -> String {
+    let found = estimate.shortages(invocation.out, &resources.temporary);
+    let warning = |short: &simtool::jobs::dedup::Shortage| {
         format!(
             "warning: {} has {} free, and about {} are needed there (free space, or choose \
-             another -o or --temp-dir)\n",
+             another {})\n",
             visible_path(&short.directory),
             megabytes(short.free_bytes),
             megabytes(short.needed_bytes),
+            match short.directory == invocation.out {
+                true => "-o",
+                false => "--temp-dir",
+            },
         )
     };
     found.iter().map(warning).collect()
 }
 
-/// The plan for programs, an object on one line.
-pub fn json(estimate: &Estimate, place: &Place<'_>, resources: &Resources) -> String {
-    let seconds = |stage: &simtool::run::StagePlan| json!({"stage": stage.stage.name(), "seconds": stage.time.as_secs_f64()});
-    let short = |short: &simtool::run::dedup::Shortage| {
+/// The plan as a JSON object on one line.
+pub fn json(estimate: &Estimate, invocation: &Invocation<'_>, resources: &Resources) -> String {
+    let seconds = |stage: &simtool::engine::StagePlan| json!({"stage": stage.stage.name(), "seconds": stage.time.as_secs_f64()});
+    let short = |short: &simtool::jobs::dedup::Shortage| {
         json!({
             "directory": short.directory.to_string_lossy(),
             "free_bytes": short.free_bytes,
             "needed_bytes": short.needed_bytes,
         })
     };
-    let shortages = estimate.shortages(place.out, &resources.temporary);
-    let mut sources = place.sources.iter().chain(place.against.documents());
-    // Of a stream nothing is known before it is read.
+    let shortages = estimate.shortages(invocation.out, &resources.temporary);
+    let mut sources = invocation
+        .sources
+        .iter()
+        .chain(invocation.against.documents());
+    // The contents of a stream are unknown before it is read.
     let is_known = !sources.any(Source::is_stream);
     let number = |number: u64| is_known.then_some(number);
     let stages = estimate.stages.iter().filter(|_| is_known).map(seconds);
     let fields = json!({
-        "files": place.sources.len() + place.against.documents().len(),
-        "bytes": number(bytes(place.sources) + bytes(place.against.documents())),
+        "files": invocation.sources.len() + invocation.against.documents().len(),
+        "bytes": number(bytes(invocation.sources) + bytes(invocation.against.documents())),
         "documents": number(estimate.documents),
         "text_bytes": number(estimate.text_bytes),
         "temporary_bytes": number(estimate.temporary_bytes()),
         "output_bytes": number(estimate.output_bytes),
         "seconds": is_known.then(|| estimate.time().as_secs_f64()),
         "stages": stages.collect::<Vec<_>>(),
+        "without_text": estimate.without_text.is_some(),
         "short_of_space": shortages.iter().map(short).collect::<Vec<_>>(),
     });
     format!("{}\n", event_object("plan", &fields))

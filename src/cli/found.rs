@@ -5,35 +5,83 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use simtool::Result;
-use simtool::corpus::{Discovery, LeftOut, LeftOutReason, Reading, Source};
+use simtool::corpus::{Discovery, FileChoice, LeftOut, LeftOutReason, Reading, Source};
+use simtool::engine::text_field;
 
 use super::message;
 
-/// The sources of inputs and lists of inputs; standard error tells of files that are left out.
+/// The sources of each group of inputs; standard error tells of files that are left out, and of
+/// patterns that no file of any group matched.
 ///
 /// # Errors
-/// Those of [`Discovery::of`].
-pub fn discover(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Vec<Source>> {
-    Ok(discover_all(inputs, lists, reading, false)?.sources)
+/// Those of [`find`] and of [`check_text_field`].
+pub fn discover<const N: usize>(
+    groups: [&[PathBuf]; N],
+    reading: &Reading,
+) -> Result<[Vec<Source>; N]> {
+    let mut sources = groups.map(|_| Vec::new());
+    let mut unmatched = Vec::new();
+    for (inputs, sources) in groups.into_iter().zip(&mut sources) {
+        let found = find(inputs, &[], reading)?;
+        *sources = found.sources;
+        unmatched.push(found.unmatched);
+    }
+    warn_of_patterns(&unmatched);
+    for sources in &sources {
+        check_text_field(sources, reading)?;
+    }
+    Ok(sources)
 }
 
-/// The same, with the files that are left out. If it is to be `quiet`, they are not told of.
+/// What inputs and lists of inputs stand for; standard error tells of files that are left out.
 ///
 /// # Errors
 /// Those of [`Discovery::of`].
-pub fn discover_all(
-    inputs: &[PathBuf],
-    lists: &[PathBuf],
-    reading: &Reading,
-    quiet: bool,
-) -> Result<Discovery> {
+pub fn find(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Discovery> {
     let found = Discovery::of(inputs, lists, reading)?;
-    if !quiet {
-        left_out(&found.left_out)
-            .iter()
-            .for_each(|line| message::say(line));
-    }
+    let lines = left_out(&found.left_out);
+    lines.iter().for_each(|line| message::say(line));
     Ok(found)
+}
+
+/// Refuses `sources` if no document of them has the field of the text.
+///
+/// # Errors
+/// Those of [`text_field::check`].
+pub fn check_text_field(sources: &[Source], reading: &Reading) -> Result<()> {
+    text_field::check("--text-field", sources, reading)
+}
+
+/// Warns of patterns that are `unmatched` in every group of inputs.
+pub fn warn_of_patterns(unmatched: &[FileChoice]) {
+    unmatched_lines(unmatched)
+        .iter()
+        .for_each(|line| message::warn(line));
+}
+
+fn unmatched_lines(unmatched: &[FileChoice]) -> Vec<String> {
+    let Some((first, others)) = unmatched.split_first() else {
+        return Vec::new();
+    };
+    let in_all = |lists: fn(&FileChoice) -> &[String], text: &String| {
+        others.iter().all(|other| lists(other).contains(text))
+    };
+    let lines = |flag: &str, of: &str, lists: fn(&FileChoice) -> &[String]| {
+        let texts = lists(first).iter().filter(|text| in_all(lists, text));
+        let line = |text: &String| {
+            let hint = match text.ends_with('/') {
+                true => String::new(),
+                false => format!(" ({text}/ is for the files below directories)"),
+            };
+            format!("{flag} {text}: matches no file{of}{hint}")
+        };
+        texts.map(line).collect::<Vec<_>>()
+    };
+    let mut all = lines("--include", " of a directory or pattern", |choice| {
+        &choice.include
+    });
+    all.extend(lines("--exclude", "", |choice| &choice.exclude));
+    all
 }
 
 /// A line for each reason that files are left out for, the most frequent one first.
@@ -64,6 +112,23 @@ fn left_out(files: &[LeftOut]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_that_match_in_no_group_are_told() {
+        let choice = |include: &[&str], exclude: &[&str]| FileChoice {
+            include: include.iter().map(|&text| text.to_owned()).collect(),
+            exclude: exclude.iter().map(|&text| text.to_owned()).collect(),
+            except_directory: None,
+        };
+        let (one, other) = (choice(&["a", "b"], &["c/"]), choice(&["b"], &["c/", "d"]));
+        let expected = [
+            "--include b: matches no file of a directory or pattern (b/ is for the files below \
+             directories)",
+            "--exclude c/: matches no file",
+        ];
+        assert_eq!(unmatched_lines(&[one.clone(), other]), expected);
+        assert_eq!(unmatched_lines(&[one, choice(&[], &[])]), [""; 0]);
+    }
 
     #[test]
     fn each_reason_is_told_once_and_frequent_ones_come_first() {

@@ -1,25 +1,25 @@
-//! `simtool generate`: a synthetic corpus whose duplicates are known.
+//! `simtool generate`: a synthetic corpus with known duplicates.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use simtool::corpus::synthetic::{
-    Corpus, Extent, Language, Millionths, Settings, Summary, write_directory_while,
+    Corpus, CorpusSettings, CorpusSummary, Extent, Language, Millionths, write_directory_while,
 };
-use simtool::run::Progress;
+use simtool::engine::Progress;
 use simtool::{Error, ErrorKind, Result};
 
 use super::size::parse_size;
 use super::{interrupt, message};
 
-/// Write a made-up corpus with planted near-duplicates
+/// Write a synthetic corpus with planted near-duplicates
 ///
-/// It is article.txt, sample.txt, stopwords.txt, hashvalue.txt, and truth.tsv, which says what was
-/// planted. The same flags give the same bytes on any machine.
+/// It consists of article.txt, sample.txt, stopwords.txt, hashvalue.txt, and truth.tsv, which lists
+/// the planted duplicates. The same flags give the same bytes on any machine.
 #[derive(Args, Clone, Debug)]
 pub struct GenerateArgs {
-    /// Directory to write the five files into; made if missing
+    /// Directory for the five files; created if missing
     #[arg(long, value_name = "DIR")]
     dir: PathBuf,
 
@@ -27,7 +27,7 @@ pub struct GenerateArgs {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// Size of article.txt, for example 200M or 1G [default: as --documents says]
+    /// Size of article.txt, for example 200M or 1G [default: given by --documents]
     #[arg(long, value_name = "BYTES", value_parser = parse_size, conflicts_with = "documents")]
     size: Option<u64>,
 
@@ -68,7 +68,7 @@ pub struct GenerateArgs {
     )]
     strength: Vec<Millionths>,
 
-    /// What the pages are written in
+    /// Language of the pages
     #[arg(long, value_enum, default_value_t = Written::English)]
     language: Written,
 
@@ -80,7 +80,7 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 128)]
     columns: u64,
 
-    /// How many of the most frequent words stopwords.txt lists
+    /// Number of the most frequent words that stopwords.txt lists
     #[arg(long, value_name = "COUNT", default_value_t = 160)]
     stopwords: u64,
 }
@@ -96,7 +96,7 @@ enum Written {
     Mixed,
 }
 
-/// Writes the corpus, and on standard error what it holds.
+/// Writes the corpus, and its counts on standard error.
 ///
 /// # Errors
 /// Those of [`write_directory_while`]; a parameter out of range is named by its flag.
@@ -106,7 +106,7 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
     let summary = Corpus::new(&args.settings())
         .and_then(|corpus| write_directory_while(&corpus, &args.dir, &|| progress.check()))
         .map_err(name_flag)?;
-    let Summary {
+    let CorpusSummary {
         documents,
         article_bytes,
         duplicates,
@@ -121,9 +121,9 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
 }
 
 impl GenerateArgs {
-    /// The settings that the flags stand for.
-    fn settings(&self) -> Settings {
-        Settings {
+    /// The settings of these flags.
+    fn settings(&self) -> CorpusSettings {
+        CorpusSettings {
             seed: self.seed,
             extent: self
                 .size
@@ -147,7 +147,7 @@ impl GenerateArgs {
     }
 }
 
-/// The library names a parameter as its flag is called.
+/// Adds `--` to the name of a parameter, which is also the name of its flag.
 fn name_flag(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Parameter => Error::new(ErrorKind::Parameter, format!("--{error}")),
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn the_flags_are_consistent_and_their_defaults_are_the_library_s() {
         Generate::command().debug_assert();
-        assert_eq!(parse(&[]).unwrap().settings(), Settings::default());
+        assert_eq!(parse(&[]).unwrap().settings(), CorpusSettings::default());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use clap::Args;
 use simtool::{Error, ErrorKind, Result};
 
-use super::{flags, screen};
+use super::screen;
 
 /// The name of the plain form among the topics.
 const PLAIN: &str = "main";
@@ -21,19 +21,18 @@ pub struct HelpArgs {
 /// Prints the help.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] for a topic that there is not.
-pub fn run(args: &HelpArgs) -> Result<()> {
-    let help = topic(&args.topic)?.render_long_help();
+/// [`ErrorKind::Parameter`] for an unknown topic.
+pub fn run(args: &HelpArgs, definition: clap::Command) -> Result<()> {
+    let help = topic(&args.topic, definition)?.render_long_help();
     screen::print(help.to_string().as_bytes())
 }
 
-/// The definition of a subcommand, or that of the whole command for `main`. A subcommand of a
-/// subcommand goes by both names: apart, as one argument, or joined by a hyphen.
+/// The definition of a subcommand, or of the whole command for `main`. The two names of a nested
+/// subcommand can be separate arguments, one argument, or joined by a hyphen.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] for another name, with those that there are.
-pub fn topic(names: &[String]) -> Result<clap::Command> {
-    let mut command = flags::definition();
+/// [`ErrorKind::Parameter`] for an unknown name, with the known ones.
+pub fn topic(names: &[String], mut command: clap::Command) -> Result<clap::Command> {
     command.build();
     let names = names.join(" ");
     if names == PLAIN {

@@ -1,4 +1,4 @@
-//! The four kinds of input, opened.
+//! The four kinds of input of the main job.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,23 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, Builder, ScopedJoinHandle};
 use std::time::Duration;
 
+use simtool::corpus::not_plain_text;
+use simtool::corpus::web::wide::Wide;
+use simtool::engine::Progress;
 use simtool::io::{Input, InputFiles};
-use simtool::run::Progress;
-use simtool::run::matching;
+use simtool::jobs::main_job;
 use simtool::{Error, ErrorKind, Result};
 
-/// The name that stands for standard input.
-const STANDARD_INPUT: &str = "-";
-/// How often inputs are verified during a run; it takes about a microsecond for each.
-const INTERVAL: Duration = Duration::from_millis(50);
+use super::message;
 
-/// Where the inputs are.
+/// The name of standard input.
+const STANDARD_INPUT: &str = "-";
+/// How often inputs are verified during a run, which takes about a microsecond for each.
+const INTERVAL: Duration = Duration::from_millis(50);
+/// The bytes of a text that are examined to detect its character set.
+const SAMPLE_BYTES: usize = 4096;
+
+/// The paths of the inputs.
 #[derive(Debug)]
 pub struct Sources {
     pub articles: Vec<PathBuf>,
@@ -25,7 +31,7 @@ pub struct Sources {
     pub hash_table: PathBuf,
 }
 
-/// The inputs, opened.
+/// The opened inputs.
 pub struct Inputs {
     articles: Vec<Input>,
     samples: Vec<Input>,
@@ -34,7 +40,7 @@ pub struct Inputs {
 }
 
 impl Sources {
-    /// Checks that standard input is asked for once at most.
+    /// Checks that standard input is named once at most.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] otherwise.
@@ -49,7 +55,7 @@ impl Sources {
         Ok(())
     }
 
-    /// The files, so that no output replaces them.
+    /// The files, which no output may replace.
     pub fn files(&self) -> InputFiles {
         let others = [&self.stop_words, &self.hash_table];
         let mut files = InputFiles::default();
@@ -58,7 +64,7 @@ impl Sources {
         files
     }
 
-    /// Opens all; what is not a file is copied into `temporary`.
+    /// Opens all inputs; those that are not files are copied to `temporary`.
     ///
     /// # Errors
     /// Those of [`Input::open`] and [`Input::spool`].
@@ -67,7 +73,8 @@ impl Sources {
             true => Input::spool("standard input", io::stdin(), temporary),
             false => Input::open(path, temporary),
         };
-        // The small ones first: a mistake in their names shows before anything is copied.
+        // The small ones are opened first: an error in their names is found before anything is
+        // copied.
         let (stop_words, hash_table) = (open(&self.stop_words)?, open(&self.hash_table)?);
         Ok(Inputs {
             articles: self.articles.iter().map(open).collect::<Result<_>>()?,
@@ -84,9 +91,38 @@ impl Inputs {
         self.articles.iter().chain(&self.samples).chain(others)
     }
 
-    /// The bytes, as the job takes them.
-    pub fn bytes(&self) -> matching::Inputs<'_> {
-        matching::Inputs {
+    /// Refuses articles and samples that are compressed or binary: their words would be noise.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] naming the first such file.
+    pub fn refuse_binary(&self) -> Result<()> {
+        for input in self.articles.iter().chain(&self.samples) {
+            let bytes = input.bytes();
+            let prefix = &bytes[..bytes.len().min(SAMPLE_BYTES)];
+            if let Some(what) = not_plain_text(prefix) {
+                let message = format!(
+                    "is {what}, and this command reads plain text (convert it first, or take \
+                     simtool match or dedup, which read compressed files and tables)"
+                );
+                return Err(Error::new(ErrorKind::Content, message).in_file(input.name()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Warns of texts that begin with hardly any ASCII letters, which words consist of. They are
+    /// searched nevertheless.
+    pub fn warn_of_character_sets(&self) {
+        for input in self.articles.iter().chain(&self.samples) {
+            if let Some(what) = foreign_characters(input.bytes()) {
+                message::warn(&format!("{}: {what}", input.name().display()));
+            }
+        }
+    }
+
+    /// The bytes for the job.
+    pub fn bytes(&self) -> main_job::Inputs<'_> {
+        main_job::Inputs {
             articles: self.articles.iter().map(Input::bytes).collect(),
             samples: self.samples.iter().map(Input::bytes).collect(),
             stop_words: self.stop_words.bytes(),
@@ -94,12 +130,12 @@ impl Inputs {
         }
     }
 
-    /// What comes of a run over these inputs: its own answer, unless an input changes meanwhile,
-    /// which explains any other failure. Errors in the hash table get its name.
+    /// The result of a run over these inputs. If an input changes meanwhile, that is the error, as
+    /// it explains any other failure. Errors in the hash table get its name.
     ///
-    /// Inputs are verified while the run goes on, too. Where one has changed, all that follows is
-    /// wrong and may be of any length (a truncated file reads as zeros, one page with a long id),
-    /// so the run is stopped through `progress`.
+    /// Inputs are also verified during the run. After a change, further results are wrong and may
+    /// have any length (a truncated file reads as zeros, one page with a long id), so the run is
+    /// stopped through `progress`.
     ///
     /// # Errors
     /// Those of the run; [`ErrorKind::Changed`] as [`Input::verify`].
@@ -131,6 +167,25 @@ impl Inputs {
             _ => error,
         })
     }
+}
+
+/// Why `text` has hardly any words, by its first bytes.
+fn foreign_characters(text: &[u8]) -> Option<String> {
+    let sample = &text[..text.len().min(SAMPLE_BYTES)];
+    if let Some(wide) = Wide::of(sample) {
+        let name = wide.name();
+        return Some(format!(
+            "looks like {name}, and words are runs of ASCII letters here (convert it with iconv -f \
+             {name} -t UTF-8)"
+        ));
+    }
+    let count = |is_one: fn(&u8) -> bool| sample.iter().filter(|byte| is_one(byte)).count();
+    let is_foreign = count(|byte| !byte.is_ascii()) > count(u8::is_ascii_alphabetic);
+    is_foreign.then(|| {
+        "begins with characters that are not ASCII, and words are runs of ASCII letters here \
+         (simtool match and dedup know words of all scripts)"
+            .to_owned()
+    })
 }
 
 fn is_standard_input(path: &Path) -> bool {

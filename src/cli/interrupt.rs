@@ -1,31 +1,46 @@
-//! Ctrl-C and a polite end (SIGTERM): first cleanly, then at once.
+//! SIGINT, SIGTERM and SIGHUP: the first stops a run cleanly, the next ends the process.
 
+use std::fs;
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
-use simtool::run::Progress;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use simtool::engine::Progress;
 use simtool::{Error, ErrorKind, Result};
 
 use super::exit;
 
-/// The run that the next signal stops. Without one, a signal ends the process at once: nothing
-/// with a name is being written then.
+/// The run that the next signal stops. Without a run, a signal ends the process immediately, as no
+/// named file is being written.
 static RUNNING: Mutex<Option<Arc<Progress>>> = Mutex::new(None);
 
-/// Listens to SIGINT, SIGTERM and SIGHUP from now on, in a thread of its own.
+/// Handles SIGINT, SIGTERM and SIGHUP from now on, in a thread of its own.
 ///
-/// Where somebody decided that one of them should be ignored (`nohup`), all stay as they were.
+/// A signal that the process was started to ignore stays ignored: `nohup` ignores SIGHUP, and a
+/// shell ignores SIGINT of commands in the background.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] if the system refuses.
 pub fn install() -> Result<()> {
-    match ctrlc::try_set_handler(on_signal) {
-        Ok(()) | Err(ctrlc::Error::MultipleHandlers) => Ok(()),
-        Err(cause) => Err(Error::new(
-            ErrorKind::Parameter,
-            format!("signals cannot be listened to: {cause}"),
-        )),
-    }
+    let failed =
+        |cause| Error::new(ErrorKind::Parameter, "signals cannot be listened to").caused_by(cause);
+    let ignored = ignored_signals();
+    let is_heard = |signal: &i32| ignored & (1 << (signal - 1)) == 0;
+    let heard = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_heard);
+    let mut signals = Signals::new(heard).map_err(failed)?;
+    let listen = move || signals.forever().for_each(|_| on_signal());
+    let thread = thread::Builder::new().name("signals".into());
+    thread.spawn(listen).map(drop).map_err(failed)
+}
+
+/// The signals that are ignored: signal n is bit n - 1. None, if the system does not tell.
+fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.unwrap_or_default()
 }
 
 fn on_signal() {
@@ -35,10 +50,10 @@ fn on_signal() {
     }
 }
 
-/// While this lives, the first signal stops a run.
+/// Lets the first signal stop a run until it is dropped.
 pub struct Stoppable(());
 
-/// Lets the first signal stop the run that `progress` belongs to.
+/// Lets the first signal stop the run of `progress`.
 pub fn stoppable(progress: &Arc<Progress>) -> Stoppable {
     *running() = Some(Arc::clone(progress));
     Stoppable(())

@@ -1,22 +1,22 @@
-//! What a command says on standard error while it runs and at its end: the flag `--log`.
+//! The flag `--log`: progress and results on standard error.
 
 use std::io::IsTerminal;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use simtool::run::{Snapshot, StageTime, WorkUnit};
+use simtool::engine::{Snapshot, StageTime, WorkUnit};
 
 use super::amount::{duration, megabytes};
-use super::message;
+use super::message::{self, event_object};
 
-/// A line at least this often.
+/// The longest time without a line.
 const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Progress on standard error.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct LogArgs {
-    /// Progress on standard error: lines of text or JSON, one a stage and one a minute, or none
+    /// Progress on standard error: lines of text or JSON, one per stage and one per minute, or none
     /// [default: a progress bar on a terminal; elsewhere text, after ten seconds]
     #[arg(
         long,
@@ -32,25 +32,34 @@ pub struct LogArgs {
 pub enum LogForm {
     /// Lines for people
     Text,
-    /// A JSON object a line
+    /// A JSON object per line
     Json,
-    /// No progress; the result is told nevertheless
+    /// No progress, but the result
     None,
 }
 
-/// How a command tells of its progress and its result.
+/// The values of --summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SummaryForm {
+    /// One line for people
+    Text,
+    /// One JSON object for programs
+    Json,
+}
+
+/// How a command reports its progress and its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Log {
     /// The form of the progress.
     pub form: Form,
-    /// When it begins.
-    pub patience: Duration,
+    /// The time before the first report.
+    pub delay: Duration,
 }
 
 /// The forms of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Nothing at all, no result either.
+    /// Nothing, and no result either.
     Silent,
     /// No progress.
     None,
@@ -62,13 +71,13 @@ pub enum Form {
     Json,
 }
 
-/// A run on a terminal that takes longer shows its progress and a summary.
-const BAR_PATIENCE: Duration = Duration::from_secs(1);
-/// A run elsewhere that takes longer writes lines.
-const LINE_PATIENCE: Duration = Duration::from_secs(10);
+/// The time after which a run on a terminal shows progress and a summary.
+const BAR_DELAY: Duration = Duration::from_secs(1);
+/// The time after which other runs write lines.
+const LINE_DELAY: Duration = Duration::from_secs(10);
 
 impl LogArgs {
-    /// What these flags and `--quiet` come to.
+    /// The log that these flags and `--quiet` choose.
     pub fn log(self, quiet: bool) -> Log {
         Log::new(self.log, quiet, std::io::stderr().is_terminal())
     }
@@ -76,15 +85,15 @@ impl LogArgs {
 
 impl Log {
     fn new(asked: Option<LogForm>, quiet: bool, on_terminal: bool) -> Log {
-        let (form, patience) = match asked {
+        let (form, delay) = match asked {
             _ if quiet => (Form::Silent, Duration::MAX),
             Some(LogForm::Text) => (Form::Text, Duration::ZERO),
             Some(LogForm::Json) => (Form::Json, Duration::ZERO),
             Some(LogForm::None) => (Form::None, Duration::MAX),
-            None if on_terminal => (Form::Bar, BAR_PATIENCE),
-            None => (Form::Text, LINE_PATIENCE),
+            None if on_terminal => (Form::Bar, BAR_DELAY),
+            None => (Form::Text, LINE_DELAY),
         };
-        Log { form, patience }
+        Log { form, delay }
     }
 
     /// The log of a command without the flag.
@@ -92,12 +101,12 @@ impl Log {
         Log::new(None, false, std::io::stderr().is_terminal())
     }
 
-    /// Tells the result in one line.
+    /// Writes the result in one line.
     pub fn result(self, text: &str, fields: &Value) {
         self.summary(false, text, fields);
     }
 
-    /// Tells the result in one line, also of a silent command if a summary is `asked` for.
+    /// Writes the result in one line, even of a silent command if a summary is `asked` for.
     pub fn summary(self, asked: bool, text: &str, fields: &Value) {
         match self.form {
             Form::Silent if !asked => {}
@@ -109,44 +118,31 @@ impl Log {
     }
 }
 
-/// Writes an object: `event`, and the fields of another one.
+/// Writes an object with `event` and `fields`.
 fn write_json(event: &str, fields: &Value) {
     message::write(&format!("{}\n", event_object(event, fields)));
 }
 
-/// An object with `event` and the fields of another one.
-pub fn event_object(event: &str, fields: &Value) -> Value {
-    let mut object = json!({ "event": event });
-    if let (Some(object), Some(fields)) = (object.as_object_mut(), fields.as_object()) {
-        object.extend(
-            fields
-                .iter()
-                .map(|(name, value)| (name.clone(), value.clone())),
-        );
-    }
-    object
-}
-
-/// Which lines are due.
+/// Chooses the lines that are due.
 #[derive(Debug)]
 pub struct Lines {
     is_json: bool,
-    told: usize,
+    reported: usize,
     last: Duration,
 }
 
 impl Lines {
-    /// Nothing was told yet.
+    /// A state without lines.
     pub fn new(form: Form) -> Lines {
         Lines {
             is_json: form == Form::Json,
-            told: 0,
+            reported: 0,
             last: Duration::ZERO,
         }
     }
 
-    /// The lines that are due after `elapsed`: one for each stage that ended since, or one of the
-    /// stage under way if there was none for a minute.
+    /// The lines that are due after `elapsed`: one for each stage that ended since, or one for the
+    /// current stage if there was no line for a minute.
     pub fn due(
         &mut self,
         elapsed: Duration,
@@ -156,10 +152,10 @@ impl Lines {
         let left = current.and_then(|current| current.run_left);
         let mut lines: Vec<String> = finished
             .iter()
-            .skip(self.told)
+            .skip(self.reported)
             .map(|stage| self.ended(stage, elapsed))
             .collect();
-        self.told = self.told.max(finished.len());
+        self.reported = self.reported.max(finished.len());
         if let (Some(last), Some(left), false) = (lines.last_mut(), left, self.is_json) {
             *last += &format!("; about {} left", duration(left));
         }
@@ -241,7 +237,7 @@ impl Lines {
     }
 }
 
-/// Number and name of a stage.
+/// The number and name of a stage.
 pub fn heading(name: &str, number: Option<(usize, usize)>) -> String {
     match number {
         Some((number, of)) => format!("stage {number} of {of} {name}"),
@@ -249,7 +245,7 @@ pub fn heading(name: &str, number: Option<(usize, usize)>) -> String {
     }
 }
 
-/// Work in a second.
+/// Work per second.
 pub fn rate(each_second: f64, unit: WorkUnit) -> String {
     match unit {
         WorkUnit::Bytes if each_second < 9.95e6 => format!("{:.1} MB/s", each_second / 1e6),
@@ -261,7 +257,7 @@ pub fn rate(each_second: f64, unit: WorkUnit) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use simtool::run::Stage;
+    use simtool::engine::Stage;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -287,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_a_stage_and_a_line_a_minute() {
+    fn there_is_a_line_per_stage_and_per_minute() {
         let mut lines = Lines::new(Form::Text);
         let mut due = |seconds, finished: &[StageTime]| {
             lines.due(seconds * SECOND, finished, Some(&verifying()))
@@ -328,10 +324,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_told_at_once() {
+    fn requested_progress_begins_immediately() {
         let log = |asked, quiet, on_terminal| {
-            let Log { form, patience } = Log::new(asked, quiet, on_terminal);
-            (form, patience.as_secs())
+            let Log { form, delay } = Log::new(asked, quiet, on_terminal);
+            (form, delay.as_secs())
         };
         assert_eq!(log(None, false, true), (Form::Bar, 1));
         assert_eq!(log(None, false, false), (Form::Text, 10));

@@ -1,4 +1,4 @@
-//! What this machine offers a run.
+//! The processors, memory and instruction set of this machine.
 
 use std::thread::available_parallelism;
 
@@ -8,7 +8,7 @@ use simtool::{Error, ErrorKind, Result};
 
 /// The environment variable that forces an instruction set.
 const LEVEL_VARIABLE: &str = "SIMTOOL_SIMD";
-/// Half of the memory where the system does not tell what it has.
+/// The default memory bound if the system does not report its memory.
 const USUAL_MEMORY_BYTES: u64 = 2 << 30;
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -17,12 +17,12 @@ pub fn all_cores() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
-/// Half of the memory that this process may still take.
+/// Half of the memory that is available to this process.
 pub fn half_of_memory() -> u64 {
     usage::available_memory().map_or(USUAL_MEMORY_BYTES, |bytes| bytes / 2)
 }
 
-/// A size as a flag has it, in whole mebibytes where it is so many.
+/// A size as in a flag, in whole mebibytes if possible.
 pub fn size(bytes: u64) -> String {
     match bytes % MEBIBYTE {
         0 if bytes > 0 => format!("{}M", bytes / MEBIBYTE),
@@ -30,7 +30,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// The fastest instruction set, or the one that the environment asks for.
+/// The fastest instruction set, or the one in the environment.
 pub fn level() -> Result<Level> {
     let Some(name) = std::env::var_os(LEVEL_VARIABLE) else {
         return Ok(Level::best());

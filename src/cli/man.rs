@@ -1,4 +1,4 @@
-//! `simtool man`: pages of the manual.
+//! `simtool man`: manual pages.
 
 use clap::Args;
 use clap_mangen::Man;
@@ -6,10 +6,10 @@ use simtool::{Error, ErrorKind, Result};
 
 use super::{help, screen};
 
-/// Print a manual page, in the form that man reads.
+/// Print a manual page, in the format of man.
 #[derive(Args, Clone, Debug)]
 pub struct ManArgs {
-    /// What the page is about: main, or a subcommand, or one of its own: index build
+    /// The topic of the page: main, or a subcommand, or a nested one: index build
     #[arg(default_value = "main", num_args = 1..)]
     topic: Vec<String>,
 }
@@ -17,10 +17,10 @@ pub struct ManArgs {
 /// Prints the page.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] for a topic that there is not.
-pub fn run(args: &ManArgs) -> Result<()> {
+/// [`ErrorKind::Parameter`] for an unknown topic.
+pub fn run(args: &ManArgs, definition: clap::Command) -> Result<()> {
     let mut page = Vec::new();
-    Man::new(help::topic(&args.topic)?)
+    Man::new(help::topic(&args.topic, definition)?)
         .render(&mut page)
         .map_err(|cause| {
             let message = format!("the manual page of {} cannot be made", args.topic.join(" "));

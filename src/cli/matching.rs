@@ -1,216 +1,202 @@
-//! `simtool N M`: the main job.
+//! `simtool match`: the articles near each sample, in any format and by any method.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use clap::{Args, ValueEnum};
-use simtool::run::matching::Job;
-use simtool::run::{Progress, Stage, StagePlan};
-use simtool::{Error, ErrorKind, Result};
+use clap::Args;
+use serde_json::{Value, json};
 
-use super::log::{Form, LogArgs, LogForm};
-use super::output::Output;
-use super::plan::Plan;
-use super::size::parse_size;
+use simtool::Result;
+use simtool::engine::Progress;
+use simtool::engine::collection::Inputs;
+#[cfg(feature = "index")]
+use simtool::io::InputFiles;
+use simtool::jobs::matching::{MatchCounts, find_matches};
+use simtool::sketch::registry::Spec;
+
+use super::effect::check_words;
+use super::exit::Finish;
+#[cfg(feature = "index")]
+use super::index::query;
+use super::log::LogArgs;
+#[cfg(feature = "index")]
+use super::output;
+use super::output::{Output, Target};
+use super::reading_flags::{ReadingArgs, files};
+use super::resource_flags::ResourceArgs;
 use super::watch::Watch;
-use super::{interrupt, message, number, scaling, summary, timings};
+use super::{interrupt, message, timings, values};
 
-/// The most threads that can be asked for.
-const MOST_THREADS: usize = 1024;
-/// The most runs that a measurement repeats.
-const MOST_RUNS: usize = 1000;
-
-/// The stages of the plain form.
-const STAGES: [Stage; 5] = [
-    Stage::Sample,
-    Stage::Count,
-    Stage::Rank,
-    Stage::Fingerprint,
-    Stage::Search,
-];
-
-/// The flags of the plain form.
+/// Find the articles near each sample, in any format and by any method
+///
+/// Writes a JSON object a line for each sample, in input order: its id and place, and the articles
+/// near it, nearest first. The plain form, simtool N M, does the same for two text files and the
+/// fingerprints of its table.
 #[derive(Args, Clone, Debug)]
+#[command(after_long_help = EXAMPLES)]
 pub struct MatchArgs {
-    /// Number of features: the most frequent words of the articles, 1 to 10000
-    #[arg(
-        value_name = "N",
-        value_parser = number::within(1, Job::MOST_FEATURES),
-        allow_negative_numbers = true
+    /// Files, directories or patterns of the known documents
+    #[cfg_attr(
+        feature = "index",
+        arg(long, value_name = "INPUT", num_args = 1.., required_unless_present = "against")
     )]
-    pub features: usize,
-
-    /// Bits of a fingerprint: columns of the hash table, 1 to 128
-    #[arg(
-        value_name = "M",
-        value_parser = number::within(1, Job::MOST_COLUMNS),
-        allow_negative_numbers = true
+    #[cfg_attr(
+        not(feature = "index"),
+        arg(long, value_name = "INPUT", num_args = 1.., required = true)
     )]
-    pub bits: usize,
+    articles: Vec<PathBuf>,
 
-    /// Directory of the four inputs and of the result, where no flag names them [default: the
-    /// current one]
-    #[arg(long, value_name = "DIR", help_heading = "Files")]
-    pub dir: Option<PathBuf>,
-
-    /// Files of articles, read in this order as one; - is standard input [default: DIR/article.txt]
-    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Files")]
-    pub articles: Vec<PathBuf>,
-
-    /// Files of samples, read in this order as one; - is standard input [default: DIR/sample.txt]
-    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Files")]
-    pub samples: Vec<PathBuf>,
-
-    /// File of words that do not count [default: DIR/stopwords.txt]
-    #[arg(long, value_name = "FILE", help_heading = "Files")]
-    pub stopwords: Option<PathBuf>,
-
-    /// File of hash bits, one row for each feature [default: DIR/hashvalue.txt]
-    #[arg(long, value_name = "FILE", help_heading = "Files")]
-    pub hashes: Option<PathBuf>,
-
-    /// File of the result; - is standard output, without the first block after it [default:
-    /// DIR/result.txt]
-    #[arg(long, value_name = "FILE", help_heading = "Files")]
-    pub output: Option<PathBuf>,
-
-    /// Directory of temporary files [default: that of the result]
-    #[arg(long, value_name = "DIR", help_heading = "Files")]
-    pub temp_dir: Option<PathBuf>,
-
-    /// Largest Hamming distance of articles that are listed, at most M [default: 3]
+    /// Use the documents of this index, by its method; the same as simtool index query
+    #[cfg(feature = "index")]
     #[arg(
-        long,
-        value_name = "K",
-        value_parser = number::within(0, Job::MOST_COLUMNS),
-        allow_negative_numbers = true
+        long, value_name = "DIR",
+        conflicts_with_all = ["articles", "method", "tokenizer", "stop_words", "html", "timings"]
     )]
-    pub distance: Option<usize>,
+    against: Option<PathBuf>,
 
-    /// Threads to work with [default: one for each processor]
+    /// Files, directories or patterns of the documents to look for
+    #[arg(long, value_name = "INPUT", num_args = 1.., required = true)]
+    samples: Vec<PathBuf>,
+
+    /// How near documents are found: NAME or NAME:parameter=value,...; simtool methods lists them
     #[arg(
-        long,
-        value_name = "COUNT",
-        value_parser = number::within(1, MOST_THREADS),
-        allow_negative_numbers = true,
-        help_heading = "Resources"
+        long, value_name = "METHOD", default_value = "simhash", value_parser = values::method(),
+        hide_possible_values = true
     )]
-    pub threads: Option<usize>,
+    method: String,
 
-    /// Bound on memory, such as 500M or 8G, not counting cached files [default: half of what is
-    /// available]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Resources")]
-    pub memory: Option<u64>,
+    /// File of the lines; - is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
+
+    #[command(flatten)]
+    resources: ResourceArgs,
 
     /// Print a summary on standard error
-    #[arg(
-        long,
-        value_name = "FORM",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "text",
-        help_heading = "Reports"
-    )]
-    pub summary: Option<SummaryForm>,
+    #[arg(long, help_heading = "Reports")]
+    summary: bool,
 
     /// Print time, bytes and rate of each stage on standard error
     #[arg(long, help_heading = "Reports")]
-    pub timings: bool,
+    timings: bool,
 
-    /// Progress on standard error: lines of text or JSON, one a stage and one a minute, or none
-    /// [default: a progress bar on a terminal; elsewhere text, after ten seconds]
-    // No flattened `LogArgs`: these flags as a whole are optional, which excludes groups in them.
-    #[arg(
-        long,
-        value_name = "FORM",
-        help_heading = "Reports",
-        conflicts_with = "quiet"
-    )]
-    pub log: Option<LogForm>,
+    #[command(flatten)]
+    log: LogArgs,
 
-    /// No progress and no summary, however long it takes
-    #[arg(long, conflicts_with_all = ["summary", "timings"], help_heading = "Reports")]
-    pub quiet: bool,
-
-    /// Measure instead: run with 1, 2, 4 ... threads, write no result, print time, speed-up and
-    /// efficiency of each stage as medians of so many runs
-    #[arg(
-        long,
-        value_name = "RUNS",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "1",
-        value_parser = number::within(1, MOST_RUNS),
-        conflicts_with_all = ["output", "summary", "timings", "quiet", "log"],
-        help_heading = "Reports"
-    )]
-    pub scaling: Option<usize>,
+    /// No progress and no result line
+    #[arg(long, help_heading = "Reports")]
+    quiet: bool,
 }
 
-/// The values of --summary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SummaryForm {
-    /// One line for people
-    Text,
-    /// One JSON object for programs
-    Json,
-}
+const EXAMPLES: &str = "\
+Examples:
+  simtool match --articles crawl/*.warc.gz --samples new.jsonl
+          Which crawled pages each new document is near, by SimHash
+  simtool match --articles old.jsonl --samples new.jsonl --method shingles:similarity=0.7
+          By the exact share of shingles in common
+  simtool match --against seen --samples new.jsonl
+          The documents of an index
+  simtool match --articles a.txt --samples b.txt --format form-feed --method content-seen -o near.jsonl
 
-/// Writes the result, then prints its first block and what was asked for besides.
+Exit codes:
+  0 complete, 2 an error and nothing published, 3 published but some input was skipped,
+  130 interrupted.";
+
+/// Searches and publishes the matches.
 ///
 /// # Errors
-/// Whatever stands in the way; the target is as it was then.
-pub fn run(args: &MatchArgs) -> Result<()> {
-    let begin = Instant::now();
-    let plan = Plan::new(args)?;
-    let inputs = plan.sources.open(&plan.resources.temporary)?;
-    if let Some(runs) = args.scaling {
-        return scaling::run(&plan, &inputs, runs);
+/// Those of the flags, of the inputs and of the job.
+pub fn run(args: &MatchArgs) -> Result<Finish> {
+    #[cfg(feature = "index")]
+    if let Some(index) = &args.against {
+        return against(args, index);
     }
-    let mut output = Output::create(&plan.target, &plan.resources.temporary)?;
-
+    let begin = Instant::now();
+    let log = args.log.log(args.quiet);
+    let spec = Spec::parse(&args.method)?;
+    check_words(std::slice::from_ref(&spec), args.reading.word_flags())?;
+    let input_settings = args.reading.input_settings()?;
+    let inputs = [&args.articles[..], &args.samples];
+    let [articles, samples] = files(inputs, &input_settings.reading)?;
+    let mut read = args.reading.files(articles.iter().chain(&samples));
+    let target = Target::new(args.output.clone(), "--output", &mut read)?;
+    let resources = args
+        .resources
+        .resources(args.reading.max_document, target.temporary())?;
     let progress = Arc::new(Progress::new());
     let stoppable = interrupt::stoppable(&progress);
-    let log = LogArgs { log: args.log }.log(args.quiet);
-    progress.expect(STAGES.map(StagePlan::untimed).into());
     let watch = Watch::start(&progress, log, None);
-    let outcome = inputs.confirm(&progress, || {
-        let sink = &mut |bytes: &[u8]| output.write(bytes);
-        plan.job
-            .run(&inputs.bytes(), &plan.resources, &progress, sink)
-    });
-    drop(watch);
-    let seen = outcome
-        .and_then(|seen| progress.check().map(|()| seen))
-        .map_err(|error| explain_stop(error, &plan))?;
-    drop(stoppable);
-    output.publish(seen.first_block_bytes)?;
-
-    let time = begin.elapsed();
+    let inputs = |sources| Inputs {
+        sources,
+        settings: &input_settings,
+        resources: &resources,
+        progress: &progress,
+    };
+    let mut output = Output::create(&target, &resources.temporary)?;
+    let summary = find_matches(&spec, inputs(&articles), inputs(&samples), &mut |lines| {
+        output.write(lines)
+    })?;
+    output.publish(0)?;
+    drop((watch, stoppable));
     if args.timings {
-        message::write(&timings::table(&progress.finished(), time));
+        message::write(&timings::table(&progress.finished(), begin.elapsed()));
     }
-    let took_long = time > log.patience && log.form != Form::None;
-    match args.summary {
-        Some(SummaryForm::Json) => message::write(&summary::json(&seen, &plan, time)),
-        Some(SummaryForm::Text) => message::write(&summary::text(&seen, time)),
-        None if took_long => log.result(
-            &summary::text(&seen, time),
-            &summary::fields(&seen, &plan, time),
-        ),
-        None => {}
-    }
-    Ok(())
+    let seconds = begin.elapsed().as_secs_f64();
+    let (text, fields) = (text(&summary, seconds), fields(&summary, seconds));
+    message::warn_of_doubts(&summary.article_doubts, &articles);
+    message::warn_of_doubts(&summary.sample_doubts, &samples);
+    log.summary(args.summary, &text, &fields);
+    Ok(Finish::of_skipped(summary.skipped))
 }
 
-/// Says what an interruption left.
-fn explain_stop(error: Error, plan: &Plan) -> Error {
-    match error.kind() {
-        ErrorKind::Interrupted => {
-            let message = format!("interrupted: {} is as it was", plan.target.name());
-            Error::new(ErrorKind::Interrupted, message)
-        }
-        _ => error,
-    }
+/// Queries an index.
+#[cfg(feature = "index")]
+fn against(args: &MatchArgs, index: &std::path::Path) -> Result<Finish> {
+    let temporary = output::temporary(&args.output);
+    query::run_query(query::IndexQuery {
+        index,
+        wanted: simtool::jobs::seen::ExpectedSettings::default(),
+        inputs: &args.samples,
+        reading: args.reading.reading(),
+        files: InputFiles::default(),
+        resources: args
+            .resources
+            .resources(args.reading.max_document, temporary)?,
+        temp_dir: args.resources.temp_dir.as_deref(),
+        limit: query::MOST_MATCHES,
+        output: &args.output,
+        skipped: None,
+        summary: args.summary,
+        log: args.log.log(args.quiet),
+    })
+}
+
+/// The fields of the event `result`.
+fn fields(summary: &MatchCounts, seconds: f64) -> Value {
+    json!({
+        "samples": summary.samples,
+        "matched": summary.matched,
+        "matches": summary.matches,
+        "articles": summary.articles,
+        "skipped": summary.skipped,
+        "empty": summary.empty,
+        "elapsed": seconds,
+    })
+}
+
+fn text(summary: &MatchCounts, seconds: f64) -> String {
+    format!(
+        "{} samples, {} with a match, {} matches among {} articles; {} documents skipped, {} \
+         without anything to compare; {seconds:.2} s\n",
+        summary.samples,
+        summary.matched,
+        summary.matches,
+        summary.articles,
+        summary.skipped,
+        summary.empty,
+    )
 }

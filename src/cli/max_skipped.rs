@@ -1,4 +1,4 @@
-//! `--max-skipped`: how much of the input may be skipped by a run that counts as complete.
+//! `--max-skipped`: how much of the input a run that counts as complete may skip.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use super::exit::Finish;
 /// A number of documents, or a share of those that were seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaxSkipped {
-    /// As many documents.
+    /// This number of documents.
     Count(u64),
     /// Thousandths of a percent of all documents.
     Share(u32),
@@ -17,8 +17,8 @@ pub enum MaxSkipped {
 const WHOLE: u32 = 100_000;
 
 impl MaxSkipped {
-    /// How a run ends that skipped some of the documents that it saw: pairs of both numbers, each
-    /// of which the limit holds for.
+    /// The result of a run with these pairs of skipped and seen documents. The limit applies to
+    /// each pair.
     pub fn finish(self, counts: &[(u64, u64)]) -> Finish {
         let mut counts = counts.iter();
         match counts.all(|&(skipped, seen)| self.allows(skipped, seen)) {
@@ -86,7 +86,7 @@ mod tests {
         assert!(ends(percent, 1, 100) && !ends(percent, 2, 100) && !ends(percent, 1, 99));
         assert!(ends(percent, 0, 0));
         assert!(!ends(MaxSkipped::Share(99_999), u64::MAX, u64::MAX));
-        // Many documents of one kind do not make up for skipped ones of another.
+        // A pair without skipped documents does not compensate for another.
         let two = |first, second| percent.finish(&[first, second]);
         assert_eq!(two((1, 100), (1, 100)), Finish::Complete);
         assert_eq!(two((0, 1000), (2, 100)), Finish::Skipped);

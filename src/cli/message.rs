@@ -3,28 +3,27 @@
 use std::io::{self, Write};
 use std::sync::OnceLock;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use simtool::corpus::Source;
-use simtool::run::doubts::Doubts;
+use simtool::engine::doubts::Doubts;
 
-use super::log::event_object;
 use super::visible::visible;
 
-/// How the messages of this process are written.
+/// The style of the messages of this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// Lines for people.
+    /// Lines of text.
     #[default]
     Text,
-    /// JSON objects, as of `--log json`.
+    /// JSON objects, as with `--log json`.
     Json,
-    /// Errors only, as lines for people.
+    /// Errors only, as lines of text.
     Errors,
 }
 
 static STYLE: OnceLock<Style> = OnceLock::new();
 
-/// Sets the style of all messages that follow. The first call counts.
+/// Sets the style of all further messages. Only the first call has an effect.
 pub fn set_style(style: Style) {
     let _ = STYLE.set(style);
 }
@@ -33,8 +32,8 @@ fn style() -> Style {
     STYLE.get().copied().unwrap_or_default()
 }
 
-/// Writes a message: `simtool: TEXT`, or an object with the event `message`. What could control a
-/// terminal is made visible.
+/// Writes a message: `simtool: TEXT`, or an object with the event `message`. Control characters are
+/// made visible.
 pub fn say(text: &str) {
     match style() {
         Style::Text => line(text),
@@ -72,8 +71,21 @@ fn object(event: &str, text: &str) {
     write(&format!("{}\n", event_object(event, &fields)));
 }
 
-/// Writes a text of our own making as it is.
+/// An object with `event` and `fields`.
+pub fn event_object(event: &str, fields: &Value) -> Value {
+    let mut object = json!({ "event": event });
+    if let (Some(object), Some(fields)) = (object.as_object_mut(), fields.as_object()) {
+        object.extend(
+            fields
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
+    }
+    object
+}
+
+/// Writes trusted text unchanged.
 pub fn write(text: &str) {
-    // Where nobody listens, there is nobody to tell.
+    // A closed standard error is ignored.
     let _ = io::stderr().write_all(text.as_bytes());
 }

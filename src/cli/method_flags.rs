@@ -1,4 +1,4 @@
-//! How candidates are found and verified: the flags of `simtool dedup`.
+//! The flags of `simtool dedup` that find and verify candidates.
 
 use clap::Args;
 use simtool::sketch::registry::Spec;
@@ -8,7 +8,7 @@ use simtool::{Error, ErrorKind, Result};
 use super::effect::no_effect;
 use super::{number, values};
 
-/// The method of those who name none, and the least similarity, in thousandths.
+/// The default method, and the default similarity in thousandths.
 pub const USUAL_METHOD: &str = "simhash";
 const USUAL_SIMILARITY: u32 = 800;
 
@@ -52,7 +52,7 @@ pub struct MethodArgs {
     #[arg(long, value_name = "WORDS", help_heading = "Method")]
     pub features: Option<String>,
 
-    /// What a feature of a SimHash weighs: tf, log-tf, tf-idf, once, or top:N, which counts only the
+    /// Weight of a feature of a SimHash: tf, log-tf, tf-idf, once, or top:N, which counts only the
     /// N most frequent ones of all documents [default: tf]
     #[arg(
         long, value_name = "WEIGHTS", value_parser = values::weights(),
@@ -60,8 +60,8 @@ pub struct MethodArgs {
     )]
     pub weights: Option<String>,
 
-    /// Let the common words of nine languages count, which are left out otherwise; then a distance
-    /// of 3 is enough for a SimHash
+    /// Count the common words of nine languages, which are left out otherwise; then a distance of 3
+    /// is enough for a SimHash
     #[arg(long, help_heading = "Method")]
     pub keep_stop_words: bool,
 
@@ -71,11 +71,11 @@ pub struct MethodArgs {
 }
 
 impl MethodArgs {
-    /// The method that is asked for, with what the flags besides --method say of it.
+    /// The requested method, with the parameters of flags besides --method.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for a method, parameter or value that there is not, and for flags
-    /// of another method.
+    /// [`ErrorKind::Parameter`] for an unknown method, parameter or value, and for flags of another
+    /// method.
     pub fn spec(&self, tokenizer: Choice) -> Result<Spec> {
         let method = self.method.as_deref().unwrap_or(USUAL_METHOD);
         let mut text = self.with_shorthands(method)?;
@@ -100,7 +100,7 @@ impl MethodArgs {
         Spec::parse(&text)
     }
 
-    /// `method` with the parameters that flags stand for.
+    /// `method` with the parameters of flags.
     fn with_shorthands(&self, method: &str) -> Result<String> {
         let name = Spec::parse(method)?.name();
         let mut text = method.to_owned();
@@ -111,12 +111,11 @@ impl MethodArgs {
         Ok(text)
     }
 
-    /// The method that an index has to have, which has the `frozen` one: none, if no flag asks for
-    /// one.
+    /// The method that an index with the method `frozen` must have; `None` if no flag sets one.
     ///
     /// # Errors
     /// Those of [`spec`](Self::spec); [`ErrorKind::Parameter`] for flags of verification with
-    /// `against_only`: an index keeps no texts.
+    /// `against_only`, as an index stores no texts.
     #[cfg(feature = "index")]
     pub fn wanted(&self, frozen: &Spec, against_only: bool) -> Result<Option<Spec>> {
         let of_texts = [
@@ -126,8 +125,8 @@ impl MethodArgs {
         let mut given = of_texts.iter().filter(|(_, is_given)| *is_given);
         if let Some((flag, _)) = given.next().filter(|_| against_only) {
             let message = format!(
-                "{flag}: an index keeps no texts to compare; how near a document has to be, its \
-                 method says"
+                "{flag}: an index stores no texts to compare; its method sets how near a document has \
+                 to be"
             );
             return Err(Error::new(ErrorKind::Parameter, message));
         }
@@ -142,7 +141,7 @@ impl MethodArgs {
         Ok(wanted)
     }
 
-    /// Least similarity of duplicates, in thousandths.
+    /// The least similarity of duplicates, in thousandths.
     pub fn similarity(&self) -> u32 {
         self.similarity.unwrap_or(USUAL_SIMILARITY)
     }
@@ -152,7 +151,7 @@ impl MethodArgs {
         self.shingle.unwrap_or_else(|| tokenizer.usual_width())
     }
 
-    /// Flags that stand for parameters of the method: flag, parameter, value.
+    /// Flags that set parameters of the method: flag, parameter, value.
     fn shorthands(&self) -> Vec<(&'static str, String, String)> {
         let given = |flag, parameter: &str, value: &Option<String>| {
             let value = value.clone()?;
@@ -181,19 +180,19 @@ impl MethodArgs {
     }
 }
 
-/// Appends a parameter to the text of a method.
+/// Appends a parameter to a method's specification.
 fn add(text: &mut String, parameter: &str, value: &str) {
     text.push(if text.contains(':') { ',' } else { ':' });
     *text += &format!("{parameter}={value}");
 }
 
-/// Refuses a flag of verification if the method `name` decides by equality alone.
+/// Refuses a flag of verification if the method `name` compares for equality alone.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`], naming the flag and the method.
 pub fn check_verification(flag: &str, name: &str) -> Result<()> {
     match name {
-        "exact" | "normalized" => Err(no_effect(flag, name, "documents go if they are equal")),
+        "exact" | "normalized" => Err(no_effect(flag, name, "it drops equal documents only")),
         _ => Ok(()),
     }
 }
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_stand_for_parameters() {
+    fn flags_set_parameters() {
         let spec = |line| args(line).spec(Choice::Auto).map(|spec| spec.to_string());
         let same =
             |line, text| assert_eq!(spec(line).unwrap(), Spec::parse(text).unwrap().to_string());
@@ -302,11 +301,11 @@ mod tests {
         );
         assert_eq!(
             message("--method exact --similarity 0.5"),
-            "--similarity has no effect with --method exact: documents go if they are equal"
+            "--similarity has no effect with --method exact: it drops equal documents only"
         );
         assert_eq!(
             message("--method normalized --shingle 3"),
-            "--shingle has no effect with --method normalized: documents go if they are equal"
+            "--shingle has no effect with --method normalized: it drops equal documents only"
         );
         assert!(message("--method simhash:bits=64 --bits 128").ends_with("bits is set twice"));
         assert!(message("--distance 65").ends_with("distance \"65\": expected 0 to 64"));

@@ -1,4 +1,4 @@
-//! `simtool methods`: which methods are there?
+//! `simtool methods`: lists and explains methods.
 
 use clap::Args;
 use simtool::sketch::registry::{Entry, METHODS};
@@ -8,8 +8,8 @@ use super::{screen, values};
 
 /// List all methods, or explain one
 ///
-/// Methods are asked for as NAME or NAME:parameter=value,parameter=value, and can be joined:
-/// "A and B" finds what both find, "A or B" what either finds.
+/// A method is given as NAME or NAME:parameter=value,parameter=value. Methods can be combined: "A
+/// and B" finds the pairs that both find, "A or B" those that either finds.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct MethodsArgs {
@@ -21,21 +21,21 @@ pub struct MethodsArgs {
 const EXAMPLES: &str = "\
 Examples:
   simtool methods
-          A line for each
+          One line for each
   simtool methods spot-signatures
-          How one works, what it costs, what can be set, and where it comes from
+          How one works, what it costs, its parameters, and its source
   simtool dedup dump.jsonl -o out --method simhash:bits=128,distance=12
           A method with parameters
   simtool dedup dump.jsonl -o out --method 'shingles:similarity=0.6 and simhash:distance=10'
-          What both of two methods propose";
+          Pairs that both methods propose";
 
-/// Lines are broken at so many columns.
+/// The most columns of a line.
 const COLUMNS: usize = 80;
 
-/// Prints the list, or what is known of one.
+/// Prints the list, or the description of one method.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] for a method that there is not.
+/// [`ErrorKind::Parameter`] for an unknown method.
 pub fn run(args: &MethodsArgs) -> Result<()> {
     let text = match &args.name {
         None => list(),

@@ -1,16 +1,17 @@
-//! What did the user ask? Flags become validated jobs; one file per subcommand.
+//! The command line: flags become validated jobs; one file per subcommand.
 //!
 //! ```text
 //! command line ─► flags ─► plan (job, resources, files) ─► run ─► published file ─► screen
 //! ```
 //!
-//! Only this folder prints, reads the environment, exits and listens to signals.
+//! Only this folder prints, reads the environment, exits and handles signals.
 
 mod addresses;
 mod amount;
 mod commands;
 pub mod completions;
 pub mod dedup;
+mod dedup_flags;
 mod effect;
 pub mod evaluate;
 pub mod exit;
@@ -26,13 +27,14 @@ mod inputs;
 pub mod interrupt;
 mod log;
 mod machine;
+pub mod main_job;
+mod main_job_flags;
 pub mod man;
 pub mod matching;
 mod max_skipped;
 pub mod message;
 mod method_flags;
 pub mod methods;
-pub mod neighbours;
 mod number;
 mod outcome;
 mod output;

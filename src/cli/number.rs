@@ -1,7 +1,7 @@
-//! Whole numbers in a range, as flags have them.
+//! Parsers of whole numbers in a range, for flags.
 
-/// A parser of whole numbers from `least` to `most`; its error says so, and clap adds the flag and
-/// the value.
+/// A parser of whole numbers from `least` to `most`. Its error names the range; clap adds the flag
+/// and the value.
 pub fn within(
     least: usize,
     most: usize,

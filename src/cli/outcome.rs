@@ -1,13 +1,13 @@
-//! What came of a deduplication, in one line.
+//! The result of a deduplication, in one line.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use simtool::run::dedup::Summary;
+use simtool::jobs::dedup::Summary;
 
 use super::amount::duration;
 
-/// The line for people; `planned` is how long the run should have taken.
+/// The line as text; `planned` is the planned duration.
 pub fn text(summary: &Summary, time: Duration, planned: Option<Duration>) -> String {
     let planned = planned.map_or(String::new(), |planned| {
         format!(" (planned: {})", duration(planned))
@@ -20,7 +20,7 @@ pub fn text(summary: &Summary, time: Duration, planned: Option<Duration>) -> Str
     )
 }
 
-/// What became of the documents.
+/// The counts of documents.
 pub fn counts(summary: &Summary) -> String {
     let references = match summary.skipped_references() {
         0 => String::new(),
@@ -41,7 +41,7 @@ pub fn counts(summary: &Summary) -> String {
     )
 }
 
-/// The fields of the event `result`, for programs.
+/// The fields of the event `result`.
 pub fn json(summary: &Summary, time: Duration, planned: Option<Duration>) -> Value {
     json!({
         "seen": summary.seen(),

@@ -1,4 +1,4 @@
-//! Where the result goes: a file that appears when it is complete, or a stream.
+//! The destination of a result: a file that appears when it is complete, or a stream.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, Write};
@@ -9,22 +9,22 @@ use simtool::{Error, ErrorKind, Result};
 
 use super::screen;
 
-/// Where the result shall go.
+/// The destination of the result.
 #[derive(Debug)]
 pub enum Target {
-    /// A regular file, there or not.
+    /// A regular file, existing or not.
     File(PathBuf),
-    /// A FIFO, a device, a descriptor.
+    /// A FIFO, a device or a descriptor.
     Stream(PathBuf),
     /// Standard output.
     Screen,
 }
 
 impl Target {
-    /// The target that `flag` calls `path`; `-` is standard output.
+    /// The target `path` of `flag`; `-` is standard output.
     ///
     /// # Errors
-    /// Those of [`InputFiles::claim`]: `files` holds every file that the command reads.
+    /// Those of [`InputFiles::claim`]; `files` has every file that the command reads.
     pub fn new(path: PathBuf, flag: &str, files: &mut InputFiles) -> Result<Target> {
         files.claim(&path, flag)?;
         Ok(Target::of(path))
@@ -60,7 +60,7 @@ impl Target {
         }
     }
 
-    /// Its name in messages.
+    /// The name in messages.
     pub fn name(&self) -> String {
         let path = self.path();
         path.map_or("standard output".to_owned(), |path| {
@@ -75,17 +75,17 @@ pub fn temporary(path: &Path) -> PathBuf {
     Target::of(path.to_owned()).temporary()
 }
 
-/// A result that is being written; dropping it leaves the target as it was.
+/// A result that is being written. If it is dropped, the target does not change.
 ///
-/// A stream gets nothing before the run has succeeded: its bytes wait in an unnamed temporary
-/// file.
+/// A stream gets nothing before the run has succeeded; until then, the result is in an unnamed
+/// temporary file.
 pub enum Output<'a> {
     File(AtomicFile),
     Waiting(BufWriter<File>, &'a Target, &'a Path),
 }
 
 impl<'a> Output<'a> {
-    /// Begins the result for `target`, with temporary files in `temporary`.
+    /// Starts the result for `target`, with temporary files in `temporary`.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] if a file cannot be created.
@@ -113,8 +113,8 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Puts the result in its place and prints its first `block_bytes` bytes, unless the place is
-    /// standard output itself. A reader who has left is no error.
+    /// Publishes the result and prints its first `block_bytes` bytes, unless the target is standard
+    /// output itself. A closed pipe is not an error.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] if it cannot be written.
@@ -143,7 +143,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Copies `from` into the stream `path`.
+/// Copies `from` to the stream `path`.
 fn copy_to(path: &Path, from: &mut dyn Read) -> Result<()> {
     let mut stream = AtomicFile::create(path)?;
     let copied = io::copy(from, &mut stream).and_then(|_| stream.flush());

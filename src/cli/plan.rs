@@ -1,21 +1,23 @@
-//! From flags to a validated job, its resources and its files, before anything is read.
+//! The plan of the main job: flags become a validated job, resources and files, before anything is
+//! read.
 
 use std::path::PathBuf;
 
+use simtool::engine::Resources;
 use simtool::io::InputFiles;
-use simtool::run::Resources;
-use simtool::run::matching::Job;
+use simtool::jobs::main_job::Job;
 use simtool::{Error, ErrorKind, Result};
 
 use super::inputs::Sources;
 use super::machine;
-use super::matching::MatchArgs;
+use super::main_job_flags::MainJobArgs;
 use super::output::Target;
+use super::resource_flags::check_temporary;
 
-/// The distance within which pages count as near.
+/// The default distance of near pages.
 const USUAL_DISTANCE: usize = 3;
 
-/// What the plain form does, and with what.
+/// The job with its resources and files.
 #[derive(Debug)]
 pub struct Plan {
     pub job: Job,
@@ -25,12 +27,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan that the flags ask for.
+    /// The plan of the flags.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] or [`ErrorKind::Memory`], naming the flag, its value and the
     /// bound.
-    pub fn new(args: &MatchArgs) -> Result<Plan> {
+    pub fn new(args: &MainJobArgs) -> Result<Plan> {
         let place = |name: &str| args.dir.clone().unwrap_or_default().join(name);
         let one = |path: &Option<PathBuf>, name| path.clone().unwrap_or_else(|| place(name));
         let many = |paths: &[PathBuf], name| match paths {
@@ -50,6 +52,7 @@ impl Plan {
             Some(_) => InputFiles::default(),
         };
         let target = Target::new(one(&args.output, "result.txt"), "--output", &mut files)?;
+        check_temporary(args.temp_dir.as_deref())?;
         let temporary = args.temp_dir.clone();
         let threads = args.threads.unwrap_or_else(machine::all_cores);
         Ok(Plan {
@@ -66,7 +69,7 @@ impl Plan {
     }
 }
 
-fn job(args: &MatchArgs) -> Result<Job> {
+fn job(args: &MainJobArgs) -> Result<Job> {
     let bits = args.bits;
     let distance = match args.distance {
         Some(distance) if distance > bits => {
@@ -74,13 +77,13 @@ fn job(args: &MatchArgs) -> Result<Job> {
             return Err(Error::new(ErrorKind::Parameter, message));
         }
         Some(distance) => distance,
-        // No two fingerprints of fewer bits are farther apart.
+        // Fingerprints of fewer bits have no larger distance.
         None => USUAL_DISTANCE.min(bits),
     };
     Job::new(args.features, bits, distance as u32)
 }
 
-/// The bound that was asked for, or half of what the system has left.
+/// The requested bound, or half of the available memory.
 fn memory(asked: Option<u64>, threads: usize) -> Result<u64> {
     let least = Resources::least_memory_bytes(threads);
     match asked {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use simtool::corpus::{FileChoice, Format, HtmlText, Reading, Source};
+use simtool::engine::collection::InputSettings;
 use simtool::io::InputFiles;
-use simtool::run::collection::Manner;
 use simtool::text::{Choice, WordSet, builtin_stop_words, listed_stop_words};
 use simtool::{Error, ErrorKind, Result};
 
@@ -15,7 +15,7 @@ use super::method_flags::tokenizer;
 use super::size::parse_size;
 use super::values;
 
-/// Where in an input the parts of a document are.
+/// The fields of documents, and which files to read.
 #[derive(Args, Clone, Debug)]
 pub struct FieldArgs {
     /// Format of all inputs [default: detected from their content]
@@ -59,7 +59,8 @@ pub struct FieldArgs {
     pub date_field: String,
 
     /// Of directories and patterns, read only the files that match this pattern (or another
-    /// --include): a file name such as '*.jsonl', or with slashes a path
+    /// --include): a file name such as '*.jsonl', with slashes a path, or with one at the end
+    /// directories
     #[arg(long, value_name = "PATTERN", help_heading = "Reading")]
     pub include: Vec<String>,
 
@@ -74,7 +75,7 @@ pub struct ReadingArgs {
     #[command(flatten)]
     pub fields: FieldArgs,
 
-    /// What counts as the text of an HTML page, wherever it stands [default: main]
+    /// Part of an HTML page that is its text, in any format [default: main]
     #[arg(long, value_name = "PART", help_heading = "Reading")]
     pub html: Option<HtmlPart>,
 
@@ -85,26 +86,26 @@ pub struct ReadingArgs {
     )]
     pub max_document: u64,
 
-    /// What is taken for a word: auto, ascii, unicode, chinese or chars [default: auto]
+    /// Kind of words: auto, ascii, unicode, chinese or chars [default: auto]
     #[arg(
         long, value_name = "KIND", value_parser = values::tokenizer(tokenizer),
         hide_possible_values = true, help_heading = "Reading"
     )]
     pub tokenizer: Option<Choice>,
 
-    /// File of the words, between white space, that methods leave out as stop words [default: the
-    /// common words of nine languages]
+    /// File of stop words, separated by white space, which methods leave out [default: the common
+    /// words of nine languages]
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub stop_words: Option<PathBuf>,
 }
 
-/// Small enough that the rows of the shortest documents fit the memory of a chunk.
+/// Small enough that the rows of the shortest documents fit into the memory of a chunk.
 const CHUNK_BYTES: usize = 512 << 10;
-/// Nobody has so many stop words.
+/// The most bytes of a file of stop words.
 const MOST_STOP_WORD_BYTES: u64 = 64 << 20;
 
 impl FieldArgs {
-    /// The reading they ask for.
+    /// The reading with these flags.
     pub fn reading(&self, html: HtmlText, max_document_bytes: u64) -> Reading {
         Reading {
             format: self.format.map(Format::from),
@@ -126,21 +127,21 @@ impl FieldArgs {
 }
 
 impl ReadingArgs {
-    /// How documents are read and cut into words.
+    /// How documents are read and tokenized.
     ///
     /// # Errors
     /// Those of [`Reading::check`] and of [`stop_words`](Self::stop_words).
-    pub fn manner(&self) -> Result<Manner> {
+    pub fn input_settings(&self) -> Result<InputSettings> {
         let reading = self.reading();
         reading.check()?;
-        Ok(Manner {
+        Ok(InputSettings {
             reading,
             tokenizer: self.tokenizer(),
             stop_words: self.stop_words()?,
         })
     }
 
-    /// The files that a command reads with these flags, so that no output replaces them.
+    /// The files that a command reads with these flags, which no output may replace.
     pub fn files<'a>(&self, sources: impl IntoIterator<Item = &'a Source>) -> InputFiles {
         let mut files = InputFiles::default();
         let sources = sources.into_iter().map(|source| source.path.as_path());
@@ -149,7 +150,7 @@ impl ReadingArgs {
         files
     }
 
-    /// The reading they ask for.
+    /// The reading with these flags.
     pub fn reading(&self) -> Reading {
         let html = self.html.map_or_else(HtmlText::default, HtmlText::from);
         self.fields.reading(html, self.max_document)
@@ -163,7 +164,7 @@ impl ReadingArgs {
         }
     }
 
-    /// What is taken for a word.
+    /// The kind of words.
     pub fn tokenizer(&self) -> Choice {
         self.tokenizer.unwrap_or_default()
     }
@@ -171,8 +172,7 @@ impl ReadingArgs {
     /// The stop words.
     ///
     /// # Errors
-    /// [`ErrorKind::Read`] if the file cannot be read, [`ErrorKind::Content`] if it is absurdly
-    /// large.
+    /// [`ErrorKind::Read`] if the file cannot be read; [`ErrorKind::Content`] if it is too large.
     pub fn stop_words(&self) -> Result<WordSet> {
         match &self.stop_words {
             Some(path) => stop_words(path),
@@ -184,13 +184,9 @@ impl ReadingArgs {
 /// The stop words in the file `path`.
 ///
 /// # Errors
-/// [`ErrorKind::Read`] if the file cannot be read, [`ErrorKind::Content`] if it is absurdly large.
+/// [`ErrorKind::Read`] if the file cannot be read; [`ErrorKind::Content`] if it is too large.
 pub fn stop_words(path: &Path) -> Result<WordSet> {
-    let unreadable = |cause| {
-        Error::new(ErrorKind::Read, "cannot be read")
-            .in_file(path)
-            .caused_by(cause)
-    };
+    let unreadable = |cause| Error::unreadable(path, cause);
     let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
     if bytes > MOST_STOP_WORD_BYTES {
         let message = format!("{bytes} bytes of stop words: expected at most 64 MiB");
@@ -199,16 +195,19 @@ pub fn stop_words(path: &Path) -> Result<WordSet> {
     Ok(listed_stop_words(&std::fs::read(path).map_err(unreadable)?))
 }
 
-/// The files of `inputs`, which may be read more than once.
+/// The files of each group of inputs, which can be read more than once.
 ///
 /// # Errors
 /// Those of [`discover`]; [`ErrorKind::Parameter`] for standard input and pipes.
-pub fn files(inputs: &[PathBuf], reading: &Reading) -> Result<Vec<Source>> {
-    let sources = discover(inputs, &[], reading)?;
-    match sources.iter().find(|source| source.is_stream()) {
+pub fn files<const N: usize>(
+    groups: [&[PathBuf]; N],
+    reading: &Reading,
+) -> Result<[Vec<Source>; N]> {
+    let sources = discover(groups, reading)?;
+    match sources.iter().flatten().find(|source| source.is_stream()) {
         None => Ok(sources),
         Some(stream) => {
-            let message = "is a stream, and has to be read more than once: save it to a file";
+            let message = "is a stream, and has to be read more than once: copy it to a file";
             Err(Error::new(ErrorKind::Parameter, message).in_file(&stream.path))
         }
     }
@@ -223,11 +222,11 @@ pub enum FormatName {
     WholeFile,
     /// Each file is an HTML page
     Html,
-    /// A JSON object a line
+    /// A JSON object per line
     Jsonl,
     /// WARC and WET
     Warc,
-    /// The web archives of before 2009
+    /// The web archives before 2009
     Arc,
     /// Parquet
     Parquet,
@@ -238,9 +237,9 @@ pub enum FormatName {
 pub enum HtmlPart {
     /// The main text, without menus and the like
     Main,
-    /// All that can be seen
+    /// All visible text
     Visible,
-    /// The markup as it stands
+    /// The unchanged markup
     Markup,
 }
 

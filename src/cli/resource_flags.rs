@@ -1,16 +1,16 @@
-//! What a command may use: the flags of every command that works on whole collections.
+//! The flags of resources, of every command that processes whole collections.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use simtool::run::Resources;
-use simtool::run::dedup::least_memory_bytes;
+use simtool::engine::Resources;
+use simtool::jobs::dedup::least_memory_bytes;
 use simtool::{Error, ErrorKind, Result};
 
 use super::size::parse_size;
 use super::{machine, number};
 
-/// What a command may use; none of it changes the output.
+/// The resources of a command, which do not affect the output.
 #[derive(Args, Clone, Debug)]
 pub struct ResourceArgs {
     /// Threads to work with [default: one for each processor]
@@ -30,27 +30,29 @@ pub struct ResourceArgs {
     pub temp_dir: Option<PathBuf>,
 }
 
-/// Nobody is surprised by a command that takes less.
+/// The default memory bound, if the machine has enough.
 const USUAL_MEMORY_BYTES: u64 = 4 << 30;
 
 impl ResourceArgs {
-    /// The resources, for documents of at most so many bytes; temporary files go to `temporary`
-    /// unless told otherwise.
+    /// The resources for documents of at most `max_document_bytes` bytes. Temporary files are
+    /// created in `temporary` by default.
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] for a bound that is too small, [`ErrorKind::Parameter`] for an
-    /// instruction set that there is not.
+    /// [`ErrorKind::Memory`] for too small a bound; [`ErrorKind::Parameter`] for an unknown
+    /// instruction set; those of [`check_temporary`].
     pub fn resources(&self, max_document_bytes: u64, temporary: PathBuf) -> Result<Resources> {
+        check_temporary(self.temp_dir.as_deref())?;
         let threads = self.threads.unwrap_or_else(machine::all_cores);
         let least = least_memory_bytes(threads, max_document_bytes);
         let memory_bytes = match self.memory {
             Some(bytes) if bytes < least => {
                 let message = format!(
-                    "--memory {}: {threads} threads and documents of {} need at least {}M (give \
-                     more, or fewer --threads, or a smaller --max-document)",
+                    "--memory {}: with --threads {threads} and --max-document {} at least {}M are \
+                     needed ({}M with one thread)",
                     machine::size(bytes),
                     machine::size(max_document_bytes),
                     least.div_ceil(1 << 20),
+                    least_memory_bytes(1, max_document_bytes).div_ceil(1 << 20),
                 );
                 return Err(Error::new(ErrorKind::Memory, message));
             }
@@ -64,4 +66,22 @@ impl ResourceArgs {
             level: machine::level()?,
         })
     }
+}
+
+/// Checks, before anything is read, that the directory of `--temp-dir` can hold temporary files.
+///
+/// # Errors
+/// [`ErrorKind::Write`] if it cannot.
+pub fn check_temporary(directory: Option<&Path>) -> Result<()> {
+    let Some(directory) = directory else {
+        return Ok(());
+    };
+    let failed = |cause| {
+        let message = "cannot hold temporary files: give --temp-dir a directory that exists and \
+                       may be written";
+        Error::new(ErrorKind::Write, message)
+            .in_file(directory)
+            .caused_by(cause)
+    };
+    tempfile::tempfile_in(directory).map(drop).map_err(failed)
 }

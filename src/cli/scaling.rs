@@ -1,10 +1,10 @@
-//! `--scaling`: what more threads are good for, with the proof that they change nothing.
+//! `--scaling`: the speed-up with more threads, and a check that the result is the same.
 
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use simtool::run::{Progress, Resources};
+use simtool::engine::{Progress, Resources};
 use simtool::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -19,9 +19,9 @@ struct Measured {
     output: u128,
 }
 
-/// Runs the job with 1, 2, 4 ... threads up to those of the plan, `runs` times each, and prints
-/// the medians. The outputs are compared by hash and discarded. A first run, which is not counted,
-/// brings the inputs into the page cache.
+/// Runs the job with 1, 2, 4 ... threads up to those of the plan, `runs` times each, and prints the
+/// medians. The outputs are compared by hash and discarded. A first run, which does not count,
+/// loads the inputs into the page cache.
 ///
 /// # Errors
 /// Those of the run; [`ErrorKind::Content`] if two outputs differ.
@@ -91,7 +91,7 @@ fn measure(plan: &Plan, inputs: &Inputs, threads: usize) -> Result<Measured> {
     })
 }
 
-/// 1, 2, 4 ... and `most` itself.
+/// 1, 2, 4 ... and `most`.
 fn thread_counts(most: usize) -> Vec<usize> {
     let powers = std::iter::successors(Some(1), |threads| Some(threads * 2));
     let mut counts: Vec<usize> = powers.take_while(|&threads| threads < most).collect();
@@ -99,7 +99,7 @@ fn thread_counts(most: usize) -> Vec<usize> {
     counts
 }
 
-/// The middle time of each stage; of two middle ones the longer.
+/// The median time of each stage; the longer one of two.
 fn medians(runs: &[Vec<(&'static str, Duration)>]) -> Vec<(&'static str, Duration)> {
     let stages = runs.first().map_or(0, Vec::len);
     let median = |stage: usize| {

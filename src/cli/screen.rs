@@ -8,14 +8,14 @@ use simtool::{Error, ErrorKind, Result};
 
 use super::visible::{incomplete_tail, visible};
 
-/// A file is copied in steps of so many bytes.
+/// Bytes of a copying step.
 const STEP_BYTES: u64 = 64 << 10;
-/// Columns of an output that is no terminal.
+/// The width of an output that is not a terminal.
 const USUAL_WIDTH: usize = 100;
-/// Narrower terminals break lines.
+/// The least width of a terminal; narrower ones wrap lines.
 const NARROWEST: usize = 40;
 
-/// The columns of the terminal that standard output is, or 100.
+/// The width of the terminal on standard output, or 100.
 pub fn width() -> usize {
     let size = terminal_size::terminal_size_of(io::stdout());
     size.map_or(USUAL_WIDTH, |(width, _)| {
@@ -23,7 +23,7 @@ pub fn width() -> usize {
     })
 }
 
-/// Prints text of our own making as it is. A reader who has left is no error.
+/// Prints trusted text unchanged. A closed pipe is not an error.
 ///
 /// # Errors
 /// [`ErrorKind::Write`] if standard output cannot be written.
@@ -32,9 +32,8 @@ pub fn print(text: &[u8]) -> Result<()> {
     quietly(out.write_all(text).and_then(|()| out.flush()))
 }
 
-/// Prints the first `bytes` bytes of `file`: exactly, but for a terminal with everything visible
-/// that could control it. Takes a few steps of memory, however long it is. A reader who has left
-/// is no error.
+/// Prints the first `bytes` bytes of `file`: unchanged to files and pipes, with control characters
+/// made visible on a terminal. Memory does not depend on the length. A closed pipe is not an error.
 ///
 /// # Errors
 /// [`ErrorKind::Write`] if standard output cannot be written or the file cannot be read back.
@@ -45,8 +44,8 @@ pub fn copy(file: &File, bytes: u64) -> Result<()> {
     quietly(copied.and_then(|()| out.flush()))
 }
 
-/// Hands the first `bytes` bytes of `file` to `write`, which answers how many of the last bytes
-/// it wants to see again, in front of the next ones.
+/// Passes the first `bytes` bytes of `file` to `write`, which returns how many of the last bytes it
+/// needs again before the next ones.
 fn copy_steps(
     file: &File,
     bytes: u64,
@@ -79,7 +78,7 @@ fn show(out: &mut StdoutLock<'_>, step: Step<'_>, is_terminal: bool) -> io::Resu
         out.write_all(step.bytes)?;
         return Ok(0);
     }
-    // A character that continues in the next step is shown with it.
+    // A character that continues in the next step is shown with that step.
     let left = if step.is_last {
         0
     } else {
@@ -90,7 +89,7 @@ fn show(out: &mut StdoutLock<'_>, step: Step<'_>, is_terminal: bool) -> io::Resu
     Ok(left)
 }
 
-/// What came of writing to standard output: a reader who has left is no error.
+/// The result of writing to standard output; a closed pipe is not an error.
 ///
 /// # Errors
 /// [`ErrorKind::Write`] for any other cause.
@@ -110,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_cover_the_wanted_bytes_whatever_is_left_over() {
+    fn steps_cover_all_bytes_whatever_is_passed_again() {
         let text: Vec<u8> = (0..200_000_u32).map(|number| number as u8).collect();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&text).unwrap();
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_who_left_is_no_error() {
+    fn a_closed_pipe_is_not_an_error() {
         assert!(quietly(Err(io::ErrorKind::BrokenPipe.into())).is_ok());
         let error = quietly(Err(io::ErrorKind::StorageFull.into())).unwrap_err();
         assert!(

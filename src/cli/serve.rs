@@ -1,4 +1,4 @@
-//! `simtool serve`: has this been seen? Asked over HTTP.
+//! `simtool serve`: an index of seen documents over HTTP.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use simtool::corpus::Reading;
+use simtool::engine::Progress;
 use simtool::index::{Options, enclosing, is_unused};
-use simtool::run::Progress;
-use simtool::run::seen::{Seen, Settings};
+use simtool::jobs::seen::{IndexSettings, Seen};
 use simtool::{Error, ErrorKind, Result};
 
 use super::index::settings_flags::SettingsArgs;
@@ -18,11 +18,11 @@ use super::size::parse_size;
 use super::{machine, message, number, screen};
 use crate::serve::{Config, Limits, Log};
 
-/// Answer over HTTP whether documents have been seen
+/// Look documents up in an index over HTTP
 ///
-/// Makes an empty index if the directory is missing or empty. Prints the address when it answers.
-/// Ends on SIGTERM or Ctrl-C, when what it has begun is answered; what it has answered to be added
-/// is durable, whatever happens.
+/// Makes an empty index if the directory is missing or empty. Prints the address when it is ready.
+/// Ends on SIGTERM or Ctrl-C, after answering the requests in progress. Every addition that it has
+/// acknowledged is durable.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct ServeArgs {
@@ -30,7 +30,7 @@ pub struct ServeArgs {
     #[arg(value_name = "DIR")]
     index: PathBuf,
 
-    /// Address and port; port 0 is any that is free
+    /// Address and port; port 0 chooses a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8750")]
     listen: SocketAddr,
 
@@ -38,22 +38,22 @@ pub struct ServeArgs {
     #[arg(long)]
     read_only: bool,
 
-    /// What to tell of each request on standard error
+    /// Log of requests on standard error
     #[arg(long, value_name = "FORM", default_value = "none")]
     log: LogForm,
 
-    /// Directory for copies of the index, which callers may ask for: POST /v1/copies
+    /// Directory for copies of the index, which clients may request: POST /v1/copies
     #[arg(long, value_name = "DIR")]
     copies: Option<PathBuf>,
 
     #[command(flatten)]
     settings: SettingsArgs,
 
-    /// File of the token that callers have to send: Authorization: Bearer TOKEN
+    /// File of the token that clients must send: Authorization: Bearer TOKEN
     #[arg(long, value_name = "FILE", help_heading = "Protection")]
     token_file: Option<PathBuf>,
 
-    /// Listen for others than this machine without a token
+    /// Listen on other addresses than localhost without a token
     #[arg(long, help_heading = "Protection")]
     insecure: bool,
 
@@ -91,22 +91,22 @@ pub struct ServeArgs {
     )]
     max_body: u64,
 
-    /// Bytes of all bodies and lines of batches until they are answered; others wait
+    /// Bytes of all bodies and lines of batches until they are answered; further ones wait
     #[arg(
         long, value_name = "SIZE", default_value = "512M", value_parser = parse_size,
         help_heading = "Limits"
     )]
     max_bodies: u64,
 
-    /// Requests at once, half of which may be additions, removals, batches and copies; others are
-    /// told to come back
+    /// Requests at once, half of which may be additions, removals, batches and copies; further ones
+    /// get status 503
     #[arg(
         long, value_name = "COUNT", default_value = "256", value_parser = number::within(1, 65_536),
         help_heading = "Limits"
     )]
     max_requests: usize,
 
-    /// Open connections; others wait
+    /// Open connections; further ones wait
     #[arg(
         long, value_name = "COUNT", default_value = "1024",
         value_parser = number::within(1, 65_536), help_heading = "Limits"
@@ -120,15 +120,15 @@ pub struct ServeArgs {
     )]
     header_timeout: usize,
 
-    /// Seconds for a body, for an answer, for each line of a batch, and for some of an answer to be
-    /// read
+    /// Seconds for a body, for an answer, for each line of a batch, and for a client to read a part
+    /// of an answer
     #[arg(
         long, value_name = "SECONDS", default_value = "30", value_parser = number::within(1, 3600),
         help_heading = "Limits"
     )]
     request_timeout: usize,
 
-    /// Seconds that requests have to end when the service ends
+    /// Seconds that requests may take when the service ends
     #[arg(
         long, value_name = "SECONDS", default_value = "20", value_parser = number::within(0, 3600),
         help_heading = "Limits"
@@ -141,34 +141,34 @@ pub struct ServeArgs {
 enum LogForm {
     /// Nothing
     None,
-    /// A JSON object a line for each request
+    /// A JSON object per line for each request
     Json,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   simtool serve seen
-          An index, a new one if there is no `seen` yet, at http://127.0.0.1:8750/
+          An index, a new one if `seen` does not exist, at http://127.0.0.1:8750/
   curl -d '{\"text\":\"...\",\"id\":\"a\",\"add\":true}' http://127.0.0.1:8750/v1/seen
-          Has this been seen? If not, it is from now on
+          Has this been seen? If not, add it
   simtool serve seen --method content-seen --listen 0.0.0.0:8750 --token-file token
-          Fingerprints of another kind, for other machines, which have to know the token
+          Fingerprints of another kind, for other machines, which must send the token
 
 Exit codes:
-  0 ended as it was asked to, 2 an error.";
+  0 ended by a signal, 2 an error.";
 
-/// More bytes are no token.
+/// The most bytes of a token.
 const MOST_TOKEN_BYTES: u64 = 4096;
 
 /// Serves until a signal.
 ///
 /// # Errors
-/// Whatever stands in the way.
+/// Those of the flags, of the index and of the service.
 pub fn run(args: &ServeArgs) -> Result<()> {
     let token = args.token_file.as_deref().map(token).transpose()?;
     if token.is_none() && !args.listen.ip().is_loopback() && !args.insecure {
         let message = format!(
-            "--listen {}: anybody could ask and change the index (give a --token-file, or say \
+            "--listen {}: anyone could query and change the index (give a --token-file, or add \
              --insecure)",
             args.listen
         );
@@ -179,7 +179,7 @@ pub fn run(args: &ServeArgs) -> Result<()> {
     let bodies = usize::try_from(args.max_bodies).unwrap_or(usize::MAX);
     if body_bytes == 0 || bodies < body_bytes || bodies as u64 > 1 << 40 {
         let message = format!(
-            "--max-body {}, --max-bodies {}: expected at least 1, as many or more, and at most 1T",
+            "--max-body {}, --max-bodies {}: expected 1 <= --max-body <= --max-bodies <= 1T",
             args.max_body, args.max_bodies
         );
         return Err(Error::new(ErrorKind::Parameter, message));
@@ -233,7 +233,7 @@ fn certificate(_: &ServeArgs) -> Option<(PathBuf, PathBuf)> {
     None
 }
 
-/// The index; a new one if there is nothing in its place.
+/// Opens the index, or makes one if the directory is unused.
 fn open(args: &ServeArgs) -> Result<Seen> {
     let level = machine::level()?;
     let options = Options {
@@ -241,17 +241,17 @@ fn open(args: &ServeArgs) -> Result<Seen> {
         merge_apart: true,
         ..Options::default()
     };
-    // An unfinished index may have been built of documents, which an empty one would not know.
+    // An unfinished index may have been built from documents, which an empty one would lack.
     let is_new = !args.read_only && is_unused(&args.index)?;
     if !is_new {
         return Seen::open(&args.index, &args.settings.wanted()?, level, &options);
     }
-    let manner = args.settings.manner(Reading::default())?;
-    let settings = Settings::without_collection(args.settings.spec()?, &manner)?;
+    let input_settings = args.settings.input_settings(Reading::default())?;
+    let settings = IndexSettings::without_collection(args.settings.spec()?, &input_settings)?;
     Seen::create(&args.index, settings, level, &options)
 }
 
-/// The directory of copies, which has to be there.
+/// The directory of copies, which must exist.
 fn place_of_copies(path: &Path) -> Result<PathBuf> {
     if let Some(index) = enclosing(&path.join("copy")) {
         let message = format!("--copies: is inside the index {}", index.display());
@@ -260,20 +260,16 @@ fn place_of_copies(path: &Path) -> Result<PathBuf> {
     match path.is_dir() {
         true => Ok(path.to_owned()),
         false => {
-            let message = "--copies: is no directory (make it first)";
+            let message = "--copies: is not a directory (create it first)";
             Err(Error::new(ErrorKind::Parameter, message).in_file(path))
         }
     }
 }
 
-/// The token in a file: all of it but white space around it.
+/// The token in a file, without white space around it.
 fn token(path: &Path) -> Result<Vec<u8>> {
     let wrong = |message: &str| Error::new(ErrorKind::Parameter, message).in_file(path);
-    let unreadable = |cause| {
-        Error::new(ErrorKind::Read, "cannot be read")
-            .in_file(path)
-            .caused_by(cause)
-    };
+    let unreadable = |cause| Error::unreadable(path, cause);
     if std::fs::metadata(path).map_err(unreadable)?.len() > MOST_TOKEN_BYTES {
         return Err(wrong("is too long for a token: at most 4096 bytes"));
     }

@@ -1,6 +1,6 @@
-//! Sizes in bytes as people write them.
+//! Sizes in bytes with units.
 
-/// Parses `4096`, `64K`, `200M`, `1G` or `2T`; the letters count in powers of 1024, either case.
+/// Parses `4096`, `64K`, `200M`, `1G` or `2T`. The letters are powers of 1024, in either case.
 ///
 /// # Errors
 /// A message for clap, which adds the flag and the value.

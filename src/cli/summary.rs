@@ -1,16 +1,16 @@
-//! What a run saw and did, in one line.
+//! The summary of the main job, in one line.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use simtool::engine::WorkUnit;
 use simtool::io::usage::Usage;
-use simtool::run::WorkUnit;
-use simtool::run::matching::Summary;
+use simtool::jobs::main_job::Summary;
 
 use super::log::rate;
 use super::plan::Plan;
 
-/// The line for people.
+/// The line as text.
 pub fn text(seen: &Summary, time: Duration) -> String {
     let seconds = time.as_secs_f64();
     let memory = Usage::now().map_or("unknown".to_owned(), |usage| {
@@ -28,12 +28,12 @@ pub fn text(seen: &Summary, time: Duration) -> String {
     )
 }
 
-/// The object for programs, on one line. Fields are added, never renamed.
+/// The object on one line. Fields are added, never renamed.
 pub fn json(seen: &Summary, plan: &Plan, time: Duration) -> String {
     format!("{}\n", fields(seen, plan, time))
 }
 
-/// Its fields.
+/// The fields of the object.
 pub fn fields(seen: &Summary, plan: &Plan, time: Duration) -> Value {
     let seconds = time.as_secs_f64();
     json!({
@@ -43,7 +43,7 @@ pub fn fields(seen: &Summary, plan: &Plan, time: Duration) -> Value {
         "matched_samples": seen.matched_samples,
         "unmatched_samples": seen.samples - seen.matched_samples,
         "matches": seen.matches,
-        // Every page of this job is read, so these two are there for readers of other summaries.
+        // This job skips no pages; these two fields are for readers of all summaries.
         "skipped": 0,
         "skipped_by_reason": {},
         "features": seen.features,

@@ -1,13 +1,13 @@
-//! Where the time of a run went.
+//! The table of `--timings`: the time of a run by stage.
 
 use std::fmt::Write;
 use std::time::Duration;
 
+use simtool::engine::StageTime;
 use simtool::io::usage::Usage;
-use simtool::run::StageTime;
 
-/// A table by stage, then everything besides (opening, checking and publishing files), the total
-/// and the peak memory.
+/// A table of stages, of the remaining time (opening, checking and publishing files), of the total
+/// and of the peak memory.
 pub fn table(stages: &[StageTime], total: Duration) -> String {
     let mut table = format!(
         "{:<12} {:>10} {:>16} {:>10}\n",
@@ -47,7 +47,7 @@ fn row(name: &str, time: Duration, bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use simtool::run::Stage;
+    use simtool::engine::Stage;
 
     #[test]
     fn rows_add_up_to_the_total() {

@@ -1,9 +1,9 @@
-//! `simtool tune`: which method and threshold suit your documents?
+//! `simtool tune`: recommends a method and a threshold.
 
 use clap::Args;
 use simtool::Result;
 use simtool::evaluate::{EvaluationSettings, Proportion};
-use simtool::run::evaluation::{CANDIDATES, Job, LeftOut, Recommendation, Tuning, recommend};
+use simtool::jobs::evaluation::{CANDIDATES, Job, Recommendation, Rejection, Tuning, recommend};
 use simtool::sketch::registry::Spec;
 
 use super::evaluate::{self, TruthArgs, methods};
@@ -15,11 +15,12 @@ use super::{screen, values};
 
 /// Recommend a method and a threshold for a wanted precision
 ///
-/// Tries methods on your documents, with a truth that you have or with copies of known strength
-/// that are made of them, and says which finds most at the wanted precision, and what that rests
-/// on. Of methods that find as much, the one of fewest wrong hits comes first, then that of fewest
-/// bytes a document, then the one tried first; times are told and decide nothing. Fingerprints are recommended only at distances at which a document has hardly a neighbour
-/// by accident in a collection of this size.
+/// Tries methods on your documents, with your own truth or with copies of known strength that are
+/// made of them. Prints which method finds the most at the wanted precision, and the pairs that
+/// this is based on. Of methods that find equally much, the one with the fewest wrong hits comes
+/// first, then the one with the fewest bytes per document, then the one tried first; times are
+/// printed but do not matter. Fingerprints are recommended only at distances at which a document
+/// has hardly any accidental neighbours in a collection of this size.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct TuneArgs {
@@ -59,25 +60,25 @@ pub struct TuneArgs {
 const EXAMPLES: &str = "\
 Examples:
   simtool tune crawl/*.wet.gz --planted
-          What finds most copies, lightly and heavily edited, with 99 % of the hits right
+          The methods that find most copies, lightly and heavily edited, with 99 % of the hits right
   simtool tune docs.jsonl --pairs pairs.tsv --precision 0.95
-          By a truth of your own
+          With a truth of your own
   simtool tune docs.jsonl --planted --method simhash --sweep features=1..5 --sweep bits=64,128
           Settings of one method";
 
 /// The most settings that are listed, of those recommended and of those left out.
 const MOST_SHOWN: usize = 40;
 
-/// Said where no pair ought not to be found.
+/// The message if no pair should not be found.
 const UNMEASURED: &str = "\
 Precision cannot be measured: no pair is known that should not be found. Nothing is recommended.
 List some pairs with the label unrelated, or add --closed-world, or use --planted.
 ";
 
-/// Tries, and prints what suits best.
+/// Tries the methods and prints the recommendation.
 ///
 /// # Errors
-/// Whatever stands in the way.
+/// Those of the flags, of the inputs and of the job.
 pub fn run(args: &TuneArgs) -> Result<Finish> {
     let asked = match args.method.is_empty() {
         true => CANDIDATES.map(str::to_owned).to_vec(),
@@ -136,13 +137,10 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
         text += &for_dedup(&best.spec);
     }
     screen::print(text.as_bytes())?;
-    Ok(match report.skipped {
-        0 => Finish::Complete,
-        _ => Finish::Skipped,
-    })
+    Ok(Finish::of_skipped(report.skipped))
 }
 
-/// How `dedup` has to be asked to remove what the method finds, which it verifies.
+/// Advice on using the method with `dedup`, which verifies its pairs.
 fn for_dedup(spec: &Spec) -> String {
     match verified_alike(spec) {
         Some(flags) => format!(
@@ -156,8 +154,8 @@ fn for_dedup(spec: &Spec) -> String {
     }
 }
 
-/// The flags of a verification that accepts what the method does: of shingles, whose measure it
-/// has.
+/// The flags of a verification that accepts the same pairs as the method, which only `shingles`
+/// allows.
 fn verified_alike(spec: &Spec) -> Option<String> {
     if spec.name() != "shingles" {
         return None;
@@ -165,7 +163,7 @@ fn verified_alike(spec: &Spec) -> Option<String> {
     let list = spec.list();
     let value = |wanted: &str| list.iter().find(|(name, _)| name == wanted);
     let ((_, shingle), (_, similarity)) = (value("shingle")?, value("similarity")?);
-    // The flag takes thousandths; those below the threshold accept all that it accepts.
+    // The flag has thousandths; rounding down accepts all pairs of the method.
     let thousandths = (similarity.parse::<f64>().ok()? * 1000.0).floor();
     (thousandths >= 1.0)
         .then(|| format!("--shingle {shingle} --similarity {}", thousandths / 1000.0))
@@ -210,17 +208,20 @@ fn left_out(tuning: &Tuning, precision: Proportion) -> String {
     let tried = tuning.recommended.len() + tuning.left_out.len();
     let reasons = [
         (
-            LeftOut::Imprecise,
+            Rejection::Imprecise,
             format!("no threshold at which {wanted} of the hits are right"),
         ),
         (
-            LeftOut::Accidental,
+            Rejection::Accidental,
             format!(
                 "where {wanted} of the hits are right, a document has more than one neighbour by \
                  accident in a collection of this size"
             ),
         ),
-        (LeftOut::Fixed, "no parameter for the threshold".to_owned()),
+        (
+            Rejection::Fixed,
+            "no parameter for the threshold".to_owned(),
+        ),
     ];
     let mut text = String::new();
     for (reason, why) in reasons {
@@ -250,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shingles_are_verified_as_they_are_found() {
+    fn shingles_can_be_verified_as_they_are_found() {
         let flags = |text: &str| verified_alike(&Spec::parse(text).unwrap());
         let found = flags("shingles:shingle=3,similarity=0.476623");
         assert_eq!(found.as_deref(), Some("--shingle 3 --similarity 0.476"));

@@ -1,18 +1,18 @@
-//! Values that shells complete, of flags that take others too.
+//! Parsers that suggest usual values to shells and accept others too.
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::Error;
 use clap::{Arg, Command};
 use simtool::sketch::registry::METHODS;
 
-/// A parser of values, of which the most usual ones are known to shells.
+/// A parser whose usual values are known to shells.
 #[derive(Clone)]
-pub struct Known<P> {
+pub struct Suggested<P> {
     parser: P,
     known: fn() -> Vec<PossibleValue>,
 }
 
-impl<P: TypedValueParser> TypedValueParser for Known<P> {
+impl<P: TypedValueParser> TypedValueParser for Suggested<P> {
     type Value = P::Value;
 
     fn parse_ref(
@@ -30,42 +30,42 @@ impl<P: TypedValueParser> TypedValueParser for Known<P> {
 }
 
 /// Names of methods, which parameters may follow.
-pub fn method() -> Known<StringValueParser> {
+pub fn method() -> Suggested<StringValueParser> {
     let known = || {
         let name = |entry: &&simtool::sketch::registry::Entry| {
             PossibleValue::new(entry.name).help(entry.summary)
         };
         METHODS.iter().map(name).collect()
     };
-    Known {
+    Suggested {
         parser: StringValueParser::new(),
         known,
     }
 }
 
-/// What `parser` takes, with the policies of --keep known.
-pub fn policy<P: TypedValueParser>(parser: P) -> Known<P> {
+/// The values of `parser`, with the policies of --keep known.
+pub fn policy<P: TypedValueParser>(parser: P) -> Suggested<P> {
     let known = || names(&["first", "longest", "newest", "shortest-url", "field:"]);
-    Known { parser, known }
+    Suggested { parser, known }
 }
 
-/// What `parser` takes, with the kinds of --tokenizer known.
-pub fn tokenizer<P: TypedValueParser>(parser: P) -> Known<P> {
+/// The values of `parser`, with the kinds of --tokenizer known.
+pub fn tokenizer<P: TypedValueParser>(parser: P) -> Suggested<P> {
     let known = || names(&["auto", "ascii", "unicode", "chinese", "chars"]);
-    Known { parser, known }
+    Suggested { parser, known }
 }
 
 /// Weights of features.
-pub fn weights() -> Known<StringValueParser> {
-    Known {
+pub fn weights() -> Suggested<StringValueParser> {
+    Suggested {
         parser: StringValueParser::new(),
         known: || names(&["tf", "log-tf", "tf-idf", "once", "top:"]),
     }
 }
 
 /// Widths of fingerprints.
-pub fn bits() -> Known<StringValueParser> {
-    Known {
+pub fn bits() -> Suggested<StringValueParser> {
+    Suggested {
         parser: StringValueParser::new(),
         known: || names(&["32", "64", "128", "256"]),
     }
@@ -81,7 +81,7 @@ mod tests {
     use simtool::dedup::keep::Policy;
     use simtool::text::Choice;
 
-    fn known<P: TypedValueParser>(parser: &Known<P>) -> Vec<String> {
+    fn known<P: TypedValueParser>(parser: &Suggested<P>) -> Vec<String> {
         let values = parser.possible_values().into_iter().flatten();
         values.map(|value| value.get_name().to_owned()).collect()
     }

@@ -1,11 +1,11 @@
-//! Text that cannot take control of a terminal.
+//! Text without control characters for terminals.
 
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// `bytes` with line feeds as they are and everything else visible: control characters,
-/// characters that change the writing direction, and bytes that are not UTF-8 become `\x1b` or
+/// `bytes` with line feeds unchanged and everything else visible: control characters, characters
+/// that change the writing direction, and bytes that are not UTF-8 are escaped, such as `\x1b` or
 /// `\u{202e}`.
 pub fn visible(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
@@ -36,7 +36,7 @@ fn push(text: &mut String, letter: char) {
     };
 }
 
-/// How many of the last bytes begin a character that is not complete: at most three.
+/// The number of last bytes that begin an incomplete character: at most three.
 pub fn incomplete_tail(bytes: &[u8]) -> usize {
     let tail = bytes
         .utf8_chunks()
@@ -53,13 +53,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn harmless_text_stays() {
+    fn harmless_text_does_not_change() {
         let text = "id 1\n0:a b\n… 中文 é\n";
         assert_eq!(visible(text.as_bytes()), text);
     }
 
     #[test]
-    fn everything_else_is_shown() {
+    fn control_characters_are_shown() {
         for (bytes, shown) in [
             (&b"\x1b[2J"[..], "\\x1b[2J"),
             (b"a\rb\x08\x7f\0", "a\\x0db\\x08\\x7f\\x00"),
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_that_are_cut_are_recognised() {
+    fn incomplete_characters_are_recognised() {
         let text = "é中\u{1f600}".as_bytes();
         let tails: Vec<usize> = (0..=text.len())
             .map(|end| incomplete_tail(&text[..end]))

@@ -1,4 +1,4 @@
-//! Progress of runs that take longer than people like to wait: a bar or lines.
+//! Progress of long runs: a bar or lines.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -6,33 +6,34 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use simtool::run::{Progress, Snapshot};
+use simtool::engine::{Progress, Snapshot};
 
 use super::amount::short_duration;
 use super::log::{Form, Lines, Log, heading, rate};
 use super::message;
 
-/// How often the bar is drawn, and lines are looked for.
+/// The interval between updates.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The text takes 49 columns at most, the bar what is left of the line.
+/// The text takes at most 49 columns, the bar the rest of the line.
 const BAR: &str = "{msg} {wide_bar}";
 const NO_BAR: &str = "{msg}";
 
-/// Shows the progress of a run until dropped; then a bar is cleared.
+/// Shows the progress of a run until it is dropped.
 pub struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Watch {
-    /// Watches from a thread, as `log` says. `plan` is written before the first line.
+    /// Starts a thread that shows progress in the form of `log`. `plan` is written before the first
+    /// line.
     pub fn start(progress: &Arc<Progress>, log: Log, plan: Option<String>) -> Watch {
         if matches!(log.form, Form::Silent | Form::None) {
             return Watch(None);
         }
         let progress = Arc::clone(progress);
         let (end, ended) = mpsc::channel();
-        // A run is not worth less because nobody can watch it.
+        // A run without this thread only lacks progress.
         let thread = Builder::new().spawn(move || match log.form {
-            Form::Bar => draw(&progress, &ended, log.patience),
+            Form::Bar => draw(&progress, &ended, log.delay),
             _ => write(&progress, &ended, log, plan),
         });
         Watch(thread.ok().map(|thread| (end, thread)))
@@ -51,8 +52,7 @@ impl Drop for Watch {
 /// Writes lines.
 fn write(progress: &Progress, ended: &Receiver<()>, log: Log, plan: Option<String>) {
     let begin = Instant::now();
-    if !log.patience.is_zero() && ended.recv_timeout(log.patience) != Err(RecvTimeoutError::Timeout)
-    {
+    if !log.delay.is_zero() && ended.recv_timeout(log.delay) != Err(RecvTimeoutError::Timeout) {
         return;
     }
     plan.inspect(|plan| message::write(plan));
@@ -69,9 +69,9 @@ fn write(progress: &Progress, ended: &Receiver<()>, log: Log, plan: Option<Strin
 }
 
 /// Draws a bar.
-fn draw(progress: &Progress, ended: &Receiver<()>, patience: Duration) {
+fn draw(progress: &Progress, ended: &Receiver<()>, delay: Duration) {
     let mut bar: Option<((&str, bool), ProgressBar)> = None;
-    let mut wait = patience;
+    let mut wait = delay;
     while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
         wait = INTERVAL;
         let Some(current) = progress.current() else {
@@ -104,8 +104,8 @@ fn new_bar(total: u64) -> ProgressBar {
 /// The most columns of the text.
 const MOST_COLUMNS: usize = 49;
 
-/// Stage, share, rate and the time until the run ends, or the stage if that is not known. The rate
-/// is left out where there is no room.
+/// Stage, share, rate and the time until the run ends, or the stage if that is unknown. The rate is
+/// left out if there is no space.
 fn text(current: &Snapshot) -> String {
     let heading = heading(current.stage.name(), current.number);
     let left = current.run_left.or(current.stage_left);
@@ -128,7 +128,7 @@ fn text(current: &Snapshot) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use simtool::run::Stage;
+    use simtool::engine::Stage;
 
     fn snapshot(stage: Stage, done: u64, total: u64) -> Snapshot {
         Snapshot {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_that_of_the_run() {
+    fn the_time_left_is_that_of_the_run() {
         let gigabyte = 1_000_000_000;
         let current = snapshot(Stage::Sketch, gigabyte, 3 * gigabyte);
         assert_eq!(text(&current), "stage 3 of 7 sketch 33% 500 MB/s ETA 4 min");
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_text_leaves_a_line_of_50_columns_whole() {
+    fn the_longest_text_fits_into_50_columns() {
         let longest = Snapshot {
             number: Some((5, 9)),
             run_left: Some(Duration::from_secs(5999)),

@@ -1,4 +1,4 @@
-//! Places within a source from which reading can begin, without reading all before them.
+//! Positions in a source where reading can begin, found without reading what precedes them.
 
 use std::fs::File;
 use std::io;
@@ -12,18 +12,19 @@ use super::document::NO_MEMBER;
 use super::source::{Compression, Format, Source, unreadable};
 use crate::Result;
 
-/// How much is looked through at a time, and for one border.
+/// The number of bytes searched at a time.
 const WINDOW_BYTES: usize = 64 << 10;
+/// The number of bytes searched for one border.
 const MOST_BYTES: u64 = 4 << 20;
-/// What the end of a window repeats at the start of the next one.
+/// The number of bytes at the end of a window that the next window repeats.
 const OVERLAP_BYTES: usize = 16;
 
-/// The first border between documents or between compressed members at or behind `offset` of a
-/// source, if one shows within 4 MiB: a place for a sample.
+/// The first border between documents or between compressed members at or after `offset` of a
+/// source: a start for a sample. `None` if there is none within 4 MiB.
 ///
-/// A border is recognised by the bytes that stand there. Where the same bytes stand in the middle
-/// of a document or of compressed data, the chunk read from there begins with damage. Tables have
-/// rows instead of borders; in files of one document and in ARC files none is looked for.
+/// A border is recognised by its bytes. If the same bytes occur within a document or within
+/// compressed data, the chunk read from there begins with damage. Tables have rows instead of
+/// borders. Files of one document and ARC files are not searched.
 ///
 /// # Errors
 /// [`ErrorKind::Read`](crate::ErrorKind::Read) if the file cannot be read.
@@ -38,7 +39,7 @@ pub fn border_behind(source: &Source, offset: u64) -> Result<Option<Position>> {
         }
         _ => return Ok(None),
     };
-    let found = look(source, offset, find).map_err(|cause| unreadable(source.file(), cause))?;
+    let found = search(source, offset, find).map_err(|cause| unreadable(source.file(), cause))?;
     Ok(found.map(|border| match source.compression {
         Compression::None => Position {
             chunk: 1,
@@ -53,7 +54,11 @@ pub fn border_behind(source: &Source, offset: u64) -> Result<Option<Position>> {
     }))
 }
 
-fn look(source: &Source, offset: u64, find: fn(&[u8]) -> Option<usize>) -> io::Result<Option<u64>> {
+fn search(
+    source: &Source,
+    offset: u64,
+    find: fn(&[u8]) -> Option<usize>,
+) -> io::Result<Option<u64>> {
     let file = File::open(source.file())?;
     let mut window = vec![0; WINDOW_BYTES];
     let mut begin = offset;
@@ -70,11 +75,11 @@ fn look(source: &Source, offset: u64, find: fn(&[u8]) -> Option<usize>) -> io::R
     Ok(None)
 }
 
-/// Reads as much as there is room for; says how much there was.
-fn fill(file: &File, room: &mut [u8], offset: u64) -> io::Result<usize> {
+/// Fills `buffer` from `offset` on, as far as the file goes. Returns the number of bytes read.
+fn fill(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut length = 0;
-    while length < room.len() {
-        match file.read_at(&mut room[length..], offset + length as u64) {
+    while length < buffer.len() {
+        match file.read_at(&mut buffer[length..], offset + length as u64) {
             Ok(0) => break,
             Ok(more) => length += more,
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
@@ -84,8 +89,8 @@ fn fill(file: &File, room: &mut [u8], offset: u64) -> io::Result<usize> {
     Ok(length)
 }
 
-/// Where a gzip member seems to begin: magic, flags, extra flags and system have to be such as
-/// compressors write, which random bytes are once in some gigabytes.
+/// The index at which a gzip member seems to begin: magic, flags, extra flags and system are
+/// values that compressors write. Random bytes have such values once in some gigabytes.
 fn gzip_member(bytes: &[u8]) -> Option<usize> {
     const HEADER_BYTES: usize = 10;
     memmem::find_iter(bytes, &GZIP_MAGIC).find(|&at| {
@@ -98,6 +103,7 @@ fn gzip_member(bytes: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::test_files::{gzip, zstd};
     use crate::corpus::{Body, ChunkReader, Reading};
     use std::io::Write;
 
@@ -155,13 +161,8 @@ mod tests {
     #[test]
     fn members_are_borders_of_compressed_files() {
         let parts = [lines(0..3000), lines(3000..6000), lines(6000..9000)];
-        let gzip = |part: &String| {
-            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Default::default());
-            encoder.write_all(part.as_bytes()).unwrap();
-            encoder.finish().unwrap()
-        };
-        let zstd = |part: &String| zstd::bulk::compress(part.as_bytes(), 3).unwrap();
-        for members in [parts.each_ref().map(gzip), parts.each_ref().map(zstd)] {
+        for pack in [gzip, zstd] {
+            let members = parts.each_ref().map(|part| pack(part.as_bytes()));
             let (_file, source) = source(&members.concat());
             let second = members[0].len() as u64;
             for (offset, expected) in [(0, 0), (1, second), (second, second)] {
@@ -170,7 +171,7 @@ mod tests {
             }
             let border = border_behind(&source, 1).unwrap().unwrap();
             assert_eq!(text_from(&source, border), parts[1..].concat().as_bytes());
-            // There is none within the last one.
+            // The last member contains no border.
             assert_eq!(border_behind(&source, second * 2 + 100).unwrap(), None);
         }
     }

@@ -1,9 +1,9 @@
-//! Reads a source of records and cuts it into chunks.
+//! The reader of records, which cuts a source into chunks.
 
 use super::chunk::{Body, Chunk, Position, locate};
-use super::cut::{Cut, Cutter, Rest};
-use super::decompress::{Break, Inflaters, Pile, Step, Stream};
-use super::document::{NO_MEMBER, Place, Reason, Skip};
+use super::cut::{ChunkCutter, ChunkEnd, DocumentEnd};
+use super::decompress::{Damage, DecodedBuffer, FillOutcome, Inflaters, Stream};
+use super::document::{NO_MEMBER, Place, Reason, Skip, too_large};
 use super::reading::Reading;
 use super::records;
 use super::source::{Compression, Format, Source};
@@ -12,21 +12,21 @@ use super::web::warc::{HEAD_BYTES, find_version};
 use crate::Result;
 use memchr::memchr;
 
-/// How much of a file is read at a time.
+/// The number of bytes read at a time.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// How much is read at a time where a chunk may end at any moment.
+/// The number of bytes read at a time if a chunk may end soon.
 const NEAR_END_BYTES: usize = 128 << 10;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How long the parts are in which long records are given out.
+/// The length of the parts of long records.
 const PART_BYTES: usize = 1 << 20;
 
 /// Reads a source of records from its start or from any [`Position`], chunk by chunk.
 ///
-/// Holds at most one chunk, which is as long as [`Reading::chunk_bytes`] and one document, and
-/// 2 MiB; for zstd, the frame's window besides, at most 128 MiB.
+/// Its memory is at most one chunk ([`Reading::chunk_bytes`] and one document) and 2 MiB. Zstd
+/// needs the window of the frame in addition, at most 128 MiB.
 pub(super) struct ByteReader {
     source: u32,
     format: Format,
@@ -34,34 +34,34 @@ pub(super) struct ByteReader {
     most: u64,
     stream: Stream,
     file_bytes: u64,
-    /// Where the bytes of `ahead` begin.
+    /// The position of the first byte of `ahead`.
     start: Position,
-    /// Bytes that belong to the next chunk.
-    ahead: Pile,
-    /// Damage that stands behind the bytes of `ahead`.
-    damage: Option<Break>,
+    /// The bytes read for the next chunk.
+    ahead: DecodedBuffer,
+    /// Damage after the bytes of `ahead`.
+    damage: Option<Damage>,
     ended: bool,
-    /// Tells documents among the records of web archives.
+    /// Recognises documents among the records of web archives.
     web: WebText,
-    /// Whether records that are too long are given out in parts.
+    /// Whether records over the length limit are returned in parts.
     in_parts: bool,
-    /// The record of which parts are still to be given out.
-    long: Option<Long>,
+    /// The record whose remaining parts must be returned next.
+    long: Option<LongRecord>,
 }
 
-/// A record that is longer than documents may be, which is not held as a whole.
+/// A record over the length limit, which is never in memory as a whole.
 #[derive(Clone, Copy)]
-struct Long {
-    rest: Rest,
-    /// Whether it is said to go on behind the end of the file; it ends where the next one begins.
+struct LongRecord {
+    rest: DocumentEnd,
+    /// Whether its header claims a length beyond the end of the file. It then ends at the next record.
     is_false: bool,
-    /// How many of its bytes have been passed.
+    /// The number of its bytes already consumed.
     passed: u64,
     is_document: bool,
 }
 
 impl ByteReader {
-    /// Opens a source of `bytes` bytes to read the chunk that begins at `from` and all behind it.
+    /// Opens a source of `bytes` bytes, to read the chunks from position `from` on.
     pub(super) fn open(
         source: &Source,
         bytes: u64,
@@ -93,7 +93,7 @@ impl ByteReader {
             stream,
             file_bytes: bytes,
             start,
-            ahead: Pile::default(),
+            ahead: DecodedBuffer::default(),
             damage: None,
             ended: false,
             web: WebText::new(reading.html, reading.max_document_bytes),
@@ -102,27 +102,27 @@ impl ByteReader {
         })
     }
 
-    /// Gives records that are too long out in parts instead of passing over them.
+    /// Returns records over the length limit in parts instead of skipping them.
     pub(super) fn give_parts(&mut self) {
         self.in_parts = true;
     }
 
-    /// Has what is ahead decompressed by others too.
+    /// Lets other threads decompress ahead.
     pub(super) fn helped_by(&mut self, inflaters: Inflaters) {
         self.stream.helped_by(inflaters);
     }
 
-    /// The offset in the file that reading has come to.
+    /// The current offset in the file.
     pub(super) fn file_offset(&self) -> u64 {
         self.stream.file_offset()
     }
 
-    /// Decompressed bytes that were read ahead of the last chunk.
+    /// The number of decompressed bytes already read after the last chunk.
     pub(super) fn bytes_ahead(&self) -> usize {
         self.ahead.bytes.len()
     }
 
-    /// The next chunk, in `buffer`; `None` behind the last one.
+    /// The next chunk, in `buffer`; `None` after the last one.
     pub(super) fn next(&mut self, mut buffer: Vec<u8>) -> Result<Option<Chunk>> {
         if let Some(long) = self.long.take() {
             return self.part(long).map(Some);
@@ -135,18 +135,20 @@ impl ByteReader {
         buffer.clear();
         buffer.append(&mut self.ahead.bytes);
         self.ahead.bytes = buffer;
-        let mut cutter = Cutter::new(self.format, self.least, self.most);
+        let mut cutter = ChunkCutter::new(self.format, self.least, self.most);
         loop {
             match cutter.look(&self.ahead.bytes, self.ended) {
-                Cut::At(border) => return Ok(Some(self.cut(border))),
-                Cut::Before(border, rest) if self.in_parts => {
+                ChunkEnd::At(border) => return Ok(Some(self.cut(border))),
+                ChunkEnd::Before(border, rest) if self.in_parts => {
                     let chunk = self.cut(border);
                     let (long, _) = self.long(rest)?;
                     self.long = Some(long);
                     return Ok(Some(chunk));
                 }
-                Cut::Before(border, rest) => return self.skip_too_large(border, rest).map(Some),
-                Cut::More => {}
+                ChunkEnd::Before(border, rest) => {
+                    return self.skip_too_large(border, rest).map(Some);
+                }
+                ChunkEnd::Unknown => {}
             }
             if self.damage.is_some() {
                 let border = cutter.last_whole(&self.ahead.bytes);
@@ -163,14 +165,14 @@ impl ByteReader {
 
     fn fill(&mut self, want: usize) -> Result<()> {
         match self.stream.fill(want, &mut self.ahead)? {
-            Step::More => {}
-            Step::End => self.ended = true,
-            Step::Broken(damage) => self.damage = Some(damage),
+            FillOutcome::More => {}
+            FillOutcome::End => self.ended = true,
+            FillOutcome::Damaged(damage) => self.damage = Some(damage),
         }
         Ok(())
     }
 
-    /// Says whether there was one.
+    /// Skips a byte-order mark. Returns whether there was one.
     fn skip_byte_order_mark(&mut self) -> Result<bool> {
         while self.ahead.bytes.len() < BYTE_ORDER_MARK.len() && !self.ended && self.damage.is_none()
         {
@@ -183,7 +185,7 @@ impl ByteReader {
         Ok(is_there)
     }
 
-    /// Ends the chunk at `border`; what stands behind it is kept for the next one.
+    /// Ends the chunk at `border`; the bytes after it are kept for the next chunk.
     fn cut(&mut self, border: usize) -> Chunk {
         let start = self.start;
         let ahead = self.ahead.split_off(border);
@@ -203,15 +205,15 @@ impl ByteReader {
         }
     }
 
-    /// Forgets the first `length` bytes.
+    /// Drops the first `length` bytes.
     fn drop_front(&mut self, length: usize) {
         let ahead = self.ahead.split_off(length);
         let dropped = std::mem::replace(&mut self.ahead, ahead);
         self.move_start(length, &dropped.members);
     }
 
-    /// Moves the start by `length` bytes, in which `members` begin: into the member of the last of
-    /// them, so that it does not depend on whether the next member was seen already.
+    /// Advances the start by `length` bytes, in which `members` begin. The new start is in the member
+    /// of the last of these bytes, so it does not depend on whether the next member was read.
     fn move_start(&mut self, length: usize, members: &[(usize, u64)]) {
         if let Some(last) = length.checked_sub(1) {
             let (member, offset) = locate(self.start, members, last);
@@ -229,21 +231,23 @@ impl ByteReader {
         Place::new(self.source, member, offset, length)
     }
 
-    /// Ends the chunk at `border` and skips the document behind it without holding it.
-    fn skip_too_large(&mut self, border: usize, rest: Rest) -> Result<Chunk> {
+    /// Ends the chunk at `border` and skips the document after it without storing it.
+    fn skip_too_large(&mut self, border: usize, rest: DocumentEnd) -> Result<Chunk> {
         let mut chunk = self.cut(border);
         let mut place = self.place(0, 0);
         let (long, id) = self.long(rest)?;
-        let (length, is_whole) = self.pass(long)?;
+        let (length, is_whole) = self.skip_long(long)?;
         place.length = length;
-        // The room that a long document took is not kept for the chunks to come.
+        // Later chunks do not need the capacity of a long document.
         self.ahead.bytes.shrink_to(BLOCK_BYTES);
         if long.is_document {
             let (reason, detail) = match rest {
-                Rest::Record(claimed) => {
-                    records::why_passed_over(claimed, length, is_whole, self.most)
+                DocumentEnd::Length(claimed) => {
+                    records::skip_reason(claimed, length, is_whole, self.most)
                 }
-                Rest::Separator(_) | Rest::All => (Reason::TooLarge, too_large(length, self.most)),
+                DocumentEnd::Separator(_) | DocumentEnd::EndOfInput => {
+                    (Reason::TooLarge, too_large(length, self.most))
+                }
             };
             chunk.skipped.push(Skip {
                 id,
@@ -255,25 +259,25 @@ impl ByteReader {
         Ok(chunk)
     }
 
-    /// Goes on behind a long record, of which all was passed if it `is_whole`.
+    /// Continues after a long record, which was consumed to its end if `is_whole`.
     fn end_long(&mut self, is_whole: bool, skipped: &mut Vec<Skip>) -> Result<()> {
         if self.format.is_whole_file() {
             self.end_here();
         } else if !is_whole {
-            self.pass_damage(false, skipped)?;
+            self.skip_damaged_bytes(false, skipped)?;
         }
         Ok(())
     }
 
-    /// The long record that comes next, and its id.
-    fn long(&mut self, rest: Rest) -> Result<(Long, Vec<u8>)> {
+    /// The next record, which is over the length limit, and its id.
+    fn long(&mut self, rest: DocumentEnd) -> Result<(LongRecord, Vec<u8>)> {
         let (is_document, id) = match rest {
-            Rest::Record(length) => self.is_document(length)?,
-            Rest::Separator(_) | Rest::All => (true, Vec::new()),
+            DocumentEnd::Length(length) => self.is_document(length)?,
+            DocumentEnd::Separator(_) | DocumentEnd::EndOfInput => (true, Vec::new()),
         };
-        let is_false = matches!(rest, Rest::Record(length) if self.start.member == NO_MEMBER
+        let is_false = matches!(rest, DocumentEnd::Length(length) if self.start.member == NO_MEMBER
             && self.start.offset.saturating_add(length) > self.file_bytes);
-        let long = Long {
+        let long = LongRecord {
             rest,
             is_false,
             passed: 0,
@@ -282,8 +286,8 @@ impl ByteReader {
         Ok((long, id))
     }
 
-    /// The next part of a long record. Its length depends on the record alone.
-    fn part(&mut self, mut long: Long) -> Result<Chunk> {
+    /// The next part of a long record. Its length depends only on the record.
+    fn part(&mut self, mut long: LongRecord) -> Result<Chunk> {
         let (end, known) = loop {
             let is_last = self.ended || self.damage.is_some();
             let (end, known) = self.end_of(long, is_last);
@@ -300,7 +304,7 @@ impl ByteReader {
             return Ok(self.part_chunk(bytes, long.is_document, false));
         }
         if end.is_none() && self.damage.is_some() {
-            // What comes behind the damage is another record.
+            // The bytes after the damage belong to another record.
             bytes.extend_from_slice(match self.format.separator() {
                 Some(b'\n') => b"\n",
                 Some(_) => b"\x0c",
@@ -326,7 +330,7 @@ impl ByteReader {
         }
     }
 
-    /// Whether the record of `length` bytes that comes next is a document, from its heads; and its
+    /// Whether the next record, of `length` bytes, is a document according to its headers; and its
     /// id.
     fn is_document(&mut self, length: u64) -> Result<(bool, Vec<u8>)> {
         let heads = length.min(2 * HEAD_BYTES as u64) as usize;
@@ -340,9 +344,9 @@ impl ByteReader {
         })
     }
 
-    /// Passes over a long record, up to damage or the end of the input at most; says how long that
-    /// is and whether it is all.
-    fn pass(&mut self, mut long: Long) -> Result<(u64, bool)> {
+    /// Skips a long record, at most up to damage or the end of the input. Returns the number of
+    /// bytes skipped and whether the record was whole.
+    fn skip_long(&mut self, mut long: LongRecord) -> Result<(u64, bool)> {
         loop {
             let is_last = self.ended || self.damage.is_some();
             let (end, length) = self.end_of(long, is_last);
@@ -355,29 +359,29 @@ impl ByteReader {
         }
     }
 
-    /// The index at which a long record ends, if it does among the bytes there are, and how many of
-    /// them are known to belong to it. With `is_last`, no bytes follow.
-    fn end_of(&self, long: Long, is_last: bool) -> (Option<usize>, usize) {
+    /// The index at which a long record ends, if it ends within the available bytes, and the number
+    /// of bytes known to belong to it. If `is_last`, no bytes follow.
+    fn end_of(&self, long: LongRecord, is_last: bool) -> (Option<usize>, usize) {
         let bytes = &self.ahead.bytes;
         let (end, kept) = match long.rest {
-            Rest::Separator(separator) => (memchr(separator, bytes).map(|at| at + 1), 0),
-            Rest::Record(_) if long.is_false => {
-                // A version that is cut by the end of the bytes is kept for another look.
+            DocumentEnd::Separator(separator) => (memchr(separator, bytes).map(|at| at + 1), 0),
+            DocumentEnd::Length(_) if long.is_false => {
+                // The last bytes may be the start of a version line, so they are searched again.
                 let kept = if is_last { 0 } else { bytes.len().min(7) };
                 (find_version(bytes, usize::from(long.passed == 0)), kept)
             }
-            Rest::Record(length) => {
+            DocumentEnd::Length(length) => {
                 let left = usize::try_from(length - long.passed).ok();
                 (left.filter(|&left| left <= bytes.len()), 0)
             }
-            Rest::All => (None, 0),
+            DocumentEnd::EndOfInput => (None, 0),
         };
         (end, end.unwrap_or(bytes.len() - kept))
     }
 
-    /// Ends the chunk at `border`; the piece of a document behind it is lost with what follows.
+    /// Ends the chunk at `border`; the partial document after it is lost with the damaged bytes.
     fn skip_damage(&mut self, border: usize) -> Result<Chunk> {
-        // Where a member begins behind a separator, members are taken to hold whole documents.
+        // If the member begins after a separator, members are assumed to contain whole documents.
         let bytes = &self.ahead.bytes;
         let begin = self.damage.as_ref().and_then(|damage| damage.begin);
         let is_start = begin.is_some_and(|begin| match begin.checked_sub(1) {
@@ -385,14 +389,14 @@ impl ByteReader {
             None => true,
         });
         let mut chunk = self.cut(border);
-        self.pass_damage(is_start, &mut chunk.skipped)?;
+        self.skip_damaged_bytes(is_start, &mut chunk.skipped)?;
         chunk.end = self.start;
         Ok(chunk)
     }
 
-    /// Drops the bytes there are if damage stands behind them, reports it, and goes to where a
-    /// document begins: to the next member if `is_start`, else behind the next separator.
-    fn pass_damage(&mut self, mut is_start: bool, skipped: &mut Vec<Skip>) -> Result<()> {
+    /// Drops the bytes before any damage, reports the damage, and continues at the start of a
+    /// document: at the next member if `is_start`, otherwise after the next separator.
+    fn skip_damaged_bytes(&mut self, mut is_start: bool, skipped: &mut Vec<Skip>) -> Result<()> {
         while let Some(damage) = self.damage.take() {
             let length = self.ahead.bytes.len();
             let place = self.place(0, length as u64);
@@ -418,7 +422,7 @@ impl ByteReader {
         Ok(())
     }
 
-    /// Leaves out the rest of the file.
+    /// Ends reading; the rest of the file is ignored.
     fn end_here(&mut self) {
         self.ended = true;
         self.damage = None;
@@ -430,8 +434,8 @@ impl ByteReader {
         }
     }
 
-    /// Drops what stands before the next separator, and that; if there is none, all up to damage
-    /// or the end, and says `false`.
+    /// Drops all bytes up to and including the next separator and returns `true`. Without one, drops
+    /// all bytes up to damage or the end, and returns `false`.
     fn skip_to_separator(&mut self) -> Result<bool> {
         let Some(separator) = self.format.separator() else {
             return Ok(true);
@@ -457,9 +461,4 @@ fn skip(place: Place, reason: Reason, detail: String) -> Skip {
         reason,
         detail,
     }
-}
-
-/// What is wrong with a document of `length` bytes where `most` are the limit.
-pub(super) fn too_large(length: u64, most: u64) -> String {
-    format!("{length} bytes, and documents of at most {most} are read")
 }

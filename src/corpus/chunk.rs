@@ -1,87 +1,86 @@
-//! A run of whole documents, the unit of work.
+//! Chunks: runs of whole documents, the unit of work.
 
 use super::document::{NO_MEMBER, Place, Skip};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// A place between two chunks of a source, from which reading can resume.
+/// A position between two chunks of a source, at which reading can resume.
 ///
 /// The default is the start of any source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Position {
-    /// The chunks before it.
+    /// The number of chunks before it.
     pub chunk: u64,
-    /// The offset in the file of the gzip member or zstd frame it is in or at the end of;
+    /// The offset in the file of the gzip member or zstd frame that contains it or ends there;
     /// [`NO_MEMBER`] in a file that is not compressed.
     pub member: u64,
-    /// The offset in the file, or in what the member decompresses to; the row of a Parquet file.
+    /// The offset in the file or in the decompressed member; of Parquet files, the row.
     pub offset: u64,
 }
 
 /// A run of whole documents of a source.
 ///
-/// Its borders depend on the source's bytes and on the job alone.
+/// Its borders depend only on the bytes of the source and on the job.
 #[derive(Debug)]
 pub struct Chunk {
     /// The number of the source.
     pub source: u32,
-    /// Where it begins.
+    /// Its start.
     pub start: Position,
-    /// Where the next one begins.
+    /// The start of the next chunk.
     pub end: Position,
     /// The documents.
     pub body: Body,
-    /// What was lost behind the documents, found while reading.
+    /// Documents after those of the chunk that the reader skipped.
     pub skipped: Vec<Skip>,
 }
 
-/// What a chunk holds.
+/// The content of a chunk.
 #[derive(Debug)]
 pub enum Body {
-    /// Records as they stand in the decompressed input.
+    /// Unchanged records of the decompressed input.
     Bytes {
-        /// The records, one behind another.
+        /// The records, concatenated.
         bytes: Vec<u8>,
-        /// For each gzip member or zstd frame that begins in the chunk: the index in `bytes` at
-        /// which it does, and its offset in the file.
+        /// For each gzip member or zstd frame that begins in the chunk: the index in `bytes` where
+        /// it begins, and its offset in the file.
         members: Vec<(usize, u64)>,
-        /// Members and frames that lie in the chunk as a whole.
+        /// The members and frames that are entirely in the chunk.
         whole: Vec<WholeMember>,
     },
-    /// A part of a record that is longer than documents may be, from a reader that
-    /// [gives them out in parts](super::ChunkReader::in_parts). It has no number among the chunks.
+    /// A part of a record over the length limit, from a reader that
+    /// [returns parts](super::ChunkReader::in_parts). It does not count as a chunk.
     Part {
         /// The bytes of the part.
         bytes: Vec<u8>,
-        /// Whether the record is one that is reported as skipped.
+        /// Whether the record is a document, which is reported as skipped.
         is_document: bool,
-        /// Whether the record ends with it.
+        /// Whether it is the last part of the record.
         is_last: bool,
     },
     /// Rows of a table.
     #[cfg(feature = "parquet")]
     Rows {
-        /// The number in the file of the first one.
+        /// The number of the first row in the file.
         first_row: u64,
-        /// The columns that were asked for.
-        batch: arrow::record_batch::RecordBatch,
+        /// The requested columns.
+        batch: arrow_array::RecordBatch,
     },
 }
 
-/// A gzip member or zstd frame of the input that a chunk holds from its first byte to its last, and
-/// whose checksum is right.
+/// A gzip member or zstd frame of the input that is entirely in a chunk and has a valid checksum.
 ///
-/// Only those of 256 bytes to 1 MiB, decompressed, are listed.
+/// Only those with 256 bytes to 1 MiB of decompressed data are listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WholeMember {
-    /// Its decompressed bytes, in the chunk.
+    /// The range of its decompressed bytes in the chunk.
     pub bytes: Range<usize>,
-    /// Its compressed bytes, in the file.
+    /// The range of its compressed bytes in the file.
     pub file: Range<u64>,
 }
 
 impl Chunk {
-    /// The bytes of its documents; none for rows of a table and parts of long records.
+    /// The bytes of its documents; empty for rows of a table and for parts of long records.
     pub fn bytes(&self) -> &[u8] {
         match &self.body {
             Body::Bytes { bytes, .. } => bytes,
@@ -91,7 +90,7 @@ impl Chunk {
         }
     }
 
-    /// How much memory its documents take.
+    /// The number of bytes of memory that its documents use.
     pub fn memory_bytes(&self) -> usize {
         match &self.body {
             Body::Bytes { bytes, .. } | Body::Part { bytes, .. } => bytes.len(),
@@ -100,7 +99,7 @@ impl Chunk {
         }
     }
 
-    /// Gives the buffer back, for the next chunk.
+    /// Returns the buffer, for the next chunk.
     pub fn into_buffer(self) -> Vec<u8> {
         match self.body {
             Body::Bytes { bytes, .. } | Body::Part { bytes, .. } => bytes,
@@ -109,7 +108,7 @@ impl Chunk {
         }
     }
 
-    /// Where in [`bytes`](Chunk::bytes) the record at `place` stands; `None` if it does not.
+    /// The range in [`bytes`](Chunk::bytes) of the record at `place`; `None` if it is not there.
     pub fn range(&self, place: &Place) -> Option<Range<usize>> {
         let members: &[(usize, u64)] = match &self.body {
             Body::Bytes { members, .. } => members,
@@ -117,7 +116,7 @@ impl Chunk {
             #[cfg(feature = "parquet")]
             Body::Rows { .. } => return None,
         };
-        // The last member that begins there: those before it are empty.
+        // The last member that begins at this offset; those before it are empty.
         let begun = members.iter().rfind(|(_, member)| *member == place.member);
         let start = match begun {
             Some(&(begin, _)) => begin.checked_add(usize::try_from(place.offset).ok()?)?,
@@ -143,7 +142,7 @@ impl Chunk {
     }
 }
 
-/// Member and offset of the byte at `index` behind `start`, if `members` begin in between.
+/// The member and offset of the byte at `index` after `start`, if `members` begin in between.
 pub(super) fn locate(start: Position, members: &[(usize, u64)], index: usize) -> (u64, u64) {
     let begun = members.partition_point(|&(begin, _)| begin <= index);
     match begun.checked_sub(1).map(|last| members[last]) {
@@ -153,7 +152,7 @@ pub(super) fn locate(start: Position, members: &[(usize, u64)], index: usize) ->
 }
 
 impl Position {
-    /// The start of a source that is compressed or not.
+    /// The start of a source.
     pub(super) fn start(is_compressed: bool) -> Position {
         Position {
             chunk: 0,

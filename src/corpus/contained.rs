@@ -1,4 +1,4 @@
-//! Calls of decoders and extractors that may panic on damaged input.
+//! Containment of panics in decoders and extractors, which damaged input may cause.
 
 use std::cell::Cell;
 #[cfg(any(feature = "parquet", feature = "html", test))]
@@ -8,9 +8,9 @@ thread_local! {
     static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `task` returns, or its panic, which the caller turns into an error.
+/// The result of `task`, or the payload of its panic, which the caller turns into an error.
 ///
-/// What `task` holds must not be used after a panic.
+/// State that `task` changed must not be used after a panic.
 #[cfg(any(feature = "parquet", feature = "html", test))]
 pub(super) fn contained<R>(task: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
     let before = IS_CONTAINED.replace(true);
@@ -19,9 +19,9 @@ pub(super) fn contained<R>(task: impl FnOnce() -> R) -> Result<R, Box<dyn Any + 
     outcome
 }
 
-/// Whether a panic of this thread, now, would be caught and become an error of one document.
+/// Whether a panic of this thread would currently be caught and become an error of one document.
 ///
-/// For the panic hook of a program, which has nothing to report then.
+/// For the panic hook of a program, which must not report such a panic.
 pub fn is_contained() -> bool {
     IS_CONTAINED.get()
 }

@@ -1,56 +1,56 @@
-//! Where a chunk ends.
+//! The end of a chunk, found while its bytes arrive.
 
 use super::records::{longer_than, next_record};
 use super::source::Format;
 use super::web::warc::Next;
 use memchr::{memchr, memrchr};
 
-/// What is known of a chunk's end from the bytes so far.
+/// The end of a chunk, as far as the bytes so far determine it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Cut {
-    /// More bytes are needed to tell.
-    More,
-    /// It ends at this index.
+pub(super) enum ChunkEnd {
+    /// More bytes are needed.
+    Unknown,
+    /// The chunk ends at this index.
     At(usize),
-    /// It ends where a document begins that is longer than documents may be.
-    Before(usize, Rest),
+    /// The chunk ends at this index, where a document over the length limit begins.
+    Before(usize, DocumentEnd),
 }
 
-/// How much there is of a document from its start on.
+/// The end of a document over the length limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rest {
-    /// All up to the next separator.
+pub(super) enum DocumentEnd {
+    /// After the next separator.
     Separator(u8),
-    /// So many bytes, as the head of a record says.
-    Record(u64),
-    /// All that comes.
-    All,
+    /// After this number of bytes, from its header.
+    Length(u64),
+    /// The end of the input.
+    EndOfInput,
 }
 
-/// Looks for the end of one chunk as its bytes come in.
+/// Finds the end of one chunk while its bytes arrive.
 ///
-/// A chunk ends with the first document that ends at or behind `least` bytes. So it depends on
-/// where it begins and on the bytes, not on how they come in. Each byte is looked at about once.
+/// A chunk ends with the first document that ends at or after `least` bytes. So its end depends on
+/// its start and on the bytes, not on how they arrive. Each byte is examined about once.
 #[derive(Debug)]
-pub(super) struct Cutter {
+pub(super) struct ChunkCutter {
     format: Format,
     least: usize,
     most: u64,
-    /// Where the last document begins that is known to begin before `least`.
+    /// The start of the last known document that begins before `least`.
     last: Option<usize>,
-    /// Up to where there is no end of a chunk; of records, the end of the last one.
+    /// The number of bytes already searched; for archives, the end of the last record.
     searched: usize,
-    /// Whether the last of them was damaged.
+    /// Whether the last record was damaged.
     is_behind_damage: bool,
 }
 
-/// A chunk that should have ended goes on for so many damaged bytes at most.
+/// The maximum number of damaged bytes by which a chunk exceeds its minimum length.
 const MOST_DAMAGE_BYTES: usize = 4 << 20;
 
-impl Cutter {
-    /// For a chunk of `least` bytes of documents of at most `most` bytes.
-    pub(super) fn new(format: Format, least: usize, most: u64) -> Cutter {
-        Cutter {
+impl ChunkCutter {
+    /// A cutter for a chunk of at least `least` bytes, with documents of at most `most` bytes.
+    pub(super) fn new(format: Format, least: usize, most: u64) -> ChunkCutter {
+        ChunkCutter {
             format,
             least: least.max(1),
             most,
@@ -60,18 +60,18 @@ impl Cutter {
         }
     }
 
-    /// Looks on in the bytes of the chunk: those it saw before and new ones behind them. `is_end`
-    /// says that the input ends with them.
-    pub(super) fn look(&mut self, bytes: &[u8], is_end: bool) -> Cut {
+    /// Continues the search in `bytes`: those of the previous call and new ones after them. If
+    /// `is_end`, the input ends with them.
+    pub(super) fn look(&mut self, bytes: &[u8], is_end: bool) -> ChunkEnd {
         match (self.format, self.format.separator()) {
             (_, Some(separator)) => self.look_for(separator, bytes),
             (Format::Warc | Format::Arc, None) => self.look_at_records(bytes, is_end),
-            _ if bytes.len() as u64 > self.most => Cut::Before(0, Rest::All),
-            _ => Cut::More,
+            _ if bytes.len() as u64 > self.most => ChunkEnd::Before(0, DocumentEnd::EndOfInput),
+            _ => ChunkEnd::Unknown,
         }
     }
 
-    /// Where the last whole document ends, if what stands behind the bytes is lost.
+    /// The end of the last whole document, if the data after `bytes` is lost.
     pub(super) fn last_whole(&self, bytes: &[u8]) -> usize {
         match (self.format, self.format.separator()) {
             (_, Some(separator)) => memrchr(separator, bytes).map_or(0, |at| at + 1),
@@ -86,14 +86,14 @@ impl Cutter {
         }
     }
 
-    fn look_at_records(&mut self, bytes: &[u8], is_end: bool) -> Cut {
-        // What is damaged shows by what stands behind it, so no chunk ends there, unless there is
-        // nothing but damage.
+    fn look_at_records(&mut self, bytes: &[u8], is_end: bool) -> ChunkEnd {
+        // Damage is only recognised by the record after it, so no chunk ends with it unless the
+        // damage is too long.
         let most = self.least.saturating_add(MOST_DAMAGE_BYTES);
         while self.searched < self.least || (self.is_behind_damage && self.searched < most) {
             let rest = &bytes[self.searched..];
             if let Some(length) = longer_than(self.most, self.format, rest) {
-                return Cut::Before(self.searched, Rest::Record(length));
+                return ChunkEnd::Before(self.searched, DocumentEnd::Length(length));
             }
             match next_record(self.format, rest, is_end) {
                 Next::Record(record) => {
@@ -104,15 +104,15 @@ impl Cutter {
                     self.searched += resume_at;
                     self.is_behind_damage = true;
                 }
-                Next::Incomplete { .. } | Next::End => return Cut::More,
+                Next::Incomplete { .. } | Next::End => return ChunkEnd::Unknown,
             }
         }
-        Cut::At(self.searched)
+        ChunkEnd::At(self.searched)
     }
 
-    fn look_for(&mut self, separator: u8, bytes: &[u8]) -> Cut {
+    fn look_for(&mut self, separator: u8, bytes: &[u8]) -> ChunkEnd {
         if bytes.len() < self.least {
-            return Cut::More;
+            return ChunkEnd::Unknown;
         }
         let before = self.least - 1;
         let last = *self
@@ -123,9 +123,11 @@ impl Cutter {
         self.searched = bytes.len();
         let length = end.unwrap_or(bytes.len()) - last;
         match end {
-            _ if length as u64 > self.most => Cut::Before(last, Rest::Separator(separator)),
-            Some(end) => Cut::At(end),
-            None => Cut::More,
+            _ if length as u64 > self.most => {
+                ChunkEnd::Before(last, DocumentEnd::Separator(separator))
+            }
+            Some(end) => ChunkEnd::At(end),
+            None => ChunkEnd::Unknown,
         }
     }
 }
@@ -134,17 +136,17 @@ impl Cutter {
 mod tests {
     use super::*;
 
-    fn cut(bytes: &[u8], least: usize, most: u64, step: usize) -> Cut {
-        let mut cutter = Cutter::new(Format::Jsonl, least, most);
+    fn cut(bytes: &[u8], least: usize, most: u64, step: usize) -> ChunkEnd {
+        let mut cutter = ChunkCutter::new(Format::Jsonl, least, most);
         let mut length = 0;
         while length < bytes.len() {
             length = (length + step).min(bytes.len());
             let cut = cutter.look(&bytes[..length], false);
-            if cut != Cut::More {
+            if cut != ChunkEnd::Unknown {
                 return cut;
             }
         }
-        Cut::More
+        ChunkEnd::Unknown
     }
 
     #[test]
@@ -152,18 +154,18 @@ mod tests {
         for step in 1..10 {
             let at = |least| cut(b"ab\nc\ndefg\nh\n", least, 100, step);
             let found = [1, 3, 4, 5, 6, 10, 11, 12, 13].map(at);
-            let expected = [3, 3, 5, 5, 10, 10, 12, 12].map(Cut::At);
+            let expected = [3, 3, 5, 5, 10, 10, 12, 12].map(ChunkEnd::At);
             assert_eq!(found[..8], expected);
-            assert_eq!(found[8], Cut::More);
+            assert_eq!(found[8], ChunkEnd::Unknown);
         }
     }
 
     #[test]
     fn a_chunk_ends_before_a_document_that_is_too_long() {
         for step in 1..10 {
-            let before = Cut::Before(3, Rest::Separator(b'\n'));
+            let before = ChunkEnd::Before(3, DocumentEnd::Separator(b'\n'));
             assert_eq!(cut(b"ab\ncdefg\nh\n", 4, 5, step), before);
-            assert_eq!(cut(b"ab\ncdefg\nh\n", 4, 6, step), Cut::At(9));
+            assert_eq!(cut(b"ab\ncdefg\nh\n", 4, 6, step), ChunkEnd::At(9));
             assert_eq!(cut(b"ab\ncdefgh", 4, 5, step), before);
         }
     }

@@ -1,9 +1,11 @@
-//! What is in a file, told from its first bytes.
+//! Detection of the format and compression of a file by its first bytes.
 
-use super::decompress::{Blocks, GZIP_MAGIC, Pile, Step, Stream, ZSTD_MAGIC, is_zstd};
+use super::decompress::{
+    Blocks, DecodedBuffer, FillOutcome, GZIP_MAGIC, Stream, ZSTD_MAGIC, is_zstd,
+};
 use super::reading::Reading;
 use super::source::{Compression, Format, Source, unreadable};
-use super::unread::{has_extension, why_unread};
+use super::unread::{binary_format, has_extension, why_unread};
 use super::web::html;
 use super::web::wide::Wide;
 use crate::{Error, ErrorKind, Result};
@@ -12,13 +14,13 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// How much of a file is looked at, decompressed.
+/// The number of decompressed bytes examined.
 const PREFIX_BYTES: usize = 64 << 10;
 
 /// The first bytes of a Parquet file.
 const PARQUET_MAGIC: &[u8] = b"PAR1";
 
-/// Compressions that are not read, by their first bytes.
+/// Unsupported compressions, by their first bytes.
 const FOREIGN: [(&[u8], &str); 3] = [
     (b"\xfd7zXZ\x00", "xz"),
     (b"BZh", "bzip2"),
@@ -26,12 +28,12 @@ const FOREIGN: [(&[u8], &str); 3] = [
 ];
 
 impl Source {
-    /// The source that a file is, with its format and compression found from its first bytes; the
-    /// format is [`Reading::format`] if that is given.
+    /// The source of a file, with the format and compression that its first bytes show. If
+    /// [`Reading::format`] is set, it is the format.
     ///
     /// # Errors
-    /// [`ErrorKind::Read`] if the file cannot be read, [`ErrorKind::Content`] if it is compressed
-    /// in a way that is not read, no text, or not in the table format that [`Reading::format`] is.
+    /// [`ErrorKind::Read`] if the file cannot be read; [`ErrorKind::Content`] if its compression is
+    /// unsupported, if it is not text, or if it is not a table although [`Reading::format`] is one.
     pub fn of_file(path: &Path, reading: &Reading) -> Result<Source> {
         detect(path.to_owned(), None, reading)?.source()
     }
@@ -39,14 +41,14 @@ impl Source {
     /// The same source, read from a `copy` of its stream.
     ///
     /// # Errors
-    /// As [`Source::of_file`], about the copy; [`ErrorKind::Content`] if [`Reading::format`] is
-    /// not what its first bytes show.
+    /// Those of [`Source::of_file`] for the copy; [`ErrorKind::Content`] if its first bytes
+    /// contradict [`Reading::format`].
     pub fn spooled(self, copy: PathBuf, reading: &Reading) -> Result<Source> {
         detect(self.path, Some(copy), reading)?.checked()?.source()
     }
 
-    /// Refuses a stream by its `first` bytes, which are in a file: what no longer stream that begins
-    /// so could be read as.
+    /// Refuses a stream by its first bytes, stored in the file `first`, if no continuation of them
+    /// could be read.
     ///
     /// # Errors
     /// Those of [`Source::spooled`].
@@ -55,7 +57,7 @@ impl Source {
         detected.checked()?.source().map(drop)
     }
 
-    /// A stream, of which nothing is known before it is spooled.
+    /// A stream, whose format and compression are unknown until it is spooled.
     pub(super) fn stream(path: PathBuf, reading: &Reading) -> Source {
         Source {
             path,
@@ -67,12 +69,12 @@ impl Source {
     }
 }
 
-/// What a look at a file finds.
+/// The result of examining a file.
 pub(super) struct Detected {
     source: Source,
-    /// Why it is not read.
+    /// The reason why it is not read, if any.
     pub(super) unread: Option<String>,
-    /// Why it cannot be of the format that it is said to be.
+    /// The reason why it cannot have the given format, if any.
     mismatch: Option<String>,
 }
 
@@ -88,15 +90,15 @@ impl Detected {
         }
     }
 
-    /// The same, if the file may be of the format that it is said to be.
+    /// The same result, if the file may have the given format.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`] if its first bytes show that it is not.
+    /// [`ErrorKind::Content`] if its first bytes contradict the given format.
     pub(super) fn checked(self) -> Result<Detected> {
         let Some(mismatch) = self.mismatch else {
             return Ok(self);
         };
-        let message = format!("{mismatch} (leave --format out to have it detected)");
+        let message = format!("{mismatch} (without --format it is detected)");
         Err(Error::new(ErrorKind::Content, message).in_file(&self.source.path))
     }
 }
@@ -110,17 +112,34 @@ pub(super) fn unread_error(path: &Path, why: &str) -> Error {
     Error::new(ErrorKind::Content, message).in_file(path)
 }
 
-/// Looks at the first bytes of a file.
+/// What a file that begins with `prefix` is, if it is not plain text: compressed, a table, or in a
+/// binary format.
+pub fn not_plain_text(prefix: &[u8]) -> Option<String> {
+    let unsupported = FOREIGN.iter().find(|(magic, _)| prefix.starts_with(magic));
+    let supported = [(&GZIP_MAGIC[..2], "gzip"), (&ZSTD_MAGIC, "zstd")];
+    let supported = supported
+        .iter()
+        .find(|(magic, _)| prefix.starts_with(magic));
+    if let Some((_, name)) = unsupported.or(supported) {
+        return Some(format!("compressed with {name}"));
+    }
+    if prefix.starts_with(PARQUET_MAGIC) {
+        return Some("a Parquet file".to_owned());
+    }
+    binary_format(prefix).map(str::to_owned)
+}
+
+/// Examines the first bytes of a file.
 ///
 /// # Errors
-/// Those of [`Source::of_file`], but for a file that is no text.
+/// Those of [`Source::of_file`], except for a file that is not text.
 pub(super) fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Detected> {
     let file = copy.as_deref().unwrap_or(&path);
     let opened = File::open(file).map_err(|cause| unreadable(file, cause))?;
     detect_in(opened, path, copy, reading)
 }
 
-/// The same, of a file that is open.
+/// The same, for an open file.
 fn detect_in(
     opened: File,
     path: PathBuf,
@@ -137,7 +156,8 @@ fn detect_in(
         .read_to_end(&mut prefix)
         .map_err(unreadable)?;
     if let Some((_, name)) = FOREIGN.iter().find(|(magic, _)| prefix.starts_with(magic)) {
-        let message = format!("is compressed with {name}, which is not read: decompress it first");
+        let message =
+            format!("is compressed with {name}, which is not supported: decompress it first");
         return Err(foreign(message));
     }
     let compression = compression(&prefix);
@@ -146,12 +166,24 @@ fn detect_in(
     }
     let found = format(&path, &prefix);
     let (format, unread, mismatch) = match reading.format {
-        Some(given) => (given, None, mismatch(given, found, &prefix)),
-        // These may hold any bytes, and are known by their first ones.
+        Some(given) => {
+            let is_possible = prefix.is_empty() || may_be(given, found, &prefix);
+            let mismatch = || {
+                let flag = |format: Format| format.name().replace('_', "-");
+                let unread = why_unread(&path, &prefix, &reading.text_field);
+                let what = unread.unwrap_or_else(|| format!("of the format {}", flag(found)));
+                format!("is {what}, and not of the format {}", flag(given))
+            };
+            (given, None, (!is_possible).then(mismatch))
+        }
+        // These are recognised by their first bytes and may contain any others.
         None if matches!(found, Format::Parquet | Format::Arc | Format::Jsonl) => {
             (found, None, None)
         }
-        None => (found, why_unread(&path, &prefix), None),
+        None => {
+            let why = why_unread(&path, &prefix, &reading.text_field);
+            (found, why, None)
+        }
     };
     if format == Format::Parquet && compression != Compression::None {
         let message = "is a compressed Parquet file: decompress it first";
@@ -161,10 +193,10 @@ fn detect_in(
     if format == Format::Parquet {
         return Err(without_parquet(&path));
     }
-    // Only the format that was asked for can be another one.
+    // The detected format is correct; a given one may be wrong.
     if format == Format::Parquet && !prefix.starts_with(PARQUET_MAGIC) && !prefix.is_empty() {
-        let message = "is no Parquet file, which the format that was asked for is (leave out \
-                       --format, or name Parquet files alone)";
+        let message = "is not a Parquet file, although that is the given format (leave out \
+                       --format, or name only Parquet files)";
         return Err(foreign(message.into()));
     }
     let source = Source {
@@ -181,23 +213,20 @@ fn detect_in(
     })
 }
 
-/// Why a file that begins with `prefix`, and would be taken for `found`, cannot be of the format
-/// `given`; `None` if it may be.
-fn mismatch(given: Format, found: Format, prefix: &[u8]) -> Option<String> {
-    let has_mark = match given {
+/// Whether a file that begins with `prefix` may have the format `given`; `found` is the format
+/// detected. Any file can be read as one text, the whole of it.
+fn may_be(given: Format, found: Format, prefix: &[u8]) -> bool {
+    let is_binary = || found == Format::Parquet || binary_format(prefix).is_some();
+    match given {
         Format::Warc => memmem::find(prefix, b"WARC/").is_some(),
-        Format::Jsonl => begins_line(prefix, b'{'),
-        Format::Arc => !matches!(found, Format::Parquet | Format::Warc | Format::Jsonl),
-        Format::Parquet | Format::FormFeed | Format::WholeFile | Format::Html => true,
-    };
-    if has_mark || prefix.is_empty() {
-        return None;
+        Format::Jsonl => begins_line(prefix, b'{') && !is_binary(),
+        Format::Arc => !matches!(found, Format::Warc | Format::Jsonl) && !is_binary(),
+        Format::FormFeed | Format::Html => !is_binary(),
+        Format::Parquet | Format::WholeFile => true,
     }
-    let (given, found) = (given.name(), found.name());
-    Some(format!("is no {given} file: it would be read as {found}"))
 }
 
-/// Whether a line of `prefix` begins with `byte`, behind white space.
+/// Whether `byte` is the first character of a line of `prefix` that is not white space.
 fn begins_line(prefix: &[u8], byte: u8) -> bool {
     let bare = prefix.strip_prefix(b"\xef\xbb\xbf").unwrap_or(prefix);
     let mut lines = bare.split(|&byte| byte == b'\n');
@@ -207,27 +236,27 @@ fn begins_line(prefix: &[u8], byte: u8) -> bool {
 /// The error of a Parquet file in a build that cannot read it.
 #[cfg(not(feature = "parquet"))]
 pub(super) fn without_parquet(path: &Path) -> Error {
-    let message = "is a Parquet file, which this build does not read: build it with the feature \
+    let message = "is a Parquet file, which this build does not support: build it with the feature \
                    `parquet`";
     Error::new(ErrorKind::Content, message).in_file(path)
 }
 
-/// The first decompressed bytes; damage before them is passed over.
+/// The first decompressed bytes, after any damage.
 fn decompress(opened: File, file: &Path, bytes: u64, compression: Compression) -> Result<Vec<u8>> {
-    let mut pile = Pile::default();
+    let mut output = DecodedBuffer::default();
     let blocks = Blocks::of(opened, file, bytes, PREFIX_BYTES)?;
     let mut stream = Stream::of(blocks, compression, (0, 0))?;
-    while pile.bytes.len() < PREFIX_BYTES {
-        if let Step::End = stream.fill(PREFIX_BYTES - pile.bytes.len(), &mut pile)? {
+    while output.bytes.len() < PREFIX_BYTES {
+        if let FillOutcome::End = stream.fill(PREFIX_BYTES - output.bytes.len(), &mut output)? {
             break;
         }
     }
-    pile.bytes.truncate(PREFIX_BYTES);
-    Ok(pile.bytes)
+    output.bytes.truncate(PREFIX_BYTES);
+    Ok(output.bytes)
 }
 
-/// How a file with this beginning is compressed. One flipped bit does not hide it: it costs the
-/// first member and no more. No text begins with such bytes.
+/// The compression of a file that begins with `prefix`. One flipped bit is tolerated, so it costs
+/// only the first member. No text begins with such bytes.
 fn compression(prefix: &[u8]) -> Compression {
     if prefix.starts_with(&[0x1f, 0x8b]) || is_one_bit_off(prefix, &GZIP_MAGIC) {
         Compression::Gzip
@@ -238,13 +267,13 @@ fn compression(prefix: &[u8]) -> Compression {
     }
 }
 
-/// Whether `bytes` begin with `magic`, but for one bit.
+/// Whether `bytes` begin with `magic` except for exactly one bit.
 fn is_one_bit_off(bytes: &[u8], magic: &[u8]) -> bool {
     let differences = bytes.iter().zip(magic).map(|(a, b)| (a ^ b).count_ones());
     bytes.len() >= magic.len() && differences.sum::<u32>() == 1
 }
 
-/// The format of a file called `path` with this beginning.
+/// The format of the file `path`, which begins with `prefix`.
 fn format(path: &Path, prefix: &[u8]) -> Format {
     let bare = prefix.strip_prefix(b"\xef\xbb\xbf").unwrap_or(prefix);
     let bare = bare.trim_ascii_start();
@@ -261,7 +290,7 @@ fn format(path: &Path, prefix: &[u8]) -> Format {
     } else if has_extension(path, &["html", "htm", "xhtml", "shtml"]) {
         Format::Html
     } else if Wide::of(prefix).is_some() {
-        // Parts of its characters may be form feeds.
+        // Bytes of its characters may equal form feeds.
         Format::WholeFile
     } else if memchr(b'\x0c', prefix).is_some() {
         Format::FormFeed
@@ -270,8 +299,8 @@ fn format(path: &Path, prefix: &[u8]) -> Format {
     }
 }
 
-/// Whether a line begins with a JSON object that does not end its first line with the brace, as
-/// one laid out for people does.
+/// Whether `bytes` begin with a JSON object that continues on the line of its brace, unlike an
+/// indented one.
 fn begins_object(bytes: &[u8]) -> bool {
     let blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
     match bytes.split_first() {
@@ -294,7 +323,7 @@ mod tests {
 
     #[test]
     #[cfg(feature = "parquet")]
-    fn what_is_no_table_is_not_read_as_one() {
+    fn other_files_are_not_read_as_tables() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let reading = Reading {
             format: Some(Format::Parquet),
@@ -303,7 +332,10 @@ mod tests {
         fs::write(file.path(), "{\"text\": \"a\"}\n").unwrap();
         let error = Source::of_file(file.path(), &reading).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Content);
-        assert!(error.to_string().contains("is no Parquet file"), "{error}");
+        assert!(
+            error.to_string().contains("is not a Parquet file"),
+            "{error}"
+        );
         fs::write(file.path(), "PAR1 and more").unwrap();
         assert_eq!(
             Source::of_file(file.path(), &reading).unwrap().format,
@@ -312,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_told_by_their_content_in_any_compression() {
+    fn formats_are_recognised_by_content_in_any_compression() {
         let cases: [(&[u8], Format); 14] = [
             (b"", Format::WholeFile),
             (b"a page\ntext", Format::WholeFile),
@@ -350,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_told_by_their_names() {
+    fn html_is_recognised_by_file_names() {
         for (name, format) in [
             ("a.html", Format::Html),
             ("a.HTM.gz", Format::Html),
@@ -415,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_read_is_said() {
+    fn unsupported_formats_are_named() {
         for (content, name) in [(&b"\xfd7zXZ\x00..."[..], "xz"), (b"BZh91AY", "bzip2")] {
             let error = of(content).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Content);

@@ -1,8 +1,8 @@
-//! Which files are meant.
+//! The search for input files: names, directories, patterns and lists.
 
-use super::below::{Below, Choice, directory_id};
 use super::detect::{Detected, detect, unread_error};
-use super::reading::Reading;
+use super::file_filter::{FileFilter, Listing, directory_id, sort_by_bytes};
+use super::reading::{FileChoice, Reading};
 use super::source::{Format, Source, unreadable};
 use crate::io::input::is_sizeless_stream;
 use crate::io::remote;
@@ -20,45 +20,46 @@ use std::path::{Path, PathBuf};
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// What inputs stand for.
+/// The files that inputs refer to.
 #[derive(Debug)]
 pub struct Discovery {
-    /// What is read.
+    /// The files to read.
     pub sources: Vec<Source>,
-    /// Files that were found in directories or by patterns, and are not read.
+    /// Files found in directories or by patterns that are not read.
     pub left_out: Vec<LeftOut>,
-    /// The names by which inputs or lists mean [`FileChoice::except_directory`](super::reading::FileChoice::except_directory) itself, of which
-    /// nothing is read.
+    /// The names in inputs or lists of the directory [`FileChoice::except_directory`] itself, from
+    /// which nothing is read.
     pub excepted: Vec<PathBuf>,
+    /// The patterns of [`Reading::files`] that no file matched.
+    pub unmatched: FileChoice,
 }
 
 /// A file that is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// The kind of reason.
     pub reason: LeftOutReason,
-    /// Why, for people.
+    /// A description for people.
     pub why: String,
 }
 
-/// Why a file is not read.
+/// The reason why a file is not read.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LeftOutReason {
-    /// It is of a format that is not read.
+    /// Its format is not supported.
     Format,
-    /// It is no data file, and stands beside or above such.
+    /// It is not a data file, and is in a directory with data files or above one.
     Companion,
-    /// It is a file that is read under another name: by a hard link or a symbolic one.
+    /// It is a hard or symbolic link to a file that is read under another name.
     SameFile,
     /// It is a directory without files.
     Empty,
-    /// It is a symbolic link that leads nowhere or in a circle, or a directory below another one that
-    /// cannot be read.
+    /// It is a dangling or circular symbolic link, or a subdirectory that cannot be read.
     Unreadable,
-    /// Its name begins with a dot; all that is in a directory of such a name counts as one.
+    /// Its name begins with a dot. A directory with such a name counts as one file.
     Hidden,
 }
 
@@ -85,77 +86,79 @@ pub fn discover(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Res
 }
 
 impl Discovery {
-    /// The sources that `inputs`, and behind them the files named in `lists`, stand for.
+    /// The sources of `inputs`, followed by those of the files named in `lists`.
     ///
-    /// An input is a file, a directory (all files in it and below, but for hidden ones), a pattern
-    /// such as `crawl/*.warc.gz` if there is no file of that name (`**` goes down any number of
-    /// directories), or `-` for standard input. A list holds the name of a file or a directory a line;
-    /// the list `-` is read from standard input. Inputs come in the order given, the files of a
-    /// directory or pattern in that of the bytes of their paths. Opens each file to find its format.
-    /// Streams are not touched: they [cannot be read twice](Source::is_stream). A file that has
-    /// bytes but no size (in `/proc`) is a stream.
+    /// An input is a file, a directory (all its files, recursively, except hidden ones), a pattern
+    /// such as `crawl/*.warc.gz` if no file has that name (`**` matches any number of directories),
+    /// or `-` for standard input. A list has the name of one file or directory per line; the list
+    /// `-` is read from standard input. Inputs keep their order; the files of a directory or pattern
+    /// are in the order of the bytes of their paths. Each file is opened to detect its format.
+    /// Streams are not opened, because they [cannot be read twice](Source::is_stream). A file with
+    /// content but without a size (in `/proc`) is a stream.
     ///
-    /// [`Reading::files`] chooses among the files. Of a directory or pattern, files that are no text
-    /// are left out; so are those that are one document as a whole where JSON Lines, Parquet, WARC
-    /// or ARC files stand in the same directory or below it, such as a `README.md`, unless a
-    /// pattern of [`FileChoice::include`](super::reading::FileChoice::include) asks for them. A file that is found there and is read
-    /// already, under a name that is a hard or symbolic link to it, is left out, too.
+    /// [`Reading::files`] filters the files. Of the files found in a directory or by a pattern, these
+    /// are left out:
+    /// * files that are not text;
+    /// * files that are one document, such as a `README.md`, if their directory or one below it has
+    ///   JSON Lines, Parquet, WARC or ARC files, and if no pattern of [`FileChoice::include`]
+    ///   matches them;
+    /// * hard or symbolic links to a file that is read already.
     ///
     /// # Errors
-    /// [`ErrorKind::Read`] if something cannot be read, naming it and the list that named it;
-    /// [`ErrorKind::Parameter`] if a pattern is none or stands for no file, if a name is
-    /// [remote](remote::refuse_input), or if a file that was named is given twice, under whatever
-    /// names;
-    /// [`ErrorKind::Content`] for a file that cannot be decompressed, that is not of the format that
-    /// is asked for, or that is no text and was named itself.
+    /// [`ErrorKind::Read`] if a file, directory or list cannot be read; it names the file, and the
+    /// list with its name;
+    /// [`ErrorKind::Parameter`] if a pattern is invalid or matches no file, if a name is
+    /// [remote](remote::refuse_input), or if a file is named twice, even by different names;
+    /// [`ErrorKind::Content`] for a file that cannot be decompressed, that contradicts the given
+    /// format, or that was named and is not text.
     pub fn of(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Discovery> {
         reading.check()?;
-        let mut found = Found {
-            choice: Choice::of(&reading.files)?,
-            ..Found::default()
+        let mut collector = Collector {
+            filter: FileFilter::of(&reading.files)?,
+            ..Collector::default()
         };
         for input in inputs {
             if input.as_os_str() != STANDARD_INPUT && is_missing(input) && is_pattern(input) {
-                found.add_pattern(input)?;
+                collector.add_pattern(input)?;
             } else {
-                found.add(input)?;
+                collector.add(input)?;
             }
         }
         for list in lists {
-            found.add_list(list)?;
+            collector.add_list(list)?;
         }
-        found.look(reading)
+        collector.detect_all(reading)
     }
 }
 
-/// A path to look at.
+/// A file found, before its format is detected.
 struct Candidate {
     path: PathBuf,
     is_stream: bool,
-    /// The number of the directory or pattern that it was found in; `None` if it was named.
+    /// The number of the directory or pattern in which it was found; `None` if it was named.
     group: Option<usize>,
 }
 
-/// What was found so far.
+/// Collects the files of the inputs.
 #[derive(Default)]
-struct Found {
+struct Collector {
     paths: Vec<Candidate>,
-    choice: Choice,
+    filter: FileFilter,
     left_out: Vec<LeftOut>,
     excepted: Vec<PathBuf>,
-    /// Directories and patterns so far.
+    /// The number of directories and patterns so far.
     groups: usize,
-    /// The path that each file was given by, by what all its names have in common.
+    /// The first path of each file, by its identity.
     known: HashMap<Identity, PathBuf>,
 }
 
-/// What all names of a file have in common.
+/// The identity of a file, equal for all its names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Identity {
-    /// The path without symbolic links, of a file with one name.
+    /// The path without symbolic links; for a file with one name.
     Path(PathBuf),
-    /// Device and inode number, of a file with several names or with none. Not every file system
-    /// gives each of its other files a number of its own.
+    /// The device and inode number; for a file with several names or none. On some file systems,
+    /// inode numbers of other files are not unique.
     Inode(u64, u64),
 }
 
@@ -168,16 +171,16 @@ impl Identity {
         }
         match fs::canonicalize(path) {
             Ok(real) => Ok(Identity::Path(real)),
-            // An open pipe or a removed file, as behind /dev/stdin, has no path.
+            // An open pipe or a removed file (such as /dev/stdin) has no path.
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(inode),
             Err(cause) => Err(cause),
         }
     }
 }
 
-impl Found {
-    /// Looks at each file, and leaves out what is not read.
-    fn look(mut self, reading: &Reading) -> Result<Discovery> {
+impl Collector {
+    /// Detects the format of each file, and leaves out those that are not read.
+    fn detect_all(mut self, reading: &Reading) -> Result<Discovery> {
         let mut sources = Vec::new();
         for candidate in std::mem::take(&mut self.paths) {
             let Candidate { path, group, .. } = candidate;
@@ -212,23 +215,24 @@ impl Found {
         if let (true, Some(file)) = (sources.is_empty(), unread.next()) {
             return Err(unread_error(&file.path, &file.why));
         }
-        // There are many of them, and few of interest.
+        // Hidden files are many and rarely of interest, so they come last.
         self.left_out
             .sort_by_key(|file| file.reason == LeftOutReason::Hidden);
         Ok(Discovery {
             sources: sources.into_iter().map(|(source, _)| source).collect(),
             left_out: self.left_out,
             excepted: self.excepted,
+            unmatched: self.filter.unmatched(),
         })
     }
 
-    /// Leaves out what stands beside data files and is none.
+    /// Leaves out files that are not data and are next to or above data files.
     fn leave_companions_out(&mut self, sources: &mut Vec<(Source, Option<usize>)>) {
         let mut around_data: HashSet<(usize, PathBuf)> = HashSet::new();
         for (source, group) in &*sources {
             if let (true, Some(group)) = (is_data(source), *group) {
                 let around = source.path.ancestors().skip(1);
-                // Around what is there already, all is.
+                // If a directory is known already, so are those above it.
                 let _ = around
                     .map(|directory| (group, directory.to_owned()))
                     .find(|place| !around_data.insert(place.clone()));
@@ -238,14 +242,15 @@ impl Found {
             let directory = source.path.parent().unwrap_or(Path::new(""));
             source.format.is_whole_file()
                 && group.is_some_and(|group| around_data.contains(&(group, directory.to_owned())))
-                && !self.choice.includes(&source.path)
+                && !self.filter.includes(&source.path)
         };
         let (companions, kept): (Vec<_>, Vec<_>) = std::mem::take(sources)
             .into_iter()
             .partition(|(source, group)| is_companion(source, *group));
         *sources = kept;
         for (source, _) in companions {
-            let why = "no data file, and beside or above such (read with --include)".to_owned();
+            let why =
+                "not a data file, but next to or above data files (read with --include)".to_owned();
             self.leave_out(source.path, LeftOutReason::Companion, why);
         }
     }
@@ -254,18 +259,21 @@ impl Found {
         self.left_out.push(LeftOut { path, reason, why });
     }
 
-    /// Leaves out what cannot be read: directories, and links of which `is_meant` says that they are
-    /// asked for.
+    /// Leaves out directories that cannot be read, and links that cannot be followed if `is_meant`
+    /// returns `true` for them.
     fn leave_unreadable_out(
         &mut self,
         unreadable: Vec<(PathBuf, io::Error)>,
         is_meant: impl Fn(&Path) -> bool,
     ) {
         for (path, cause) in unreadable {
-            let choice = &self.choice;
+            let filter = &self.filter;
             let is_link = fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink());
-            let is_chosen = || choice.include.is_none() || choice.includes(&path);
-            if choice.excludes(&path) || (is_link && !(is_meant(&path) && is_chosen())) {
+            let is_chosen = match is_link {
+                true => filter.accepts(&path) && is_meant(&path),
+                false => !filter.excludes(&path),
+            };
+            if !is_chosen {
                 continue;
             }
             let why = match is_link {
@@ -285,21 +293,23 @@ impl Found {
         remote::refuse_input(path)?;
         let kind = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
         if kind.is_dir() {
-            if self.choice.except == Some(directory_id(&kind)) {
+            if self.filter.except == Some(directory_id(&kind)) {
                 self.excepted.push(path.to_owned());
             }
-            let Below {
+            let Listing {
                 files,
                 hidden,
                 unreadable,
-            } = self.choice.files_below(path, usize::MAX)?;
+            } = self.filter.list(path, usize::MAX)?;
             if files.is_empty() {
                 let why = "a directory without files".to_owned();
                 self.leave_out(path.to_owned(), LeftOutReason::Empty, why);
             }
             self.leave_unreadable_out(unreadable, |_| true);
             for path in hidden {
-                self.leave_out(path, LeftOutReason::Hidden, "hidden".to_owned());
+                if !self.filter.excludes(&path) {
+                    self.leave_out(path, LeftOutReason::Hidden, "hidden".to_owned());
+                }
             }
             return self.add_sorted(files);
         }
@@ -309,13 +319,13 @@ impl Found {
         } else {
             !kind.is_file()
         };
-        self.add_file(path, is_stream, None)
+        match self.filter.excludes(path) {
+            true => Ok(()),
+            false => self.add_file(path, is_stream, None),
+        }
     }
 
     fn add_file(&mut self, path: &Path, is_stream: bool, group: Option<usize>) -> Result<()> {
-        if self.choice.excludes(path) {
-            return Ok(());
-        }
         let identity = Identity::of(path).map_err(|cause| unreadable(path, cause))?;
         self.add_one(path, identity, is_stream, group)
     }
@@ -341,10 +351,7 @@ impl Found {
                 let message = if before == path {
                     "is given twice: name it once".to_owned()
                 } else {
-                    format!(
-                        "is the file that is given as {} too: name it once",
-                        before.display()
-                    )
+                    format!("is the same file as {}: name it once", before.display())
                 };
                 return Err(Error::new(ErrorKind::Parameter, message).in_file(path));
             }
@@ -362,7 +369,7 @@ impl Found {
         let group = Some(self.groups);
         self.groups += 1;
         for file in &files {
-            if self.choice.include.is_none() || self.choice.includes(file) {
+            if self.filter.accepts(file) {
                 self.add_file(file, false, group)?;
             }
         }
@@ -371,13 +378,13 @@ impl Found {
 
     fn add_pattern(&mut self, pattern: &Path) -> Result<()> {
         let wrong = |message: String| Error::new(ErrorKind::Parameter, message).in_file(pattern);
-        let text = pattern.to_str().ok_or_else(|| {
-            wrong("is no file, and no pattern either because it is not UTF-8".into())
-        })?;
+        let text = pattern
+            .to_str()
+            .ok_or_else(|| wrong("is neither a file nor a pattern: it is not UTF-8".into()))?;
         let glob = GlobBuilder::new(text).literal_separator(true).build();
         let glob = glob.map_err(|cause| {
             wrong(format!(
-                "is no file, and no pattern either: {}",
+                "is neither a file nor a valid pattern: {}",
                 cause.kind()
             ))
         })?;
@@ -391,12 +398,12 @@ impl Found {
         };
         let is_here = root.as_os_str().is_empty();
         let top = if is_here { Path::new(".") } else { &root };
-        // A pattern does not ask for hidden files.
-        let Below {
+        // A pattern does not match hidden files.
+        let Listing {
             mut files,
             mut unreadable,
             ..
-        } = self.choice.files_below(top, depth)?;
+        } = self.filter.list(top, depth)?;
         let unreadable_names = unreadable.iter_mut().map(|(path, _)| path);
         for file in files.iter_mut().chain(unreadable_names).filter(|_| is_here) {
             *file = file.strip_prefix(".").unwrap_or(file).to_owned();
@@ -404,14 +411,12 @@ impl Found {
         files.retain(|file| matcher.is_match(file));
         self.leave_unreadable_out(unreadable, |link| matcher.is_match(link));
         if files.is_empty() {
-            return Err(wrong(
-                "no file is called like that (check the pattern)".into(),
-            ));
+            return Err(wrong("matches no file (check the pattern)".into()));
         }
         self.add_sorted(files)
     }
 
-    /// Adds what a list of names, one a line, names.
+    /// Adds the files and directories named in a list, one per line.
     fn add_list(&mut self, list: &Path) -> Result<()> {
         let names = read_list(list).map_err(|cause| unreadable(list, cause))?;
         for (number, line) in names.split(|&byte| byte == b'\n').enumerate() {
@@ -426,12 +431,7 @@ impl Found {
     }
 }
 
-/// Sorts paths by their bytes.
-pub(super) fn sort_by_bytes(paths: &mut [PathBuf]) {
-    paths.sort_unstable_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
-}
-
-/// Whether a file is of a format that nothing but data has. Form feeds stand in plain texts, too.
+/// Whether only data files have this format. Form feeds occur in plain texts too.
 fn is_data(source: &Source) -> bool {
     matches!(
         source.format,
@@ -463,7 +463,7 @@ fn is_pattern(path: &Path) -> bool {
     path.as_os_str().as_bytes().iter().any(special)
 }
 
-/// The directories at the start of a pattern that stand for themselves.
+/// The directories at the start of a pattern that have no wildcards.
 fn fixed_part(pattern: &Path) -> PathBuf {
     pattern
         .parent()
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn only_data_files_are_read_beside_such() {
+    fn other_files_next_to_data_files_are_left_out() {
         let directory = directory(&["d/data.jsonl", "t/b.txt"]);
         let root = directory.path();
         for (name, content) in [
@@ -518,11 +518,11 @@ mod tests {
             ["d/data.jsonl", "t/README.md", "t/b.txt", "t/pages"]
         );
         assert_eq!(found(&["d/README.md"], root), ["d/README.md"]);
-        // Of a whole tree, what stands beside or above data.
+        // In a tree, files next to or above data files are left out.
         fs::write(root.join("README.md"), b"text").unwrap();
         let all = ["d/data.jsonl", "t/README.md", "t/b.txt", "t/pages"];
         assert_eq!(found(&[""], root), all);
-        let look = |input: &str, include: &[&str], exclude: &[&str]| {
+        let discovered = |input: &str, include: &[&str], exclude: &[&str]| {
             let own = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect();
             let reading = Reading {
                 files: FileChoice {
@@ -538,19 +538,19 @@ mod tests {
             let left_out = found.left_out.iter().map(|file| name(&file.path));
             (sources.collect::<Vec<_>>(), left_out.collect::<Vec<_>>())
         };
-        let (sources, left_out) = look("d", &[], &[]);
+        let (sources, left_out) = discovered("d", &[], &[]);
         assert_eq!(sources, ["data.jsonl"]);
         assert_eq!(
             left_out,
             ["infos.json", "photo.png", "README.md", "page.html"]
         );
-        let (sources, left_out) = look("d", &["*.jsonl", "*.md"], &[]);
+        let (sources, left_out) = discovered("d", &["*.jsonl", "*.md"], &[]);
         assert_eq!(sources, ["README.md", "data.jsonl"]);
         assert!(left_out.is_empty());
-        assert_eq!(look("t", &[], &["README*"]).0, ["b.txt", "pages"]);
-        assert_eq!(look("t", &[], &["**/t/*"]).0, [""; 0]);
-        assert_eq!(look("t/b.txt", &["*.jsonl"], &[]).0, ["b.txt"]);
-        // What is left out altogether is no empty input.
+        assert_eq!(discovered("t", &[], &["README*"]).0, ["b.txt", "pages"]);
+        assert_eq!(discovered("t", &[], &["**/t/*"]).0, [""; 0]);
+        assert_eq!(discovered("t/b.txt", &["*.jsonl"], &[]).0, ["b.txt"]);
+        // An input of which every file is left out is an error.
         let error = refused(&[&root.join("d/*.p*")]);
         assert!(error.to_string().contains("PNG"), "{error}");
     }
@@ -561,7 +561,7 @@ mod tests {
         let root = directory.path();
         fs::hard_link(root.join("a"), root.join("d/a")).unwrap();
         std::os::unix::fs::symlink("b", root.join("c")).unwrap();
-        let look = |inputs: &[&str]| {
+        let discovered = |inputs: &[&str]| {
             let inputs: Vec<_> = inputs.iter().map(|input| root.join(input)).collect();
             let found = Discovery::of(&inputs, &[], &Reading::default())?;
             let name = |path: &Path| {
@@ -587,7 +587,7 @@ mod tests {
             (path.to_owned(), "same_file", why)
         };
         let hidden = |path: &str| (path.to_owned(), "hidden", "hidden".to_owned());
-        let (sources, left_out) = look(&[""]).unwrap();
+        let (sources, left_out) = discovered(&[""]).unwrap();
         assert_eq!(sources, ["a", "b", "d/e", "f"]);
         let expected = [
             same("c", "b"),
@@ -597,13 +597,13 @@ mod tests {
             hidden("d/.i"),
         ];
         assert_eq!(left_out, expected);
-        // Of a file that was named, other names are left out in a directory and refused otherwise.
-        let (sources, left_out) = look(&["a", "d"]).unwrap();
+        // Other names of a named file are left out in a directory, and refused if named too.
+        let (sources, left_out) = discovered(&["a", "d"]).unwrap();
         assert_eq!(sources, ["a", "d/e"]);
         assert_eq!(left_out, [same("d/a", "a"), hidden("d/.i")]);
-        assert_eq!(look(&["f", "*"]).unwrap().0, ["f", "a", "b"]);
+        assert_eq!(discovered(&["f", "*"]).unwrap().0, ["f", "a", "b"]);
         for twice in [["a", "d/a"], ["d", "a"], ["b", "c"]] {
-            let error = look(&twice).unwrap_err();
+            let error = discovered(&twice).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Parameter);
             assert!(error.to_string().contains("name it once"), "{error}");
         }
@@ -642,7 +642,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_given_twice_is_named() {
+    fn errors_name_missing_and_repeated_inputs() {
         let directory = directory(&["a", "d/b"]);
         let root = directory.path();
         let error = refused(&[&root.join("a"), &root.join("d/../a")]);
@@ -696,12 +696,12 @@ mod tests {
             ..FileChoice::default()
         };
         assert_eq!(left_out(&[root], excluded).len(), 1);
-        // A pattern asks for the names that it matches.
+        // Only links that a pattern matches are reported.
         let pattern = root.join("**/[ab]");
         assert_eq!(left_out(&[&pattern], FileChoice::default()), []);
         let pattern = root.join("**/*[ag]");
         assert_eq!(left_out(&[&pattern], FileChoice::default()).len(), 1);
-        // What is named itself is an error, and so is a directory with nothing else.
+        // A named link that cannot be followed is an error, and so is a directory with no other files.
         assert_eq!(refused(&[&root.join("d/dangling")]).kind(), ErrorKind::Read);
         fs::create_dir(root.join("only")).unwrap();
         std::os::unix::fs::symlink("nowhere", root.join("only/dangling")).unwrap();
@@ -709,7 +709,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_name_files_and_are_named_when_they_are_wrong() {
+    fn errors_name_the_list_and_line() {
         let directory = directory(&["a", "d/b"]);
         let root = directory.path();
         let list = root.join("list");

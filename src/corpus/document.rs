@@ -1,26 +1,26 @@
-//! A document, and why there is none.
+//! Documents, their places, and the reasons for skipped ones.
 
 use bytemuck::{Pod, Zeroable};
 
-/// The [`Place::member`] of what stands in a file that is not compressed.
+/// The [`Place::member`] of a record in a file that is not compressed.
 pub const NO_MEMBER: u64 = u64::MAX;
 
-/// Where a record stands.
+/// The place of a record in its source.
 ///
-/// Places of one source are in the order of their records if compared by (member, offset).
+/// Within a source, the order of (member, offset) is the order of the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Pod, Zeroable)]
 #[repr(C)]
 pub struct Place {
-    /// The offset in the file of the gzip member or zstd frame in which the record begins;
+    /// The offset in the file of the gzip member or zstd frame in which the record begins.
     /// [`NO_MEMBER`] if the file is not compressed.
     pub member: u64,
-    /// The offset in the file, or in what the member decompresses to; the row of a Parquet file.
+    /// The offset in the file or in the decompressed member; of Parquet files, the row.
     pub offset: u64,
-    /// The bytes of the record, decompressed, its separator included; one row of a Parquet file.
+    /// The length of the decompressed record with its separator; of Parquet files, one row.
     pub length: u64,
     /// The number of the source.
     pub source: u32,
-    /// Zero.
+    /// Always zero.
     pub _reserved: u32,
 }
 
@@ -37,43 +37,43 @@ impl Place {
     }
 }
 
-/// A document as it stands in its chunk, or as it was decoded by the worker's parser.
+/// A document: bytes of its chunk, or bytes decoded by the worker's parser.
 #[derive(Clone, Copy, Debug)]
 pub struct Document<'a> {
-    /// Where its record stands.
+    /// The place of its record.
     pub place: Place,
-    /// The record verbatim, its separator included; empty for a row of a Parquet file.
+    /// The unchanged record with its separator; empty for a row of a Parquet file.
     ///
     /// Only the last record of a file may lack its [separator](super::Format::separator).
     pub raw: &'a [u8],
-    /// The id it goes by in its input; empty if it has none.
+    /// Its id in the input; empty if it has none.
     pub id: &'a [u8],
     /// Its URL; empty if it has none.
     pub url: &'a [u8],
-    /// Its date as written; empty if it has none.
+    /// Its date as written in the input; empty if it has none.
     pub date: &'a [u8],
-    /// What the field holds that decides which copy is kept, if there is one.
+    /// The value of the field that decides which copy is kept, if it has that field.
     pub keep_field: Option<FieldValue<'a>>,
     /// Its text.
     pub text: &'a [u8],
-    /// Why characters of the text may be wrong.
+    /// The reason why characters of the text may be wrong.
     pub doubt: Doubt,
 }
 
-/// Why characters of a text may be wrong.
+/// A reason why characters of a text may be wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Doubt {
-    /// There is no reason for it.
+    /// No reason.
     #[default]
     None,
-    /// Bytes were not valid in its character set.
+    /// Some bytes are not valid in its character set.
     Broken,
-    /// It names a character set that is not known here, so that it was guessed.
+    /// It names an unknown character set, so the character set was guessed.
     UnknownCharset,
 }
 
 impl Doubt {
-    /// The doubt of a text with an unknown label, or with bytes that mean nothing.
+    /// The doubt of a text with an unknown label, or with invalid bytes.
     pub(super) fn of(unknown_label: bool, is_broken: bool) -> Doubt {
         match (unknown_label, is_broken) {
             (true, _) => Doubt::UnknownCharset,
@@ -83,57 +83,57 @@ impl Doubt {
     }
 }
 
-/// What a field of a record holds.
+/// The value of a field of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FieldValue<'a> {
-    /// A number, rounded to the nearest double.
+    /// A number, rounded to the nearest `f64`.
     Number(f64),
     /// A string, decoded.
     Text(&'a [u8]),
 }
 
-/// What a parser makes of a record that is meant to be a document.
+/// The result of parsing a record that should be a document.
 #[derive(Debug)]
 pub enum Parsed<'a> {
     /// A document.
     Document(Document<'a>),
-    /// A record that is no document, and why.
+    /// A record that could not be read, and the reason.
     Skipped(Skip),
-    /// A record that nobody asked for; it was not decoded.
+    /// A record that the caller did not request; it was not decoded.
     Unwanted,
 }
 
-/// A document that could not be read, or several that damage took at once.
+/// A document that could not be read, or several documents lost to one damaged place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skip {
-    /// Where it stands, or where what was lost begins.
+    /// Its place, or the start of the lost bytes.
     pub place: Place,
-    /// Its id, if that could be read.
+    /// Its id; empty if it could not be read.
     pub id: Vec<u8>,
-    /// Why it was skipped.
+    /// The kind of reason.
     pub reason: Reason,
-    /// What was wrong, for people.
+    /// A description for people.
     pub detail: String,
 }
 
-/// Why a document was skipped.
+/// The reason why a document was skipped.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Reason {
-    /// Compressed bytes, or rows of a Parquet file, that are not what they have to be.
+    /// Compressed bytes or rows of a Parquet file that are damaged.
     Damaged,
-    /// The input ends before the record does.
+    /// The input ends within the record.
     Truncated,
-    /// Longer than a document may be, as it stands or decoded.
+    /// Longer than the limit for documents, before or after decoding.
     TooLarge,
     /// A line that is not a JSON object.
     BadJson,
-    /// A record without the field that holds the text, or with something else in it than a string.
+    /// A record without the field of the text, or with another value in it than a string.
     NoText,
-    /// A WARC or ARC record whose header makes no sense.
+    /// A WARC or ARC record with an invalid header.
     BadRecord,
-    /// A transfer or content encoding that cannot be undone.
+    /// A transfer or content encoding that cannot be decoded.
     BadEncoding,
 }
 
@@ -161,4 +161,9 @@ impl Reason {
             Reason::BadEncoding => "bad_encoding",
         }
     }
+}
+
+/// The description of a document of `length` bytes that exceeds the limit of `most`.
+pub(super) fn too_large(length: u64, most: u64) -> String {
+    format!("{length} bytes, and documents of at most {most} are read")
 }

@@ -1,26 +1,26 @@
-//! Pages separated by form feeds, each headed by a line with its id.
+//! Pages separated by form feeds; the first line of a page is its id.
 
 use std::ops::Range;
 
-/// A page: its id and its text, both as they stand in the input.
+/// A page: its id and text, both unchanged bytes of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page<'a> {
-    /// The first line that is not blank, without spaces, tabs and carriage returns at its ends.
+    /// The first line that is not blank, without spaces, tabs and carriage returns around it.
     pub id: &'a [u8],
-    /// All that follows the id's line.
+    /// The bytes after the line of the id.
     pub text: &'a [u8],
 }
 
 /// The pages of an input or of a [unit](units) of it, in order.
 ///
-/// A form feed anywhere ends a page. Blank lines before the id are skipped; a piece without any
-/// other line is no page. O(length) time, no memory.
+/// Every form feed ends a page. Blank lines before the id are skipped; if all lines are blank, there
+/// is no page. O(length) time, no memory.
 pub fn pages(input: &[u8]) -> impl Iterator<Item = Page<'_>> {
     let mut rest = Some(input);
     std::iter::from_fn(move || {
         loop {
             let piece = rest?;
-            let (piece, behind) = split_at(b'\x0c', piece);
+            let (piece, behind) = split_once(b'\x0c', piece);
             rest = behind;
             if let Some(page) = page(piece) {
                 return Some(page);
@@ -32,7 +32,7 @@ pub fn pages(input: &[u8]) -> impl Iterator<Item = Page<'_>> {
 fn page(piece: &[u8]) -> Option<Page<'_>> {
     let mut rest = Some(piece);
     while let Some(lines) = rest {
-        let (line, behind) = split_at(b'\n', lines);
+        let (line, behind) = split_once(b'\n', lines);
         let id = trim(line);
         if !id.is_empty() {
             return Some(Page {
@@ -45,8 +45,8 @@ fn page(piece: &[u8]) -> Option<Page<'_>> {
     None
 }
 
-/// What stands before the first `separator` and, if there is one, what stands behind it.
-fn split_at(separator: u8, bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
+/// The bytes before the first `separator` and those after it, if there is one.
+fn split_once(separator: u8, bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
     match memchr::memchr(separator, bytes) {
         Some(place) => (&bytes[..place], Some(&bytes[place + 1..])),
         None => (bytes, None),
@@ -65,12 +65,11 @@ fn trim(line: &[u8]) -> &[u8] {
     &line[start..end]
 }
 
-/// Cuts an input into units of at least `unit_bytes`, but for the last, behind form feeds.
+/// Cuts an input after form feeds, into units of at least `unit_bytes` except the last.
 ///
-/// The pages of the units, one after another, are the pages of the input; a page longer than
-/// `unit_bytes` makes a longer unit. A UTF-8 byte-order mark at the start belongs to no unit.
-/// Borders depend on nothing but the arguments. Reads the few bytes before each border; at most
-/// all bytes once.
+/// The pages of the units, in order, are the pages of the input. A page longer than `unit_bytes`
+/// makes a longer unit. A UTF-8 byte-order mark at the start is in no unit. Borders depend only on
+/// the arguments. Reads only the bytes around each border; at most all bytes once.
 pub fn units(input: &[u8], unit_bytes: usize) -> Vec<Range<usize>> {
     let mut units = Vec::new();
     let mut start = if input.starts_with(b"\xef\xbb\xbf") {
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_bytes_in_ids_are_kept() {
+    fn other_bytes_in_ids_are_kept() {
         assert_eq!(ids(b"\x00\xff \x0b\n"), [b"\x00\xff \x0b"]);
     }
 

@@ -1,8 +1,8 @@
-//! The fields of a JSON object that stands on a line.
+//! The fields of a JSON object on a line.
 //!
-//! The text is taken in one pass, byte for byte: a line is read although a string in it is not
-//! UTF-8 or escapes half a surrogate pair, which dumps do hold. What is read rarely (nested
-//! fields, lines with a text that is no string) takes a second pass over the value.
+//! The text is read in one pass, byte for byte. A line may have a string that is not UTF-8 or that
+//! escapes half a surrogate pair; dumps contain both. Rare cases (nested fields, texts that are not
+//! strings) need a second pass over the value.
 
 use memchr::memchr;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -10,15 +10,15 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// How many fields can be asked for.
+/// The number of fields that can be requested.
 pub(super) const FIELDS: usize = 5;
 
-/// Where the text is among the fields.
+/// The index of the text among the fields.
 const TEXT: usize = 0;
 
-/// The fields to look for, by their paths: the text first.
+/// The paths of the requested fields, the text first.
 ///
-/// Of fields with the same name in one object the last one counts, as in most JSON libraries.
+/// If an object repeats a name, its last value counts, as in most JSON libraries.
 #[derive(Clone, Debug)]
 pub(super) struct Paths {
     paths: [Option<Path>; FIELDS],
@@ -29,37 +29,37 @@ pub(super) struct Paths {
 struct Path {
     /// The name in the outermost object.
     name: String,
-    /// The names that lead on from there.
+    /// The names in the nested objects.
     rest: Vec<String>,
 }
 
-/// The JSON of each field that was found; the text is among them only if it was not copied.
+/// The JSON of each field found; that of the text only if it was not decoded.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Fields<'a> {
     raw: [Option<&'a str>; FIELDS],
-    text: Option<Text<'a>>,
+    text: Option<FieldText<'a>>,
 }
 
 /// A string without its quotes and escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Text<'a> {
-    /// As it stands in the line.
+pub(super) enum FieldText<'a> {
+    /// A part of the line.
     Borrowed(&'a [u8]),
     /// Decoded into the buffer.
     Buffered,
 }
 
-/// Why there is no text.
+/// The reason why a line has no text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Wrong {
-    /// The line is no JSON object.
+pub(super) enum LineError {
+    /// The line is not a JSON object.
     Json(String),
-    /// It is one, but its text is missing or no string.
-    Text(String),
+    /// The text is missing or not a string.
+    NoText(String),
 }
 
 impl Paths {
-    /// Paths whose parts are joined by dots.
+    /// Parses paths, whose names are separated by dots.
     pub(super) fn new(paths: [Option<&str>; FIELDS]) -> Paths {
         let paths = paths.map(|path| {
             let mut names = path?.split('.').map(str::to_owned);
@@ -80,36 +80,36 @@ impl Paths {
     /// The fields of a line. A text with escapes is decoded into `buffer`.
     ///
     /// O(length) time and memory.
-    #[allow(clippy::result_large_err)] // What was found is wanted of a bad line too.
+    #[allow(clippy::result_large_err)] // The fields of an invalid line are needed too.
     pub(super) fn find<'a>(
         &self,
         line: &'a [u8],
         buffer: &mut Vec<u8>,
-    ) -> Result<Fields<'a>, (Fields<'a>, Wrong)> {
+    ) -> Result<Fields<'a>, (Fields<'a>, LineError)> {
         if !self.text_is_nested {
             match self.scan(line, Some(buffer)) {
                 Ok(fields) if fields.text.is_some() => return Ok(fields),
                 Err(error) if error.classify() != Category::Data => {
-                    return Err((Fields::default(), Wrong::Json(describe(&error))));
+                    return Err((Fields::default(), LineError::Json(describe(&error))));
                 }
                 Ok(_) | Err(_) => {}
             }
         }
         let mut fields = match self.scan(line, None) {
             Ok(fields) => fields,
-            Err(error) => return Err((Fields::default(), Wrong::Json(describe(&error)))),
+            Err(error) => return Err((Fields::default(), LineError::Json(describe(&error)))),
         };
         match fields.raw[TEXT] {
             Some(raw) if raw.starts_with('"') => {
                 fields.text = decode(raw, buffer);
                 Ok(fields)
             }
-            Some(raw) => Err((fields, Wrong::Text(format!("is {}", kind(raw))))),
-            None => Err((fields, Wrong::Text("is missing".into()))),
+            Some(raw) => Err((fields, LineError::NoText(format!("is {}", kind(raw))))),
+            None => Err((fields, LineError::NoText("is missing".into()))),
         }
     }
 
-    /// Reads a line in one pass; without a `buffer`, the text is left as JSON.
+    /// Reads a line in one pass; without a `buffer`, the text stays JSON.
     fn scan<'a>(
         &self,
         line: &'a [u8],
@@ -134,12 +134,12 @@ impl Paths {
 
 impl<'a> Fields<'a> {
     /// The text.
-    pub(super) fn text(&self) -> Option<Text<'a>> {
+    pub(super) fn text(&self) -> Option<FieldText<'a>> {
         self.text
     }
 
-    /// A field that is a string, or a number as it is written. Strings with escapes are appended
-    /// to `buffer`; the field is what `buffer` holds from the returned index on.
+    /// Appends a field to `buffer`: a string without escapes, or a number as written. Returns the
+    /// index in `buffer` where the field begins.
     pub(super) fn label(&self, field: usize, buffer: &mut Vec<u8>) -> usize {
         let start = buffer.len();
         match self.raw[field] {
@@ -176,7 +176,7 @@ fn kind(raw: &str) -> &'static str {
     }
 }
 
-/// The member `name` of what may be an object.
+/// The member `name` of a value, if it is an object.
 fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
     if !object.starts_with('{') {
         return None;
@@ -190,19 +190,19 @@ fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// A JSON string without quotes and escapes.
-fn decode<'a>(raw: &'a str, buffer: &mut Vec<u8>) -> Option<Text<'a>> {
+fn decode<'a>(raw: &'a str, buffer: &mut Vec<u8>) -> Option<FieldText<'a>> {
     let inner = raw.get(1..raw.len().checked_sub(1)?)?.as_bytes();
     if memchr(b'\\', inner).is_none() {
-        return Some(Text::Borrowed(inner));
+        return Some(FieldText::Borrowed(inner));
     }
     buffer.clear();
     append_string(raw, buffer);
-    Some(Text::Buffered)
+    Some(FieldText::Buffered)
 }
 
 fn append_string(raw: &str, buffer: &mut Vec<u8>) {
     let mut json = serde_json::Deserializer::from_str(raw);
-    // It is a JSON string, or it would not have been found.
+    // Cannot fail: the value was parsed as a JSON string before.
     let _ = json.deserialize_bytes(Append(buffer));
 }
 
@@ -221,7 +221,7 @@ impl Visitor<'_> for Append<'_> {
     }
 }
 
-/// What serde says, with the column of the line.
+/// The message of serde, with the column of the line.
 fn describe(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let end = message.rfind(" at line ").unwrap_or(message.len());
@@ -243,19 +243,19 @@ impl<'a> Visitor<'a> for Object<'_, '_, 'a, '_> {
     }
 
     fn visit_map<M: MapAccess<'a>>(mut self, mut map: M) -> Result<(), M::Error> {
-        while let Some(asked) = map.next_key_seed(Name(self.paths))? {
-            if asked == 0 {
+        while let Some(requested) = map.next_key_seed(Name(self.paths))? {
+            if requested == 0 {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
-            if asked == 1 << TEXT
+            if requested == 1 << TEXT
                 && let Some(buffer) = &mut self.buffer
             {
                 self.fields.text = Some(map.next_value_seed(TextSeed(buffer))?);
                 continue;
             }
             let raw = map.next_value::<&RawValue>()?.get();
-            for field in (0..FIELDS).filter(|field| asked & 1 << field != 0) {
+            for field in (0..FIELDS).filter(|field| requested & 1 << field != 0) {
                 self.fields.raw[field] = Some(raw);
             }
         }
@@ -263,7 +263,7 @@ impl<'a> Visitor<'a> for Object<'_, '_, 'a, '_> {
     }
 }
 
-/// Which fields a name leads to, as a set of bits.
+/// The requested fields with a name, as a bit set.
 struct Name<'p>(&'p Paths);
 
 impl<'a> DeserializeSeed<'a> for Name<'_> {
@@ -282,44 +282,44 @@ impl Visitor<'_> for Name<'_> {
     }
 
     fn visit_bytes<E>(self, name: &[u8]) -> Result<u8, E> {
-        let mut asked = 0;
+        let mut requested = 0;
         for (field, path) in self.0.paths.iter().enumerate() {
             if path
                 .as_ref()
                 .is_some_and(|path| path.name.as_bytes() == name)
             {
-                asked |= 1 << field;
+                requested |= 1 << field;
             }
         }
-        Ok(asked)
+        Ok(requested)
     }
 }
 
 struct TextSeed<'b>(&'b mut Vec<u8>);
 
 impl<'a> DeserializeSeed<'a> for TextSeed<'_> {
-    type Value = Text<'a>;
+    type Value = FieldText<'a>;
 
-    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<Text<'a>, D::Error> {
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<FieldText<'a>, D::Error> {
         json.deserialize_bytes(self)
     }
 }
 
 impl<'a> Visitor<'a> for TextSeed<'_> {
-    type Value = Text<'a>;
+    type Value = FieldText<'a>;
 
     fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
         out.write_str("a string")
     }
 
-    fn visit_borrowed_bytes<E: de::Error>(self, bytes: &'a [u8]) -> Result<Text<'a>, E> {
-        Ok(Text::Borrowed(bytes))
+    fn visit_borrowed_bytes<E: de::Error>(self, bytes: &'a [u8]) -> Result<FieldText<'a>, E> {
+        Ok(FieldText::Borrowed(bytes))
     }
 
-    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Text<'a>, E> {
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<FieldText<'a>, E> {
         self.0.clear();
         self.0.extend_from_slice(bytes);
-        Ok(Text::Buffered)
+        Ok(FieldText::Buffered)
     }
 }
 
@@ -333,14 +333,14 @@ mod tests {
         Paths::new([Some(text), Some("id"), Some("m.u"), None, Some("k")])
     }
 
-    /// Text, id and nested URL, or what is wrong.
+    /// The text, id and nested URL, or the error.
     #[allow(clippy::type_complexity)]
-    fn find(paths: &Paths, line: &[u8]) -> Result<(Vec<u8>, Vec<u8>, Vec<u8>), Wrong> {
+    fn find(paths: &Paths, line: &[u8]) -> Result<(Vec<u8>, Vec<u8>, Vec<u8>), LineError> {
         let mut buffer = Vec::new();
         let fields = paths.find(line, &mut buffer).map_err(|(_, wrong)| wrong)?;
         let text = match fields.text().unwrap() {
-            Text::Borrowed(text) => text.to_vec(),
-            Text::Buffered => buffer,
+            FieldText::Borrowed(text) => text.to_vec(),
+            FieldText::Buffered => buffer,
         };
         let label = |field| {
             let mut label = Vec::new();
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_may_be_asked_for_twice() {
+    fn one_value_may_be_two_fields() {
         let paths = Paths::new([Some("a"), Some("a"), Some("a.b"), None, None]);
         let found = find(&paths, br#"{"a": "x"}"#).unwrap();
         assert_eq!(found, (b"x".to_vec(), b"x".to_vec(), Vec::new()));
@@ -377,7 +377,7 @@ mod tests {
         let text = |line: &[u8]| find(&paths("text"), line).map(|found| found.0);
         assert_eq!(text(br#"{"text": "a", "text": "b"}"#).unwrap(), b"b");
         assert_eq!(text(br#"{"text": 1, "text": "b"}"#).unwrap(), b"b");
-        let wrong = Wrong::Text("is a number".into());
+        let wrong = LineError::NoText("is a number".into());
         assert_eq!(text(br#"{"text": "a", "text": 1}"#), Err(wrong));
     }
 
@@ -427,14 +427,14 @@ mod tests {
             let pointer = format!("/{}", path.replace('.', "/"));
             let found = find(&paths(path), line.as_bytes());
             match (value.is_object(), value.pointer(&pointer)) {
-                (false, _) => prop_assert!(matches!(found, Err(Wrong::Json(_)))),
+                (false, _) => prop_assert!(matches!(found, Err(LineError::Json(_)))),
                 (true, Some(Value::String(text))) => {
                     let (found, id, url) = found.unwrap();
                     prop_assert_eq!(found, text.as_bytes());
                     prop_assert_eq!(id, label(&value["id"]));
                     prop_assert_eq!(url, label(&value["m"]["u"]));
                 }
-                _ => prop_assert!(matches!(found, Err(Wrong::Text(_)))),
+                _ => prop_assert!(matches!(found, Err(LineError::NoText(_)))),
             }
         }
 
@@ -447,7 +447,7 @@ mod tests {
                 let text = object.get("text").and_then(Value::as_str);
                 match found {
                     Ok((found, ..)) => prop_assert_eq!(Some(&*found), text.map(str::as_bytes)),
-                    Err(wrong) => prop_assert!(text.is_none() && matches!(wrong, Wrong::Text(_))),
+                    Err(wrong) => prop_assert!(text.is_none() && matches!(wrong, LineError::NoText(_))),
                 }
             }
         }

@@ -1,22 +1,21 @@
-//! Where do documents come from?
+//! Documents of input files: formats, decompression, chunks, parsing.
 //!
 //! ```text
 //! discover ─► Source ─► ChunkReader ─► Chunk ─► Parser ─► Document
-//!  paths       file,     reads and     whole    a worker's   a view
-//!              format    decompresses  records  own          of bytes
+//!  paths       file,     reads and     whole    one per    borrowed
+//!              format    decompresses  records  worker     bytes
 //! ```
 //!
-//! A [`Source`] is cut into [`Chunk`]s of whole documents, in order, by one [`ChunkReader`]; what
-//! is in a chunk is found by whoever has a [`Parser`]. Documents are borrowed views with a
-//! [`Place`]. Borders, places and numbers depend on the bytes of the input and on the [`Reading`]
-//! alone, never on buffers or on where reading resumed. Whatever cannot be read becomes a [`Skip`]
-//! with its reason and place; only what the system says about a file is an error.
+//! One [`ChunkReader`] cuts a [`Source`] into [`Chunk`]s of whole documents, in order. Any thread
+//! with a [`Parser`] finds the documents of a chunk. A document borrows its bytes and has a
+//! [`Place`]. Borders, places and numbers depend only on the bytes of the input and on the
+//! [`Reading`], never on buffers or on where reading resumed. A document that cannot be read
+//! becomes a [`Skip`] with its reason and place. Only errors of the system are errors here.
 //!
-//! Deliberately absent: words and threads, though those of others may help a reader as
-//! [`Inflaters`]; files are read here, never mapped, and written by `synthetic` alone, which makes
-//! corpora up.
+//! Deliberately absent: words, and threads of its own (threads of the caller may decompress ahead
+//! through [`Inflaters`]). Files are read here, never mapped. Only `synthetic`, the generator of
+//! corpora, writes files.
 
-mod below;
 mod border;
 mod byte_reader;
 pub mod chunk;
@@ -26,6 +25,7 @@ mod decompress;
 mod detect;
 pub mod discover;
 pub mod document;
+mod file_filter;
 pub mod form_feed;
 mod json_line;
 #[cfg(feature = "parquet")]
@@ -38,12 +38,14 @@ mod records;
 pub mod source;
 pub mod synthetic;
 mod unread;
+mod visitor;
 pub mod web;
 
 pub use border::border_behind;
 pub use chunk::{Body, Chunk, Position, WholeMember};
 pub use contained::is_contained;
 pub use decompress::Inflaters;
+pub use detect::not_plain_text;
 pub use discover::{Discovery, LeftOut, LeftOutReason, discover};
 pub use document::{Document, Doubt, FieldValue, NO_MEMBER, Parsed, Place, Reason, Skip};
 pub use parser::Parser;

@@ -1,10 +1,10 @@
-//! The text of a document that is no record of a web archive: its character set and its HTML.
+//! The text of documents outside web archives: character sets and HTML.
 
 use super::document::Doubt;
 use super::reading::HtmlText;
 use super::web::{charset, html};
 
-/// Turns the bytes of documents into UTF-8 text; one serves any number of documents.
+/// Converts the bytes of documents to UTF-8 text; reusable for any number of documents.
 #[derive(Debug)]
 pub(super) struct RawText {
     which: HtmlText,
@@ -21,10 +21,10 @@ impl RawText {
         }
     }
 
-    /// The text of `bytes`, and what is doubtful about its characters.
+    /// The text of `bytes`, and the doubt about its characters.
     ///
-    /// UTF-8 that is no HTML is not copied. Bytes are HTML if `is_html` says so or if they
-    /// [begin as a page](html::is_page).
+    /// UTF-8 that is not HTML is not copied. Bytes are HTML if `is_html`, or if they
+    /// [begin like a page](html::is_page).
     pub(super) fn of_bytes<'a>(&'a mut self, bytes: &'a [u8], is_html: bool) -> (&'a [u8], Doubt) {
         let is_html = is_html || html::is_page(bytes);
         if !is_html && charset::is_plain_utf_8(bytes) {
@@ -32,7 +32,7 @@ impl RawText {
         }
         let decoded = charset::decode(bytes, b"", is_html, &mut self.decoded);
         let doubt = Doubt::of(decoded.unknown_label, decoded.broken);
-        // Of UTF-16, only the decoded text shows that it is a page.
+        // A page in UTF-16 is only recognised after decoding.
         if !is_html && !html::is_page(decoded.text.as_bytes()) {
             return (decoded.text.as_bytes(), doubt);
         }
@@ -54,7 +54,7 @@ impl RawText {
     }
 }
 
-/// Several times as fast as the standard library where the text is not ASCII.
+/// Whether `text` is valid UTF-8. Several times as fast as the standard library if not ASCII.
 pub(super) fn is_utf8(text: &[u8]) -> bool {
     encoding_rs::Encoding::utf8_valid_up_to(text) == text.len()
 }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_lose_their_markup_wherever_they_stand() {
+    fn html_pages_lose_their_markup_in_any_format() {
         let page = "<!DOCTYPE html><title>t</title><p>a &amp; b<p>\u{4e2d}\u{6587}";
         let text = "a & b\n\u{4e2d}\u{6587}".to_owned();
         assert_eq!(text_of(page.as_bytes(), false), (text.clone(), false));

@@ -1,4 +1,4 @@
-//! Reads a source and cuts it into chunks.
+//! The reader of a source, which cuts it into chunks.
 
 use super::byte_reader::ByteReader;
 use super::chunk::{Chunk, Position};
@@ -11,9 +11,9 @@ use crate::{Error, ErrorKind, Result};
 
 /// Reads a source from its start or from any [`Position`], chunk by chunk.
 ///
-/// Decompresses on the thread that calls it, unless it is [helped](ChunkReader::helped_by). Holds at most one chunk, which is as long as
-/// [`Reading::chunk_bytes`] and one document, and 2 MiB; for zstd, the frame's window besides, at
-/// most 128 MiB; of a table, a batch of rows and the pages it comes from.
+/// Decompresses on the calling thread, unless it is [helped](ChunkReader::helped_by). Its memory is
+/// at most one chunk ([`Reading::chunk_bytes`] and one document) and 2 MiB. Zstd needs the window
+/// of the frame in addition, at most 128 MiB; a table needs a batch of rows and its pages.
 pub struct ChunkReader(Reader);
 
 enum Reader {
@@ -23,13 +23,12 @@ enum Reader {
 }
 
 impl ChunkReader {
-    /// Opens a source, which goes by `number`, to read the chunk that begins at `from` and all
-    /// that come behind it.
+    /// Opens the source with the number `number`, to read the chunks from position `from` on.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if the file cannot be read or is a stream without a copy;
-    /// [`ErrorKind::Changed`] if it is not of the size that the source says;
-    /// [`ErrorKind::Parameter`] if it is a table without the column of the text.
+    /// [`ErrorKind::Changed`] if its size is not that of the source;
+    /// [`ErrorKind::Parameter`] if it is a table without the text column.
     pub fn open(
         source: &Source,
         number: u32,
@@ -37,7 +36,7 @@ impl ChunkReader {
         from: Position,
     ) -> Result<ChunkReader> {
         let Some(bytes) = source.bytes else {
-            let message = "can be read only once: it has to be copied to a file before";
+            let message = "can be read only once: copy it to a file first";
             return Err(Error::new(ErrorKind::Read, message).in_file(&source.path));
         };
         let reader = match source.format {
@@ -56,8 +55,8 @@ impl ChunkReader {
         Ok(ChunkReader(reader))
     }
 
-    /// The same, with members and frames of a compressed file decompressed ahead by others, as far
-    /// as they have nothing else to do. Its chunks are the same.
+    /// The same reader, for which idle threads decompress members and frames ahead. The chunks are
+    /// the same.
     pub fn helped_by(mut self, inflaters: Inflaters) -> ChunkReader {
         match &mut self.0 {
             Reader::Bytes(reader) => reader.helped_by(inflaters),
@@ -67,9 +66,9 @@ impl ChunkReader {
         self
     }
 
-    /// The same, but records that are longer than documents may be are not passed over: they come
-    /// in [parts](super::Body::Part) of a bounded length, each as a chunk. What damage cuts off is
-    /// passed over all the same. The other chunks are the same, but for what they say was skipped.
+    /// The same reader, but records over the length limit are not skipped: they are returned in
+    /// [parts](super::Body::Part) of a bounded length, each as a chunk. Records cut off by damage are
+    /// still skipped. The other chunks are the same, except for their lists of skipped records.
     pub fn in_parts(mut self) -> ChunkReader {
         match &mut self.0 {
             Reader::Bytes(reader) => reader.give_parts(),
@@ -79,7 +78,7 @@ impl ChunkReader {
         self
     }
 
-    /// The offset in the file that reading has come to, for showing progress.
+    /// The current offset in the file, for showing progress.
     pub fn file_offset(&self) -> u64 {
         match &self.0 {
             Reader::Bytes(reader) => reader.file_offset(),
@@ -88,7 +87,7 @@ impl ChunkReader {
         }
     }
 
-    /// Decompressed bytes that were read ahead of the last chunk.
+    /// The number of decompressed bytes already read after the last chunk.
     pub fn bytes_ahead(&self) -> usize {
         match &self.0 {
             Reader::Bytes(reader) => reader.bytes_ahead(),
@@ -97,11 +96,11 @@ impl ChunkReader {
         }
     }
 
-    /// The next chunk, in `buffer`; `None` behind the last one.
+    /// The next chunk, in `buffer`; `None` after the last one.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if the system cannot read the file, [`ErrorKind::Changed`] if the file
-    /// shrank. Damage within it is no error, but told in [`Chunk::skipped`].
+    /// shrank. Damage in the file is not an error, but reported in [`Chunk::skipped`].
     pub fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Chunk>> {
         match &mut self.0 {
             Reader::Bytes(reader) => reader.next(buffer),

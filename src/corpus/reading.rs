@@ -1,4 +1,4 @@
-//! What decides how inputs are read.
+//! Settings for reading inputs.
 
 use std::path::PathBuf;
 
@@ -6,60 +6,61 @@ use super::source::Format;
 use crate::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
-/// What decides how inputs are read; a part of the job.
+/// Settings for reading inputs; a part of the job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
     /// The format of every input; `None` to detect each one's from its content.
     pub format: Option<Format>,
-    /// The field of a JSON line or the column of a table that holds the text; dots lead into
-    /// nested objects.
+    /// The field of a JSON line or the column of a table that contains the text; a dot separates
+    /// the names of nested objects.
     pub text_field: String,
-    /// The field that holds the id, a string or a number.
+    /// The field of the id, a string or a number.
     pub id_field: String,
-    /// The field that holds the URL.
+    /// The field of the URL.
     pub url_field: String,
-    /// The field that holds the date.
+    /// The field of the date.
     pub date_field: String,
-    /// The field that decides which copy is kept, if one does.
+    /// The field that decides which copy is kept, if any.
     pub keep_field: Option<String>,
-    /// What counts as the text of an HTML page.
+    /// The part of an HTML page that is its text.
     pub html: HtmlText,
-    /// The most bytes of a document, as it stands in the decompressed input and decoded.
+    /// The maximum number of bytes of a document, both decompressed and decoded.
     pub max_document_bytes: u64,
-    /// The least bytes of a chunk, but for the last and those before damage.
+    /// The minimum number of bytes of a chunk, except the last and those before damage.
     pub chunk_bytes: usize,
-    /// Which files are read; no part of the job, which knows the files themselves.
+    /// The choice of files. Not a part of the job, which lists the files themselves.
     #[serde(skip)]
     pub files: FileChoice,
 }
 
-/// Which files are read.
+/// The choice of files that are read.
 ///
-/// A pattern with a slash is compared with the whole path, one without with the file's name.
+/// A pattern with a slash is compared with the whole path, one without a slash with the file name. A
+/// pattern that ends in a slash matches all files below the directories with that name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileChoice {
-    /// Patterns one of which a file in a directory, or of a pattern, has to match; none for all.
+    /// A file found in a directory or by a pattern must match one of these; if empty, all match.
     pub include: Vec<String>,
-    /// Patterns none of which a file may match.
+    /// A file must not match any of these patterns.
     pub exclude: Vec<String>,
-    /// A directory of which no file is read, such as that of the output. It need not exist.
+    /// A directory whose files are not read, such as that of the output. It need not exist.
     pub except_directory: Option<PathBuf>,
 }
 
-/// What counts as the text of an HTML page.
+/// The part of an HTML page that is its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HtmlText {
-    /// The main text, without menus and the like; all visible text where there is none.
+    /// The main text, without menus; all visible text if a page has no main text.
     Main,
     /// All visible text.
     Visible,
-    /// The markup as it stands.
+    /// The unchanged markup.
     Markup,
 }
 
 impl Default for HtmlText {
-    /// The main text, if this build can find it.
+    /// The main text, if this build supports it.
     fn default() -> Self {
         if cfg!(feature = "html") {
             HtmlText::Main
@@ -70,14 +71,14 @@ impl Default for HtmlText {
 }
 
 impl HtmlText {
-    /// Refuses the main text in a build that cannot find it.
+    /// Refuses the main text in a build that does not support it.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for [`HtmlText::Main`] without the feature `html`.
     pub fn check(self) -> Result<()> {
         if self == HtmlText::Main && !cfg!(feature = "html") {
-            let message = "this build finds no main text in HTML: take --html visible, or build \
-                           it with the feature `html`";
+            let message = "this build does not support the main text of HTML: use --html visible, \
+                           or build it with the feature `html`";
             return Err(Error::new(ErrorKind::Parameter, message));
         }
         Ok(())
@@ -102,11 +103,11 @@ impl Default for Reading {
 }
 
 impl Reading {
-    /// Checks what a person may have set.
+    /// Checks the settings.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for a field name with an empty part, a size of zero, or a part of
-    /// HTML that [this build cannot find](HtmlText::check).
+    /// HTML that [this build does not support](HtmlText::check).
     pub fn check(&self) -> Result<()> {
         self.html.check()?;
         let fields = [
@@ -126,7 +127,7 @@ impl Reading {
         }
         if self.max_document_bytes == 0 || self.chunk_bytes == 0 {
             let message = format!(
-                "documents of at most {} bytes in chunks of {}: both have to be at least 1",
+                "documents of at most {} bytes in chunks of {}: both must be at least 1",
                 self.max_document_bytes, self.chunk_bytes
             );
             return Err(Error::new(ErrorKind::Parameter, message));
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_settings_are_refused() {
+    fn invalid_settings_are_refused() {
         assert!(Reading::default().check().is_ok());
         let spoils: [fn(&mut Reading); 5] = [
             |reading| reading.text_field.clear(),

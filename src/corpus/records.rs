@@ -1,9 +1,8 @@
-//! Records of web archives: which is next, and what text it has.
+//! Records of web archives and their texts.
 
-use super::byte_reader::too_large;
-use super::document::{Document, Doubt, Parsed, Reason};
-use super::parser::Walk;
+use super::document::{Document, Doubt, Parsed, Reason, too_large};
 use super::source::Format;
+use super::visitor::ChunkVisitor;
 use super::web::warc::{GARBAGE_BYTES, HEAD_BYTES, Head, Next, Record};
 use super::web::{WebText, arc, warc};
 use std::ops::Range;
@@ -16,8 +15,8 @@ pub(super) fn next_record(format: Format, bytes: &[u8], is_end: bool) -> Next<'_
     }
 }
 
-/// How long the record at the start of `bytes` says it is up to the end of its block, if that is
-/// more than `most`; of ARC records, more than 2 MiB too.
+/// The length that the header of the first record of `bytes` claims, up to the end of its block, if
+/// it exceeds `most`. For ARC records the limit is at least 2 MiB.
 pub(super) fn longer_than(most: u64, format: Format, bytes: &[u8]) -> Option<u64> {
     let most = match format {
         Format::Arc => most.max((GARBAGE_BYTES + HEAD_BYTES) as u64),
@@ -42,8 +41,8 @@ fn block_end(record: &Record<'_>) -> u64 {
     (before + record.body.len()) as u64
 }
 
-/// The record that `bytes` begin with, as far as they go: its block may be longer. ARC records
-/// have to be whole.
+/// The record at the start of `bytes`. Its block may be cut off by the end of `bytes`, but an ARC
+/// record must be whole.
 pub(super) fn begun_record(format: Format, bytes: &[u8]) -> Option<Record<'_>> {
     if format == Format::Arc {
         return match arc::next_record(bytes, true) {
@@ -63,9 +62,9 @@ pub(super) fn begun_record(format: Format, bytes: &[u8]) -> Option<Record<'_>> {
     })
 }
 
-/// Finds the documents among the records of a chunk.
-pub(super) fn read(web: &mut WebText, format: Format, walk: &mut Walk<'_, '_, '_>) {
-    let bytes = walk.chunk.bytes();
+/// Visits the documents among the records of a chunk.
+pub(super) fn read(web: &mut WebText, format: Format, visitor: &mut ChunkVisitor<'_, '_, '_>) {
+    let bytes = visitor.chunk.bytes();
     let mut at = 0;
     loop {
         match next_record(format, &bytes[at..], true) {
@@ -73,9 +72,9 @@ pub(super) fn read(web: &mut WebText, format: Format, walk: &mut Walk<'_, '_, '_
                 let place = at..at + record.raw.len();
                 at = place.end;
                 if !web.is_document(&record) {
-                    walk.others += 1;
-                } else if walk.wants(&place, record.id) {
-                    give(web, &record, walk, &place);
+                    visitor.others += 1;
+                } else if visitor.wants(&place, record.id) {
+                    emit(web, &record, visitor, &place);
                 }
             }
             Next::Damaged {
@@ -85,18 +84,23 @@ pub(super) fn read(web: &mut WebText, format: Format, walk: &mut Walk<'_, '_, '_
             } => {
                 let place = at..at + resume_at;
                 at = place.end;
-                walk.skip(&place, &[], reason, detail);
+                visitor.skip(&place, &[], reason, detail);
             }
             Next::Incomplete { .. } | Next::End => break,
         }
     }
 }
 
-fn give(web: &mut WebText, record: &Record<'_>, walk: &mut Walk<'_, '_, '_>, place: &Range<usize>) {
+fn emit(
+    web: &mut WebText,
+    record: &Record<'_>,
+    visitor: &mut ChunkVisitor<'_, '_, '_>,
+    place: &Range<usize>,
+) {
     match web.text(record) {
         Ok(text) => {
             let document = Document {
-                place: walk.place(place),
+                place: visitor.place(place),
                 raw: record.raw,
                 id: record.id,
                 url: record.url,
@@ -105,20 +109,15 @@ fn give(web: &mut WebText, record: &Record<'_>, walk: &mut Walk<'_, '_, '_>, pla
                 text: text.text,
                 doubt: Doubt::of(text.unknown_label, text.broken),
             };
-            walk.give(Parsed::Document(document));
+            visitor.emit(Parsed::Document(document));
         }
-        Err((reason, detail)) => walk.skip(place, record.id, reason, detail),
+        Err((reason, detail)) => visitor.skip(place, record.id, reason, detail),
     }
 }
 
-/// Why a document of `claimed` bytes was passed over unread, and what was wrong, if `found` bytes
-/// were and these are all or the input ended.
-pub(super) fn why_passed_over(
-    claimed: u64,
-    found: u64,
-    is_whole: bool,
-    most: u64,
-) -> (Reason, String) {
+/// The reason and description for a skipped document whose header claims `claimed` bytes. `found`
+/// bytes were found; if they are not the whole record, the input ended.
+pub(super) fn skip_reason(claimed: u64, found: u64, is_whole: bool, most: u64) -> (Reason, String) {
     if found == claimed {
         return (Reason::TooLarge, too_large(found, most));
     }

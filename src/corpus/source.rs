@@ -1,55 +1,55 @@
-//! A file that documents come from.
+//! Input files, their formats and compressions.
 
 use crate::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file that documents come from.
+/// An input file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// The name it was given by; `-` is standard input.
+    /// Its name in the arguments; `-` is standard input.
     pub path: PathBuf,
-    /// Its size; `None` for a stream (standard input, a pipe), which can be read only once: it has
-    /// to be [spooled](Source::spooled) before anything else.
+    /// Its size; `None` for a stream (standard input, a pipe), which can be read only once and must
+    /// be [spooled](Source::spooled) first.
     pub bytes: Option<u64>,
-    /// What is in it; of a stream, a guess until it is spooled.
+    /// Its format; for a stream, a guess until it is spooled.
     pub format: Format,
-    /// How the file as a whole is compressed; of a stream, a guess until it is spooled.
+    /// The compression of the whole file; for a stream, a guess until it is spooled.
     pub compression: Compression,
     /// The file to which a stream was copied.
     pub copy: Option<PathBuf>,
 }
 
 impl Source {
-    /// The file to open: the stream's copy, if there is one.
+    /// The file to open: the copy of the stream, if there is one.
     pub fn file(&self) -> &Path {
         self.copy.as_deref().unwrap_or(&self.path)
     }
 
-    /// Whether it can be read only once, and has not been copied yet.
+    /// Whether it is a stream that has not been copied yet.
     pub fn is_stream(&self) -> bool {
         self.bytes.is_none()
     }
 }
 
-/// What is in a file.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// Pages separated by form feeds, each headed by a line with its id.
+    /// Pages separated by form feeds; the first line of a page is its id.
     FormFeed,
-    /// One document.
+    /// One document, plain text.
     WholeFile,
     /// One document, an HTML page.
     Html,
-    /// A JSON object a line.
+    /// JSON Lines: one object per line.
     Jsonl,
-    /// Web archive records, WET files among them.
+    /// Web archive records, including WET files.
     Warc,
-    /// The web archives of before 2009.
+    /// The format of web archives before WARC (2009).
     Arc,
-    /// A table in Parquet.
+    /// A Parquet table.
     Parquet,
 }
 
@@ -78,7 +78,7 @@ impl Format {
         }
     }
 
-    /// The byte that ends each document but possibly the last, in formats that have one.
+    /// The byte that ends each document, except possibly the last, if the format has one.
     pub fn separator(self) -> Option<u8> {
         match self {
             Format::FormFeed => Some(b'\x0c'),
@@ -87,21 +87,26 @@ impl Format {
         }
     }
 
+    /// Whether documents have named fields, such as those of [`Reading`](super::Reading).
+    pub fn has_fields(self) -> bool {
+        matches!(self, Format::Jsonl | Format::Parquet)
+    }
+
     /// Whether a file is one document.
     pub fn is_whole_file(self) -> bool {
         matches!(self, Format::WholeFile | Format::Html)
     }
 }
 
-/// How a file as a whole is compressed.
+/// The compression of a whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compression {
-    /// It is not.
+    /// None.
     None,
-    /// Gzip, of one or many members.
+    /// Gzip, one or more members.
     Gzip,
-    /// Zstandard, of one or many frames.
+    /// Zstandard, one or more frames.
     Zstd,
 }
 
@@ -116,7 +121,7 @@ impl Compression {
     }
 }
 
-/// The error of an input that cannot be opened or read, with what to do about the usual causes.
+/// The error of an input that cannot be opened or read, with advice for the usual causes.
 pub(super) fn unreadable(input: &Path, cause: io::Error) -> Error {
     let message = match cause.kind() {
         io::ErrorKind::NotFound => "cannot be read (check the spelling of its name)",

@@ -1,4 +1,4 @@
-//! Files for tests.
+//! Input files for tests.
 
 use super::chunk::{Chunk, Position};
 use super::decompress::Inflaters;
@@ -6,7 +6,7 @@ use super::document::{Parsed, Place, Reason};
 use super::parser::Parser;
 use super::reader::ChunkReader;
 use super::reading::Reading;
-use super::source::Source;
+use super::source::{Format, Source};
 use flate2::write::GzEncoder;
 use std::io::Write;
 use tempfile::NamedTempFile;
@@ -24,6 +24,16 @@ pub(super) fn zstd(bytes: &[u8]) -> Vec<u8> {
     encoder.include_checksum(true).unwrap();
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
+}
+
+/// Settings with a format and with small sizes.
+pub(super) fn reading(format: Format, chunk_bytes: usize, max_document_bytes: u64) -> Reading {
+    Reading {
+        format: Some(format),
+        chunk_bytes,
+        max_document_bytes,
+        ..Reading::default()
+    }
 }
 
 /// A file on disk and its source.
@@ -50,7 +60,7 @@ impl TestFile {
         self.chunks_of(ChunkReader::open(&self.source, 7, &self.reading, from).unwrap())
     }
 
-    /// The same, with members inflated ahead.
+    /// The same, with members decompressed ahead.
     pub(super) fn helped_chunks(&self, from: Position, inflaters: Inflaters) -> Vec<Chunk> {
         let reader = ChunkReader::open(&self.source, 7, &self.reading, from).unwrap();
         self.chunks_of(reader.helped_by(inflaters))
@@ -65,14 +75,14 @@ impl TestFile {
         chunks
     }
 
-    /// What is found in all chunks, in order.
-    pub(super) fn read(&self) -> Vec<Found> {
+    /// The documents and skipped ones of all chunks, in order.
+    pub(super) fn read(&self) -> Vec<ReadItem> {
         let chunks = self.chunks(Position::default());
         self.parse(&chunks)
     }
 
-    /// What is found in some chunks, in order.
-    pub(super) fn parse(&self, chunks: &[Chunk]) -> Vec<Found> {
+    /// The documents and skipped ones of some chunks, in order.
+    pub(super) fn parse(&self, chunks: &[Chunk]) -> Vec<ReadItem> {
         let mut parser = Parser::new(&self.reading);
         let mut found = Vec::new();
         for chunk in chunks {
@@ -83,7 +93,7 @@ impl TestFile {
                 &|_| true,
                 &mut |ordinal, parsed| {
                     assert_eq!(Some(ordinal), ordinals.next());
-                    found.push(Found::new(&parsed));
+                    found.push(ReadItem::new(&parsed));
                 },
             );
         }
@@ -91,9 +101,9 @@ impl TestFile {
     }
 }
 
-/// A document or a skipped one, with copies of all it has.
+/// A copy of a document or of a skipped one.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Found {
+pub(super) enum ReadItem {
     Document {
         place: Place,
         raw: Vec<u8>,
@@ -108,17 +118,17 @@ pub(super) enum Found {
     },
 }
 
-impl Found {
-    fn new(parsed: &Parsed<'_>) -> Found {
+impl ReadItem {
+    fn new(parsed: &Parsed<'_>) -> ReadItem {
         match parsed {
-            Parsed::Document(document) => Found::Document {
+            Parsed::Document(document) => ReadItem::Document {
                 place: document.place,
                 raw: document.raw.to_vec(),
                 id: String::from_utf8_lossy(document.id).into_owned(),
                 text: document.text.to_vec(),
                 broken: document.doubt == super::document::Doubt::Broken,
             },
-            Parsed::Skipped(skip) => Found::Skip {
+            Parsed::Skipped(skip) => ReadItem::Skip {
                 place: skip.place,
                 reason: skip.reason,
                 detail: skip.detail.clone(),
@@ -129,16 +139,16 @@ impl Found {
 
     pub(super) fn place(&self) -> Place {
         match self {
-            Found::Document { place, .. } | Found::Skip { place, .. } => *place,
+            ReadItem::Document { place, .. } | ReadItem::Skip { place, .. } => *place,
         }
     }
 }
 
 /// The texts of documents, and the names of reasons.
-pub(super) fn summary(found: &[Found]) -> Vec<String> {
-    let line = |found: &Found| match found {
-        Found::Document { text, .. } => String::from_utf8_lossy(text).into_owned(),
-        Found::Skip { reason, .. } => reason.name().to_owned(),
+pub(super) fn summary(found: &[ReadItem]) -> Vec<String> {
+    let line = |found: &ReadItem| match found {
+        ReadItem::Document { text, .. } => String::from_utf8_lossy(text).into_owned(),
+        ReadItem::Skip { reason, .. } => reason.name().to_owned(),
     };
     found.iter().map(line).collect()
 }

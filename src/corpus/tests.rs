@@ -1,23 +1,13 @@
-//! Reading as a whole: any split, any resume, any bytes, any damage.
+//! Tests of reading: any chunk size, resume position, bytes and damage.
 
 use super::chunk::{Body, Chunk, Position};
 use super::decompress::Inflaters;
 use super::document::{NO_MEMBER, Reason};
 use super::reader::ChunkReader;
-use super::reading::Reading;
 use super::source::Format;
-use super::test_files::{Found, TestFile, gzip, summary, zstd};
+use super::test_files::{ReadItem, TestFile, gzip, reading, summary, zstd};
 use proptest::prelude::*;
 use std::io::Write;
-
-fn reading(format: Format, chunk_bytes: usize, max_document_bytes: u64) -> Reading {
-    Reading {
-        format: Some(format),
-        chunk_bytes,
-        max_document_bytes,
-        ..Reading::default()
-    }
-}
 
 fn lines(range: std::ops::Range<u32>) -> Vec<u8> {
     let line = |number| format!("{{\"id\": {number}, \"text\": \"text {number}\"}}\n");
@@ -28,7 +18,7 @@ fn texts(range: std::ops::Range<u32>) -> Vec<String> {
     range.map(|number| format!("text {number}")).collect()
 }
 
-/// Text that does not compress, so that damage hits what it is meant to hit.
+/// Text that does not compress, so that damage hits the intended bytes.
 fn noise(length: usize) -> String {
     let mut state = 1u64;
     let mut byte = || {
@@ -41,7 +31,7 @@ fn noise(length: usize) -> String {
 }
 
 #[test]
-fn a_damaged_member_costs_its_own_documents() {
+fn a_damaged_member_costs_only_its_documents() {
     for pack in [gzip, zstd] {
         let members: Vec<Vec<u8>> = (0..5)
             .map(|part| pack(&lines(part * 10..part * 10 + 10)))
@@ -69,7 +59,7 @@ fn a_damaged_member_costs_its_own_documents() {
     }
 }
 
-/// Lines with ids and texts that make a long member.
+/// Lines with ids and texts, enough for a long member.
 fn long_lines() -> Vec<String> {
     let noise = noise(3_000_000);
     let line = |number: usize| {
@@ -79,7 +69,7 @@ fn long_lines() -> Vec<String> {
     (0..300).map(line).collect()
 }
 
-/// A gzip member with an empty stored block behind each piece, which cannot be damaged unnoticed.
+/// A gzip member with an empty stored block after each piece, whose damage is always detected.
 fn gzip_with_marks(pieces: &[String]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
     for piece in pieces {
@@ -90,14 +80,14 @@ fn gzip_with_marks(pieces: &[String]) -> Vec<u8> {
 }
 
 #[test]
-fn a_damaged_member_that_is_long_costs_what_stands_behind_the_damage() {
+fn a_damaged_long_member_costs_the_bytes_after_the_damage() {
     let long = long_lines();
     let mut marked = gzip_with_marks(&long);
     let from = marked.len() * 2 / 3;
     let mark = memchr::memmem::find(&marked[from..], &[0, 0, 0xff, 0xff]).unwrap();
     marked[from + mark] = 0x55;
     let mut framed = zstd(long.concat().as_bytes());
-    // More than a block, so that the head of one is hit.
+    // More than a block, so that the header of a block is damaged.
     let middle = framed.len() * 2 / 3;
     framed[middle..middle + (100 << 10)].fill(0xff);
     for (mut content, next) in [(marked, gzip(&lines(0..10))), (framed, zstd(&lines(0..10)))] {
@@ -111,10 +101,10 @@ fn a_damaged_member_that_is_long_costs_what_stands_behind_the_damage() {
     }
 }
 
-/// Codes of the same few lengths come into step again behind damage: only the checksum tells, and
-/// by then the documents of a long member are given out.
+/// Huffman codes of few lengths resynchronise after damage, so only the checksum detects it. The
+/// documents of a long member have been returned by then.
 #[test]
-fn damage_that_only_a_checksum_shows_is_reported_behind_a_long_member() {
+fn damage_that_only_a_checksum_detects_is_reported_after_a_long_member() {
     let mut content = gzip(long_lines().concat().as_bytes());
     let middle = content.len() * 2 / 3;
     content[middle..middle + 100].fill(0xff);
@@ -124,7 +114,7 @@ fn damage_that_only_a_checksum_shows_is_reported_behind_a_long_member() {
     let texts = texts(0..10);
     let place = found.len() - texts.len() - 1;
     assert_eq!(summary(&found)[place + 1..], texts);
-    let Found::Skip { reason, detail, .. } = &found[place] else {
+    let ReadItem::Skip { reason, detail, .. } = &found[place] else {
         panic!()
     };
     assert_eq!(*reason, Reason::Damaged);
@@ -140,7 +130,7 @@ fn damage_that_only_a_checksum_shows_is_reported_behind_a_long_member() {
 }
 
 #[test]
-fn a_truncated_file_gives_its_whole_documents() {
+fn the_whole_documents_of_a_truncated_file_are_read() {
     for pack in [gzip, zstd] {
         let content = [pack(&lines(0..10)), pack(&lines(10..2000))].concat();
         let first = pack(&lines(0..10)).len();
@@ -162,12 +152,12 @@ fn a_truncated_file_gives_its_whole_documents() {
     }
 }
 
-/// What zstd makes of this frame depends on how much room the frames before needed.
+/// The error of zstd for this frame depends on the buffer sizes of earlier frames.
 #[test]
-fn a_damaged_frame_is_the_same_wherever_reading_began() {
-    // It says that it has 200 bytes, and repeats one 150 times, and again.
+fn a_damaged_frame_does_not_depend_on_the_start() {
+    // It claims 200 bytes, and repeats one byte 150 times, twice.
     let damaged = b"\x28\xb5\x2f\xfd\x20\xc8\xb2\x04\x00\x31\xb3\x04\x00\x31";
-    // Frames that say how long they are need no more room.
+    // Frames that state their length need no larger buffer.
     let pack = |range| ::zstd::bulk::compress(&lines(range), 3).unwrap();
     let content = [&pack(0..100)[..], &pack(100..101), damaged].concat();
     let file = TestFile::new(&content, reading(Format::Jsonl, 1, 1000));
@@ -179,7 +169,7 @@ fn a_damaged_frame_is_the_same_wherever_reading_began() {
 }
 
 #[test]
-fn what_stands_behind_the_last_member_is_padding_or_damage() {
+fn bytes_after_the_last_member_are_padding_or_damage() {
     let mut content = gzip(&lines(0..3));
     content.extend([0; 1000]);
     let file = TestFile::new(&content, reading(Format::Jsonl, 10, 1000));
@@ -188,7 +178,7 @@ fn what_stands_behind_the_last_member_is_padding_or_damage() {
     let file = TestFile::new(&content, reading(Format::Jsonl, 10, 1000));
     let found = file.read();
     assert_eq!(summary(&found)[3..], ["damaged"]);
-    let Found::Skip { detail, .. } = &found[3] else {
+    let ReadItem::Skip { detail, .. } = &found[3] else {
         panic!()
     };
     assert!(detail.contains("1001 compressed bytes"), "{detail}");
@@ -211,7 +201,7 @@ fn places_lead_to_the_records() {
     let content: Vec<u8> = lines(0..50).chunks(70).flat_map(gzip).collect();
     let file = TestFile::new(&content, reading(Format::Jsonl, 100, 1000));
     for found in file.read() {
-        let Found::Document { place, raw, .. } = found else {
+        let ReadItem::Document { place, raw, .. } = found else {
             panic!()
         };
         let mut decoder = flate2::read::MultiGzDecoder::new(&content[place.member as usize..]);
@@ -230,7 +220,7 @@ fn places_lead_to_the_records() {
 }
 
 #[test]
-fn a_document_that_is_too_large_is_passed_over() {
+fn a_document_that_is_too_large_is_skipped() {
     let long = format!("{{\"text\": \"{}\"}}\n", "x".repeat(3_000_000));
     let content = [&lines(0..3)[..], long.as_bytes(), &lines(3..5)].concat();
     let mut expected = texts(0..5);
@@ -249,9 +239,9 @@ fn a_document_that_is_too_large_is_passed_over() {
     }
 }
 
-/// Nobody sees what is in a record that is cut off for its length, so a blank one is no exception.
+/// A record over the length limit is not examined, so a blank one is reported too.
 #[test]
-fn blank_records_that_are_too_large_are_passed_over() {
+fn blank_records_that_are_too_large_are_skipped() {
     let blank = " ".repeat(40);
     let lines = [&lines(0..2)[..], blank.as_bytes(), b"\n \n", &lines(2..3)].concat();
     let pages = format!("a\ntext 0\x0cb\ntext 1\x0c{blank}\x0c \x0cc\ntext 2").into_bytes();
@@ -266,7 +256,7 @@ fn blank_records_that_are_too_large_are_passed_over() {
 }
 
 #[test]
-fn a_damaged_whole_file_is_no_document() {
+fn a_damaged_whole_file_is_not_a_document() {
     let mut content = gzip(noise(5000).as_bytes());
     let file = TestFile::new(&content, reading(Format::WholeFile, 10, 1 << 20));
     assert_eq!(summary(&file.read()), [noise(5000)]);
@@ -301,7 +291,7 @@ fn byte_order_marks_and_empty_files() {
     }
 }
 
-/// From every position between chunks, the same chunks follow as without the interruption.
+/// Checks that the chunks from every position are the same as without an interruption.
 fn resumes_anywhere(file: &TestFile) {
     let chunks = file.chunks(Position::default());
     let step = chunks.len().div_ceil(40).max(1);
@@ -317,7 +307,7 @@ fn resumes_anywhere(file: &TestFile) {
         );
         assert_eq!(chunk.end, rest.first().map_or(chunk.end, |next| next.start));
     }
-    // The chunks hold the whole file, and nothing twice.
+    // The chunks contain the whole file, and nothing twice.
     for pair in chunks.windows(2) {
         assert_eq!(pair[0].end, pair[1].start);
     }
@@ -335,7 +325,7 @@ fn separated() -> impl Strategy<Value = (Format, Vec<u8>)> {
     (format, content)
 }
 
-/// How files begin that are not what they seem.
+/// The first bytes of files that resemble another format.
 const MAGIC: &[&[u8]] = &[
     b"",
     b"\x1f\x8b\x08\x00",
@@ -382,7 +372,7 @@ proptest! {
         }
     }
 
-    /// What is kept of a file needs nothing added, whether or not its last record has a separator.
+    /// Concatenated records are a valid file, whether or not the last one has a separator.
     #[test]
     fn any_selection_of_records_is_a_file_of_them(
         (format, content) in separated(),
@@ -390,23 +380,23 @@ proptest! {
     ) {
         let file = TestFile::new(&content, reading(format, 50, 500));
         let documents = file.read().into_iter().filter_map(|found| match found {
-            Found::Document { raw, id, text, .. } => Some((raw, (id, text))),
-            Found::Skip { .. } => None,
+            ReadItem::Document { raw, id, text, .. } => Some((raw, (id, text))),
+            ReadItem::Skip { .. } => None,
         });
         let kept: Vec<_> = documents.zip(stays).filter(|(_, stays)| *stays).collect();
         let (raws, expected): (Vec<_>, Vec<_>) = kept.into_iter().map(|(document, _)| document).unzip();
-        // At the start of a file, and only there, this is no text.
+        // A byte-order mark is not text, but only at the start of a file.
         prop_assume!(!raws.first().is_some_and(|raw| raw.starts_with(b"\xef\xbb\xbf")));
         let file = TestFile::new(&raws.concat(), reading(format, 50, 500));
         let found = file.read().into_iter().map(|found| match found {
-            Found::Document { id, text, .. } => (id, text),
-            Found::Skip { reason, .. } => (reason.name().to_owned(), Vec::new()),
+            ReadItem::Document { id, text, .. } => (id, text),
+            ReadItem::Skip { reason, .. } => (reason.name().to_owned(), Vec::new()),
         });
         prop_assert_eq!(found.collect::<Vec<_>>(), expected);
     }
 
     #[test]
-    fn damage_anywhere_costs_no_more_than_its_member(
+    fn damage_anywhere_costs_at_most_its_member(
         at in 0usize..10_000,
         bit in 0u8..8,
         chunk_bytes in 1usize..1000,
@@ -424,9 +414,9 @@ proptest! {
                 prop_assert!(found.contains(&format!("text {number}")), "{number} {hit}");
             }
             let skipped = |line: &String| !line.starts_with("text");
-            // A flag or a date in a header may change without harm; without its flag, a checksum
-            // is what is damaged. If the last member does not end any more, its documents are
-            // those of a truncated one, as far as they are any.
+            // Some flags and dates in a header may change without effect. Without its flag, a
+            // checksum is read as data. If the last member has no end any more, its documents are
+            // those of a truncated member.
             let (bad, texts_found): (Vec<_>, Vec<_>) = found.into_iter().partition(skipped);
             let harmless = texts_found == texts(0..50);
             match bad.as_slice() {
@@ -447,15 +437,15 @@ proptest! {
 }
 
 #[test]
-fn every_reason_for_lines_is_given() {
+fn every_reason_for_lines_is_reported() {
     let content = b"{\"text\": 5}\n{\"id\": \"x\"}\n{\"text\": \"a}\n[]\n{\"text\": \"b\"} x\n\n{\"text\":\"ok\"}";
     let file = TestFile::new(content, reading(Format::Jsonl, 10, 1000));
     let found = file.read();
     let reasons: Vec<_> = found
         .iter()
         .filter_map(|found| match found {
-            Found::Skip { reason, detail, .. } => Some((*reason, detail.as_str())),
-            Found::Document { .. } => None,
+            ReadItem::Skip { reason, detail, .. } => Some((*reason, detail.as_str())),
+            ReadItem::Document { .. } => None,
         })
         .collect();
     assert_eq!(reasons[0], (Reason::NoText, "is a number"));
@@ -473,7 +463,7 @@ fn every_reason_for_lines_is_given() {
     assert_eq!(summary(&found).last().unwrap(), "ok");
 }
 
-/// The bytes of the chunks and parts of a reader, one behind another, and the chunks alone.
+/// The concatenated bytes of the chunks and parts of a reader, and the chunks.
 fn in_parts(file: &TestFile) -> (Vec<u8>, Vec<Chunk>) {
     let from = Position::default();
     let reader = ChunkReader::open(&file.source, 7, &file.reading, from).unwrap();
@@ -504,7 +494,7 @@ fn parts_of_long_records_and_chunks_are_the_file() {
         )
     };
     let line = |text: &str| format!("{{\"text\":\"{text}\"}}\n");
-    // Lengths around those of a part, and a claim that goes on behind the end of the file.
+    // Lengths around that of a part, and a claimed length beyond the end of the file.
     for length in [999, 5000, (1 << 20) - 13, 1 << 20, 3_500_000] {
         let lines = line("a") + &line(&long(length)) + &line("b") + &line(&long(length));
         let records = record("a", 1)
@@ -519,7 +509,7 @@ fn parts_of_long_records_and_chunks_are_the_file() {
                 let is_compressed = packed != content;
                 let file = TestFile::new(&packed, reading(format, 100, 900));
                 let (found, chunks) = in_parts(&file);
-                // In a compressed file, a false claim takes all that comes.
+                // In a compressed file, a wrong length covers all following bytes.
                 assert!(found == content, "{format:?} {length} {is_compressed}");
                 let others = file.chunks(Position::default());
                 assert_eq!(chunks.len(), others.len());
@@ -553,7 +543,7 @@ fn whole_members_are_those_of_the_file() {
                 count += 1;
             }
         }
-        // One is cut in two by the end of each chunk.
+        // The end of each chunk cuts one member in two.
         assert!(count + chunks.len() >= content.len() / 777, "{count}");
     }
 }

@@ -1,17 +1,15 @@
-//! Files that hold no documents in a form that is read, told from their first bytes.
+//! Recognition of unsupported files by their first bytes.
 
 use super::web::charset;
 use super::web::wide::Wide;
-use memchr::memmem;
+use memchr::{memchr, memmem};
+use serde::de::IgnoredAny;
 use std::path::Path;
 
-/// Formats that are not text, by their first bytes.
-const BINARY: [(&[u8], &str); 25] = [
+/// Unsupported formats, by their first bytes.
+const BINARY: [(&[u8], &str); 16] = [
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF87a", "a GIF image"),
-    (b"GIF89a", "a GIF image"),
-    (b"RIFF", "a RIFF file (image, sound or video)"),
     (b"II*\0", "a TIFF image"),
     (b"MM\0*", "a TIFF image"),
     (b"\0\0\x01\0", "an icon"),
@@ -26,42 +24,64 @@ const BINARY: [(&[u8], &str); 25] = [
     (b"SQLite format 3\0", "an SQLite database"),
     (b"\x7fELF", "a program"),
     (b"\xca\xfe\xba\xbe", "a program"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+    (b"Obj\x01", "an Avro file (write it as Parquet)"),
+];
+
+/// Unsupported formats whose first bytes may also begin a text: in a text, no control characters
+/// follow.
+const BINARY_OR_WORD: [(&[u8], &str); 8] = [
+    (b"GIF87a", "a GIF image"),
+    (b"GIF89a", "a GIF image"),
+    (b"RIFF", "a RIFF file (image, sound or video)"),
     (b"OggS", "an Ogg file"),
     (b"fLaC", "a sound"),
     (b"ID3", "a sound"),
-    (b"\x93NUMPY", "a NumPy array"),
-    (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
     (b"ARROW1", "an Arrow file (write it as Parquet)"),
-    (b"Obj\x01", "an Avro file (write it as Parquet)"),
     (b"ORC", "an ORC file (write it as Parquet)"),
-    (
-        b"\x1b$)C",
-        "text in ISO-2022-KR (convert it with iconv -f ISO-2022-KR -t UTF-8)",
-    ),
 ];
 
-/// Where a tar archive has its name.
+/// How text in ISO-2022-KR begins.
+const ISO_2022_KR: &[u8] = b"\x1b$)C";
+
+/// The offset and value of the signature of a tar archive.
 const TAR: (usize, &[u8]) = (257, b"ustar");
 
-/// In a text, fewer than one of this many bytes are control characters; in random bytes, one of
-/// ten are.
+/// In a text, fewer than one in this number of bytes is a control character. In random bytes, one
+/// in ten is.
 const CONTROL_SHARE: usize = 20;
 
-/// Shorter texts are not judged by their control characters.
+/// The minimum length of a text that is judged by its control characters.
 const LEAST_BYTES: usize = 64;
 
-/// Why a file called `path` that begins with `prefix`, decompressed, is not read; `None` if it is.
-///
-/// The reason says what the file is and what to do about it, if there is something.
-pub(super) fn why_unread(path: &Path, prefix: &[u8]) -> Option<String> {
-    if let Some((_, what)) = BINARY.iter().find(|(magic, _)| prefix.starts_with(magic)) {
-        return Some((*what).to_owned());
+/// The binary format of a file that begins with `prefix`, decompressed; `None` if it may be text.
+pub(super) fn binary_format(prefix: &[u8]) -> Option<&'static str> {
+    let has_control = has_control(prefix);
+    let words = BINARY_OR_WORD.iter().filter(|_| has_control);
+    let mut formats = BINARY.iter().chain(words);
+    if let Some((_, what)) = formats.find(|(magic, _)| prefix.starts_with(magic)) {
+        return Some(what);
     }
-    if prefix
+    let is_tar = |rest: &[u8]| has_control && rest.starts_with(TAR.1);
+    prefix
         .get(TAR.0..)
-        .is_some_and(|rest| rest.starts_with(TAR.1))
-    {
-        return Some("a tar archive (unpack it first)".to_owned());
+        .is_some_and(is_tar)
+        .then_some("a tar archive (unpack it first)")
+}
+
+/// The reason why the file `path` is not read; `None` if it is. `prefix` are its first decompressed
+/// bytes; the text of a table is in the column `text_field`.
+///
+/// The reason names the format of the file and, if possible, how to convert it.
+pub(super) fn why_unread(path: &Path, prefix: &[u8], text_field: &str) -> Option<String> {
+    if let Some(what) = binary_format(prefix) {
+        return Some(what.to_owned());
+    }
+    if prefix.starts_with(ISO_2022_KR) {
+        return Some(
+            "text in ISO-2022-KR (convert it with iconv -f ISO-2022-KR -t UTF-8)".to_owned(),
+        );
     }
     let bare = prefix.strip_prefix(b"\xef\xbb\xbf").unwrap_or(prefix);
     let bare = bare.trim_ascii_start();
@@ -73,14 +93,20 @@ pub(super) fn why_unread(path: &Path, prefix: &[u8]) -> Option<String> {
     if let Some(wide) = Wide::of(prefix) {
         return structured_wide(wide, prefix);
     }
-    if is_spread_json(bare) {
+    if is_array(bare) {
         return Some(
-            "JSON that is not one object a line (convert an array with jq -c '.[]' FILE > \
-             FILE.jsonl, other objects with jq -c . FILE > FILE.jsonl)"
+            "a JSON array, not JSON Lines (convert it with jq -c '.[]' FILE > FILE.jsonl, one of \
+             strings with jq -c '.[] | {text: .}')"
                 .to_owned(),
         );
     }
-    if has_extension(path, &["csv", "tsv"]) {
+    if is_spread_object(bare) {
+        return Some(
+            "JSON that is not one object per line (convert it with jq -c . FILE > FILE.jsonl)"
+                .to_owned(),
+        );
+    }
+    if has_extension(path, &["csv", "tsv"]) || is_table(bare, text_field) {
         return Some(table(bare));
     }
     is_mostly_control(prefix).then(|| {
@@ -89,7 +115,7 @@ pub(super) fn why_unread(path: &Path, prefix: &[u8]) -> Option<String> {
     })
 }
 
-/// What to do about a table in text form; its separator is the commonest in its first line.
+/// How to convert a table in text form. Its separator is the most frequent in its first line.
 fn table(prefix: &[u8]) -> String {
     let first = prefix.split(|&byte| byte == b'\n').next().unwrap_or(prefix);
     let count = |separator: u8| first.iter().filter(|&&byte| byte == separator).count();
@@ -102,12 +128,12 @@ fn table(prefix: &[u8]) -> String {
         ("a CSV table", "--icsv")
     };
     format!(
-        "{what}, which is not read (convert it to JSON Lines with mlr {flags} --ojsonl cat FILE > \
+        "{what}, which is not supported (convert it to JSON Lines with mlr {flags} --ojsonl cat FILE > \
          FILE.jsonl, or to Parquet)"
     )
 }
 
-/// Whether the name of a file ends in one of `extensions`, behind it that of a compression.
+/// Whether a file name has one of `extensions`, before that of a compression if any.
 pub(super) fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     let is_one = |path: &Path, among: &[&str]| {
         let extension = path.extension().and_then(|extension| extension.to_str());
@@ -121,8 +147,8 @@ pub(super) fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     is_one(bare, extensions)
 }
 
-/// Whether the first records of an archive are those of a WAT file: metadata as JSON, and nothing
-/// that is a document.
+/// Whether the first records of an archive are those of a WAT file: metadata as JSON, and no
+/// documents.
 fn is_wat(prefix: &[u8]) -> bool {
     let has = |text: &[u8]| memmem::find(prefix, text).is_some();
     has(b"WARC-Type: metadata")
@@ -132,23 +158,62 @@ fn is_wat(prefix: &[u8]) -> bool {
             .all(|kind| !has(&[b"WARC-Type: ", *kind].concat()))
 }
 
-/// Whether a JSON array of objects begins here, or an object that goes on behind its first line.
-fn is_spread_json(bytes: &[u8]) -> bool {
-    let Some((first, rest)) = bytes.split_first() else {
+/// Whether the first line is the header of a table, and another line has its separator. A header has
+/// at least two names, among them `text_field`.
+fn is_table(prefix: &[u8], text_field: &str) -> bool {
+    let Some(end) = memchr(b'\n', prefix) else {
         return false;
     };
-    let next = rest.trim_ascii_start();
-    match (first, next.first()) {
-        (b'[', Some(b'{')) => true,
-        (b'{', Some(b'"')) => {
-            let between = &rest[..rest.len() - next.len()];
-            between.contains(&b'\n') || between.contains(&b'\r')
-        }
+    let (header, rows) = (prefix[..end].trim_ascii(), &prefix[end..]);
+    [b',', b';', b'\t'].into_iter().any(|separator| {
+        let names: Vec<&[u8]> = header
+            .split(|&byte| byte == separator)
+            .map(|name| {
+                let inner = name
+                    .strip_prefix(b"\"")
+                    .and_then(|name| name.strip_suffix(b"\""));
+                inner.unwrap_or(name)
+            })
+            .collect();
+        let is_name = |name: &&[u8]| {
+            let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+            !name.is_empty() && name.iter().all(is_part)
+        };
+        names.len() > 1
+            && rows.contains(&separator)
+            && names.iter().all(is_name)
+            && names.contains(&text_field.as_bytes())
+    })
+}
+
+/// Whether `bytes` begin with a JSON array: of objects, or of arrays or strings if all of `bytes` are
+/// valid JSON except for a missing end.
+fn is_array(bytes: &[u8]) -> bool {
+    let Some(rest) = bytes.strip_prefix(b"[") else {
+        return false;
+    };
+    let is_json = || match serde_json::from_slice::<IgnoredAny>(bytes) {
+        Ok(_) => true,
+        Err(error) => error.is_eof(),
+    };
+    match rest.trim_ascii_start().first() {
+        Some(b'{') => true,
+        Some(b'"' | b'[') => is_json(),
         _ => false,
     }
 }
 
-/// JSON and pages in UTF-16 or UTF-32 would be taken for one document.
+/// Whether `bytes` begin with a JSON object of several lines.
+fn is_spread_object(bytes: &[u8]) -> bool {
+    let Some(rest) = bytes.strip_prefix(b"{") else {
+        return false;
+    };
+    let next = rest.trim_ascii_start();
+    let between = &rest[..rest.len() - next.len()];
+    next.starts_with(b"\"") && between.iter().any(|byte| matches!(byte, b'\n' | b'\r'))
+}
+
+/// The reason to refuse JSON and pages in UTF-16 or UTF-32, which would be read as one document.
 fn structured_wide(wide: Wide, prefix: &[u8]) -> Option<String> {
     let mut buffer = String::new();
     let text = charset::decode(prefix, b"", false, &mut buffer).text;
@@ -165,10 +230,17 @@ fn structured_wide(wide: Wide, prefix: &[u8]) -> Option<String> {
 }
 
 fn is_mostly_control(prefix: &[u8]) -> bool {
-    let is_control =
-        |byte: &&u8| byte.is_ascii_control() && !matches!(byte, b'\t'..=b'\r' | b'\x1b');
-    let control = prefix.iter().filter(is_control).count();
+    let control = prefix.iter().filter(|byte| is_control(**byte)).count();
     prefix.len() >= LEAST_BYTES && control * CONTROL_SHARE > prefix.len()
+}
+
+/// Whether there is a control character that texts do not have.
+pub(super) fn has_control(prefix: &[u8]) -> bool {
+    prefix.iter().any(|byte| is_control(*byte))
+}
+
+fn is_control(byte: u8) -> bool {
+    byte.is_ascii_control() && !matches!(byte, b'\t'..=b'\r' | b'\x1b')
 }
 
 #[cfg(test)]
@@ -176,7 +248,7 @@ mod tests {
     use super::*;
 
     fn why(name: &str, prefix: &[u8]) -> String {
-        why_unread(Path::new(name), prefix).unwrap_or_default()
+        why_unread(Path::new(name), prefix, "text").unwrap_or_default()
     }
 
     fn utf_16(text: &str) -> Vec<u8> {
@@ -185,13 +257,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_named() {
+    fn unsupported_files_are_named() {
         let noise: Vec<u8> = (0..1000u32)
             .map(|number| (number.wrapping_mul(2_654_435_761) >> 13) as u8)
             .collect();
         let tar = [&[b'a'; 257][..], b"ustar\0"].concat();
         let wat = b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Type: application/json\r\n\r\n{}";
-        let cases: [(&str, &[u8], &str); 13] = [
+        let cases: [(&str, &[u8], &str); 22] = [
+            ("a", b"ORC\n\x03\0\0", "ORC"),
+            ("a", b"RIFF\x24\x08\0\0WAVE", "RIFF"),
+            ("a", b"id,text\n1,\"a, b\"\n", "mlr --icsv --ojsonl"),
+            ("a", b"\"id\"\t\"text\"\r\n1\ta\n", "mlr --itsv --ojsonl"),
+            (
+                "a",
+                b"[\"one text\",\n \"another\"]\n",
+                "a JSON array, not JSON Lines",
+            ),
+            ("a", b"[\"one text\", \"cut of", "jq -c '.[] | {text: .}'"),
+            ("a", b"[[1, 2], [3]]", "a JSON array"),
+            ("a", b"[{\"text\": broken", "a JSON array"),
+            ("a", b"{\n \"text\": 1\n}", "jq -c . FILE"),
             ("a.txt", b"\x89PNG\r\n\x1a\n...", "PNG"),
             ("a", b"%PDF-1.7", "PDF"),
             ("a", b"PK\x03\x04", "ZIP"),
@@ -231,7 +316,17 @@ mod tests {
         let response =
             b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Type: application/json\r\n\r\n{}\
             \r\n\r\nWARC/1.0\r\nWARC-Type: response\r\n";
-        let cases: [(&str, &[u8]); 13] = [
+        let cases: [(&str, &[u8]); 23] = [
+            ("a", b"ORC tales\nof two kinds"),
+            ("a", b"RIFF"),
+            ("a", b"ID3 is how tags of sounds begin"),
+            ("a", b"GIF89a is a format"),
+            ("a", b"text\nof two, or three lines"),
+            ("a", b"id,text"),
+            ("a", b"id,body\n1,a\n"),
+            ("a", b"A title, text\nand more\n"),
+            ("a", b"[\"Yes\", she said.]"),
+            ("a", b"[[a link]] of a wiki"),
             ("a", b""),
             ("a", b"\0"),
             ("a.csvx", b"id,text\n"),
@@ -247,7 +342,7 @@ mod tests {
             ("a.warc", response),
         ];
         for (name, prefix) in cases {
-            assert_eq!(why_unread(Path::new(name), prefix), None, "{name}");
+            assert_eq!(why_unread(Path::new(name), prefix, "text"), None, "{name}");
         }
     }
 }

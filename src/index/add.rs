@@ -1,16 +1,16 @@
-//! Adding and removing: look, decide, commit, show.
+//! Adding and removing: look up, decide, commit, publish.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 use ahash::AHashSet;
 
-use super::answer::{Listed, judge};
+use super::answer::{Answer, Entry, Limit, MatchList, Verdict, judge};
 use super::database::Change;
 use super::form::Form;
+use super::handle::{Index, IndexWriter};
 use super::nearest::Nearest;
 use super::recent::Recent;
-use super::view::{Place, View};
-use super::{Answer, Entry, Index, Limit, Verdict, Writer};
+use super::snapshot::{Location, Snapshot};
 use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 
@@ -22,40 +22,31 @@ pub const MOST_PAYLOAD_BYTES: usize = 1 << 24;
 pub const MOST_SKETCH_BYTES: usize = 1 << 24;
 
 impl Index {
-    /// Looks for every entry and adds it, in one step, with at most `limit` matches each.
+    /// Looks up every entry and adds it, in one step, with the matches that `limit` allows.
     ///
-    /// Entries are taken one after another, so that the second of two near ones finds the first.
-    /// An id that is there with the same sketch stays as it is (its payload, too); one with
-    /// another sketch is replaced. Nobody else's entry comes between looking and adding.
+    /// Entries are processed in order, so that the second of two near ones finds the first. A
+    /// document with the same id and sketch stays as it is (its payload, too); with another sketch
+    /// it is replaced. No change of another thread comes between look-up and addition.
     ///
-    /// When this returns, all of it is durable; one commit, of a fraction of a millisecond, for
-    /// all entries: add many at once. Now and then recent documents are sealed here, for some
-    /// tenths of a second, or segments merged; questions go on meanwhile, and while segments are
-    /// merged, changes of other threads, too.
+    /// On success all entries are durable. One commit takes a fraction of a millisecond, so add
+    /// many entries at once. Some calls also seal recent documents, for some tenths of a second, or
+    /// merge segments. Queries go on meanwhile, and during merges changes of other threads, too.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for an id that is empty or longer than 65 535 bytes, a payload
     /// or sketch beyond 2²⁴ bytes, or a fingerprint of another length: nothing is added then.
-    /// [`ErrorKind::Write`] if it cannot be made durable (the disk is full), or if very many
-    /// recent documents could not be sealed: all of it or nothing is there, and questions are
-    /// answered as before. Those of [`seen`](Self::seen).
-    pub fn add(&self, entries: &[Entry<'_>], limit: usize) -> Result<Vec<Answer>> {
-        self.add_within(entries, limit.into())
-    }
-
-    /// The same, where what answers list is bounded as by [`seen_within`](Self::seen_within).
-    ///
-    /// # Errors
-    /// Those of [`add`](Self::add).
-    pub fn add_within(&self, entries: &[Entry<'_>], limit: Limit) -> Result<Vec<Answer>> {
+    /// [`ErrorKind::Write`] if the entries cannot be made durable (the disk is full), or if very
+    /// many recent documents could not be sealed: all entries or none are added, and queries go on.
+    /// Those of [`seen`](Self::seen).
+    pub fn add(&self, entries: &[Entry<'_>], limit: impl Into<Limit>) -> Result<Vec<Answer>> {
         entries
             .iter()
             .try_for_each(|entry| check_entry(self.form, &*self.method, entry))?;
         let mut writer = self.ready()?;
         self.refuse_if_too_many(&mut writer)?;
         let (answers, fresh, removed) = {
-            let view = self.view();
-            let mut addition = Addition::new(self, &view, limit.checked());
+            let snapshot = self.snapshot();
+            let mut addition = Addition::new(self, &snapshot, limit.into().checked());
             let answers = addition.add_all(entries)?;
             (answers, addition.fresh, addition.removed)
         };
@@ -68,7 +59,7 @@ impl Index {
         Ok(answers)
     }
 
-    /// Removes the documents called `ids`, in one step; says which were there.
+    /// Removes the documents called `ids`, in one step; returns which of them existed.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] if it cannot be made durable; those of [`document`](Self::document).
@@ -77,11 +68,13 @@ impl Index {
         let mut removed = Vec::new();
         let mut there = Vec::new();
         {
-            let view = self.view();
+            let snapshot = self.snapshot();
             for id in ids {
-                let place = view.find(id)?.filter(|place| !removed.contains(place));
-                there.push(place.is_some());
-                removed.extend(place);
+                let location = snapshot
+                    .find(id)?
+                    .filter(|location| !removed.contains(location));
+                there.push(location.is_some());
+                removed.extend(location);
             }
         }
         if !removed.is_empty() {
@@ -92,8 +85,8 @@ impl Index {
         Ok(there)
     }
 
-    /// The right to change the index, after repairing what failed before.
-    pub(super) fn ready(&self) -> Result<std::sync::MutexGuard<'_, Writer>> {
+    /// The writer; after a failure, the database is opened again first.
+    pub(super) fn ready(&self) -> Result<MutexGuard<'_, IndexWriter>> {
         self.refuse_if_read_only()?;
         let mut writer = self.lock();
         if writer.database.is_none() {
@@ -103,37 +96,32 @@ impl Index {
     }
 
     /// Makes additions and removals durable, then visible.
-    fn publish(&self, writer: &mut Writer, fresh: Recent, removed: &[Place]) -> Result<()> {
+    fn publish(&self, writer: &mut IndexWriter, fresh: Recent, removed: &[Location]) -> Result<()> {
         let change = {
-            let view = self.view();
+            let snapshot = self.snapshot();
             let records = (0..fresh.len()).filter_map(|number| fresh.record(number));
-            let removed = removed
-                .iter()
-                .map(|place| (view.number_of(place.part), place.number));
+            let removed = removed.iter();
+            let removed = removed.map(|at| (snapshot.number_of(at.part), at.number));
             Change {
-                recent: (view.recent.len(), records.collect()),
+                recent: (snapshot.recent.len(), records.collect()),
                 removed: removed.collect(),
                 ..Change::default()
             }
         };
         self.commit(writer, &change)?;
         let removed = change.removed;
-        let mut view = self
-            .view
-            .write()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        Arc::make_mut(&mut view.recent).append(fresh);
-        if !removed.is_empty() {
-            let gone = Arc::make_mut(&mut view.removed);
+        self.update(|snapshot| {
+            snapshot.recent.append(fresh);
             for (number, document) in removed {
-                gone.entry(number).or_default().insert(document);
+                let removed = snapshot.removed.entry(number).or_default();
+                Arc::make_mut(removed).insert(document);
             }
-        }
+        });
         Ok(())
     }
 
     /// Commits; after a failure the database is opened again before the next change.
-    pub(super) fn commit(&self, writer: &mut Writer, change: &Change<'_>) -> Result<()> {
+    pub(super) fn commit(&self, writer: &mut IndexWriter, change: &Change<'_>) -> Result<()> {
         let database = writer
             .database
             .as_ref()
@@ -172,24 +160,24 @@ pub(super) fn check_entry(form: Form, method: &dyn Compare, entry: &Entry<'_>) -
     }
 }
 
-/// What one call adds, before it is committed.
+/// The additions of one call before they are committed.
 struct Addition<'a> {
     index: &'a Index,
-    view: &'a View,
+    snapshot: &'a Snapshot,
     limit: Limit,
-    /// What is left of its bytes for all answers.
+    /// Bytes of ids that the remaining answers may list.
     left: usize,
     /// Numbers continue those of the recent documents.
     fresh: Recent,
-    removed: Vec<Place>,
-    gone: AHashSet<Place>,
+    removed: Vec<Location>,
+    gone: AHashSet<Location>,
 }
 
 impl<'a> Addition<'a> {
-    fn new(index: &'a Index, view: &'a View, limit: Limit) -> Addition<'a> {
+    fn new(index: &'a Index, snapshot: &'a Snapshot, limit: Limit) -> Addition<'a> {
         Addition {
             index,
-            view,
+            snapshot,
             limit,
             left: limit.all_id_bytes,
             fresh: Recent::new(index.form),
@@ -205,7 +193,7 @@ impl<'a> Addition<'a> {
             .filter(comparable)
             .map(|entry| entry.sketch)
             .collect();
-        let mut known = self.search_view(&sketches)?.into_iter();
+        let mut known = self.search_snapshot(&sketches)?.into_iter();
         let mut answers = Vec::with_capacity(entries.len());
         for entry in entries {
             let mut nearest = match entry.sketch.is_empty() {
@@ -217,32 +205,33 @@ impl<'a> Addition<'a> {
         Ok(answers)
     }
 
-    /// The nearest documents that the view has, besides those that are gone.
-    fn search_view(&self, sketches: &[&[u8]]) -> Result<Vec<Nearest>> {
+    /// The nearest documents of the snapshot, besides those that are gone.
+    fn search_snapshot(&self, sketches: &[&[u8]]) -> Result<Vec<Nearest>> {
         let Index { method, form, .. } = self.index;
-        let wanted = |place| !self.gone.contains(&place);
-        self.view
+        let wanted = |location| !self.gone.contains(&location);
+        self.snapshot
             .search(&**method, *form, sketches, self.limit.matches + 1, &wanted)
     }
 
-    /// Room for one more match than is wanted: an entry does not match itself.
+    /// One more match than the limit, as an entry does not match itself.
     fn nothing(&self) -> Nearest {
         Nearest::new(self.limit.matches + 1)
     }
 
     fn add_one(&mut self, entry: &Entry<'_>, nearest: &mut Nearest) -> Result<Answer> {
-        let place = |part, number| Place { part, number };
+        let location = |part, number| Location { part, number };
         let known = nearest.finish().iter();
-        let is_gone = |&(_, part, number): &(_, u32, u32)| self.gone.contains(&place(part, number));
+        let is_gone =
+            |&(_, part, number): &(_, u32, u32)| self.gone.contains(&location(part, number));
         if known.copied().any(|found| is_gone(&found))
-            && let Some(again) = self.search_view(&[entry.sketch])?.pop()
+            && let Some(again) = self.search_snapshot(&[entry.sketch])?.pop()
         {
             *nearest = again;
         }
         self.search_fresh(entry, nearest);
-        let (mut listed, mut left) = (Listed::default(), self.left);
+        let (mut listed, mut left) = (MatchList::default(), self.left);
         for (score, part, number) in nearest.finish() {
-            let id = self.document(place(*part, *number))?.id;
+            let id = self.document(location(*part, *number))?.id;
             if id != entry.id {
                 listed.push(&self.limit, &mut left, id, *score);
             }
@@ -250,7 +239,7 @@ impl<'a> Addition<'a> {
         self.left = left;
         let known = self.find(entry.id)?;
         let sketch = known
-            .map(|place| self.document(place))
+            .map(|location| self.document(location))
             .transpose()?
             .map(|old| old.sketch);
         let verdict = judge(&*self.index.method, entry.sketch, sketch, listed.has_any());
@@ -270,7 +259,7 @@ impl<'a> Addition<'a> {
         })
     }
 
-    /// Shows the documents that this call added before.
+    /// Offers the earlier additions of this call.
     fn search_fresh(&self, entry: &Entry<'_>, nearest: &mut Nearest) {
         if entry.sketch.is_empty() || self.fresh.len() == 0 {
             return;
@@ -278,43 +267,46 @@ impl<'a> Addition<'a> {
         let mut own = [self.nothing()];
         let queries = [entry.sketch];
         let queries = self.index.form.queries(&queries);
-        let live = |number| !self.gone.contains(&self.fresh_place(number));
+        let live = |number| !self.gone.contains(&self.fresh_location(number));
         self.fresh
             .search(&*self.index.method, &queries, &live, &mut own);
         for (score, _, number) in own[0].finish() {
-            let place = self.fresh_place(*number);
-            nearest.in_part(place.part);
-            nearest.push(*score, place.number);
+            let location = self.fresh_location(*number);
+            nearest.in_part(location.part);
+            nearest.push(*score, location.number);
         }
     }
 
-    /// The place that document `number` of this call will have.
-    fn fresh_place(&self, number: u32) -> Place {
-        Place {
-            part: self.view.parts.len() as u32,
-            number: self.view.recent.len() + number,
+    /// The location that document `number` of this call will have.
+    fn fresh_location(&self, number: u32) -> Location {
+        Location {
+            part: self.snapshot.parts.len() as u32,
+            number: self.snapshot.recent.len() + number,
         }
     }
 
-    fn document(&self, place: Place) -> Result<Entry<'_>> {
-        let first = self.fresh_place(0);
-        if place < first {
-            return self.view.document(place);
+    fn document(&self, location: Location) -> Result<Entry<'_>> {
+        let first = self.fresh_location(0);
+        if location < first {
+            return self.snapshot.document(location);
         }
         Ok(self
             .fresh
-            .document(place.number - first.number)
+            .document(location.number - first.number)
             .unwrap_or_default())
     }
 
-    fn find(&self, id: &[u8]) -> Result<Option<Place>> {
-        let fresh = self.fresh.find(id).map(|number| self.fresh_place(number));
-        if let Some(place) = fresh.filter(|place| !self.gone.contains(place)) {
-            return Ok(Some(place));
+    fn find(&self, id: &[u8]) -> Result<Option<Location>> {
+        let fresh = self
+            .fresh
+            .find(id)
+            .map(|number| self.fresh_location(number));
+        if let Some(location) = fresh.filter(|location| !self.gone.contains(location)) {
+            return Ok(Some(location));
         }
         Ok(self
-            .view
+            .snapshot
             .find(id)?
-            .filter(|place| !self.gone.contains(place)))
+            .filter(|location| !self.gone.contains(location)))
     }
 }

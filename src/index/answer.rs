@@ -1,46 +1,47 @@
-//! What is asked, and what is answered.
+//! Queries and answers.
 
-use super::MOST_MATCHES;
 use crate::sketch::{Compare, Score};
+
+/// The most matches of a query that a search keeps.
+const MOST_MATCHES: usize = u32::MAX as usize;
 
 /// A document as it is put into an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// Its name: any bytes, not none, at most 65 535; the index holds one document of a name.
+    /// 1 to 65 535 bytes, unique in the index.
     pub id: &'a [u8],
-    /// Its sketch; empty for a document that has nothing to be compared. Such a one is kept and
-    /// never matches.
+    /// Empty for a document that cannot be compared: it is stored and never matches.
     pub sketch: &'a [u8],
-    /// What comes back with it: a URL, a time. At most 2²⁴ bytes.
+    /// Data returned with the document, such as a URL or a time. At most 2²⁴ bytes.
     pub payload: &'a [u8],
 }
 
-/// What is asked of an index.
+/// A query for near documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Query<'a> {
-    /// The name of the document that asks, if it has one: it does not match itself.
+    /// The id of the query document, if it has one: a document does not match itself.
     pub id: Option<&'a [u8]>,
-    /// Its sketch; empty if it has nothing to be compared.
+    /// Its sketch; empty if it cannot be compared.
     pub sketch: &'a [u8],
 }
 
-/// What the index knows of a document.
+/// The relation of a document to the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Neither its id nor a near document is there.
+    /// The index has neither its id nor a near document.
     New,
-    /// Its id is not there, but a document near it.
+    /// The index has a near document, but not its id.
     Duplicate,
-    /// Its id is there, with the same sketch.
+    /// The index has its id with the same sketch.
     Unchanged,
-    /// Its id is there, with another sketch; how near the two are, if both can be compared.
+    /// The index has its id with another sketch. The score of the two, if they can be compared.
     Changed(Option<Score>),
-    /// Its id is not there, and it has nothing to be compared.
+    /// The index does not have its id, and it cannot be compared.
     Empty,
 }
 
 impl Verdict {
-    /// As other programs read it.
+    /// The name in reports.
     pub fn name(&self) -> &'static str {
         match self {
             Verdict::New => "new",
@@ -52,36 +53,36 @@ impl Verdict {
     }
 }
 
-/// A document that is near.
+/// A near document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// Its name.
+    /// Its id.
     pub id: Vec<u8>,
-    /// How near it is.
+    /// Its score.
     pub score: Score,
 }
 
 /// The answer to one query or addition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What the index knew.
+    /// The relation to the index before the addition.
     pub verdict: Verdict,
-    /// The nearest documents of other names, nearest first, older ones first among equals.
+    /// The nearest documents with other ids, nearest first; older ones first among equals.
     pub matches: Vec<Match>,
-    /// Whether the index has changed: not by a question, and not if nothing was new.
+    /// Whether the document was added; false for queries and unchanged documents.
     pub added: bool,
-    /// Whether there are more matches that were wanted, whose ids did not fit.
+    /// Whether further matches within the limit were left out because of the bytes of their ids.
     pub truncated: bool,
 }
 
-/// How much an answer may list.
+/// The bounds of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Matches of each answer; at least one.
     pub matches: usize,
-    /// Bytes of the ids that each answer lists.
+    /// Bytes of the ids in each answer.
     pub id_bytes: usize,
-    /// Bytes of the ids that the answers of one call list together.
+    /// Bytes of the ids in all answers of a call.
     pub all_id_bytes: usize,
 }
 
@@ -96,7 +97,7 @@ impl From<usize> for Limit {
 }
 
 impl Limit {
-    /// With a number of matches that a search can have.
+    /// With a valid number of matches.
     pub(super) fn checked(self) -> Limit {
         Limit {
             matches: self.matches.clamp(1, MOST_MATCHES),
@@ -105,16 +106,17 @@ impl Limit {
     }
 }
 
-/// The matches of an answer that is being made.
+/// The matches of an answer under construction.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct MatchList {
     pub matches: Vec<Match>,
     id_bytes: usize,
     pub truncated: bool,
 }
 
-impl Listed {
-    /// Adds the next nearest document, if `limit` and what is left of its `all_id_bytes` allow.
+impl MatchList {
+    /// Adds the next nearest document, if `limit` and `left`, the rest of its `all_id_bytes`,
+    /// allow.
     pub fn push(&mut self, limit: &Limit, left: &mut usize, id: &[u8], score: Score) {
         if self.truncated || self.matches.len() >= limit.matches {
             return;
@@ -129,20 +131,20 @@ impl Listed {
         self.matches.push(Match { id, score });
     }
 
-    /// Whether something was near, listed or not.
+    /// Whether there are near documents, listed or not.
     pub fn has_any(&self) -> bool {
         self.truncated || !self.matches.is_empty()
     }
 }
 
-/// A document as an index gives it back.
+/// A document of an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document {
-    /// Its name.
+    /// Its id.
     pub id: Vec<u8>,
     /// Its sketch.
     pub sketch: Vec<u8>,
-    /// What was put in with it.
+    /// The payload that was added with it.
     pub payload: Vec<u8>,
 }
 
@@ -156,8 +158,8 @@ impl Document {
     }
 }
 
-/// What to say of a sketch, given that of the document of the same name, and whether others are
-/// near.
+/// The verdict on a sketch, given the sketch of the document with the same id, and whether others
+/// are near.
 pub(super) fn judge(
     method: &dyn Compare,
     sketch: &[u8],

@@ -1,23 +1,27 @@
-//! Making an index of many documents at once: one segment, sorted outside memory.
+//! Building an index from many documents at once: one segment, sorted on disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::database::{Change, Database, Listed};
+use super::add::check_entry;
+use super::answer::Entry;
+use super::database::{Change, Database, ListedSegment};
 use super::form::Form;
+use super::handle::Index;
 use super::lock::IndexLock;
 use super::manifest::Manifest;
-use super::open::{prepare, seed, segment_path};
-use super::segment::{Making, Segment, SegmentWriter};
-use super::{Entry, Index, Options, check_entry};
+use super::open::{prepare, seed};
+use super::options::Options;
+use super::paths::segment_path;
+use super::segment::{Segment, SegmentSettings, SegmentWriter};
 use crate::Result;
 use crate::sketch::Compare;
 
 /// The number of the only segment.
 const FIRST: u64 = 1;
 
-/// An index that is being built; it becomes one with [`finish`](Build::finish), by one
-/// transaction, and before that is nothing that can be opened.
+/// An index that is being built. [`finish`](Build::finish) makes it valid by one transaction;
+/// before that it cannot be opened.
 pub struct Build {
     directory: PathBuf,
     method: Arc<dyn Compare>,
@@ -29,18 +33,18 @@ pub struct Build {
     segment: SegmentWriter,
 }
 
-/// What was built.
+/// The result of a build.
 pub struct Built {
     /// The index, open.
     pub index: Index,
-    /// Documents pushed whose id came again later: only the last of an id is there.
+    /// Documents replaced by a later one with the same id.
     pub replaced: u64,
 }
 
 impl Build {
     /// Starts an index as [`Index::create`] does.
     ///
-    /// Memory: that of the options, and some bytes for each document whose id comes again.
+    /// Memory: that of the options, and some bytes for each repeated id.
     ///
     /// # Errors
     /// Those of [`Index::create`].
@@ -53,7 +57,7 @@ impl Build {
         let form = Form::of(&*method)?;
         let mut lock = prepare(directory, options)?;
         let manifest = Manifest::new(spec, form, options.layout, seed());
-        let making = Making {
+        let settings = SegmentSettings {
             method: method.clone(),
             form,
             layout: options.layout,
@@ -61,12 +65,12 @@ impl Build {
             memory_bytes: options.memory_bytes,
             faults: options.faults.clone(),
         };
-        // Before there is a segment, so that one without a database is never an unfinished index.
+        // Created first, so that a segment without a database is never an unfinished index.
         let database = Database::create(directory, &options.faults)?;
         lock.lock_database(directory)?;
         Ok(Build {
             database,
-            segment: SegmentWriter::create(&segment_path(directory, FIRST), making)?,
+            segment: SegmentWriter::create(&segment_path(directory, FIRST), settings)?,
             directory: directory.to_owned(),
             method,
             manifest,
@@ -76,7 +80,7 @@ impl Build {
         })
     }
 
-    /// Adds a document; the last one of an id counts.
+    /// Adds a document. Of documents with the same id, the last one is kept.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) as [`Index::add`];
@@ -87,7 +91,7 @@ impl Build {
         Ok(())
     }
 
-    /// Sorts, and makes the index durable.
+    /// Sorts the documents, and makes the index durable.
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the disk is full,
@@ -107,7 +111,7 @@ impl Build {
             );
         }
         let replaced = removed.len() as u64;
-        let listed = Listed {
+        let listed = ListedSegment {
             number: FIRST,
             identity: segment.identity(),
             documents: segment.documents(),
@@ -135,7 +139,7 @@ impl Build {
     }
 }
 
-/// Those of `numbers`, ascending, whose id comes again later among them.
+/// Those of `numbers`, which ascend, that have the id of a later one.
 fn earlier(segment: &Segment, numbers: &[u32]) -> Result<Vec<u32>> {
     let mut later: Vec<&[u8]> = Vec::new();
     let mut earlier = Vec::new();

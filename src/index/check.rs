@@ -1,27 +1,27 @@
-//! Is all of it right?
+//! The check of a whole index.
 
 use std::path::PathBuf;
 
-use super::Index;
 use super::database::Database;
-use super::view::Place;
+use super::handle::Index;
+use super::snapshot::Location;
 use crate::{Error, Result};
 
-/// What a check has found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Check {
-    /// Documents that are right, without removed ones.
+    /// Correct documents, without removed ones.
     pub documents: u64,
-    /// What is wrong; nothing if the index is right.
+    /// The problems; none if the index is correct.
     pub problems: Vec<Problem>,
 }
 
-/// Something that is wrong.
+/// A problem that a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The file, if one can be named.
     pub file: Option<PathBuf>,
-    /// What is wrong with it, and what can be done.
+    /// What is wrong, and what can be done.
     pub message: String,
 }
 
@@ -33,24 +33,25 @@ impl Problem {
 }
 
 impl Index {
-    /// Reads every byte, and checks what checksums do not say: that tables are sorted and hold
-    /// what the documents say, that every document is found by its id and that no id is there twice. Changes wait meanwhile.
+    /// Reads every byte. Beyond checksums, it checks that tables are sorted and agree with the
+    /// documents, that every document is found by its id, and that ids are unique. Changes wait
+    /// meanwhile; queries do not.
     ///
     /// # Errors
-    /// None for what is damaged: that is the answer. [`ErrorKind`](crate::ErrorKind::Write) if the
-    /// database could not be opened again after a failure.
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the database could not be opened again
+    /// after a failure. Damage is no error but a result.
     pub fn check(&self) -> Result<Check> {
         let mut writer = self.lock();
         if writer.database.is_none() {
             self.reload(&mut writer)?;
         }
         let mut check = Check::default();
-        // Opening checks everything in it.
+        // Opening checks the whole database.
         if let Err(error) = Database::open_copy(&self.directory).and_then(|copy| copy.load()) {
             check.problems.push(Problem::of(&error));
         }
-        let view = self.view();
-        for part in &view.parts {
+        let snapshot = self.snapshot();
+        for part in &snapshot.parts {
             if let Err(error) = part.segment.verify() {
                 check.problems.push(Problem::of(&error));
             }
@@ -58,18 +59,21 @@ impl Index {
         if !check.problems.is_empty() {
             return Ok(check);
         }
-        for part in 0..=view.parts.len() as u32 {
-            let segment = view.parts.get(part as usize).map(|part| &part.segment);
-            let count = segment.map_or(view.recent.len(), |segment| segment.documents());
-            for place in (0..count).map(|number| Place { part, number }) {
-                if !view.is_live(place) {
+        for part in 0..=snapshot.parts.len() as u32 {
+            let segment = snapshot.parts.get(part as usize).map(|part| &part.segment);
+            let count = segment.map_or(snapshot.recent.len(), |segment| segment.documents());
+            for location in (0..count).map(|number| Location { part, number }) {
+                if !snapshot.is_live(location) {
                     continue;
                 }
-                match view.document(place).and_then(|entry| view.find(entry.id)) {
-                    Ok(found) if found == Some(place) => check.documents += 1,
+                match snapshot
+                    .document(location)
+                    .and_then(|entry| snapshot.find(entry.id))
+                {
+                    Ok(found) if found == Some(location) => check.documents += 1,
                     Ok(_) => check.problems.push(Problem {
                         file: segment.map(|segment| segment.path().to_owned()),
-                        message: format!("document {} is not the one of its id", place.number),
+                        message: format!("document {} is not the one of its id", location.number),
                     }),
                     Err(error) => check.problems.push(Problem::of(&error)),
                 }

@@ -1,47 +1,51 @@
-//! Copies of an index: a consistent one while it is in use, and what can be saved of a damaged
-//! one.
+//! Copies: a consistent copy of an index in use, and the readable part of a damaged index.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use super::database::{Change, Database, Listed, RECENT};
+use super::answer::Entry;
+use super::build::{Build, Built};
+use super::database::{Change, Database, ListedSegment, RECENT};
 use super::form::Form;
+use super::handle::Index;
 use super::lock::IndexLock;
 use super::manifest::Manifest;
-use super::open::{prepare, segment_path};
+use super::open::prepare;
+use super::options::Options;
+use super::paths::{numbered_segments, segment_path};
+use super::record;
 use super::segment::Segment;
-use super::view::{Part, View};
-use super::{Build, Built, Entry, Index, Options, record};
+use super::snapshot::Part;
 use crate::Result;
-use crate::io::directory;
 use crate::sketch::Compare;
 
 impl Index {
-    /// Copies the index, as it is now, into the directory `to`; questions and changes go on.
+    /// Copies the current state of the index into the directory `to`; queries and changes go on.
     ///
-    /// `to` must not exist, or be empty. Until one transaction, when all else is there, it is no index.
+    /// `to` must not exist, or be empty. One transaction at the end makes it an index.
     ///
     /// # Errors
     /// Those of [`Index::create`]; [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment
     /// is damaged.
     pub fn copy(&self, to: &Path) -> Result<()> {
-        let view: View = self.view().clone();
+        let snapshot = self.snapshot();
         let faults = &self.options.faults;
         let mut lock = prepare(to, &self.options)?;
         let database = Database::create(to, faults)?;
         lock.lock_database(to)?;
-        for part in &view.parts {
+        for part in &snapshot.parts {
             part.segment.copy(&segment_path(to, part.number), faults)?;
         }
-        let listed: Vec<Listed> = view.parts.iter().map(Part::listed).collect();
-        let next = view
+        let listed: Vec<ListedSegment> = snapshot.parts.iter().map(Part::listed).collect();
+        let next = snapshot
             .parts
             .iter()
             .map(|part| part.number + 1)
             .max()
             .unwrap_or(1);
-        let records = (0..view.recent.len()).filter_map(|number| view.recent.record(number));
-        let removed = view
+        let records =
+            (0..snapshot.recent.len()).filter_map(|number| snapshot.recent.record(number));
+        let removed = snapshot
             .removed
             .iter()
             .flat_map(|(number, documents)| documents.iter().map(|document| (*number, *document)));
@@ -58,24 +62,24 @@ impl Index {
     }
 }
 
-/// What could be saved of a damaged index.
+/// The result of a rescue.
 pub struct Rescued {
     /// The new index, open.
     pub index: Index,
-    /// Documents that are in it.
+    /// The number of its documents.
     pub saved: u64,
-    /// Documents that could not be read; an unreadable segment counts all it is known to hold.
+    /// Documents that could not be read, including all listed documents of unreadable segments.
     pub lost: u64,
-    /// What was wrong.
+    /// The problems found.
     pub problems: Vec<String>,
 }
 
-/// Builds a new index in `to` of whatever can be read of the index `directory`, which is not
-/// changed: sealed documents whose records agree with their checksums (tables are made anew), and
-/// recent ones if the database is intact.
+/// Builds a new index in `to` from the readable part of the index `directory`, which is not
+/// changed. It gets sealed documents whose records agree with their checksums, and recent documents
+/// if the database is intact; tables are built again.
 ///
-/// Without the database nobody knows which documents were removed, or which of two of an id is
-/// the last; then removed ones may come back, and the problems say so.
+/// Removals are known from the database alone. Without it, removed documents may come back, and the
+/// problems say so.
 ///
 /// # Errors
 /// [`ErrorKind::Content`](crate::ErrorKind::Content) if the manifest is damaged; those of
@@ -106,11 +110,11 @@ pub fn rescue(
                 .map(|listed| (listed.number, segment_path(directory, listed.number)))
                 .collect()
         }
-        None => found_segments(directory)?,
+        None => numbered_segments(directory)?,
     };
     let removed = |number: u64, document: u32| {
         let list = stored.as_ref().map(|stored| &stored.removed);
-        // The database lists them in this order.
+        // The database lists removals in this order.
         list.is_some_and(|list| list.binary_search(&(number, document)).is_ok())
     };
     let mut build = Build::create(to, method.clone(), spec, options)?;
@@ -122,7 +126,7 @@ pub fn rescue(
         });
         match segment {
             Err(_) => {
-                let of = |listed: &&Listed| listed.number == number;
+                let of = |listed: &&ListedSegment| listed.number == number;
                 let listed = stored
                     .as_ref()
                     .and_then(|stored| stored.segments.iter().find(of));
@@ -166,15 +170,4 @@ pub fn rescue(
         lost,
         problems,
     })
-}
-
-/// The segments that are there, by number.
-fn found_segments(index: &Path) -> Result<Vec<(u64, std::path::PathBuf)>> {
-    let segments = segment_path(index, 0);
-    let listed = directory::list(segments.parent().unwrap_or(index))?.into_iter();
-    let numbered = listed.filter_map(|path| {
-        let number = path.file_name()?.to_str()?.parse().ok()?;
-        Some((number, path))
-    });
-    Ok(numbered.collect())
 }

@@ -1,5 +1,5 @@
-//! What changes: the list of segments, the documents that are not sealed yet, and which ones
-//! were removed. Everything in one embedded database (redb), every change in one transaction.
+//! The database (redb) of everything that changes: the list of segments, the documents that are not
+//! sealed yet, and the removals. Every change is one transaction.
 
 use std::path::{Path, PathBuf};
 
@@ -14,10 +14,10 @@ use crate::{Error, ErrorKind, Result};
 
 /// The name of the database's file.
 pub const NAME: &str = "index.redb";
-/// Stands for the documents that are not sealed, where the number of a segment is expected.
+/// The number that stands for recent documents in place of a segment number.
 pub const RECENT: u64 = u64::MAX;
 
-/// `manifest`: the text of the manifest; `segments`: see [`Listed`], oldest documents first;
+/// `manifest`: the text of the manifest; `segments`: see [`ListedSegment`], oldest documents first;
 /// `next`: the number of the next segment, 8 bytes, little-endian.
 const ABOUT: TableDefinition<&str, &[u8]> = TableDefinition::new("about");
 /// Records of documents that are not sealed, numbered from 0.
@@ -29,22 +29,22 @@ const CACHE_BYTES: usize = 16 << 20;
 
 /// A segment in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Listed {
-    /// Names the file; never used again.
+pub struct ListedSegment {
+    /// Names the file; never reused.
     pub number: u64,
-    /// What the header of the file says of all of it.
+    /// The identity of the file, from its header.
     pub identity: u64,
-    /// How many documents it holds.
+    /// The number of its documents.
     pub documents: u32,
 }
 
-/// All that the database holds.
+/// The whole content of the database.
 #[derive(Debug, Default)]
-pub struct Stored {
+pub struct StoredState {
     /// The text of the manifest.
     pub manifest: Vec<u8>,
     /// The segments, oldest documents first.
-    pub segments: Vec<Listed>,
+    pub segments: Vec<ListedSegment>,
     /// The number of the next segment.
     pub next: u64,
     /// Records of documents that are not sealed, in order.
@@ -53,18 +53,18 @@ pub struct Stored {
     pub removed: Vec<(u64, u32)>,
 }
 
-/// What a transaction does.
+/// The changes of one transaction.
 #[derive(Debug, Default)]
 pub struct Change<'a> {
     /// The manifest of a new index.
     pub manifest: Option<&'a [u8]>,
-    /// Documents to be added, from the number on.
+    /// The number of the first added document, and the records.
     pub recent: (u32, Vec<&'a [u8]>),
-    /// Documents to be removed.
+    /// Removed documents.
     pub removed: Vec<(u64, u32)>,
     /// The new list of segments and the number of the next one.
-    pub segments: Option<(&'a [Listed], u64)>,
-    /// Segments, or [`RECENT`], that are replaced by others and whose removals are forgotten.
+    pub segments: Option<(&'a [ListedSegment], u64)>,
+    /// Replaced segments (or [`RECENT`]), whose removals are deleted.
     pub replaced: Vec<u64>,
 }
 
@@ -76,20 +76,13 @@ pub struct Database {
 
 impl Database {
     /// Creates an empty database for `index`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Write`] if that fails.
     pub fn create(index: &Path, faults: &Faults) -> Result<Database> {
         let path = index.join(NAME);
         let file = PagedFile::open(&path, faults)?;
         Self::over(path, File(file))
     }
 
-    /// Opens the database of `index`; its content is checked as a whole.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Write`] if it cannot be opened for writing, [`ErrorKind::Content`] if it is
-    /// damaged.
+    /// Opens the database of `index` and checks its whole content.
     pub fn open(index: &Path, faults: &Faults) -> Result<Database> {
         let path = index.join(NAME);
         let file = PagedFile::open(&path, faults)?;
@@ -101,9 +94,6 @@ impl Database {
     }
 
     /// The same from a copy in memory: nothing is written.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Read`] if it cannot be read, [`ErrorKind::Content`] if it is damaged.
     pub fn open_copy(index: &Path) -> Result<Database> {
         let path = index.join(NAME);
         let bytes = PagedFile::read_all(&path)?;
@@ -131,21 +121,18 @@ impl Database {
         Ok(Database { path, inner })
     }
 
-    /// Everything in it.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Content`] if it is damaged, [`ErrorKind::Read`] if it cannot be read.
-    pub fn load(&self) -> Result<Stored> {
+    /// Reads its whole content.
+    pub fn load(&self) -> Result<StoredState> {
         self.read()
             .map_err(|cause| self.error(cause))?
             .ok_or_else(|| damaged(&self.path, "what it holds is not what simtool puts there"))
     }
 
-    fn read(&self) -> std::result::Result<Option<Stored>, redb::Error> {
+    fn read(&self) -> std::result::Result<Option<StoredState>, redb::Error> {
         let transaction = self.inner.begin_read()?;
         let about = match transaction.open_table(ABOUT) {
             // Nothing was committed yet.
-            Err(TableError::TableDoesNotExist(_)) => return Ok(Some(Stored::default())),
+            Err(TableError::TableDoesNotExist(_)) => return Ok(Some(StoredState::default())),
             about => about?,
         };
         let bytes = |name: &str| -> std::result::Result<Vec<u8>, redb::Error> {
@@ -154,18 +141,18 @@ impl Database {
                 .map(|value| value.value().to_vec())
                 .unwrap_or_default())
         };
-        let mut stored = Stored {
+        let mut stored = StoredState {
             manifest: bytes("manifest")?,
-            ..Stored::default()
+            ..StoredState::default()
         };
         let (listed, next) = (bytes("segments")?, bytes("next")?);
-        let (Ok(next), true) = (next.try_into(), listed.len() % Listed::BYTES == 0) else {
+        let (Ok(next), true) = (next.try_into(), listed.len() % ListedSegment::BYTES == 0) else {
             return Ok(None);
         };
         stored.next = u64::from_le_bytes(next);
         stored.segments = listed
-            .chunks_exact(Listed::BYTES)
-            .map(Listed::decode)
+            .chunks_exact(ListedSegment::BYTES)
+            .map(ListedSegment::decode)
             .collect();
         for entry in transaction.open_table(DOCUMENTS)?.iter()? {
             let (number, record) = entry?;
@@ -180,11 +167,11 @@ impl Database {
         Ok(Some(stored))
     }
 
-    /// Makes `change` durable: when this returns, it survives a power loss; if it fails, all or
-    /// nothing of it is there.
+    /// Makes `change` durable: on success it survives a power loss; after an error, all or nothing
+    /// of it is stored.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`]; the database has to be opened again then.
+    /// [`ErrorKind::Write`]; the database then has to be opened again.
     pub fn commit(&self, change: &Change<'_>) -> Result<()> {
         self.write(change).map_err(|cause| self.error(cause))
     }
@@ -232,7 +219,7 @@ impl Database {
     }
 }
 
-impl Listed {
+impl ListedSegment {
     const BYTES: usize = 20;
 
     fn encode(&self) -> [u8; Self::BYTES] {
@@ -243,9 +230,9 @@ impl Listed {
         bytes
     }
 
-    fn decode(bytes: &[u8]) -> Listed {
+    fn decode(bytes: &[u8]) -> ListedSegment {
         let eight = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
-        Listed {
+        ListedSegment {
             number: eight(0),
             identity: eight(8),
             documents: u32::from_le_bytes(std::array::from_fn(|i| bytes[16 + i])),
@@ -253,7 +240,7 @@ impl Listed {
     }
 }
 
-/// The database's file, as redb wants it.
+/// The file of the database as a storage backend of redb.
 #[derive(Debug)]
 struct File(PagedFile);
 

@@ -1,40 +1,46 @@
-//! Which segments are to be merged?
+//! The choice of the segments to merge.
 //!
-//! Segments of about the same size are merged four at a time, so that a document is copied about
-//! log₄(n / 65 536) times, and a question looks into few of them. Only neighbours in age are
-//! merged: documents stay in the order in which they were added. A segment of which a good part was removed is written anew by itself.
+//! Segments of about the same size are merged four at a time. So a document is copied about log₄(n
+//! / 65 536) times, and a query searches few segments. Only segments that are adjacent in age are
+//! merged, which keeps documents in the order of their addition. A segment with many removed
+//! documents is rewritten alone.
 
 use std::ops::Range;
 
-use super::Options;
-use super::maintain::SEAL_BYTES;
+use super::options::Options;
 use super::segment::MOST_DOCUMENTS;
-use super::view::{Part, View};
+use super::snapshot::{Part, Snapshot};
 
-/// So many segments of a size become one.
+/// Recent documents are sealed when their records take this number of bytes, however few they are.
+pub const SEAL_BYTES: usize = 64 << 20;
+/// The number of segments of a size that are merged.
 const FAN_IN: usize = 4;
-/// More segments than that are too many: each is looked into by every question.
+/// More segments than this are too many, since every query searches each of them.
 const OVERDUE: usize = 64;
 
-/// What is left alone.
-pub struct Avoided<'a> {
+/// Segments that are not merged.
+pub struct Exclusions<'a> {
     /// Segments that are being replaced.
     pub taken: &'a [u64],
-    /// Segments that could not be replaced by one.
+    /// Merges that failed.
     pub failed: &'a [Vec<u64>],
-    /// More documents together than this.
+    /// The most documents of a merge.
     pub most_documents: u64,
 }
 
-/// Neighbours that should become one segment: the smallest that there are.
-pub fn due(view: &View, options: &Options, avoided: &Avoided<'_>) -> Option<Range<usize>> {
-    let parts = &view.parts;
-    let is_free = |part: &Part| !avoided.taken.contains(&part.number);
-    let most_documents = avoided.most_documents.min(MOST_DOCUMENTS.into());
+/// The smallest adjacent segments that should be merged.
+pub fn due(
+    snapshot: &Snapshot,
+    options: &Options,
+    exclusions: &Exclusions<'_>,
+) -> Option<Range<usize>> {
+    let parts = &snapshot.parts;
+    let is_free = |part: &Part| !exclusions.taken.contains(&part.number);
+    let most_documents = exclusions.most_documents.min(MOST_DOCUMENTS.into());
     let has_failed = |range: &Range<usize>| {
         let numbers = parts[range.clone()].iter().map(|part| part.number);
         let is_it = |failed: &Vec<u64>| numbers.clone().eq(failed.iter().copied());
-        avoided.failed.iter().any(is_it)
+        exclusions.failed.iter().any(is_it)
     };
     let fits = |range: &Range<usize>| {
         let documents = parts[range.clone()]
@@ -42,7 +48,7 @@ pub fn due(view: &View, options: &Options, avoided: &Avoided<'_>) -> Option<Rang
             .map(|part| u64::from(part.segment.documents()));
         documents.sum::<u64>() <= most_documents && !has_failed(range)
     };
-    let untidy = |at: &usize| is_free(&parts[*at]) && is_untidy(view, &parts[*at], options);
+    let untidy = |at: &usize| is_free(&parts[*at]) && is_untidy(snapshot, &parts[*at], options);
     let untidy = (0..parts.len())
         .filter(untidy)
         .map(|at| at..at + 1)
@@ -59,7 +65,7 @@ pub fn due(view: &View, options: &Options, avoided: &Avoided<'_>) -> Option<Rang
             let start = end - (0..end).rev().take_while(belongs).count();
             let run = start..end;
             let of_the_tier = tiers[run.clone()].iter().filter(|of| **of == tier).count();
-            let many = of_the_tier >= FAN_IN || is_overdue(view) && run.len() >= FAN_IN;
+            let many = of_the_tier >= FAN_IN || is_overdue(snapshot) && run.len() >= FAN_IN;
             if many && fits(&run) {
                 return Some(run);
             }
@@ -69,21 +75,21 @@ pub fn due(view: &View, options: &Options, avoided: &Avoided<'_>) -> Option<Rang
     None
 }
 
-/// Whether there are more segments than questions should have to look into.
-pub fn is_overdue(view: &View) -> bool {
-    view.parts.len() > OVERDUE
+/// Whether there are more segments than a query should search.
+pub fn is_overdue(snapshot: &Snapshot) -> bool {
+    snapshot.parts.len() > OVERDUE
 }
 
-/// About how often the documents of a segment were merged, if four of a size are at a time.
+/// About how often the documents of a segment were merged, with four segments at a time.
 fn tier(part: &Part, options: &Options) -> u32 {
     let documents = part.segment.documents() / options.seal_documents.max(1);
     let bytes = part.segment.bytes() / SEAL_BYTES as u64;
     u64::from(documents).max(bytes).max(1).ilog2() / 2
 }
 
-/// Whether so much of a segment was removed that it is worth while to write it anew.
-fn is_untidy(view: &View, part: &Part, options: &Options) -> bool {
-    let removed = view
+/// Whether so many documents of a segment were removed that it should be rewritten.
+fn is_untidy(snapshot: &Snapshot, part: &Part, options: &Options) -> bool {
+    let removed = snapshot
         .removed
         .get(&part.number)
         .map_or(0, |removed| removed.len());

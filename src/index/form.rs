@@ -1,35 +1,32 @@
-//! What kind of sketches does the index hold?
+//! The kinds of sketches that an index holds.
 
 use super::permutation::Value;
 use crate::sketch::{Compare, Shape};
 use crate::{Error, ErrorKind, Result};
 
-/// How sketches are stored and found.
+/// How sketches are stored and searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Fingerprints of at most 64 bits.
     Narrow {
-        /// Bits that count.
+        /// The number of bits.
         width: u32,
         /// The largest distance.
         distance: u32,
     },
     /// Fingerprints of 65 to 128 bits.
     Wide {
-        /// Bits that count.
+        /// The number of bits.
         width: u32,
         /// The largest distance.
         distance: u32,
     },
-    /// Sketches that are found by keys.
+    /// Sketches that are searched by keys.
     Keys,
 }
 
 impl Form {
     /// The form of a method's sketches.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`] if they are fingerprints of a width that an index cannot hold.
     pub fn of(method: &dyn Compare) -> Result<Form> {
         match method.shape() {
             Shape::Bits { width, distance } if (1..=64).contains(&width) => Ok(Form::Narrow {
@@ -48,7 +45,7 @@ impl Form {
         }
     }
 
-    /// The number that stands for it in a segment's header.
+    /// The number of this form in the header of a segment.
     pub fn kind(self) -> u32 {
         match self {
             Form::Narrow { .. } => 4,
@@ -57,8 +54,8 @@ impl Form {
         }
     }
 
-    /// The number for segments whose tables store fingerprints as a whole, which are read, but not
-    /// made any more.
+    /// The number for segments whose tables store whole fingerprints: they are read, but not
+    /// written any more.
     pub fn first_kind(self) -> u32 {
         match self {
             Form::Narrow { .. } => 1,
@@ -75,10 +72,7 @@ impl Form {
         }
     }
 
-    /// Checks that `sketch` may be one of the method's.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`] if it is none.
+    /// Checks that `sketch` has the form of the method.
     pub fn check(self, sketch: &[u8], method: &dyn Compare) -> Result<()> {
         if self.holds(sketch, method) {
             return Ok(());
@@ -95,7 +89,7 @@ impl Form {
         Err(Error::new(ErrorKind::Parameter, message))
     }
 
-    /// Whether `sketch` may be one of the method's.
+    /// Whether `sketch` has the form of the method.
     pub fn holds(self, sketch: &[u8], method: &dyn Compare) -> bool {
         match self {
             Form::Keys => method.is_sketch(sketch),
@@ -103,7 +97,7 @@ impl Form {
         }
     }
 
-    /// Sketches, none of them empty, as a search wants them.
+    /// Converts sketches, none of which is empty, for a search.
     pub fn queries<'a>(self, sketches: &'a [&'a [u8]]) -> Queries<'a> {
         match self {
             Form::Narrow { .. } => {
@@ -117,12 +111,12 @@ impl Form {
     }
 }
 
-/// Sketches that are searched for.
+/// The sketches of a search.
 pub enum Queries<'a> {
     /// Fingerprints of at most 64 bits.
     Narrow(Vec<u64>),
     /// Fingerprints of at most 128 bits.
     Wide(Vec<u128>),
-    /// Sketches whose keys are wanted.
+    /// Sketches that are searched by keys.
     Keys(&'a [&'a [u8]]),
 }

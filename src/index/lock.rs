@@ -1,7 +1,9 @@
-//! Which process may change an index.
+//! Locks that decide which process may change an index.
 //!
-//! Two files are locked: `lock`, as every version of simtool does, and the database. Someone may
-//! remove `lock`, which holds nothing; without the database there is no index to be changed.
+//! Two files are locked: `lock`, as in every version of simtool, and the database. A user may
+//! remove `lock`, which is empty; without the database there is no index to change.
+//!
+//! Locking fails with [`ErrorKind::Read`] if another process has the index open.
 
 use std::path::Path;
 
@@ -9,25 +11,21 @@ use super::database;
 use crate::io::{FileLock, directory};
 use crate::{Error, ErrorKind, Result};
 
-/// The file that holds nothing.
+/// The empty lock file.
 pub const LOCK: &str = "lock";
 
 /// The locks of an open index.
 pub struct IndexLock {
-    /// None of an index opened for reading that has lost the file.
+    /// None if an index is opened for reading and the file is missing.
     _first: Option<FileLock>,
     /// None until there is a database.
     database: Option<FileLock>,
 }
 
 impl IndexLock {
-    /// For the process that makes an index in the directory `index`. A database that is there is
-    /// locked too: it may be another maker's.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Read`] if another process has the index open, [`ErrorKind::Write`] if it
-    /// cannot be locked.
-    pub fn making(index: &Path) -> Result<IndexLock> {
+    /// For a process that creates an index in the directory `index`. An existing database is locked
+    /// too: another process may be creating it.
+    pub fn creating(index: &Path) -> Result<IndexLock> {
         let first = FileLock::exclusive(&index.join(LOCK))?.ok_or_else(|| in_use(index))?;
         let path = index.join(database::NAME);
         let database = match directory::exists(&path)? {
@@ -40,22 +38,19 @@ impl IndexLock {
         })
     }
 
-    /// For the process that changes the index `index`.
+    /// For a process that changes the index `index`.
     ///
     /// # Errors
-    /// Those of [`making`](Self::making); [`ErrorKind::Content`] if there is no database.
+    /// Those of [`creating`](Self::creating); [`ErrorKind::Content`] if there is no database.
     pub fn changing(index: &Path) -> Result<IndexLock> {
-        let lock = Self::making(index)?;
+        let lock = Self::creating(index)?;
         match lock.database {
             Some(_) => Ok(lock),
             None => Err(missing(index)),
         }
     }
 
-    /// For a process that only reads the index `index`; files that are not there are not locked.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Read`] if another process changes it, or if a file cannot be read.
+    /// For a process that only reads the index `index`; missing files are not locked.
     pub fn reading(index: &Path) -> Result<IndexLock> {
         let shared = |name: &str| -> Result<Option<FileLock>> {
             let path = index.join(name);
@@ -70,20 +65,14 @@ impl IndexLock {
         })
     }
 
-    /// Locks the database that was made.
-    ///
-    /// # Errors
-    /// Those of [`changing`](Self::changing).
+    /// Locks the database after its creation.
     pub fn lock_database(&mut self, index: &Path) -> Result<()> {
         let locked = FileLock::existing(&index.join(database::NAME))?;
         self.database = Some(locked.ok_or_else(|| in_use(index))?);
         Ok(())
     }
 
-    /// Fails if the locked database is not the one of the index `index` any more.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Write`].
+    /// Fails if the database of the index `index` is not the locked file any more.
     pub fn check(&self, index: &Path) -> Result<()> {
         let path = index.join(database::NAME);
         match &self.database {

@@ -1,34 +1,34 @@
-//! Sealing recent documents into a segment, and replacing segments by larger or tidier ones.
+//! Sealing recent documents into a segment, and merging segments.
 //!
-//! Segments are replaced in three steps: *take* the documents that are meant, *write* a segment of
-//! them, *put* it in their place by one transaction. Only the first and the last need the right to
-//! change the index: while a segment of hours is written, additions and removals go on, and what
-//! was removed meanwhile is removed of the new segment in the same transaction. Documents stay in
-//! the order in which they were added, so that no answer says what was replaced when.
+//! Segments are replaced in three steps: *take* their documents, *write* a new segment, *put* it in
+//! their place by one transaction. Only the first and the last step need the writer. While a
+//! segment is written, which may take hours, additions and removals go on; the last transaction
+//! applies these removals to the new segment. Documents keep the order of their addition, so that
+//! answers do not depend on merges.
 
+use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 
 use ahash::AHashSet;
 
-use super::database::{Change, Listed, RECENT};
-use super::due::{self, Avoided};
+use super::database::{Change, ListedSegment, RECENT};
+use super::due::{self, Exclusions, SEAL_BYTES};
+use super::handle::{Index, IndexWriter};
 use super::recent::Recent;
-use super::segment::{Making, Segment, SegmentWriter};
-use super::view::{Part, Place, View};
-use super::{Entry, Index, Writer};
+use super::segment::{Segment, SegmentSettings, SegmentWriter};
+use super::snapshot::{Location, Part, Snapshot};
 use crate::{Error, Result};
 
-/// Records of recent documents beyond so many bytes are sealed, however few they are.
-pub const SEAL_BYTES: usize = 64 << 20;
-/// Recent documents beyond so many times the usual number are refused: sealing keeps failing.
+/// More recent documents than this multiple of the sealing threshold are refused: sealing keeps
+/// failing.
 const PATIENCE: u32 = 4;
 
-/// Segments of so many times the usual number of recent documents are small.
+/// Segments of at most this multiple of the sealing threshold are small.
 const SMALL: u64 = 64;
 
-/// Documents that are being put into a new segment.
-struct Taken {
-    /// Neighbours, the oldest first, with the documents that were removed when they were taken,
+/// The documents of a new segment.
+struct MergeInput {
+    /// Adjacent segments, the oldest first, with the documents that were already removed,
     /// ascending.
     parts: Vec<(Part, Vec<u32>)>,
     with_recent: bool,
@@ -36,24 +36,24 @@ struct Taken {
     number: u64,
 }
 
-impl Taken {
+impl MergeInput {
     /// The numbers of the old segments.
     fn numbers(&self) -> Vec<u64> {
         self.parts.iter().map(|(part, _)| part.number).collect()
     }
 }
 
-impl Writer {
-    /// Gives back what was taken.
-    fn release(&mut self, taken: &Taken) {
-        let numbers = taken.numbers();
+impl IndexWriter {
+    /// Releases the segments that were taken.
+    fn release(&mut self, input: &MergeInput) {
+        let numbers = input.numbers();
         self.taken
-            .retain(|number| *number != taken.number && !numbers.contains(number));
+            .retain(|number| *number != input.number && !numbers.contains(number));
     }
 }
 
-/// Gives back what was taken, also after a panic.
-struct Release<'a>(&'a Index, &'a Taken);
+/// Releases the segments that were taken, also after a panic.
+struct Release<'a>(&'a Index, &'a MergeInput);
 
 impl Drop for Release<'_> {
     fn drop(&mut self) {
@@ -61,9 +61,9 @@ impl Drop for Release<'_> {
     }
 }
 
-/// What is done besides what somebody asked for.
+/// Work that no caller asked for.
 #[derive(Clone, Copy)]
-enum Work {
+enum Maintenance {
     Sealing,
     Merging,
 }
@@ -71,159 +71,151 @@ enum Work {
 impl Index {
     /// Seals recent documents and merges all segments into one without what was removed.
     ///
-    /// Takes about as long as building; needs the space of a second index meanwhile. Questions go
-    /// on, changes wait.
+    /// Takes about as long as building, and the space of a second index. Queries go on, changes
+    /// wait.
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the disk is full,
-    /// [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment is damaged; the index is then
-    /// as it was.
+    /// [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment is damaged; the index is
+    /// unchanged then.
     pub fn compact(&self) -> Result<()> {
         let mut writer = self.ready()?;
-        let (segments, clean) = {
-            let view = self.view();
-            let clean = view.removed.is_empty() && view.recent.len() == 0;
-            (view.parts.len(), clean)
-        };
-        if segments <= 1 && clean {
-            return Ok(());
+        let snapshot = self.snapshot();
+        let segments = snapshot.parts.len();
+        match segments <= 1 && snapshot.removed.is_empty() && snapshot.recent.len() == 0 {
+            true => Ok(()),
+            false => self.replace_by_one(&mut writer, 0..segments),
         }
-        let taken = self.take(&mut writer, 0..segments, true);
-        let written = self.write(&taken);
-        let put = self.put(&mut writer, &taken, written);
-        writer.release(&taken);
+    }
+
+    /// Writes the recent documents and the segments of `range` into one segment; changes wait.
+    fn replace_by_one(&self, writer: &mut IndexWriter, range: Range<usize>) -> Result<()> {
+        let input = self.take(writer, range, true);
+        let written = self.write(&input);
+        let put = self.put(writer, &input, written);
+        writer.release(&input);
         put.map(drop)
     }
 
-    /// Merges the segments that are due, if there are any, or rewrites one of which much was
-    /// removed; says whether it did. At most `most_documents` at a time, as far as they are known
-    /// beforehand.
+    /// Merges segments that are due, or rewrites one with many removed documents; returns whether
+    /// there was work. Segments of more than `most_documents` together are left alone.
     ///
-    /// Everything else goes on meanwhile: several threads may call it, and work on different
-    /// segments, so that one with few documents to do keeps up while another has many. Needs to
-    /// be called with [`Options::merge_apart`](super::Options::merge_apart), else
-    /// [`add`](Self::add) and [`remove`](Self::remove) do.
+    /// Queries and changes go on meanwhile. Several threads may merge different segments, so that
+    /// small merges need not wait for a large one. It has to be called with
+    /// [`Options::merge_apart`](super::Options::merge_apart); otherwise [`add`](Self::add) and
+    /// [`remove`](Self::remove) merge.
     ///
     /// # Errors
     /// Those of [`compact`](Self::compact).
     pub fn merge(&self, most_documents: u64) -> Result<bool> {
-        let taken = match self.take_due(most_documents) {
-            Ok(Some(taken)) => taken,
+        let input = match self.take_due(most_documents) {
+            Ok(Some(input)) => input,
             Ok(None) => return Ok(false),
             Err(error) => {
-                self.trouble(Work::Merging, Some(&error));
+                self.trouble(Maintenance::Merging, Some(&error));
                 return Err(error);
             }
         };
-        // To the end: whatever opens the index again meanwhile has to leave the new file alone.
-        let _release = Release(self, &taken);
-        let written = self.write(&taken);
+        // Held to the end: a reload must not remove the new file.
+        let _release = Release(self, &input);
+        let written = self.write(&input);
         let mut writer = self.lock();
-        let put = self.put(&mut writer, &taken, written);
+        let put = self.put(&mut writer, &input, written);
         if put.is_err() {
-            writer.failed.push(taken.numbers());
+            writer.failed.push(input.numbers());
         }
-        self.trouble(Work::Merging, put.as_ref().err());
+        self.trouble(Maintenance::Merging, put.as_ref().err());
         put
     }
 
-    fn take_due(&self, most_documents: u64) -> Result<Option<Taken>> {
+    fn take_due(&self, most_documents: u64) -> Result<Option<MergeInput>> {
         let mut writer = self.ready()?;
-        let avoided = Avoided {
+        let exclusions = Exclusions {
             taken: &writer.taken,
             failed: &writer.failed,
             most_documents,
         };
-        let range = due::due(&self.view(), &self.options, &avoided);
+        let range = due::due(&self.snapshot(), &self.options, &exclusions);
         Ok(range.map(|range| self.take(&mut writer, range, false)))
     }
 
-    /// Merges until nothing is due; if others do that, until there are not too many segments, and
-    /// only small ones.
+    /// Merges until nothing is due. If other threads merge, only small segments are merged, and
+    /// only while there are too many.
     pub(super) fn merge_all(&self) {
-        // What fails is told by `info`, and tried again when more was sealed.
+        // `info` shows failures; merging is tried again after the next sealing.
         if self.options.merge_apart {
             let small = u64::from(self.options.seal_documents) * SMALL;
-            while due::is_overdue(&self.view()) && matches!(self.merge(small), Ok(true)) {}
+            while due::is_overdue(&self.snapshot()) && matches!(self.merge(small), Ok(true)) {}
         } else {
             while matches!(self.merge(u64::MAX), Ok(true)) {}
         }
     }
 
-    /// Refuses more documents if there are too many that could not be sealed.
-    pub(super) fn refuse_if_too_many(&self, writer: &mut Writer) -> Result<()> {
+    /// Refuses more documents if too many could not be sealed.
+    pub(super) fn refuse_if_too_many(&self, writer: &mut IndexWriter) -> Result<()> {
         let most = self.options.seal_documents.max(1).saturating_mul(PATIENCE);
-        let too_many = {
-            let view = self.view();
-            view.recent.len() >= most || view.recent.bytes() >= SEAL_BYTES * PATIENCE as usize
-        };
-        match too_many {
+        let snapshot = self.snapshot();
+        let recent = &snapshot.recent;
+        match recent.len() >= most || recent.bytes() >= SEAL_BYTES * PATIENCE as usize {
             true => self.seal(writer),
             false => Ok(()),
         }
     }
 
-    /// Seals if it is time. Its failure is no failure of the addition before it: that is durable,
-    /// and sealing is tried again when there are some more.
-    pub(super) fn seal_if_due(&self, writer: &mut Writer) {
-        let (recent, bytes) = {
-            let view = self.view();
-            (view.recent.len(), view.recent.bytes())
-        };
-        let full = recent >= self.options.seal_documents.max(1) || bytes >= SEAL_BYTES;
-        if full && recent >= writer.seal_from {
-            // `info` tells.
+    /// Seals if enough documents are recent. A failure does not affect the addition before it,
+    /// which is durable; sealing is tried again when there are more documents.
+    pub(super) fn seal_if_due(&self, writer: &mut IndexWriter) {
+        let snapshot = self.snapshot();
+        let recent = &snapshot.recent;
+        let enough = recent.len() >= self.options.seal_documents.max(1);
+        if (enough || recent.bytes() >= SEAL_BYTES) && recent.len() >= writer.seal_from {
+            // `info` shows failures.
             let _ = self.seal(writer);
         }
     }
 
-    fn seal(&self, writer: &mut Writer) -> Result<()> {
-        let (segments, recent) = {
-            let view = self.view();
-            (view.parts.len(), view.recent.len())
-        };
-        let taken = self.take(writer, segments..segments, true);
-        let written = self.write(&taken);
-        let put = self.put(writer, &taken, written);
-        writer.release(&taken);
-        writer.seal_from = match put {
-            Ok(_) => 0,
+    fn seal(&self, writer: &mut IndexWriter) -> Result<()> {
+        let snapshot = self.snapshot();
+        let (segments, recent) = (snapshot.parts.len(), snapshot.recent.len());
+        let sealed = self.replace_by_one(writer, segments..segments);
+        writer.seal_from = match sealed {
+            Ok(()) => 0,
             Err(_) => recent + recent / 4 + 1,
         };
         writer.failed.clear();
-        self.trouble(Work::Sealing, put.as_ref().err());
-        put.map(drop)
+        self.trouble(Maintenance::Sealing, sealed.as_ref().err());
+        sealed
     }
 
-    /// Remembers why something failed that nobody waits for, or that it went well.
-    fn trouble(&self, work: Work, error: Option<&Error>) {
+    /// Records the error of background work for `info`, or its success.
+    fn trouble(&self, work: Maintenance, error: Option<&Error>) {
         let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         trouble[work as usize] = error.map(ToString::to_string);
     }
 
-    fn take(&self, writer: &mut Writer, range: std::ops::Range<usize>, with_recent: bool) -> Taken {
-        let view = self.view();
+    fn take(&self, writer: &mut IndexWriter, range: Range<usize>, with_recent: bool) -> MergeInput {
+        let snapshot = self.snapshot();
         let part = |part: &Part| {
-            let removed = view.removed.get(&part.number).into_iter().flatten();
-            let mut removed: Vec<u32> = removed.copied().collect();
+            let removed = snapshot.removed.get(&part.number).into_iter();
+            let mut removed: Vec<u32> = removed.flat_map(|set| set.iter().copied()).collect();
             removed.sort_unstable();
             (part.clone(), removed)
         };
-        let taken = Taken {
-            parts: view.parts[range].iter().map(part).collect(),
+        let input = MergeInput {
+            parts: snapshot.parts[range].iter().map(part).collect(),
             with_recent,
             number: writer.next,
         };
         writer.next += 1;
-        let numbers = taken.parts.iter().map(|(part, _)| part.number);
-        writer.taken.extend(numbers.chain([taken.number]));
-        taken
+        let numbers = input.parts.iter().map(|(part, _)| part.number);
+        writer.taken.extend(numbers.chain([input.number]));
+        input
     }
 
-    fn write(&self, taken: &Taken) -> Result<Segment> {
-        let path = self.segment_path(taken.number);
-        let mut segment = SegmentWriter::create(&path, self.making())?;
-        for (part, removed) in &taken.parts {
+    fn write(&self, input: &MergeInput) -> Result<Segment> {
+        let path = self.segment_path(input.number);
+        let mut segment = SegmentWriter::create(&path, self.segment_settings())?;
+        for (part, removed) in &input.parts {
             let mut removed = removed.iter().copied().peekable();
             for number in 0..part.segment.documents() {
                 if removed.next_if_eq(&number).is_none() {
@@ -232,37 +224,40 @@ impl Index {
             }
             part.segment.unchanged()?;
         }
-        if taken.with_recent {
-            // Whoever seals has the right to change the index: nothing comes or goes meanwhile.
-            let view = self.view();
-            let part = view.parts.len() as u32;
-            for number in 0..view.recent.len() {
-                let place = Place { part, number };
-                if view.is_live(place) {
-                    segment.push(&view.document(place)?)?;
+        if input.with_recent {
+            // Sealing holds the writer, so that recent documents do not change meanwhile.
+            let snapshot = self.snapshot();
+            let part = snapshot.parts.len() as u32;
+            for number in 0..snapshot.recent.len() {
+                let place = Location { part, number };
+                if snapshot.is_live(place) {
+                    segment.push(&snapshot.document(place)?)?;
                 }
             }
         }
         segment.finish(|_| Ok(()))
     }
 
-    /// Puts a segment in the place of what was taken for it; says whether it did. It does not if
-    /// somebody else has replaced that meanwhile.
-    fn put(&self, writer: &mut Writer, taken: &Taken, written: Result<Segment>) -> Result<bool> {
-        let numbers = taken.numbers();
+    /// Replaces the input of a merge by its result. Returns false, and replaces nothing, if another
+    /// thread has replaced the input meanwhile.
+    fn put(
+        &self,
+        writer: &mut IndexWriter,
+        input: &MergeInput,
+        written: Result<Segment>,
+    ) -> Result<bool> {
+        let numbers = input.numbers();
         let segment = written?;
         if writer.database.is_none() {
             self.reload(writer)?;
         }
-        let place = {
-            let view = self.view();
-            let known: Vec<u64> = view.parts.iter().map(|part| part.number).collect();
-            match numbers.first() {
-                None => Some(known.len()),
-                Some(first) => {
-                    let place = known.iter().position(|number| number == first);
-                    place.filter(|place| known[*place..].starts_with(&numbers))
-                }
+        let snapshot = self.snapshot();
+        let known: Vec<u64> = snapshot.parts.iter().map(|part| part.number).collect();
+        let place = match numbers.first() {
+            None => Some(known.len()),
+            Some(first) => {
+                let place = known.iter().position(|number| number == first);
+                place.filter(|place| known[*place..].starts_with(&numbers))
             }
         };
         let Some(place) = place else {
@@ -270,22 +265,17 @@ impl Index {
             return Ok(false);
         };
         let part = Part {
-            number: taken.number,
+            number: input.number,
             segment: Arc::new(segment),
         };
-        let (parts, removed) = {
-            let view = self.view();
-            let new = (part.segment.documents() > 0).then_some(&part);
-            let (before, rest) = view.parts.split_at(place);
-            let parts = before.iter().chain(new).chain(&rest[numbers.len()..]);
-            (
-                parts.cloned().collect::<Vec<Part>>(),
-                removed_since(&taken.parts, &view),
-            )
-        };
-        let listed: Vec<Listed> = parts.iter().map(Part::listed).collect();
+        let new = (part.segment.documents() > 0).then_some(&part);
+        let (before, rest) = snapshot.parts.split_at(place);
+        let parts = before.iter().chain(new).chain(&rest[numbers.len()..]);
+        let parts: Vec<Part> = parts.cloned().collect();
+        let removed = removed_since(&input.parts, &snapshot);
+        let listed: Vec<ListedSegment> = parts.iter().map(Part::listed).collect();
         let mut replaced = numbers;
-        if taken.with_recent {
+        if input.with_recent {
             replaced.push(RECENT);
         }
         let change = Change {
@@ -301,36 +291,36 @@ impl Index {
         if part.segment.documents() == 0 {
             part.segment.remove_when_unused(&self.options.faults);
         }
-        // What is dropped, files among it, is dropped when questions are answered again.
+        // The old documents are dropped behind the lock of the snapshot.
         let _recent = self.replace(&change.replaced, parts, (part.number, removed));
-        for (part, _) in &taken.parts {
+        for (part, _) in &input.parts {
             part.segment.remove_when_unused(&self.options.faults);
         }
         Ok(true)
     }
 
-    /// Shows other segments; returns what is no longer recent.
+    /// Publishes other segments; returns the documents that are not recent any more.
     fn replace(
         &self,
         replaced: &[u64],
         parts: Vec<Part>,
         (number, removed): (u64, AHashSet<u32>),
-    ) -> Option<Arc<Recent>> {
-        let mut view = self.view.write().unwrap_or_else(PoisonError::into_inner);
-        view.parts = parts;
-        let gone = Arc::make_mut(&mut view.removed);
-        for number in replaced {
-            gone.remove(number);
-        }
-        if !removed.is_empty() {
-            gone.insert(number, removed);
-        }
-        let recent = replaced.contains(&RECENT).then(|| Recent::new(self.form));
-        recent.map(|recent| std::mem::replace(&mut view.recent, Arc::new(recent)))
+    ) -> Option<Recent> {
+        self.update(|snapshot| {
+            snapshot.parts = parts;
+            for number in replaced {
+                snapshot.removed.remove(number);
+            }
+            if !removed.is_empty() {
+                snapshot.removed.insert(number, Arc::new(removed));
+            }
+            let recent = replaced.contains(&RECENT).then(|| Recent::new(self.form));
+            recent.map(|recent| std::mem::replace(&mut snapshot.recent, recent))
+        })
     }
 
-    fn making(&self) -> Making {
-        Making {
+    fn segment_settings(&self) -> SegmentSettings {
+        SegmentSettings {
             method: self.method.clone(),
             form: self.form,
             layout: self.manifest.layout,
@@ -341,14 +331,14 @@ impl Index {
     }
 }
 
-/// The documents of `parts` that were removed since they were taken, as the new segment numbers
-/// them.
-fn removed_since(parts: &[(Part, Vec<u32>)], view: &View) -> AHashSet<u32> {
+/// The documents of `parts` that were removed since they were taken, with their numbers in the new
+/// segment.
+fn removed_since(parts: &[(Part, Vec<u32>)], snapshot: &Snapshot) -> AHashSet<u32> {
     let mut since = AHashSet::new();
     let mut first = 0;
     for (part, before) in parts {
-        let now = view.removed.get(&part.number).into_iter().flatten();
-        for document in now {
+        let now = snapshot.removed.get(&part.number);
+        for document in now.into_iter().flat_map(|set| set.iter()) {
             let below = before.partition_point(|removed| removed < document);
             if before.get(below) != Some(document) {
                 since.insert(first + document - below as u32);
@@ -357,33 +347,4 @@ fn removed_since(parts: &[(Part, Vec<u32>)], view: &View) -> AHashSet<u32> {
         first += part.segment.documents() - before.len() as u32;
     }
     since
-}
-
-impl Part {
-    /// As the database lists it.
-    pub fn listed(&self) -> Listed {
-        Listed {
-            number: self.number,
-            identity: self.segment.identity(),
-            documents: self.segment.documents(),
-        }
-    }
-}
-
-impl View {
-    /// Calls `visit` with every document that was not removed, oldest first.
-    pub fn for_each(&self, mut visit: impl FnMut(&Entry<'_>) -> Result<()>) -> Result<()> {
-        for part in 0..=self.parts.len() as u32 {
-            let segment = self.parts.get(part as usize).map(|part| &part.segment);
-            let count = segment.map_or(self.recent.len(), |segment| segment.documents());
-            for number in 0..count {
-                let place = Place { part, number };
-                if self.is_live(place) {
-                    visit(&self.document(place)?)?;
-                }
-            }
-            segment.map_or(Ok(()), |segment| segment.unchanged())?;
-        }
-        Ok(())
-    }
 }

@@ -1,5 +1,5 @@
-//! What is frozen when an index is made: a small text file, `index.json`, renamed into place
-//! when all else is there.
+//! The manifest `index.json`: a small text file with the parameters of an index, renamed into
+//! place when all other files are complete.
 //!
 //! The first line is JSON, the second the 64-bit xxh3 of the first in hexadecimal.
 
@@ -8,10 +8,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Layout;
 use super::database::{self, Database};
 use super::form::Form;
-use super::open::segment_path;
+use super::options::Layout;
+use super::paths::{SEGMENTS, numbered_segments};
 use crate::io::{Faults, PagedFile, directory};
 use crate::{Error, ErrorKind, Result};
 
@@ -20,31 +20,31 @@ pub const NAME: &str = "index.json";
 /// The version of the format of the whole index.
 pub const VERSION: u32 = 1;
 
-/// What an index was made for.
+/// The parameters of an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The version of the format.
     pub simtool_index: u32,
-    /// The method, as the maker of the index described it.
+    /// The method with all its parameters.
     pub spec: String,
     /// Width of the fingerprints in bits; 0 if sketches are found by keys.
     pub width: u32,
-    /// The distance within which everything is found.
+    /// The largest distance of a match.
     pub distance: u32,
-    /// Which tables fingerprints get.
+    /// The tables of fingerprints.
     pub layout: Layout,
     /// Seed of the hashes of ids.
     pub seed: u64,
 }
 
-/// All that a reader needs to know before it understands the rest.
+/// Read first: it decides how to read the rest.
 #[derive(Deserialize)]
 struct Version {
     simtool_index: u32,
 }
 
 impl Manifest {
-    /// That of a new index.
+    /// The manifest of a new index.
     pub fn new(spec: &str, form: Form, layout: Layout, seed: u64) -> Manifest {
         let (width, distance) = form.bits();
         let spec = spec.to_owned();
@@ -58,7 +58,7 @@ impl Manifest {
         }
     }
 
-    /// Reads that of the index `index`; the one in its database if the file was lost.
+    /// Reads the manifest of the index `index`, from its database if the file is lost.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if there is none, [`ErrorKind::Content`] if it is damaged or of a
@@ -99,20 +99,14 @@ impl Manifest {
         serde_json::from_str(json).map_err(unreadable)
     }
 
-    /// Writes it, after the names of all other files are durable; from then on `index` is an
+    /// Writes it after the names of all other files are durable; from then on `index` is a complete
     /// index.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Write`] if that fails.
     pub fn write(&self, index: &Path, faults: &Faults) -> Result<()> {
         directory::sync(index, faults)?;
         directory::write(&index.join(NAME), self.encode()?.as_bytes(), faults)
     }
 
-    /// Writes it if the file was lost.
-    ///
-    /// # Errors
-    /// Those of [`write`](Self::write).
+    /// Writes it if the file is lost.
     pub fn restore(&self, index: &Path, faults: &Faults) -> Result<()> {
         match directory::exists(&index.join(NAME))? {
             true => Ok(()),
@@ -121,19 +115,13 @@ impl Manifest {
     }
 
     /// The two lines.
-    ///
-    /// # Errors
-    /// None that is known.
     pub fn encode(&self) -> Result<String> {
         let json = serde_json::to_string(self)
             .map_err(|cause| Error::new(ErrorKind::Parameter, cause.to_string()))?;
         Ok(format!("{json}\n{:016x}\n", xxh3_64(json.as_bytes())))
     }
 
-    /// Fails unless the index was made for `spec` and `form`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`] showing both.
+    /// Fails unless the index was created for `spec` and `form`.
     pub fn expect(&self, index: &Path, spec: &str, form: Form) -> Result<()> {
         let found = (self.width, self.distance);
         if self.spec == spec && found == form.bits() {
@@ -153,33 +141,23 @@ impl Manifest {
     }
 }
 
-/// Whether there is a segment that was complete. Makers of an index make the database first.
-fn holds_segments(index: &Path) -> Result<bool> {
-    let segments = segment_path(index, 0);
-    let segments = segments.parent().unwrap_or(index);
-    if !directory::exists(segments)? {
-        return Ok(false);
-    }
-    let listed = directory::list(segments)?;
-    Ok(listed.iter().any(|path| path.extension().is_none()))
-}
-
-/// The manifest in the database of an index whose file was lost: none if there are no documents,
-/// which is what an interrupted maker of an index leaves.
-///
-/// # Errors
-/// [`ErrorKind::Read`] if the database cannot be read, [`ErrorKind::Content`] if it is damaged and
-/// there are segments.
+/// The manifest in the database of an index whose file is lost; `None` if there are no documents,
+/// as after an interrupted creation.
 pub fn lost(index: &Path) -> Result<Option<Manifest>> {
     if !directory::exists(&index.join(database::NAME))? {
         return Ok(None);
     }
     let stored = match Database::open_copy(index).and_then(|copy| copy.load()) {
         Ok(stored) => stored,
-        Err(error) if error.kind() == ErrorKind::Read || holds_segments(index)? => {
-            return Err(error);
+        Err(error) if error.kind() == ErrorKind::Read => return Err(error),
+        // The database is created before the first segment.
+        Err(error) => {
+            let may_hold_segments = directory::exists(&index.join(SEGMENTS))?;
+            return match may_hold_segments && !numbered_segments(index)?.is_empty() {
+                true => Err(error),
+                false => Ok(None),
+            };
         }
-        Err(_) => return Ok(None),
     };
     let documents = !stored.segments.is_empty() || !stored.recent.is_empty();
     Ok(Manifest::decode(&stored.manifest)

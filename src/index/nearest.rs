@@ -2,7 +2,7 @@
 
 use crate::sketch::Score;
 
-/// Keeps the nearest few of the documents it is shown, the older ones first among equals.
+/// Collects documents and keeps the nearest; among equal scores the older ones.
 #[derive(Clone, Debug)]
 pub struct Nearest {
     limit: usize,
@@ -20,17 +20,17 @@ impl Nearest {
         }
     }
 
-    /// How many are kept.
+    /// The number of documents that are kept.
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// What follows is from part `part` of the index; later parts hold younger documents.
+    /// The next documents are in part `part` of the index; later parts hold younger documents.
     pub fn in_part(&mut self, part: u32) {
         self.part = part;
     }
 
-    /// Shows document `number` of the part.
+    /// Offers document `number` of the part.
     pub fn push(&mut self, score: Score, number: u32) {
         self.found.push((score, self.part, number));
         if self.found.len() >= 2 * self.limit.max(8) {
@@ -44,7 +44,7 @@ impl Nearest {
         &self.found
     }
 
-    /// The same again, once it is finished.
+    /// The same after [`finish`](Self::finish).
     pub fn found(&self) -> &[(Score, u32, u32)] {
         &self.found
     }

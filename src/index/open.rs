@@ -1,52 +1,50 @@
-//! Making and opening an index.
+//! Creating and opening an index.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use ahash::{AHashMap, AHashSet};
 
-use super::database::{Change, Database, Listed, RECENT, Stored};
+use super::database::{Change, Database, ListedSegment, NAME as DATABASE, RECENT, StoredState};
 use super::form::Form;
+use super::handle::{Index, IndexWriter};
 use super::lock::{IndexLock, LOCK};
 use super::manifest::{self, Manifest};
+use super::options::{Layout, Options};
+use super::paths::{BESIDE, SEGMENTS, enclosing, segment_path};
 use super::recent::Recent;
+use super::record;
 use super::segment::Segment;
-use super::view::{Part, View};
-use super::{Index, Layout, Options, Writer, record};
+use super::snapshot::{Part, Snapshot};
 use crate::io::directory;
 use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 
-/// The directory of the segments.
-const SEGMENTS: &str = "segments";
-/// Files that begin so stand beside an index: its makers put them there before they make it.
-pub const BESIDE: &str = "settings-";
-
-/// What was frozen when an index was made.
+/// What was fixed when an index was created.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frozen {
-    /// The method, as its maker described it.
+pub struct Parameters {
+    /// The method with all its parameters.
     pub spec: String,
-    /// Which tables its fingerprints get.
+    /// The tables of its segments.
     pub layout: Layout,
 }
 
-/// Reads what the index `directory` was made for, without opening it; also while another process
-/// has it open.
+/// Reads the parameters of the index `directory` without opening it; another process may have it
+/// open.
 ///
 /// # Errors
 /// [`ErrorKind::Read`] if it is no index, [`ErrorKind::Content`] if it is of a newer version or
 /// its manifest is damaged.
-pub fn frozen(directory: &Path) -> Result<Frozen> {
+pub fn parameters(directory: &Path) -> Result<Parameters> {
     let Manifest { spec, layout, .. } = Manifest::read(directory)?;
-    Ok(Frozen { spec, layout })
+    Ok(Parameters { spec, layout })
 }
 
 impl Index {
-    /// Makes a new, empty index for `method` in `directory`, which must not exist, be empty, or
-    /// hold an unfinished index; its parent has to exist. `spec` describes the method with all its
-    /// parameters; it is frozen.
+    /// Creates an empty index for `method` in `directory`, which must not exist, be empty, or hold
+    /// an unfinished index; its parent has to exist. `spec` describes the method with all its
+    /// parameters, which never change.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] if there is something in `directory`, or if the method's
@@ -63,7 +61,7 @@ impl Index {
         let text = manifest.encode()?;
         let database = Database::create(directory, &options.faults)?;
         lock.lock_database(directory)?;
-        let first: (&[Listed], u64) = (&[], 0);
+        let first: (&[ListedSegment], u64) = (&[], 0);
         database.commit(&Change {
             manifest: Some(text.as_bytes()),
             segments: Some(first),
@@ -73,10 +71,10 @@ impl Index {
         Self::with(directory, method, manifest, options, Some(database), lock)
     }
 
-    /// Opens the index `directory`, which has to be made for the same `spec`.
+    /// Opens the index `directory`, which has to have the same `spec`.
     ///
-    /// Reads the database as a whole and the headers of the segments; removes files that an
-    /// interrupted process left (those that only this program names so), and writes a lost manifest again.
+    /// Reads the whole database and the headers of the segments. Removes files that an interrupted
+    /// process left (recognised by their names), and writes a lost manifest again.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if there is no index, or another process has it open;
@@ -116,12 +114,12 @@ impl Index {
         lock: IndexLock,
     ) -> Result<Index> {
         let form = Form::of(&*method)?;
-        let empty = View {
+        let empty = Snapshot {
             parts: Vec::new(),
-            recent: Arc::new(Recent::new(form)),
-            removed: Arc::default(),
+            recent: Recent::new(form),
+            removed: AHashMap::new(),
         };
-        let writer = Writer {
+        let writer = IndexWriter {
             database,
             next: 0,
             taken: Vec::new(),
@@ -135,7 +133,7 @@ impl Index {
             form,
             manifest,
             options: options.clone(),
-            view: RwLock::new(empty),
+            current: RwLock::new(Arc::new(empty)),
             writer: Mutex::new(writer),
             trouble: Mutex::default(),
         };
@@ -143,8 +141,8 @@ impl Index {
         Ok(index)
     }
 
-    /// Replaces the view by what the database says; opens that first if it failed before.
-    pub(super) fn reload(&self, writer: &mut Writer) -> Result<()> {
+    /// Publishes the state that the database holds; opens the database again after a failure.
+    pub(super) fn reload(&self, writer: &mut IndexWriter) -> Result<()> {
         let database = match writer.database.take() {
             Some(database) => database,
             None => {
@@ -157,7 +155,7 @@ impl Index {
             let message = "the manifest and the database belong to different indexes";
             return Err(Error::new(ErrorKind::Content, message).in_file(&self.directory));
         }
-        let view = self.view_of(&stored)?;
+        let snapshot = self.snapshot_of(&stored)?;
         if !self.options.read_only {
             self.remove_leftovers(&stored, &writer.taken)?;
         }
@@ -165,17 +163,12 @@ impl Index {
         writer.next = writer.next.max(stored.next);
         writer.seal_from = 0;
         writer.database = Some(database);
-        // What was shown before is dropped when questions are answered again.
-        drop(self.show(view));
+        // What was published before is dropped behind the lock.
+        let _old = self.update(|current| std::mem::replace(current, snapshot));
         Ok(())
     }
 
-    fn show(&self, view: View) -> View {
-        let mut shown = self.view.write().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut shown, view)
-    }
-
-    fn view_of(&self, stored: &Stored) -> Result<View> {
+    fn snapshot_of(&self, stored: &StoredState) -> Result<Snapshot> {
         let parts = stored.segments.iter().map(|listed| self.part_of(listed));
         let parts = all(parts.collect())?;
         let mut recent = Recent::new(self.form);
@@ -188,7 +181,7 @@ impl Index {
             })?;
             recent.push(&entry, &*self.method);
         }
-        let mut removed: AHashMap<u64, AHashSet<u32>> = AHashMap::new();
+        let mut removed: AHashMap<u64, Arc<AHashSet<u32>>> = AHashMap::new();
         for (number, document) in &stored.removed {
             let documents = match parts.iter().find(|part| part.number == *number) {
                 Some(part) => part.segment.documents(),
@@ -199,16 +192,16 @@ impl Index {
                 let message = "is damaged: a document is removed that there never was";
                 return Err(Error::new(ErrorKind::Content, message).in_file(&self.directory));
             }
-            removed.entry(*number).or_default().insert(*document);
+            Arc::make_mut(removed.entry(*number).or_default()).insert(*document);
         }
-        Ok(View {
+        Ok(Snapshot {
             parts,
-            recent: Arc::new(recent),
-            removed: Arc::new(removed),
+            recent,
+            removed,
         })
     }
 
-    fn part_of(&self, listed: &Listed) -> Result<Part> {
+    fn part_of(&self, listed: &ListedSegment) -> Result<Part> {
         let path = self.segment_path(listed.number);
         let segment = Segment::open(&path, self.form, &self.method)?;
         if segment.identity() != listed.identity || segment.documents() != listed.documents {
@@ -226,9 +219,9 @@ impl Index {
         segment_path(&self.directory, number)
     }
 
-    /// Removes segments that no list has: those of an interrupted process. Those that were `taken`
-    /// are in use.
-    fn remove_leftovers(&self, stored: &Stored, taken: &[u64]) -> Result<()> {
+    /// Removes unlisted segments, which an interrupted process left. Segments that are `taken` are
+    /// in use.
+    fn remove_leftovers(&self, stored: &StoredState, taken: &[u64]) -> Result<()> {
         let listed = stored.segments.iter().map(|listed| listed.number);
         let listed: AHashSet<u64> = listed.chain(taken.iter().copied()).collect();
         for path in directory::list(&self.directory.join(SEGMENTS))? {
@@ -243,7 +236,7 @@ impl Index {
     }
 }
 
-/// All of them, or what is wrong with the first, and how many others there are.
+/// All parts, or the first error with the number of other errors.
 fn all(parts: Vec<Result<Part>>) -> Result<Vec<Part>> {
     let wrong = parts.iter().filter(|part| part.is_err()).count();
     let parts: Result<Vec<Part>> = parts.into_iter().collect();
@@ -256,87 +249,61 @@ fn all(parts: Vec<Result<Part>>) -> Result<Vec<Part>> {
     })
 }
 
-pub(super) fn segment_path(index: &Path, number: u64) -> PathBuf {
-    index.join(SEGMENTS).join(format!("{number:08}"))
-}
-
-/// Whether there is nothing at `index`, or an empty directory.
+/// Fails unless an index can be created in `index`: it does not exist, is empty, or holds only
+/// [sidecar files](BESIDE) and an unfinished index without documents. It is not inside an index.
 ///
 /// # Errors
-/// [`ErrorKind::Read`] if the directory cannot be read.
-pub fn is_unused(index: &Path) -> Result<bool> {
-    Ok(!directory::exists(index)? || index.is_dir() && directory::list(index)?.is_empty())
-}
-
-/// The index that `path` is inside of, if there is one: files in it would be taken for its own.
-pub fn enclosing(path: &Path) -> Option<PathBuf> {
-    let whole = std::path::absolute(path).ok()?;
-    let real = match whole.canonicalize() {
-        Ok(real) => real.parent()?.to_owned(),
-        Err(_) => whole.parent()?.canonicalize().ok()?,
-    };
-    let is_index = |parent: &&Path| parent.join(super::database::NAME).is_file();
-    real.ancestors().find(is_index).map(Path::to_owned)
-}
-
-/// Fails unless an index can be made in `index`: it does not exist, is empty, or holds an unfinished
-/// index, which has no documents, or what belongs [beside](BESIDE) one. It is not inside an index.
-///
-/// # Errors
-/// [`ErrorKind::Parameter`] if there is something else, or if another index is around it.
-pub fn vacant(index: &Path) -> Result<()> {
+/// [`ErrorKind::Parameter`] if there is anything else, or if it is inside another index.
+pub fn check_creatable(index: &Path) -> Result<()> {
+    let refused = |why: &str| Err(Error::new(ErrorKind::Parameter, why).in_file(index));
     if directory::exists(&index.join(manifest::NAME))? {
-        let message = "is an index already (choose another place, or add to it)";
-        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+        return refused("is an index already (choose another place, or add to it)");
     }
     if let Some(around) = enclosing(index) {
-        let message = format!(
-            "is inside the index {} (choose a place outside it)",
-            around.display()
-        );
-        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+        let around = around.display();
+        return refused(&format!(
+            "is inside the index {around} (choose a place outside it)"
+        ));
     }
     if !directory::exists(index)? {
         return Ok(());
     }
     if !index.is_dir() {
-        let message = "is no directory (choose another place)";
-        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+        return refused("is no directory (choose another place)");
     }
-    let ours = [LOCK, SEGMENTS, super::database::NAME].map(|name| index.join(name));
+    let ours = [LOCK, SEGMENTS, DATABASE].map(|name| index.join(name));
     let known = |path: &PathBuf| {
         let name = path
             .file_name()
             .and_then(|name| name.to_str())
             .unwrap_or_default();
-        // A manifest that was being written when the process ended; earlier versions began the
-        // name with `.tmp`.
+        // A partly written manifest; earlier versions used the prefix `.tmp`.
         let is_temporary = name.starts_with(directory::TEMPORARY) || name.starts_with(".tmp");
         ours.contains(path) || is_temporary || name.starts_with(BESIDE)
     };
     if manifest::lost(index)?.is_some() {
-        let message = "holds documents, but its index.json is missing (open it: that is restored)";
-        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+        return refused(
+            "holds documents, but its index.json is missing (open it: that is restored)",
+        );
     }
     if let Some(other) = directory::list(index)?.iter().find(|path| !known(path)) {
-        let message = format!(
-            "is not empty: {} is there (choose another place)",
-            other.display()
-        );
-        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+        let other = other.display();
+        return refused(&format!(
+            "is not empty: {other} is there (choose another place)"
+        ));
     }
     Ok(())
 }
 
-/// Makes an empty directory for an index, and locks it.
+/// Creates an empty directory for an index, and locks it.
 pub(super) fn prepare(index: &Path, options: &Options) -> Result<IndexLock> {
-    vacant(index)?;
+    check_creatable(index)?;
     directory::create(index, &options.faults)?;
-    let lock = IndexLock::making(index)?;
-    // Somebody else may have made one meanwhile.
-    vacant(index)?;
+    let lock = IndexLock::creating(index)?;
+    // Another process may have created an index meanwhile.
+    check_creatable(index)?;
     directory::remove_temporary(index, &options.faults)?;
-    directory::remove(&index.join(super::database::NAME), &options.faults)?;
+    directory::remove(&index.join(DATABASE), &options.faults)?;
     let segments = index.join(SEGMENTS);
     directory::create(&segments, &options.faults)?;
     for leftover in directory::list(&segments)? {
@@ -349,7 +316,7 @@ pub(super) fn prepare(index: &Path, options: &Options) -> Result<IndexLock> {
     Ok(lock)
 }
 
-/// Nobody can know it beforehand, so that nobody can make ids with equal hashes.
+/// A random seed, so that ids with equal hashes cannot be prepared.
 pub(super) fn seed() -> u64 {
     RandomState::new().build_hasher().finish()
 }

@@ -1,24 +1,24 @@
-//! In which order do the bits of a fingerprint stand?
+//! The order of the bits of a fingerprint.
 //!
-//! Every table of a segment has an order of its own, in which the bits that name a bucket come
-//! first. Distances stay as they are.
+//! Every table of a segment has its own order, in which the bits that select a bucket come first.
+//! Distances do not change.
 
 use bytemuck::Pod;
 
 use crate::kernel::hamming::Fingerprint;
 
-/// A fingerprint that can be stored: its bits can be moved as a whole.
+/// A fingerprint that an index stores.
 pub trait Value: Fingerprint {
     /// A fingerprint and the number of its document; orders by fingerprint, then by number.
     type Placed: Pod + Ord;
 
-    /// Joins the two.
+    /// Combines fingerprint and number.
     fn place(self, number: u32) -> Self::Placed;
 
-    /// Takes them apart.
+    /// Separates them.
     fn take(placed: Self::Placed) -> (Self, u32);
 
-    /// The fingerprint whose lowest bytes these are, the missing ones zero.
+    /// The fingerprint with these lowest bytes; missing bytes are zero.
     fn of_bytes(bytes: &[u8]) -> Self {
         let all = bytes.iter().take(16).zip(0..);
         Self::truncate(all.fold(0, |sum, (byte, place)| {
@@ -83,17 +83,17 @@ value!(
     |[high, low, number]: [u64; 3]| (u128::from(high) << 64 | u128::from(low), number as u32)
 );
 
-/// A reordering of the lowest bits of fingerprints; the others are dropped.
+/// A permutation of the lowest bits of fingerprints; other bits are dropped.
 #[derive(Clone, Debug)]
 pub struct Permutation<F> {
     order: Vec<u8>,
-    /// For each byte of a fingerprint, where the bits of each of its values go.
+    /// For each byte of a fingerprint, the permuted bits of each of its values.
     tables: Vec<[F; 256]>,
 }
 
 impl<F: Value> Permutation<F> {
-    /// Bit `order[0]` becomes the highest of `order.len()` bits, the last one the lowest; `None`
-    /// unless each bit below `order.len()` stands in `order` once.
+    /// Bit `order[0]` becomes the highest of `order.len()` bits, the last one the lowest. `None`
+    /// unless `order` has each bit below `order.len()` once.
     pub fn new(order: &[u8]) -> Option<Permutation<F>> {
         let width = order.len();
         let mut sorted = order.to_vec();
@@ -116,7 +116,7 @@ impl<F: Value> Permutation<F> {
         })
     }
 
-    /// What takes a fingerprint in this order into the order of `other`, which has the same width.
+    /// The permutation from this order to the order of `other`, which has the same width.
     pub fn onto(&self, other: &Permutation<F>) -> Option<Permutation<F>> {
         let places = self.order.iter().rev();
         let place = |bit: &u8| places.clone().position(|own| own == bit);
@@ -128,7 +128,7 @@ impl<F: Value> Permutation<F> {
         Permutation::new(&order?)
     }
 
-    /// The reordered fingerprint.
+    /// Permutes a fingerprint.
     #[inline]
     pub fn apply(&self, fingerprint: F) -> F {
         let bytes = bytemuck::bytes_of(&fingerprint);

@@ -1,67 +1,73 @@
-//! Which tables does a segment of fingerprints get?
+//! The plan of the tables for a segment of fingerprints.
 //!
-//! Each table has a *key*, some of the bits, and is sorted with those leading. Two fingerprints
-//! within k bits agree in the key of one table at least, or differ there in no more bits than the
-//! table allows, its radius; a query looks into the bucket of its own key and of each one within
-//! the radius, and compares what is there in full. There are two ways to make sure of that:
+//! Each table has a *key*, a subset of the bits, and is sorted with these bits first. In at least
+//! one table, the keys of two fingerprints within k bits differ in no more bits than the *radius*
+//! of the table. A query visits the bucket of its own key and of each key within the radius, and
+//! compares the fingerprints there in full. Two kinds of plans guarantee that:
 //!
-//! * The bits are dealt out to blocks, and each block is the key of a table with radius rᵢ. If the
+//! * The bits are divided into blocks, and each block is the key of a table with radius rᵢ. If the
 //!   sum of (rᵢ + 1) is k + 1, some block has at most rᵢ errors: otherwise there were at least
-//!   Σ(rᵢ + 1) = k + 1. With k + 1 blocks all rᵢ are zero (Manku, Jain and Das Sarma, WWW 2007);
-//!   with fewer blocks keys are longer, but there are more buckets to look into (multi-index
-//!   hashing: Norouzi, Punjani and Fleet, CVPR 2012).
-//! * With m > k + 1 blocks, at least m - k of them have no error: each choice of so many is the
-//!   key of a table (the former of the papers again). For 64 bits, k = 3 and m = 5 these are ten
-//!   tables with keys of 25 or 26 bits.
+//!   Σ(rᵢ + 1) = k + 1. With k + 1 blocks all rᵢ are zero (Manku, Jain and Das Sarma, WWW 2007).
+//!   With fewer blocks keys are longer, but a query visits more buckets (multi-index hashing:
+//!   Norouzi, Punjani and Fleet, CVPR 2012).
+//! * With m > k + 1 blocks, at least m - k of them have no error, and each choice of m - k blocks
+//!   is the key of a table (Manku et al.). For 64 bits, k = 3 and m = 5 these are ten tables with
+//!   keys of 25 or 26 bits.
 //!
-//! Which is the fastest depends on how many fingerprints there are and how evenly their bits are
-//! set, and on how many bytes they may take: four tables do for ten million uniform fingerprints,
-//! skewed ones want ten. Only the first d bits of a key name a bucket. Errors behind them do not
-//! matter, so d, too, is a choice between more and larger buckets. The d bits are not stored.
+//! The fastest plan depends on the number of fingerprints, on how evenly their bits are set, and on
+//! the bytes that tables may take. Four tables suffice for ten million uniform fingerprints; skewed
+//! fingerprints need ten. Only the first d bits of a key select a bucket. Errors in later bits do
+//! not matter, so d decides between more and larger buckets. The d bits are not stored.
 
-use super::Layout;
+use super::options::Layout;
 use super::permutation::Value;
 
-/// The most bits that name a bucket: a directory of 64 MiB.
+/// The most bits that select a bucket: a directory of 64 MiB.
 pub const MOST_DIRECTORY_BITS: u32 = 24;
 /// The most tables of a segment.
 pub const MOST_TABLES: u32 = 12;
 
 /// Nanoseconds of a search outside the cache.
 mod cost {
-    /// To find a bucket.
+    /// Time to find a bucket.
     pub const BUCKET: f64 = 30.0;
-    /// To compare a fingerprint in it.
+    /// Time to compare a fingerprint in it.
     pub const COMPARISON: f64 = 0.15;
 }
 
-/// Buckets beyond so many are not worth listing.
+/// A query never visits more buckets of a table than this.
 const MOST_BUCKETS: f64 = 4096.0;
 
 /// One table of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
-    /// Which bit of a fingerprint stands where, the highest place first.
+pub struct TablePlan {
+    /// The bit of a fingerprint at each position, the highest position first.
     pub order: Vec<u8>,
-    /// How many errors there may be among the bits that name a bucket.
+    /// The most errors in the bits that select a bucket.
     pub radius: u32,
-    /// How many leading bits name a bucket.
+    /// The number of leading bits that select a bucket.
     pub directory_bits: u32,
 }
 
-/// Chooses at least one table for about `count` fingerprints that look like `sample`, of `width`
-/// bits, to be found within `k`.
+/// Chooses tables for a search within `k` bits among about `count` fingerprints of `width` bits
+/// that resemble `sample`. At least one table.
 ///
-/// Whatever is chosen, everything within `k` is found; the sample decides only how fast.
-pub fn plan<F: Value>(sample: &[F], count: u64, width: u32, k: u32, layout: Layout) -> Vec<Table> {
+/// Any choice finds all fingerprints within `k`; the sample affects the speed only.
+pub fn plan<F: Value>(
+    sample: &[F],
+    count: u64,
+    width: u32,
+    k: u32,
+    layout: Layout,
+) -> Vec<TablePlan> {
     let entropies = entropies(sample, width);
     let bytes = most_bytes(layout, width);
     let most_bits = count.max(1).ilog2().min(MOST_DIRECTORY_BITS);
-    let mut best: Option<Choice> = None;
+    let mut best: Option<Candidate> = None;
     for keys in families(&entropies, k.min(width)) {
         for most_bits in 0..=most_bits {
             let choice = choose(&keys, &entropies, count, most_bits);
-            let worth = |choice: &Choice| ((choice.bytes - bytes).max(0.0), choice.cost);
+            let worth = |choice: &Candidate| ((choice.bytes - bytes).max(0.0), choice.cost);
             if best
                 .as_ref()
                 .is_none_or(|best| worth(&choice) < worth(best))
@@ -73,7 +79,7 @@ pub fn plan<F: Value>(sample: &[F], count: u64, width: u32, k: u32, layout: Layo
     best.map(|best| best.tables).unwrap_or_default()
 }
 
-/// Bytes that the tables of a layout may take for each fingerprint.
+/// The most bytes of the tables for each fingerprint.
 fn most_bytes(layout: Layout, width: u32) -> f64 {
     let fingerprints = match layout {
         Layout::Fast => 9.0,
@@ -83,22 +89,22 @@ fn most_bytes(layout: Layout, width: u32) -> f64 {
     fingerprints * f64::from(width) / 8.0
 }
 
-/// The bits of a key, those that say most first, and how many errors it may have.
-struct Key {
+/// The bits of a key, those of highest entropy first, and the most errors in it.
+struct TableKey {
     bits: Vec<u8>,
     radius: u32,
 }
 
-/// Every set of keys of which one at least finds whatever is within `k`.
-fn families(entropies: &[f64], k: u32) -> Vec<Vec<Key>> {
+/// All sets of keys that find every fingerprint within `k`.
+fn families(entropies: &[f64], k: u32) -> Vec<Vec<TableKey>> {
     let width = entropies.len() as u32;
     let mut families = Vec::new();
     for tables in 1..=MOST_TABLES.min(k + 1).min(width) {
         let key = |(number, bits): (u32, Vec<u8>)| {
-            // k + 1 is dealt out evenly; the first blocks get what is over.
+            // k + 1 is divided evenly; the first blocks get the remainder.
             let share = (k + 1) / tables + u32::from(number < (k + 1) % tables);
             let radius = share.saturating_sub(1);
-            Key { bits, radius }
+            TableKey { bits, radius }
         };
         families.push((0..).zip(deal(entropies, tables)).map(key).collect());
     }
@@ -111,14 +117,14 @@ fn families(entropies: &[f64], k: u32) -> Vec<Vec<Key>> {
         let key = |chosen: &Vec<usize>| {
             let mut bits: Vec<u8> = chosen.iter().flat_map(|i| &blocks[*i]).copied().collect();
             bits.sort_by(|a, b| by_entropy(entropies, *a, *b));
-            Key { bits, radius: 0 }
+            TableKey { bits, radius: 0 }
         };
         families.push(choices.iter().map(key).collect());
     }
     families
 }
 
-/// Every choice of `wanted` numbers below `count`, as long as there are not too many.
+/// All choices of `wanted` numbers below `count`, up to a bound.
 fn choices(count: u32, wanted: u32) -> Vec<Vec<usize>> {
     let mut choices: Vec<Vec<usize>> = vec![Vec::new()];
     for left in (0..wanted).rev() {
@@ -131,16 +137,16 @@ fn choices(count: u32, wanted: u32) -> Vec<Vec<usize>> {
     choices
 }
 
-struct Choice {
-    tables: Vec<Table>,
-    /// Nanoseconds a query.
+struct Candidate {
+    tables: Vec<TablePlan>,
+    /// Nanoseconds for a query.
     cost: f64,
-    /// Bytes a fingerprint.
+    /// Bytes for a fingerprint.
     bytes: f64,
 }
 
-fn choose(keys: &[Key], entropies: &[f64], count: u64, most_bits: u32) -> Choice {
-    let mut choice = Choice {
+fn choose(keys: &[TableKey], entropies: &[f64], count: u64, most_bits: u32) -> Candidate {
+    let mut choice = Candidate {
         tables: Vec::new(),
         cost: 0.0,
         bytes: 0.0,
@@ -159,7 +165,7 @@ fn choose(keys: &[Key], entropies: &[f64], count: u64, most_bits: u32) -> Choice
         }
         let mut order = key.bits.clone();
         order.extend((0..entropies.len() as u8).filter(|bit| !key.bits.contains(bit)));
-        let table = Table {
+        let table = TablePlan {
             order,
             radius: key.radius,
             directory_bits: best.0,
@@ -172,15 +178,15 @@ fn choose(keys: &[Key], entropies: &[f64], count: u64, most_bits: u32) -> Choice
     choice
 }
 
-impl Table {
-    /// Bytes of a stored fingerprint: without the bits that name its bucket.
+impl TablePlan {
+    /// Bytes of a stored fingerprint, without the bits that select its bucket.
     pub fn value_bytes(&self) -> u32 {
         let bits = self.order.len() as u32 - self.directory_bits;
         bits.div_ceil(8).max(1)
     }
 }
 
-/// How many numbers of `bits` bits differ from a given one in at most `radius`.
+/// The count of numbers of `bits` bits that differ from a given one in at most `radius` bits.
 fn ball(bits: u32, radius: u32) -> f64 {
     let (mut ways, mut sum) = (1.0, 0.0);
     for errors in 0..=radius.min(bits) {
@@ -190,7 +196,7 @@ fn ball(bits: u32, radius: u32) -> f64 {
     sum
 }
 
-/// Deals bits out to blocks of nearly equal entropy, the best first in each.
+/// Divides the bits into blocks of nearly equal entropy, highest entropy first in each.
 fn deal(entropies: &[f64], count: u32) -> Vec<Vec<u8>> {
     let mut order: Vec<u8> = (0..entropies.len() as u8).collect();
     order.sort_by(|a, b| by_entropy(entropies, *a, *b));
@@ -204,19 +210,20 @@ fn deal(entropies: &[f64], count: u32) -> Vec<Vec<u8>> {
     blocks.into_iter().map(|(_, bits)| bits).collect()
 }
 
-/// The bit that says more comes first.
+/// The bit of higher entropy comes first.
 fn by_entropy(entropies: &[f64], a: u8, b: u8) -> std::cmp::Ordering {
     entropies[usize::from(b)].total_cmp(&entropies[usize::from(a)])
 }
-/// Entropy of order two of each bit: 2^-sum is the chance that two fingerprints agree, were the
-/// bits independent.
+
+/// Entropy of order two of each bit: if the bits are independent, 2^-sum is the probability that
+/// two fingerprints agree.
 fn entropies<F: Value>(sample: &[F], width: u32) -> Vec<f64> {
     let of_bit = |bit: u32| {
         let ones = sample
             .iter()
             .filter(|value| value.widen() >> bit & 1 == 1)
             .count();
-        // One imagined fingerprint of each kind keeps a constant bit above zero.
+        // One added zero and one added one keep the entropy of a constant bit above zero.
         let one = (ones as f64 + 1.0) / (sample.len() as f64 + 2.0);
         -(one * one + (1.0 - one) * (1.0 - one)).log2()
     };
@@ -247,7 +254,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_within_the_distance_meets_in_a_table(
+        fn fingerprints_within_the_distance_share_a_bucket_of_a_table(
             width in 1u32..=64,
             k in 0u32..10,
             count in 0u64..1 << 36,
@@ -263,7 +270,7 @@ mod tests {
             for flips in flips {
                 let flips = &flips[..k as usize];
                 let error = flips.iter().fold(0u64, |error, bit| error | 1 << (bit % width));
-                let met = |(table, order): (&Table, &Permutation<u64>)| {
+                let met = |(table, order): (&TablePlan, &Permutation<u64>)| {
                     let wrong = order.apply(error).prefix(width, table.directory_bits);
                     wrong.count_ones() <= table.radius
                 };
@@ -273,18 +280,18 @@ mod tests {
     }
 
     #[test]
-    fn every_family_finds_errors_wherever_they_are() {
+    fn every_family_finds_all_errors_within_the_distance() {
         for (width, k) in [(8, 1), (10, 2), (12, 3), (11, 4)] {
             let families = families(&vec![1.0; width], k);
             assert!(families.len() > k as usize);
             for error in 0u32..1 << width {
-                let errors = |key: &Key| {
+                let errors = |key: &TableKey| {
                     key.bits
                         .iter()
                         .filter(|bit| error >> **bit & 1 == 1)
                         .count()
                 };
-                let meets = |key: &Key| errors(key) <= key.radius as usize;
+                let meets = |key: &TableKey| errors(key) <= key.radius as usize;
                 if error.count_ones() <= k {
                     assert!(
                         families.iter().all(|keys| keys.iter().any(meets)),
@@ -296,10 +303,11 @@ mod tests {
     }
 
     #[test]
-    fn tables_take_what_their_layout_allows() {
-        let bytes = |tables: &[Table], count: u64| -> f64 {
-            let directory = |table: &Table| (4u64 << table.directory_bits) as f64 / count as f64;
-            let each = |table: &Table| f64::from(table.value_bytes()) + directory(table);
+    fn tables_stay_within_the_bytes_of_their_layout() {
+        let bytes = |tables: &[TablePlan], count: u64| -> f64 {
+            let directory =
+                |table: &TablePlan| (4u64 << table.directory_bits) as f64 / count as f64;
+            let each = |table: &TablePlan| f64::from(table.value_bytes()) + directory(table);
             tables.iter().map(each).sum()
         };
         for sample in [uniform(), skewed()] {
@@ -308,7 +316,8 @@ mod tests {
                 assert!(bytes(&plan(&sample, count, 64, 3, Layout::Fast), count) <= 72.0);
             }
         }
-        let radii = |tables: &[Table]| tables.iter().map(|table| table.radius).collect::<Vec<_>>();
+        let radii =
+            |tables: &[TablePlan]| tables.iter().map(|table| table.radius).collect::<Vec<_>>();
         let compact = plan(&uniform(), 10_000_000, 64, 3, Layout::Compact);
         assert_eq!(radii(&compact), [0; 4]);
         assert_eq!(

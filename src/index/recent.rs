@@ -1,25 +1,40 @@
 //! Documents that are not sealed yet, in memory.
 
+use std::sync::Arc;
+
 use ahash::AHashMap;
 
+use super::answer::Entry;
 use super::form::{Form, Queries};
 use super::nearest::Nearest;
 use super::permutation::Value;
-use super::{Entry, record};
+use super::record;
 use crate::kernel::Level;
 use crate::kernel::hamming::{Hit, TILE, Threshold};
 use crate::sketch::{Compare, Score};
 
-/// The youngest documents, with numbers from 0; a copy of what the database holds of them.
+/// A chunk grows to at most this number of documents, or of bytes of their records.
+const CHUNK_DOCUMENTS: u32 = 4096;
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// The youngest documents, numbered from 0: a copy of what the database holds of them.
 ///
-/// Fingerprints are compared one by one: 65 536 of them take some microseconds.
+/// They are kept in chunks. If a snapshot in use shares them, an addition copies the last chunk
+/// only. Fingerprints are compared one by one: 65 536 of them take some microseconds.
 #[derive(Clone, Debug)]
 pub struct Recent {
+    form: Form,
+    /// Each chunk, with the number of its first document.
+    chunks: Vec<(u32, Arc<Chunk>)>,
+}
+
+/// Some documents, numbered from 0.
+#[derive(Clone, Debug, Default)]
+struct Chunk {
     records: Vec<Box<[u8]>>,
     bytes: usize,
     /// The last document of each id.
     ids: AHashMap<Box<[u8]>, u32>,
-    form: Form,
     narrow: Fingerprints<u64>,
     wide: Fingerprints<u128>,
     keys: AHashMap<u64, Vec<u32>>,
@@ -32,78 +47,66 @@ struct Fingerprints<F> {
 }
 
 impl Recent {
-    /// None.
+    /// No documents.
     pub fn new(form: Form) -> Recent {
         Recent {
-            records: Vec::new(),
-            bytes: 0,
-            ids: AHashMap::new(),
             form,
-            narrow: Fingerprints::default(),
-            wide: Fingerprints::default(),
-            keys: AHashMap::new(),
+            chunks: Vec::new(),
         }
     }
 
-    /// How many there are, removed ones included.
+    /// The number of documents, including removed ones.
     pub fn len(&self) -> u32 {
-        self.records.len() as u32
+        let last = self.chunks.last();
+        last.map_or(0, |(first, chunk)| first + chunk.len())
     }
 
-    /// How many bytes their records take.
+    /// The number of bytes of their records.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.chunks.iter().map(|(_, chunk)| chunk.bytes).sum()
     }
 
     /// Adds a document.
     pub fn push(&mut self, entry: &Entry<'_>, method: &dyn Compare) {
-        let number = self.len();
-        let mut bytes = Vec::new();
-        record::encode(entry, &mut bytes);
-        self.bytes += bytes.len();
-        self.records.push(bytes.into());
-        self.ids.insert(entry.id.into(), number);
-        if entry.sketch.is_empty() {
-            return;
+        let last = self.chunks.last();
+        if !last.is_some_and(|(_, last)| last.has_space_for(1, 0)) {
+            self.chunks.push((self.len(), Arc::default()));
         }
-        match self.form {
-            Form::Narrow { .. } => self.narrow.push(entry.sketch, number),
-            Form::Wide { .. } => self.wide.push(entry.sketch, number),
-            Form::Keys => method.keys(entry.sketch, &mut |key| {
-                self.keys.entry(key).or_default().push(number);
-            }),
+        if let Some((_, last)) = self.chunks.last_mut() {
+            Arc::make_mut(last).push(entry, method, self.form);
         }
     }
 
     /// Adds all documents of `other`, in order.
     pub fn append(&mut self, other: Recent) {
-        let first = self.len();
-        self.bytes += other.bytes;
-        self.records.extend(other.records);
-        let ids = other.ids.into_iter();
-        self.ids
-            .extend(ids.map(|(id, number)| (id, first + number)));
-        self.narrow.append(other.narrow, first);
-        self.wide.append(other.wide, first);
-        for (key, numbers) in other.keys {
-            let known = self.keys.entry(key).or_default();
-            known.extend(numbers.iter().map(|number| first + number));
+        for (_, chunk) in other.chunks {
+            let first = self.len();
+            match self.chunks.last_mut() {
+                Some((_, last)) if last.has_space_for(chunk.len(), chunk.bytes) => {
+                    Arc::make_mut(last).append(Arc::unwrap_or_clone(chunk));
+                }
+                _ => self.chunks.push((first, chunk)),
+            }
         }
     }
 
     /// Document number `number`.
     pub fn document(&self, number: u32) -> Option<Entry<'_>> {
-        record::decode(self.records.get(number as usize)?)
+        record::decode(self.record(number)?)
     }
 
     /// The record of document `number`, as the database keeps it.
     pub fn record(&self, number: u32) -> Option<&[u8]> {
-        self.records.get(number as usize).map(|record| &record[..])
+        let next = self.chunks.partition_point(|(first, _)| *first <= number);
+        let (first, chunk) = self.chunks.get(next.checked_sub(1)?)?;
+        let record = chunk.records.get((number - first) as usize);
+        record.map(|record| &record[..])
     }
 
     /// The last document called `id`, removed or not.
     pub fn find(&self, id: &[u8]) -> Option<u32> {
-        self.ids.get(id).copied()
+        let mut newest_first = self.chunks.iter().rev();
+        newest_first.find_map(|(first, chunk)| Some(first + chunk.ids.get(id)?))
     }
 
     /// Gives every query the nearest documents for which `live` holds.
@@ -116,8 +119,16 @@ impl Recent {
     ) {
         let (width, k) = self.form.bits();
         match queries {
-            Queries::Narrow(values) => self.narrow.search(values, width, k, live, out),
-            Queries::Wide(values) => self.wide.search(values, width, k, live, out),
+            Queries::Narrow(values) => {
+                for (first, chunk) in &self.chunks {
+                    chunk.narrow.search(values, (width, k), *first, live, out);
+                }
+            }
+            Queries::Wide(values) => {
+                for (first, chunk) in &self.chunks {
+                    chunk.wide.search(values, (width, k), *first, live, out);
+                }
+            }
             Queries::Keys(sketches) => {
                 for (sketch, nearest) in sketches.iter().zip(out) {
                     self.search_keys(method, sketch, live, nearest);
@@ -135,7 +146,10 @@ impl Recent {
     ) {
         let mut numbers = Vec::new();
         method.keys(sketch, &mut |key| {
-            numbers.extend(self.keys.get(&key).into_iter().flatten().copied());
+            for (first, chunk) in &self.chunks {
+                let with_key = chunk.keys.get(&key).into_iter().flatten();
+                numbers.extend(with_key.map(|number| first + number));
+            }
         });
         numbers.sort_unstable();
         numbers.dedup();
@@ -147,6 +161,50 @@ impl Recent {
             if method.accepts(&score) {
                 nearest.push(score, number);
             }
+        }
+    }
+}
+
+impl Chunk {
+    fn len(&self) -> u32 {
+        self.records.len() as u32
+    }
+
+    fn has_space_for(&self, documents: u32, bytes: usize) -> bool {
+        self.len() + documents <= CHUNK_DOCUMENTS && self.bytes + bytes <= CHUNK_BYTES
+    }
+
+    fn push(&mut self, entry: &Entry<'_>, method: &dyn Compare, form: Form) {
+        let number = self.len();
+        let mut bytes = Vec::new();
+        record::encode(entry, &mut bytes);
+        self.bytes += bytes.len();
+        self.records.push(bytes.into());
+        self.ids.insert(entry.id.into(), number);
+        if entry.sketch.is_empty() {
+            return;
+        }
+        match form {
+            Form::Narrow { .. } => self.narrow.push(entry.sketch, number),
+            Form::Wide { .. } => self.wide.push(entry.sketch, number),
+            Form::Keys => method.keys(entry.sketch, &mut |key| {
+                self.keys.entry(key).or_default().push(number);
+            }),
+        }
+    }
+
+    fn append(&mut self, other: Chunk) {
+        let first = self.len();
+        self.bytes += other.bytes;
+        self.records.extend(other.records);
+        let ids = other.ids.into_iter();
+        self.ids
+            .extend(ids.map(|(id, number)| (id, first + number)));
+        self.narrow.append(other.narrow, first);
+        self.wide.append(other.wide, first);
+        for (key, numbers) in other.keys {
+            let known = self.keys.entry(key).or_default();
+            known.extend(numbers.iter().map(|number| first + number));
         }
     }
 }
@@ -166,8 +224,8 @@ impl<F: Value> Fingerprints<F> {
     fn search(
         &self,
         queries: &[F],
-        width: u32,
-        k: u32,
+        (width, k): (u32, u32),
+        first: u32,
         live: &dyn Fn(u32) -> bool,
         out: &mut [Nearest],
     ) {
@@ -188,7 +246,7 @@ impl<F: Value> Fingerprints<F> {
             }
             for (hits, nearest) in lists.iter_mut().zip(out) {
                 for hit in hits.drain(..) {
-                    let number = self.numbers[hit.position as usize];
+                    let number = first + self.numbers[hit.position as usize];
                     if live(number) {
                         nearest.push(Score::Distance(hit.distance), number);
                     }

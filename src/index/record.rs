@@ -1,14 +1,14 @@
-//! What is kept of a document: its id, its sketch, its payload.
+//! The record of a document: its id, sketch and payload.
 //!
 //! | bytes | |
 //! |---|---|
 //! | 0..4 | length of the id, i |
 //! | 4..8 | length of the sketch, s |
 //! | then i bytes | the id |
-//! | then s bytes | the sketch; none of a document that has nothing to be compared |
+//! | then s bytes | the sketch; empty if the document cannot be compared |
 //! | the rest | the payload |
 
-use super::Entry;
+use super::answer::Entry;
 
 const LENGTHS: usize = 8;
 

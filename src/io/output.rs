@@ -1,8 +1,9 @@
 //! Atomic output files, which replace their target only when complete.
 
-use super::{unnamed, write_error};
+use super::unnamed::{self, temporary_prefix};
+use super::write_error;
 use crate::{Error, Result};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -302,12 +303,4 @@ fn resolve(path: &Path) -> io::Result<(PathBuf, OsString)> {
         Ok(link) => resolve(&directory.join(link)),
         Err(_) => Ok((directory, name.to_owned())),
     }
-}
-
-/// `.NAME.`, with NAME truncated so that the name of the temporary file is never too long.
-pub(super) fn temporary_prefix(name: &OsStr) -> OsString {
-    let mut prefix = OsString::from(".");
-    prefix.push(OsStr::from_bytes(&name.as_bytes()[..name.len().min(200)]));
-    prefix.push(".");
-    prefix
 }

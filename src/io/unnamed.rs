@@ -1,7 +1,9 @@
 //! Files without a name, which get one when they are complete (`O_TMPFILE`).
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Creates a file without a name in `directory`, with the permissions `mode` less the mask of the
@@ -30,7 +32,7 @@ pub fn publish(file: &File, target: &Path, directory: &Path) -> io::Result<()> {
         Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
         linked => return linked,
     }
-    let prefix = super::output::temporary_prefix(target.file_name().unwrap_or_default());
+    let prefix = temporary_prefix(target.file_name().unwrap_or_default());
     let named = tempfile::Builder::new()
         .prefix(&prefix)
         .make_in(directory, |path| link(file, path))?;
@@ -41,7 +43,6 @@ pub fn publish(file: &File, target: &Path, directory: &Path) -> io::Result<()> {
 #[cfg(target_os = "linux")]
 fn link(file: &File, path: &Path) -> io::Result<()> {
     use std::ffi::CString;
-    use std::os::unix::ffi::OsStrExt;
     let from = CString::new(descriptor_path(file))?;
     let to = CString::new(path.as_os_str().as_bytes())?;
     let (here, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
@@ -71,4 +72,12 @@ pub fn create(_: &Path, _: u32) -> Option<File> {
 #[cfg(not(target_os = "linux"))]
 pub fn publish(_: &File, _: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
+}
+
+/// `.NAME.`, with NAME truncated so that the name of the temporary file is never too long.
+pub(super) fn temporary_prefix(name: &OsStr) -> OsString {
+    let mut prefix = OsString::from(".");
+    prefix.push(OsStr::from_bytes(&name.as_bytes()[..name.len().min(200)]));
+    prefix.push(".");
+    prefix
 }

@@ -14,6 +14,26 @@ pub enum Level {
     Avx512,
 }
 
+/// The function `$kernel` of the module of a level, or of `scalar` if this processor lacks the level.
+macro_rules! kernel_of {
+    ($level:expr, $kernel:ident($($argument:ident),+)) => {
+        match $level {
+            #[cfg(target_arch = "x86_64")]
+            level @ $crate::kernel::Level::Avx2 if level.is_available() => {
+                // SAFETY: the guard checked that this processor has AVX2.
+                |$($argument),+| unsafe { avx2::$kernel($($argument),+) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            level @ $crate::kernel::Level::Avx512 if level.is_available() => {
+                // SAFETY: the guard checked that this processor has AVX-512.
+                |$($argument),+| unsafe { avx512::$kernel($($argument),+) }
+            }
+            _ => scalar::$kernel,
+        }
+    };
+}
+pub(super) use kernel_of;
+
 impl Level {
     /// All levels, slowest first, whether this processor has them or not.
     pub const ALL: [Level; 3] = [Level::Scalar, Level::Avx2, Level::Avx512];

@@ -6,27 +6,13 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+pub use super::location::At;
+use super::location::base64_if_needed;
 use super::pairs::{COLUMNS, Cell, Pair};
-use crate::corpus::{NO_MEMBER, Place};
 use crate::sketch::Score;
-
-/// The location of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct At<'a> {
-    /// The file, as named by the user.
-    pub file: &'a str,
-    /// The offset in the file, or in the decompressed member.
-    pub start: u64,
-    /// The length in bytes, decompressed.
-    pub length: u64,
-    /// The offset of the compressed member in the file.
-    pub member: Option<u64>,
-}
 
 /// A document that was not read.
 #[derive(Clone, Copy, Debug)]
@@ -39,18 +25,6 @@ pub struct Skipped<'a> {
     pub reason: &'a [u8],
     /// The error.
     pub detail: &'a [u8],
-}
-
-impl<'a> At<'a> {
-    /// The location of `place` in `file`.
-    pub fn new(file: &'a str, place: Place) -> At<'a> {
-        At {
-            file,
-            start: place.offset,
-            length: place.length,
-            member: (place.member != NO_MEMBER).then_some(place.member),
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -264,17 +238,11 @@ fn line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// The Base64 of an id that is not UTF-8.
-pub(super) fn base64_if_needed(id: &[u8]) -> Option<String> {
-    std::str::from_utf8(id)
-        .is_err()
-        .then(|| STANDARD.encode(id))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::pairs::tests::examples;
     use super::*;
+    use crate::corpus::{NO_MEMBER, Place};
     use serde_json::{Value, json};
 
     fn parsed(line: &[u8]) -> Value {

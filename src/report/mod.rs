@@ -6,6 +6,7 @@ pub mod alignment;
 pub mod csv;
 pub mod evaluation;
 pub mod json_lines;
+mod location;
 pub mod pairs;
 #[cfg(feature = "parquet")]
 pub mod parquet_pairs;

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::json_lines::{At, base64_if_needed};
+use super::location::{At, base64_if_needed};
 
 /// A removed document (or a proposed one that stays), and the one that stays.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 
-use super::json_lines::At;
+use super::location::At;
 use crate::sketch::{Score, content_seen};
 
 /// A near document of the index.

@@ -1,20 +1,20 @@
-//! What is answered, and how much of it.
+//! Answers as JSON, with bounded size.
 //!
-//! Ids may be long, and an answer lists many. So the bytes of its ids are bounded, and memory is
-//! lent for an answer before it is written, and returned when the client has read it.
+//! Ids may be long, and an answer lists many. So the bytes of ids are bounded. Memory for an answer
+//! is reserved before it is written, and released when the client has read it.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 use simtool::index::{Answer, Limit, MOST_ID_BYTES};
+use simtool::jobs::seen::{Seen, changed, near};
 use simtool::report::verdicts::{Digits, KnownMatch, Nearness, base64_if_needed};
-use simtool::run::seen::{Seen, changed, near};
 
-use super::ask::Asked;
+use super::question::Question;
 
-/// What is said of a document that somebody asked about.
+/// The answer to a question.
 #[derive(Serialize)]
-pub struct Said<'a> {
+pub struct AnswerJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,7 +26,7 @@ pub struct Said<'a> {
     fingerprint: Digits<'a>,
     added: bool,
     matches: Vec<KnownMatch>,
-    /// There are more, whose ids are too long for an answer.
+    /// Further matches were left out because their ids are too long.
     #[serde(skip_serializing_if = "is_false")]
     truncated: bool,
 }
@@ -35,17 +35,17 @@ fn is_false(truncated: &bool) -> bool {
     !truncated
 }
 
-/// Bytes of ids that an answer may have for each match that is asked for.
+/// Bytes of ids in an answer for each requested match.
 const MATCH_BYTES: usize = 4 << 10;
 /// The most bytes of ids in an answer, and in answers that are written together. The longest id is
 /// always allowed.
 pub const IDS_BYTES: usize = 1 << 20;
 /// An answer with at most this number of bytes of ids needs no reservation.
 pub const SHORT_BYTES: usize = 64 << 10;
-/// Each byte of an id is there as it is, as it is shown, and as Base64 if it is no text.
-const SHOWN: usize = 8;
+/// Memory for each byte of an id: its value, its JSON, and Base64 if it is no text.
+const RESERVED_FACTOR: usize = 8;
 
-/// What an answer with `matches` may list.
+/// The bounds of an answer with `matches` matches.
 pub fn limit(matches: usize) -> Limit {
     Limit {
         matches,
@@ -56,17 +56,17 @@ pub fn limit(matches: usize) -> Limit {
     }
 }
 
-/// Bytes of all ids that `answer` lists.
+/// Bytes of all ids in `answer`.
 pub fn id_bytes(answer: &Answer) -> usize {
     answer.matches.iter().map(|near| near.id.len()).sum()
 }
 
 /// The bytes to reserve for an answer with that number of bytes of ids; none for a short one.
-pub fn loan_bytes(id_bytes: usize) -> Option<usize> {
-    (id_bytes > SHORT_BYTES).then(|| id_bytes.saturating_mul(SHOWN))
+pub fn answer_reservation(id_bytes: usize) -> Option<usize> {
+    (id_bytes > SHORT_BYTES).then(|| id_bytes.saturating_mul(RESERVED_FACTOR))
 }
 
-/// Takes from the answers what is beyond the bytes that ids may have together, `left` at first.
+/// Truncates the matches of `answer` to the bytes of ids that are `left`, and reduces `left`.
 pub fn cut(answer: &mut Answer, left: &mut usize) {
     let fits = answer.matches.iter().take_while(|near| {
         let rest = left.checked_sub(near.id.len());
@@ -78,16 +78,16 @@ pub fn cut(answer: &mut Answer, left: &mut usize) {
     answer.matches.truncate(fitting);
 }
 
-impl<'a> Said<'a> {
-    pub fn new(seen: &Seen, asked: &'a Asked, answer: &Answer) -> Said<'a> {
+impl<'a> AnswerJson<'a> {
+    pub fn new(seen: &Seen, question: &'a Question, answer: &Answer) -> AnswerJson<'a> {
         let likeness = seen.has_likeness();
-        let id = asked.id.as_deref();
-        Said {
+        let id = question.id.as_deref();
+        AnswerJson {
             id: id.map(String::from_utf8_lossy),
             id_base64: id.and_then(base64_if_needed),
             verdict: answer.verdict.name(),
             changed: changed(&answer.verdict, likeness),
-            fingerprint: seen.digits(&asked.sketch),
+            fingerprint: seen.digits(&question.sketch),
             added: answer.added,
             matches: near(answer, likeness),
             truncated: answer.truncated,

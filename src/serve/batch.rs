@@ -1,12 +1,13 @@
-//! Many questions in one request: a JSON object a line, answered in order while they arrive.
+//! Batches: a question on each line, answered in order while further lines arrive.
 //!
 //! ```text
-//! body ─► Lines ─► parts of some hundred lines ─► Pool ─► runs of questions, runs of additions ─► answers
+//! body ─► Lines ─► parts of some hundred lines ─► Pool ─► runs of questions, runs of additions ─►
+//! answers
 //! ```
 //!
-//! A few parts are on their way at once, on [borrowed memory](super::memory), and answers wait in
-//! bounded room: memory does not grow with the batch. Lines are taken one after another: what one
-//! adds, the next finds. Whatever goes wrong is said once for each line it concerns.
+//! A few parts are under way at once, in [reserved memory](super::memory), and pending answers are
+//! bounded: memory does not grow with the batch. Lines are processed in order, so that a line finds
+//! the additions before it. A problem is reported once for each line that it concerns.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -18,79 +19,87 @@ use bytes::Bytes;
 use http_body::{Body as _, Frame};
 use http_body_util::BodyExt;
 use simtool::index::{Answer, Limit, Query};
-use simtool::run::seen::Seen;
+use simtool::jobs::seen::Seen;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
-use super::Service;
-use super::answer::{IDS_BYTES, Said, cut, id_bytes, limit, loan_bytes};
-use super::ask::Asked;
-use super::frames::Answers;
-use super::gate::{Permit, Place};
+use super::answer::{AnswerJson, IDS_BYTES, answer_reservation, cut, id_bytes, limit};
+use super::answer_body::Answers;
 use super::lines::{Line, Lines};
-use super::memory::Loan;
-use super::pool::{Later, Pool};
+use super::memory::Reserved;
+use super::permits::{RequestPermit, SlowPermit};
+use super::pool::{PendingReply, Pool};
 use super::problem::Problem;
+use super::question::{Question, QuestionReader};
+use super::service::Service;
 
-/// So many lines, or bytes of memory, make a part.
+/// Bounds of a part: lines and their memory.
 const PART_LINES: usize = 1024;
 const PART_BYTES: usize = 2 << 20;
-/// The beginning of a line may have so many bytes that are not lent.
+/// The first bytes of a line, which need no reservation.
 const BEGUN_BYTES: usize = 64 << 10;
-/// Parts that are prepared while one is answered.
+/// Parts that are parsed ahead.
 const AHEAD: usize = 4;
-/// Matches that the lines of a run may have, all together.
+/// The most matches that the lines of a run ask for together.
 const MOST_MATCHES: usize = 1 << 13;
-/// So many bytes of answers are sent before the next run is begun.
+/// Answers are sent when they reach this number of bytes.
 const SENT_BYTES: usize = 64 << 10;
 
-/// A line: what it asks, or what is wrong with it.
-type Read = Result<Asked, Problem>;
+/// The question of a line, or its problem.
+type ParsedLine = Result<Question, Problem>;
 
-/// Lines that are taken together.
+/// Lines that are parsed together.
 #[derive(Default)]
 struct Part {
     lines: Vec<Line>,
     weight: usize,
-    loan: Loan,
+    reservation: Reserved,
 }
 
-/// The same on their way through the pool.
-struct Prepared {
+/// A part that is being parsed.
+struct PendingPart {
     numbers: Vec<u64>,
-    read: Later<Vec<Read>>,
+    read: PendingReply<Vec<ParsedLine>>,
 }
 
-/// Neighbours that are answered together.
+/// Adjacent questions that are answered together.
 #[derive(Default)]
 struct Run {
     numbers: Vec<u64>,
-    asked: Vec<Asked>,
+    questions: Vec<Question>,
 }
 
-/// What a run is answered: lines, and the verdict of each.
-type Told = (Vec<u8>, Vec<&'static str>);
+/// The answers to a run: lines, and the verdict of each.
+type RunAnswer = (Vec<u8>, Vec<&'static str>);
 
-/// How far the questions of a run are.
-enum Outcome {
-    /// The first of them are answered; the others come next.
-    Answered(Told, Run),
-    /// So many bytes have to be lent for the answer to the first ones, which are then looked up
-    /// again.
+/// The state of a run.
+enum RunOutcome {
+    /// The first questions are answered; the others follow.
+    Answered(RunAnswer, Run),
+    /// This number of bytes has to be reserved for the answers, which are then looked up again.
     Long(Run, usize),
 }
 
-/// The answers to the lines of `body`.
+/// Answers the lines of `body`; the result is the body of the answer.
 pub fn answers(
     service: Arc<Service>,
-    permits: (Option<Permit>, Place),
+    permits: (Option<RequestPermit>, SlowPermit),
     add: Option<bool>,
     body: Body,
 ) -> Body {
-    let (answers, frames) = Answers::of(&service);
+    let (answers, frames) = Answers::new(&service.memory, service.config.limits.request);
     let (parts, prepared) = mpsc::channel(AHEAD);
-    let reading = Arc::clone(&service);
-    tokio::spawn(async move { Cutting::new(&reading, add, parts).all(body).await });
+    let mut reader = BatchReader {
+        service: Arc::clone(&service),
+        add,
+        parts,
+        lines: Lines::new(service.config.limits.body_bytes),
+        part: Part::default(),
+        long: None,
+        deadline: Instant::now(),
+    };
+    // It ends with the body, or when the client disconnects.
+    tokio::spawn(async move { reader.read(body).await });
     tokio::spawn(async move {
         answer_all(&service, prepared, answers).await;
         drop(permits);
@@ -98,87 +107,61 @@ pub fn answers(
     Body::new(frames)
 }
 
-/// Cuts a body into parts and has them read.
-struct Cutting<'a> {
-    service: &'a Service,
+/// Splits a body into parts and has them parsed.
+struct BatchReader {
+    service: Arc<Service>,
     add: Option<bool>,
-    parts: mpsc::Sender<Prepared>,
+    parts: mpsc::Sender<PendingPart>,
     lines: Lines,
     part: Part,
-    /// The loan of a long line that is coming.
-    long: Option<Loan>,
-    /// When the line that is coming has to be there.
+    /// The reservation of an incomplete long line.
+    long: Option<Reserved>,
+    /// The time limit of the incomplete line.
     deadline: Instant,
 }
 
-/// Nobody wants answers any more.
-struct Left;
+/// The client disconnected.
+struct Disconnected;
 
-impl<'a> Cutting<'a> {
-    fn new(service: &'a Service, add: Option<bool>, parts: mpsc::Sender<Prepared>) -> Cutting<'a> {
-        Cutting {
-            service,
-            add,
-            parts,
-            lines: Lines::new(service.config.limits.body_bytes),
-            part: Part::default(),
-            long: None,
-            deadline: Instant::now(),
-        }
-    }
-
-    async fn all(mut self, body: Body) {
-        // Who has left needs no reason.
-        let _: Result<(), Left> = self.cut(body).await;
-    }
-
-    async fn cut(&mut self, mut body: Body) -> Result<(), Left> {
+impl BatchReader {
+    async fn read(&mut self, mut body: Body) -> Result<(), Disconnected> {
         self.begin_to_wait();
         loop {
             let frame = match at_once(&mut body).await {
                 Some(frame) => Ok(frame),
                 None => {
-                    // What has arrived is answered, however few lines it is.
+                    // Lines that have arrived are answered, however few.
                     self.hand_on().await?;
                     timeout_at(self.deadline, body.frame()).await
                 }
             };
-            let ended = match frame {
+            let end = match frame {
                 Ok(Some(Ok(frame))) => {
-                    let data = frame.into_data();
-                    self.lines.push(data.unwrap_or_default());
-                    false
+                    self.lines.push(frame.into_data().unwrap_or_default());
+                    None
                 }
-                Ok(None) => {
-                    self.lines.end();
-                    true
-                }
-                Ok(Some(Err(error))) => {
-                    let problem = Problem::bad("broken-body", error.to_string());
-                    self.lines.fail(problem);
-                    true
-                }
-                Err(_) => {
-                    self.lines.fail(Problem::slow());
-                    true
-                }
+                Ok(None) => Some(Ok(())),
+                Ok(Some(Err(error))) => Some(Err(Problem::bad("broken-body", error.to_string()))),
+                Err(_) => Some(Err(Problem::slow())),
             };
+            let has_ended = end.is_some();
+            self.lines.end = end;
             self.take_lines().await?;
-            if ended {
+            if has_ended {
                 return self.hand_on().await;
             }
             self.watch_the_next_line().await?;
         }
     }
 
-    /// Takes the lines that are there.
-    async fn take_lines(&mut self) -> Result<(), Left> {
+    /// Takes the complete lines.
+    async fn take_lines(&mut self) -> Result<(), Disconnected> {
         let first = self.lines.number();
         while let Some(line) = self.lines.next() {
             let length = line.text.as_ref().map_or(0, Vec::len);
             let weight = self.service.memory.weight(length);
-            if let Some(loan) = self.long.take() {
-                self.part.loan = loan;
+            if let Some(reservation) = self.long.take() {
+                self.part.reservation = reservation;
                 self.part.push(line, weight);
                 self.hand_on().await?;
                 continue;
@@ -187,7 +170,7 @@ impl<'a> Cutting<'a> {
                 self.hand_on().await?;
             }
             if self.part.lines.is_empty() {
-                self.part.loan = self.service.memory.lend(PART_BYTES.max(weight)).await;
+                self.part.reservation = self.service.memory.reserve(PART_BYTES.max(weight)).await;
             }
             self.part.push(line, weight);
         }
@@ -197,39 +180,39 @@ impl<'a> Cutting<'a> {
         Ok(())
     }
 
-    /// Borrows what a line may need that is going to be long. It is small still, and nothing else
-    /// is lent to this batch but what has been handed on.
-    async fn watch_the_next_line(&mut self) -> Result<(), Left> {
+    /// Reserves memory for a line that may become long. At this time the batch holds no other
+    /// reservation but those of parts under way.
+    async fn watch_the_next_line(&mut self) -> Result<(), Disconnected> {
         let is_long = self.lines.begun() > BEGUN_BYTES;
         if !is_long {
-            // It came to its end, or it was too long and is passed over.
+            // The line is complete, or it is too long and skipped.
             self.long = None;
         } else if self.long.is_none() {
             self.hand_on().await?;
             let most = self.service.config.limits.body_bytes;
             let weight = self.service.memory.weight(most);
-            self.long = Some(self.service.memory.lend(weight).await);
+            self.long = Some(self.service.memory.reserve(weight).await);
             self.begin_to_wait();
         }
         Ok(())
     }
 
-    /// Hands on the lines that are there, if any.
-    async fn hand_on(&mut self) -> Result<(), Left> {
+    /// Hands the collected lines to the pool, if any.
+    async fn hand_on(&mut self) -> Result<(), Disconnected> {
         if self.part.lines.is_empty() {
             return Ok(());
         }
         let (part, add) = (std::mem::take(&mut self.part), self.add);
-        let prepared = Prepared {
+        let prepared = PendingPart {
             numbers: part.lines.iter().map(|line| line.number).collect(),
             read: part.read(&self.service.pool, add),
         };
         let handed_on = self.parts.send(prepared).await;
         self.begin_to_wait();
-        handed_on.map_err(|_| Left)
+        handed_on.map_err(|_| Disconnected)
     }
 
-    /// From now on the caller has time for a line.
+    /// Restarts the time limit of a line.
     fn begin_to_wait(&mut self) {
         self.deadline = Instant::now() + self.service.config.limits.request;
     }
@@ -245,21 +228,23 @@ impl Part {
         self.weight += weight;
     }
 
-    /// What the lines ask. Each keeps what it needs of the loan.
-    fn read(self, pool: &Pool, add: Option<bool>) -> Later<Vec<Read>> {
-        let Part { lines, loan, .. } = self;
-        pool.run_with(loan, move |reader, held| {
+    /// Parses the lines. Each question keeps its part of the reservation.
+    fn read(self, pool: &Pool, add: Option<bool>) -> PendingReply<Vec<ParsedLine>> {
+        let Part {
+            lines, reservation, ..
+        } = self;
+        pool.run_with(reservation, move |reader, held| {
             let mut read = |line: Line| {
-                let mut asked = reader.read(&line.text?, add)?;
-                asked.loan = held.take(asked.weight());
-                Ok(asked)
+                let mut question = reader.read(&line.text?, add)?;
+                question.reservation = held.take(question.weight());
+                Ok(question)
             };
             lines.into_iter().map(&mut read).collect()
         })
     }
 }
 
-/// The next piece of a body, if it is there already.
+/// The next piece of a body, if it has arrived.
 async fn at_once(body: &mut Body) -> Option<Option<Result<Frame<Bytes>, axum::Error>>> {
     poll_fn(|context| {
         let frame = Pin::new(&mut *body).poll_frame(context);
@@ -271,8 +256,12 @@ async fn at_once(body: &mut Body) -> Option<Option<Result<Frame<Bytes>, axum::Er
     .await
 }
 
-async fn answer_all(service: &Arc<Service>, mut parts: mpsc::Receiver<Prepared>, answers: Answers) {
-    while let Some(Prepared { numbers, read }) = parts.recv().await {
+async fn answer_all(
+    service: &Arc<Service>,
+    mut parts: mpsc::Receiver<PendingPart>,
+    answers: Answers,
+) {
+    while let Some(PendingPart { numbers, read }) = parts.recv().await {
         let read = match read.get().await {
             Ok(read) => read,
             Err(problem) => numbers.iter().map(|_| Err(problem.clone())).collect(),
@@ -284,29 +273,30 @@ async fn answer_all(service: &Arc<Service>, mut parts: mpsc::Receiver<Prepared>,
     answers.end();
 }
 
-/// Answers a part: neighbours of one kind are done together. Whether the caller still reads.
+/// Answers a part, adjacent questions of one kind together; returns whether the client still reads.
 async fn answer(
     service: &Arc<Service>,
     numbers: Vec<u64>,
-    read: Vec<Read>,
+    read: Vec<ParsedLine>,
     answers: &Answers,
 ) -> bool {
     let mut text = Vec::new();
     let mut read = numbers.into_iter().zip(read).peekable();
     while let Some((number, first)) = read.next() {
         match first {
-            Ok(asked) => {
+            Ok(question) => {
                 let mut run = Run::default();
-                run.push(number, asked);
-                let fits = |run: &Run, next: &Read| next.as_ref().is_ok_and(|next| run.takes(next));
+                run.push(number, question);
+                let fits =
+                    |run: &Run, next: &ParsedLine| next.as_ref().is_ok_and(|next| run.takes(next));
                 while let Some((number, Ok(next))) = read.next_if(|(_, next)| fits(&run, next)) {
                     run.push(number, next);
                 }
-                // Memory is lent for answers until they are sent.
+                // The reservation for answers lasts until they are sent.
                 let mut rest = Some(run);
-                while let Some(run) = rest.take().filter(|run| !run.asked.is_empty()) {
-                    let (told, next, _loan) = run.answer(service).await;
-                    let (lines, verdicts) = told;
+                while let Some(run) = rest.take().filter(|run| !run.questions.is_empty()) {
+                    let (answer, next, _loan) = run.answer(service).await;
+                    let (lines, verdicts) = answer;
                     text.extend(lines);
                     verdicts
                         .into_iter()
@@ -330,29 +320,29 @@ async fn answer(
     answers.send(text).await
 }
 
-/// How a line is counted that is answered by a problem.
+/// The verdict of lines with a problem, for counts.
 const PROBLEM: &str = "problem";
 
 impl Run {
-    /// Whether `next` may be answered with the others: it is of their kind, and there are not too
-    /// many. An index gives each of them as many matches as any wants.
-    fn takes(&self, next: &Asked) -> bool {
-        let matches = (self.asked.len() + 1) * next.limit;
-        self.asked.first().is_some_and(|first| {
+    /// Whether `next` may be answered with the others: it is of the same kind and limit, and the
+    /// matches of all of them are bounded.
+    fn takes(&self, next: &Question) -> bool {
+        let matches = (self.questions.len() + 1) * next.limit;
+        self.questions.first().is_some_and(|first| {
             (first.add, first.limit) == (next.add, next.limit) && matches <= MOST_MATCHES
         })
     }
 
-    fn push(&mut self, number: u64, asked: Asked) {
+    fn push(&mut self, number: u64, question: Question) {
         self.numbers.push(number);
-        self.asked.push(asked);
+        self.questions.push(question);
     }
 
-    /// Answers the first of its questions, or all; those that are left, and what was lent for the
-    /// answers.
-    async fn answer(self, service: &Arc<Service>) -> (Told, Run, Loan) {
+    /// Answers the first questions, or all; returns also the remaining questions and the
+    /// reservation for the answers.
+    async fn answer(self, service: &Arc<Service>) -> (RunAnswer, Run, Reserved) {
         let numbers = self.numbers.clone();
-        let answered = match self.asked.first().is_some_and(|first| first.add) {
+        let answered = match self.questions.first().is_some_and(|first| first.add) {
             true => self.add(service).await,
             false => self.look(service).await,
         };
@@ -361,91 +351,88 @@ impl Run {
             for number in &numbers {
                 problem.clone().at_line(*number).write(&mut text);
             }
-            let told = (text, vec![PROBLEM; numbers.len()]);
-            (told, Run::default(), Loan::default())
+            let answer = (text, vec![PROBLEM; numbers.len()]);
+            (answer, Run::default(), Reserved::default())
         })
     }
 
-    async fn add(self, service: &Arc<Service>) -> Result<(Told, Run, Loan), Problem> {
-        let Run { numbers, asked } = self;
-        let mut added = service.writer.add(asked, None).await?;
+    async fn add(self, service: &Arc<Service>) -> Result<(RunAnswer, Run, Reserved), Problem> {
+        let Run { numbers, questions } = self;
+        let mut added = service.writer.add(questions, None).await?;
         let mut left = IDS_BYTES;
         let answers = || added.iter().filter_map(|(_, answer)| answer.as_ref().ok());
         let bytes: usize = answers().map(id_bytes).sum();
-        let loan = match loan_bytes(bytes.min(IDS_BYTES)) {
-            Some(bytes) => service.memory.lend_for_answer(bytes).await,
-            None => Loan::default(),
-        };
+        let bytes = answer_reservation(bytes.min(IDS_BYTES));
+        let reservation = service.memory.reserve_for_answer(bytes).await;
         for (_, answer) in &mut added {
             if let Ok(answer) = answer {
                 cut(answer, &mut left);
             }
         }
-        let told = tell(&service.seen, &numbers, &added);
-        Ok((told, Run::default(), loan))
+        let answer = write_answers(&service.seen, &numbers, &added);
+        Ok((answer, Run::default(), reservation))
     }
 
-    async fn look(self, service: &Arc<Service>) -> Result<(Told, Run, Loan), Problem> {
+    async fn look(self, service: &Arc<Service>) -> Result<(RunAnswer, Run, Reserved), Problem> {
         let looked = service
             .pool
-            .run(move |reader| self.tell(reader.seen(), false));
+            .run(move |reader| self.answer_questions(reader, false));
         match looked.get().await? {
-            Outcome::Answered(told, rest) => Ok((told, rest, Loan::default())),
-            Outcome::Long(run, bytes) => {
-                let loan = service.memory.lend_for_answer(bytes).await;
+            RunOutcome::Answered(answer, rest) => Ok((answer, rest, Reserved::default())),
+            RunOutcome::Long(run, bytes) => {
+                let reservation = service.memory.reserve_for_answer(Some(bytes)).await;
                 let looked = service
                     .pool
-                    .run(move |reader| run.tell(reader.seen(), true));
+                    .run(move |reader| run.answer_questions(reader, true));
                 match looked.get().await? {
-                    Outcome::Answered(told, rest) => Ok((told, rest, loan)),
-                    Outcome::Long(..) => Err(Problem::unanswered()),
+                    RunOutcome::Answered(answer, rest) => Ok((answer, rest, reservation)),
+                    RunOutcome::Long(..) => Err(Problem::unanswered()),
                 }
             }
         }
     }
 
-    /// Answers questions; a long answer only if memory was lent for it.
-    fn tell(mut self, seen: &Seen, is_lent: bool) -> Outcome {
-        let mut answers = look(seen, &self.asked);
+    /// Answers questions; long answers only if their memory is reserved.
+    fn answer_questions(mut self, reader: &QuestionReader<'_>, is_reserved: bool) -> RunOutcome {
+        let mut answers = look(reader, &self.questions);
         let is_cut =
             |answer: &Result<Answer, Problem>| answer.as_ref().is_ok_and(|answer| answer.truncated);
-        // An answer that others have cut short comes next.
+        // An answer that was truncated because of earlier ones is repeated in the next run.
         let whole = answers.iter().skip(1).position(is_cut);
         answers.truncate(whole.map_or(answers.len(), |whole| whole + 1));
         let bytes = answers.iter().flatten().map(id_bytes).sum();
-        match loan_bytes(bytes) {
-            Some(bytes) if !is_lent => Outcome::Long(self, bytes),
+        match answer_reservation(bytes) {
+            Some(bytes) if !is_reserved => RunOutcome::Long(self, bytes),
             _ => {
                 let rest = Run {
                     numbers: self.numbers.split_off(answers.len()),
-                    asked: self.asked.split_off(answers.len()),
+                    questions: self.questions.split_off(answers.len()),
                 };
-                let answered: Vec<_> = self.asked.into_iter().zip(answers).collect();
-                Outcome::Answered(tell(seen, &self.numbers, &answered), rest)
+                let answered: Vec<_> = self.questions.into_iter().zip(answers).collect();
+                RunOutcome::Answered(write_answers(reader.seen(), &self.numbers, &answered), rest)
             }
         }
     }
 }
 
-/// Looks for documents that have one limit. The first answer is whole; others may be cut short.
-fn look(seen: &Seen, asked: &[Asked]) -> Vec<Result<Answer, Problem>> {
-    let queries = asked.iter().map(|asked| Query {
-        id: asked.id.as_deref(),
-        sketch: &asked.sketch,
+/// Looks up questions of one limit. The first answer is complete; later ones may be truncated.
+fn look(reader: &QuestionReader<'_>, questions: &[Question]) -> Vec<Result<Answer, Problem>> {
+    let queries = questions.iter().map(|question| Query {
+        id: question.id.as_deref(),
+        sketch: &question.sketch,
     });
     let queries: Vec<Query<'_>> = queries.collect();
     let limit = Limit {
         all_id_bytes: IDS_BYTES,
-        ..limit(asked.first().map_or(1, |first| first.limit))
+        ..limit(questions.first().map_or(1, |first| first.limit))
     };
-    match seen.index().seen_within(&queries, limit) {
+    match reader.seen().index().seen(&queries, limit) {
         Ok(answers) => answers.into_iter().map(Ok).collect(),
-        // What stands in the way of one need not stand in the way of all.
+        // An error may concern one question only, so each is looked up alone.
         Err(_) => {
             let alone = |query: &Query<'_>| {
-                let answers = seen.index().seen_within(std::slice::from_ref(query), limit);
-                let answer = answers.map_err(|error| Problem::from(&error))?.pop();
-                answer.ok_or_else(Problem::unanswered)
+                let answers = reader.look_up(std::slice::from_ref(query), limit)?;
+                answers.into_iter().next().ok_or_else(Problem::unanswered)
             };
             queries.iter().map(alone).collect()
         }
@@ -453,16 +440,20 @@ fn look(seen: &Seen, asked: &[Asked]) -> Vec<Result<Answer, Problem>> {
 }
 
 /// The answers as lines.
-fn tell(seen: &Seen, numbers: &[u64], answered: &[(Asked, Result<Answer, Problem>)]) -> Told {
+fn write_answers(
+    seen: &Seen,
+    numbers: &[u64],
+    answered: &[(Question, Result<Answer, Problem>)],
+) -> RunAnswer {
     let (mut text, mut verdicts) = (Vec::new(), Vec::new());
-    for (number, (asked, answer)) in numbers.iter().zip(answered) {
+    for (number, (question, answer)) in numbers.iter().zip(answered) {
         let verdict = match answer {
             Ok(answer) => {
-                let said = Said::new(seen, asked, answer);
+                let json = AnswerJson::new(seen, question, answer);
                 // Writing to memory cannot fail.
-                let _ = serde_json::to_writer(&mut text, &said);
+                let _ = serde_json::to_writer(&mut text, &json);
                 text.push(b'\n');
-                said.verdict
+                json.verdict
             }
             Err(problem) => {
                 problem.clone().at_line(*number).write(&mut text);
@@ -483,9 +474,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::serve::trial::{Disk, Trial, run, until};
+    use crate::serve::test_service::{Disk, TestService, run, until};
 
-    /// A body that is fed by a test.
+    /// A body that a test feeds.
     struct Fed(mpsc::Receiver<Bytes>);
 
     impl http_body::Body for Fed {
@@ -502,13 +493,13 @@ mod tests {
     }
 
     fn batch(service: &Arc<Service>, body: Body) -> Body {
-        let place = service.place().unwrap();
-        answers(Arc::clone(service), (None, place), None, body)
+        let permit = service.permits.slow().unwrap();
+        answers(Arc::clone(service), (None, permit), None, body)
     }
 
     async fn lines(mut body: Body) -> Vec<Value> {
         let mut text = Vec::new();
-        // Each piece is given back when it is read, as a connection does.
+        // Each piece is dropped when it is read, as a connection does.
         while let Some(frame) = body.frame().await {
             text.extend_from_slice(&frame.unwrap().into_data().unwrap());
         }
@@ -519,15 +510,15 @@ mod tests {
             .collect()
     }
 
-    fn problems(said: &[Value]) -> Vec<(&str, u64)> {
-        let problem = |said: &'_ Value| -> Option<(&'static str, u64)> {
-            let code = said["code"].as_str()?.to_owned().leak();
-            Some((code, said["line"].as_u64()?))
+    fn problems(answers: &[Value]) -> Vec<(&str, u64)> {
+        let problem = |answer: &'_ Value| -> Option<(&'static str, u64)> {
+            let code = answer["code"].as_str()?.to_owned().leak();
+            Some((code, answer["line"].as_u64()?))
         };
-        said.iter().filter_map(problem).collect()
+        answers.iter().filter_map(problem).collect()
     }
 
-    /// Additions, with blank lines before some of them, so that numbers are not places.
+    /// Additions with blank lines between them, so that line numbers differ from positions.
     fn additions(ids: std::ops::Range<u64>) -> Body {
         let line = |id: u64| {
             let body = json!({"fingerprint": format!("{id:016x}"), "id": format!("{id}")});
@@ -537,10 +528,10 @@ mod tests {
     }
 
     async fn add(service: &Arc<Service>, body: Body) -> Vec<Value> {
-        let place = service.place().unwrap();
+        let permit = service.permits.slow().unwrap();
         lines(answers(
             Arc::clone(service),
-            (None, place),
+            (None, permit),
             Some(true),
             body,
         ))
@@ -548,52 +539,54 @@ mod tests {
     }
 
     #[test]
-    fn what_the_writer_refuses_is_said_of_each_line() {
+    fn problems_of_the_writer_are_reported_for_each_line() {
         run(async {
             let disk = Disk::default();
-            let trial = Trial::with(disk.faults());
+            let trial = TestService::with(disk.faults());
             let service = trial.service();
             assert_eq!(add(&service, additions(0..1)).await[0]["added"], true);
             disk.fail(Some(|| std::io::ErrorKind::StorageFull.into()));
-            let said = add(&service, additions(1..4)).await;
+            let answers = add(&service, additions(1..4)).await;
             assert_eq!(
-                problems(&said),
+                problems(&answers),
                 [("disk-full", 2), ("disk-full", 4), ("disk-full", 6)]
             );
             disk.fail(Some(|| panic!("the disk is gone")));
-            let said = add(&service, additions(1..3)).await;
-            assert_eq!(problems(&said), [("internal", 2), ("internal", 4)]);
+            let answers = add(&service, additions(1..3)).await;
+            assert_eq!(problems(&answers), [("internal", 2), ("internal", 4)]);
             disk.fail(None);
-            let said = add(&service, additions(1..4)).await;
-            assert!(said.len() == 3 && said.iter().all(|said| said["added"] == true));
+            let answers = add(&service, additions(1..4)).await;
+            assert!(answers.len() == 3 && answers.iter().all(|answer| answer["added"] == true));
         });
     }
 
     #[test]
-    fn a_part_that_cannot_be_read_is_answered_line_by_line() {
+    fn a_part_that_cannot_be_parsed_is_answered_line_by_line() {
         run(async {
-            let trial = Trial::new();
+            let trial = TestService::new();
             let service = trial.service();
-            let (answers, frames) = Answers::of(&service);
+            let (answers, frames) = Answers::new(&service.memory, trial.limits.request);
             let (parts, prepared) = mpsc::channel(1);
             let numbers = vec![4, 5, 9];
-            let read = service.pool.run(|_| -> Vec<Read> { panic!("on purpose") });
-            assert!(parts.send(Prepared { numbers, read }).await.is_ok());
+            let read = service
+                .pool
+                .run(|_| -> Vec<ParsedLine> { panic!("on purpose") });
+            assert!(parts.send(PendingPart { numbers, read }).await.is_ok());
             drop(parts);
             answer_all(&service, prepared, answers).await;
-            let said = lines(Body::new(frames)).await;
+            let answers = lines(Body::new(frames)).await;
             assert_eq!(
-                problems(&said),
+                problems(&answers),
                 [("internal", 4), ("internal", 5), ("internal", 9)]
             );
         });
     }
 
-    /// Of many long lines that do not end, few are in memory; when those end, others come.
+    /// Few of many endless lines are in memory; when they end, others follow.
     #[test]
-    fn long_lines_wait_for_memory_and_all_of_them_get_it() {
+    fn long_lines_wait_for_memory_and_get_it() {
         run(async {
-            let mut trial = Trial::new();
+            let mut trial = TestService::new();
             trial.limits.body_bytes = 1 << 20;
             trial.limits.memory_bytes = 5 << 20;
             trial.limits.requests = 32;
@@ -602,7 +595,7 @@ mod tests {
             let taken: Vec<_> = (0..12).map(|_| Arc::new(AtomicUsize::new(0))).collect();
             let begin = |taken: &Arc<AtomicUsize>| {
                 let (feed, fed) = mpsc::channel(1);
-                let said = tokio::spawn(lines(batch(&service, Body::new(Fed(fed)))));
+                let answers = tokio::spawn(lines(batch(&service, Body::new(Fed(fed)))));
                 let (piece, taken) = (piece.clone(), Arc::clone(taken));
                 let fed = tokio::spawn(async move {
                     feed.send(Bytes::from_static(b"{\"text\":\""))
@@ -614,7 +607,7 @@ mod tests {
                     }
                     feed
                 });
-                (fed, said)
+                (fed, answers)
             };
             let batches: Vec<_> = taken.iter().map(begin).collect();
             let counts = || taken.iter().map(|taken| taken.load(Ordering::Relaxed));
@@ -622,10 +615,10 @@ mod tests {
                 counts().filter(|taken| *taken == 12).count() == 4
             })
             .await;
-            // The others stand where nothing had to be lent to them.
+            // The others wait within the bytes that need no reservation.
             assert!(counts().all(|taken| taken == 12 || taken <= 4));
-            assert!(service.memory.lent() <= 5 << 20);
-            // When they end, none waits for ever.
+            assert!(service.memory.reserved() <= 5 << 20);
+            // When they end, the others proceed.
             let ends = batches.into_iter().map(|(fed, answers)| {
                 tokio::spawn(async move {
                     let feed = fed.await.unwrap();
@@ -634,43 +627,43 @@ mod tests {
                     answers.await.unwrap()
                 })
             });
-            for said in ends.collect::<Vec<_>>() {
-                let said = said.await.unwrap();
-                assert_eq!(said[0]["verdict"], "new");
-                assert_eq!(problems(&said), [("bad-request", 2)]);
+            for answers in ends.collect::<Vec<_>>() {
+                let answers = answers.await.unwrap();
+                assert_eq!(answers[0]["verdict"], "new");
+                assert_eq!(problems(&answers), [("bad-request", 2)]);
             }
-            until("all memory", || service.memory.lent() == 0).await;
+            until("all memory", || service.memory.reserved() == 0).await;
         });
     }
 
-    /// What waits for the writer is paid for until it is answered.
+    /// A question that waits for the writer keeps its reservation until the answer.
     #[test]
-    fn loans_last_until_the_answer() {
+    fn reservations_last_until_the_answer() {
         run(async {
             let disk = Disk::default();
-            let trial = Trial::with(disk.faults());
+            let trial = TestService::with(disk.faults());
             let service = trial.service();
             let payload = "p".repeat(3 << 20);
             let line = json!({"text": "a", "id": "a", "payload": payload, "add": true});
-            disk.stand_still(true);
-            let said = tokio::spawn(lines(batch(&service, Body::from(line.to_string()))));
+            disk.block(true);
+            let answers = tokio::spawn(lines(batch(&service, Body::from(line.to_string()))));
             let begin = service.writer.counts();
-            until("the loan to shrink to what is kept", || {
-                (3 << 20..3 << 20 | 64 << 10).contains(&service.memory.lent())
+            until("the reservation to shrink to what is kept", || {
+                (3 << 20..3 << 20 | 64 << 10).contains(&service.memory.reserved())
             })
             .await;
             assert_eq!(begin.commits.load(Ordering::Relaxed), 0);
-            disk.stand_still(false);
-            assert_eq!(said.await.unwrap()[0]["added"], true);
-            until("all memory", || service.memory.lent() == 0).await;
+            disk.block(false);
+            assert_eq!(answers.await.unwrap()[0]["added"], true);
+            until("all memory", || service.memory.reserved() == 0).await;
         });
     }
 
-    /// Who does not read is not answered for ever, and keeps no memory but his share.
+    /// A client that does not read gets a bounded number of answers and bounded memory.
     #[test]
-    fn answers_wait_in_bounded_room() {
+    fn pending_answers_are_bounded() {
         run(async {
-            let mut trial = Trial::new();
+            let mut trial = TestService::new();
             trial.limits.memory_bytes = 4 << 20;
             let service = trial.service();
             let body = json!({"fingerprint": "0000000000000000", "limit": 1000}).to_string() + "\n";
@@ -695,7 +688,7 @@ mod tests {
                     counted.fetch_add(40, Ordering::Relaxed);
                 }
             });
-            // No more lines are taken, long before all are sent.
+            // Reading of lines stops long before all are sent.
             let mut last = usize::MAX;
             loop {
                 tokio::time::sleep(std::time::Duration::from_millis(300)).await;
@@ -706,7 +699,7 @@ mod tests {
                 last = now;
             }
             assert!(last < 1200, "{last}");
-            // Who comes to read at last gets all of them.
+            // All answers arrive when the client reads at last.
             let all = lines(unread).await;
             assert_eq!(all.len(), 1200);
             assert_eq!(all[1199]["matches"].as_array().unwrap().len(), 1000);
@@ -715,19 +708,19 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_cut_by_the_matches_they_may_have() {
-        let asked = |limit, add| Asked {
+    fn runs_are_bounded_by_their_matches() {
+        let question = |limit, add| Question {
             limit,
             add,
-            ..Asked::default()
+            ..Question::default()
         };
         let mut run = Run::default();
-        run.push(1, asked(1000, false));
-        assert!(!run.takes(&asked(10, false)) && !run.takes(&asked(1000, true)));
+        run.push(1, question(1000, false));
+        assert!(!run.takes(&question(10, false)) && !run.takes(&question(1000, true)));
         for number in 2..9 {
-            assert!(run.takes(&asked(1000, false)));
-            run.push(number, asked(1000, false));
+            assert!(run.takes(&question(1000, false)));
+            run.push(number, question(1000, false));
         }
-        assert!(!run.takes(&asked(1000, false)));
+        assert!(!run.takes(&question(1000, false)));
     }
 }

@@ -7,38 +7,38 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use serde::{Deserialize, Serialize};
 use simtool::Error;
-use simtool::index::{Options, vacant};
-use simtool::run::seen::Seen;
+use simtool::index::{Options, check_creatable};
+use simtool::jobs::seen::Seen;
 
-use super::Service;
+use super::body::{Reply, json, read_body};
 use super::log::Log;
 use super::problem::Problem;
-use super::routes::{Answered, body, json};
+use super::service::Service;
 
 const MOST_NAME_BYTES: usize = 200;
 
 /// The body of a request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct CopyRequest {
     name: String,
 }
 
-/// What was made.
+/// The answer.
 #[derive(Serialize)]
-struct Made {
+struct CopyResponse {
     name: String,
 }
 
-/// Copies the index, as it is now, into the directory for copies.
+/// Copies the current state of the index into the directory for copies.
 ///
-/// It is made whether or not its caller waits for it.
-pub async fn copy(State(service): State<Arc<Service>>, request: Request) -> Answered {
+/// The copy is completed even if the client disconnects.
+pub async fn copy(State(service): State<Arc<Service>>, request: Request) -> Reply {
     let Some(directory) = service.config.copies.clone() else {
         return Err(Problem::no_copies());
     };
-    let body = body(&service, request.into_body()).await?;
-    let wanted: Wanted = serde_json::from_slice(&body.bytes)
+    let body = read_body(&service, request.into_body()).await?;
+    let wanted: CopyRequest = serde_json::from_slice(&body.bytes)
         .map_err(|error| Problem::bad("bad-json", error.to_string()))?;
     drop(body);
     if !is_name(&wanted.name) {
@@ -48,38 +48,32 @@ pub async fn copy(State(service): State<Arc<Service>>, request: Request) -> Answ
         );
         return Err(Problem::bad("bad-name", detail));
     }
-    let place = service.place()?;
-    let copying = Arc::clone(&service.copying);
-    let turn = copying.try_acquire_owned();
-    let turn = turn.map_err(|_| Problem::copying())?;
+    let permits = (service.permits.slow()?, service.permits.copy()?);
     let (seen, to) = (Arc::clone(&service.seen), directory.join(&wanted.name));
     let log = service.config.log;
     let made = tokio::task::spawn_blocking(move || {
         let made = catch_unwind(AssertUnwindSafe(|| make(&seen, &to, log)));
-        drop((place, turn));
+        drop(permits);
         made.unwrap_or_else(|_| Err(Problem::unanswered()))
     });
     made.await.unwrap_or_else(|_| Err(Problem::unanswered()))?;
-    Ok(json(&Made { name: wanted.name }))
+    Ok(json(&CopyResponse { name: wanted.name }))
 }
 
 fn make(seen: &Seen, to: &Path, log: Log) -> Result<(), Problem> {
-    let failed = |error: &Error| {
-        log.failed("copy", error);
-        Problem::of_a_copy(error)
-    };
-    // A link leads out of the directory, or nowhere.
+    let failed = |error: &Error| Problem::failed(log, "copy", "no copy was made", error);
+    // A link may lead out of the directory.
     if to.is_symlink() {
         return Err(Problem::copy_exists());
     }
-    // Where a process ended before its copy did, the rest of it is replaced.
-    vacant(to).map_err(|error| match error.kind() {
+    // An unfinished copy of an ended process is replaced.
+    check_creatable(to).map_err(|error| match error.kind() {
         simtool::ErrorKind::Parameter => Problem::copy_exists(),
         _ => failed(&error),
     })?;
     let is_ours = !to.exists();
     seen.copy(to, &Options::default()).map_err(|error| {
-        // What there is of it only takes space.
+        // A partial copy is useless.
         if is_ours {
             let _ = std::fs::remove_dir_all(to);
         }
@@ -95,10 +89,10 @@ fn is_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::trial::{Disk, Trial, addition, run};
+    use crate::serve::test_service::{Disk, TestService, addition, run};
 
     #[test]
-    fn names_stay_in_the_directory() {
+    fn names_of_copies_stay_in_the_directory() {
         for name in ["a", "2026-11-22", "seen_1.copy"] {
             assert!(is_name(name), "{name}");
         }
@@ -109,10 +103,10 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_space_nothing_is_left_of_a_copy() {
+    fn a_copy_that_fails_on_a_full_disk_is_removed() {
         run(async {
             let disk = Disk::default();
-            let trial = Trial::with(disk.faults());
+            let trial = TestService::with(disk.faults());
             let service = trial.service();
             let added = service.writer.add(vec![addition("a", 1)], None).await;
             assert!(added.is_ok());

@@ -1,7 +1,7 @@
-//! Request bodies that are read to their end, also where nothing more of them is wanted.
+//! Request bodies whose unused rest is drained.
 //!
-//! A connection that is closed while its client still sends is reset, and the client may never
-//! read its answer. So what is left of a refused body is read and thrown away, up to a bound.
+//! A connection that is closed while its client sends is reset, and the client may miss its answer.
+//! So the rest of a refused body is read and discarded, up to a bound.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -14,9 +14,9 @@ use hyper::body::Incoming;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// The most bytes that are thrown away.
+/// The most bytes that are discarded.
 const MOST_BYTES: usize = 256 << 20;
-/// The longest time that this takes.
+/// The longest time of draining.
 const MOST_TIME: Duration = Duration::from_secs(5);
 
 /// A body whose rest is drained when it is dropped.

@@ -1,33 +1,33 @@
-//! From pieces of a body to its lines.
+//! Splitting a body into lines.
 
 use bytes::Bytes;
 
 use super::problem::Problem;
 
-/// A line, or what is wrong with it.
+/// A line, or its problem.
 #[derive(Debug)]
 pub struct Line {
-    /// Counted from 1, blank ones too.
+    /// Counted from 1, including blank lines.
     pub number: u64,
     pub text: Result<Vec<u8>, Problem>,
 }
 
-/// Lines that are still coming; blank ones are left out.
+/// Splits pieces of a body into lines; blank lines are left out.
 ///
-/// Only the line that is coming is copied: those behind it wait in the piece they came in.
+/// Only the incomplete line is copied; later lines stay in their piece.
 pub struct Lines {
     most: usize,
     number: u64,
     begun: Vec<u8>,
-    /// The line that is coming is too long; the rest of it is passed over.
+    /// The incomplete line is too long; the rest of it is skipped.
     too_long: bool,
     piece: Bytes,
-    /// Nothing comes behind the piece, maybe because something went wrong.
-    end: Option<Result<(), Problem>>,
+    /// Set when no pieces follow: the last line may lack its line break, or the body failed.
+    pub end: Option<Result<(), Problem>>,
 }
 
 impl Lines {
-    /// Lines of at most so many bytes.
+    /// Lines of at most `most` bytes.
     pub fn new(most: usize) -> Lines {
         Lines {
             most,
@@ -39,23 +39,13 @@ impl Lines {
         }
     }
 
-    /// Takes the next piece, when there are no more lines of the one before.
+    /// Takes the next piece when the lines of the last one are consumed.
     pub fn push(&mut self, piece: Bytes) {
         debug_assert!(self.piece.is_empty());
         self.piece = piece;
     }
 
-    /// There are no more pieces; the last line may lack its end.
-    pub fn end(&mut self) {
-        self.end = Some(Ok(()));
-    }
-
-    /// There are no more pieces, because something went wrong.
-    pub fn fail(&mut self, problem: Problem) {
-        self.end = Some(Err(problem));
-    }
-
-    /// The next line that is whole.
+    /// The next complete line.
     pub fn next(&mut self) -> Option<Line> {
         while let Some(end) = memchr::memchr(b'\n', &self.piece) {
             let part = self.piece.split_to(end + 1);
@@ -75,12 +65,12 @@ impl Lines {
         }
     }
 
-    /// The number of the line that is coming.
+    /// The number of the next line.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Bytes of the line that is coming.
+    /// Bytes of the incomplete line.
     pub fn begun(&self) -> usize {
         self.begun.len()
     }
@@ -95,7 +85,7 @@ impl Lines {
             return;
         }
         if length > self.begun.capacity() {
-            // Twice as much as there is, but not more than there may be.
+            // Doubled, up to the limit.
             let wanted = (2 * length).min(self.most);
             self.begun.reserve_exact(wanted - self.begun.len());
         }
@@ -125,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_do_not_matter(text in "[a\n ]{0,60}", cut in 1usize..20) {
+        fn lines_do_not_depend_on_the_pieces(text in "[a\n ]{0,60}", cut in 1usize..20) {
             let mut lines = Lines::new(5);
             let mut found = Vec::new();
             let mut all = |lines: &mut Lines| {
@@ -137,7 +127,7 @@ mod tests {
                 all(&mut lines);
                 prop_assert!(lines.begun() <= 5);
             }
-            lines.end();
+            lines.end = Some(Ok(()));
             all(&mut lines);
             let expected: Vec<_> = (1..)
                 .zip(text.split('\n'))

@@ -1,4 +1,4 @@
-//! A line for each request.
+//! The log: a line for each request.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use simtool::Error;
 
 use crate::cli::message;
 
-/// What is told of requests.
+/// The log of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Log {
     /// Nothing.
@@ -18,9 +18,9 @@ pub enum Log {
     Json,
 }
 
-/// A request that was answered.
+/// The line of an answered request.
 #[derive(Serialize)]
-pub struct Answered<'a> {
+pub struct RequestLine<'a> {
     /// Seconds since 1970.
     pub time: f64,
     pub peer: SocketAddr,
@@ -30,9 +30,9 @@ pub struct Answered<'a> {
     pub milliseconds: f64,
 }
 
-/// An operation of the service that failed.
+/// The line of a failed operation.
 #[derive(Serialize)]
-struct Failed<'a> {
+struct FailureLine<'a> {
     /// Seconds since 1970.
     time: f64,
     operation: &'a str,
@@ -40,12 +40,12 @@ struct Failed<'a> {
 }
 
 impl Log {
-    /// Tells why an operation failed, whatever is told of requests: its caller hears less.
+    /// Writes why an operation failed, even if requests are not logged: the client gets no paths.
     pub fn failed(self, operation: &str, error: &Error) {
         let error = error.to_string();
         match self {
             Log::Quiet => message::say(&format!("{operation}: {error}")),
-            Log::Json => write(&Failed {
+            Log::Json => write(&FailureLine {
                 time: seconds_since_1970(),
                 operation,
                 error,
@@ -53,12 +53,12 @@ impl Log {
         }
     }
 
-    /// Tells of a request.
+    /// Writes the line of a request.
     pub fn answered(self, peer: SocketAddr, method: &str, path: &str, status: u16, took: Duration) {
         if self == Log::Quiet {
             return;
         }
-        write(&Answered {
+        write(&RequestLine {
             time: seconds_since_1970(),
             peer,
             method,
@@ -77,6 +77,6 @@ fn seconds_since_1970() -> f64 {
 fn write(line: &impl Serialize) {
     let mut line = serde_json::to_vec(line).unwrap_or_default();
     line.push(b'\n');
-    // An error here has no one to be reported to.
+    // Errors of standard error cannot be reported.
     let _ = std::io::stderr().write_all(&line);
 }

@@ -1,54 +1,55 @@
-//! Memory that callers fill, lent before it is filled and given back when they are answered.
+//! Memory for bodies and answers: reserved before use, released after the answer.
 //!
-//! **Nobody waits for a loan while holding one.** A batch takes the loan of its next lines when it
-//! has handed on those before, and a long line gets its own while it is small enough to need none.
-//! Whoever holds one waits for a caller, who has limited time, for a thread, or for the writer, and
-//! neither of these two borrows. So every loan comes back without another one, and whoever waits
-//! gets his turn, in order.
+//! **No task waits for a reservation while it holds one.** A batch reserves memory for its next
+//! lines after it has handed on the lines before. A long line gets its reservation while it is
+//! short enough to need none. A task that holds a reservation waits for a client (with a time
+//! limit), a thread or the writer, which reserve nothing. So waiting cannot deadlock. Waiting tasks
+//! are served in order.
 //!
-//! What grows with the number of requests alone is not lent: a document's parts beside its bytes,
-//! the beginning of a line, answers that are short.
+//! Memory that is bounded by the number of requests is not reserved: the fixed parts of a document,
+//! the beginning of a line, short answers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use simtool::sketch::Method;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Memory is lent in units of so many bytes.
+/// The unit of reservations in bytes.
 const UNIT: usize = 1024;
-/// What is kept of a document besides its bytes.
+/// Memory of a document besides its bytes.
 const DOCUMENT: usize = 256;
-/// A set may have a hash of eight bytes for every two bytes of text, and its answer shows each of
-/// its bytes as two digits.
+/// Sets: eight bytes of hash for every two bytes of text, each of which is two digits in the
+/// answer.
 const SWELL_OF_SETS: usize = 12;
-/// Answers that wait for their callers may take this part of what is lent, on top of it.
+/// Memory for pending answers is all memory divided by this, in addition to it.
 const ANSWERS: usize = 4;
-/// So many bytes of a body need no loan; of one whose document swells, fewer.
+/// The first bytes of a body need no reservation; fewer for methods that make sets.
 const SMALL: usize = 64 << 10;
 const SMALL_OF_SETS: usize = 16 << 10;
 
-/// What is lent.
+/// The memory of a service.
+#[derive(Clone)]
 pub struct Memory {
     /// In units.
     all: usize,
     bodies: Arc<Semaphore>,
     answers: Arc<Semaphore>,
-    /// Bytes of a sketch whose length is always the same.
+    /// Bytes of a sketch, if all sketches have the same length.
     fixed: usize,
-    /// So many bytes for each byte of a body.
+    /// Bytes of memory for each byte of a body.
     swell: usize,
 }
 
-/// Memory that somebody has.
+/// Reserved memory, released on drop.
 #[derive(Debug, Default)]
-pub struct Loan(Option<OwnedSemaphorePermit>);
+pub struct Reserved(Option<OwnedSemaphorePermit>);
 
 fn units(bytes: usize) -> usize {
     bytes.div_ceil(UNIT).max(1)
 }
 
 impl Memory {
-    /// So many bytes, for documents of an index of `method`.
+    /// `bytes` bytes, for documents of an index of `method`.
     pub fn new(bytes: usize, method: &dyn Method) -> Memory {
         let all = (bytes / UNIT).max(1);
         let length = method.sketch_bytes();
@@ -61,15 +62,15 @@ impl Memory {
         }
     }
 
-    /// The bytes that a document of a body of so many bytes takes until it is answered.
+    /// The memory for a body of `body` bytes until it is answered.
     pub fn weight(&self, body: usize) -> usize {
         let swollen = body.saturating_mul(self.swell);
         swollen.saturating_add(DOCUMENT + self.fixed)
     }
 
-    /// Bodies up to so many bytes need no loan, and of each longer one as many have arrived before
-    /// there is a loan for it. So a client that claims a long body and sends little takes nothing
-    /// from others.
+    /// The bytes of a body that need no reservation. Memory for a longer body is reserved when this
+    /// many bytes have arrived, so that a client that announces a long body and sends little takes
+    /// no memory from others.
     pub fn small(&self) -> usize {
         match self.swell {
             1 => SMALL,
@@ -77,72 +78,75 @@ impl Memory {
         }
     }
 
-    /// Waits for so many bytes; all there are if that is more.
-    pub async fn lend(&self, bytes: usize) -> Loan {
+    /// Waits for `bytes` bytes, at most all there are.
+    pub async fn reserve(&self, bytes: usize) -> Reserved {
         let wanted = units(bytes).min(self.all);
         let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
-        // Nobody closes it, so that there is always something to be lent.
+        // The semaphore is never closed.
         let bodies = Arc::clone(&self.bodies);
-        Loan(bodies.acquire_many_owned(wanted).await.ok())
+        Reserved(bodies.acquire_many_owned(wanted).await.ok())
     }
 
-    /// Bytes that somebody has.
-    pub fn lent(&self) -> usize {
+    /// The number of reserved bytes.
+    pub fn reserved(&self) -> usize {
         (self.all - self.bodies.available_permits()) * UNIT
     }
 
-    /// So many bytes for an answer that waits for its caller, if there are any left.
+    /// `bytes` bytes for an answer that waits for its client, if they are free.
     pub fn for_answer(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let wanted = u32::try_from(units(bytes)).ok()?;
         let answers = Arc::clone(&self.answers);
         answers.try_acquire_many_owned(wanted).ok()
     }
 
-    /// Waits for so many bytes for an answer; all there are if that is more. May be waited for
-    /// with a loan for a body, as no one waits for that with one for an answer.
-    pub async fn lend_for_answer(&self, bytes: usize) -> Loan {
+    /// Waits for `bytes` bytes for an answer, at most all there are. The caller may hold memory for
+    /// a body, because no task waits for that while it holds memory for an answer.
+    pub async fn reserve_for_answer(&self, bytes: Option<usize>) -> Reserved {
+        let Some(bytes) = bytes else {
+            return Reserved::default();
+        };
         let wanted = units(bytes).min((self.all / ANSWERS).max(1));
         let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
         let answers = Arc::clone(&self.answers);
-        Loan(answers.acquire_many_owned(wanted).await.ok())
+        Reserved(answers.acquire_many_owned(wanted).await.ok())
     }
 }
 
-impl Loan {
-    /// Takes so many bytes out of this loan, or what is left of it.
-    pub fn take(&mut self, bytes: usize) -> Loan {
+impl Reserved {
+    /// Splits off `bytes` bytes, or all if there are fewer.
+    pub fn take(&mut self, bytes: usize) -> Reserved {
         let Some(permit) = &mut self.0 else {
-            return Loan(None);
+            return Reserved(None);
         };
         let wanted = units(bytes).min(permit.num_permits());
-        Loan(permit.split(wanted))
+        Reserved(permit.split(wanted))
     }
 
-    /// Gives all but so many bytes back.
+    /// Releases all but `bytes` bytes.
     pub fn keep(&mut self, bytes: usize) {
         *self = self.take(bytes);
     }
 }
 
-/// A loan for a task, which may be given up while a thread works on it.
+/// Memory of a task that may be cancelled while a thread works on it.
 #[derive(Clone)]
-pub struct Held(Arc<Mutex<Loan>>);
+pub struct TaskMemory(Arc<Mutex<Reserved>>);
 
-impl Held {
-    /// All of `loan`.
-    pub fn new(loan: Loan) -> Held {
-        Held(Arc::new(Mutex::new(loan)))
+impl TaskMemory {
+    /// All of `reservation`.
+    pub fn new(reservation: Reserved) -> TaskMemory {
+        TaskMemory(Arc::new(Mutex::new(reservation)))
     }
 
-    /// Takes so many bytes out of it; none of a task that was given up.
-    pub fn take(&self, bytes: usize) -> Loan {
+    /// Splits off `bytes` bytes; none after cancellation.
+    pub fn take(&self, bytes: usize) -> Reserved {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take(bytes)
     }
 
-    /// Returns what is left.
+    /// Releases the rest.
     pub fn release(&self) {
         drop(std::mem::take(
             &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner),
@@ -153,30 +157,30 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::trial::{Trial, run};
+    use crate::serve::test_service::{TestService, run};
 
     fn memory(bytes: usize, method: &str) -> Memory {
-        Memory::new(bytes, Trial::of(method).seen().method())
+        Memory::new(bytes, TestService::of(method).seen().method())
     }
 
     #[test]
-    fn loans_are_parted_and_come_back() {
+    fn reservations_are_split_and_released() {
         run(async {
             let memory = memory(10 * UNIT, "simhash");
-            let mut loan = memory.lend(8 * UNIT).await;
-            assert_eq!(memory.lent(), 8 * UNIT);
-            let part = loan.take(3 * UNIT - 1);
-            loan.keep(UNIT);
-            assert_eq!(memory.lent(), 4 * UNIT);
-            let beyond = loan.take(99 * UNIT);
-            drop((loan, part));
-            assert_eq!(memory.lent(), UNIT);
+            let mut reservation = memory.reserve(8 * UNIT).await;
+            assert_eq!(memory.reserved(), 8 * UNIT);
+            let part = reservation.take(3 * UNIT - 1);
+            reservation.keep(UNIT);
+            assert_eq!(memory.reserved(), 4 * UNIT);
+            let beyond = reservation.take(99 * UNIT);
+            drop((reservation, part));
+            assert_eq!(memory.reserved(), UNIT);
             drop(beyond);
-            // More than there is waits for all of it.
-            let all = memory.lend(usize::MAX).await;
-            assert_eq!(memory.lent(), 10 * UNIT);
+            // A request for more than all memory waits for all of it.
+            let all = memory.reserve(usize::MAX).await;
+            assert_eq!(memory.reserved(), 10 * UNIT);
             drop(all);
-            assert_eq!(memory.lent(), 0);
+            assert_eq!(memory.reserved(), 0);
         });
     }
 

@@ -1,19 +1,20 @@
-//! Merges segments while documents are added, so that nobody who adds waits for it.
+//! Threads that merge segments, so that additions do not wait for merges.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::Builder;
 use std::time::Duration;
 
-use simtool::run::seen::Seen;
-use simtool::{Error, ErrorKind, Result};
+use simtool::Result;
+use simtool::jobs::seen::Seen;
 
-/// At most so many documents at a time for one thread, so that it keeps up with what comes in;
-/// any number for the other.
+use super::threads::spawn;
+
+/// The most documents of a merge for each thread: one merges small segments as they appear, the
+/// other one segments of any size.
 const MOST_DOCUMENTS: [u64; 2] = [1 << 22, u64::MAX];
-/// How often to look for something to merge.
+/// The interval of the checks for segments to merge.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How long to wait after a failure: the disk may be full.
+/// The pause after a failure: the disk may be full.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The threads.
@@ -22,10 +23,7 @@ pub struct Merger {
 }
 
 impl Merger {
-    /// Starts the threads; none for an index that is open for reading only.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Memory`] if they cannot be started.
+    /// Starts the threads; none if the index is open for reading only.
     pub fn start(seen: &Arc<Seen>) -> Result<Merger> {
         let merger = Merger {
             ended: Arc::default(),
@@ -35,19 +33,14 @@ impl Merger {
         }
         for most in MOST_DOCUMENTS {
             let (seen, ended) = (Arc::clone(seen), Arc::clone(&merger.ended));
-            Builder::new()
-                .name("merger".into())
-                .spawn(move || work(&seen, most, &ended))
-                .map_err(|cause| {
-                    Error::new(ErrorKind::Memory, "cannot start threads").caused_by(cause)
-                })?;
+            spawn("merger".into(), move || work(&seen, most, &ended))?;
         }
         Ok(merger)
     }
 }
 
-/// They begin nothing more. What they have begun ends with the process: the index does not list
-/// it yet, and nothing is lost.
+/// Starts no more merges. A merge under way ends with the process: its segment is not listed yet,
+/// and nothing is lost.
 impl Drop for Merger {
     fn drop(&mut self) {
         *self.ended.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
@@ -55,17 +48,17 @@ impl Drop for Merger {
     }
 }
 
-fn work(seen: &Seen, most_documents: u64, (ended, told): &(Mutex<bool>, Condvar)) {
+fn work(seen: &Seen, most_documents: u64, (ended, wake): &(Mutex<bool>, Condvar)) {
     loop {
         let merged = || seen.index().merge(most_documents);
         let pause = match catch_unwind(AssertUnwindSafe(merged)) {
             Ok(Ok(true)) => Duration::ZERO,
             Ok(Ok(false)) => PAUSE,
-            // The index tells why, and a panic is told where it happens.
+            // The index records the error; a panic prints its message.
             Ok(Err(_)) | Err(_) => PATIENCE,
         };
         let ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = told.wait_timeout_while(ended, pause, |ended| !*ended);
+        let waited = wake.wait_timeout_while(ended, pause, |ended| !*ended);
         if *waited.unwrap_or_else(PoisonError::into_inner).0 {
             return;
         }
@@ -74,12 +67,12 @@ fn work(seen: &Seen, most_documents: u64, (ended, told): &(Mutex<bool>, Condvar)
 
 #[cfg(test)]
 mod tests {
-    use crate::serve::trial::{Trial, addition, run, until};
+    use crate::serve::test_service::{TestService, addition, run, until};
 
     #[test]
-    fn segments_become_fewer_by_themselves() {
+    fn segments_are_merged_in_the_background() {
         run(async {
-            let mut trial = Trial::new();
+            let mut trial = TestService::new();
             trial.options.seal_documents = 4;
             let service = trial.service();
             let segments = || service.seen.index().info().segments.len();

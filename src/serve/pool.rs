@@ -1,110 +1,112 @@
-//! Threads that make sketches and search.
+//! Threads that compute sketches and search.
 //!
-//! No document stops them: a thread that reads one for longer than [`SLOW`] is replaced by another
-//! one, and ends with that document. A document that takes longer than the limit is given up: its
-//! request is answered, and the memory that was lent for it is returned. At most [`MOST_REPLACED`]
-//! threads are replaced at once; while all of them and all others are busy with such documents,
+//! A slow document does not block them: a thread that reads one for longer than [`SLOW`] is
+//! replaced by a new thread, and ends after that document. A document that takes longer than the
+//! limit is cancelled: its request is answered, and its memory is released. At most
+//! [`MOST_REPLACED`] threads are replaced at once. While all threads are busy with slow documents,
 //! tasks are refused.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{Builder, JoinHandle, sleep};
+use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use simtool::run::seen::Seen;
-use simtool::{Error, ErrorKind, Result};
+use simtool::Result;
+use simtool::jobs::seen::Seen;
 use tokio::sync::oneshot;
 
-use super::ask::Reader;
-use super::desk::{Desk, GiveUp};
-use super::memory::{Held, Loan};
+use super::config::Config;
+use super::current_task::{CurrentTask, GiveUp};
+use super::log::Log;
+use super::memory::{Reserved, TaskMemory};
 use super::problem::Problem;
+use super::question::QuestionReader;
+use super::threads::{join, spawn};
 
-/// A document that takes longer has its thread replaced.
+/// The thread of a document that takes longer is replaced.
 const SLOW: Duration = Duration::from_secs(1);
-/// So many threads may be replaced at once.
+/// The most threads that are replaced at once.
 const MOST_REPLACED: usize = 16;
-/// How often the threads are looked at.
+/// The interval of the checks for slow documents.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a thread does next. Requests at once are bounded, so that the queue is, too.
+/// A task for a thread. The number of requests bounds the queue.
 struct Task {
-    work: Box<dyn FnOnce(&mut Reader<'_>) + Send>,
+    work: Box<dyn FnOnce(&mut QuestionReader<'_>) + Send>,
     give_up: GiveUp,
 }
 
 /// The threads.
 pub struct Pool {
     tasks: Sender<Task>,
-    crew: Arc<Crew>,
+    shared: Arc<PoolThreads>,
     watch: JoinHandle<()>,
 }
 
-/// What the threads share.
-struct Crew {
+/// The shared state of the threads.
+struct PoolThreads {
     seen: Arc<Seen>,
+    log: Log,
     tasks: Receiver<Task>,
-    /// The longest that a document may take.
+    /// The longest time for a document.
     limit: Duration,
-    threads: Mutex<Vec<(Arc<Desk>, JoinHandle<()>)>>,
+    threads: Mutex<Vec<(Arc<CurrentTask>, JoinHandle<()>)>>,
     started: AtomicUsize,
     ended: AtomicBool,
 }
 
-/// A reply that a thread is going to send.
-pub struct Later<T>(oneshot::Receiver<std::result::Result<T, Problem>>);
+/// The reply of a task.
+pub struct PendingReply<T>(oneshot::Receiver<std::result::Result<T, Problem>>);
 
 impl Pool {
-    /// So many threads for an index, which give up a document after `limit`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Memory`] if they cannot be started.
-    pub fn start(seen: &Arc<Seen>, threads: usize, limit: Duration) -> Result<Pool> {
+    /// Starts the configured threads for an index.
+    pub fn start(seen: &Arc<Seen>, config: &Config) -> Result<Pool> {
         let (sender, tasks) = unbounded();
-        let crew = Arc::new(Crew {
+        let shared = Arc::new(PoolThreads {
             seen: Arc::clone(seen),
+            log: config.log,
             tasks,
-            limit,
+            limit: config.limits.request,
             threads: Mutex::default(),
             started: AtomicUsize::new(0),
             ended: AtomicBool::new(false),
         });
-        (0..threads.max(1)).try_for_each(|_| crew.start())?;
-        let watched = Arc::clone(&crew);
+        (0..config.threads.max(1)).try_for_each(|_| shared.start())?;
+        let watched = Arc::clone(&shared);
         Ok(Pool {
             watch: spawn("watch".into(), move || watched.watch())?,
             tasks: sender,
-            crew,
+            shared,
         })
     }
 
-    /// Has `task` done.
+    /// Runs `task` in a thread.
     pub fn run<T: Send + 'static>(
         &self,
-        task: impl FnOnce(&mut Reader<'_>) -> T + Send + 'static,
-    ) -> Later<T> {
-        self.run_with(Loan::default(), move |reader, _| task(reader))
+        task: impl FnOnce(&mut QuestionReader<'_>) -> T + Send + 'static,
+    ) -> PendingReply<T> {
+        self.run_with(Reserved::default(), move |reader, _| task(reader))
     }
 
-    /// Has `task` done, whose memory `loan` pays for; that is returned when the task is done or
-    /// given up.
+    /// Runs `task` in a thread with reserved memory, which is released after completion or
+    /// cancellation.
     pub fn run_with<T: Send + 'static>(
         &self,
-        loan: Loan,
-        task: impl FnOnce(&mut Reader<'_>, &Held) -> T + Send + 'static,
-    ) -> Later<T> {
+        reservation: Reserved,
+        task: impl FnOnce(&mut QuestionReader<'_>, &TaskMemory) -> T + Send + 'static,
+    ) -> PendingReply<T> {
         let (answer, later) = oneshot::channel();
         let answer = Arc::new(Mutex::new(Some(answer)));
-        let held = Held::new(loan);
+        let held = TaskMemory::new(reservation);
         let (given_up, released) = (Arc::clone(&answer), held.clone());
         let take = |answer: &Mutex<Option<_>>| {
             let mut answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
             answer.take()
         };
         let task = Task {
-            work: Box::new(move |reader: &mut Reader<'_>| {
+            work: Box::new(move |reader: &mut QuestionReader<'_>| {
                 let is_wanted = |answer: &oneshot::Sender<_>| !answer.is_closed();
                 let waits = answer.lock().unwrap_or_else(PoisonError::into_inner);
                 if !waits.as_ref().is_some_and(is_wanted) {
@@ -123,89 +125,84 @@ impl Pool {
                 }
             }),
         };
-        // If all threads were gone, there would be no answer, which the caller is told.
+        // If all threads have ended, the reply is an error.
         let _ = self.tasks.send(task);
-        Later(later)
+        PendingReply(later)
     }
 
-    /// Ends the threads. Those that read a document that takes too long end with the process.
+    /// Ends the threads. Threads with a slow document end with the process.
     pub fn end(self, deadline: Instant) {
-        let Pool { tasks, crew, watch } = self;
+        let Pool {
+            tasks,
+            shared,
+            watch,
+        } = self;
         drop(tasks);
-        crew.ended.store(true, Ordering::Relaxed);
+        shared.ended.store(true, Ordering::Relaxed);
         join(watch, deadline);
-        let threads = std::mem::take(&mut *crew.threads());
+        let threads = std::mem::take(&mut *shared.threads());
         for (_, thread) in threads {
             join(thread, deadline);
         }
     }
 }
 
-/// Waits for a thread until the deadline.
-pub fn join(thread: JoinHandle<()>, deadline: Instant) {
-    while !thread.is_finished() && Instant::now() < deadline {
-        sleep(LOOK / 10);
-    }
-    if thread.is_finished() {
-        let _ = thread.join();
-    }
-}
-
-fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
-    let thread = Builder::new().name(name).spawn(work);
-    thread.map_err(|cause| Error::new(ErrorKind::Memory, "cannot start threads").caused_by(cause))
-}
-
-impl Crew {
+impl PoolThreads {
     /// Starts a thread.
     fn start(self: &Arc<Self>) -> Result<()> {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
-        let desk = Arc::new(Desk::default());
-        let (crew, own) = (Arc::clone(self), Arc::clone(&desk));
-        let thread = spawn(format!("sketch-{number}"), move || crew.work(&own))?;
-        self.threads().push((desk, thread));
+        let current = Arc::new(CurrentTask::default());
+        let (shared, own) = (Arc::clone(self), Arc::clone(&current));
+        let thread = spawn(format!("sketch-{number}"), move || shared.work(&own))?;
+        self.threads().push((current, thread));
         Ok(())
     }
 
-    fn threads(&self) -> std::sync::MutexGuard<'_, Vec<(Arc<Desk>, JoinHandle<()>)>> {
+    fn threads(&self) -> std::sync::MutexGuard<'_, Vec<(Arc<CurrentTask>, JoinHandle<()>)>> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does tasks until there are no more, or until this thread was replaced.
-    fn work(&self, desk: &Desk) {
-        let mut reader = Reader::new(&self.seen, desk);
+    /// Runs tasks until there are no more, or until this thread is replaced.
+    fn work(&self, current: &CurrentTask) {
+        let mut reader = QuestionReader::new(&self.seen, self.log, current);
         for Task { work, give_up } in &self.tasks {
-            desk.begin(give_up);
-            // What a panic leaves behind is dropped, never looked at.
+            current.begin(give_up);
+            // After a panic, the state of the reader is not used again.
             if catch_unwind(AssertUnwindSafe(|| work(&mut reader))).is_err() {
-                reader = Reader::new(&self.seen, desk);
+                reader = QuestionReader::new(&self.seen, self.log, current);
             }
-            if desk.end() {
+            if current.end() {
                 return;
             }
         }
     }
 
-    /// Looks after threads that take long.
+    /// Replaces slow threads and cancels their documents.
     fn watch(self: &Arc<Self>) {
         while !self.ended.load(Ordering::Relaxed) {
             sleep(LOOK);
             let mut threads = self.threads();
             threads.retain(|(_, thread)| !thread.is_finished());
-            let desks: Vec<Arc<Desk>> = threads.iter().map(|(desk, _)| Arc::clone(desk)).collect();
+            let currents: Vec<Arc<CurrentTask>> = threads
+                .iter()
+                .map(|(current, _)| Arc::clone(current))
+                .collect();
             drop(threads);
-            let mut replaced = desks.iter().filter(|desk| desk.is_replaced()).count();
+            let mut replaced = currents
+                .iter()
+                .filter(|current| current.is_replaced())
+                .count();
             let mut are_stuck = true;
-            for desk in &desks {
-                let took = desk.took().unwrap_or_default();
+            for current in &currents {
+                let took = current.took().unwrap_or_default();
                 if took < SLOW {
-                    are_stuck &= desk.is_replaced();
+                    are_stuck &= current.is_replaced();
                     continue;
                 }
                 if took >= self.limit {
-                    desk.give_up(Problem::slow_document(self.limit));
+                    current.give_up(Problem::slow_document(self.limit));
                 }
-                desk.replace(|| {
+                current.replace(|| {
                     let starts = replaced < MOST_REPLACED && self.start().is_ok();
                     replaced += usize::from(starts);
                     are_stuck &= !starts;
@@ -220,13 +217,10 @@ impl Crew {
     }
 }
 
-impl<T> Later<T> {
-    /// The answer.
-    ///
-    /// # Errors
-    /// If the task panicked, was given up, or was refused.
+impl<T> PendingReply<T> {
+    /// Waits for the reply.
     pub async fn get(self) -> std::result::Result<T, Problem> {
-        let Later(later) = self;
+        let PendingReply(later) = self;
         later.await.unwrap_or_else(|_| Err(Problem::unanswered()))
     }
 }
@@ -234,14 +228,14 @@ impl<T> Later<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::trial::{Trial, run, until};
+    use crate::serve::test_service::{TestService, run, until};
     use std::sync::mpsc;
 
     /// A document that is read until the sender is dropped.
-    fn read_on(pool: &Pool, loan: Loan) -> (mpsc::Sender<()>, Later<()>) {
+    fn read_on(pool: &Pool, reservation: Reserved) -> (mpsc::Sender<()>, PendingReply<()>) {
         let (end, ended) = mpsc::channel::<()>();
-        let later = pool.run_with(loan, move |reader, _| {
-            reader.desk().document(|| {
+        let later = pool.run_with(reservation, move |reader, _| {
+            reader.task().document(|| {
                 let _ = ended.recv();
             });
         });
@@ -249,46 +243,47 @@ mod tests {
     }
 
     #[test]
-    fn documents_that_do_not_end_are_given_up_and_others_are_answered() {
+    fn endless_documents_are_cancelled_and_others_are_answered() {
         run(async {
-            let mut trial = Trial::new();
+            let mut trial = TestService::new();
             trial.limits.request = Duration::from_millis(1500);
             let service = trial.service();
             let (pool, memory) = (&service.pool, &service.memory);
             let mut ends = Vec::new();
             let mut laters = Vec::new();
             for _ in 0..5 {
-                let loan = memory.lend(1 << 20).await;
-                let (end, later) = read_on(pool, loan);
+                let reservation = memory.reserve(1 << 20).await;
+                let (end, later) = read_on(pool, reservation);
                 ends.push(end);
                 laters.push(later);
             }
-            // Two threads; each is replaced as often as it takes.
+            // Two threads; each is replaced as often as necessary.
             assert_eq!(pool.run(|_| 7).get().await.unwrap(), 7);
             for later in laters {
                 assert_eq!(later.get().await.unwrap_err().code(), "slow-document");
             }
-            assert_eq!(memory.lent(), 0);
+            assert_eq!(memory.reserved(), 0);
             drop(ends);
-            let threads = || pool.crew.threads().len();
+            let threads = || pool.shared.threads().len();
             until("as many threads as before", || threads() == 2).await;
         });
     }
 
     #[test]
-    fn when_too_many_documents_do_not_end_tasks_are_refused_until_they_do() {
+    fn tasks_are_refused_while_all_threads_read_endless_documents() {
         run(async {
-            let mut trial = Trial::new();
+            let mut trial = TestService::new();
             trial.limits.request = Duration::from_millis(100);
             let service = trial.service();
             let pool = &service.pool;
             let slow: Vec<_> = (0..MOST_REPLACED + 2)
-                .map(|_| read_on(pool, Loan::default()))
+                .map(|_| read_on(pool, Reserved::default()))
                 .collect();
             let is_stuck = || {
-                let threads = pool.crew.threads();
-                let slow = |desk: &Desk| desk.took().is_some_and(|took| took >= SLOW);
-                threads.len() == MOST_REPLACED + 2 && threads.iter().all(|(desk, _)| slow(desk))
+                let threads = pool.shared.threads();
+                let slow = |current: &CurrentTask| current.took().is_some_and(|took| took >= SLOW);
+                threads.len() == MOST_REPLACED + 2
+                    && threads.iter().all(|(current, _)| slow(current))
             };
             until("a pool that is stuck", is_stuck).await;
             assert_eq!(pool.run(|_| 7).get().await.unwrap_err().code(), "busy");

@@ -1,4 +1,4 @@
-//! What went wrong, as `application/problem+json` (RFC 9457).
+//! Errors of requests as `application/problem+json` (RFC 9457).
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +9,9 @@ use hyper::{HeaderMap, StatusCode};
 use serde::Serialize;
 use simtool::{Error, ErrorKind};
 
-/// The code of a document that no index takes.
+use super::log::Log;
+
+/// The code of a document that an index refuses.
 const BAD_DOCUMENT: &str = "bad-document";
 
 /// A request that failed.
@@ -18,10 +20,10 @@ pub struct Problem {
     #[serde(serialize_with = "number")]
     status: StatusCode,
     title: &'static str,
-    /// What programs tell it by.
+    /// Identifies the problem for programs.
     code: &'static str,
     detail: String,
-    /// The line of a batch.
+    /// The number of the line in a batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
 }
@@ -41,7 +43,7 @@ impl Problem {
         }
     }
 
-    /// A request that says something else than it has to.
+    /// An invalid request.
     pub fn bad(code: &'static str, detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, code, detail)
     }
@@ -56,7 +58,7 @@ impl Problem {
     }
 
     pub fn unknown_route() -> Problem {
-        let detail = "there is nothing here: /openapi.json lists what there is";
+        let detail = "unknown route: /openapi.json lists the routes";
         Problem::new(StatusCode::NOT_FOUND, "unknown-route", detail)
     }
 
@@ -66,7 +68,7 @@ impl Problem {
     }
 
     pub fn wrong_method() -> Problem {
-        let detail = "this route has no such method: the header Allow lists those it has";
+        let detail = "this route does not allow the method: the header Allow lists its methods";
         Problem::new(StatusCode::METHOD_NOT_ALLOWED, "wrong-method", detail)
     }
 
@@ -76,11 +78,11 @@ impl Problem {
     }
 
     pub fn late() -> Problem {
-        let detail = "there was no answer in time; what was to be changed may have been changed";
+        let detail = "there was no answer in time; a requested change may have been made";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "late", detail)
     }
 
-    /// A document that takes too long.
+    /// Reading a document takes too long.
     pub fn slow_document(limit: Duration) -> Problem {
         let detail = format!(
             "no text could be made of this document in {} seconds: send less of it, or its text \
@@ -92,58 +94,75 @@ impl Problem {
 
     /// All threads work on documents that take too long.
     pub fn overloaded() -> Problem {
-        let detail = "too many documents that take long: come back in a second";
+        let detail = "too many slow documents: retry in a second";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
     }
 
     pub fn large(most: usize) -> Problem {
-        Problem::too_long(format!("at most {most} bytes are taken"))
+        Problem::too_long(format!("at most {most} bytes are accepted"))
     }
 
-    /// Something is longer than it may be.
+    /// Something exceeds its limit.
     pub fn too_long(detail: String) -> Problem {
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
     }
 
     pub fn busy() -> Problem {
-        let detail = "too many requests at once: come back in a second";
+        let detail = "too many requests at once: retry in a second";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
     }
 
-    /// Too many requests that may take long.
+    /// There are too many requests that may take long.
     pub fn crowded() -> Problem {
-        let detail = "too many additions, removals, batches and copies at once: come back in a \
-                      second";
+        let detail = "too many additions, removals, batches and copies at once: retry in a second";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
     }
 
-    /// A service that makes no copies.
+    /// The service has no directory for copies.
     pub fn no_copies() -> Problem {
         let detail = "this service makes no copies: start it with --copies DIR";
         Problem::new(StatusCode::NOT_FOUND, "no-copies", detail)
     }
 
     pub fn copy_exists() -> Problem {
-        let detail = "there is something of this name: choose another one";
+        let detail = "a file or directory has this name: choose another one";
         Problem::new(StatusCode::CONFLICT, "copy-exists", detail)
     }
 
     pub fn copying() -> Problem {
-        let detail = "another copy is being made: come back when it is done";
+        let detail = "another copy is being made: retry when it is complete";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
     }
 
-    /// A copy that could not be made; the index is as it was. The paths of this machine are not
-    /// for callers: the log of the service has them.
-    pub fn of_a_copy(error: &Error) -> Problem {
-        let why = error.cause().map(|cause| format!(" ({})", cause.kind()));
-        let detail = format!(
-            "no copy was made{}: standard error of the service says where",
-            why.unwrap_or_default()
-        );
-        match Problem::from(error) {
-            problem if problem.status == StatusCode::BAD_REQUEST => Problem::broken(detail),
-            problem => Problem { detail, ..problem },
+    /// A change or a query that failed, perhaps because of its document.
+    pub fn of(log: Log, operation: &str, error: &Error) -> Problem {
+        match error.kind() {
+            ErrorKind::Parameter => Problem::bad(BAD_DOCUMENT, error.to_string()),
+            _ => Problem::failed(log, operation, "nothing was changed", error),
+        }
+    }
+
+    /// An operation failed, with `outcome`. Clients do not see paths of this machine, which are on
+    /// standard error.
+    pub fn failed(log: Log, operation: &str, outcome: &str, error: &Error) -> Problem {
+        log.failed(operation, error);
+        let full = |kind: &io::ErrorKind| {
+            let kinds = [
+                io::ErrorKind::StorageFull,
+                io::ErrorKind::QuotaExceeded,
+                io::ErrorKind::FileTooLarge,
+            ];
+            kinds.contains(kind)
+        };
+        let is_write = error.kind() == ErrorKind::Write;
+        let kind = error.cause().map(io::Error::kind);
+        let why = kind.map_or(String::new(), |kind| format!(" ({kind})"));
+        let detail = format!("{outcome}{why}: standard error of the service says where");
+        let refused = |code| Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, &*detail);
+        match kind {
+            Some(io::ErrorKind::ReadOnlyFilesystem) if is_write => refused("disk-read-only"),
+            kind if is_write && kind.as_ref().is_none_or(full) => refused("disk-full"),
+            _ => Problem::broken(detail),
         }
     }
 
@@ -155,24 +174,23 @@ impl Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
     }
 
-    /// Whether it is about a document alone, and not about all that were added with it.
+    /// Whether it concerns one document only, and not the others of the same commit.
     pub fn is_of_a_document(&self) -> bool {
         self.code == BAD_DOCUMENT
     }
 
-    /// What programs tell it by.
     #[cfg(test)]
     pub fn code(&self) -> &'static str {
         self.code
     }
 
-    /// The same, of a line of a batch.
+    /// The same with the number of a line.
     pub fn at_line(self, line: u64) -> Problem {
         let line = Some(line);
         Problem { line, ..self }
     }
 
-    /// Appends it as a line.
+    /// Appends it as a line of JSON.
     pub fn write(&self, out: &mut Vec<u8>) {
         // Writing to memory cannot fail.
         let _ = serde_json::to_writer(&mut *out, self);
@@ -180,34 +198,7 @@ impl Problem {
     }
 }
 
-impl From<&Error> for Problem {
-    fn from(error: &Error) -> Problem {
-        let full = |cause: &io::Error| {
-            let kinds = [
-                io::ErrorKind::StorageFull,
-                io::ErrorKind::QuotaExceeded,
-                io::ErrorKind::FileTooLarge,
-            ];
-            kinds.contains(&cause.kind())
-        };
-        let is_write = error.kind() == ErrorKind::Write;
-        let kind = error.cause().map(io::Error::kind);
-        let refused = |code| {
-            let detail = format!("nothing was changed: {error}");
-            Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, detail)
-        };
-        match error.kind() {
-            ErrorKind::Parameter => Problem::bad(BAD_DOCUMENT, error.to_string()),
-            _ if is_write && kind == Some(io::ErrorKind::ReadOnlyFilesystem) => {
-                refused("disk-read-only")
-            }
-            _ if is_write && error.cause().is_none_or(full) => refused("disk-full"),
-            _ => Problem::broken(error.to_string()),
-        }
-    }
-}
-
-/// An index that is open for reading only.
+/// The index is open for reading only.
 pub fn read_only() -> Problem {
     let detail = "the index is open for reading only";
     Problem::new(StatusCode::FORBIDDEN, "read-only", detail)
@@ -228,7 +219,7 @@ impl IntoResponse for Problem {
         let mut body = Vec::new();
         self.write(&mut body);
         let mut response = (self.status, headers, body).into_response();
-        // Whoever sends too much is still sending.
+        // The client may still be sending.
         if self.code == "too-large" {
             let close = hyper::header::HeaderValue::from_static("close");
             response
@@ -236,5 +227,42 @@ impl IntoResponse for Problem {
                 .insert(hyper::header::CONNECTION, close);
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_failure_names_a_path_to_callers() {
+        for (kind, cause, code) in [
+            (ErrorKind::Write, io::ErrorKind::StorageFull, "disk-full"),
+            (
+                ErrorKind::Write,
+                io::ErrorKind::ReadOnlyFilesystem,
+                "disk-read-only",
+            ),
+            (
+                ErrorKind::Write,
+                io::ErrorKind::PermissionDenied,
+                "internal",
+            ),
+            (ErrorKind::Read, io::ErrorKind::StorageFull, "internal"),
+        ] {
+            let error = Error::new(kind, "is in the way")
+                .in_file("/srv/seen/recent.redb")
+                .caused_by(cause.into());
+            let problem = Problem::of(Log::Quiet, "add", &error);
+            assert_eq!(problem.code, code);
+            assert!(problem.detail.starts_with("nothing was changed ("));
+            assert!(!problem.detail.contains("/srv"), "{}", problem.detail);
+        }
+        let error = Error::new(ErrorKind::Parameter, "an id of 0 bytes");
+        let problem = Problem::of(Log::Quiet, "add", &error);
+        assert_eq!(
+            (problem.code, &*problem.detail),
+            (BAD_DOCUMENT, "an id of 0 bytes")
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! HTTPS.
+//! TLS for HTTPS.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,10 +10,7 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// What takes connections with a certificate and its key, both PEM.
-///
-/// # Errors
-/// [`ErrorKind::Parameter`] if a file cannot be read or is something else.
+/// An acceptor with a certificate and its key, both PEM.
 pub fn acceptor((certificate, key): &(PathBuf, PathBuf)) -> Result<TlsAcceptor> {
     let wrong = |file: &Path, cause: String| {
         Error::new(ErrorKind::Parameter, format!("cannot be used: {cause}")).in_file(file)

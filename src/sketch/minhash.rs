@@ -113,7 +113,7 @@ impl MinHashSettings {
 }
 
 /// `count` pseudo-random permutations, the same on every machine.
-pub(super) fn permutations(count: usize, level: Level) -> Permutations {
+pub(crate) fn permutations(count: usize, level: Level) -> Permutations {
     let random = |number: usize, seed| xxh3_64_with_seed(&(number as u64).to_le_bytes(), seed);
     let parameters = (0..count).map(|number| {
         (
@@ -125,7 +125,7 @@ pub(super) fn permutations(count: usize, level: Level) -> Permutations {
 }
 
 /// The minima of the shingles of a document under each of the permutations.
-pub(super) fn minima<'a>(
+pub(crate) fn minima<'a>(
     permutations: &Permutations,
     words: &[u64],
     shingle: usize,

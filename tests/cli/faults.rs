@@ -91,7 +91,7 @@ fn interruption_leaves_the_old_result_and_no_temporary_file() {
         assert_eq!(text(&stdout), "");
         assert_eq!(
             text(&stderr),
-            "simtool: interrupted: result.txt is as it was\n"
+            "simtool: interrupted: result.txt has not changed\n"
         );
         assert_old_result_and_nothing_else(&place);
     }
@@ -240,4 +240,25 @@ fn limit_on_file_sizes_is_reported() {
     let assert = command.assert().code(2).stdout("");
     assert_message(&assert, &["result.txt: cannot be written", "ulimit -f"]);
     assert_old_result_and_nothing_else(&place);
+}
+
+#[test]
+fn a_signal_is_heard_where_others_are_ignored() {
+    // As a shell starts commands in the background, and as nohup does.
+    for ignored in ["INT", "HUP", "INT,QUIT"] {
+        let ignored = &format!("--ignore-signal={ignored}");
+        let place = busy_place();
+        let mut run = std::process::Command::new("env")
+            .args(["--default-signal=INT,HUP,TERM", ignored, SIMTOOL])
+            .args(["100", "16", "--samples", "-"])
+            .current_dir(place.path(""))
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_for_unnamed_file(&run, &place.path(""));
+        signal(&run, "TERM");
+        assert_eq!(run.wait().unwrap().code(), Some(130), "{ignored}");
+        assert_old_result_and_nothing_else(&place);
+    }
 }

@@ -171,11 +171,13 @@ fn records_that_are_not_utf_8_are_told_by_every_command() {
     let place = Workplace::empty();
     let ordinary = "{\"id\": \"1\", \"text\": \"the first of some lines\"}\n";
     let french = "{\"id\": \"2\", \"text\": \"la premi\u{e8}re de quelques lignes\"}\n";
-    let latin = WINDOWS_1252.encode(french).0.into_owned();
-    place.write(
-        "latin.jsonl",
-        [ordinary.as_bytes(), &latin, &latin].concat(),
-    );
+    let again = french.replace("\"2\"", "\"3\"");
+    let latin = WINDOWS_1252
+        .encode(&format!("{french}{again}"))
+        .0
+        .into_owned();
+    place.write("latin.jsonl", [ordinary.as_bytes(), &latin].concat());
+    place.write("pairs.tsv", "a\tb\tlabel\n1\t2\tunrelated\n2\t3\tsame\n");
     place.write("utf8.jsonl", ordinary);
     let first = format!("(the first: at byte {} of latin.jsonl)", ordinary.len());
     for line in [
@@ -183,6 +185,8 @@ fn records_that_are_not_utf_8_are_told_by_every_command() {
         "dedup utf8.jsonl --against latin.jsonl -o two",
         "match --articles latin.jsonl --samples utf8.jsonl -o matches",
         "match --articles utf8.jsonl --samples latin.jsonl -o matches",
+        "evaluate latin.jsonl --pairs pairs.tsv --closed-world",
+        "tune latin.jsonl --pairs pairs.tsv --closed-world --precision 0.5",
         #[cfg(feature = "index")]
         "index build ix latin.jsonl",
         #[cfg(feature = "index")]
@@ -247,10 +251,10 @@ fn what_is_not_read_is_said_and_nothing_is_made() {
             "remote inputs (https://) are not supported: download",
         ),
         ("s3://bucket/x.jsonl", "aws s3 cp"),
-        ("a.jsonl --format parquet", "is no Parquet file"),
-        ("a.jsonl --format warc", "is no warc file"),
-        ("a.csv --format jsonl", "is no jsonl file"),
-        ("a.jsonl --include [", "--include: no pattern"),
+        ("a.jsonl --format parquet", "is not a Parquet file"),
+        ("a.jsonl --format warc", "and not of the format warc"),
+        ("a.csv --format jsonl", "and not of the format jsonl"),
+        ("a.jsonl --include [", "--include: not a pattern"),
     ] {
         place.refuse(&format!("dedup {arguments} -o out"), &[words]);
     }
@@ -281,6 +285,7 @@ fn a_directory_of_data_gives_its_data_files() {
     place.write("data/README.md", "# About this data");
     place.write("data/logo.png", b"\x89PNG\r\n\x1a\n\0\0\0\0");
     place.write("data/.gitattributes", "*.parquet lfs");
+    place.write("data/array.json", "[\"one text\", \"another\"]\n");
     let output = place.run("dedup data -o out").success();
     let message = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
     assert!(
@@ -288,6 +293,10 @@ fn a_directory_of_data_gives_its_data_files() {
         "{message}"
     );
     assert!(message.starts_with("simtool: not read: "), "{message}");
+    assert!(
+        message.contains("array.json (a JSON array, not JSON Lines (convert it with jq -c '.[]'"),
+        "{message}"
+    );
     assert_eq!(dedup(&place, "data"), (1, 1));
     assert_eq!(
         dedup(&place, "data --include *.md --include *.jsonl"),
@@ -295,7 +304,105 @@ fn a_directory_of_data_gives_its_data_files() {
     );
     assert_eq!(dedup(&place, "data --exclude *.jsonl"), (1, 1));
     assert_eq!(
-        dedup(&place, "data --format whole-file --exclude *.png"),
+        dedup(
+            &place,
+            "data --format whole-file --exclude *.png --exclude *.json"
+        ),
         (2, 2)
+    );
+}
+
+#[test]
+fn a_pattern_that_no_file_matches_is_told() {
+    let place = Workplace::empty();
+    let lines = "{\"id\": \"1\", \"text\": \"a text\"}\n{\"id\": \"2\", \"text\": \"b\"}\n";
+    for directory in ["data", "data/old", "more"] {
+        fs::create_dir(place.path(directory)).unwrap();
+        place.write(&format!("{directory}/a.jsonl"), lines);
+    }
+    place.write("more/b.jsonl", lines);
+    place.write("pairs.tsv", "a\tb\tlabel\n1\t2\tunrelated\n");
+    let patterns = "--include ./data/*.jsonl --include *.jsnl --exclude b.jsonl --exclude old/ \
+                    --exclude nosuch";
+    let expected = [
+        "warning: --include *.jsnl: matches no file of a directory or pattern",
+        "warning: --exclude nosuch: matches no file",
+    ];
+    for line in [
+        "dedup data -o out",
+        // A finished run says it again.
+        "dedup data -o out",
+        "match --articles data --samples data -o matches",
+        "evaluate data --pairs pairs.tsv --closed-world",
+        "explain 1 2 --in data",
+        #[cfg(feature = "index")]
+        "index build ix data",
+        #[cfg(feature = "index")]
+        "index query ix data -o answers",
+        #[cfg(feature = "index")]
+        "index add ix data",
+    ] {
+        let run = place.run(&format!("{line} {patterns}")).success();
+        let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        for line in expected {
+            assert!(said.contains(line), "{line}: {said}");
+        }
+        // That of b.jsonl matches nothing in these directories either.
+        assert_eq!(said.matches("warning: ").count(), 3, "{line}: {said}");
+    }
+    // It is enough if a pattern matches in one of two groups of inputs.
+    let line = "match --articles data --samples more -o matches --exclude b.jsonl --exclude old/";
+    let run = place.run(line).success();
+    let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(!said.contains("warning"), "{said}");
+    let line = "dedup data --against more -o two --exclude b.jsonl --exclude old/";
+    let run = place.run(line).success();
+    let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(!said.contains("warning"), "{said}");
+}
+
+#[test]
+fn every_command_says_which_field_may_hold_the_text() {
+    let place = Workplace::empty();
+    let line = |id: u32| format!("{{\"id\": \"{id}\", \"raw_content\": \"a text\"}}\n");
+    place.write("a.jsonl", line(1) + &line(2));
+    place.write("text.jsonl", "{\"id\": \"1\", \"text\": \"a text\"}\n");
+    place.write("pairs.tsv", "a\tb\tlabel\n1\t2\tunrelated\n");
+    #[cfg(feature = "index")]
+    place.run("index build ix text.jsonl").success();
+    place
+        .run("dedup a.jsonl -o listed --text-field raw_content")
+        .success();
+    for line in [
+        "dedup a.jsonl -o out",
+        "match --articles text.jsonl --samples a.jsonl -o matches",
+        "evaluate a.jsonl --pairs pairs.tsv",
+        "tune a.jsonl --planted",
+        "explain 1 2 --in a.jsonl",
+        "explain a.jsonl:0 text.jsonl",
+        "explain --pair listed/duplicates.jsonl --id 2",
+        #[cfg(feature = "index")]
+        "index build new a.jsonl",
+        #[cfg(feature = "index")]
+        "index add ix a.jsonl",
+        #[cfg(feature = "index")]
+        "index query ix a.jsonl -o answers",
+    ] {
+        let message = "a.jsonl: --text-field \"text\": no document has it; the first one has id, \
+                       raw_content (try --text-field raw_content)";
+        place.refuse(line, &[message]);
+    }
+}
+
+#[test]
+fn a_short_table_is_known_without_a_name() {
+    let place = Workplace::empty();
+    let mut command = place.command(crate::workplace::SIMTOOL);
+    command.args(["dedup", "-", "-o", "out"]);
+    let run = command.write_stdin("id,text\n1,a text\n").assert().code(2);
+    let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(
+        said.contains("is a CSV table, which is not supported"),
+        "{said}"
     );
 }

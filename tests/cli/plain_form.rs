@@ -90,3 +90,21 @@ fn distance_is_any_up_to_the_number_of_bits() {
         &["--distance 17", "at most M, which is 16"],
     );
 }
+
+#[test]
+fn a_text_with_hardly_any_ascii_letters_is_warned_of_and_searched_as_it_is() {
+    let place = Workplace::example();
+    let articles = place.read("article.txt");
+    let wide: Vec<u8> = articles.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    place.write("wide.txt", wide);
+    place.write("russian.txt", "a\nПоиск почти одинаковых текстов\x0c");
+    let line = "100 16 --articles article.txt wide.txt russian.txt --output all.txt";
+    let run = place.run(line).success();
+    let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 2, "{said}");
+    assert!(lines[0].starts_with("simtool: warning: wide.txt: looks like UTF-16LE"));
+    assert!(lines[0].contains("iconv -f UTF-16LE -t UTF-8"), "{said}");
+    assert!(lines[1].starts_with("simtool: warning: russian.txt: begins with characters"));
+    place.run(&format!("{line} --quiet")).success().stderr("");
+}

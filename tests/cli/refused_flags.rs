@@ -25,6 +25,18 @@ fn numbers_out_of_range() {
 }
 
 #[test]
+fn a_missing_truth_is_named_in_all_its_forms() {
+    for command in ["evaluate", "tune"] {
+        let line = format!("{command} a.jsonl");
+        refuse(&line, &["--pairs <FILE>", "--clusters <FILE>", "--planted"]);
+        refuse(
+            &format!("{line} --pairs a --clusters b"),
+            &["cannot be used with"],
+        );
+    }
+}
+
+#[test]
 fn options_out_of_range() {
     for (line, message) in [
         (
@@ -70,6 +82,13 @@ fn options_out_of_range() {
 fn memory_too_small_for_the_threads() {
     let parts = ["--memory 20M: 8 threads need at least ", "fewer --threads"];
     refuse("1000 16 --threads 8 --memory 20M", &parts);
+    let parts = [
+        "--memory 20M: with --threads 8 and --max-document ",
+        "M with one thread)",
+    ];
+    let place = Workplace::empty();
+    place.write("a.txt", "words");
+    place.refuse("dedup a.txt -o out --threads 8 --memory 20M", &parts);
 }
 
 #[test]
@@ -117,7 +136,7 @@ fn flags_without_effect_on_the_method() {
         ),
         (
             "dedup a.jsonl -o out --method exact --cluster components",
-            "--cluster has no effect with --method exact: documents go if they are equal",
+            "--cluster has no effect with --method exact: it drops equal documents only",
         ),
         (
             "dedup a.jsonl -o out --method normalized --cluster star",

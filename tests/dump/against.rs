@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 use simtool::ErrorKind;
 use simtool::dedup::keep::Policy;
-use simtool::run::Progress;
-use simtool::run::dedup::{ClusterRule, Job};
+use simtool::engine::Progress;
+use simtool::jobs::dedup::{ClusterRule, Job};
 use simtool::sketch::registry::Spec;
 
 use crate::documents::{Text, documents};

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use simtool::corpus::discover;
+use simtool::engine::Progress;
+use simtool::jobs::dedup::{Against, Invocation, Job, KnownDocuments, Nearest, WriteMode};
 use simtool::kernel::Level;
-use simtool::run::Progress;
-use simtool::run::dedup::{Against, Job, KnownDocuments, Nearest, Place, WriteMode};
 use simtool::sketch::Method;
 use simtool::{ErrorKind, Result};
 
@@ -166,7 +166,7 @@ fn a_run_against_known_documents_goes_on_only_if_they_are_the_same() {
     let out = tempfile::tempdir().unwrap();
     let sources = discover(&[path], &[], &job().reading).unwrap();
     let go_on = |known: &Changing, progress: &Progress| {
-        let place = Place {
+        let place = Invocation {
             against: Against::Known(known),
             sources: &sources,
             left_out: &[],

@@ -4,7 +4,7 @@ use std::fs;
 use std::slice::from_ref;
 
 use serde_json::{Value, json};
-use simtool::run::dedup::WriteMode;
+use simtool::jobs::dedup::WriteMode;
 
 use crate::setup::{Packed, file, job, written};
 

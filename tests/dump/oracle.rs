@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use simtool::jobs::dedup::Job;
 use simtool::kernel::Level;
-use simtool::run::dedup::Job;
 use simtool::text::Tokenizer;
 use xxhash_rust::xxh3::xxh3_64;
 

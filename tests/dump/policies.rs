@@ -9,8 +9,8 @@ use serde_json::Value;
 use simtool::ErrorKind;
 use simtool::corpus::Format;
 use simtool::dedup::keep::Policy;
-use simtool::run::Progress;
-use simtool::run::dedup::{ClusterRule, Job, WriteMode};
+use simtool::engine::Progress;
+use simtool::jobs::dedup::{ClusterRule, Job, WriteMode};
 
 use crate::documents::{Random, Text, documents};
 use crate::oracle;

@@ -1,6 +1,6 @@
 //! Requests and metadata go with the response that they belong to, and nothing else does.
 
-use simtool::run::dedup::{SkippedRecords, WriteMode};
+use simtool::jobs::dedup::{SkippedRecords, WriteMode};
 
 use crate::setup::{Packed, file, job, lines, written};
 

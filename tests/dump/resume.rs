@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use simtool::corpus::{Source, discover};
+use simtool::engine::Progress;
 use simtool::io::{Faults, Operation};
-use simtool::run::Progress;
-use simtool::run::dedup::{Against, Begun, Job, PairForms, Place, Summary, WriteMode};
+use simtool::jobs::dedup::{Against, BeginOutcome, Invocation, Job, PairForms, Summary, WriteMode};
 use simtool::sketch::registry::Spec;
 use simtool::{ErrorKind, Result};
 
@@ -66,8 +66,8 @@ impl Case {
         Path::new("annotated").join(input.strip_prefix("/").unwrap())
     }
 
-    fn place<'a>(&'a self, out: &'a Path, restart: bool) -> Place<'a> {
-        Place {
+    fn place<'a>(&'a self, out: &'a Path, restart: bool) -> Invocation<'a> {
+        Invocation {
             against: Against::Itself,
             sources: &self.sources,
             left_out: &[],
@@ -82,8 +82,8 @@ impl Case {
         let resources = resources(2, self.inputs.path());
         let place = self.place(out, restart);
         match self.job.begin_with_faults(&place, &resources, faults)? {
-            Begun::Complete(summary) => Ok((*summary, true)),
-            Begun::Unfinished(run) => Ok((run.run(&Progress::new())?, false)),
+            BeginOutcome::Complete(summary) => Ok((*summary, true)),
+            BeginOutcome::Unfinished(run) => Ok((run.run(&Progress::new())?, false)),
         }
     }
 
@@ -213,16 +213,13 @@ fn take_away(planted: &[PathBuf], what: &str) {
     }
 }
 
-#[test]
-fn killed_at_any_change_it_goes_on_to_the_same_bytes_and_touches_nothing_of_others() {
-    let case = Case::usual();
-    let expected = case.expected();
-    let place = tempfile::tempdir().unwrap();
-    let out = place.path().join("out");
-    // What a process would leave that is killed just before each change.
+/// Runs a job into `place/out`, and keeps in `place` what a process would leave that is killed just
+/// before each change: directories 0, 1, ... Returns their number.
+fn run_with_snapshots(case: &Case, place: &Path) -> usize {
+    let out = place.join("out");
     let count = Arc::new(Mutex::new(0));
     let faults = {
-        let (count, out, place) = (Arc::clone(&count), out.clone(), place.path().to_owned());
+        let (count, out, place) = (Arc::clone(&count), out.clone(), place.to_owned());
         Faults::decided_by(move |_, _| {
             let mut count = count.lock().unwrap();
             snapshot(&out, &place.join(format!("{count}")));
@@ -231,8 +228,17 @@ fn killed_at_any_change_it_goes_on_to_the_same_bytes_and_touches_nothing_of_othe
         })
     };
     case.run(&out, false, &faults).unwrap();
+    *count.lock().unwrap()
+}
+
+#[test]
+fn killed_at_any_change_it_goes_on_to_the_same_bytes_and_touches_nothing_of_others() {
+    let case = Case::usual();
+    let expected = case.expected();
+    let place = tempfile::tempdir().unwrap();
+    let out = place.path().join("out");
+    let count = run_with_snapshots(&case, place.path());
     assert_eq!(contents(&out), expected);
-    let count = *count.lock().unwrap();
     assert!(count > 60, "{count} changes");
 
     let (mut complete, mut continued) = (0, 0);
@@ -285,7 +291,7 @@ fn what_is_written_is_not_written_again() {
     let links = |file: &fs::File| file.metadata().unwrap().nlink();
     let resources = resources(1, case.inputs.path());
     let place = case.place(out.path(), false);
-    let Begun::Unfinished(run) = case.job.begin(&place, &resources).unwrap() else {
+    let BeginOutcome::Unfinished(run) = case.job.begin(&place, &resources).unwrap() else {
         panic!("complete");
     };
     assert_eq!(
@@ -312,20 +318,7 @@ fn a_file_of_the_user_with_the_name_of_an_output_is_never_replaced() {
     let expected = case.expected();
     let names = names(&case);
     let place = tempfile::tempdir().unwrap();
-    let out = place.path().join("out");
-    // What a process would leave that is killed just before each change.
-    let count = Arc::new(Mutex::new(0));
-    let faults = {
-        let (count, out, place) = (Arc::clone(&count), out.clone(), place.path().to_owned());
-        Faults::decided_by(move |_, _| {
-            let mut count = count.lock().unwrap();
-            snapshot(&out, &place.join(format!("{count}")));
-            *count += 1;
-            Ok(())
-        })
-    };
-    case.run(&out, false, &faults).unwrap();
-    let count = *count.lock().unwrap();
+    let count = run_with_snapshots(&case, place.path());
     let (mut refused, none) = (0, Faults::default());
     for number in 0..count {
         let left = place.path().join(format!("{number}"));
@@ -333,7 +326,7 @@ fn a_file_of_the_user_with_the_name_of_an_output_is_never_replaced() {
             continue;
         }
         // In turn, each of them, whether an output is there or not.
-        let name = &names[number as usize % names.len()];
+        let name = &names[number % names.len()];
         let path = left.join(name);
         let saved = place.path().join("saved");
         let was_there = fs::rename(&path, &saved).is_ok();

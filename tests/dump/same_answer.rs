@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use simtool::run::dedup::Job;
+use simtool::jobs::dedup::Job;
 use simtool::sketch::registry::Spec;
 
 use crate::documents::{Text, documents};

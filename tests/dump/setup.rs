@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use simtool::corpus::{Reading, discover};
 use simtool::dedup::keep::Policy;
-use simtool::kernel::Level;
-use simtool::run::dedup::{
-    Against, ClusterRule, DumpSettings, Job, PairForms, Place, Summary, Verification, WriteMode,
-    least_memory_bytes,
+use simtool::engine::{Progress, Resources};
+use simtool::jobs::dedup::{
+    Against, ClusterRule, DumpSettings, Invocation, Job, PairForms, Summary, Verification,
+    WriteMode, least_memory_bytes,
 };
-use simtool::run::{Progress, Resources};
+use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, builtin_stop_words};
 use simtool::{Error, Result};
@@ -115,7 +115,7 @@ pub fn run(
         [] => Vec::new(),
         _ => discover(against, &[], &job.reading)?,
     };
-    let place = Place {
+    let place = Invocation {
         against: match &references[..] {
             [] => Against::Itself,
             documents => Against::Documents(documents),

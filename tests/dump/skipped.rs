@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 use simtool::corpus::Format;
-use simtool::run::dedup::{Job, SkippedRecords, WriteMode};
+use simtool::jobs::dedup::{Job, SkippedRecords, WriteMode};
 
 use crate::setup::{Packed, file, job, written};
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use simtool::ErrorKind;
 use simtool::dedup::keep::Policy;
-use simtool::run::Progress;
-use simtool::run::dedup::Job;
+use simtool::engine::Progress;
+use simtool::jobs::dedup::Job;
 
 use crate::documents::documents;
 use crate::setup::{Form, check, job, refusal, resources, run, write};
@@ -31,7 +31,7 @@ fn warned(job: &Job, inputs: &[PathBuf]) -> Vec<(String, u64)> {
         json!({"setting": warning.setting, "documents": warning.documents, "message": warning.message})
     });
     assert_eq!(text["warnings"], messages.collect::<Value>());
-    let told = |warning: &simtool::run::dedup::Warning| {
+    let told = |warning: &simtool::jobs::dedup::Warning| {
         assert!(warning.message.len() > 20);
         (warning.setting.to_owned(), warning.documents)
     };
@@ -55,8 +55,10 @@ fn settings_that_no_document_has_are_warned_of() {
         .collect();
     let bare = lines(directory.path(), "bare.jsonl", &bare);
     type Change = fn(&mut Job);
-    let settings: [(&str, Change); 6] = [
+    let settings: [(&str, Change); 8] = [
         ("id_field", |job| job.reading.id_field = "nosuch".into()),
+        ("url_field", |job| job.reading.url_field = "nosuch".into()),
+        ("date_field", |job| job.reading.date_field = "nosuch".into()),
         ("keep", |job| {
             job.keep = Policy::Field("nosuch".into());
             job.reading.keep_field = Some("nosuch".into());
@@ -82,6 +84,36 @@ fn settings_that_no_document_has_are_warned_of() {
     }
     let empty = lines(directory.path(), "empty.jsonl", &[]);
     assert_eq!(warned(&job(), &[empty]), [("inputs".to_owned(), 0)]);
+}
+
+#[test]
+fn fields_are_looked_for_only_in_formats_that_have_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let pages = directory.path().join("pages");
+    write(&pages, Form::Pages, &documents(1, 10));
+    let archive = directory.path().join("a.warc");
+    let body = "a page that an archive holds";
+    let record = format!(
+        "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <urn:a>\r\n\
+         WARC-Target-URI: http://a.example/\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n\
+         Content-Length: {}\r\n\r\n{body}\r\n\r\n",
+        body.len()
+    );
+    fs::write(&archive, record).unwrap();
+    let mut job = job();
+    let reading = &mut job.reading;
+    for field in [
+        &mut reading.id_field,
+        &mut reading.url_field,
+        &mut reading.date_field,
+    ] {
+        *field = "nosuch".into();
+    }
+    let others = [pages, archive];
+    assert_eq!(warned(&job, &others), []);
+    let bare = lines(directory.path(), "bare.jsonl", &[json!({"text": "a"})]);
+    let expected = ["id_field", "url_field", "date_field"].map(|name| (name.to_owned(), 1));
+    assert_eq!(warned(&job, &[&others[..], &[bare]].concat()), expected);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::slice::from_ref;
 use serde_json::json;
 use simtool::ErrorKind;
 use simtool::corpus::Format;
-use simtool::run::Progress;
-use simtool::run::dedup::WriteMode;
+use simtool::engine::Progress;
+use simtool::jobs::dedup::WriteMode;
 
 use crate::setup::{Packed, file, job, refusal, resources, run, written};
 

@@ -1,5 +1,5 @@
-//! `simtool dedup --against INDEX`: with `--against-only`, what goes is what `index query` has a
-//! match for.
+//! `simtool dedup --against INDEX`: with `--against-only`, it drops the documents for which `index
+//! query` has a match.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ fn dump() -> String {
 }
 
 #[test]
-fn what_goes_is_what_a_query_has_a_match_for() {
+fn dropped_documents_are_those_with_a_match_of_a_query() {
     let place = Place::new();
     place.write("old.jsonl", corpus());
     place.write("new.jsonl", dump());
@@ -124,7 +124,7 @@ fn ids(pairs: &[Value]) -> Vec<[&Value; 2]> {
 }
 
 #[test]
-fn those_that_repeat_one_known_document_are_one_cluster() {
+fn documents_that_repeat_a_known_document_are_one_cluster() {
     let place = Place::new();
     place.write("old.jsonl", corpus());
     place.write("new.jsonl", dump());
@@ -164,7 +164,7 @@ fn those_that_repeat_one_known_document_are_one_cluster() {
     // It says what it can.
     place.refuse(
         "explain --pair out/duplicates.jsonl --id a3",
-        &["a3", "index, which keeps no texts"],
+        &["a3", "index, which stores no texts"],
     );
     let again = place.run(command).code(3);
     let message = String::from_utf8_lossy(&again.get_output().stderr).into_owned();
@@ -177,7 +177,7 @@ fn those_that_repeat_one_known_document_are_one_cluster() {
 }
 
 #[test]
-fn what_an_index_cannot_do_is_refused() {
+fn unsuitable_indexes_are_refused() {
     let place = Place::new();
     place.write("old.jsonl", corpus());
     place.write("new.jsonl", dump());
@@ -192,7 +192,7 @@ fn what_an_index_cannot_do_is_refused() {
         ("--html visible", ["html main", "not visible"]),
         (
             "--against-only --similarity 0.7",
-            ["--similarity", "keeps no texts"],
+            ["--similarity", "stores no texts"],
         ),
         ("--drop-all", ["--drop-all", "--against"]),
         ("--keep-per site", ["every site", "index"]),

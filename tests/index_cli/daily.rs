@@ -1,4 +1,4 @@
-//! Day after day: only what is new, each document once.
+//! Daily dumps: only new documents are kept, each once.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ fn ids(lines: &[Value]) -> BTreeSet<String> {
 
 /// The commands of docs/DEDUP.md.
 #[test]
-fn what_is_kept_of_three_days_has_no_duplicates() {
+fn the_kept_documents_of_three_days_have_no_duplicates() {
     let place = Place::new();
     for number in 0..3 {
         place.write(&format!("day{number}.jsonl"), day(number));

@@ -1,4 +1,4 @@
-//! The same documents in every format are the same to an index.
+//! Documents have the same answers in every format.
 
 use std::io::Write;
 
@@ -73,8 +73,8 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 #[cfg(feature = "parquet")]
 fn parquet(pages: &[Page]) -> Vec<u8> {
-    use arrow::array::{ArrayRef, StringArray};
-    use arrow::record_batch::RecordBatch;
+    use arrow_array::RecordBatch;
+    use arrow_array::{ArrayRef, StringArray};
     use std::sync::Arc;
 
     let column = |value: &dyn Fn(&Page) -> String| -> ArrayRef {

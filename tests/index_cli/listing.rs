@@ -1,4 +1,4 @@
-//! What is said of each document: when it is added, when it is skipped, and afterwards.
+//! The line of each document: added, skipped or looked up.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn dated(id: &str, text: &str, url: &str, date: &str) -> String {
 }
 
 #[test]
-fn adding_says_what_became_of_each_document() {
+fn additions_are_listed_line_by_line() {
     let place = Place::new();
     place.write("old.jsonl", corpus());
     place.stdout("index build seen old.jsonl --method simhash:distance=6 --payload url");
@@ -59,11 +59,11 @@ fn adding_says_what_became_of_each_document() {
         (&near["id"], &near["payload"]),
         (&json!("d3"), &json!("http://d3/"))
     );
-    // The one that was added two lines before.
+    // The document of two lines before.
     assert_eq!(lines[4]["matches"][0]["id"], "n2");
     assert_eq!(lines[4]["matches"][0]["payload"], "http://n2/");
 
-    // But for that one, the same as a question would have been answered.
+    // Otherwise the answers of a query.
     for line in &mut lines {
         line.as_object_mut().unwrap().remove("added");
     }
@@ -100,7 +100,7 @@ fn adding_says_what_became_of_each_document() {
 }
 
 #[test]
-fn what_is_skipped_is_listed() {
+fn skipped_documents_are_listed() {
     let place = Place::new();
     let good = line("good", &words(1, 99));
     let large = line("large", &words(2, 900));
@@ -195,7 +195,7 @@ fn a_document_that_no_index_takes_is_skipped_and_named() {
         }
         assert_eq!(lines.len(), 2);
     }
-    // Whoever only asks may ask for anything.
+    // Queries may have any sketch.
     let answers = place.query("index query built in.jsonl");
     assert_eq!(answers.len(), 4);
     assert_eq!(answers[1]["verdict"], "new");

@@ -1,4 +1,4 @@
-//! `simtool index` as its users meet it.
+//! `simtool index`: the program.
 
 #![allow(clippy::unwrap_used)]
 
@@ -152,7 +152,7 @@ fn an_index_is_built_asked_changed_and_kept() {
     );
     assert!(info["method"].as_str().unwrap().contains("distance=6"));
     assert!(info["accidental_hits_per_query"].as_f64().unwrap() < 1.0);
-    // People read words; all parameters are for programs.
+    // Reports for people have words; those for programs have all parameters.
     let told = place.stdout("index info seen");
     for line in [
         "documents   53\n",
@@ -170,6 +170,8 @@ fn an_index_is_built_asked_changed_and_kept() {
         place.stdout("index remove seen d1 --ids gone.txt"),
         "3 removed, 1 not found\n"
     );
+    let advice = "simtool index remove DIR ID...";
+    place.refuse("index remove seen --id d1", &[advice, "--ids FILE"]);
     place.stdout("index copy seen copy");
     place.stdout("index compact seen");
     for index in ["seen", "copy"] {
@@ -187,7 +189,7 @@ fn an_index_is_built_asked_changed_and_kept() {
 }
 
 #[test]
-fn what_is_frozen_needs_no_flags_and_is_kept() {
+fn settings_of_an_index_need_no_flags_and_are_kept() {
     let place = Place::new();
     place.write("old.jsonl", corpus());
     place.write("stop.txt", "w1 w2 w3");
@@ -277,7 +279,7 @@ fn inputs_of_every_kind() {
 }
 
 #[test]
-fn what_stands_in_the_way_is_said() {
+fn obstacles_are_named() {
     let place = Place::new();
     place.write("old.jsonl", corpus());
     place.refuse("index query seen old.jsonl", &["seen", "no such index"]);
@@ -330,7 +332,7 @@ fn no_index_is_made_inside_another_one() {
     place.stdout("index check seen");
 }
 
-/// What a command that was killed while it wrote one of the small files has left.
+/// The leftovers of a command that was killed while it wrote a small file.
 #[test]
 fn files_that_a_killed_command_began_are_removed_and_others_stay() {
     let place = Place::new();
@@ -347,7 +349,7 @@ fn files_that_a_killed_command_began_are_removed_and_others_stay() {
     place.stdout("index add seen old.jsonl");
     assert!(!place.path(began).exists());
     assert!(place.path(other).exists());
-    // The same in the place of an index that was never complete.
+    // The same in an index that was never complete.
     for name in ["seen/index.json", "seen/index.redb"] {
         fs::remove_file(place.path(name)).unwrap();
     }
@@ -360,7 +362,7 @@ fn files_that_a_killed_command_began_are_removed_and_others_stay() {
 #[test]
 fn very_many_questions_are_answered_in_input_order() {
     let place = Place::new();
-    // More than are asked at a time.
+    // More than one batch.
     let all: String = (0..140_000)
         .map(|number| line(&format!("n{number}"), &words(number % 70, 3)))
         .collect();

@@ -1,4 +1,4 @@
-//! What the commands of an index say on standard error.
+//! The reports of the index commands on standard error.
 
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ fn results_and_messages_are_objects_for_programs() {
 }
 
 #[test]
-fn a_quiet_command_says_nothing_but_errors() {
+fn a_quiet_command_prints_errors_only() {
     let place = place();
     for command in COMMANDS
         .into_iter()
@@ -102,7 +102,7 @@ fn a_quiet_command_says_nothing_but_errors() {
 }
 
 #[test]
-fn one_empty_directory_among_several_inputs_is_told() {
+fn an_empty_directory_among_several_inputs_is_reported() {
     let place = place();
     for command in [
         "index build seen old.jsonl empty",

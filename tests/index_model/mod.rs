@@ -1,4 +1,4 @@
-//! What an index has to answer: documents in a list, every one compared.
+//! The model of an index: a list of documents that are all compared.
 
 #![allow(dead_code, clippy::unwrap_used)]
 
@@ -36,7 +36,7 @@ impl Model {
         self.documents.iter().find(|document| document.id == id)
     }
 
-    /// Whether a search by keys sees the two; fingerprints are found without.
+    /// Whether the two share a key; fingerprints need none.
     fn shares_a_key(&self, a: &[u8], b: &[u8]) -> bool {
         if matches!(self.method.shape(), Shape::Bits { .. }) {
             return true;

@@ -4,8 +4,8 @@ use crate::corpora::hash_table;
 use crate::oracle::Job;
 use crate::{check_with, resources};
 use proptest::prelude::*;
+use simtool::engine::Resources;
 use simtool::kernel::Level;
-use simtool::run::Resources;
 
 /// Pieces of text of which words, lines and pages arise by accident, and few enough words for ties.
 fn piece() -> impl Strategy<Value = Vec<u8>> {

@@ -3,8 +3,8 @@
 use crate::corpora::{Random, hash_table, word};
 use crate::oracle::Job;
 use crate::{check_with, resources, run};
+use simtool::engine::Resources;
 use simtool::kernel::Level;
-use simtool::run::Resources;
 
 fn job(features: usize, articles: Vec<u8>, samples: &[u8]) -> Job {
     Job {

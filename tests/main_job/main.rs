@@ -16,9 +16,9 @@ mod settled;
 mod stopped;
 
 use oracle::Job;
+use simtool::engine::{Progress, Resources};
+use simtool::jobs::main_job::{self, Inputs, Summary};
 use simtool::kernel::Level;
-use simtool::run::matching::{self, Inputs, Summary};
-use simtool::run::{Progress, Resources};
 
 /// Resources, of which none may change a byte: the least memory, in which nothing is kept and
 /// everything is read twice, up to plenty.
@@ -54,7 +54,7 @@ fn run(job: &Job, resources: &Resources) -> simtool::Result<(Vec<u8>, Summary)> 
         result.extend_from_slice(bytes);
         Ok(())
     };
-    let job = matching::Job::new(job.features, job.columns, job.distance as u32)?;
+    let job = main_job::Job::new(job.features, job.columns, job.distance as u32)?;
     let summary = job.run(&inputs, resources, &Progress::new(), &mut sink)?;
     Ok((result, summary))
 }

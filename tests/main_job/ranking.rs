@@ -51,7 +51,7 @@ fn job(features: usize, articles: Vec<u8>) -> Job {
 }
 
 /// A quarter of all resources, but every level, number of threads and amount of memory.
-fn some_resources() -> Vec<simtool::run::Resources> {
+fn some_resources() -> Vec<simtool::engine::Resources> {
     let best = Level::best();
     vec![
         resources(1, 0, Level::Scalar),

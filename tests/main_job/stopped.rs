@@ -3,10 +3,10 @@
 use crate::corpora::{Random, hash_table, pages, shuffled, word};
 use crate::oracle::Job;
 use crate::{resources, run};
+use simtool::engine::{Progress, Resources, Stage};
 use simtool::io::{Input, guard};
+use simtool::jobs::main_job::{self, Inputs};
 use simtool::kernel::Level;
-use simtool::run::matching::{self, Inputs};
-use simtool::run::{Progress, Resources, Stage};
 use simtool::{Error, ErrorKind};
 use std::io::{Seek, Write};
 
@@ -95,7 +95,7 @@ fn rare_words_without_a_place_to_be_sorted_are_an_error_with_the_space_they_take
 }
 
 /// Runs the small job with a sink and a progress of its own.
-fn run_small(progress: &Progress, sink: matching::Sink<'_>) -> Result<(), Error> {
+fn run_small(progress: &Progress, sink: main_job::Sink<'_>) -> Result<(), Error> {
     let job = small();
     let inputs = Inputs {
         articles: vec![&job.articles[0]],
@@ -104,7 +104,7 @@ fn run_small(progress: &Progress, sink: matching::Sink<'_>) -> Result<(), Error>
         hash_table: &job.hash_table,
     };
     let resources = resources(2, 0, Level::best());
-    matching::Job::new(2, 8, 3)?
+    main_job::Job::new(2, 8, 3)?
         .run(&inputs, &resources, progress, sink)
         .map(drop)
 }
@@ -159,7 +159,7 @@ fn articles_that_change_under_the_run_fail_as_a_file() {
             stop_words: b"",
             hash_table: &table,
         };
-        let job = matching::Job::new(10_000, 64, 3).unwrap();
+        let job = main_job::Job::new(10_000, 64, 3).unwrap();
         let resources = resources(1, 0, Level::best());
         std::thread::scope(|scope| {
             let run = scope.spawn(|| job.run(&inputs, &resources, &progress, &mut |_| Ok(())));

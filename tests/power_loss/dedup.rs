@@ -1,17 +1,17 @@
-//! Deduplication: what a run finished is there, and an unfinished one goes on to the same output.
+//! Deduplication: a finished run is durable, and an unfinished run resumes to the same output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use simtool::run::Progress;
-use simtool::run::dedup::WriteMode;
+use simtool::engine::Progress;
+use simtool::jobs::dedup::WriteMode;
 
 use crate::disk::{Deaf, Disk};
 use crate::documents::documents;
 use crate::failures;
 use crate::setup::{Form, job, resources, run, write};
 
-/// Names and bytes of all files but the one that tells the time.
+/// Names and bytes of all files but the one with times.
 fn contents(out: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
     let mut folders = vec![out.to_owned()];

@@ -1,15 +1,14 @@
 //! A disk that records what is durable.
 //!
-//! This program has functions of its own called `fsync` and `fdatasync`, which the standard library
-//! then calls instead of the system's. They make durable, in memory, what a file or a directory
-//! holds at that moment; nothing else does. What a loss of power may leave follows from comparing
-//! that with what is there:
+//! This program defines `fsync` and `fdatasync`, which the standard library then calls in place of
+//! those of the system. They record the state of a file or a directory as durable; nothing else
+//! does. The possible states after a power loss follow from the durable and the current state:
 //!
 //! * of a file, every page of 512 bytes may be the durable or the later one, and so may its length;
 //! * of a directory, every entry may be the durable or the later one. The entry of a file is made
 //!   durable by a sync of its directory alone, never by one of the file.
 //!
-//! This is less than any file system promises in its usual mode.
+//! File systems in their default mode promise more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -25,14 +24,14 @@ const PAGE_BYTES: usize = 512;
 
 static DISKS: Mutex<Vec<Arc<Shared>>> = Mutex::new(Vec::new());
 
-/// Replaces the system's for this program.
+/// Replaces the function of the system.
 #[unsafe(no_mangle)]
 pub extern "C" fn fsync(descriptor: i32) -> i32 {
     synced(descriptor);
     0
 }
 
-/// Replaces the system's for this program.
+/// Replaces the function of the system.
 #[unsafe(no_mangle)]
 pub extern "C" fn fdatasync(descriptor: i32) -> i32 {
     synced(descriptor);
@@ -86,11 +85,11 @@ struct State {
     points: Vec<Point>,
 }
 
-/// A moment at which the power may fail.
+/// A possible moment of the power failure.
 #[derive(Clone)]
 pub struct Point {
     pub what: String,
-    /// How many steps of the scenario were acknowledged.
+    /// The number of acknowledged steps of the scenario.
     pub acknowledged: usize,
     /// Whether the next one was under way.
     pub under_way: bool,
@@ -99,7 +98,7 @@ pub struct Point {
     current: Nodes,
 }
 
-/// What is lost of what was not synced.
+/// The part of unsynced data that is lost.
 #[derive(Clone, Copy, Debug)]
 pub enum Loss {
     /// All of it.
@@ -127,7 +126,7 @@ impl Disk {
         Disk(shared)
     }
 
-    /// A step of the scenario was acknowledged.
+    /// Acknowledges a step of the scenario.
     pub fn acknowledge(&self) {
         let mut state = self.0.state.lock().unwrap();
         state.acknowledged += 1;
@@ -141,7 +140,7 @@ impl Disk {
         self.0.state.lock().unwrap().points.clone()
     }
 
-    /// How many syncs there were.
+    /// The number of syncs.
     pub fn syncs(&self) -> u64 {
         self.0.state.lock().unwrap().syncs
     }
@@ -201,7 +200,7 @@ fn read_node(path: &Path) -> Option<(Identity, Node)> {
         let mut entries = BTreeMap::new();
         for entry in fs::read_dir(path).ok()? {
             let entry = entry.ok()?;
-            // One that is removed meanwhile is not there.
+            // A file may be removed meanwhile.
             if let Ok(found) = fs::symlink_metadata(entry.path()) {
                 entries.insert(entry.file_name(), (found.ino(), found.created().ok()));
             }
@@ -230,7 +229,7 @@ impl Point {
         self.acknowledged..=self.acknowledged + usize::from(self.under_way)
     }
 
-    /// Makes `to` what the power loss left.
+    /// Creates in `to` the state after the power loss.
     pub fn materialise(&self, loss: Loss, to: &Path) {
         let seed = match loss {
             Loss::Random(seed) => seed,

@@ -50,7 +50,7 @@ fn scenario(every: u64, deaf: Deaf) -> Vec<String> {
 }
 
 #[test]
-fn a_file_is_what_it_was_or_what_was_published() {
+fn a_file_has_its_old_or_its_new_content() {
     assert_eq!(scenario(1, |_| false), Vec::<String>::new());
 }
 

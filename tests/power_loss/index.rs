@@ -1,13 +1,13 @@
-//! An index: added, removed, sealed, merged, compacted, copied, built.
+//! An index: additions, removals, sealing, merges, compaction, copies, builds.
 
 use std::fs;
 use std::path::Path;
 
 use simtool::corpus::{HtmlText, Reading};
+use simtool::engine::collection::InputSettings;
 use simtool::index::{Build, Document, Entry, Index, Options};
+use simtool::jobs::seen::{ExpectedSettings, IndexSettings, Seen};
 use simtool::kernel::Level;
-use simtool::run::collection::Manner;
-use simtool::run::seen::{Seen, Settings, Wanted};
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, builtin_stop_words};
 
@@ -45,10 +45,10 @@ fn entry(document: &Document) -> Entry<'_> {
     }
 }
 
-/// What has to be there after each step: the index, and the copies that were made.
+/// The expected state after each step: the index and its copies.
 type States = Vec<(Option<Model>, Vec<(String, Model)>)>;
 
-/// One step of changes; says which copy it made.
+/// One step of changes; returns the copy that it made.
 fn step(root: &Path, index: &Index, model: &mut Model, number: u64) -> Option<String> {
     match number % 13 {
         5 => {
@@ -119,7 +119,7 @@ fn check_index(directory: &Path, models: &[Option<&Model>]) -> Result<(), String
         Err(error) if models.iter().any(Option::is_none) => {
             let text = error.to_string();
             let is_none = text.contains("no such index") || text.contains("unfinished");
-            // One can be made in its place.
+            // An index can be created in its place.
             let made = Index::create(directory, simhash(64, 3), SPEC, &options());
             return match (is_none, made) {
                 (true, Ok(_)) => Ok(()),
@@ -219,11 +219,11 @@ fn a_built_index_is_there_when_that_was_acknowledged() {
     }
 }
 
-/// What is frozen beside an index is durable before the index is.
+/// The sidecar files of an index are durable before the index.
 #[test]
 fn the_settings_of_an_index_are_there() {
     let settings = || {
-        let manner = Manner {
+        let input_settings = InputSettings {
             reading: Reading {
                 html: HtmlText::Main,
                 ..Reading::default()
@@ -232,7 +232,7 @@ fn the_settings_of_an_index_are_there() {
             stop_words: builtin_stop_words(),
         };
         let spec = Spec::parse("simhash").unwrap();
-        Settings::without_collection(spec, &manner).unwrap()
+        IndexSettings::without_collection(spec, &input_settings).unwrap()
     };
     let run = |deaf: Deaf| {
         let temporary = tempfile::tempdir().unwrap();
@@ -245,7 +245,7 @@ fn the_settings_of_an_index_are_there() {
         drop(made);
         failures(&disk, 4, |point, root| {
             let directory = root.join("index");
-            let wanted = Wanted::default();
+            let wanted = ExpectedSettings::default();
             match Seen::open(&directory, &wanted, Level::best(), &options()) {
                 Ok(seen) => match point
                     .steps()

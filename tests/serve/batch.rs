@@ -1,4 +1,4 @@
-//! Many questions in one request.
+//! Batches: many questions in one request.
 
 use std::io::{BufReader, Write};
 
@@ -92,7 +92,7 @@ fn lines_of_every_kind() {
     assert_eq!((empty.status, empty.text()), (200, String::new()));
 }
 
-/// Who waits for an answer before the next question gets it.
+/// A client that waits for each answer before the next question gets it.
 #[test]
 fn answers_come_while_questions_do() {
     let service = Service::start("");

@@ -1,4 +1,4 @@
-//! A service that runs, and who asks it: HTTP/1.1 by hand, so that it can be as odd as needed.
+//! A running service and its client: HTTP/1.1 by hand, so that requests may be unusual.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 const SIMTOOL: &str = env!("CARGO_BIN_EXE_simtool");
 
-/// A service in a directory of its own; killed when dropped.
+/// A service in its own directory; killed on drop.
 pub struct Service {
     pub child: Child,
     pub address: String,
@@ -19,7 +19,7 @@ pub struct Service {
     _temporary: Option<TempDir>,
 }
 
-/// What came back.
+/// The answer.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -71,7 +71,7 @@ impl Service {
         Service::under("unlimited", directory, flags)
     }
 
-    /// The same, where no file may be larger than so many KiB.
+    /// The same with a limit on the size of files, in KiB.
     pub fn under(file_size: &str, directory: &Path, flags: &str) -> Service {
         let script = "ulimit -S -f $0; exec env --default-signal=INT,HUP,TERM \"$@\"";
         let mut child = Command::new("bash")
@@ -113,10 +113,10 @@ impl Service {
         stream
     }
 
-    /// Sends bytes as they are; what comes back.
+    /// Sends bytes unchanged; returns the answer.
     pub fn raw(&self, bytes: &[u8]) -> Answer {
         let mut stream = self.connect();
-        // It may answer, and leave, before it has heard everything.
+        // The service may answer and close before it has read everything.
         let _ = stream.write_all(bytes);
         read_answer(&mut BufReader::new(stream)).unwrap()
     }
@@ -134,7 +134,7 @@ impl Service {
         self.ask("POST", path, "", body.to_string().as_bytes())
     }
 
-    /// Asks, and expects an answer.
+    /// Sends a request and returns its answer.
     pub fn seen(&self, body: &Value) -> Value {
         let answer = self.post("/v1/seen", body);
         assert_eq!(answer.status, 200, "{}", answer.text());
@@ -147,7 +147,7 @@ impl Service {
         assert!(done.success());
     }
 
-    /// Asks it to end; its exit code and what it wrote to standard error.
+    /// Stops it; returns its exit code and standard error.
     pub fn end(mut self) -> (Option<i32>, String) {
         self.signal("-TERM");
         let mut message = String::new();
@@ -177,7 +177,7 @@ pub fn request(method: &str, path: &str, headers: &str, body: &[u8], connection:
     [head.as_bytes(), body].concat()
 }
 
-/// Reads an answer, however its body comes.
+/// Reads an answer with any kind of body.
 pub fn read_answer(stream: &mut impl BufRead) -> Option<Answer> {
     let mut head = String::new();
     loop {
@@ -229,7 +229,7 @@ pub fn words(seed: u64, count: u64) -> String {
     (0..count).map(word).collect()
 }
 
-/// Waits until `is_so`, for a minute at most.
+/// Waits until `is_so`, at most a minute.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {

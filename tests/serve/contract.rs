@@ -1,4 +1,4 @@
-//! Does /openapi.json say what there is?
+//! /openapi.json and the service agree.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Service, wait_until, words};
 
-/// Checks that `value` has the fields that `schema` says, and no others.
+/// Checks that `value` has the fields that `schema` lists, and no others.
 fn conforms(api: &Value, schema: &str, value: &Value) {
     let schema = &api["components"]["schemas"][schema];
     let properties = schema["properties"].as_object().unwrap();
@@ -48,12 +48,12 @@ fn conforms(api: &Value, schema: &str, value: &Value) {
 }
 
 #[test]
-fn every_route_is_there_and_every_field_is_said() {
+fn every_route_and_field_is_listed() {
     let service = Service::start("--method content-seen:distance=7");
     let api = service.get("/openapi.json").json();
     assert!(api["openapi"].as_str().unwrap().starts_with("3.1"));
 
-    // Every route that is said answers to every method that is said, and to no other.
+    // Every listed route answers its listed methods, and no other.
     let paths = api["paths"].as_object().unwrap();
     for (path, methods) in paths {
         let concrete = path.replace("{id}", "nobody");
@@ -73,7 +73,7 @@ fn every_route_is_there_and_every_field_is_said() {
             }
         }
     }
-    // Every route that the program has is said.
+    // Every route of the program is listed.
     let source = include_str!("../../src/serve/routes.rs");
     let routes = source.split(".route(\"").skip(1);
     for route in routes.map(|rest| rest.split('"').next().unwrap()) {
@@ -83,7 +83,7 @@ fn every_route_is_there_and_every_field_is_said() {
         );
     }
 
-    // Every field that is answered is said.
+    // Every field of an answer is listed.
     let text = "the cat sat on the mat.";
     let added =
         service.seen(&json!({"text": text, "id": "\u{fffd}", "id_base64": "/w==", "add": true}));
@@ -111,7 +111,7 @@ fn every_route_is_there_and_every_field_is_said() {
     let batch = service.ask("POST", "/v1/seen/batch", "", b"{\n");
     conforms(&api, "Problem", &batch.json());
 
-    // Every field that is said can be asked with, and every other one is refused.
+    // Every listed field is accepted, and every other one is refused.
     let question = api["components"]["schemas"]["Question"]["properties"]
         .as_object()
         .unwrap();
@@ -129,13 +129,14 @@ fn every_route_is_there_and_every_field_is_said() {
         }
         service.seen(&body);
     }
-    // And so is how long a fingerprint is: 32 bits here, 64 usually.
+    // So is the length of a fingerprint: 32 bits here, 64 by default.
     assert_eq!(question["fingerprint"]["pattern"], "^[0-9a-fA-F]{8}$");
-    // Every code of a problem is said.
+    // Every code of a problem is listed.
     let codes = &api["components"]["schemas"]["Problem"]["properties"]["code"]["enum"];
     let sources = [
         include_str!("../../src/serve/problem.rs"),
-        include_str!("../../src/serve/ask.rs"),
+        include_str!("../../src/serve/question.rs"),
+        include_str!("../../src/serve/body.rs"),
         include_str!("../../src/serve/routes.rs"),
         include_str!("../../src/serve/batch.rs"),
         include_str!("../../src/serve/copies.rs"),
@@ -154,7 +155,7 @@ fn every_route_is_there_and_every_field_is_said() {
     }
 }
 
-/// What every route but `/healthz` can answer before it is asked, and what it can answer itself.
+/// The statuses of every route but `/healthz` before routing, and those of the route itself.
 const STATUSES: [(&str, &str, &[u16]); 10] = [
     ("get", "/", &[200, 403, 503]),
     ("get", "/healthz", &[200, 403]),
@@ -185,7 +186,7 @@ const STATUSES: [(&str, &str, &[u16]); 10] = [
 ];
 
 #[test]
-fn every_status_is_said() {
+fn every_status_is_listed() {
     let place = tempfile::tempdir().unwrap();
     let token = place.path().join("token");
     std::fs::write(&token, "0123456789abcdef").unwrap();
@@ -214,7 +215,7 @@ fn every_status_is_said() {
     expected.sort();
     assert_eq!(said, expected);
 
-    // And these are what it answers: before a route is asked,
+    // The service answers them: before routing,
     let page = json!({"text": "a b c", "id": "a", "add": true}).to_string();
     let mut heard: Vec<(&str, &str, u16)> = Vec::new();
     let concrete = |path: &str| path.replace("{id}", "a");
@@ -261,7 +262,7 @@ fn every_status_is_said() {
         let head = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n");
         heard.push(("post", path, open.raw(head.as_bytes()).status));
     }
-    // by a service that is full,
+    // by a busy service,
     let full = Service::start("--max-requests 1");
     let mut busy = full.connect();
     let head = b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n";
@@ -275,8 +276,8 @@ fn every_status_is_said() {
         heard.push((method, path, answer.status));
     }
     drop(busy);
-    // What is left are 500, where something is broken, 507 and 422: tests of the writer, of copies
-    // and of slow documents show these.
+    // The remaining 500, 507 and 422 are in the tests of the writer, of copies and of slow
+    // documents.
     for (method, path, statuses) in STATUSES {
         let mut own: Vec<u16> = heard
             .iter()

@@ -1,4 +1,4 @@
-//! Copies of an index that is in use.
+//! Copies of an index in use.
 
 use std::process::Command;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::client::{Service, wait_until, words};
 
-/// What was acknowledged before a copy was asked for is in it, while others add.
+/// A copy has all additions that were acknowledged before its request, while others are added.
 #[test]
 fn a_copy_has_all_that_was_acknowledged_before() {
     let place = tempfile::tempdir().unwrap();
@@ -77,7 +77,7 @@ fn copies_that_are_refused() {
     without
         .post("/v1/copies", &json!({"name": "a"}))
         .problem(404, "no-copies");
-    // Links lead out of the directory, or nowhere.
+    // Links may lead out of the directory.
     let elsewhere = tempfile::tempdir().unwrap();
     let link = |name: &str, to: &std::path::Path| {
         std::os::unix::fs::symlink(to, place.path().join(name)).unwrap();
@@ -107,7 +107,7 @@ fn copies_that_are_refused() {
     assert!(place.path().join("taken/mine").exists());
 }
 
-/// Callers hear why there is no copy, and the log of the service hears where.
+/// The client gets the reason of a failure, and the log of the service gets the path.
 #[test]
 fn a_copy_that_fails_names_no_path_to_callers() {
     for (flags, start) in [("", "simtool: copy: "), ("--log json", "{\"time\":")] {
@@ -115,7 +115,7 @@ fn a_copy_that_fails_names_no_path_to_callers() {
         let copies = place.path().join("copies");
         std::fs::create_dir(&copies).unwrap();
         let service = Service::start(&format!("--copies {} {flags}", copies.display()));
-        // Also for the superuser nothing can be made in it.
+        // Even the superuser cannot create files in it.
         std::fs::remove_dir(&copies).unwrap();
         std::fs::write(&copies, "").unwrap();
         let refused = service.post("/v1/copies", &json!({"name": "a"}));

@@ -1,4 +1,4 @@
-//! Races, and ends of every kind.
+//! Races, kills, and the end of the service.
 
 use std::io::{BufReader, Write};
 use std::process::Command;
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::client::{Service, read_answer, request, wait_until, words};
 
 #[test]
-fn of_many_callers_one_hears_that_it_is_new() {
+fn one_of_many_clients_gets_the_verdict_new() {
     let service = Service::start("");
     for round in 0..20 {
         let text = words(round, 60);
@@ -36,7 +36,7 @@ fn of_many_callers_one_hears_that_it_is_new() {
     assert_eq!(service.get("/v1/stats").json()["documents"], 160);
 }
 
-/// Adds until the service is gone; the ids that were acknowledged.
+/// Adds until the service has ended; returns the acknowledged ids.
 fn add_until_gone(
     service: &Service,
     caller: u64,
@@ -86,7 +86,7 @@ fn acknowledged_survives(end: impl Fn(&mut Service)) {
             wait_until("some additions", || {
                 acknowledged.lock().unwrap().len() > before + 200
             });
-            // Its process, while callers hold the service.
+            // Kills the process, while clients hold the service.
             let id = service.child.id().to_string();
             let killed = Command::new("kill").args(["-KILL", &id]).status().unwrap();
             assert!(killed.success());
@@ -116,12 +116,12 @@ fn acknowledged_survives(end: impl Fn(&mut Service)) {
 }
 
 #[test]
-fn what_was_acknowledged_survives_a_killed_process() {
+fn acknowledged_additions_survive_a_killed_process() {
     acknowledged_survives(Service::kill);
 }
 
 #[test]
-fn what_was_begun_is_ended_when_asked_to_end() {
+fn a_stopped_service_answers_requests_under_way() {
     let service = Service::start("");
     let mut stream = service.connect();
     let body = json!({"text": words(1, 60), "id": "a", "add": true}).to_string();
@@ -132,7 +132,7 @@ fn what_was_begun_is_ended_when_asked_to_end() {
         service.get("/metrics").text().contains(metrics)
     });
     service.signal("-TERM");
-    // No new ones.
+    // No new connections.
     let address = service.address.clone();
     wait_until("a closed door", || {
         std::net::TcpStream::connect(&address).is_err()
@@ -149,7 +149,7 @@ fn what_was_begun_is_ended_when_asked_to_end() {
     assert_eq!(again.get("/v1/documents/a").status, 200);
 }
 
-/// Where no file may grow any more, additions are refused and questions answered.
+/// If files cannot grow, additions are refused and queries are answered.
 #[test]
 fn a_full_disk() {
     let place = tempfile::tempdir().unwrap();
@@ -165,7 +165,8 @@ fn a_full_disk() {
     let service = Service::under(&limit, &directory, "");
     let payload = "p".repeat(8 << 20);
     let body = json!({"text": words(2, 60), "id": "b", "payload": payload, "add": true});
-    service.post("/v1/seen", &body).problem(507, "disk-full");
+    let refused = service.post("/v1/seen", &body);
+    refused.problem(507, "disk-full");
     assert_eq!(service.seen(&json!({"text": text}))["verdict"], "duplicate");
     // Each line of a batch is answered, by its number.
     let question = json!({"text": text}).to_string();
@@ -185,8 +186,16 @@ fn a_full_disk() {
     ];
     assert_eq!(told.collect::<Vec<_>>(), expected);
     service.get("/v1/documents/b").problem(404, "unknown-id");
+    // Clients get no path; standard error has it.
+    let path = place.path().display().to_string();
+    for answer in [refused.text(), batch.text()] {
+        assert!(!answer.contains(&path), "{answer}");
+    }
+    let (code, told) = service.end();
+    assert_eq!(code, Some(0));
+    let is_told = |line: &str| line.starts_with("simtool: add: ") && line.contains(&path);
+    assert!(told.lines().any(is_told), "{told}");
     // When there is space again, additions go on.
-    assert_eq!(service.end().0, Some(0));
     let service = Service::of(&directory, "");
     assert_eq!(service.seen(&body)["added"], true);
 }

@@ -1,4 +1,4 @@
-//! Clients that take more than their share, and those that speak HTTP in unusual ways.
+//! Clients that take much memory or time, and clients with unusual HTTP.
 
 use std::io::{BufReader, Write};
 use std::net::{Shutdown, TcpStream};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Service, read_answer, request, wait_until, words};
 
-/// The most memory that the process has had, in bytes.
+/// The peak memory of the process in bytes.
 fn peak_bytes(service: &Service) -> usize {
     let path = format!("/proc/{}/status", service.child.id());
     let status = std::fs::read_to_string(path).unwrap();
@@ -17,8 +17,7 @@ fn peak_bytes(service: &Service) -> usize {
     kilobytes.parse::<usize>().unwrap() << 10
 }
 
-/// Answers that list long ids are in memory that is lent for them: without that, these would take
-/// some gigabytes.
+/// Answers with long ids need reserved memory; without that bound, these would take some gigabytes.
 #[test]
 fn long_answers_that_are_not_read_are_in_bounded_memory() {
     let service = Service::start("--max-bodies 64M --request-timeout 600");
@@ -39,7 +38,7 @@ fn long_answers_that_are_not_read_are_in_bounded_memory() {
             stream
         })
         .collect();
-    // Questions with short answers need none of that memory.
+    // Questions with short answers need no reservation.
     assert_eq!(
         service.seen(&json!({"text": words(1, 9)}))["verdict"],
         "new"
@@ -55,7 +54,7 @@ fn long_answers_that_are_not_read_are_in_bounded_memory() {
     }
     let grown = peak_bytes(&service) - before;
     assert!(grown < 128 << 20, "{grown}");
-    // The same from a batch: every line as if it were asked alone.
+    // The same in a batch: every line has the answer of a single question.
     let batch = (body + "\n").repeat(5);
     let batch = service.ask("POST", "/v1/seen/batch", "", batch.as_bytes());
     let lines: Vec<Value> = batch
@@ -69,7 +68,7 @@ fn long_answers_that_are_not_read_are_in_bounded_memory() {
         assert!((10..20).contains(&listed), "{listed}");
         assert_eq!(line["truncated"], true);
     }
-    // The nearest one is always there, and nothing is missing where no more is wanted.
+    // The nearest match is always listed, and answers within the limit are complete.
     let one = service.seen(&json!({"fingerprint": "0000000000000000", "limit": 1}));
     assert_eq!(one["matches"][0]["id"], id(0));
     assert!(one.get("truncated").is_none());
@@ -77,7 +76,7 @@ fn long_answers_that_are_not_read_are_in_bounded_memory() {
 
 /// A body takes memory when it arrives, not when it is announced.
 #[test]
-fn announced_bodies_keep_out_no_questions() {
+fn announced_bodies_block_no_questions() {
     let service = Service::start("--max-bodies 64M --request-timeout 600");
     let head = b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16000000\r\n\r\n{";
     let announce = |_| {
@@ -88,7 +87,7 @@ fn announced_bodies_keep_out_no_questions() {
     let mut announced: Vec<TcpStream> = (0..64).map(announce).collect();
     let ask = || service.seen(&json!({"text": words(1, 9)}))["verdict"].clone();
     assert_eq!(ask(), "new");
-    // Also when more of them has arrived than is taken without a loan.
+    // Also when more bytes have arrived than need no reservation.
     for stream in &mut announced {
         stream.write_all(&vec![b' '; 200_000]).unwrap();
     }
@@ -108,9 +107,9 @@ fn announced_bodies_keep_out_no_questions() {
     assert_eq!(ask(), "new");
 }
 
-/// A client that sends all of a body before it reads hears why it was refused.
+/// A client that sends a whole refused body before it reads gets the reason.
 #[test]
-fn a_body_that_is_refused_is_read_all_the_same() {
+fn a_refused_body_is_drained() {
     let service = Service::start("");
     let large = vec![b' '; 17 << 20];
     let limit = "POST /v1/seen HTTP/1.1\r\nHost: localhost\r\n";
@@ -131,7 +130,7 @@ fn a_body_that_is_refused_is_read_all_the_same() {
 }
 
 #[test]
-fn a_client_that_ends_its_side_behind_its_request_is_answered() {
+fn a_client_that_closes_its_side_after_the_request_is_answered() {
     let service = Service::start("");
     let page = json!({"text": words(1, 60), "id": "a", "add": true}).to_string();
     for (method, path, body) in [
@@ -151,7 +150,7 @@ fn a_client_that_ends_its_side_behind_its_request_is_answered() {
 
 /// Removing the file `lock` of an index that is served lets no other process change the index.
 #[test]
-fn an_index_that_is_served_is_not_changed_by_others() {
+fn other_processes_cannot_change_a_served_index() {
     let place = tempfile::tempdir().unwrap();
     let directory = place.path().join("seen");
     let service = Service::of(&directory, "");

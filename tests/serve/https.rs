@@ -1,4 +1,4 @@
-//! HTTPS: with a certificate that is in the repository and trusted by nobody else.
+//! HTTPS with a test certificate of the repository.
 
 use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
@@ -27,7 +27,7 @@ fn flags() -> String {
     )
 }
 
-/// A connection of somebody who trusts `trusted` alone.
+/// A connection of a client that trusts only `trusted`.
 fn connect(
     service: &Service,
     trusted: &[CertificateDer<'static>],
@@ -73,7 +73,7 @@ fn questions_and_additions_over_https() {
 }
 
 #[test]
-fn who_speaks_no_tls_or_trusts_nobody_disturbs_nobody() {
+fn clients_without_tls_or_trust_do_not_affect_others() {
     let service = Service::start(&flags());
     // Plain HTTP: closed, at most with an alert.
     let mut plain = service.connect();
@@ -83,7 +83,7 @@ fn who_speaks_no_tls_or_trusts_nobody_disturbs_nobody() {
     let mut heard = Vec::new();
     let _ = plain.read_to_end(&mut heard);
     assert!(!heard.starts_with(b"HTTP/"));
-    // Somebody who does not know the certificate.
+    // A client that does not trust the certificate.
     let mut stranger = connect(&service, &[]);
     let refused = stranger.write_all(&request("GET", "/healthz", "", b"", "close"));
     assert!(refused.unwrap_err().to_string().contains("UnknownIssuer"));

@@ -1,4 +1,4 @@
-//! `simtool serve` as its callers meet it: the program itself, asked over the network.
+//! `simtool serve`: the program, tested over the network.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
@@ -7,8 +7,8 @@ mod client;
 mod contract;
 mod copies;
 mod endurance;
-#[cfg(feature = "tls")]
 mod hostile;
+#[cfg(feature = "tls")]
 mod https;
 mod questions;
 mod refusals;

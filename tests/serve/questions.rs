@@ -1,4 +1,4 @@
-//! Every route answers what it should.
+//! The answers of every route.
 
 use serde_json::json;
 
@@ -34,7 +34,7 @@ fn seen_and_added() {
     let distance = found["matches"][0]["distance"].as_u64().unwrap();
     assert!(distance <= 6 && found.get("id").is_none());
 
-    // The fingerprint that came back stands for the text.
+    // The returned fingerprint can replace the text.
     let by_fingerprint = service.seen(&json!({"fingerprint": found["fingerprint"]}));
     assert_eq!(by_fingerprint, found);
 
@@ -196,7 +196,7 @@ fn an_index_that_may_only_be_read() {
     let keep = tempfile::tempdir().unwrap();
     let kept = keep.path().join("seen");
     let (code, _) = {
-        // The directory outlives its service.
+        // The directory outlives the service.
         std::fs::rename(&directory, &kept).unwrap();
         service.end()
     };

@@ -1,4 +1,4 @@
-//! What is refused, and how it is said.
+//! Refused requests and their problems.
 
 use std::io::{BufReader, Read, Write};
 use std::process::Command;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::client::{Service, read_answer, request, words};
 
 #[test]
-fn bodies_that_are_wrong() {
+fn invalid_bodies_are_refused() {
     let service = Service::start("--max-body 10000 --max-bodies 20000");
     let seen = |body: &[u8]| service.ask("POST", "/v1/seen", "", body);
     for body in [
@@ -56,7 +56,7 @@ fn bodies_that_are_wrong() {
 
     let large = json!({"text": words(1, 9000)});
     service.post("/v1/seen", &large).problem(413, "too-large");
-    // One that does not say how long it is.
+    // A body of unknown length.
     let mut chunked =
         b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
     for _ in 0..5 {
@@ -68,7 +68,7 @@ fn bodies_that_are_wrong() {
 }
 
 #[test]
-fn routes_and_methods_that_there_are_not() {
+fn unknown_routes_and_methods_are_refused() {
     let service = Service::start("");
     service.get("/v2/seen").problem(404, "unknown-route");
     service.get("/v1/documents/").problem(404, "unknown-route");
@@ -81,7 +81,7 @@ fn routes_and_methods_that_there_are_not() {
     service
         .ask("DELETE", "/v1/stats", "", b"")
         .problem(405, "wrong-method");
-    // What is no HTTP at all.
+    // Not HTTP.
     let answer = service.raw(b"\x16\x03\x01\x00\xa5\x01\x00\x00\r\n\r\n");
     assert_eq!((answer.status, answer.text()), (400, String::new()));
     let long = format!("/v1/documents/{}", "a".repeat(66_000));
@@ -115,7 +115,7 @@ fn tokens() {
 }
 
 #[test]
-fn pages_of_others_cannot_ask() {
+fn requests_of_foreign_pages_are_refused() {
     let service = Service::start("");
     let origin = "Origin: http://evil.example\r\n";
     let body = br#"{"text":"a","id":"a","add":true}"#;
@@ -127,10 +127,10 @@ fn pages_of_others_cannot_ask() {
         .problem(403, "foreign-origin");
     let own = "Origin: http://127.0.0.1\r\n";
     assert_eq!(service.ask("POST", "/v1/seen", own, body).status, 200);
-    // A name of somebody else that leads here.
+    // A foreign name that resolves to this machine.
     let named = b"GET /v1/stats HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
     service.raw(named).problem(403, "foreign-origin");
-    // Nor is a name that is no text one of this machine.
+    // A name that is not UTF-8.
     for host in [&b"\xe9vil.example"[..], b"\xff", b"127.0.0.1\x80"] {
         let head = [
             b"GET /v1/stats HTTP/1.1\r\nHost: ",
@@ -141,7 +141,7 @@ fn pages_of_others_cannot_ask() {
     }
 }
 
-/// As nginx forwards what the page of a service with a token asks.
+/// Requests of the page as nginx forwards them, for a service with a token.
 #[test]
 fn the_page_asks_through_a_proxy() {
     let place = tempfile::tempdir().unwrap();
@@ -168,7 +168,7 @@ fn the_page_asks_through_a_proxy() {
 }
 
 #[test]
-fn who_is_slow() {
+fn slow_clients_are_refused() {
     let service = Service::start("--header-timeout 1 --request-timeout 1");
     // A head that never ends.
     let mut stream = service.connect();
@@ -199,8 +199,8 @@ fn too_many_at_once() {
     let service = Service::start("--max-requests 1");
     let body = json!({"text": "a"}).to_string();
     let whole = request("POST", "/v1/seen", "", body.as_bytes(), "close");
-    // The only place is taken by a body that is still coming; if it came while a question before
-    // it still had the place, it was refused, and another one is sent.
+    // An incomplete body holds the only permit. If the previous question still held it, the body
+    // was refused, and another one is sent.
     let mut taken = None;
     crate::client::wait_until("a full service", || {
         taken = None;
@@ -227,9 +227,9 @@ fn too_many_at_once() {
     crate::client::wait_until("a free place", || service.get("/v1/stats").status == 200);
 }
 
-/// Batches and additions leave half of the places to those who only ask.
+/// Batches and additions leave half of the permits for questions.
 #[test]
-fn who_adds_leaves_room_for_who_asks() {
+fn additions_leave_permits_for_questions() {
     let service = Service::start("--max-requests 4");
     let head =
         b"POST /v1/seen/batch HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -303,14 +303,14 @@ fn flags_that_are_refused() {
         "{message}"
     );
     assert!(message.contains("give another --listen"), "{message}");
-    // Nothing has been made by then.
+    // Nothing was created.
     assert!(!other.exists());
-    refuse("--copies missing", "make it first");
+    refuse("--copies missing", "create it first");
     drop(service);
     refuse("--method minhash", "was made with method simhash");
 }
 
-/// Commands killed before their index was complete leave a directory of which nothing is known.
+/// A command that was killed before its index was complete leaves a directory without an index.
 #[test]
 fn an_unfinished_index_is_not_replaced_by_an_empty_one() {
     let place = tempfile::tempdir().unwrap();
@@ -324,7 +324,7 @@ fn an_unfinished_index_is_not_replaced_by_an_empty_one() {
         .output()
         .unwrap();
     assert!(build.status.success());
-    // What a build has written before its transaction.
+    // The files of a build before its transaction.
     for name in ["index.json", "index.redb"] {
         std::fs::remove_file(index.join(name)).unwrap();
     }
@@ -334,7 +334,7 @@ fn an_unfinished_index_is_not_replaced_by_an_empty_one() {
     };
     let before = files();
     assert_eq!(before.len(), 1);
-    // One that starts is ended, with another exit code.
+    // A service that starts is killed, with another exit code.
     let served = Command::new("timeout")
         .args(["60", env!("CARGO_BIN_EXE_simtool"), "serve"])
         .arg(&index)

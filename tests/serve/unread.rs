@@ -1,4 +1,4 @@
-//! Callers who do not read what they are answered.
+//! Clients that do not read their answers.
 
 use std::io::Write;
 
@@ -6,10 +6,10 @@ use serde_json::json;
 
 use crate::client::{Service, request};
 
-/// The only connection is taken by somebody who sends this and reads nothing; it comes back.
+/// A client that sends this and reads nothing holds the only connection, and loses it.
 fn comes_back(service: &Service, sent: &[u8]) {
     let mut stream = service.connect();
-    // Who is cut off meanwhile need not have sent everything.
+    // The client may be cut off before it has sent everything.
     let _ = stream.write_all(sent);
     assert_eq!(service.get("/healthz").status, 200);
     drop(stream);
@@ -29,7 +29,7 @@ fn one_long_answer_and_many_behind_one_another() {
     comes_back(&service, &long);
     let short = request("GET", "/openapi.json", "", b"", "keep-alive");
     comes_back(&service, &short.repeat(1000));
-    // Its memory came back as well.
+    // Its memory was released, too.
     let again = service.get("/v1/documents/a");
     assert_eq!(again.json()["payload"].as_str().unwrap().len(), 12 << 20);
 }

@@ -1,35 +1,35 @@
-//! Two columns of text, in rows of which both sides belong together.
+//! Two columns of text, in which shared text is in the same row.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::marks::{Marks, Style};
 
-/// What stands between the columns.
+/// The separator of the columns.
 const BORDER: &str = " │ ";
 const BORDER_COLUMNS: usize = 3;
 
-/// A line that is being filled, and those above it that are not written yet.
+/// The current line, and finished lines that are not written yet.
 #[derive(Default)]
 struct Column {
     full: Vec<Line>,
     line: Line,
 }
 
-/// Text in one style after another.
+/// Text in alternating styles.
 #[derive(Default)]
 struct Line {
     runs: Vec<(Style, String)>,
     columns: usize,
 }
 
-/// Text to be written, and whether a space stands before it unless it begins a line.
+/// Text to write, preceded by a space unless it begins a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'t> {
-    /// The text, without anything that could control a terminal.
+    /// The text, without characters that control a terminal.
     pub text: &'t str,
-    /// Whether a space stands before it.
+    /// Whether a space precedes it.
     pub space: bool,
-    /// How it is shown.
+    /// The style.
     pub style: Style,
 }
 
@@ -42,7 +42,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Columns for lines of `width` columns in all, which are at least 20.
+    /// Columns with `width` terminal columns in all, at least 20.
     pub fn new(width: usize, marks: Marks) -> Columns {
         Columns {
             sides: Default::default(),
@@ -56,7 +56,7 @@ impl Columns {
     pub fn both(&mut self, pieces: [Piece<'_>; 2]) {
         self.level();
         let parts = pieces.map(|piece| self.cut(piece));
-        // Shared text is the same, so it is cut the same.
+        // Shared text is equal, so it is cut in the same places.
         for (a, b) in parts[0].iter().zip(&parts[1]) {
             let fits = self.fits(0, *a) && self.fits(1, *b);
             if !fits {
@@ -77,7 +77,7 @@ impl Columns {
         }
     }
 
-    /// Ends the line of one side, if anything stands in it.
+    /// Ends the line of one side, unless it is empty.
     pub fn wrap(&mut self, side: usize) {
         let column = &mut self.sides[side];
         if !column.line.runs.is_empty() {
@@ -85,7 +85,7 @@ impl Columns {
         }
     }
 
-    /// Ends the row of both sides, and writes all that there is.
+    /// Ends the row of both sides, and writes all finished lines.
     pub fn end_row(&mut self) {
         (0..2).for_each(|side| self.wrap(side));
         let [a, b] = &mut self.sides;
@@ -100,7 +100,7 @@ impl Columns {
         }
     }
 
-    /// Writes a line over both columns, in the middle.
+    /// Writes a line across both columns, centred.
     pub fn across(&mut self, text: &str) {
         self.end_row();
         let all = 2 * self.width + BORDER_COLUMNS;
@@ -110,7 +110,7 @@ impl Columns {
         self.out.push('\n');
     }
 
-    /// What was written.
+    /// The written text.
     pub fn finish(mut self) -> String {
         self.end_row();
         self.out
@@ -128,7 +128,7 @@ impl Columns {
         }
     }
 
-    /// The pieces of a text, none of which is wider than a line.
+    /// Splits a text into pieces that are not wider than a line.
     fn cut<'t>(&self, piece: Piece<'t>) -> Vec<Piece<'t>> {
         let most = self.width - self.marks.columns(piece.style);
         if piece.text.width() <= most {
@@ -152,7 +152,7 @@ impl Columns {
         parts.into_iter().enumerate().map(part).collect()
     }
 
-    /// The columns that a piece takes at the end of the line.
+    /// The width of a piece at the end of the line.
     fn columns(&self, side: usize, piece: Piece<'_>) -> usize {
         let line = &self.sides[side].line;
         let last = line.runs.last();
@@ -183,7 +183,7 @@ impl Columns {
                 text.push_str(space);
                 text.push_str(piece.text);
             }
-            // Marks stand around words, and the space before them outside.
+            // Marks enclose words; the space before them is outside.
             last => {
                 if let Some((_, text)) = last {
                     text.push_str(space);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shared_stands_side_by_side() {
+    fn shared_text_is_side_by_side() {
         let mut columns = Columns::new(31, Marks::Brackets);
         both(&mut columns, "one two three");
         for word in ["left", "only"] {
@@ -263,7 +263,7 @@ four 中文 five │
     }
 
     #[test]
-    fn no_line_is_wider_than_asked() {
+    fn no_line_is_wider_than_requested() {
         for width in [20, 21, 40] {
             for style in [Style::Shared, Style::Only(Side::A), Style::Elsewhere] {
                 let mut columns = Columns::new(width, Marks::Brackets);

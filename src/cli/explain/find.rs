@@ -1,4 +1,4 @@
-//! Which two documents are meant?
+//! Look-up of the two documents that the flags name.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -6,29 +6,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use simtool::corpus::{Reading, Source};
-use simtool::run::Progress;
-use simtool::run::explain::{Found, Lookup};
+use simtool::engine::Progress;
+use simtool::jobs::explain::{FoundDocument, Lookup};
 use simtool::{Error, ErrorKind, Result};
 
-use super::super::found::discover;
-use super::ExplainArgs;
+use super::super::found::{check_text_field, discover};
+use super::flags::ExplainArgs;
 use super::listed::{Listed, listed};
 use crate::cli::log::Log;
 use crate::cli::watch::Watch;
 use crate::cli::{interrupt, machine};
 
-/// Two documents, and what a deduplication said of them.
+/// Two documents, and the line about them in a deduplication's report.
 pub struct Pair {
     /// The documents, A and B.
-    pub documents: [Found; 2],
+    pub documents: [FoundDocument; 2],
     /// The line of `--pair`.
     pub listed: Option<Listed>,
 }
 
-/// The documents that the flags name.
+/// Looks up the documents that the flags name.
 ///
 /// # Errors
-/// Those of finding and reading them; [`ErrorKind::Parameter`] for a name that nothing has.
+/// Those of finding and reading them; [`ErrorKind::Parameter`] for a name without a document.
 pub fn pair(args: &ExplainArgs, reading: &Reading) -> Result<Pair> {
     let progress = Arc::new(Progress::new());
     let _stoppable = interrupt::stoppable(&progress);
@@ -46,8 +46,8 @@ pub fn pair(args: &ExplainArgs, reading: &Reading) -> Result<Pair> {
     found
 }
 
-/// The two names and the inputs. A name that is missing is the last value of `--in`, which takes
-/// every word behind it.
+/// The two names and the inputs. `--in` takes every following word, so a missing name is its last
+/// value.
 fn names(args: &ExplainArgs) -> Result<([&OsStr; 2], &[PathBuf])> {
     let given: Vec<&OsStr> = [&args.a, &args.b]
         .into_iter()
@@ -64,8 +64,8 @@ fn names(args: &ExplainArgs) -> Result<([&OsStr; 2], &[PathBuf])> {
     match (names.as_slice(), behind.iter().find(is_file)) {
         (&[a, b], None) if behind.is_empty() || !inputs.is_empty() => Ok(([a, b], inputs)),
         (_, Some(file)) => {
-            let message = "is a file, where an id is expected (two ids stand behind the values of \
-                           --in, or before it)";
+            let message = "is a file, where an id is expected (two ids follow the values of \
+                           --in, or precede it)";
             Err(refuse(message.to_owned()).in_file(file))
         }
         _ => Err(refuse(
@@ -82,6 +82,7 @@ fn of_line(list: &Path, id: &OsStr, lookup: &Lookup<'_>) -> Result<Pair> {
     let line = listed(list, id.as_bytes(), &|| lookup.progress.check())?;
     let find = |at: &super::listed::At| {
         let file = file_of_run(list, Path::new(&at.file))?;
+        check_file(&file, lookup)?;
         let found = lookup.at(&file, at.member, at.start)?;
         if found.place.length == at.length {
             return Ok(found);
@@ -98,8 +99,8 @@ fn of_line(list: &Path, id: &OsStr, lookup: &Lookup<'_>) -> Result<Pair> {
     })
 }
 
-/// The file that a run with the report `list` called `file`: names are relative to the directory of
-/// the run, which is the current one or, where the output lies inside it, one above the report.
+/// The path of `file` in the report `list`. It is relative to the directory of the run, which is
+/// the current one or, if the output is below it, one above the report.
 fn file_of_run(list: &Path, file: &Path) -> Result<PathBuf> {
     if file.exists() {
         return Ok(file.to_owned());
@@ -119,11 +120,11 @@ fn file_of_run(list: &Path, file: &Path) -> Result<PathBuf> {
     })
 }
 
-/// Ids first, where there are inputs to look them up in; else files and places.
+/// Looks names up as ids if there are inputs, otherwise as files and places.
 fn by_names(names: [&OsStr; 2], inputs: &[PathBuf], lookup: &Lookup<'_>) -> Result<Pair> {
-    let sources = discover(inputs, &[], lookup.reading)?;
+    let [sources] = discover([inputs], lookup.reading)?;
     if let Some(stream) = sources.iter().find(|source| source.is_stream()) {
-        let message = "cannot be looked through: copy it to a file, and name that";
+        let message = "cannot be searched: copy it to a file, and name that";
         return Err(refuse(message.to_owned()).in_file(&stream.path));
     }
     let ids = names.map(|name| name.as_bytes());
@@ -131,7 +132,7 @@ fn by_names(names: [&OsStr; 2], inputs: &[PathBuf], lookup: &Lookup<'_>) -> Resu
         [] => [None, None],
         sources => lookup.by_ids(sources, ids)?,
     };
-    let find = |found: Option<Found>, name| match found {
+    let find = |found: Option<FoundDocument>, name| match found {
         Some(found) => Ok(found),
         None => by_place(name, &sources, lookup),
     };
@@ -141,12 +142,14 @@ fn by_names(names: [&OsStr; 2], inputs: &[PathBuf], lookup: &Lookup<'_>) -> Resu
     })
 }
 
-fn by_place(name: &OsStr, sources: &[Source], lookup: &Lookup<'_>) -> Result<Found> {
+fn by_place(name: &OsStr, sources: &[Source], lookup: &Lookup<'_>) -> Result<FoundDocument> {
     let path = Path::new(name);
     if path.is_file() {
+        check_file(path, lookup)?;
         return lookup.only(path);
     }
     if let Some((file, member, offset)) = place(name).filter(|(file, ..)| file.is_file()) {
+        check_file(file, lookup)?;
         return lookup.at(file, member, offset);
     }
     let shown = path.display();
@@ -158,6 +161,12 @@ fn by_place(name: &OsStr, sources: &[Source], lookup: &Lookup<'_>) -> Result<Fou
         1 => format!("id {shown}: not in {}", sources[0].path.display()),
         count => format!("id {shown}: in none of the {count} files"),
     }))
+}
+
+/// Refuses a file of which no document has the field of the text.
+fn check_file(file: &Path, lookup: &Lookup<'_>) -> Result<()> {
+    let source = Source::of_file(file, lookup.reading)?;
+    check_text_field(&[source], lookup.reading)
 }
 
 /// The parts of `FILE:OFFSET` or `FILE:MEMBER+OFFSET`.

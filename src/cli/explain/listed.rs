@@ -1,4 +1,4 @@
-//! A line of `duplicates.jsonl`.
+//! The line of `duplicates.jsonl` about two documents.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,29 +9,29 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use simtool::{Error, ErrorKind, Result};
 
-/// No line that a deduplication writes is longer.
+/// The most bytes of a line that a deduplication writes.
 const MOST_LINE_BYTES: u64 = 16 << 20;
-/// Lines between two looks at whether to go on.
+/// Lines between two checks for interruption.
 const LINES: u64 = 4096;
-/// So many places of an ambiguous id are told.
+/// The most places of an ambiguous id that a message lists.
 const MOST_LISTED: usize = 8;
 
-/// What a deduplication said of two documents.
+/// The result of a deduplication for two documents.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// What found them.
+    /// The rule that found them.
     pub method: String,
-    /// Bits that differ.
+    /// The number of different bits.
     pub distance: Option<u32>,
-    /// What the sketches say of the similarity.
+    /// The estimated similarity of the sketches.
     pub estimate: Option<f64>,
-    /// What the comparison of the texts gave.
+    /// The exact similarity of the texts.
     pub similarity: f64,
-    /// Shared and all shingles, unless all words are the same.
+    /// Shared and all shingles; `None` if all words are the same.
     pub shingles: Option<[u32; 2]>,
-    /// Where the one stands that goes.
+    /// The place of the dropped document.
     pub at: At,
-    /// Where the one stands that stays.
+    /// The place of the kept document.
     pub kept_at: At,
 }
 
@@ -42,13 +42,13 @@ struct Line {
     method: String,
     distance: Option<u32>,
     estimate: Option<f64>,
-    /// Nothing, if only an index knows the one that stays.
+    /// Missing if only an index knows the kept document.
     similarity: Option<f64>,
     shared: Option<u32>,
     shingles: Option<u32>,
     #[serde(flatten)]
     at: At,
-    /// Nothing, if no copy stays.
+    /// Missing if no copy is kept.
     kept: Option<String>,
     kept_file: Option<String>,
     kept_start: Option<u64>,
@@ -56,16 +56,16 @@ struct Line {
     kept_member: Option<u64>,
 }
 
-/// Where a document stands.
+/// The place of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct At {
-    /// The file, as the deduplication was given it.
+    /// The file as the deduplication named it.
     pub file: String,
-    /// Where it starts in the file, or in what the member decompresses to.
+    /// The start in the file, or in the decompressed member.
     pub start: u64,
-    /// Bytes, decompressed.
+    /// Decompressed bytes.
     pub length: u64,
-    /// Offset of the compressed member in the file.
+    /// The offset of the compressed member in the file.
     pub member: Option<u64>,
 }
 
@@ -86,7 +86,7 @@ impl Line {
         }
     }
 
-    /// Where the document stands that stays; nowhere, if only an index knows it.
+    /// The place of the kept document; `None` if only an index knows it.
     fn kept_at(&self) -> Option<At> {
         Some(At {
             file: self.kept_file.clone()?,
@@ -106,16 +106,13 @@ impl Line {
     }
 }
 
-/// The line of `list` about the document that goes by `id`; `check` says whether to go on.
+/// The line of `list` about the dropped document `id`; `check` may stop the search.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] if there is none, or more, or the document was compared with none that
-/// stays; [`ErrorKind::Content`] for a line that no deduplication writes; [`ErrorKind::Read`].
+/// [`ErrorKind::Parameter`] if there is no such line, or several, or one without a kept document;
+/// [`ErrorKind::Content`] for a malformed line; [`ErrorKind::Read`].
 pub fn listed(list: &Path, id: &[u8], check: &dyn Fn() -> Result<()>) -> Result<Listed> {
-    let unreadable = |cause: io::Error| {
-        let error = Error::new(ErrorKind::Read, "cannot be read");
-        error.in_file(list).caused_by(cause)
-    };
+    let unreadable = |cause: io::Error| Error::unreadable(list, cause);
     let mut reader = BufReader::new(File::open(list).map_err(unreadable)?);
     let (mut line, mut number, mut found) = (Vec::new(), 0, Vec::new());
     loop {
@@ -129,7 +126,7 @@ pub fn listed(list: &Path, id: &[u8], check: &dyn Fn() -> Result<()>) -> Result<
             return only(found, list, id);
         }
         let read: Line = serde_json::from_slice(&line).map_err(|error| {
-            let message = format!("line {number} is none of duplicates.jsonl: {error}");
+            let message = format!("line {number} is not one of duplicates.jsonl: {error}");
             Error::new(ErrorKind::Content, message).in_file(list)
         })?;
         if read.is_of(id) && found.len() <= MOST_LISTED {
@@ -145,14 +142,16 @@ fn only(mut found: Vec<Line>, list: &Path, id: &[u8]) -> Result<Listed> {
         Err(Error::new(ErrorKind::Parameter, message).in_file(list))
     };
     let Some(line) = found.pop() else {
-        return refuse("no line is about it (it stays, or is not in the input)".to_owned());
+        return refuse("no line is about it (it was kept, or is not in the input)".to_owned());
     };
     if found.is_empty() {
         if line.kept.is_none() {
-            return refuse("no copy of it stays: name the two documents by their ids".to_owned());
+            return refuse(
+                "no copy of it was kept: name the two documents by their ids".to_owned(),
+            );
         }
         let (Some(kept_at), Some(similarity)) = (line.kept_at(), line.similarity) else {
-            return refuse("it repeats a document of an index, which keeps no texts".to_owned());
+            return refuse("it repeats a document of an index, which stores no texts".to_owned());
         };
         return Ok(Listed {
             method: line.method,

@@ -1,13 +1,13 @@
-//! How text looks that only one of two documents has.
+//! Marks of text that only one of two documents has.
 
-/// What a token is to the other text.
+/// How a token relates to the other text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// It has it in the same place.
+    /// The other text has it in the same place.
     Shared,
-    /// It has it in another place.
+    /// The other text has it in another place.
     Elsewhere,
-    /// It does not have it.
+    /// The other text does not have it.
     Only(Side),
 }
 
@@ -20,7 +20,7 @@ pub enum Side {
     B,
 }
 
-/// How styles are shown.
+/// How styles are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
     /// By the colours of a terminal.
@@ -30,7 +30,7 @@ pub enum Marks {
 }
 
 impl Marks {
-    /// Colours on a terminal that has them, unless the environment asks for none.
+    /// Colours on a terminal with colours, unless the environment disables them.
     pub fn new(is_terminal: bool) -> Marks {
         let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_none_or(|value| value == "dumb");
@@ -40,7 +40,7 @@ impl Marks {
         }
     }
 
-    /// What stands before and behind text of this style.
+    /// The marks before and after text of this style.
     pub fn around(self, style: Style) -> [&'static str; 2] {
         match (self, style) {
             (_, Style::Shared) => ["", ""],
@@ -53,7 +53,7 @@ impl Marks {
         }
     }
 
-    /// How many columns these take.
+    /// The width of these marks.
     pub fn columns(self, style: Style) -> usize {
         match (self, style) {
             (Marks::Colours, _) | (_, Style::Shared) => 0,

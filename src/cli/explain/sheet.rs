@@ -1,4 +1,4 @@
-//! Two texts side by side: what they share, and what they do not.
+//! Two texts side by side, with shared and different passages.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use crate::cli::visible::visible;
 
 /// Tokens that are shown on each side of a fold.
 const CONTEXT: usize = 16;
-/// Fewer tokens are not worth a fold.
+/// The fewest tokens that are folded.
 const LEAST_FOLD: usize = 10;
-/// Tokens of a changed stretch that are shown on each side of its fold.
+/// Tokens of a changed passage that are shown on each side of its fold.
 const CHANGED_CONTEXT: usize = 150;
-/// So many tokens in a row that the other text has too are no accident.
+/// The fewest consecutive tokens that count as moved if the other text has them.
 const MOVED_TOKENS: usize = 5;
 
 const LEGEND: [(Style, &str); 3] = [
@@ -24,8 +24,8 @@ const LEGEND: [(Style, &str); 3] = [
     (Style::Elsewhere, "in both, elsewhere"),
 ];
 
-/// The two texts in columns of `width` in all, with everything visible that could control a
-/// terminal. Long stretches are folded unless all is to be shown in `full`.
+/// The two texts in columns of `width` in all, with control characters made visible. Long passages
+/// are folded unless `full`.
 pub fn side_by_side(texts: [&[u8]; 2], width: usize, full: bool, marks: Marks) -> String {
     let tokens = texts.map(tokens);
     let numbers = numbers([&tokens[0], &tokens[1]]);
@@ -62,7 +62,7 @@ struct Sheet<'t> {
 }
 
 impl Sheet<'_> {
-    /// Shows what is the same; of the first and the last part, the end that touches a change.
+    /// Shows an equal part; of the first and the last part, only the end next to a change.
     fn equal(&mut self, part: &Part, is_first: bool, is_last: bool) {
         let length = part.tokens[0].len();
         let context = |is_end: bool| {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_marked_where_they_are() {
+    fn differences_are_marked_in_place() {
         let found = shown("the quick brown fox", "the slow brown fox jumps", false);
         assert_eq!(
             found,
@@ -202,7 +202,7 @@ the [-quick-] brown fox      │ the {+slow+} brown fox\n                       
     }
 
     #[test]
-    fn long_equal_stretches_are_folded_and_shown_in_full() {
+    fn long_equal_passages_are_folded_unless_full() {
         let (a, b) = (words(0..200), words(0..100) + "new " + &words(100..200));
         let found = shown(&a, &b, false);
         assert!(
@@ -216,7 +216,7 @@ the [-quick-] brown fox      │ the {+slow+} brown fox\n                       
     }
 
     #[test]
-    fn what_moved_is_told_from_what_is_gone() {
+    fn moved_text_is_distinguished_from_removed_text() {
         let moved = "a sentence that wanders from here to there ";
         let found = shown(
             &(moved.to_owned() + &words(0..40)),

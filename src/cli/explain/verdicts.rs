@@ -1,20 +1,22 @@
-//! Who is compared, and what the methods say: for people and for programs.
+//! Two compared documents and their verdicts, as text and as JSON.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
+use simtool::jobs::explain::{
+    Comparison, Evidence, ExplainSettings, FoundDocument, Outcome, Verdict,
+};
 use simtool::report::json_lines::At;
-use simtool::run::explain::{Comparison, Evidence, Found, Outcome, Settings, Verdict};
 use simtool::sketch::Score;
 
 use super::listed::Listed;
 use crate::cli::visible::visible;
 
-/// The table for people.
+/// The table for the user.
 pub fn text(
-    documents: &[Found; 2],
+    documents: &[FoundDocument; 2],
     comparison: &Comparison,
-    settings: &Settings,
+    settings: &ExplainSettings,
     listed: Option<&Listed>,
 ) -> String {
     let mut text = String::new();
@@ -64,15 +66,15 @@ pub fn text(
     text
 }
 
-/// An object for programs.
+/// The object for programs.
 pub fn json(
-    documents: &[Found; 2],
+    documents: &[FoundDocument; 2],
     comparison: &Comparison,
-    settings: &Settings,
+    settings: &ExplainSettings,
     listed: Option<&Listed>,
 ) -> Value {
     let document = |side: usize| {
-        let Found {
+        let FoundDocument {
             id,
             url,
             text,
@@ -122,7 +124,7 @@ pub fn json(
     value
 }
 
-fn header(name: &str, found: &Found, words: usize) -> String {
+fn header(name: &str, found: &FoundDocument, words: usize) -> String {
     let id = match found.id.as_slice() {
         [] => String::new(),
         id => format!("{}  ", one_line(id)),
@@ -138,7 +140,7 @@ fn header(name: &str, found: &Found, words: usize) -> String {
     text
 }
 
-/// Visible, line feeds too.
+/// Bytes made visible on one line.
 fn one_line(bytes: &[u8]) -> String {
     visible(bytes).replace('\n', "\\n")
 }
@@ -172,7 +174,7 @@ fn label(method: &str) -> &str {
     }
 }
 
-/// What was measured, and what is needed.
+/// The measurement, and the requirement.
 fn evidence(evidence: Evidence) -> [String; 2] {
     match evidence {
         Evidence::Digests([a, b]) => {
@@ -206,7 +208,7 @@ fn evidence(evidence: Evidence) -> [String; 2] {
             all,
             thousandths,
         } => [
-            // Rounded down: what is shown as a threshold reaches it.
+            // Rounded down, so that a value shown as equal to the threshold reaches it.
             format!(
                 "{shared} of {all} = {:.3}",
                 (shared * 1000 / all.max(1)) as f64 / 1000.0

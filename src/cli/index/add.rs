@@ -1,25 +1,25 @@
-//! `simtool index add`: look for documents and add them.
+//! `simtool index add`: looks documents up and adds them.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use simtool::Result;
-use simtool::run::seen::{Listing, Seen};
+use simtool::jobs::seen::{Listing, Seen};
 
 use super::build::PayloadName;
 use super::line_file::LineFile;
 use super::query::MOST_MATCHES;
-use super::settings_flags::{SettingsArgs, manner_of};
-use super::working::{DocumentArgs, tell, tell_accidents};
+use super::session::{DocumentArgs, report_added, warn_of_accidents};
+use super::settings_flags::{SettingsArgs, input_settings_of};
 use crate::cli::exit::Finish;
 use crate::cli::{message, number};
 
-/// Look for documents and add them, each in one step
+/// Look documents up and add them, each in one step
 ///
-/// A document whose id is there with the same sketch stays as it is; one with another sketch is
-/// replaced. A document without an id is called by its file and offset, and replaces no other text
-/// that was there. What was committed before an interruption stays: run the command again for the rest
-/// (of those committed before, it then says that they are unchanged).
+/// A document whose id is in the index with the same sketch does not change it; one with another
+/// sketch replaces the earlier one. A document without an id is named by its file and offset, and
+/// replaces no other text. After an interruption, committed documents stay in the index: run the
+/// command again for the rest (the committed ones are then reported as unchanged).
 #[derive(Args, Clone, Debug)]
 pub struct AddArgs {
     /// The directory of the index
@@ -32,8 +32,7 @@ pub struct AddArgs {
     #[command(flatten)]
     settings: SettingsArgs,
 
-    /// What is kept with a document and comes back with it: url, date, both (as a JSON object) or
-    /// none
+    /// Data to store with a document: url, date, both (as a JSON object) or none
     #[arg(long, value_name = "FIELDS", default_value = "none")]
     payload: PayloadName,
 
@@ -43,7 +42,7 @@ pub struct AddArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// At most so many matches of a document
+    /// The most matches of a document
     #[arg(
         long, value_name = "COUNT", default_value = "10", requires = "output",
         value_parser = number::within(1, MOST_MATCHES)
@@ -51,15 +50,15 @@ pub struct AddArgs {
     limit: usize,
 }
 
-/// Adds, and says what was new.
+/// Adds documents and reports the counts.
 pub fn run(args: &AddArgs) -> Result<Finish> {
-    let working = args.documents.begin(&args.index)?;
-    let (wanted, level) = (args.settings.wanted()?, working.resources.level);
-    let seen = Seen::open(&args.index, &wanted, level, &working.options())?;
-    let manner = manner_of(seen.settings(), args.documents.reading());
+    let session = args.documents.begin(&args.index)?;
+    let (wanted, level) = (args.settings.wanted()?, session.resources.level);
+    let seen = Seen::open(&args.index, &wanted, level, &session.options())?;
+    let input_settings = input_settings_of(seen.settings(), args.documents.reading());
     let mut files = args.settings.files();
     files.add_directory(&args.index);
-    let sources = working.sources(&args.documents, &manner.reading, &mut files)?;
+    let sources = session.sources(&args.documents, &input_settings.reading, &mut files)?;
     let temp_dir = args.documents.temp_dir();
     let output = LineFile::new(args.output.as_deref(), "--output", &mut files, temp_dir)?;
     let skipped = args.documents.skipped_report();
@@ -70,14 +69,14 @@ pub fn run(args: &AddArgs) -> Result<Finish> {
         limit: args.limit,
         take: &mut take,
     });
-    let inputs = working.inputs(&sources, &manner);
+    let inputs = session.inputs(&sources, &input_settings);
     let payload = args.payload.into();
     let added = seen.add_inputs(inputs, payload, listing, &mut |more| skips.write(more))?;
     lines.publish()?;
     skips.publish()?;
-    drop(working);
-    tell_accidents(&seen);
+    drop(session);
+    warn_of_accidents(&seen);
     message::warn_of_doubts(&added.doubts, &sources);
-    let screen_is_taken = output.is_screen() || skipped.is_screen();
-    tell(&added, args.documents.log(), screen_is_taken)
+    let has_lines = output.is_screen() || skipped.is_screen();
+    report_added(&added, args.documents.log(), has_lines)
 }

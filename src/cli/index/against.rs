@@ -3,23 +3,23 @@
 use std::path::PathBuf;
 
 use simtool::index::{DATABASE, MANIFEST};
+use simtool::jobs::dedup::{Job, Verification};
+use simtool::jobs::seen::{ExpectedSettings, Seen, settings};
 use simtool::kernel::Level;
-use simtool::run::dedup::{Job, Verification};
-use simtool::run::seen::{Seen, Wanted, settings};
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
-use super::settings_flags::manner_of;
-use super::working::{read_only, tell_accidents};
-use crate::cli::dedup::DedupArgs;
+use super::session::{read_only, warn_of_accidents};
+use super::settings_flags::input_settings_of;
+use crate::cli::dedup_flags::DedupArgs;
 
-/// The index that the input is to be compared with; none if it is compared with documents.
+/// The index to compare the input with; `None` if it is compared with documents.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] for several indices, for one among documents, and for flags that the
-/// index was not made with; those of opening it.
+/// [`ErrorKind::Parameter`] for several indices, for an index among documents, and for flags that
+/// differ from the index's settings; those of opening it.
 pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
-    // Of a damaged one, opening it says what is missing.
+    // Opening a damaged index reports what is missing.
     let is_index = |path: &&PathBuf| path.join(MANIFEST).is_file() || path.join(DATABASE).is_file();
     let Some(index) = args.against.iter().find(is_index) else {
         return Ok(None);
@@ -28,7 +28,7 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
         let message = "is an index, which --against takes alone (run once for each)";
         return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
     }
-    let wanted = Wanted {
+    let wanted = ExpectedSettings {
         spec: args
             .method
             .wanted(&settings(index)?.spec, args.against_only)?,
@@ -40,26 +40,26 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
         },
     };
     let seen = Seen::open(index, &wanted, Level::best(), &read_only())?;
-    tell_accidents(&seen);
+    warn_of_accidents(&seen);
     Ok(Some(seen))
 }
 
-/// The job that `flags` ask for, with what the index has frozen.
+/// The job of the flags, with the settings of the index.
 ///
 /// # Errors
 /// Those of `flags`.
 pub fn job(args: &DedupArgs, flags: impl FnOnce(Spec) -> Result<Job>, seen: &Seen) -> Result<Job> {
     let settings = seen.settings();
     let job = flags(settings.spec.clone())?;
-    let manner = manner_of(settings, job.reading);
+    let input_settings = input_settings_of(settings, job.reading);
     Ok(Job {
         verification: Verification {
-            shingle: args.method.verified_shingle(manner.tokenizer),
+            shingle: args.method.verified_shingle(input_settings.tokenizer),
             ..job.verification
         },
-        tokenizer: manner.tokenizer,
-        stop_words: manner.stop_words,
-        reading: manner.reading,
+        tokenizer: input_settings.tokenizer,
+        stop_words: input_settings.stop_words,
+        reading: input_settings.reading,
         ..job
     })
 }

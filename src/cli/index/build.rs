@@ -1,27 +1,27 @@
-//! `simtool index build`: an index of many documents at once.
+//! `simtool index build`: makes an index of many documents at once.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simtool::Result;
-use simtool::index::{Layout, Options, vacant};
-use simtool::run::seen::{Payload, Seen, Settings};
+use simtool::index::{Layout, Options, check_creatable};
+use simtool::jobs::seen::{IndexSettings, Payload, Seen};
 use simtool::sketch::Shape;
 
 use super::line_file::LineFile;
+use super::session::{DocumentArgs, report_built, warn_of_accidents};
 use super::settings_flags::SettingsArgs;
-use super::working::{DocumentArgs, tell_accidents, tell_built};
 use crate::cli::effect::{no_effect, preview_of};
 use crate::cli::exit::Finish;
 use crate::cli::message;
 
 /// Make an index of many documents at once
 ///
-/// Much faster than adding them to an empty one. Of several documents with one id, the last stays.
-/// Until it is complete, the directory is no index.
+/// Much faster than adding them to an empty one. Of several documents with one id, the last is
+/// kept. The directory is an index only when it is complete.
 #[derive(Args, Clone, Debug)]
 pub struct BuildArgs {
-    /// The directory of the index: a new or an empty one
+    /// The directory of the index: new or empty
     #[arg(value_name = "DIR")]
     index: PathBuf,
 
@@ -31,13 +31,12 @@ pub struct BuildArgs {
     #[command(flatten)]
     settings: SettingsArgs,
 
-    /// What is kept with a document and comes back with it: url, date, both (as a JSON object) or
-    /// none
+    /// Data to store with a document: url, date, both (as a JSON object) or none
     #[arg(long, value_name = "FIELDS", default_value = "none")]
     payload: PayloadName,
 
-    /// Which tables fingerprints get: fast, or compact (at most 34 bytes for a fingerprint of 64
-    /// bits; slower where they are skewed) [default: fast]
+    /// Kind of tables for fingerprints: fast, or compact (at most 34 bytes for a fingerprint of 64
+    /// bits; slower if they are skewed) [default: fast]
     #[arg(long, value_name = "LAYOUT")]
     layout: Option<LayoutName>,
 }
@@ -59,9 +58,9 @@ pub enum LayoutName {
     Compact,
 }
 
-/// Builds, and prints how many documents there are.
+/// Builds an index and prints the number of documents.
 pub fn run(args: &BuildArgs) -> Result<Finish> {
-    vacant(&args.index)?;
+    check_creatable(&args.index)?;
     let spec = args.settings.spec()?;
     if args.layout.is_some() && preview_of(&spec)?.shape() == Shape::Keys {
         return Err(no_effect(
@@ -70,18 +69,18 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
             "it makes no fingerprints",
         ));
     }
-    let manner = args.settings.manner(args.documents.reading())?;
-    let working = args.documents.begin(&args.index)?;
+    let input_settings = args.settings.input_settings(args.documents.reading())?;
+    let session = args.documents.begin(&args.index)?;
     let mut files = args.settings.files();
     files.add_directory(&args.index);
-    let sources = working.sources(&args.documents, &manner.reading, &mut files)?;
+    let sources = session.sources(&args.documents, &input_settings.reading, &mut files)?;
     let (skipped, temp_dir) = (args.documents.skipped_report(), args.documents.temp_dir());
     let skipped = LineFile::new(skipped, "--skipped-report", &mut files, temp_dir)?;
-    let inputs = working.inputs(&sources, &manner);
-    let settings = Settings::counted(spec, inputs)?;
+    let inputs = session.inputs(&sources, &input_settings);
+    let settings = IndexSettings::counted(spec, inputs)?;
     let options = Options {
         layout: args.layout.unwrap_or(LayoutName::Fast).into(),
-        ..working.options()
+        ..session.options()
     };
     let (index, payload) = (&args.index, args.payload.into());
     let mut skips = skipped.begin()?;
@@ -90,10 +89,10 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
             skips.write(more)
         })?;
     skips.publish()?;
-    drop(working);
-    tell_accidents(&seen);
+    drop(session);
+    warn_of_accidents(&seen);
     message::warn_of_doubts(&added.doubts, &sources);
-    tell_built(&added, args.documents.log(), skipped.is_screen())
+    report_built(&added, args.documents.log(), skipped.is_screen())
 }
 
 impl From<PayloadName> for Payload {

@@ -1,4 +1,4 @@
-//! `simtool index info`: what is known of an index.
+//! `simtool index info`: settings and sizes of an index.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use serde::Serialize;
 use simtool::corpus::HtmlText;
 use simtool::index::{Info, Layout};
 use simtool::io::InputFiles;
-use simtool::run::seen::{Seen, Wanted};
+use simtool::jobs::seen::{ExpectedSettings, Seen};
 use simtool::{Error, ErrorKind, Result};
 
 use super::line_file::LineFile;
-use super::working::read_only;
+use super::session::read_only;
 use crate::cli::{machine, screen};
 
-/// Say what an index holds, what is frozen in it, and how many accidental hits to expect
+/// Print what an index contains, its settings, and the expected number of accidental hits
 #[derive(Args, Clone, Debug)]
 pub struct InfoArgs {
     /// The directory of the index
@@ -26,15 +26,15 @@ pub struct InfoArgs {
     #[arg(long)]
     json: bool,
 
-    /// What is known of this document instead, as a JSON object: its id, its sketch in hexadecimal
-    /// digits and its payload; an error if there is none
+    /// Print this document instead, as a JSON object: its id, its sketch in hexadecimal digits and
+    /// its payload; an error if it is not in the index
     #[arg(long, value_name = "ID")]
     id: Option<OsString>,
 }
 
-/// What is known, as programs read it.
+/// The facts about an index, as JSON.
 #[derive(Serialize)]
-struct Known<'a> {
+struct Facts<'a> {
     method: String,
     tokenizer: &'a str,
     html: HtmlText,
@@ -56,18 +56,23 @@ struct Segment {
     bytes: u64,
 }
 
-/// Prints it.
+/// Prints the facts.
 pub fn run(args: &InfoArgs) -> Result<()> {
     let level = machine::level()?;
-    let seen = Seen::open(&args.index, &Wanted::default(), level, &read_only())?;
+    let seen = Seen::open(
+        &args.index,
+        &ExpectedSettings::default(),
+        level,
+        &read_only(),
+    )?;
     if let Some(id) = &args.id {
         return document(&seen, id);
     }
     let info = seen.index().info();
-    let known = known(&seen, &info);
+    let facts = facts(&seen, &info);
     let text = match args.json {
-        true => serde_json::to_string(&known).unwrap_or_default() + "\n",
-        false => text(&seen, &known),
+        true => serde_json::to_string(&facts).unwrap_or_default() + "\n",
+        false => text(&seen, &facts),
     };
     screen::print(text.as_bytes())
 }
@@ -87,14 +92,14 @@ fn document(seen: &Seen, id: &OsStr) -> Result<()> {
     line.publish()
 }
 
-fn known<'a>(seen: &'a Seen, info: &Info) -> Known<'a> {
+fn facts<'a>(seen: &'a Seen, info: &Info) -> Facts<'a> {
     let settings = seen.settings();
     let segment = |&(documents, distinct, bytes): &(u32, u64, u64)| Segment {
         documents,
         distinct,
         bytes,
     };
-    Known {
+    Facts {
         method: settings.spec.to_string(),
         tokenizer: settings.tokenizer.name(),
         html: settings.html,
@@ -109,34 +114,34 @@ fn known<'a>(seen: &'a Seen, info: &Info) -> Known<'a> {
     }
 }
 
-/// The same for people: what --json says besides is for programs.
-fn text(seen: &Seen, known: &Known<'_>) -> String {
-    let html = match known.html {
+/// The facts as text, without those that only programs need.
+fn text(seen: &Seen, facts: &Facts<'_>) -> String {
+    let html = match facts.html {
         HtmlText::Main => "the main text of a page",
         HtmlText::Visible => "all visible text of a page",
         HtmlText::Markup => "the markup as it stands",
     };
-    let tables = match known.layout {
+    let tables = match facts.layout {
         Layout::Fast => "fast",
         Layout::Compact => "compact",
     };
     let mut text = format!(
         "documents   {}\nmethod      {}\nHTML        {html}\ntables      {tables}\nremoved     {}\n\
          recent      {}\nsegments    {}\nbytes       {}\n",
-        known.documents,
+        facts.documents,
         seen.about(),
-        known.removed,
-        known.recent,
-        known.segments.len(),
-        known.bytes,
+        facts.removed,
+        facts.recent,
+        facts.segments.len(),
+        facts.bytes,
     );
-    if let Some(hits) = known.accidental_hits_per_query {
+    if let Some(hits) = facts.accidental_hits_per_query {
         text += &format!("by chance   {}\n", by_chance(hits));
     }
     text
 }
 
-/// How many known documents are near a new one though they have nothing to do with it.
+/// The expected number of accidental matches of a new document.
 fn by_chance(hits: f64) -> String {
     let many = match hits {
         hits if hits < 0.001 => "less than one of 1000 new documents matches".to_owned(),
@@ -151,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chances_are_told_in_words() {
+    fn probabilities_are_described_in_words() {
         for (hits, expected) in [
             (9.1e-10, "less than one of 1000 new documents matches"),
             (0.02, "one of 50 new documents matches"),

@@ -1,4 +1,4 @@
-//! Files of JSON Lines that a command writes beside its work.
+//! JSON Lines files that a command writes besides its main output.
 
 use std::path::{Path, PathBuf};
 
@@ -7,16 +7,16 @@ use simtool::io::InputFiles;
 
 use crate::cli::output::{Output, Target};
 
-/// Where lines go, if somebody wants them.
+/// The destination of lines, if they are requested.
 pub struct LineFile(Option<(Target, PathBuf)>);
 
-/// Lines that are being written; nothing is seen of them before they are published.
+/// Unpublished lines of a file; nothing is visible before they are published.
 pub struct LineWriter<'a>(Option<Output<'a>>);
 
 impl LineFile {
-    /// The file that `flag` calls `path`; `-` is standard output. `files` holds every file that
-    /// the command reads. Lines for standard output or a device wait in `temp_dir`, or in the
-    /// system's directory of temporary files.
+    /// The file `path` of `flag`; `-` is standard output. `files` has every file that the command
+    /// reads. Lines for standard output or a device are kept in `temp_dir` until they are
+    /// published, or in the system's temporary directory.
     ///
     /// # Errors
     /// Those of [`Target::new`].
@@ -34,7 +34,7 @@ impl LineFile {
         Ok(LineFile(Some((target, temporary))))
     }
 
-    /// Begins to write.
+    /// Starts writing.
     ///
     /// # Errors
     /// Those of [`Output::create`].
@@ -62,7 +62,7 @@ impl LineWriter<'_> {
         }
     }
 
-    /// Puts them in their place.
+    /// Publishes the lines.
     ///
     /// # Errors
     /// Those of [`Output::publish`].

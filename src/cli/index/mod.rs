@@ -1,26 +1,26 @@
-//! `simtool index`: has this been seen? One file per operation.
+//! `simtool index`: an index of seen documents. One file per operation.
 
 mod add;
 pub mod against;
 mod build;
-mod care;
 mod info;
 mod line_file;
+mod maintenance;
 pub mod query;
 mod remove;
+mod session;
 pub mod settings_flags;
-mod working;
 
 use clap::{Args, Subcommand};
 use simtool::Result;
 
 use super::exit::Finish;
 
-/// Keep an index of documents that were seen, and ask it
+/// Keep an index of documents that were seen, and query it
 ///
-/// An index is a directory. What decides its answers (method, tokenizer, stop words, what counts as
-/// the text of a page) is frozen when it is built; later commands need no flags for it. One process
-/// at a time may have it open for writing.
+/// An index is a directory. Its settings (method, tokenizer, stop words, part of a page that is its
+/// text) are fixed when it is built; later commands need no flags for them. Only one process at a
+/// time may have it open for writing.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct IndexArgs {
@@ -36,10 +36,10 @@ enum Operation {
     Remove(remove::RemoveArgs),
     Query(query::QueryArgs),
     Info(info::InfoArgs),
-    Check(care::CheckArgs),
-    Compact(care::CompactArgs),
-    Copy(care::CopyArgs),
-    Rescue(care::RescueArgs),
+    Check(maintenance::CheckArgs),
+    Compact(maintenance::CompactArgs),
+    Copy(maintenance::CopyArgs),
+    Rescue(maintenance::RescueArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -51,20 +51,20 @@ Examples:
   simtool index add seen new.jsonl --payload url -o verdicts.jsonl
           Add them, with their URLs; which were new, which have changed and how far
   simtool index info seen --id http://a.example/
-          What is known of a document
+          The stored data of a document
   simtool index remove seen http://a.example/ http://b.example/
-          Forget two
+          Remove two
   simtool index info seen
           Its size, and how many accidental hits to expect
 
 Exit codes:
-  0 complete, 2 an error, 3 complete but some input was skipped, 130 interrupted; what was added
-  before an interruption stays.";
+  0 complete, 2 an error, 3 complete but some input was skipped, 130 interrupted; documents added
+  before an interruption stay in the index.";
 
-/// Does what is asked.
+/// Runs the operation.
 ///
 /// # Errors
-/// Whatever stands in the way.
+/// Those of the operation.
 pub fn run(args: &IndexArgs) -> Result<Finish> {
     match &args.operation {
         Operation::Build(args) => build::run(args),
@@ -72,9 +72,9 @@ pub fn run(args: &IndexArgs) -> Result<Finish> {
         Operation::Query(args) => query::run(args),
         Operation::Remove(args) => remove::run(args).map(|()| Finish::Complete),
         Operation::Info(args) => info::run(args).map(|()| Finish::Complete),
-        Operation::Check(args) => care::check(args).map(|()| Finish::Complete),
-        Operation::Compact(args) => care::compact(args).map(|()| Finish::Complete),
-        Operation::Copy(args) => care::copy(args).map(|()| Finish::Complete),
-        Operation::Rescue(args) => care::rescue(args).map(|()| Finish::Complete),
+        Operation::Check(args) => maintenance::check(args).map(|()| Finish::Complete),
+        Operation::Compact(args) => maintenance::compact(args).map(|()| Finish::Complete),
+        Operation::Copy(args) => maintenance::copy(args).map(|()| Finish::Complete),
+        Operation::Rescue(args) => maintenance::rescue(args).map(|()| Finish::Complete),
     }
 }

@@ -1,4 +1,4 @@
-//! `simtool index query`: ask for documents without adding them.
+//! `simtool index query`: looks documents up without adding them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use clap::Args;
 use serde_json::json;
 use simtool::Result;
 use simtool::corpus::Reading;
+use simtool::engine::collection::Inputs;
+use simtool::engine::{Progress, Resources};
 use simtool::io::InputFiles;
-use simtool::run::collection::Inputs;
-use simtool::run::seen::{Seen, Wanted};
-use simtool::run::{Progress, Resources};
+use simtool::jobs::seen::{ExpectedSettings, Seen};
 
 use super::line_file::LineFile;
-use super::settings_flags::{SettingsArgs, manner_of};
-use super::working::{DocumentArgs, Sources, finish, read_only};
+use super::session::{DocumentArgs, Sources, read_only};
+use super::settings_flags::{SettingsArgs, input_settings_of};
 use crate::cli::exit::Finish;
 use crate::cli::interrupt::stoppable;
 use crate::cli::log::Log;
 use crate::cli::watch::Watch;
 use crate::cli::{message, number};
 
-/// The most matches of a document that can be asked for.
+/// The most matches of a document that can be requested.
 pub const MOST_MATCHES: usize = 10_000;
 
-/// Ask which documents have been seen, without adding them
+/// Look up which documents have been seen, without adding them
 ///
 /// Writes a JSON object a line for each, in input order: its id and place, the verdict (new,
 /// duplicate, unchanged, changed or empty), and the known documents near it, nearest first, with
@@ -41,13 +41,13 @@ pub struct QueryArgs {
     #[command(flatten)]
     settings: SettingsArgs,
 
-    /// At most so many matches of a document
+    /// The most matches of a document
     #[arg(
         long, value_name = "COUNT", default_value = "10", value_parser = number::within(1, MOST_MATCHES)
     )]
     limit: usize,
 
-    /// Where the lines go; - is standard output
+    /// File of the lines; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
 
@@ -56,31 +56,31 @@ pub struct QueryArgs {
     summary: bool,
 }
 
-/// Documents that are asked of an index, and what becomes of the answers.
-pub struct Question<'a> {
+/// A query of an index, with the destination of its answers.
+pub struct IndexQuery<'a> {
     pub index: &'a Path,
-    pub wanted: Wanted,
+    pub wanted: ExpectedSettings,
     pub inputs: &'a [PathBuf],
-    /// How they are read, but for what the index has frozen.
+    /// How inputs are read, apart from the settings of the index.
     pub reading: Reading,
-    /// What is read besides the inputs and the index.
+    /// The files that are read besides the inputs and the index.
     pub files: InputFiles,
     pub resources: Resources,
-    /// Where lines for standard output wait, if the user says so.
+    /// The directory of lines for standard output until they are published, if the user names one.
     pub temp_dir: Option<&'a Path>,
     pub limit: usize,
     pub output: &'a Path,
-    /// Where skipped documents are listed, if they are.
+    /// The file that lists skipped documents, if requested.
     pub skipped: Option<&'a Path>,
     pub summary: bool,
-    /// How progress and result are told.
+    /// How progress and result are reported.
     pub log: Log,
 }
 
-/// Asks and publishes.
+/// Queries the index and publishes the answers.
 pub fn run(args: &QueryArgs) -> Result<Finish> {
     let documents = &args.documents;
-    ask(Question {
+    run_query(IndexQuery {
         index: &args.index,
         wanted: args.settings.wanted()?,
         inputs: documents.inputs(),
@@ -96,30 +96,30 @@ pub fn run(args: &QueryArgs) -> Result<Finish> {
     })
 }
 
-/// Asks and publishes.
-pub fn ask(mut question: Question<'_>) -> Result<Finish> {
-    let mut files = std::mem::take(&mut question.files);
-    files.add_directory(question.index);
-    let (index, resources) = (question.index, &question.resources);
-    let seen = Seen::open(index, &question.wanted, resources.level, &read_only())?;
-    let manner = manner_of(seen.settings(), question.reading);
+/// Queries the index and publishes the answers.
+pub fn run_query(mut query: IndexQuery<'_>) -> Result<Finish> {
+    let mut files = std::mem::take(&mut query.files);
+    files.add_directory(query.index);
+    let (index, resources) = (query.index, &query.resources);
+    let seen = Seen::open(index, &query.wanted, resources.level, &read_only())?;
+    let input_settings = input_settings_of(seen.settings(), query.reading);
     let progress = Arc::new(Progress::new());
     let stoppable = stoppable(&progress);
-    let watch = Watch::start(&progress, question.log, None);
-    let reading = &manner.reading;
-    let sources = Sources::find(question.inputs, reading, resources, &progress, &mut files)?;
+    let watch = Watch::start(&progress, query.log, None);
+    let reading = &input_settings.reading;
+    let sources = Sources::find(query.inputs, reading, resources, &progress, &mut files)?;
     let inputs = Inputs {
         sources: &sources,
-        manner: &manner,
+        settings: &input_settings,
         resources,
         progress: &progress,
     };
-    let (output, temp_dir) = (Some(question.output), question.temp_dir);
+    let (output, temp_dir) = (Some(query.output), query.temp_dir);
     let output = LineFile::new(output, "--output", &mut files, temp_dir)?;
-    let skipped = LineFile::new(question.skipped, "--skipped-report", &mut files, temp_dir)?;
+    let skipped = LineFile::new(query.skipped, "--skipped-report", &mut files, temp_dir)?;
     let (mut lines, mut skips) = (output.begin()?, skipped.begin()?);
     let mut write = |more: &[u8]| lines.write(more);
-    let asked = seen.query_inputs(inputs, question.limit, &mut write, &mut |more| {
+    let counts = seen.query_inputs(inputs, query.limit, &mut write, &mut |more| {
         skips.write(more)
     })?;
     lines.publish()?;
@@ -127,17 +127,22 @@ pub fn ask(mut question: Question<'_>) -> Result<Finish> {
     drop((watch, stoppable));
     let text = format!(
         "{} documents: {} with a match, {} unchanged, {} changed, {} empty; {} skipped\n",
-        asked.documents, asked.matched, asked.unchanged, asked.changed, asked.empty, asked.skipped,
+        counts.documents,
+        counts.matched,
+        counts.unchanged,
+        counts.changed,
+        counts.empty,
+        counts.skipped,
     );
     let fields = json!({
-        "documents": asked.documents,
-        "matched": asked.matched,
-        "unchanged": asked.unchanged,
-        "changed": asked.changed,
-        "empty": asked.empty,
-        "skipped": asked.skipped,
+        "documents": counts.documents,
+        "matched": counts.matched,
+        "unchanged": counts.unchanged,
+        "changed": counts.changed,
+        "empty": counts.empty,
+        "skipped": counts.skipped,
     });
-    question.log.summary(question.summary, &text, &fields);
-    message::warn_of_doubts(&asked.doubts, &sources);
-    Ok(finish(asked.skipped))
+    message::warn_of_doubts(&counts.doubts, &sources);
+    query.log.summary(query.summary, &text, &fields);
+    Ok(Finish::of_skipped(counts.skipped))
 }

@@ -1,20 +1,21 @@
-//! `simtool index remove`: forget documents.
+//! `simtool index remove`: removes documents.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::UnknownArgumentValueParser;
 use serde_json::json;
-use simtool::run::seen::{Seen, Wanted};
-use simtool::{Error, ErrorKind, Result};
+use simtool::jobs::seen::{ExpectedSettings, Seen};
+use simtool::{Error, Result};
 
-use super::working::{ReportArgs, tell_result, writable};
+use super::session::{ReportArgs, report_result, writable};
 use crate::cli::machine;
 
-/// So many ids share a commit.
+/// The most ids of a commit.
 const GROUP: usize = 1 << 14;
 
-/// Forget documents by their ids
+/// Remove documents by their ids
 #[derive(Args, Clone, Debug)]
 pub struct RemoveArgs {
     /// The directory of the index
@@ -29,15 +30,23 @@ pub struct RemoveArgs {
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
 
+    #[arg(
+        long = "id", hide = true,
+        value_parser = UnknownArgumentValueParser::suggest(
+            "ids stand behind the directory (simtool index remove DIR ID...) or in a file (--ids FILE)"
+        )
+    )]
+    _id: Option<String>,
+
     #[command(flatten)]
     reports: ReportArgs,
 }
 
-/// Removes, and prints how many were there.
+/// Removes documents, and prints how many the index had.
 pub fn run(args: &RemoveArgs) -> Result<()> {
     let seen = Seen::open(
         &args.index,
-        &Wanted::default(),
+        &ExpectedSettings::default(),
         machine::level()?,
         &writable(),
     )?;
@@ -56,11 +65,7 @@ pub fn run(args: &RemoveArgs) -> Result<()> {
     };
     let mut group: Vec<Vec<u8>> = args.id.iter().map(|id| id.clone().into_bytes()).collect();
     if let Some(path) = &args.ids {
-        let unreadable = |cause| {
-            Error::new(ErrorKind::Read, "cannot be read")
-                .in_file(path)
-                .caused_by(cause)
-        };
+        let unreadable = |cause| Error::unreadable(path, cause);
         for line in open(path).map_err(unreadable)?.split(b'\n') {
             let mut line = line.map_err(unreadable)?;
             line.pop_if(|last| *last == b'\r');
@@ -75,7 +80,7 @@ pub fn run(args: &RemoveArgs) -> Result<()> {
     remove(&mut group)?;
     let text = format!("{removed} removed, {unknown} not found\n");
     let fields = json!({ "removed": removed, "not_found": unknown });
-    tell_result(args.reports.log(), &text, &fields, false)
+    report_result(args.reports.log(), &text, &fields, false)
 }
 
 fn open(path: &Path) -> std::io::Result<BufReader<Box<dyn Read>>> {

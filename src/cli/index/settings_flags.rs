@@ -1,13 +1,13 @@
-//! What is frozen in an index: the flags of every command that makes or opens one.
+//! The settings of an index: the flags of every command that makes or opens one.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use simtool::Result;
 use simtool::corpus::{HtmlText, Reading};
+use simtool::engine::collection::InputSettings;
 use simtool::io::InputFiles;
-use simtool::run::collection::Manner;
-use simtool::run::seen::{Settings, Wanted};
+use simtool::jobs::seen::{ExpectedSettings, IndexSettings};
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, builtin_stop_words};
 
@@ -16,9 +16,9 @@ use crate::cli::method_flags::{USUAL_METHOD, tokenizer};
 use crate::cli::reading_flags::{HtmlPart, stop_words};
 use crate::cli::values;
 
-/// What is frozen in an index.
+/// The settings of an index.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Frozen in the index")]
+#[command(next_help_heading = "IndexSettings of the index")]
 pub struct SettingsArgs {
     /// How near documents are found: NAME or NAME:parameter=value,...; simtool methods lists them
     /// [default: simhash, or that of the index]
@@ -27,26 +27,25 @@ pub struct SettingsArgs {
     )]
     method: Option<String>,
 
-    /// What is taken for a word: auto, ascii, unicode, chinese or chars [default: auto, or that of
-    /// the index]
+    /// Kind of words: auto, ascii, unicode, chinese or chars [default: auto, or that of the index]
     #[arg(
         long, value_name = "KIND", value_parser = values::tokenizer(tokenizer),
         hide_possible_values = true
     )]
     tokenizer: Option<Choice>,
 
-    /// File of the words, between white space, that methods leave out as stop words [default: the
-    /// common words of nine languages, or those of the index]
+    /// File of stop words, separated by white space, which methods leave out [default: the common
+    /// words of nine languages, or those of the index]
     #[arg(long, value_name = "FILE")]
     stop_words: Option<PathBuf>,
 
-    /// What counts as the text of an HTML page [default: main, or that of the index]
+    /// Part of an HTML page that is its text [default: main, or that of the index]
     #[arg(long, value_name = "PART")]
     html: Option<HtmlPart>,
 }
 
 impl SettingsArgs {
-    /// The files that these flags name, so that no output replaces them.
+    /// The files that these flags name, which no output may replace.
     pub fn files(&self) -> InputFiles {
         let mut files = InputFiles::default();
         if let Some(path) = &self.stop_words {
@@ -55,12 +54,12 @@ impl SettingsArgs {
         files
     }
 
-    /// What an index that is there has to have.
+    /// The settings that an existing index must have.
     ///
     /// # Errors
     /// Those of reading the method and the stop words.
-    pub fn wanted(&self) -> Result<Wanted> {
-        Ok(Wanted {
+    pub fn wanted(&self) -> Result<ExpectedSettings> {
+        Ok(ExpectedSettings {
             spec: self.method.as_deref().map(Spec::parse).transpose()?,
             tokenizer: self.tokenizer,
             html: self.html.map(HtmlText::from),
@@ -71,7 +70,7 @@ impl SettingsArgs {
     /// The method of a new index.
     ///
     /// # Errors
-    /// Those of reading it, and of flags about words that it does not use.
+    /// Those of parsing it, and of flags about words that it does not use.
     pub fn spec(&self) -> Result<Spec> {
         let spec = Spec::parse(self.method.as_deref().unwrap_or(USUAL_METHOD))?;
         let words = WordFlags {
@@ -82,18 +81,18 @@ impl SettingsArgs {
         Ok(spec)
     }
 
-    /// How the documents of a new index are read; `reading` says the rest.
+    /// How the documents of a new index are read; `reading` has the other settings.
     ///
     /// # Errors
     /// Those of reading the stop words.
-    pub fn manner(&self, reading: Reading) -> Result<Manner> {
-        let Wanted {
+    pub fn input_settings(&self, reading: Reading) -> Result<InputSettings> {
+        let ExpectedSettings {
             tokenizer,
             html,
             stop_words,
             ..
         } = self.wanted()?;
-        Ok(Manner {
+        Ok(InputSettings {
             reading: Reading {
                 html: html.unwrap_or_default(),
                 ..reading
@@ -104,9 +103,9 @@ impl SettingsArgs {
     }
 }
 
-/// How documents are read for an index that is there.
-pub fn manner_of(settings: &Settings, reading: Reading) -> Manner {
-    Manner {
+/// How documents are read for an existing index.
+pub fn input_settings_of(settings: &IndexSettings, reading: Reading) -> InputSettings {
+    InputSettings {
         reading: Reading {
             html: settings.html,
             ..reading

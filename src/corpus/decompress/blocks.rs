@@ -1,4 +1,4 @@
-//! A file, read in large blocks.
+//! Buffered reads of a file in large blocks.
 
 use crate::corpus::source::unreadable;
 use crate::io::append_at;
@@ -8,27 +8,27 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file, read in large blocks from any offset.
+/// A reader of a file in large blocks, from any offset.
 pub(in crate::corpus) struct Blocks {
     path: PathBuf,
     file: Arc<File>,
     size: u64,
-    /// The offset in the file behind the buffer.
+    /// The offset in the file of the end of the buffer.
     next: u64,
     buffer: Vec<u8>,
-    /// How much of the buffer is used up.
+    /// The number of bytes of the buffer already consumed.
     used: usize,
     block_bytes: usize,
 }
 
 impl Blocks {
-    /// Opens a file that has to be of `size` bytes.
+    /// Opens a file, which must have `size` bytes.
     pub(super) fn open(path: &Path, size: u64, block_bytes: usize) -> Result<Blocks> {
         let file = File::open(path).map_err(|cause| unreadable(path, cause))?;
         Blocks::of(file, path, size, block_bytes)
     }
 
-    /// The open `file` called `path`, which has to be of `size` bytes.
+    /// Uses the open `file` at `path`, which must have `size` bytes.
     pub(in crate::corpus) fn of(
         file: File,
         path: &Path,
@@ -51,7 +51,7 @@ impl Blocks {
     }
 
     /// The same file from its start, read in blocks of another size.
-    pub(super) fn another(&self, block_bytes: usize) -> Blocks {
+    pub(super) fn with_block_size(&self, block_bytes: usize) -> Blocks {
         Blocks {
             path: self.path.clone(),
             file: Arc::clone(&self.file),
@@ -63,7 +63,7 @@ impl Blocks {
         }
     }
 
-    /// The file's name.
+    /// The path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -73,18 +73,18 @@ impl Blocks {
         self.size
     }
 
-    /// How much its buffer takes.
+    /// The number of bytes of its buffer.
     #[cfg(test)]
     pub(super) fn memory_bytes(&self) -> usize {
         self.buffer.capacity()
     }
 
-    /// The offset in the file of what comes next.
+    /// The offset in the file of the next byte.
     pub(super) fn offset(&self) -> u64 {
         self.next - (self.buffer.len() - self.used) as u64
     }
 
-    /// Goes on at `offset`.
+    /// Continues at `offset`.
     pub(super) fn seek(&mut self, offset: u64) {
         let start = self.next - self.buffer.len() as u64;
         match offset.checked_sub(start) {
@@ -97,7 +97,7 @@ impl Blocks {
         }
     }
 
-    /// What comes next, without using it up: at least `least` bytes, or all there are.
+    /// The next bytes, without consuming them: at least `least`, or all that are left.
     pub(super) fn peek(&mut self, least: usize) -> Result<&[u8]> {
         if self.buffer.len() - self.used < least {
             self.buffer.drain(..self.used);
@@ -109,12 +109,12 @@ impl Blocks {
         Ok(&self.buffer[self.used..])
     }
 
-    /// Uses up `length` bytes of what [`peek`](Self::peek) gave.
+    /// Consumes `length` bytes of those that [`peek`](Self::peek) returned.
     pub(super) fn consume(&mut self, length: usize) {
         self.used = (self.used + length).min(self.buffer.len());
     }
 
-    /// Appends up to `want` bytes from behind the buffer; less than that only at the file's end.
+    /// Appends `want` bytes from after the buffer; fewer only at the end of the file.
     pub(super) fn read(&mut self, want: usize, out: &mut Vec<u8>) -> Result<usize> {
         let left = self.size.saturating_sub(self.next);
         let want = want.min(usize::try_from(left).unwrap_or(usize::MAX));
@@ -131,7 +131,7 @@ impl Blocks {
     }
 }
 
-/// The error of a file that has `found` bytes instead of those `expected`.
+/// The error of a file with `found` bytes instead of `expected`.
 pub(in crate::corpus) fn changed(path: &Path, expected: u64, found: u64) -> Error {
     let message = format!(
         "changed while it was being read: expected {expected} bytes, found {found} (run again \

@@ -1,4 +1,4 @@
-//! Gzip members and zstd frames, one at a time.
+//! Decoders of gzip members and zstd frames.
 
 use crate::{Error, ErrorKind, Result};
 use flate2::{Decompress, FlushDecompress, Status};
@@ -6,26 +6,26 @@ use std::path::Path;
 use zstd::stream::raw::{DParameter, Decoder, Operation};
 use zstd::zstd_safe;
 
-/// The room for a step of decompression. A block of zstd comes to no more (RFC 8878, 3.1.1.2.4).
+/// The maximum number of decompressed bytes of a step. A zstd block has no more (RFC 8878, 3.1.1.2.4).
 pub(super) const STEP_BYTES: usize = 128 << 10;
 
-/// The bytes that a gzip member begins with; the third says that it is deflated, as all are.
+/// The first bytes of a gzip member; the third is the only compression method, deflate.
 pub(in crate::corpus) const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
 
-/// The bytes that tell where a zstd frame begins, little-endian.
+/// The first bytes of a zstd frame, little-endian.
 pub(in crate::corpus) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The bytes that show whether a member begins, and what [`Codec::begin`] has to know: the longest
-/// header of a zstd frame.
+/// The number of bytes needed to recognise a member and for [`Codec::begin`]: the longest header of
+/// a zstd frame.
 pub(super) const HEADER_BYTES: usize = 18;
 
-/// The bytes of a zstd frame that are to be read first.
+/// The number of bytes of a zstd frame to read first.
 const ZSTD_FIRST_BYTES: usize = 5;
 
 /// The largest window of a zstd frame is 128 MiB, as for the program `zstd` without flags.
 const WINDOW_LOG: u32 = 27;
 
-/// A window of 8 MiB is what levels up to 19 ask for.
+/// Levels up to 19 need a window of at most 8 MiB.
 const SMALL_WINDOW_LOG: u32 = 23;
 
 /// Decompresses one member after another.
@@ -33,39 +33,39 @@ pub(super) enum Codec {
     Gzip(Decompress),
     Zstd {
         decoder: Box<Decoder<'static>>,
-        /// How much is still to come out of the frame at most.
+        /// The maximum number of decompressed bytes left in the frame.
         room: u64,
-        /// How many bytes bring the next block to its end; more are not fed, so that what stands
-        /// before a damaged block comes out whatever the blocks of the file are.
+        /// The number of bytes to the end of the next block. No more are fed, so the blocks before a
+        /// damaged one are always returned, however the file is read.
         wanted: usize,
         block: Vec<u8>,
     },
 }
 
-/// What a step came to.
+/// The result of a step.
 pub(super) enum Outcome {
-    /// There is more.
+    /// More follows.
     Going,
-    /// The member ended and its checksum is right.
+    /// The member ended and its checksum is valid.
     Ended,
-    /// The member is damaged: what is wrong.
+    /// The member is damaged; the description.
     Corrupt(String),
 }
 
 impl Codec {
-    /// For gzip members (RFC 1952).
+    /// A codec for gzip members (RFC 1952).
     pub(super) fn gzip() -> Codec {
         Codec::Gzip(Decompress::new_gzip(15))
     }
 
-    /// For zstd frames (RFC 8878) of the file at `path`. Windows of more than
+    /// A codec for zstd frames (RFC 8878) of the file at `path`. Windows of more than
     /// [`WINDOW_LOG`] bits are refused.
     pub(super) fn zstd(path: &Path) -> Result<Codec> {
         Codec::zstd_within(WINDOW_LOG, path)
     }
 
-    /// Another one of its kind, that takes less memory: it may refuse what this one does not, but
-    /// nothing comes out of it that would not come out of this one.
+    /// Another codec of this kind that needs less memory. It may refuse frames that this one accepts;
+    /// otherwise its output is the same.
     pub(super) fn small(&self, path: &Path) -> Result<Codec> {
         match self {
             Codec::Gzip(_) => Ok(Codec::gzip()),
@@ -91,7 +91,7 @@ impl Codec {
         })
     }
 
-    /// What it decompresses, for messages.
+    /// The name of a member in messages.
     pub(super) fn member_name(&self) -> &'static str {
         match self {
             Codec::Gzip(_) => "gzip member",
@@ -99,7 +99,7 @@ impl Codec {
         }
     }
 
-    /// The bytes that every member begins with, but for zstd frames that are to be skipped.
+    /// The first bytes of every member, except skippable zstd frames.
     pub(super) fn magic(&self) -> &'static [u8] {
         match self {
             Codec::Gzip(_) => &GZIP_MAGIC,
@@ -107,7 +107,7 @@ impl Codec {
         }
     }
 
-    /// Whether a member may begin with these bytes, or with what is left of them at the file's end.
+    /// Whether a member may begin with `header`, which is shorter at the end of the file.
     pub(super) fn begins(&self, header: &[u8]) -> bool {
         if header.len() < self.magic().len() {
             return self.magic().starts_with(header);
@@ -122,8 +122,8 @@ impl Codec {
         }
     }
 
-    /// Makes ready for the next member, which begins with these bytes; says how long it claims to
-    /// be, decompressed, if it does.
+    /// Prepares for the next member, which begins with `header`. Returns the decompressed length that
+    /// the header claims, if any.
     pub(super) fn begin(&mut self, header: &[u8]) -> Option<u64> {
         match self {
             Codec::Gzip(inflate) => {
@@ -136,7 +136,7 @@ impl Codec {
                 wanted,
                 ..
             } => {
-                // Cannot fail: it only sets the state back.
+                // Cannot fail: it only resets the state.
                 let _ = decoder.reinit();
                 let claim = zstd_safe::get_frame_content_size(header).ok().flatten();
                 *room = claim.unwrap_or(u64::MAX);
@@ -146,8 +146,8 @@ impl Codec {
         }
     }
 
-    /// Decompresses some of `input`, which is not empty, into the room that `out` has; says how
-    /// many bytes of it are used up.
+    /// Decompresses some bytes of `input`, which must not be empty, into the spare capacity of `out`.
+    /// Returns the number of bytes consumed.
     pub(super) fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> (usize, Outcome) {
         match self {
             Codec::Gzip(inflate) => {
@@ -157,7 +157,7 @@ impl Codec {
                 let outcome = match status {
                     Ok(Status::StreamEnd) => Outcome::Ended,
                     Ok(Status::Ok) => Outcome::Going,
-                    // No progress although there is input and room.
+                    // No progress although there is input and spare capacity.
                     Ok(Status::BufError) if used > 0 => Outcome::Going,
                     Ok(Status::BufError) => Outcome::Corrupt("no progress".into()),
                     Err(error) => Outcome::Corrupt(match error.message() {
@@ -174,8 +174,8 @@ impl Codec {
                 block,
             } => {
                 let fed = &input[..input.len().min((*wanted).max(1))];
-                // What zstd says of a damaged frame, and whether it lets out more than the frame
-                // claims to hold, depends on buffers left from the frames before.
+                // The error of zstd for a damaged frame depends on the buffers of earlier frames, and
+                // so does whether it returns more bytes than the frame claims.
                 let Ok(status) = decoder.run_on_buffers(fed, block) else {
                     return (0, Outcome::Corrupt("invalid zstd frame".into()));
                 };
@@ -198,7 +198,7 @@ impl Codec {
     }
 }
 
-/// Whether these are the first bytes of a zstd frame, or of one that is to be skipped.
+/// Whether `header` begins a zstd frame or a skippable one.
 pub(in crate::corpus) fn is_zstd(header: &[u8]) -> bool {
     match header {
         [first, 0x2a, 0x4d, 0x18, ..] => first & 0xf0 == 0x50,

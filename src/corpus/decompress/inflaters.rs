@@ -1,51 +1,42 @@
-//! Where readers and those that help them meet.
+//! The queue between readers and the threads that decompress ahead for them.
 
-use super::stretch::Stretch;
+use super::section::{Section, SectionSizes};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How much of a file is inflated ahead at a time: some members of a web archive, in a millisecond
-/// or two.
-const STRETCH_BYTES: u64 = 128 << 10;
+/// The number of bytes of the file in a section: some members of a web archive, decompressed in one
+/// or two milliseconds.
+const SECTION_FILE_BYTES: u64 = 128 << 10;
 
-/// What a stretch may decompress to. Members that do not fit are left to the reader.
-const ROOM_BYTES: usize = 2 << 20;
+/// The maximum number of decompressed bytes of a section. The reader decompresses the other members.
+const SECTION_DECODED_BYTES: usize = 2 << 20;
 
-/// The stretches that there may be at once for each reader: one in work, one that waits.
-const STRETCHES: usize = 2;
+/// The maximum number of sections per reader: one being decompressed, one queued.
+const SECTIONS: usize = 2;
 
-/// Lets readers that have nothing to read inflate for those that have.
+/// Lets idle readers decompress ahead for busy ones.
 ///
-/// Gzip members and zstd frames can be decompressed apart, but where one begins is known for
-/// certain only where the one before ends. So members are looked for by their first bytes and
-/// decompressed ahead, in stretches of the file; a reader takes what was made of a member only
-/// when it comes to the very offset. What it gives is the same with and without help.
+/// Gzip members and zstd frames can be decompressed independently, but the start of one is only
+/// certain where the previous one ends. So members are found by their first bytes and decompressed
+/// ahead, in sections of the file. A reader uses the result only if it reaches exactly that offset,
+/// so its output is the same without help.
 ///
-/// Each of a number of readers has a clone, and so has what it reads with. There are at most
-/// 2 stretches for each reader, whoever inflates them, of at most 2.2 MiB each; for zstd, 2 MiB
-/// more for a frame's window.
+/// Each reader thread has a clone, and each [`ChunkReader`](crate::corpus::ChunkReader) has one.
+/// There are at most 2 sections per reader, of at most 2.2 MiB each; zstd needs 2 MiB more for the
+/// window of a frame.
 #[derive(Clone, Debug)]
 pub struct Inflaters {
-    jobs: Sender<Stretch>,
-    queue: Receiver<Stretch>,
+    jobs: Sender<Section>,
+    queue: Receiver<Section>,
     readers: usize,
-    /// The readers that do not help yet.
+    /// The number of readers that are still busy.
     reading: Arc<AtomicUsize>,
-    pub(super) sizes: Sizes,
-}
-
-/// How large stretches are.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::corpus) struct Sizes {
-    /// The bytes of the file in which their members begin.
-    pub(in crate::corpus) stretch: u64,
-    /// The most decompressed bytes.
-    pub(in crate::corpus) room: usize,
+    pub(super) sizes: SectionSizes,
 }
 
 impl Inflaters {
-    /// For so many `readers`, none of which helps yet.
+    /// A queue for `readers` readers, all of them busy.
     pub fn new(readers: usize) -> Inflaters {
         let (jobs, queue) = unbounded();
         Inflaters {
@@ -53,48 +44,48 @@ impl Inflaters {
             queue,
             readers,
             reading: Arc::new(AtomicUsize::new(readers)),
-            sizes: Sizes {
-                stretch: STRETCH_BYTES,
-                room: ROOM_BYTES,
+            sizes: SectionSizes {
+                file_bytes: SECTION_FILE_BYTES,
+                decoded_bytes: SECTION_DECODED_BYTES,
             },
         }
     }
 
-    /// As if all of many readers but the caller helped, though slowly; in small stretches.
+    /// A queue that counts all other readers as helpers although none decompresses; for small sections.
     #[cfg(test)]
-    pub(in crate::corpus) fn of_nobody(readers: usize, sizes: Sizes) -> Inflaters {
+    pub(in crate::corpus) fn without_helpers(readers: usize, sizes: SectionSizes) -> Inflaters {
         let inflaters = Inflaters::new(readers);
         inflaters.reading.store(1, Ordering::Relaxed);
         Inflaters { sizes, ..inflaters }
     }
 
-    /// Inflates for those that still read, until nobody has a clone but those that help.
+    /// Decompresses for busy readers until all clones but those of helpers are dropped.
     pub fn help(self) {
         self.reading.fetch_sub(1, Ordering::Relaxed);
         drop(self.jobs);
-        self.queue.into_iter().for_each(Stretch::inflate);
+        self.queue.into_iter().for_each(Section::inflate);
     }
 
-    /// How many stretches a reader may have at present.
+    /// The number of sections that a reader may currently have.
     pub(super) fn share(&self) -> usize {
         match self.reading.load(Ordering::Relaxed) {
-            reading if reading < self.readers => STRETCHES * self.readers / reading.max(1),
+            reading if reading < self.readers => SECTIONS * self.readers / reading.max(1),
             _ => 0,
         }
     }
 
-    /// Has a stretch inflated.
-    pub(super) fn submit(&self, stretch: Stretch) {
-        // Cannot fail: we have a receiver ourselves.
-        let _ = self.jobs.send(stretch);
+    /// Queues a section.
+    pub(super) fn submit(&self, section: Section) {
+        // Cannot fail: `self` has a receiver.
+        let _ = self.jobs.send(section);
     }
 
-    /// Waits for what somebody inflates, and inflates meanwhile what nobody has begun; `None` if
-    /// nothing comes any more.
+    /// Waits for a result, and decompresses queued sections meanwhile. `None` if the sender was
+    /// dropped.
     pub(super) fn wait<T>(&self, inflated: &Receiver<T>) -> Option<T> {
         while inflated.is_empty() {
             match self.queue.try_recv() {
-                Ok(stretch) => stretch.inflate(),
+                Ok(section) => section.inflate(),
                 Err(_) => break,
             }
         }

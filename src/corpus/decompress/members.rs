@@ -1,42 +1,41 @@
-//! A file of gzip members or zstd frames, with a way around those that are damaged.
+//! Files of gzip members or zstd frames, with recovery after damaged ones.
 //!
-//! A member of at most [`HELD_BYTES`] is given out once its checksum was found right, so that a
-//! damaged one costs itself and nothing else. A longer one is given out as it is decompressed;
-//! what came out before the damage was noticed cannot be called back, and the report says so.
-//! Behind damage, the next member is looked for by its first bytes and taken if it can be
-//! decompressed as far as it is held.
+//! A member of at most [`HELD_BYTES`] is returned after its checksum was verified, so damage costs
+//! only that member. A longer one is returned while it is decompressed. Bytes returned before the
+//! damage was detected cannot be withdrawn, and the report says so. After damage, the next member is
+//! found by its first bytes, and accepted if its first [`HELD_BYTES`] can be decompressed.
 
-use super::ahead::Ahead;
 use super::blocks::Blocks;
+use super::buffer::{Damage, DecodedBuffer, FillOutcome};
 use super::codec::{Codec, HEADER_BYTES, Outcome, STEP_BYTES};
 use super::inflaters::Inflaters;
-use super::stretch::Inflated;
-use super::{Break, Pile, Step};
+use super::read_ahead::ReadAhead;
+use super::section::Inflated;
 use crate::Result;
 use crate::corpus::chunk::WholeMember;
 use memchr::memmem::Finder;
 
-/// The most decompressed bytes of a member that wait for its checksum.
+/// The maximum number of decompressed bytes of a member that are held until its checksum is verified.
 pub(super) const HELD_BYTES: u64 = 1 << 20;
 
-/// The fewest decompressed bytes of a member that is listed as a whole one: a list of shorter ones
-/// would take more memory than they do.
+/// The minimum number of decompressed bytes of a member listed as whole. A list of shorter ones
+/// would need more memory than their bytes.
 const LEAST_WHOLE_BYTES: u64 = 256;
 
-/// How many bytes of false members, behind one damaged place, are decompressed in search of the
-/// next before members within a false one are no longer tried: this keeps the search linear.
+/// The maximum number of bytes of false members decompressed in the search after one damaged place.
+/// Beyond it, members within a false one are no longer tried, which keeps the search linear.
 const SEARCH_BYTES: u64 = 64 << 20;
 
 /// The decompressed bytes of a file of members.
 pub(in crate::corpus) struct Members {
     blocks: Blocks,
     codec: Codec,
-    /// The member that is being decompressed.
+    /// The current member.
     member: Option<Member>,
-    /// What of the member is still to be given out, if it was decompressed ahead.
+    /// The rest of the current member, if it was decompressed ahead.
     inflated: Option<Inflated>,
-    ahead: Option<Ahead>,
-    /// Decompressed bytes at the start of the first member that are not wanted.
+    ahead: Option<ReadAhead>,
+    /// The number of decompressed bytes to drop at the start of the first member.
     unwanted: u64,
 }
 
@@ -44,14 +43,15 @@ pub(in crate::corpus) struct Members {
 struct Member {
     /// Its offset in the file.
     offset: u64,
-    /// How much came out of it.
+    /// The number of its bytes decompressed so far.
     given: u64,
-    /// The index in the pile at which it begins; `None` if it began in an earlier one.
+    /// The index in the output where it begins; `None` if that was removed already.
     begin: Option<usize>,
 }
 
 impl Members {
-    /// Reads members from where `blocks` stands, but for the first `unwanted` decompressed bytes.
+    /// Reads members from the current offset of `blocks`, without the first `unwanted` decompressed
+    /// bytes.
     pub(super) fn new(blocks: Blocks, codec: Codec, unwanted: u64) -> Members {
         Members {
             blocks,
@@ -63,42 +63,42 @@ impl Members {
         }
     }
 
-    /// Has members decompressed ahead by others, where it is at the start of one.
+    /// Lets other threads decompress members ahead.
     pub(super) fn helped_by(&mut self, inflaters: Inflaters) {
-        self.ahead = Some(Ahead::new(inflaters));
+        self.ahead = Some(ReadAhead::new(inflaters));
     }
 
-    /// The offset in the file that decompression has come to.
+    /// The current offset in the file.
     pub(super) fn file_offset(&self) -> u64 {
         self.blocks.offset()
     }
 
-    /// Appends at least `want` bytes, unless the file ends or is damaged before.
-    pub(super) fn fill(&mut self, want: usize, pile: &mut Pile) -> Result<Step> {
-        let enough = pile.bytes.len() + want.max(1);
-        let before = pile.bytes.len();
+    /// Appends at least `want` bytes, unless the file ends or damage follows.
+    pub(super) fn fill(&mut self, want: usize, output: &mut DecodedBuffer) -> Result<FillOutcome> {
+        let enough = output.bytes.len() + want.max(1);
+        let before = output.bytes.len();
         loop {
             let Some(member) = self.member else {
-                if pile.bytes.len() >= enough {
-                    return Ok(Step::More);
+                if output.bytes.len() >= enough {
+                    return Ok(FillOutcome::More);
                 }
-                match self.begin(pile)? {
+                match self.begin(output)? {
                     Begun::Member => continue,
-                    Begun::End if pile.bytes.len() > before => return Ok(Step::More),
-                    Begun::End => return Ok(Step::End),
-                    Begun::Broken(broken) => return Ok(Step::Broken(broken)),
+                    Begun::End if output.bytes.len() > before => return Ok(FillOutcome::More),
+                    Begun::End => return Ok(FillOutcome::End),
+                    Begun::Damaged(damage) => return Ok(FillOutcome::Damaged(damage)),
                 }
             };
-            if pile.bytes.len() >= enough && member.given > HELD_BYTES {
-                return Ok(Step::More);
+            if output.bytes.len() >= enough && member.given > HELD_BYTES {
+                return Ok(FillOutcome::More);
             }
-            if let Some(broken) = self.advance(member, pile)? {
-                return Ok(Step::Broken(broken));
+            if let Some(damage) = self.advance(member, output)? {
+                return Ok(FillOutcome::Damaged(damage));
             }
         }
     }
 
-    /// Forgets where the member begins, because the bytes before `length` leave the pile.
+    /// Adjusts the start of the member to the removal of the first `length` bytes of the output.
     pub(super) fn cut(&mut self, length: usize) {
         if let Some(member) = &mut self.member {
             member.begin = member.begin.and_then(|begin| begin.checked_sub(length));
@@ -106,17 +106,17 @@ impl Members {
     }
 
     /// Starts the next member, if there is one.
-    fn begin(&mut self, pile: &mut Pile) -> Result<Begun> {
+    fn begin(&mut self, output: &mut DecodedBuffer) -> Result<Begun> {
         let offset = self.blocks.offset();
         if let Some(ahead) = &mut self.ahead {
             self.inflated = ahead.member(offset, &self.blocks, &self.codec)?;
         }
         if self.inflated.is_some() || self.begin_codec()? {
-            let begin = pile.bytes.len();
-            // Resuming within a member: it begins before the pile does.
+            let begin = output.bytes.len();
+            // If reading resumes within a member, the member begins before the output.
             let is_first = self.unwanted > 0;
             if !is_first {
-                pile.members.push((begin, offset));
+                output.members.push((begin, offset));
             }
             self.member = Some(Member {
                 offset,
@@ -131,14 +131,14 @@ impl Members {
         let what = format!("no {} begins here", self.codec.member_name());
         let next = self.find_next(offset + 1, offset, true)?;
         let detail = self.go_to(next, offset, &what);
-        Ok(Begun::Broken(Break {
+        Ok(Begun::Damaged(Damage {
             is_truncated: false,
-            begin: Some(pile.bytes.len()),
+            begin: Some(output.bytes.len()),
             detail,
         }))
     }
 
-    /// Makes the codec ready for the next member, if one may begin here.
+    /// Prepares the codec for the next member, if one may begin here.
     fn begin_codec(&mut self) -> Result<bool> {
         let header = self.blocks.peek(HEADER_BYTES)?;
         let begins = !header.is_empty() && self.codec.begins(header);
@@ -148,7 +148,7 @@ impl Members {
         Ok(begins)
     }
 
-    /// Whether there are nothing but zeros to the end of the file; they are used up then.
+    /// Whether the rest of the file is zeros, which are consumed in that case.
     fn is_padding(&mut self) -> Result<bool> {
         let start = self.blocks.offset();
         loop {
@@ -165,59 +165,63 @@ impl Members {
         }
     }
 
-    /// Decompresses a step of the member; what is wrong, if it cannot be.
-    fn advance(&mut self, mut member: Member, pile: &mut Pile) -> Result<Option<Break>> {
-        let before = pile.bytes.len();
+    /// Decompresses a step of the member; returns any damage.
+    fn advance(
+        &mut self,
+        mut member: Member,
+        output: &mut DecodedBuffer,
+    ) -> Result<Option<Damage>> {
+        let before = output.bytes.len();
         let outcome = match self.inflated.take() {
-            Some(inflated) => self.copy(inflated, pile),
+            Some(inflated) => self.copy(inflated, output),
             None => {
                 let input = self.blocks.peek(1)?;
                 if input.is_empty() {
-                    return self.end_within(member, pile).map(Some);
+                    return self.end_within(member, output).map(Some);
                 }
-                pile.reserve(STEP_BYTES);
-                let (used, outcome) = self.codec.step(input, &mut pile.bytes);
+                output.reserve(STEP_BYTES);
+                let (used, outcome) = self.codec.step(input, &mut output.bytes);
                 self.blocks.consume(used);
                 outcome
             }
         };
-        member.given += (pile.bytes.len() - before) as u64;
-        self.drop_unwanted(before, pile);
+        member.given += (output.bytes.len() - before) as u64;
+        self.drop_unwanted(before, output);
         match outcome {
             Outcome::Going => self.member = Some(member),
             Outcome::Ended => {
-                self.list_whole(member, pile);
+                self.list_whole(member, output);
                 self.member = None;
                 self.unwanted = 0;
             }
             Outcome::Corrupt(what) => {
                 let failed = self.blocks.offset();
                 let next = self.find_next(member.offset + 1, failed, true)?;
-                return Ok(Some(self.damaged(member, next, &what, pile)));
+                return Ok(Some(self.damaged(member, next, &what, output)));
             }
         }
         Ok(None)
     }
 
     /// Lists a member that has ended, if its length is one of those listed.
-    fn list_whole(&self, member: Member, pile: &mut Pile) {
+    fn list_whole(&self, member: Member, output: &mut DecodedBuffer) {
         let is_listed = (LEAST_WHOLE_BYTES..=HELD_BYTES).contains(&member.given);
         if let Some(begin) = member.begin.filter(|_| is_listed) {
-            pile.whole.push(WholeMember {
-                bytes: begin..pile.bytes.len(),
+            output.whole.push(WholeMember {
+                bytes: begin..output.bytes.len(),
                 file: member.offset..self.blocks.offset(),
             });
         }
     }
 
-    /// Copies a step of what was decompressed ahead.
-    fn copy(&mut self, mut inflated: Inflated, pile: &mut Pile) -> Outcome {
+    /// Copies a step of the bytes decompressed ahead.
+    fn copy(&mut self, mut inflated: Inflated, output: &mut DecodedBuffer) -> Outcome {
         let step = inflated.bytes.len().min(STEP_BYTES);
         let bytes = inflated.bytes.start..inflated.bytes.start + step;
         inflated.bytes.start += step;
-        pile.reserve(step);
+        output.reserve(step);
         if let Some(ahead) = &self.ahead {
-            pile.bytes.extend_from_slice(ahead.bytes(bytes));
+            output.bytes.extend_from_slice(ahead.bytes(bytes));
         }
         if inflated.bytes.is_empty() {
             self.blocks.seek(inflated.span.end);
@@ -227,13 +231,13 @@ impl Members {
         Outcome::Going
     }
 
-    /// What it means that the file ends within a member: that it is truncated, unless damage made
-    /// the member run over others that are whole.
-    fn end_within(&mut self, member: Member, pile: &mut Pile) -> Result<Break> {
+    /// The damage of a file that ends within a member. The file is truncated, unless the member is
+    /// damaged and has run over whole ones.
+    fn end_within(&mut self, member: Member, output: &mut DecodedBuffer) -> Result<Damage> {
         let size = self.blocks.size();
         let next = self.find_next(member.offset + 1, size, false)?;
         if next.is_some() {
-            return Ok(self.damaged(member, next, "it has no end", pile));
+            return Ok(self.damaged(member, next, "it has no end", output));
         }
         self.member = None;
         self.unwanted = 0;
@@ -244,20 +248,26 @@ impl Members {
             member.offset,
             member.given
         );
-        Ok(Break {
+        Ok(Damage {
             is_truncated: true,
             begin: member.begin,
             detail,
         })
     }
 
-    /// Gives up a member and goes to the `next`.
-    fn damaged(&mut self, member: Member, next: Option<u64>, what: &str, pile: &mut Pile) -> Break {
+    /// Abandons a member and continues at the `next`.
+    fn damaged(
+        &mut self,
+        member: Member,
+        next: Option<u64>,
+        what: &str,
+        output: &mut DecodedBuffer,
+    ) -> Damage {
         self.member = None;
         self.unwanted = 0;
         let is_held = member.given <= HELD_BYTES;
         if is_held {
-            take_back(member, pile);
+            remove_member(member, output);
         }
         let what = format!(
             "the {} there is damaged after {} decompressed bytes: {what}{}",
@@ -269,23 +279,24 @@ impl Members {
                 " (documents among them may be garbled)"
             }
         );
-        Break {
+        Damage {
             is_truncated: false,
             begin: member.begin,
             detail: self.go_to(next, member.offset, &what),
         }
     }
 
-    fn drop_unwanted(&mut self, before: usize, pile: &mut Pile) {
+    fn drop_unwanted(&mut self, before: usize, output: &mut DecodedBuffer) {
         if self.unwanted > 0 {
-            let new = pile.bytes.len() - before;
+            let new = output.bytes.len() - before;
             let unwanted = usize::try_from(self.unwanted).map_or(new, |unwanted| unwanted.min(new));
-            pile.bytes.drain(before..before + unwanted);
+            output.bytes.drain(before..before + unwanted);
             self.unwanted -= unwanted as u64;
         }
     }
 
-    /// Goes to the `next` member, or to the end of the file; tells what is lost from `start` on.
+    /// Continues at the `next` member or at the end of the file. Returns the description of the bytes
+    /// lost from `start` on.
     fn go_to(&mut self, next: Option<u64>, start: u64, what: &str) -> String {
         let size = self.blocks.size();
         self.blocks.seek(next.unwrap_or(size));
@@ -302,9 +313,9 @@ impl Members {
         }
     }
 
-    /// The first member from `from` on that can be decompressed as far as members are held, or, if
-    /// `may_be_cut`, to the end of the file. Looks back from where the one before `failed` by no
-    /// more than [`SEARCH_BYTES`].
+    /// The first member from `from` on whose first [`HELD_BYTES`] can be decompressed. If
+    /// `may_be_cut`, the file may end within them. The search begins at most [`SEARCH_BYTES`] before
+    /// `failed`, where the previous member failed.
     fn find_next(&mut self, mut from: u64, failed: u64, may_be_cut: bool) -> Result<Option<u64>> {
         let mut left = SEARCH_BYTES;
         let finder = Finder::new(self.codec.magic());
@@ -340,7 +351,7 @@ impl Members {
         }
     }
 
-    /// Whether what comes next is a member, as far as it can be held.
+    /// Whether a member begins here whose first [`HELD_BYTES`] can be decompressed.
     fn can_be_read(&mut self, may_be_cut: bool) -> Result<bool> {
         self.codec.begin(self.blocks.peek(HEADER_BYTES)?);
         let mut given = 0;
@@ -367,13 +378,15 @@ impl Members {
 enum Begun {
     Member,
     End,
-    Broken(Break),
+    Damaged(Damage),
 }
 
-/// Removes what a member that turned out damaged left in the pile.
-fn take_back(member: Member, pile: &mut Pile) {
+/// Removes the bytes of a damaged member from the output.
+fn remove_member(member: Member, output: &mut DecodedBuffer) {
     if let Some(begin) = member.begin {
-        pile.bytes.truncate(begin);
-        pile.members.retain(|&(_, offset)| offset != member.offset);
+        output.bytes.truncate(begin);
+        output
+            .members
+            .retain(|&(_, offset)| offset != member.offset);
     }
 }

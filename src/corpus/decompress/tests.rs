@@ -1,11 +1,11 @@
-//! Inflating ahead changes nothing, whatever is in the file.
+//! Tests that decompression ahead does not change the chunks of any file.
 
-use super::inflaters::{Inflaters, Sizes};
+use super::inflaters::Inflaters;
+use super::section::SectionSizes;
 use crate::corpus::chunk::{Body, Chunk, Position};
 use crate::corpus::document::Skip;
-use crate::corpus::reading::Reading;
 use crate::corpus::source::Format;
-use crate::corpus::test_files::{TestFile, gzip, zstd};
+use crate::corpus::test_files::{TestFile, gzip, reading, zstd};
 use flate2::{Compression, Crc, GzBuilder};
 use proptest::prelude::*;
 use std::io::Write;
@@ -16,14 +16,14 @@ fn gzip_at(level: u32, bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A member whose header has all that a header may have (RFC 1952, 2.3).
+/// A member whose header has all optional fields (RFC 1952, 2.3).
 fn gzip_with_fields(bytes: &[u8]) -> Vec<u8> {
     let builder = GzBuilder::new().extra(*b"ab\x03\x00\x1f\x8b\x08");
     let builder = builder.filename("\x1f").comment("a comment").mtime(1);
     let mut encoder = builder.write(Vec::new(), Compression::new(6));
     encoder.write_all(bytes).unwrap();
     let mut member = encoder.finish().unwrap();
-    // The checksum of the header stands behind the two texts.
+    // The checksum of the header follows the two texts.
     let names = 10 + 2 + 7;
     let ends = memchr::memchr_iter(0, &member[names..]).take(2).last();
     let end = names + ends.unwrap() + 1;
@@ -44,7 +44,7 @@ fn zstd_with_window(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A frame that is to be skipped (RFC 8878, 3.1.2).
+/// A skippable frame (RFC 8878, 3.1.2).
 fn skippable(bytes: &[u8]) -> Vec<u8> {
     let length = (bytes.len() as u32).to_le_bytes();
     [b"\x50\x2a\x4d\x18", &length[..], bytes].concat()
@@ -59,7 +59,7 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(line, 0..30).prop_map(|lines| lines.concat())
 }
 
-/// What a file may be made of.
+/// A part of a file.
 fn piece(is_gzip: bool) -> impl Strategy<Value = Vec<u8>> {
     let garbage = prop::collection::vec(any::<u8>(), 0..20);
     (text(), garbage, 0u32..24, any::<prop::sample::Index>()).prop_map(
@@ -70,7 +70,7 @@ fn piece(is_gzip: bool) -> impl Strategy<Value = Vec<u8>> {
                 (0, false) => zstd_with_window(&text),
                 (1, true) => gzip_at(0, &text),
                 (1, false) => skippable(&text),
-                // Members within a member, as they are.
+                // Members within a stored member.
                 (2, true) => gzip_at(0, &[pack(&text), pack(&text), text].concat()),
                 (2, false) => skippable(&[pack(&text), pack(&text)].concat()),
                 (3, _) => pack(b""),
@@ -117,7 +117,7 @@ fn file() -> impl Strategy<Value = Vec<u8>> {
     )
 }
 
-/// All there is to know of a chunk.
+/// All properties of a chunk.
 type Facts = (Position, Position, Vec<u8>, Vec<(usize, u64)>, Vec<Skip>);
 
 fn facts(chunk: Chunk) -> Facts {
@@ -130,15 +130,6 @@ fn facts(chunk: Chunk) -> Facts {
     (chunk.start, chunk.end, bytes, members, chunk.skipped)
 }
 
-fn reading(format: Format, chunk_bytes: usize, max_document_bytes: u64) -> Reading {
-    Reading {
-        format: Some(format),
-        chunk_bytes,
-        max_document_bytes,
-        ..Reading::default()
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
@@ -148,15 +139,15 @@ proptest! {
         format in prop::sample::select(&[Format::Jsonl, Format::Warc, Format::WholeFile][..]),
         chunk_bytes in 1usize..2000,
         most in 1u64..2000,
-        stretch in prop_oneof![1u64..100, 100u64..10_000],
-        room in prop_oneof![0usize..100, 100usize..100_000],
+        file_bytes in prop_oneof![1u64..100, 100u64..10_000],
+        decoded_bytes in prop_oneof![0usize..100, 100usize..100_000],
         readers in 2usize..9,
         from in any::<prop::sample::Index>(),
     ) {
         let file = TestFile::new(&content, reading(format, chunk_bytes, most));
         let all = |chunks: Vec<Chunk>| chunks.into_iter().map(facts).collect::<Vec<_>>();
         let helped = |from| {
-            let inflaters = Inflaters::of_nobody(readers, Sizes { stretch, room });
+            let inflaters = Inflaters::without_helpers(readers, SectionSizes { file_bytes, decoded_bytes });
             all(file.helped_chunks(from, inflaters))
         };
         let chunks = all(file.chunks(Position::default()));

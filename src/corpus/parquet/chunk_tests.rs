@@ -1,4 +1,4 @@
-//! Tables are read as other sources are.
+//! Tests of tables as sources.
 
 use crate::ErrorKind;
 use crate::corpus::chunk::{Chunk, Position};
@@ -6,9 +6,9 @@ use crate::corpus::document::{NO_MEMBER, Reason};
 use crate::corpus::reader::ChunkReader;
 use crate::corpus::reading::Reading;
 use crate::corpus::source::Format;
-use crate::corpus::test_files::{Found, TestFile, summary};
-use arrow::array::{ArrayRef, BinaryArray, StringArray};
-use arrow::record_batch::RecordBatch;
+use crate::corpus::test_files::{ReadItem, TestFile, summary};
+use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, BinaryArray, StringArray};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::properties::WriterProperties;
@@ -50,7 +50,7 @@ fn texts() -> Vec<Option<Vec<u8>>> {
     (0..100).map(text).collect()
 }
 
-/// The same documents, a JSON object a line.
+/// The same documents as JSON Lines.
 fn lines(texts: &[Option<Vec<u8>>]) -> Vec<u8> {
     let mut lines = Vec::new();
     for (row, text) in texts.iter().enumerate() {
@@ -66,12 +66,12 @@ fn lines(texts: &[Option<Vec<u8>>]) -> Vec<u8> {
 }
 
 /// Id, text and whether it is broken; for a skipped one, the reason.
-fn contents(found: &[Found]) -> Vec<(String, Vec<u8>, bool)> {
-    let content = |found: &Found| match found {
-        Found::Document {
+fn contents(found: &[ReadItem]) -> Vec<(String, Vec<u8>, bool)> {
+    let content = |found: &ReadItem| match found {
+        ReadItem::Document {
             id, text, broken, ..
         } => (id.clone(), text.clone(), *broken),
-        Found::Skip { reason, .. } => (String::new(), reason.name().into(), false),
+        ReadItem::Skip { reason, .. } => (String::new(), reason.name().into(), false),
     };
     found.iter().map(content).collect()
 }
@@ -92,7 +92,7 @@ fn resumes_anywhere(file: &TestFile) {
 }
 
 #[test]
-fn a_table_has_the_documents_that_the_same_lines_have() {
+fn a_table_and_equal_lines_have_the_same_documents() {
     let texts = texts();
     let borrowed: Vec<_> = texts.iter().map(Option::as_deref).collect();
     let expected = TestFile::new(&lines(&texts), reading(1 << 20)).read();
@@ -116,7 +116,7 @@ fn a_table_has_the_documents_that_the_same_lines_have() {
 }
 
 #[test]
-fn damage_costs_its_row_group() {
+fn damage_costs_only_its_row_group() {
     let texts: Vec<_> = (0..100).map(|row| format!("text {row}")).collect();
     let borrowed: Vec<_> = texts.iter().map(|text| Some(text.as_bytes())).collect();
     let mut bytes = table(&borrowed);
@@ -150,7 +150,7 @@ fn a_table_without_a_footer_is_lost_as_a_whole() {
     assert!(
         matches!(
             found[..],
-            [Found::Skip {
+            [ReadItem::Skip {
                 reason: Reason::Damaged,
                 ..
             }]

@@ -1,4 +1,4 @@
-//! Reads a table and cuts it into chunks.
+//! The reader of a table, which cuts it into chunks.
 
 use super::read::{Batches, Table};
 use crate::corpus::chunk::{Body, Chunk, Position};
@@ -8,23 +8,23 @@ use crate::corpus::reading::Reading;
 use crate::corpus::source::{Source, unreadable};
 use crate::{Error, Result};
 
-/// Reads the chunks of a table: each is a batch of rows, or stands for rows that are lost.
+/// Reads the chunks of a table: each is a batch of rows, or reports lost rows.
 ///
-/// Borders depend on what the file says of itself and on the [`Reading`] alone. Holds a batch and
-/// the pages it comes from.
+/// Borders depend only on the metadata of the file and on the [`Reading`]. Its memory is a batch and
+/// the pages of that batch.
 pub(in crate::corpus) struct RowReader {
     source: u32,
-    /// The rows; nothing if what the file says of itself is damaged.
+    /// The batches; `None` if the metadata of the file is damaged.
     batches: Option<Batches>,
     file_bytes: u64,
-    /// Where the next chunk begins.
+    /// The start of the next chunk.
     start: Position,
-    /// What is wrong with the file as a whole, if that is still to be told.
+    /// The damage of the whole file, if not reported yet.
     damage: Option<String>,
 }
 
 impl RowReader {
-    /// Opens a file of `bytes` bytes to read what comes from chunk `from` on.
+    /// Opens a file of `bytes` bytes, to read the chunks from position `from` on.
     pub(in crate::corpus) fn open(
         source: &Source,
         bytes: u64,
@@ -54,7 +54,7 @@ impl RowReader {
         })
     }
 
-    /// The offset in the file that reading has come to, judged by the rows.
+    /// The current offset in the file, estimated from the rows.
     pub(in crate::corpus) fn file_offset(&self) -> u64 {
         let Some(batches) = &self.batches else {
             return self.file_bytes;
@@ -64,7 +64,7 @@ impl RowReader {
         u64::try_from(offset).map_or(self.file_bytes, |offset| offset.min(self.file_bytes))
     }
 
-    /// The next chunk; `None` behind the last one.
+    /// The next chunk; `None` after the last one.
     pub(in crate::corpus) fn next(&mut self) -> Option<Chunk> {
         if let Some(detail) = self.damage.take() {
             return Some(self.lost(self.start.offset, 0, detail));

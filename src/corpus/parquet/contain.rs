@@ -1,12 +1,12 @@
-//! Panics of the decoder become errors.
+//! Conversion of decoder panics to errors.
 
 use std::fmt::Display;
 
 use crate::corpus::contained::contained;
 
-/// What `work` returns, or what went wrong with it, a panic included.
+/// The result of `work`, or the message of its error or panic.
 ///
-/// What `work` holds must not be used after an error.
+/// State that `work` changed must not be used after an error.
 pub(super) fn contain<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     match contained(work) {
         Ok(Ok(value)) => Ok(value),
@@ -15,7 +15,7 @@ pub(super) fn contain<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Res
             let message = panic.downcast_ref::<String>().map(String::as_str);
             let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
             Err(format!(
-                "the decoder gave up: {}",
+                "the decoder failed: {}",
                 message.unwrap_or("no reason given")
             ))
         }

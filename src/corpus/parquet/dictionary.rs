@@ -1,4 +1,4 @@
-//! How long are the values of a dictionary?
+//! The lengths of the values of a dictionary.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::contain::contain;
 
-/// Values of other types than texts have at most so many bytes.
+/// The maximum number of bytes of values that are not texts.
 const OTHER_BYTES: u64 = 16;
 
-/// The length of the longest value in the dictionary of a column of `rows` rows; decompresses it.
-/// The heads of its pages have been checked.
+/// The length of the longest value in the dictionary of a column of `rows` rows, which is
+/// decompressed. The page headers must have been checked.
 pub(super) fn longest(file: &File, column: &ColumnChunkMetaData, rows: u64) -> Result<u64, String> {
     match column.column_type() {
         Type::BYTE_ARRAY => {}
@@ -31,12 +31,12 @@ pub(super) fn longest(file: &File, column: &ColumnChunkMetaData, rows: u64) -> R
     })?;
     Ok(match first {
         Some(Page::DictionaryPage { buf, .. }) => longest_of(&buf),
-        // The decoder says what is wrong.
+        // The decoder reports the error.
         _ => 0,
     })
 }
 
-/// The longest of values that follow their lengths, four bytes each.
+/// The length of the longest value; each is preceded by its length in four bytes.
 fn longest_of(mut values: &[u8]) -> u64 {
     let mut longest = 0;
     while let Some((length, rest)) = values.split_first_chunk() {
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_followed_and_not_believed() {
+    fn claimed_lengths_are_bounded() {
         assert_eq!(longest_of(b""), 0);
         assert_eq!(longest_of(b"\x01\0\0\0a\x03\0\0\0bcd\0\0\0\0"), 3);
         assert_eq!(longest_of(b"\xff\xff\xff\xffabc"), 3);

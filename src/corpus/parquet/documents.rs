@@ -1,54 +1,59 @@
 //! The documents of a batch of rows.
 
 use super::fields::{Fields, Row};
-use crate::corpus::byte_reader::too_large;
 use crate::corpus::chunk::Body;
+use crate::corpus::document::too_large;
 use crate::corpus::document::{Document, Doubt, Parsed, Reason};
-use crate::corpus::parser::Walk;
 use crate::corpus::raw_text::RawText;
 use crate::corpus::reading::Reading;
+use crate::corpus::visitor::ChunkVisitor;
 use std::ops::Range;
 
-/// Gives the rows of a chunk; one that stands for lost rows has none.
+/// Visits the rows of a chunk. A chunk that reports lost rows has none.
 pub(in crate::corpus) fn documents(
     reading: &Reading,
     texts: &mut RawText,
-    walk: &mut Walk<'_, '_, '_>,
+    visitor: &mut ChunkVisitor<'_, '_, '_>,
 ) {
-    let Body::Rows { batch, .. } = &walk.chunk.body else {
+    let Body::Rows { batch, .. } = &visitor.chunk.body else {
         return;
     };
     let mut fields = Fields::of(batch, reading);
     for index in 0..batch.num_rows() {
         let record = index..index + 1;
-        if walk.wants(&record, &[]) {
-            give(texts, walk, &record, &fields.row(index));
+        if visitor.wants(&record, &[]) {
+            emit(texts, visitor, &record, &fields.row(index));
         }
     }
 }
 
-fn give(texts: &mut RawText, walk: &mut Walk<'_, '_, '_>, record: &Range<usize>, row: &Row<'_>) {
+fn emit(
+    texts: &mut RawText,
+    visitor: &mut ChunkVisitor<'_, '_, '_>,
+    record: &Range<usize>,
+    row: &Row<'_>,
+) {
     let Some(text) = row.text else {
-        let detail = "is null or no string".to_owned();
-        return walk.skip(record, row.id, Reason::NoText, detail);
+        let detail = "is null or not a string".to_owned();
+        return visitor.skip(record, row.id, Reason::NoText, detail);
     };
     let length = text.len() as u64;
-    if length > walk.most {
-        return walk.skip(
+    if length > visitor.most {
+        return visitor.skip(
             record,
             row.id,
             Reason::TooLarge,
-            too_large(length, walk.most),
+            too_large(length, visitor.most),
         );
     }
-    // Bytes that are no text are mended as in JSON lines.
+    // Invalid UTF-8 is replaced as in JSON lines.
     let mended = match std::str::from_utf8(text) {
         Ok(_) => None,
         Err(_) => Some(String::from_utf8_lossy(text)),
     };
     let text = texts.of_string(mended.as_ref().map_or(text, |mended| mended.as_bytes()));
-    walk.give(Parsed::Document(Document {
-        place: walk.place(record),
+    visitor.emit(Parsed::Document(Document {
+        place: visitor.place(record),
         raw: &[],
         id: row.id,
         url: row.url,

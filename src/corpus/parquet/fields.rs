@@ -1,14 +1,16 @@
 //! The values of a row.
 
-use arrow::array::{Array, ArrayRef, AsArray, StructArray};
-use arrow::datatypes::{DataType, Float32Type, Float64Type};
-use arrow::record_batch::RecordBatch;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, StructArray};
+use arrow_schema::DataType;
 
+use super::value_text::value_text;
 use crate::corpus::document::FieldValue;
 use crate::corpus::reading::Reading;
 
-/// The columns of a batch that hold the fields of documents.
+/// The columns of a batch that contain the fields of documents.
 #[derive(Debug)]
 pub struct Fields {
     text: Option<Column>,
@@ -16,7 +18,7 @@ pub struct Fields {
     url: Option<Column>,
     date: Option<Column>,
     keep: Option<Column>,
-    // What is no string in the table is written here.
+    // Buffers for values that are not strings.
     id_text: String,
     url_text: String,
     date_text: String,
@@ -26,7 +28,7 @@ pub struct Fields {
 /// A row of a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row<'a> {
-    /// The text; `None` if it is null or no string.
+    /// The text; `None` if it is null or not a string.
     pub text: Option<&'a [u8]>,
     /// The id, as text; empty if there is none.
     pub id: &'a [u8],
@@ -34,7 +36,7 @@ pub struct Row<'a> {
     pub url: &'a [u8],
     /// The date, as text; empty if there is none.
     pub date: &'a [u8],
-    /// What decides which copy is kept, if there is such a field.
+    /// The field that decides which copy is kept, if any.
     pub keep_field: Option<FieldValue<'a>>,
 }
 
@@ -55,7 +57,7 @@ impl Fields {
         }
     }
 
-    /// The row of the batch at `index`; one without values behind its end.
+    /// The row at `index`; beyond the end of the batch, one without values.
     pub fn row(&mut self, index: usize) -> Row<'_> {
         let text = self.text.as_ref().and_then(|column| column.string(index));
         Row {
@@ -82,10 +84,10 @@ fn written<'a>(column: Option<&'a Column>, index: usize, buffer: &'a mut String)
     }
 }
 
-/// A column, perhaps within others.
+/// A column, perhaps nested in others.
 #[derive(Debug)]
 struct Column {
-    /// What it is within, outermost first: where those are null, it is.
+    /// The columns that contain it, outermost first. It is null where one of them is.
     parents: Vec<ArrayRef>,
     values: ArrayRef,
 }
@@ -103,7 +105,7 @@ impl Column {
         present(&self.values) && self.parents.iter().all(present)
     }
 
-    /// A string or bytes, however they are laid out; `None` for null and anything else.
+    /// A string or bytes, in any layout; `None` for null and other types.
     fn string(&self, index: usize) -> Option<&[u8]> {
         self.has(index)
             .then(|| string(self.values.as_ref(), index))
@@ -131,22 +133,18 @@ impl Column {
         }
     }
 
-    /// A number, a time or a truth value in Arrow's own notation; nothing for lists and the like.
+    /// A number, date, time or boolean as text; empty for other types, such as lists.
     fn write<'b>(&self, index: usize, buffer: &'b mut String) -> &'b [u8] {
-        buffer.clear();
-        if self.has(index) && !self.values.data_type().is_nested() {
-            let options = FormatOptions::default();
-            let formatter = ArrayFormatter::try_new(self.values.as_ref(), &options);
-            let wrote = formatter.map(|formatter| formatter.value(index).write(buffer));
-            if !matches!(wrote, Ok(Ok(()))) {
-                buffer.clear();
-            }
-        }
+        let text = match self.has(index) {
+            true => value_text(self.values.as_ref(), index),
+            false => None,
+        };
+        *buffer = text.unwrap_or_default();
         buffer.as_bytes()
     }
 }
 
-/// The field at the end of a dotted `path`; a name with dots in it comes before a path.
+/// The field at a dotted `path`. A column whose name contains the dots takes precedence.
 fn descend(within: &StructArray, path: &str, parents: &mut Vec<ArrayRef>) -> Option<ArrayRef> {
     if let Some(found) = within.column_by_name(path) {
         return Some(found.clone());

@@ -1,18 +1,18 @@
-//! A look at the footer before the decoder allocates what it claims.
+//! Validation of the footer, before the decoder allocates the sizes that it claims.
 //!
-//! A list in it may claim any number of elements, and the decoder would believe it.
+//! The decoder trusts the number of elements that a list claims.
 
-use super::thrift::{MOST_DEPTH, Rest};
+use super::thrift::{MOST_DEPTH, ThriftReader};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 /// The length of the footer, and `PAR1`.
 const TAIL_BYTES: u64 = 8;
-/// Wide tables of thousands of row groups have less.
+/// The maximum length of a footer. Wide tables of thousands of row groups have shorter ones.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Whether the footer of a file of `file_bytes` bytes claims only what it may hold. Says nothing
-/// of files that are no Parquet files.
+/// Checks that the footer of a file of `file_bytes` bytes claims no more elements than it can hold.
+/// Accepts files that are not Parquet files.
 pub(super) fn check(file: &File, file_bytes: u64) -> Result<(), String> {
     let unreadable = |cause: std::io::Error| format!("the footer cannot be read: {cause}");
     let Some(tail) = file_bytes.checked_sub(TAIL_BYTES) else {
@@ -27,14 +27,14 @@ pub(super) fn check(file: &File, file_bytes: u64) -> Result<(), String> {
     };
     if length > MOST_BYTES {
         return Err(format!(
-            "a footer of {length} bytes: at most {MOST_BYTES} are read"
+            "a footer of {length} bytes; the limit is {MOST_BYTES}"
         ));
     }
     let mut footer = vec![0; length as usize];
     file.read_exact_at(&mut footer, start).map_err(unreadable)?;
-    let mut rest = Rest::new(&footer);
+    let mut rest = ThriftReader::new(&footer);
     rest.structure(MOST_DEPTH)
-        .ok_or_else(|| "the footer claims more than it holds".to_owned())
+        .ok_or_else(|| "the footer claims more elements than it holds".to_owned())
 }
 
 #[cfg(test)]
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_somebody_elses() {
+    fn other_files_are_accepted() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"short").unwrap();
         assert_eq!(check(&file, 5), Ok(()));

@@ -1,12 +1,12 @@
-//! Which documents does a Parquet file hold?
+//! Documents of Parquet files.
 //!
-//! [`Table`] reads the columns that hold text, id, URL and date, in bounded batches; [`Fields`]
-//! finds a row's values in a batch; [`copy_kept`] and [`copy_annotated`] write a table again
-//! without its duplicates, or with a column that names them.
+//! [`Table`] reads the columns of text, id, URL and date, in bounded batches. [`Fields`] finds the
+//! values of a row in a batch. [`copy_kept`] copies a table without its duplicates, and
+//! [`copy_annotated`] with a column that names the documents they duplicate.
 //!
-//! The decoder may panic on corrupt files. Every call into it is contained, and a panic becomes an
-//! error like any other. The process's panic hook is called first, since a library must not touch
-//! the hook; it can ask [`is_contained`](super::is_contained).
+//! The decoder may panic on corrupt files. Every call of it is contained, and a panic becomes an
+//! error. The panic hook of the process runs first, because a library must not replace it; the hook
+//! can check [`is_contained`](super::is_contained).
 
 mod chunks;
 mod contain;
@@ -18,6 +18,7 @@ mod pages;
 mod read;
 mod sample;
 mod thrift;
+mod value_text;
 mod write;
 
 pub(super) use chunks::RowReader;

@@ -1,73 +1,72 @@
-//! A look at the heads of pages before the decoder allocates what they claim.
+//! Validation of page headers, before the decoder allocates the sizes that they claim.
 //!
-//! A page says how long it is decompressed, and a dictionary how many values it has; the decoder
-//! makes room for as much before it looks at the bytes. Source: parquet.thrift, Apache Parquet.
+//! The header of a page claims a decompressed size, and that of a dictionary a number of values. The
+//! decoder allocates as much before it reads the bytes. Source: parquet.thrift, Apache Parquet.
 
-use super::thrift::{MOST_DEPTH, NUMBER, Rest, STRUCTURE, TRUTH};
+use super::thrift::{BOOLEAN, MOST_DEPTH, NUMBER, STRUCTURE, ThriftReader};
 use parquet::basic::Compression;
 use parquet::file::metadata::ColumnChunkMetaData;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// How much is read to find the head of a page, at first and at most: it may hold the least and
-/// the greatest value.
-const HEAD_BYTES: u64 = 1 << 10;
-const MOST_HEAD_BYTES: u64 = 16 << 20;
+/// The number of bytes first read for a page header.
+const HEADER_BYTES: u64 = 1 << 10;
+/// The maximum length of a page header, which may contain the least and the greatest value.
+const MOST_HEADER_BYTES: u64 = 16 << 20;
 
 /// Kinds of pages (`PageType`).
 const DATA: i32 = 0;
 const DICTIONARY: i32 = 2;
 const SECOND_DATA: i32 = 3;
 
-/// The kinds of the fields that the decoder knows, from 1 on, of the head of a page and of what the
-/// three kinds of pages have in it. It does not look at the kind that stands there.
-const OF_HEAD: &[u8] = &[
+/// The kinds of the known fields, from id 1 on, of a page header and of its three nested structures.
+/// The decoder assumes them and ignores the kinds in the file.
+const HEADER_KINDS: &[u8] = &[
     NUMBER, NUMBER, NUMBER, NUMBER, STRUCTURE, STRUCTURE, STRUCTURE, STRUCTURE,
 ];
-const OF_DATA: &[u8] = &[NUMBER, NUMBER, NUMBER, NUMBER, STRUCTURE];
-const OF_DICTIONARY: &[u8] = &[NUMBER, NUMBER, TRUTH];
-const OF_SECOND_DATA: &[u8] = &[
-    NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, TRUTH, STRUCTURE,
+const DATA_KINDS: &[u8] = &[NUMBER, NUMBER, NUMBER, NUMBER, STRUCTURE];
+const DICTIONARY_KINDS: &[u8] = &[NUMBER, NUMBER, BOOLEAN];
+const SECOND_DATA_KINDS: &[u8] = &[
+    NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, BOOLEAN, STRUCTURE,
 ];
 
-/// Values that repeat the beginning of the one before (`Encoding`: DELTA_BYTE_ARRAY).
-const BY_THE_ONE_BEFORE: i32 = 7;
+/// The encoding of values that share a prefix with the previous one (`Encoding`).
+const DELTA_BYTE_ARRAY: i32 = 7;
 
-/// What the heads of a column's pages say of its values.
+/// The sizes of the values of a column, according to its page headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Weight {
-    /// Bytes of a value: the mean of the page in which values are longest.
+pub(super) struct ValueSizes {
+    /// The mean number of bytes of a value, in the page with the greatest mean.
     pub mean: u64,
-    /// The most bytes that a value repeats of those before it, so that they do not count in the
-    /// mean.
+    /// The maximum number of bytes that a value shares with the previous one; not counted in the mean.
     pub repeated: u64,
-    /// Whether values may stand in a dictionary, where they do not count in the mean either.
+    /// Whether values may be in a dictionary, which is not counted in the mean either.
     pub has_dictionary: bool,
 }
 
-/// What the head of a page says.
+/// The header of a page.
 #[derive(Debug, Default)]
-struct Head {
+struct PageHeader {
     kind: i32,
     uncompressed: i32,
     compressed: i32,
-    /// How many values there are, for each kind of page.
+    /// The number of values, for each kind of page.
     data_values: i32,
     dictionary_values: i32,
     second_data_values: i32,
-    /// How values are written, for both kinds of data pages.
+    /// The encoding of the values, for both kinds of data pages.
     encoding: i32,
     second_encoding: i32,
 }
 
-/// Whether the pages of a column claim only what they may hold, and at most `most` bytes each.
+/// Checks that the pages of a column claim only sizes that they can have, at most `most` bytes each.
 pub(super) fn check(
     file: &File,
     column: &ColumnChunkMetaData,
     most: u64,
-) -> Result<Weight, String> {
-    let mut weight = Weight::default();
+) -> Result<ValueSizes, String> {
+    let mut sizes = ValueSizes::default();
     let (mut start, length) = column.byte_range();
     let end = start.saturating_add(length);
     while start < end {
@@ -77,37 +76,37 @@ pub(super) fn check(
                 column.column_path().string()
             )
         };
-        let head = read(file, start, end)
-            .map_err(|cause| wrong(&format!("the head of a page cannot be read: {cause}")))?;
-        let (head, head_bytes) = head.ok_or_else(|| wrong("no head of a page"))?;
-        let left = end - start - head_bytes;
-        let body = head
+        let header = read(file, start, end)
+            .map_err(|cause| wrong(&format!("the header of a page cannot be read: {cause}")))?;
+        let (header, header_bytes) = header.ok_or_else(|| wrong("not a page header"))?;
+        let left = end - start - header_bytes;
+        let body = header
             .check(left, column.compression(), most)
             .map_err(|what| wrong(&what))?;
-        start += head_bytes + body;
-        weight.add(&head);
+        start += header_bytes + body;
+        sizes.add(&header);
     }
-    Ok(weight)
+    Ok(sizes)
 }
 
-impl Weight {
-    fn add(&mut self, head: &Head) {
-        let bytes = u64::try_from(head.uncompressed).unwrap_or(0);
-        let values = u64::try_from(head.values()).unwrap_or(0);
-        let encoding = match head.kind {
-            SECOND_DATA => head.second_encoding,
-            _ => head.encoding,
+impl ValueSizes {
+    fn add(&mut self, header: &PageHeader) {
+        let bytes = u64::try_from(header.uncompressed).unwrap_or(0);
+        let values = u64::try_from(header.values()).unwrap_or(0);
+        let encoding = match header.kind {
+            SECOND_DATA => header.second_encoding,
+            _ => header.encoding,
         };
         self.mean = self.mean.max(bytes.checked_div(values).unwrap_or(0));
-        self.has_dictionary |= head.kind == DICTIONARY;
-        if encoding == BY_THE_ONE_BEFORE {
+        self.has_dictionary |= header.kind == DICTIONARY;
+        if encoding == DELTA_BYTE_ARRAY {
             self.repeated = self.repeated.max(bytes);
         }
     }
 }
 
-impl Head {
-    /// The values of a data page.
+impl PageHeader {
+    /// The number of values of a data page.
     fn values(&self) -> i32 {
         match self.kind {
             DATA => self.data_values,
@@ -116,8 +115,8 @@ impl Head {
         }
     }
 
-    /// The bytes of the page behind its head, of which there are `left` in the column; what is
-    /// wrong, if it cannot be what its head says.
+    /// The number of bytes of the page after its header; `left` are left in the column. The error
+    /// describes an impossible claim of the header.
     fn check(&self, left: u64, codec: Compression, most: u64) -> Result<u64, String> {
         let size =
             |claim: i32| u64::try_from(claim).map_err(|_| format!("a page with a size of {claim}"));
@@ -135,7 +134,7 @@ impl Head {
                  most {most} can be read"
             ));
         }
-        // Every value takes a byte or more.
+        // Every value has at least one byte.
         if self.kind == DICTIONARY && size(self.dictionary_values)? > uncompressed {
             return Err(format!(
                 "a dictionary of {uncompressed} bytes that claims {} values",
@@ -146,32 +145,32 @@ impl Head {
     }
 }
 
-/// The most bytes that so many `compressed` ones can become.
+/// The maximum decompressed size of `compressed` bytes.
 fn most_from(compressed: u64, codec: Compression) -> u64 {
     let factor = match codec {
         Compression::UNCOMPRESSED => 1,
-        // A copy of 64 bytes takes three.
+        // A copy of 64 bytes has three bytes.
         Compression::SNAPPY => 22,
-        // A byte makes a match longer by 255.
+        // One byte extends a match by 255.
         Compression::LZ4 | Compression::LZ4_RAW => 255,
-        // A match of 258 bytes takes two bits.
+        // A match of 258 bytes has two bits.
         Compression::GZIP(_) => 1032,
         _ => return u64::MAX,
     };
-    // A few bytes may stand for the page of no values.
+    // A page without values may have a few bytes.
     (compressed + 16).saturating_mul(factor)
 }
 
-/// The head of the page at `start` of a column that ends at `end`, and its length.
-fn read(file: &File, start: u64, end: u64) -> io::Result<Option<(Head, u64)>> {
-    let most = MOST_HEAD_BYTES.min(end - start);
-    let mut want = HEAD_BYTES.min(most);
+/// The header of the page at `start`, in a column that ends at `end`, and its length.
+fn read(file: &File, start: u64, end: u64) -> io::Result<Option<(PageHeader, u64)>> {
+    let most = MOST_HEADER_BYTES.min(end - start);
+    let mut want = HEADER_BYTES.min(most);
     loop {
         let mut bytes = vec![0; want as usize];
         file.read_exact_at(&mut bytes, start)?;
-        let mut rest = Rest::new(&bytes);
-        if let Some(head) = parse(&mut rest) {
-            return Ok(Some((head, want - rest.len() as u64)));
+        let mut rest = ThriftReader::new(&bytes);
+        if let Some(header) = parse(&mut rest) {
+            return Ok(Some((header, want - rest.len() as u64)));
         }
         if want == most {
             return Ok(None);
@@ -180,37 +179,40 @@ fn read(file: &File, start: u64, end: u64) -> io::Result<Option<(Head, u64)>> {
     }
 }
 
-fn parse(rest: &mut Rest<'_>) -> Option<Head> {
-    let mut head = Head::default();
+fn parse(rest: &mut ThriftReader<'_>) -> Option<PageHeader> {
+    let mut header = PageHeader::default();
     rest.fields(&mut |rest, id, kind| {
-        expect(OF_HEAD, id, kind)?;
+        expect(HEADER_KINDS, id, kind)?;
         match id {
-            1 => head.kind = number(rest)?,
-            2 => head.uncompressed = number(rest)?,
-            3 => head.compressed = number(rest)?,
-            5 => [head.data_values, head.encoding] = numbers(rest, OF_DATA, [1, 2])?,
-            7 => [head.dictionary_values] = numbers(rest, OF_DICTIONARY, [1])?,
+            1 => header.kind = number(rest)?,
+            2 => header.uncompressed = number(rest)?,
+            3 => header.compressed = number(rest)?,
+            5 => [header.data_values, header.encoding] = numbers(rest, DATA_KINDS, [1, 2])?,
+            7 => [header.dictionary_values] = numbers(rest, DICTIONARY_KINDS, [1])?,
             8 => {
-                [head.second_data_values, head.second_encoding] =
-                    numbers(rest, OF_SECOND_DATA, [1, 4])?;
+                [header.second_data_values, header.second_encoding] =
+                    numbers(rest, SECOND_DATA_KINDS, [1, 4])?;
             }
             _ => rest.field(kind, MOST_DEPTH)?,
         }
         Some(())
     })?;
-    Some(head)
+    Some(header)
 }
 
-/// Nothing if the decoder would take the field for another kind than it is.
+/// `None` if the decoder would assume another kind of the field.
 fn expect(known: &[u8], id: i64, kind: u8) -> Option<()> {
     let place = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
     let known = place.and_then(|place| known.get(place));
     known.is_none_or(|&known| known == kind).then_some(())
 }
 
-/// The numbers that are the fields `ids` of a structure of `known` kinds; those that are not there
-/// are 0.
-fn numbers<const N: usize>(rest: &mut Rest<'_>, known: &[u8], ids: [i64; N]) -> Option<[i32; N]> {
+/// The numbers in the fields `ids` of a structure with the `known` kinds; 0 for absent fields.
+fn numbers<const N: usize>(
+    rest: &mut ThriftReader<'_>,
+    known: &[u8],
+    ids: [i64; N],
+) -> Option<[i32; N]> {
     let mut found = [0; N];
     rest.fields(&mut |rest, id, kind| {
         expect(known, id, kind)?;
@@ -223,6 +225,6 @@ fn numbers<const N: usize>(rest: &mut Rest<'_>, known: &[u8], ids: [i64; N]) -> 
     Some(found)
 }
 
-fn number(rest: &mut Rest<'_>) -> Option<i32> {
+fn number(rest: &mut ThriftReader<'_>) -> Option<i32> {
     i32::try_from(rest.integer()?).ok()
 }

@@ -1,10 +1,10 @@
-//! Rows of a Parquet file, a bounded batch at a time.
+//! The reader of the rows of a Parquet file, in bounded batches.
 
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -18,18 +18,19 @@ use super::{dictionary, footer, pages};
 use crate::corpus::reading::Reading;
 use crate::{Error, ErrorKind, Result};
 
-/// The most rows of a batch.
+/// The maximum number of rows of a batch.
 const MOST_ROWS: u64 = 8192;
-/// The most bytes that the values of a batch may repeat from elsewhere.
+/// The maximum number of bytes that values of a batch may repeat from dictionaries or other values.
 const MOST_REPEATED_BYTES: u64 = 16 << 20;
-/// The longest page that is read, in the longest documents, which take as much while they are
-/// worked on; and the bounds of that. Pages have about a megabyte, but some writers look only
-/// after a thousand rows whether one is full.
+/// The maximum size of a page, as a multiple of the maximum size of a document, which needs as much
+/// memory while it is processed. Pages have about a megabyte, but some writers check the size only
+/// after every thousand rows.
 const PAGE_OF_DOCUMENTS: u64 = 8;
+/// The bounds of the maximum size of a page.
 const LEAST_PAGE_BYTES: u64 = 64 << 20;
 const MOST_PAGE_BYTES: u64 = 512 << 20;
 
-/// A Parquet file and the columns of it that are read.
+/// A Parquet file and those of its columns that are read.
 #[derive(Clone, Debug)]
 pub struct Table {
     file: Arc<File>,
@@ -42,23 +43,23 @@ pub struct Table {
 /// Rows that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// The number in the file of the first of them.
+    /// The number of the first one in the file.
     pub first_row: u64,
-    /// How many there are.
+    /// The number of rows.
     pub rows: u64,
-    /// What was wrong, row group included.
+    /// A description of the damage, with the row group.
     pub detail: String,
 }
 
 impl Table {
-    /// Opens `path` for the fields that `reading` names. The inner error says what is damaged: that
-    /// it is no Parquet file, or that its footer promises what cannot be.
+    /// Opens `path` for the fields named by `reading`. The inner error describes damage: not a Parquet
+    /// file, or a footer with impossible claims.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Read`] if the file cannot be opened; [`ErrorKind::Parameter`] if it lacks the
-    /// text column; [`ErrorKind::Content`] if a column that is needed has a codec that this build
-    /// lacks.
+    /// text column; [`ErrorKind::Content`] if this build does not support the codec of a required
+    /// column.
     pub fn open(path: &Path, reading: &Reading) -> Result<std::result::Result<Table, String>> {
         let file = File::open(path).map_err(|error| {
             Error::new(ErrorKind::Read, "cannot open")
@@ -66,7 +67,7 @@ impl Table {
                 .caused_by(error)
         })?;
         let metadata = file.metadata().map_err(|error| {
-            Error::new(ErrorKind::Read, "cannot ask for the size")
+            Error::new(ErrorKind::Read, "cannot get the size")
                 .in_file(path)
                 .caused_by(error)
         })?;
@@ -114,7 +115,7 @@ impl Table {
         }))
     }
 
-    /// Refuses a file of which a column, needed or not, cannot be decompressed by this build.
+    /// Refuses a file with any column, required or not, whose codec this build does not support.
     ///
     /// # Errors
     /// [`ErrorKind::Content`] naming the column and its codec.
@@ -122,7 +123,7 @@ impl Table {
         check_codecs(path, &self.metadata, &|_| true)
     }
 
-    /// How many rows the file has.
+    /// The number of rows of the file.
     pub fn rows(&self) -> u64 {
         self.groups().iter().map(rows_of).sum()
     }
@@ -133,8 +134,8 @@ impl Table {
 
     /// The rows from number `from` on, in order.
     ///
-    /// Batches end where they would if reading had begun at the first row, provided that `from` is
-    /// the first row of a batch; their borders depend on the file and on the chunk size alone.
+    /// If `from` is the first row of a batch, the borders are the same as when reading from the first
+    /// row. They depend only on the file and on the chunk size.
     pub fn batches(&self, from: u64) -> Batches {
         Batches {
             table: self.clone(),
@@ -146,20 +147,20 @@ impl Table {
         }
     }
 
-    /// How many rows of `group` make a batch: as many as fit where a page has the longest values,
-    /// and may repeat the longest of a dictionary each; what is wrong, if its pages cannot be what
-    /// they claim to be. A batch may be as long as a page, though, if long values stand together in
-    /// one among very short ones.
+    /// The number of rows of a batch of `group`. It assumes that all values are as long as in the page
+    /// with the longest values, and that each may repeat the longest value of a dictionary. A batch
+    /// may still be as long as a page, if long values are together among very short ones. The error
+    /// describes impossible claims of a page.
     fn batch_rows(&self, group: &RowGroupMetaData) -> std::result::Result<usize, String> {
         let (mut row_bytes, mut repeated) = (0u64, 0u64);
         for (leaf, column) in group.columns().iter().enumerate() {
             if self.columns.leaf_included(leaf) {
-                let weight = pages::check(&self.file, column, self.most_page_bytes)?;
-                // With its dictionary.
+                let sizes = pages::check(&self.file, column, self.most_page_bytes)?;
+                // Includes the dictionary.
                 let mean = claim(column.uncompressed_size()) / rows_of(group).max(1);
-                row_bytes = row_bytes.saturating_add(weight.mean.max(mean));
-                repeated = repeated.saturating_add(weight.repeated);
-                if weight.has_dictionary {
+                row_bytes = row_bytes.saturating_add(sizes.mean.max(mean));
+                repeated = repeated.saturating_add(sizes.repeated);
+                if sizes.has_dictionary {
                     let longest = dictionary::longest(&self.file, column, rows_of(group))?;
                     repeated = repeated.saturating_add(longest);
                 }
@@ -170,17 +171,16 @@ impl Table {
     }
 }
 
-/// The batches of a [`Table`], or what of it is lost.
+/// The batches of a [`Table`], and its lost rows.
 ///
-/// A row group that goes wrong is lost from the first row not given out yet; the next ones are
-/// read.
+/// After an error, the rest of the row group is lost; the next row groups are read.
 pub struct Batches {
     table: Table,
     /// The next row group to open.
     group: usize,
-    /// The next row to give out.
+    /// The next row to return.
     row: u64,
-    /// The first row behind the open group.
+    /// The first row after the open group.
     group_end: u64,
     from: u64,
     reader: Option<ParquetRecordBatchReader>,
@@ -197,13 +197,13 @@ impl Iterator for Batches {
                     Err(detail) => return Some(Err(self.lose(detail))),
                 }
             };
-            // A reader that went wrong is dropped, and with it its row group.
+            // After an error, the reader and the rest of its row group are dropped.
             match contain(|| reader.next().transpose()) {
                 Ok(Some(batch)) if batch.num_rows() as u64 <= self.group_end - self.row => {
                     let first_row = self.row;
                     self.row += batch.num_rows() as u64;
-                    // Behind its last row a group is not asked again, as it is not if reading
-                    // begins there.
+                    // After its last row the group is not read again, as when reading begins
+                    // there.
                     self.reader = (self.row < self.group_end).then_some(reader);
                     if batch.num_rows() > 0 {
                         return Some(Ok((first_row, batch)));
@@ -218,12 +218,12 @@ impl Iterator for Batches {
 }
 
 impl Batches {
-    /// How many rows the file has.
+    /// The number of rows of the file.
     pub fn rows(&self) -> u64 {
         self.table.rows()
     }
 
-    /// Opens the next row group that has rows to give out; `None` if there is none.
+    /// Opens the next row group with rows to return; `None` if there is none.
     fn open_group(&mut self) -> Option<std::result::Result<(), String>> {
         let metadata = Arc::clone(self.table.metadata.metadata());
         loop {
@@ -244,7 +244,7 @@ impl Batches {
         &self,
         number: usize,
         group: &RowGroupMetaData,
-        passed: u64,
+        skipped: u64,
     ) -> std::result::Result<ParquetRecordBatchReader, String> {
         let Table {
             file,
@@ -254,18 +254,18 @@ impl Batches {
         } = &self.table;
         let file = file.try_clone().map_err(|error| error.to_string())?;
         let rows = self.table.batch_rows(group)?;
-        let passed = usize::try_from(passed).map_err(|error| error.to_string())?;
+        let skipped = usize::try_from(skipped).map_err(|error| error.to_string())?;
         contain(|| {
             ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
                 .with_row_groups(vec![number])
                 .with_projection(columns.clone())
                 .with_batch_size(rows)
-                .with_offset(passed)
+                .with_offset(skipped)
                 .build()
         })
     }
 
-    /// Gives the rest of the open row group up.
+    /// Abandons the rest of the open row group.
     fn lose(&mut self, detail: String) -> Lost {
         let first_row = self.row;
         self.row = self.group_end;
@@ -279,13 +279,13 @@ impl Batches {
     }
 }
 
-/// The footer; `plain` leaves out what Arrow wrote about its own types.
+/// Reads the footer, if `plain` without the schema that Arrow stored.
 pub(super) fn load(file: &File, plain: bool) -> std::result::Result<ArrowReaderMetadata, String> {
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(plain);
     contain(|| ArrowReaderMetadata::load(file, options))
 }
 
-/// Whether what the footer says can be, in a file of `file_bytes`.
+/// Checks that the footer makes no impossible claims for a file of `file_bytes`.
 pub(super) fn check(
     metadata: &ArrowReaderMetadata,
     file_bytes: u64,
@@ -326,7 +326,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Refuses columns that this build cannot decompress; `is_read` says which are.
+/// Refuses columns with unsupported codecs, among those for which `is_read` returns `true`.
 fn check_codecs(
     path: &Path,
     metadata: &ArrowReaderMetadata,
@@ -346,7 +346,7 @@ fn check_codecs(
                 Compression::LZO => "LZO",
             };
             let message = format!(
-                "the column {:?} is compressed with {codec}, which is not read: write the file \
+                "the column {:?} is compressed with {codec}, which is not supported: write the file \
                  again with zstd, snappy, gzip or lz4",
                 column.column_path().string(),
             );
@@ -360,12 +360,12 @@ fn rows_of(group: &RowGroupMetaData) -> u64 {
     claim(group.num_rows())
 }
 
-/// A number of the footer; negative ones were refused by [`check`].
+/// A number of the footer; [`check`] refuses negative ones.
 fn claim(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-/// The fields to read, that of the text first.
+/// The names of the fields to read, the text first.
 fn named_fields(reading: &Reading) -> Vec<&str> {
     let fields = [
         &reading.text_field,
@@ -380,7 +380,7 @@ fn named_fields(reading: &Reading) -> Vec<&str> {
         .collect()
 }
 
-/// For each leaf column, whether it is one of `names` or within it.
+/// For each leaf column, whether it is one of `names` or nested in one.
 fn leaves(metadata: &ArrowReaderMetadata, names: &[&str]) -> Vec<bool> {
     let is_named = |path: &str| {
         names.iter().any(|name| {

@@ -1,4 +1,4 @@
-//! A few rows of a table written again, to learn what writing all of them costs.
+//! A copy of a few rows of a table, to estimate the cost of copying all.
 
 use std::fs::File;
 use std::path::Path;
@@ -13,23 +13,23 @@ use super::write::properties;
 use crate::io::usage::thread_time;
 use crate::{Error, ErrorKind, Result};
 
-/// Rows that were written as a sample, and what that took.
+/// The rows copied as a sample, and the cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CopiedRows {
-    /// How many rows.
+    /// The number of rows.
     pub rows: u64,
-    /// The bytes of the file that has only them.
+    /// The size of a file with only these rows.
     pub bytes: u64,
-    /// Processor time of this thread to read and to write them.
+    /// The processor time of this thread for reading and writing them.
     pub time: Duration,
 }
 
-/// Batches of a sample; the time of the first is not representative, because its pages are
-/// decompressed from their starts.
+/// The number of batches of a sample. The time of the first is not representative, because its pages
+/// are decompressed from their starts.
 const BATCHES: usize = 8;
 
-/// Writes `rows` rows of the table at `path`, from number `first` on, with all columns as
-/// [`copy_kept`](super::copy_kept) writes them, into memory.
+/// Copies `rows` rows of the table at `path`, from row `first` on, to memory, as
+/// [`copy_kept`](super::copy_kept) does.
 ///
 /// # Errors
 ///

@@ -2,12 +2,13 @@ use super::*;
 use crate::ErrorKind;
 use crate::corpus::document::FieldValue;
 use crate::corpus::reading::Reading;
-use arrow::array::{
+use arrow_array::RecordBatch;
+use arrow_array::types::Int32Type;
+use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int64Array, LargeStringArray, StringArray,
     StringViewArray, StructArray,
 };
-use arrow::datatypes::{DataType, Field, Int32Type};
-use arrow::record_batch::RecordBatch;
+use arrow_schema::{DataType, Field};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
@@ -22,7 +23,7 @@ fn texts(rows: usize) -> Vec<Option<String>> {
         .collect()
 }
 
-/// A table with a number for an id, and a URL within a struct.
+/// A table with a numeric id and a URL in a struct.
 fn batch(text: ArrayRef) -> RecordBatch {
     let rows = text.len() as i64;
     let urls: StringArray = (0..rows)
@@ -77,7 +78,11 @@ fn rows(table: &Table, from: u64, reading: &Reading) -> (Rows, Vec<Lost>) {
     for found in table.batches(from) {
         match found {
             Ok((first_row, batch)) => {
-                assert_eq!(batch.num_columns(), 4, "only what is asked for is read");
+                assert_eq!(
+                    batch.num_columns(),
+                    4,
+                    "only the requested columns are read"
+                );
                 let mut fields = Fields::of(&batch, reading);
                 for index in 0..batch.num_rows() {
                     let number = first_row + index as u64;
@@ -115,7 +120,7 @@ fn every_kind_of_string_is_read() {
     ];
     for column in columns {
         let batch = batch(column);
-        // In memory, the layouts differ; in the file, most do not.
+        // The layouts differ in memory; most do not in the file.
         let mut fields = Fields::of(&batch, &reading());
         assert_eq!(fields.row(4).text, Some(&b"text of row 4"[..]));
         assert_eq!(fields.row(3).text, None);
@@ -143,7 +148,7 @@ fn every_kind_of_string_is_read() {
                 })
                 .collect();
             assert_eq!(found, expected);
-            // From the start of any batch on.
+            // From the start of any batch.
             for (first_row, _) in table.batches(0).map(Result::unwrap) {
                 let (found, _) = rows(&table, first_row, &reading);
                 assert_eq!(found, expected[first_row as usize..]);
@@ -153,7 +158,7 @@ fn every_kind_of_string_is_read() {
 }
 
 #[test]
-fn batches_begin_where_they_would_from_the_start() {
+fn batch_borders_do_not_depend_on_the_start() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.parquet");
     write(
@@ -177,7 +182,7 @@ fn batches_begin_where_they_would_from_the_start() {
 }
 
 #[test]
-fn files_that_are_none_and_columns_that_lack() {
+fn other_files_and_missing_columns_are_errors() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.parquet");
     let error = Table::open(&path, &reading()).unwrap_err();
@@ -235,9 +240,9 @@ fn copies_keep_schema_codec_and_rows() {
     .unwrap();
     assert_eq!(kept, 50);
     let batches = read_all(&copy);
-    let written = arrow::compute::concat_batches(&batches[0].schema(), &batches).unwrap();
-    let odd = arrow::array::BooleanArray::from_iter((0..100).map(|row| Some(row % 2 == 1)));
-    let expected = arrow::compute::filter_record_batch(&whole, &odd).unwrap();
+    let written = arrow_select::concat::concat_batches(&batches[0].schema(), &batches).unwrap();
+    let odd = arrow_array::BooleanArray::from_iter((0..100).map(|row| Some(row % 2 == 1)));
+    let expected = arrow_select::filter::filter_record_batch(&whole, &odd).unwrap();
     assert_eq!(written, expected);
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(&copy).unwrap()).unwrap();
     let codec = builder.metadata().row_group(0).column(1).compression();
@@ -252,11 +257,11 @@ fn copies_keep_schema_codec_and_rows() {
     let rows = copy_annotated(&path, File::create(&copy).unwrap(), &mut named).unwrap();
     assert_eq!(rows, 100);
     let batches = read_all(&copy);
-    let written = arrow::compute::concat_batches(&batches[0].schema(), &batches).unwrap();
+    let written = arrow_select::concat::concat_batches(&batches[0].schema(), &batches).unwrap();
     assert_eq!(written.project(&[0, 1, 2, 3, 4]).unwrap(), whole);
     let column = written.column_by_name("duplicate_of").unwrap();
     assert_eq!(column.null_count(), 99);
-    // An earlier column of that name is replaced, whatever is in it.
+    // An earlier column with that name and any content is replaced.
     let twice = directory.path().join("c.parquet");
     let mut other = |row: u64| {
         Ok(match row {
@@ -268,7 +273,7 @@ fn copies_keep_schema_codec_and_rows() {
     let rows = copy_annotated(&copy, File::create(&twice).unwrap(), &mut other).unwrap();
     assert_eq!(rows, 10);
     let batches = read_all(&twice);
-    let again = arrow::compute::concat_batches(&batches[0].schema(), &batches).unwrap();
+    let again = arrow_select::concat::concat_batches(&batches[0].schema(), &batches).unwrap();
     assert_eq!(again.schema(), written.schema());
     let column = again.column_by_name("duplicate_of").unwrap();
     assert_eq!((column.null_count(), column.is_valid(7)), (9, true));
@@ -276,7 +281,7 @@ fn copies_keep_schema_codec_and_rows() {
 }
 
 #[test]
-fn row_groups_stay_as_they_are_but_for_empty_ones() {
+fn row_groups_are_kept_except_empty_ones() {
     let directory = tempfile::tempdir().unwrap();
     let (path, copy) = (
         directory.path().join("a.parquet"),
@@ -297,7 +302,7 @@ fn row_groups_stay_as_they_are_but_for_empty_ones() {
     assert_eq!(groups(&copy), groups(&path));
 }
 
-/// The path of a file whose note about Arrow's types is damaged.
+/// The path of a file whose stored Arrow schema is damaged.
 fn with_damaged_schema(directory: &Path) -> std::path::PathBuf {
     let path = directory.join("schema.parquet");
     let text = texts(20).into_iter().collect::<LargeStringArray>();
@@ -310,7 +315,7 @@ fn with_damaged_schema(directory: &Path) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_file_with_a_damaged_note_about_types_is_copied_without_it() {
+fn a_file_with_a_damaged_arrow_schema_is_copied_without_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = with_damaged_schema(directory.path());
     let copy = directory.path().join("copy.parquet");
@@ -327,12 +332,13 @@ fn a_file_with_a_damaged_note_about_types_is_copied_without_it() {
 }
 
 #[test]
-fn a_codec_that_is_not_read_is_refused_by_name() {
+fn an_unsupported_codec_is_refused_by_name() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.parquet");
     let text = texts(20).into_iter().collect::<StringArray>();
     write(&path, &batch(Arc::new(text)), Compression::SNAPPY, 30);
-    // The codec of each column is a field of its metadata (4, behind its path): 1 is Snappy, 3 is LZO, written as 2 and 6.
+    // The codec of each column is field 4 of its metadata, after its path. 1 is Snappy and 3 is LZO,
+    // stored as 2 and 6.
     let bytes = std::fs::read(&path).unwrap();
     let footer = bytes.len()
         - 8
@@ -364,7 +370,7 @@ fn a_codec_that_is_not_read_is_refused_by_name() {
 }
 
 #[test]
-fn a_damaged_row_group_is_lost_alone() {
+fn a_damaged_row_group_does_not_affect_others() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.parquet");
     write(
@@ -391,7 +397,7 @@ fn a_damaged_row_group_is_lost_alone() {
     );
 }
 
-/// The number as the compact protocol of Thrift writes it.
+/// A number in the compact protocol of Thrift.
 fn varint(number: i32) -> Vec<u8> {
     let mut left = ((number << 1) ^ (number >> 31)) as u32;
     let mut bytes = Vec::new();
@@ -403,7 +409,7 @@ fn varint(number: i32) -> Vec<u8> {
     bytes
 }
 
-/// The head of a page, with nothing but a number of values in the structure of this `field`.
+/// A page header whose nested structure in `field` has only a number of values.
 fn head(kind: i32, uncompressed: i32, compressed: i32, field: u8, values: i32) -> Vec<u8> {
     let numbers =
         [kind, uncompressed, compressed].map(|number| [&[0x15], &varint(number)[..]].concat());
@@ -411,7 +417,7 @@ fn head(kind: i32, uncompressed: i32, compressed: i32, field: u8, values: i32) -
     [numbers.concat(), structure].concat()
 }
 
-/// `head` with another kind of its field number `field` from 0; the fields before take two bytes.
+/// `head` with another kind of the field with index `field`; each field before it has two bytes.
 fn with_kind(head: &[u8], field: usize, kind: u8) -> Vec<u8> {
     let mut head = head.to_vec();
     head[2 * field] = kind;
@@ -458,17 +464,17 @@ fn claims_of_pages_are_checked() {
             (head(0, 20, -1, 5, 30), "a size of -1"),
             (
                 vec![0x15, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
-                "no head of a page",
+                "not a page header",
             ),
-            // Sizes in 64 bits, which the decoder reads as 32 all the same, and a field that it
-            // takes for the second.
+            // Sizes of 64 bits, which the decoder reads as 32 bits, and a field that it reads as the
+            // second one.
             (
                 with_kind(&head(0, most, 20, 5, 30), 1, 0x16),
-                "no head of a page",
+                "not a page header",
             ),
             (
                 [&[0x15, 0][..], &[0x05, 0x84, 0x80, 0x08], &varint(most)].concat(),
-                "no head of a page",
+                "not a page header",
             ),
         ] {
             let mut bytes = whole.clone();
@@ -516,7 +522,7 @@ fn long_statistics_and_many_pages_are_read() {
 }
 
 #[test]
-fn no_panic_escapes_whichever_byte_is_wrong() {
+fn no_panic_escapes_for_any_wrong_byte() {
     let directory = tempfile::tempdir().unwrap();
     let (path, copy) = (
         directory.path().join("a.parquet"),
@@ -561,7 +567,7 @@ fn no_panic_escapes_whichever_byte_is_wrong() {
 }
 
 #[test]
-fn a_damaged_description_of_arrow_types_loses_nothing() {
+fn a_damaged_arrow_schema_loses_no_rows() {
     let directory = tempfile::tempdir().unwrap();
     let place = |name: &str| directory.path().join(name);
     let (path, copy) = (place("a.parquet"), place("copy.parquet"));
@@ -590,7 +596,7 @@ fn a_damaged_description_of_arrow_types_loses_nothing() {
 }
 
 #[test]
-fn no_panic_escapes_wherever_the_file_ends() {
+fn no_panic_escapes_for_any_truncation() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.parquet");
     write(
@@ -606,7 +612,7 @@ fn no_panic_escapes_wherever_the_file_ends() {
     }
 }
 
-/// The rows of each batch of a file of `texts`, written with such properties.
+/// The number of rows of each batch of a file of `texts`, written with the given properties.
 fn batch_sizes(texts: StringArray, properties: WriterProperties) -> Vec<usize> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.parquet");
@@ -629,8 +635,8 @@ fn batch_sizes(texts: StringArray, properties: WriterProperties) -> Vec<usize> {
 }
 
 #[test]
-fn values_that_stand_once_and_are_repeated_do_not_fill_the_memory() {
-    // A dictionary of one text of 60 KB, which 300 rows have; on average it takes nothing.
+fn repeated_values_do_not_exceed_the_memory() {
+    // A dictionary with one text of 60 KB, which 300 rows share; the mean length is about zero.
     let giant = "giant ".repeat(10_000);
     let same = StringArray::from_iter((0..300).map(|_| Some(&giant)));
     let dictionary = WriterProperties::builder()
@@ -638,7 +644,7 @@ fn values_that_stand_once_and_are_repeated_do_not_fill_the_memory() {
         .build();
     let sizes = batch_sizes(same.clone(), dictionary);
     assert!(sizes.iter().all(|&rows| rows <= 280), "{sizes:?}");
-    // But its length is not that of a long value.
+    // A long dictionary of short values does not make batches shorter.
     let many = (0..6000).map(|row| Some(format!("{row} {}", &giant[..100])));
     let dictionary = WriterProperties::builder()
         .set_dictionary_page_size_limit(2 << 20)
@@ -646,7 +652,7 @@ fn values_that_stand_once_and_are_repeated_do_not_fill_the_memory() {
     let sizes = batch_sizes(many.collect(), dictionary);
     assert!(sizes[0] > 100, "{sizes:?}");
 
-    // The same by repeating the value before.
+    // The same with values that repeat the previous one.
     let prefixes = WriterProperties::builder()
         .set_dictionary_enabled(false)
         .set_column_encoding("text".into(), parquet::basic::Encoding::DELTA_BYTE_ARRAY)
@@ -655,7 +661,7 @@ fn values_that_stand_once_and_are_repeated_do_not_fill_the_memory() {
     let sizes = batch_sizes(same, prefixes);
     assert!(sizes.iter().all(|&rows| rows <= 280), "{sizes:?}");
 
-    // All long texts stand in a few pages among many of empty ones.
+    // All long texts are in a few pages, among many pages of empty texts.
     let uneven = (0..60_000).map(|row| Some(if row < 2000 { &giant[..3000] } else { "" }));
     let plain = WriterProperties::builder()
         .set_dictionary_enabled(false)

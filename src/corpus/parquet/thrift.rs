@@ -1,30 +1,30 @@
-//! Passes over what is written in the compact protocol of Thrift.
+//! A validating reader of the compact protocol of Thrift.
 //!
-//! Every element of a list takes at least a byte, so a list that claims more elements than bytes
-//! are left is a lie. Source: the Thrift compact protocol specification, Apache Thrift.
+//! Every element of a list has at least one byte, so a list that claims more elements than the
+//! remaining bytes is invalid. Source: the Thrift compact protocol specification, Apache Thrift.
 
-/// Structures within structures: those of Parquet are seven deep.
+/// The maximum depth of nested structures; those of Parquet are seven deep.
 pub(super) const MOST_DEPTH: usize = 32;
 
-/// Of a field that is a 32-bit number.
+/// The kind of a 32-bit number.
 pub(super) const NUMBER: u8 = 5;
 
-/// Of a field that is a structure.
+/// The kind of a structure.
 pub(super) const STRUCTURE: u8 = 12;
 
-/// Of a field that is a truth value: it is the value, or the next kind is.
-pub(super) const TRUTH: u8 = 1;
+/// The kinds of a boolean: 1 or 2, which is also its value. Both are reported as 1.
+pub(super) const BOOLEAN: u8 = 1;
 
-/// The bytes that are left.
+/// The remaining bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Rest<'a>(&'a [u8]);
+pub(super) struct ThriftReader<'a>(&'a [u8]);
 
-impl<'a> Rest<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Rest<'a> {
-        Rest(bytes)
+impl<'a> ThriftReader<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> ThriftReader<'a> {
+        ThriftReader(bytes)
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     pub(super) fn len(self) -> usize {
         self.0.len()
     }
@@ -35,7 +35,7 @@ impl<'a> Rest<'a> {
         Some(*first)
     }
 
-    fn pass(&mut self, bytes: u64) -> Option<()> {
+    fn skip(&mut self, bytes: u64) -> Option<()> {
         self.0 = self.0.get(usize::try_from(bytes).ok()?..)?;
         Some(())
     }
@@ -52,26 +52,26 @@ impl<'a> Rest<'a> {
         None
     }
 
-    /// How many elements there are, if so many can be left.
+    /// The number of elements, if the remaining bytes can contain them.
     fn count(&mut self) -> Option<u64> {
         let count = self.number()?;
         (count <= self.0.len() as u64).then_some(count)
     }
 
-    /// A number with a sign.
+    /// A signed number.
     pub(super) fn integer(&mut self) -> Option<i64> {
         let number = self.number()?;
         Some((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
-    /// Passes a structure; structures within it are at most `depth` deep.
+    /// Skips a structure, with at most `depth` levels of nested structures.
     pub(super) fn structure(&mut self, depth: usize) -> Option<()> {
         let depth = depth.checked_sub(1)?;
         self.fields(&mut |rest, _, kind| rest.field(kind, depth))
     }
 
-    /// Passes a structure; `each` passes the value of a field, given its id and its kind: one of
-    /// the constants above, for those.
+    /// Skips a structure. `each` receives the id and kind of a field and must skip its value. The kind
+    /// is one of the constants above, or another number of the protocol.
     pub(super) fn fields(
         &mut self,
         each: &mut dyn FnMut(&mut Self, i64, u8) -> Option<()>,
@@ -86,34 +86,34 @@ impl<'a> Rest<'a> {
                 0 => self.integer()?,
                 step => id.checked_add(i64::from(step))?,
             };
-            // The decoder has no larger ones.
+            // The decoder has 16-bit ids.
             i16::try_from(id).ok()?;
             let kind = match head & 15 {
-                1 | 2 => TRUTH,
+                1 | 2 => BOOLEAN,
                 kind => kind,
             };
             each(self, id, kind)?;
         }
     }
 
-    /// Passes the value of a field. Of a truth value in a structure, the kind is the value.
+    /// Skips the value of a field. A boolean in a structure has no value besides its kind.
     pub(super) fn field(&mut self, kind: u8, depth: usize) -> Option<()> {
         match kind {
-            TRUTH => Some(()),
+            BOOLEAN => Some(()),
             kind => self.value(kind, depth),
         }
     }
 
-    /// Passes a value.
+    /// Skips a value.
     pub(super) fn value(&mut self, kind: u8, depth: usize) -> Option<()> {
         let depth = depth.checked_sub(1)?;
         match kind {
-            1..=3 => self.pass(1),
+            1..=3 => self.skip(1),
             4..=6 => self.number().map(drop),
-            7 => self.pass(8),
+            7 => self.skip(8),
             8 => {
                 let length = self.number()?;
-                self.pass(length)
+                self.skip(length)
             }
             9 | 10 => {
                 let head = self.byte()?;
@@ -132,7 +132,7 @@ impl<'a> Rest<'a> {
                 })
             }
             12 => self.structure(depth),
-            13 => self.pass(16),
+            13 => self.skip(16),
             _ => None,
         }
     }

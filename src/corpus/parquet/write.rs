@@ -1,4 +1,4 @@
-//! A table again, without its duplicates or with a column that names them.
+//! Copies of a table: without its duplicates, or with a column that identifies them.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -6,10 +6,10 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, StringArray};
-use arrow::compute::filter_record_batch;
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, BooleanArray, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_select::filter::filter_record_batch;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
@@ -24,10 +24,10 @@ const BATCH_ROWS: usize = 1024;
 /// The name of the column that [`copy_annotated`] adds.
 const DUPLICATE_OF: &str = "duplicate_of";
 
-/// Copies the rows of `source` whose numbers `keep` accepts; returns how many those are.
+/// Copies the rows of `source` whose numbers `keep` accepts. Returns their number.
 ///
-/// Every column, the schema, the codec of each column, and key-value metadata stay. Each row group
-/// becomes one, or several of at most 64 MiB. Rows of groups that cannot be read are left out.
+/// The columns, the schema, the codec of each column, and the key-value metadata stay the same. Each
+/// row group becomes one or several of at most 64 MiB. Rows of unreadable groups are left out.
 /// Memory: a row group of the output.
 ///
 /// # Errors
@@ -47,20 +47,20 @@ pub fn copy_kept(
     copy(source, output, &|schema| schema, kept)
 }
 
-/// What becomes of a row of a table that is annotated.
+/// The annotation of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Annotation {
     /// It is left out.
     LeftOut,
-    /// It is no duplicate.
+    /// It is not a duplicate.
     None,
-    /// It is a duplicate of the document of this id.
+    /// It is a duplicate of the document with this id.
     DuplicateOf(String),
 }
 
-/// Copies the rows of `source` with a column `duplicate_of`, a string or null, which `annotation`
-/// gives for the number of a row; returns how many rows were written. The column takes the place of
-/// one of that name, or is the last one.
+/// Copies the rows of `source` with a column `duplicate_of`, a string or null, determined by
+/// `annotation` for the number of a row. Returns the number of rows written. The column replaces one
+/// of that name, or is added as the last one.
 ///
 /// # Errors
 ///
@@ -117,7 +117,7 @@ fn copy(
     };
     let content = |detail: String| Error::new(ErrorKind::Content, detail).in_file(source);
     let file = File::open(source).map_err(read)?;
-    // What Arrow wrote about its own types may be damaged where the table is sound.
+    // The schema that Arrow stored may be damaged although the table is not.
     let metadata = load(&file, false)
         .or_else(|_| load(&file, true))
         .map_err(content)?;
@@ -130,16 +130,16 @@ fn copy(
     let mut written = 0;
     for (number, group) in metadata.metadata().row_groups().iter().enumerate() {
         let mut row = first_row;
-        // Where a batch cannot be read, rows of it may: what follows the last of them is lost, as
-        // it is when documents are read.
+        // If a batch cannot be read, its first rows may still be readable one by one. The rows after
+        // them are lost, as when documents are read.
         for batch_rows in [BATCH_ROWS, 1] {
             let file = file.try_clone().map_err(read)?;
-            let passed = usize::try_from(row - first_row).unwrap_or(usize::MAX);
+            let skipped = usize::try_from(row - first_row).unwrap_or(usize::MAX);
             let mut reader = contain(|| {
                 ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
                     .with_row_groups(vec![number])
                     .with_batch_size(batch_rows)
-                    .with_offset(passed)
+                    .with_offset(skipped)
                     .build()
             });
             while let Ok(reader) = &mut reader
@@ -162,14 +162,14 @@ fn unwritable(detail: impl Display) -> Error {
     Error::new(ErrorKind::Write, format!("cannot write Parquet: {detail}"))
 }
 
-/// What the source was written with, as far as it shows.
+/// The writer properties of the source, as far as its metadata shows them.
 pub(super) fn properties(metadata: &ArrowReaderMetadata) -> WriterPropertiesBuilder {
-    /// Where the output's row groups end.
+    /// The maximum size of a row group of the output.
     const GROUP_BYTES: usize = 64 << 20;
     let file = metadata.metadata();
     let mut properties = WriterProperties::builder().set_max_row_group_bytes(Some(GROUP_BYTES));
     if let Some(entries) = file.file_metadata().key_value_metadata() {
-        // Arrow's own entry is written anew.
+        // Arrow writes this entry itself.
         let others = entries.iter().filter(|entry| entry.key != "ARROW:schema");
         properties = properties.set_key_value_metadata(Some(others.cloned().collect()));
     }

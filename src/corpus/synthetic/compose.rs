@@ -1,28 +1,28 @@
-//! A page as a row of words, before it is text.
+//! The words of a page.
 
-use super::lexicon::{Lexicon, Script};
+use super::lexicon::Lexicon;
 use super::random::SplitMix64;
-use super::settings::{Language, Settings};
+use super::settings::{CorpusSettings, Language, Script};
 
-/// A word of a page with what is written around it.
+/// A word of a page, with the number and the mark around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     /// The word's rank in the lexicon of its script.
     pub(super) rank: u64,
-    /// Which lexicon the word is from.
+    /// The lexicon of the word.
     pub(super) script: Script,
-    /// Whether it is written with a capital wherever it stands, like a name.
+    /// Whether it is always capitalised, like a name.
     pub(super) name: bool,
-    /// A number from 1 to 9999 written before the word, or 0 for none.
+    /// A number from 1 to 9999 before the word, or 0 for none.
     pub(super) number: u16,
-    /// What is written after the word.
+    /// The mark after the word.
     pub(super) mark: Mark,
 }
 
-/// What follows a word; from `Stop` on it ends a sentence.
+/// The mark after a word; from `Stop` on, it ends a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mark {
-    /// The next word.
+    /// No mark.
     None,
     /// A comma.
     Comma,
@@ -36,13 +36,13 @@ pub(super) enum Mark {
     Paragraph,
 }
 
-/// Page lengths in percent of the mean: a sixteenth of the pages lies between each two
-/// neighbours, evenly. The mean of it all is 100.
+/// The quantiles of page lengths in percent of the mean. A sixteenth of the pages is evenly
+/// distributed between each two neighbours. Their mean is 100.
 const LENGTHS: [u64; 17] = [
     20, 30, 38, 45, 51, 57, 62, 67, 73, 79, 86, 94, 104, 118, 146, 215, 650,
 ];
 
-/// What pages are composed from.
+/// Composes random pages.
 #[derive(Debug)]
 pub(super) struct Composer {
     lexicon: Lexicon,
@@ -51,8 +51,8 @@ pub(super) struct Composer {
 }
 
 impl Composer {
-    /// The composer for settings that were checked.
-    pub(super) fn new(settings: &Settings) -> Self {
+    /// The composer for checked settings.
+    pub(super) fn new(settings: &CorpusSettings) -> Self {
         Composer {
             lexicon: Lexicon::new(settings),
             language: settings.language,
@@ -60,21 +60,20 @@ impl Composer {
         }
     }
 
-    /// The lexicon that words are drawn from.
+    /// The lexicon of the words.
     pub(super) fn lexicon(&self) -> &Lexicon {
         &self.lexicon
     }
 
-    /// The number of words of the page that [`compose`](Self::compose) makes of the same stream,
-    /// found without making it.
+    /// The number of words of the page that [`compose`](Self::compose) generates from the same stream.
     pub(super) fn length(&self, mut random: SplitMix64) -> u64 {
         self.draw_length(&mut random)
     }
 
-    /// A page.
+    /// A random page.
     ///
-    /// One word in eight repeats an earlier word of the page. That leaves the frequencies of the
-    /// corpus as they are (Pólya's urn), and gives every page words of its own.
+    /// One word in eight repeats an earlier word of the page, so pages have characteristic words. The
+    /// frequencies in the corpus do not change (Pólya's urn).
     pub(super) fn compose(&self, mut random: SplitMix64) -> Vec<Token> {
         let random = &mut random;
         let length = self.draw_length(random) as usize;
@@ -105,10 +104,10 @@ impl Composer {
         tokens
     }
 
-    /// A random word with what is around it inside a sentence.
+    /// A random word within a sentence, with its number and mark.
     pub(super) fn token(&self, script: Script, random: &mut SplitMix64) -> Token {
         let rank = self.lexicon.draw(script, random);
-        // One draw for three rare decisions.
+        // One random number for three rare decisions.
         let chance = random.below(1 << 20);
         Token {
             rank,
@@ -137,7 +136,7 @@ impl Composer {
     }
 }
 
-/// A number of one to four digits, each length equally often.
+/// A number of one to four digits; all lengths are equally likely.
 fn spread(chance: u64) -> u16 {
     let most = [9, 99, 999, 9999][chance as usize % 4];
     (1 + super::random::mix(chance) % most) as u16
@@ -155,17 +154,17 @@ fn end_mark(random: &mut SplitMix64) -> Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::synthetic::random::Use;
+    use crate::corpus::synthetic::random::StreamPurpose;
 
     #[test]
-    fn pages_have_the_length_that_was_announced_and_the_mean_that_was_asked_for() {
+    fn page_lengths_are_predicted_and_have_the_requested_mean() {
         for mean in [1, 7, 300] {
-            let settings = Settings {
+            let settings = CorpusSettings {
                 words_per_document: mean,
-                ..Settings::default()
+                ..CorpusSettings::default()
             };
             let composer = Composer::new(&settings);
-            let stream = |page| SplitMix64::stream(5, Use::Article, page);
+            let stream = |page| SplitMix64::stream(5, StreamPurpose::Article, page);
             let pages = 4000;
             let total: u64 = (0..pages).map(|page| composer.length(stream(page))).sum();
             if mean > 100 {

@@ -1,4 +1,4 @@
-//! The five files of a synthetic corpus.
+//! The output directory of a synthetic corpus, with five files.
 
 use std::fs;
 use std::io::Write;
@@ -6,64 +6,64 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::corpus::{Corpus, Piece};
+use super::corpus::{Corpus, GeneratedPage};
 use super::truth;
 use crate::io::AtomicFile;
 use crate::{Error, ErrorKind, Result};
 
-/// About how many bytes of pages are made before they are written.
+/// The approximate number of bytes of pages generated before they are written.
 const BATCH_BYTES: u64 = 16 << 20;
-/// What stands between two pages of article.txt and of sample.txt.
+/// The separator of two pages of article.txt and of sample.txt.
 const PAGE_BREAK: &[u8] = b"\x0c\n";
-/// The file that says a directory holds a synthetic corpus; its final name is given first.
+/// The file that identifies the directory of a synthetic corpus; it is published first.
 const TRUTH: &str = "truth.tsv";
 
-/// What was written.
+/// A summary of the files written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct CorpusSummary {
     /// The number of pages in article.txt.
     pub documents: u64,
     /// The size of article.txt.
     pub article_bytes: u64,
-    /// How many of the articles repeat an earlier one.
+    /// The number of articles that are copies of an earlier one.
     pub duplicates: u64,
     /// The number of pages in sample.txt.
     pub samples: u64,
 }
 
-/// Writes article.txt, sample.txt, stopwords.txt, hashvalue.txt and truth.tsv into a directory,
-/// which is made if it is missing.
+/// Writes article.txt, sample.txt, stopwords.txt, hashvalue.txt and truth.tsv to a directory, which
+/// is created if necessary.
 ///
-/// The files appear under their names when all are complete. Pages are made by the threads of the
-/// current rayon pool and written in order while the next ones are made; this takes about 64 MB,
-/// or the size of a few pages if that is more, whatever the size of the corpus. A corpus that was
-/// generated there before is replaced.
+/// The files get their names when all are complete. The threads of the current rayon pool generate
+/// pages, while the previous ones are written in order. The memory is about 64 MB, or the size of a
+/// few pages if that is more, for any size of the corpus. A corpus generated there before is
+/// replaced.
 ///
-/// truth.tsv has the header `a⇥b⇥label⇥score`. `a` is the sample or the article that repeats
-/// article `b`; `label` is `exact`, `minor`, `edited`, `heavy` or `distant` by the score (1 and
-/// equal texts, from 0.95, 0.80, 0.50, 0); a second row names an article that was made
-/// independently of `a`, labelled `unrelated`. `score` is the Jaccard similarity of the two
+/// truth.tsv has the header `a⇥b⇥label⇥score`. `a` is a sample or article that is a copy of article
+/// `b`. `label` is `exact`, `minor`, `edited`, `heavy` or `distant`, by the score (1 and equal texts,
+/// from 0.95, 0.80, 0.50, 0). A second row, labelled `unrelated`, names an article generated
+/// independently of `a`. `score` is the Jaccard similarity of the two
 /// multisets of words (Σ min / Σ max of the counts; a word is a run of ASCII letters, folded, or
 /// one Chinese character), with six decimals, rounded down.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] as [`Settings::check`](super::Settings::check), and for a directory
-/// with a file of one of these names but no truth.tsv, which is someone's data; nothing is written
-/// then. [`ErrorKind::Write`] where the directory or a file cannot be written, for a full disk
-/// too; the temporary files are removed.
-pub fn write_directory(corpus: &Corpus, directory: &Path) -> Result<Summary> {
+/// [`ErrorKind::Parameter`] as [`CorpusSettings::check`](super::CorpusSettings::check), and for a directory
+/// with a file of one of these names but without truth.tsv, which was not generated; nothing is
+/// written then. [`ErrorKind::Write`] if the directory or a file cannot be written; the temporary
+/// files are removed.
+pub fn write_directory(corpus: &Corpus, directory: &Path) -> Result<CorpusSummary> {
     write_directory_while(corpus, directory, &|| Ok(()))
 }
 
-/// As [`write_directory`], as long as `go_on` agrees; it is asked before every page.
+/// Like [`write_directory`]; calls `check` before every page and stops at its first error.
 ///
 /// # Errors
-/// Those of [`write_directory`], and whatever `go_on` returns; the temporary files are removed.
+/// Those of [`write_directory`] and of `check`; the temporary files are removed.
 pub fn write_directory_while(
     corpus: &Corpus,
     directory: &Path,
-    go_on: &(dyn Fn() -> Result<()> + Sync),
-) -> Result<Summary> {
+    check: &(dyn Fn() -> Result<()> + Sync),
+) -> Result<CorpusSummary> {
     refuse_foreign_files(directory)?;
     fs::create_dir_all(directory).map_err(|cause| {
         let message = "directory cannot be created";
@@ -79,28 +79,28 @@ pub fn write_directory_while(
 
     truth.write(truth::HEADER)?;
     let batch = (BATCH_BYTES / corpus.page_bytes().max(1)).max(1);
-    let mut pages = |number: &mut u64, piece: Piece, output: &mut Output| {
-        go_on()?;
+    let mut pages = |number: &mut u64, generated: GeneratedPage, output: &mut Output| {
+        check()?;
         if *number > 0 {
             output.write(PAGE_BREAK)?;
         }
         *number += 1;
-        output.write(&piece.page)?;
-        truth.write(&piece.truth)
+        output.write(&generated.page)?;
+        truth.write(&generated.truth)
     };
     let mut number = 0;
     in_order(
         corpus.documents(),
         batch,
         |article| corpus.article(article),
-        |piece| pages(&mut number, piece, &mut articles),
+        |generated| pages(&mut number, generated, &mut articles),
     )?;
     let mut number = 0;
     in_order(
         corpus.samples(),
         batch,
         |sample| corpus.sample(sample),
-        |piece| pages(&mut number, piece, &mut samples),
+        |generated| pages(&mut number, generated, &mut samples),
     )?;
     stop_words.write(&corpus.stop_words())?;
     let settings = corpus.settings();
@@ -112,7 +112,7 @@ pub fn write_directory_while(
         |row| hash_values.write(&row),
     )?;
 
-    let summary = Summary {
+    let summary = CorpusSummary {
         documents: corpus.documents(),
         article_bytes: articles.bytes,
         duplicates: corpus.duplicates(),
@@ -122,25 +122,25 @@ pub fn write_directory_while(
     Ok(summary)
 }
 
-/// Makes `count` items in parallel, `batch` at a time, and hands them over in order, while the
-/// next batch is being made.
+/// Generates `count` items in parallel, `batch` at a time, and passes them to `write` in order while
+/// the next batch is generated.
 fn in_order<T: Send>(
     count: u64,
     batch: u64,
     make: impl Fn(u64) -> T + Sync,
     mut write: impl FnMut(T) -> Result<()> + Send,
 ) -> Result<()> {
-    let mut made: Vec<T> = Vec::new();
+    let mut generated: Vec<T> = Vec::new();
     let mut start = 0;
-    while start < count || !made.is_empty() {
+    while start < count || !generated.is_empty() {
         let end = count.min(start.saturating_add(batch));
-        let ready = std::mem::take(&mut made);
+        let ready = std::mem::take(&mut generated);
         let (next, written) = rayon::join(
             || (start..end).into_par_iter().map(&make).collect(),
             || ready.into_iter().try_for_each(&mut write),
         );
         written?;
-        (made, start) = (next, end);
+        (generated, start) = (next, end);
     }
     Ok(())
 }
@@ -165,7 +165,7 @@ impl Output {
     }
 }
 
-/// Gives the files their final names, after the last of them had room for its last byte.
+/// Publishes the files, after the last byte of each was written.
 fn publish<const N: usize>(mut outputs: [Output; N]) -> Result<()> {
     for output in &mut outputs {
         output
@@ -178,7 +178,8 @@ fn publish<const N: usize>(mut outputs: [Output; N]) -> Result<()> {
         .try_for_each(|output| output.file.publish())
 }
 
-/// A directory with article.txt and no truth.tsv holds somebody's texts: not ours to replace.
+/// Refuses a directory with files of these names but without truth.tsv: they were not generated, so
+/// they must not be replaced.
 fn refuse_foreign_files(directory: &Path) -> Result<()> {
     if directory.join(TRUTH).exists() {
         return Ok(());
@@ -192,7 +193,7 @@ fn refuse_foreign_files(directory: &Path) -> Result<()> {
         let path = directory.join(name);
         if path.exists() {
             let message = format!(
-                "dir {}: {name} is there and was not generated (no {TRUTH} beside it): \
+                "dir {}: {name} exists and was not generated (the directory has no {TRUTH}): \
                  expected a new or empty directory",
                 directory.display()
             );
@@ -207,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_come_in_order_whatever_the_batch() {
+    fn items_are_in_order_for_any_batch_size() {
         for batch in [1, 2, 7, 100] {
             for count in [0, 1, 6, 7, 8, 50] {
                 let mut seen = Vec::new();

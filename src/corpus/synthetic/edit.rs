@@ -1,15 +1,14 @@
-//! How a planted near-duplicate differs from its origin.
+//! The edits that turn a page into a planted near-duplicate.
 
 use super::compose::{Composer, Mark, Token};
 use super::millionths::Millionths;
 use super::random::SplitMix64;
 
-/// A copy of a page with a share of its words edited, rounded up to whole words.
+/// A copy of a page with a proportion `share` of its words edited, rounded up to whole words.
 ///
-/// Of four edits, two replace a word by a random one, one deletes a word and one inserts one
-/// before it. For every eight edits one more sentence changes places with another. The words that
-/// end sentences are replaced, never deleted, so the sentences keep their ends. A share of 0 gives
-/// the page itself.
+/// On average, of four edits two replace a word by a random one, one deletes a word, and one inserts
+/// a word before it. For every eight edits, two sentences are swapped in addition. Words that end
+/// sentences are never deleted, so sentences keep their ends. A share of 0 gives the page itself.
 pub(super) fn edit(
     origin: &[Token],
     share: Millionths,
@@ -25,7 +24,7 @@ pub(super) fn edit(
     copy
 }
 
-/// Edits exactly `edits` words, each set of them equally likely (Knuth's algorithm S).
+/// Edits exactly `edits` words; each set of words is equally likely (Knuth's algorithm S).
 fn edit_words(
     origin: &[Token],
     edits: u64,
@@ -54,7 +53,7 @@ fn edit_words(
     copy
 }
 
-/// Lets sentences change places, `moves` times two of them.
+/// Swaps two random sentences, `moves` times.
 fn move_sentences(page: &[Token], moves: u64, random: &mut SplitMix64) -> Vec<Token> {
     let mut sentences: Vec<&[Token]> = page
         .split_inclusive(|token| token.mark >= Mark::Stop)
@@ -70,17 +69,17 @@ fn move_sentences(page: &[Token], moves: u64, random: &mut SplitMix64) -> Vec<To
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::synthetic::random::Use;
-    use crate::corpus::synthetic::settings::Settings;
-    use crate::corpus::synthetic::truth::likeness;
+    use crate::corpus::synthetic::random::StreamPurpose;
+    use crate::corpus::synthetic::settings::CorpusSettings;
+    use crate::corpus::synthetic::truth::similarity;
 
     fn page(composer: &Composer) -> Vec<Token> {
-        composer.compose(SplitMix64::stream(9, Use::Article, 1))
+        composer.compose(SplitMix64::stream(9, StreamPurpose::Article, 1))
     }
 
     #[test]
-    fn no_edits_leave_the_page_and_all_edits_leave_little() {
-        let composer = Composer::new(&Settings::default());
+    fn shares_of_zero_and_one_are_exact() {
+        let composer = Composer::new(&CorpusSettings::default());
         let origin = page(&composer);
         let stream = SplitMix64::new(4);
         assert_eq!(
@@ -88,18 +87,18 @@ mod tests {
             origin
         );
         let other = edit(&origin, Millionths::ONE, &composer, stream);
-        let (shared, all) = likeness(&origin, &other);
+        let (shared, all) = similarity(&origin, &other);
         assert!(shared * 100 < all * 60, "{shared} of {all}");
     }
 
     #[test]
-    fn the_edits_are_as_many_as_asked_for() {
-        let composer = Composer::new(&Settings::default());
+    fn the_number_of_edits_is_exact() {
+        let composer = Composer::new(&CorpusSettings::default());
         let origin = page(&composer);
         for edits in [1, 2, 7, 20] {
-            // A replaced word leaves one word fewer shared and counts twice among all.
+            // A replaced word is one shared word fewer, and counts twice in the union.
             let copy = edit_words(&origin, edits, &composer, &mut SplitMix64::new(edits));
-            let (shared, all) = likeness(&origin, &copy);
+            let (shared, all) = similarity(&origin, &copy);
             assert!(
                 all - shared <= 2 * edits && all > shared,
                 "{edits}: {shared} of {all}"
@@ -109,11 +108,11 @@ mod tests {
 
     #[test]
     fn moved_sentences_are_the_same_words() {
-        let composer = Composer::new(&Settings::default());
+        let composer = Composer::new(&CorpusSettings::default());
         let origin = page(&composer);
         let moved = move_sentences(&origin, 5, &mut SplitMix64::new(2));
         assert_ne!(moved, origin);
-        let (shared, all) = likeness(&origin, &moved);
+        let (shared, all) = similarity(&origin, &moved);
         assert_eq!(shared, all);
     }
 }

@@ -1,7 +1,7 @@
-//! English-like words from their rank: function words, then made-up pronounceable ones.
+//! English words by rank: function words, then pronounceable invented words.
 //!
-//! A made-up word is a row of sounds, consonants and vowels in turn, chosen by the bits of its
-//! number. Its length in sounds decides how many bits that takes:
+//! An invented word alternates groups of consonants and vowels, selected by the bits of its number.
+//! The number of groups (the shape) determines the number of bits:
 //!
 //! ```text
 //! shape 0   onset nucleus coda                                13 bits   "plin"
@@ -11,8 +11,8 @@
 //! shape 4   … four middles                                    45 bits   "dulacominerat"
 //! ```
 //!
-//! Runs of consonants and of vowels part a word into its sounds in one way only, so two numbers
-//! give one word only if both their shapes and their bits agree: words of different rank differ.
+//! The decomposition of a word into these groups is unique. So two numbers give the same word only if
+//! their shapes and bits agree, and words of different ranks differ.
 
 use std::sync::LazyLock;
 
@@ -38,8 +38,8 @@ const NUCLEI: [&str; 8] = ["a", "e", "i", "o", "u", "ai", "ea", "ou"];
 static TAKEN: LazyLock<HashSet<&[u8]>> =
     LazyLock::new(|| FUNCTION_WORDS.iter().map(|word| word.as_bytes()).collect());
 
-/// Out of 256 numbers below a limit, how many take shape 0, 1, 2 and 3; the rest take shape 4.
-/// Frequent words are short; of the tokens, 0.5 % come out longer than 12 letters.
+/// For numbers below a limit: how many in 256 have the shapes 0, 1, 2 and 3; the others have shape 4.
+/// Frequent words are short; 0.5 % of the tokens are longer than 12 letters.
 const LENGTHS: [(u64, [u64; 4]); 5] = [
     (1 << 9, [180, 76, 0, 0]),
     (1 << 13, [60, 158, 36, 2]),
@@ -48,7 +48,7 @@ const LENGTHS: [(u64, [u64; 4]); 5] = [
     (1 << 37, [0, 0, 0, 250]),
 ];
 
-/// How many ranks have a word.
+/// The number of ranks.
 pub(super) const WORDS: u64 = 1 << 37;
 
 /// Appends the word of a rank below [`WORDS`], in lower-case ASCII letters.
@@ -63,7 +63,7 @@ pub(super) fn write_word(rank: u64, out: &mut Vec<u8>) {
     let start = out.len();
     let mut shape = shape(number);
     write_sounds(shape, number, out);
-    // A made-up word that means something already goes on to the next longer shape.
+    // An invented word that equals a function word gets the next longer shape.
     while TAKEN.contains(&out[start..]) {
         out.truncate(start);
         shape += 1;
@@ -71,7 +71,7 @@ pub(super) fn write_word(rank: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// The shape of a made-up word: by chance, but always the same for the same number.
+/// The shape of an invented word: pseudo-random, but a function of its number.
 fn shape(number: u64) -> u32 {
     let mut chance = mix(number) % 256;
     let (_, shares) = LENGTHS
@@ -87,7 +87,7 @@ fn shape(number: u64) -> u32 {
     4
 }
 
-/// Appends the sounds that the bits of `number` choose in a shape.
+/// Appends the groups of letters that the bits of `number` select.
 fn write_sounds(shape: u32, number: u64, out: &mut Vec<u8>) {
     let mut bits = scatter(number, 13 + 8 * shape);
     let mut next = |sounds: &[&str]| {
@@ -103,7 +103,7 @@ fn write_sounds(shape: u32, number: u64, out: &mut Vec<u8>) {
     next(&CODAS);
 }
 
-/// A bijection on numbers of `width` bits, so that neighbours in rank do not sound alike.
+/// A bijection on numbers of `width` bits, so that words of adjacent ranks differ strongly.
 fn scatter(number: u64, width: u32) -> u64 {
     let mask = (1 << width) - 1;
     let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) & mask;
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn sounds_are_runs_of_consonants_or_of_vowels() {
+    fn groups_have_only_consonants_or_only_vowels() {
         let vowels = |text: &str| text.bytes().all(|byte| b"aeiou".contains(&byte));
         let consonants = |text: &str| !text.bytes().any(|byte| b"aeiou".contains(&byte));
         assert!(NUCLEI.iter().all(|sound| vowels(sound)));

@@ -1,14 +1,14 @@
-//! Chinese characters from their rank.
+//! Chinese characters by rank.
 
-/// How many characters are common: as many as level 1 of GB2312 holds.
+/// The number of common characters: that of level 1 of GB2312.
 pub(super) const COMMON: u64 = 3755;
-/// How many characters there are: U+4E00 to U+9FA5, the unified ideographs of Unicode 1.
+/// The number of characters: U+4E00 to U+9FA5, the unified ideographs of Unicode 1.
 pub(super) const CHARACTERS: u64 = 20_902;
 
 /// Appends the character of a rank below [`CHARACTERS`], in UTF-8.
 ///
-/// Neighbours in rank lie 7919 code points apart; 7919 is a prime that does not divide 20 902, so
-/// distinct ranks give distinct characters.
+/// Characters of adjacent ranks are 7919 code points apart. 7919 is a prime that does not divide
+/// 20 902, so distinct ranks give distinct characters.
 pub(super) fn write_character(rank: u64, out: &mut Vec<u8>) {
     let code = 0x4e00 + (rank * 7919 + 1) % CHARACTERS;
     // Three bytes for every code point from U+0800 to U+FFFF.

@@ -1,24 +1,16 @@
-//! The words of a corpus, drawn by frequency and written out.
+//! The words of a corpus and their frequencies.
 
 use super::english;
 use super::hanzi;
 use super::random::SplitMix64;
-use super::settings::Settings;
+use super::settings::{CorpusSettings, Script};
 use super::zipf::Zipf;
 
-/// How many made-up words one may meet beyond the vocabulary.
+/// The number of rare words beyond the vocabulary.
 const RARE_WORDS: u64 = 1 << 29;
-/// The most frequent words are kept written out: 2^15 times 16 bytes, for the second-level cache.
+/// The number of most frequent words stored as letters: 2^15 times 16 bytes, for the second-level
+/// cache.
 const KEPT: u64 = 1 << 15;
-
-/// A word or a Chinese character: what is drawn, edited, counted and compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Script {
-    /// English words.
-    English,
-    /// Single Chinese characters.
-    Chinese,
-}
 
 /// The words of both scripts with their frequencies.
 #[derive(Debug)]
@@ -29,7 +21,7 @@ pub(super) struct Lexicon {
     kept: Vec<Kept>,
 }
 
-/// A word of at most 15 letters, written out; of a longer one only that it is longer.
+/// The letters of a word of at most 15 letters; of a longer word only its length.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     letters: [u8; 15],
@@ -37,8 +29,8 @@ struct Kept {
 }
 
 impl Lexicon {
-    /// The lexicon for settings that were checked.
-    pub(super) fn new(settings: &Settings) -> Self {
+    /// The lexicon for checked settings.
+    pub(super) fn new(settings: &CorpusSettings) -> Self {
         let common = hanzi::COMMON.min(settings.vocabulary);
         Lexicon {
             english: Zipf::new(settings.vocabulary, settings.exponent),
@@ -48,8 +40,8 @@ impl Lexicon {
         }
     }
 
-    /// The rank of a random word: by frequency, or with the share of rare words any of 2^29
-    /// words (of the rest of 20 902 characters) beyond the vocabulary.
+    /// The rank of a random word: by frequency, or, with the probability of rare words, any of 2^29
+    /// words beyond the vocabulary (for Chinese, of the remaining characters).
     pub(super) fn draw(&self, script: Script, random: &mut SplitMix64) -> u64 {
         let (zipf, rare) = match script {
             Script::English => (&self.english, RARE_WORDS),
@@ -67,7 +59,7 @@ impl Lexicon {
         match (script, self.kept.get(rank as usize)) {
             (Script::Chinese, _) => hanzi::write_character(rank, out),
             (Script::English, Some(kept)) if kept.length <= 15 => {
-                // All 15 letters at once and back is faster than a copy of unknown length.
+                // Copying 15 letters and truncating is faster than a copy of variable length.
                 let length = out.len() + usize::from(kept.length);
                 out.extend_from_slice(&kept.letters);
                 out.truncate(length);
@@ -76,8 +68,7 @@ impl Lexicon {
         }
     }
 
-    /// The `count` most frequent words of each script, a line each, where the vocabulary has so
-    /// many.
+    /// The `count` most frequent words of each script, one per line; fewer for a smaller vocabulary.
     pub(super) fn stop_words(&self, scripts: &[Script], count: u64) -> Vec<u8> {
         let mut lines = Vec::new();
         for &script in scripts {

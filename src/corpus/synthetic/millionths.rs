@@ -1,11 +1,11 @@
-//! Decimal parameters without floating point.
+//! Decimal parameters without floating point numbers.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A decimal number of at most six places, held as an integer count of millionths.
+/// A decimal number with at most six decimals, stored as an integer number of millionths.
 ///
-/// Shares and exponents decide bytes of the corpus, so they are never binary fractions.
+/// Shares and exponents determine bytes of the corpus, so they are never binary fractions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Millionths(pub u32);
 
@@ -13,7 +13,7 @@ impl Millionths {
     /// The number 1.
     pub const ONE: Millionths = Millionths(1_000_000);
 
-    /// This share of `whole`, rounded down.
+    /// This proportion of `whole`, rounded down.
     pub(super) fn of(self, whole: u64) -> u64 {
         (u128::from(whole) * u128::from(self.0) / 1_000_000) as u64
     }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_it_writes() {
+    fn parsing_inverts_display() {
         for (text, count) in [
             ("0", 0),
             ("0.05", 50_000),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_such_number() {
+    fn other_notations_are_refused() {
         for text in [
             "",
             ".",

@@ -1,16 +1,17 @@
-//! A page as text.
+//! The text of a page.
 
 use super::compose::{Mark, Token};
-use super::lexicon::{Lexicon, Script};
+use super::lexicon::Lexicon;
+use super::settings::Script;
 
-/// Where a line of words with spaces between them is broken, in bytes.
+/// The length in bytes after which a line of words with spaces is broken.
 const LINE: usize = 72;
 
-/// Appends a page: its ID on a line, then its text, ended by a line break.
+/// Appends a page: its id on a line, then its text and a line break.
 ///
-/// English words stand between spaces, at most about [`LINE`] bytes on a line, the first of a
-/// sentence with a capital; Chinese ones stand side by side. Paragraphs are parted by an empty
-/// line. Numbers and marks hold no ASCII letter, so the words of the text are the tokens.
+/// English words are separated by spaces, with about [`LINE`] bytes on a line; the first word of a
+/// sentence is capitalised. Chinese characters have no separators. Paragraphs are separated by an
+/// empty line. Numbers and marks contain no ASCII letters, so the words of the text are the tokens.
 pub(super) fn write_page(id: &str, tokens: &[Token], lexicon: &Lexicon, out: &mut Vec<u8>) {
     out.extend_from_slice(id.as_bytes());
     out.push(b'\n');
@@ -40,7 +41,7 @@ pub(super) fn write_page(id: &str, tokens: &[Token], lexicon: &Lexicon, out: &mu
     out.push(b'\n');
 }
 
-/// Writes what stands between two words; true if that began a line.
+/// Writes the separator of two words. Returns whether it begins a line.
 fn write_separator(before: &Token, token: &Token, line: usize, out: &mut Vec<u8>) -> bool {
     if before.mark == Mark::Paragraph {
         out.extend_from_slice(b"\n\n");
@@ -83,7 +84,7 @@ fn write_number(number: u16, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::synthetic::settings::Settings;
+    use crate::corpus::synthetic::settings::CorpusSettings;
 
     fn token(script: Script, rank: u64, number: u16, mark: Mark) -> Token {
         Token {
@@ -97,7 +98,7 @@ mod tests {
 
     #[test]
     fn sentences_have_capitals_marks_and_numbers() {
-        let lexicon = Lexicon::new(&Settings::default());
+        let lexicon = Lexicon::new(&CorpusSettings::default());
         let mut out = Vec::new();
         let tokens = [
             token(Script::English, 0, 0, Mark::Comma),
@@ -114,7 +115,7 @@ mod tests {
 
     #[test]
     fn chinese_has_no_spaces() {
-        let lexicon = Lexicon::new(&Settings::default());
+        let lexicon = Lexicon::new(&CorpusSettings::default());
         let mut out = Vec::new();
         let tokens = [
             token(Script::Chinese, 0, 0, Mark::Comma),
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     fn lines_break_between_words() {
-        let lexicon = Lexicon::new(&Settings::default());
+        let lexicon = Lexicon::new(&CorpusSettings::default());
         let mut out = Vec::new();
         write_page(
             "x",

@@ -1,18 +1,18 @@
-//! Which pages repeat which.
+//! The assignment of copies to origins.
 //!
-//! The articles are shuffled into slots by a permutation that can be computed in both directions
-//! for one article alone, so nothing is remembered. With C planted pairs in D articles:
+//! A permutation maps articles to slots. It is computed in both directions for single articles, so
+//! nothing is stored. With C planted pairs in D articles:
 //!
 //! ```text
 //! slots   0 … C−1   C … 2C−1     2C … D−1
-//!         one side  other side   repeated by no article: what samples repeat first
+//!         one side  other side   not copied by articles; samples copy these first
 //!         of pair s of pair s−C
 //! ```
 //!
-//! Of a pair, the article that comes later in the file repeats the earlier one.
+//! The later article of a pair is a copy of the earlier one.
 
 use super::millionths::Millionths;
-use super::random::{SplitMix64, Use, mix};
+use super::random::{SplitMix64, StreamPurpose, mix};
 
 /// The pairs of a corpus.
 #[derive(Debug)]
@@ -24,10 +24,10 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan for `documents` articles (at least 1) of which a share of at most a half repeat
-    /// others.
+    /// The plan for `documents` articles (at least 1). A share `duplicates` of them, at most a half,
+    /// are copies.
     pub(super) fn new(seed: u64, documents: u64, duplicates: Millionths) -> Self {
-        let mut random = SplitMix64::stream(seed, Use::Plan, 0);
+        let mut random = SplitMix64::stream(seed, StreamPurpose::Plan, 0);
         let bits = u64::BITS - (documents - 1).leading_zeros();
         Plan {
             documents,
@@ -42,12 +42,12 @@ impl Plan {
         self.documents
     }
 
-    /// The number of articles that repeat another one.
+    /// The number of articles that are copies.
     pub(super) fn pairs(&self) -> u64 {
         self.pairs
     }
 
-    /// The number of the pair that an article is the later side of, and the article it repeats.
+    /// The number of the pair whose later side is `article`, and the article it is a copy of.
     pub(super) fn repeated_by_article(&self, article: u64) -> Option<(u64, u64)> {
         let slot = self.slot(article);
         let pair = self.pair(slot)?;
@@ -59,22 +59,21 @@ impl Plan {
         (partner < article).then_some((pair, partner))
     }
 
-    /// The article that a sample repeats, if it repeats one: as long as there are such, one that
-    /// no article repeats.
+    /// The article that a sample copies, if it is a copy. Articles without a copy come first.
     pub(super) fn repeated_by_sample(&self, sample: u64) -> u64 {
         self.article((2 * self.pairs + sample) % self.documents)
     }
 
-    /// An article that is neither this one nor paired with it, if there is one.
+    /// Another article that is not paired with `article`, if there is one.
     pub(super) fn unrelated_to(&self, article: u64) -> Option<u64> {
         let slot = self.slot(article);
-        let strangers = |other: &u64| {
+        let is_unrelated = |other: &u64| {
             *other != slot && (self.pair(*other).is_none() || self.pair(*other) != self.pair(slot))
         };
         let others = (1..=2).map(|step| (slot + step) % self.documents);
         others
             .into_iter()
-            .find(strangers)
+            .find(is_unrelated)
             .map(|other| self.article(other))
     }
 
@@ -84,9 +83,8 @@ impl Plan {
 
     /// The slot of an article.
     ///
-    /// A Feistel network of four rounds permutes the numbers of an even count of bits; what it
-    /// takes out of the range is permuted again until it is back (cycle walking): at most four
-    /// times on average.
+    /// A Feistel network of four rounds permutes numbers with an even number of bits. A result out of
+    /// range is permuted again until it is in range (cycle walking), at most four times on average.
     fn slot(&self, article: u64) -> u64 {
         self.walk(article, |number| {
             let (left, right) = self
@@ -153,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn each_pair_has_two_sides_of_its_own() {
+    fn pairs_are_disjoint() {
         for documents in SIZES {
             for share in [0, 1, 100_000, 333_333, 500_000] {
                 let plan = Plan::new(2, documents, Millionths(share));
@@ -177,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn unrelated_articles_are_of_another_pair() {
+    fn unrelated_articles_are_in_another_pair() {
         for documents in SIZES {
             let plan = Plan::new(3, documents, Millionths(500_000));
             for article in 0..documents {

@@ -1,45 +1,45 @@
-//! The random numbers: SplitMix64, one stream a document.
+//! Random numbers: SplitMix64, with one stream per document.
 
-/// The generator SplitMix64: 64 bits of state, one 64-bit number a step.
+/// The generator SplitMix64: 64 bits of state, one 64-bit number per step.
 ///
 /// Guy L. Steele, Doug Lea and Christine H. Flood, "Fast splittable pseudorandom number
 /// generators", OOPSLA 2014; the constants are those of Sebastiano Vigna's public domain
-/// `splitmix64.c`. Written out here because its numbers reach files and may never change.
+/// `splitmix64.c`. Implemented here because its numbers determine files and must never change.
 #[derive(Clone, Debug)]
 pub(super) struct SplitMix64 {
     state: u64,
 }
 
-/// What a stream is for: streams of different use never share numbers.
+/// The purpose of a stream; streams of different purposes are independent.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Use {
+pub(super) enum StreamPurpose {
     /// The words of article `n`.
     Article = 1,
-    /// The words of sample `n` when it repeats no article.
+    /// The words of sample `n` if it is not a copy.
     Sample = 2,
-    /// The edits that make article `n` from the article it repeats.
+    /// The edits of article `n` if it is a copy.
     ArticleEdits = 3,
-    /// The edits that make sample `n` from the article it repeats.
+    /// The edits of sample `n` if it is a copy.
     SampleEdits = 4,
     /// Row `n` of hashvalue.txt.
     HashRow = 5,
-    /// The keys of the permutation that decides which articles repeat which.
+    /// The keys of the permutation in the plan.
     Plan = 6,
 }
 
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl SplitMix64 {
-    /// The generator with this state, as `splitmix64.c` has it.
+    /// The generator with this state, as in `splitmix64.c`.
     pub(super) fn new(state: u64) -> Self {
         SplitMix64 { state }
     }
 
-    /// The stream number `number` of a use, under a seed.
+    /// Stream `number` of a purpose, for a seed.
     ///
-    /// All streams lie on one cycle of 2^64 numbers and start at places that the seed, the use
-    /// and the number decide through [`mix`].
-    pub(super) fn stream(seed: u64, purpose: Use, number: u64) -> Self {
+    /// All streams are parts of one cycle of 2^64 numbers. Their starts are determined by seed, purpose
+    /// and number through [`mix`].
+    pub(super) fn stream(seed: u64, purpose: StreamPurpose, number: u64) -> Self {
         let of_use = mix(seed.wrapping_add(STEP.wrapping_mul(purpose as u64)));
         SplitMix64::new(mix(of_use.wrapping_add(STEP.wrapping_mul(number))))
     }
@@ -50,21 +50,21 @@ impl SplitMix64 {
         mix(self.state)
     }
 
-    /// A number from 0 to `bound` − 1; `bound` is at least 1.
+    /// A number from 0 to `bound` − 1; `bound` must be at least 1.
     ///
-    /// The upper half of a product: uneven by less than `bound` parts in 2^64, which no file that
-    /// fits a disk can show.
+    /// It is the upper half of a product. The bias is less than `bound` / 2^64, which is not observable
+    /// in any file.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// True once in `times`.
+    /// `true` with a probability of 1 / `times`.
     pub(super) fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 }
 
-/// SplitMix64's output function: a bijection in which every bit depends on every bit.
+/// The output function of SplitMix64: a bijection in which every bit depends on every bit.
 pub(super) fn mix(state: u64) -> u64 {
     let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -106,11 +106,11 @@ mod tests {
     fn streams_differ_by_seed_use_and_number() {
         let first = |seed, purpose, number| SplitMix64::stream(seed, purpose, number).next();
         let mut numbers = vec![
-            first(0, Use::Article, 0),
-            first(0, Use::Article, 1),
-            first(1, Use::Article, 0),
-            first(0, Use::Sample, 0),
-            first(0, Use::ArticleEdits, 0),
+            first(0, StreamPurpose::Article, 0),
+            first(0, StreamPurpose::Article, 1),
+            first(1, StreamPurpose::Article, 0),
+            first(0, StreamPurpose::Sample, 0),
+            first(0, StreamPurpose::ArticleEdits, 0),
         ];
         numbers.sort_unstable();
         numbers.dedup();

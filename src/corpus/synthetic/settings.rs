@@ -1,69 +1,77 @@
-//! What a synthetic corpus is made from, and the limits of each parameter.
+//! The settings of a synthetic corpus and their limits.
 
 use std::ops::RangeInclusive;
 
 use super::english;
-use super::lexicon::Script;
 use super::millionths::Millionths;
 use crate::{Error, ErrorKind, Result};
 
-/// Everything that decides the bytes of a synthetic corpus.
+/// The settings that determine the bytes of a synthetic corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// The seed: corpora of different seeds share no page.
+pub struct CorpusSettings {
+    /// The seed; corpora with different seeds share no page.
     pub seed: u64,
-    /// How much article.txt holds.
+    /// The size of article.txt.
     pub extent: Extent,
-    /// The mean number of words (in Chinese: characters) of a page, 1 to 1 000 000. Single pages
-    /// have between 20 % and 650 % of it.
+    /// The mean number of words (in Chinese, characters) of a page, 1 to 1 000 000. A page has between
+    /// 20 % and 650 % of it.
     pub words_per_document: u64,
-    /// What the pages are written in.
+    /// The language of the pages.
     pub language: Language,
-    /// The number of English words that frequencies are given to, 1 to 2^36. Chinese has at most
-    /// 3755 characters, as many as level 1 of GB2312.
+    /// The number of English words in the vocabulary, 1 to 2^36. Chinese has at most 3755 characters,
+    /// the number of level 1 of GB2312.
     pub vocabulary: u64,
     /// The exponent of Zipf's law, 0 to 3: 0 makes all words equally frequent.
     pub exponent: Millionths,
-    /// The share of words drawn evenly from 2^29 made-up words beyond the vocabulary, 0 to 1.
-    /// Nearly each of them is new: with 0.1, a corpus of 8 GB has 10^8 distinct words.
+    /// The share of words drawn uniformly from 2^29 invented words beyond the vocabulary, 0 to 1.
+    /// Nearly every one is distinct: with 0.1, a corpus of 8 GB has 10^8 distinct words.
     pub rare_share: Millionths,
     /// The number of pages in sample.txt, 0 to 10 000 000.
     pub samples: u64,
-    /// The share of articles that repeat another article, 0 to 0.5.
+    /// The share of articles that are copies of another article, 0 to 0.5.
     pub duplicates: Millionths,
-    /// The shares of words edited in planted repetitions, each 0 to 1, taken in turn; at least one.
+    /// The shares of words edited in copies, used in turn; each 0 to 1, at least one.
     pub strengths: Vec<Millionths>,
     /// The number of rows of hashvalue.txt, 1 to 1 000 000.
     pub rows: u64,
     /// The number of digits in each row of hashvalue.txt, 1 to 4096.
     pub columns: u64,
-    /// How many of the most frequent words of each script go into stopwords.txt, 0 to 1 000 000.
+    /// The number of the most frequent words of each script in stopwords.txt, 0 to 1 000 000.
     pub stop_words: u64,
 }
 
-/// How much article.txt holds.
+/// The size of article.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// So many pages, 1 to 10^9.
+    /// The number of pages, 1 to 10^9.
     Documents(u64),
-    /// Pages of about so many bytes together, 1 to 2^44: within a few pages or 3 % of it,
+    /// The approximate number of bytes, 1 to 2^44. The deviation is at most a few pages or 3 %,
     /// whichever is more.
     Bytes(u64),
 }
 
-/// What pages are written in.
+/// The language of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// English function words and made-up words.
+    /// English function words and invented words.
     English,
     /// Chinese characters in no meaningful order.
     Chinese,
-    /// Sentences of either, in turn by chance.
+    /// A random mixture of English and Chinese sentences.
     Mixed,
 }
 
+/// The script of a word. A word in Chinese is a single character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Script {
+    /// English words.
+    English,
+    /// Single Chinese characters.
+    Chinese,
+}
+
 impl Language {
-    /// The scripts that sentences are written in.
+    /// The scripts of the sentences.
     pub(super) fn scripts(self) -> &'static [Script] {
         match self {
             Language::English => &[Script::English],
@@ -73,11 +81,11 @@ impl Language {
     }
 }
 
-impl Default for Settings {
+impl Default for CorpusSettings {
     /// A small example: 1000 English pages (3.5 MB) and 10 samples.
     fn default() -> Self {
         let strengths = [0, 20_000, 100_000, 300_000].map(Millionths).to_vec();
-        Settings {
+        CorpusSettings {
             seed: 1,
             extent: Extent::Documents(1000),
             words_per_document: 530,
@@ -95,8 +103,8 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    /// Checks every parameter against its range.
+impl CorpusSettings {
+    /// Checks the range of every parameter.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for the first parameter out of range; the message starts with its
@@ -151,12 +159,12 @@ mod tests {
 
     #[test]
     fn the_defaults_are_in_range() {
-        assert!(Settings::default().check().is_ok());
+        assert!(CorpusSettings::default().check().is_ok());
     }
 
     #[test]
     fn every_parameter_out_of_range_is_named_with_value_and_bounds() {
-        type Case = (fn(&mut Settings), &'static str);
+        type Case = (fn(&mut CorpusSettings), &'static str);
         let cases: [Case; 19] = [
             (
                 |s| s.extent = Extent::Documents(0),
@@ -224,7 +232,7 @@ mod tests {
             ),
         ];
         for (spoil, expected) in cases {
-            let mut settings = Settings::default();
+            let mut settings = CorpusSettings::default();
             spoil(&mut settings);
             let error = settings.check().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Parameter);

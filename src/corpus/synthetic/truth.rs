@@ -1,13 +1,14 @@
-//! What was planted: the rows of truth.tsv.
+//! The rows of truth.tsv: planted and unrelated pairs.
 
 use super::compose::Token;
+use super::settings::Script;
 
 /// The first line of truth.tsv.
 pub(super) const HEADER: &[u8] = b"a\tb\tlabel\tscore\n";
 
-/// How many words two pages share, and how many they have together: Σ min and Σ max of each word's
-/// counts. Their quotient is the Jaccard similarity of the two multisets of words.
-pub(super) fn likeness(one: &[Token], other: &[Token]) -> (u64, u64) {
+/// The sizes of the intersection and of the union of the words of two pages: Σ min and Σ max of the
+/// counts of each word. Their quotient is the Jaccard similarity of the two multisets.
+pub(super) fn similarity(one: &[Token], other: &[Token]) -> (u64, u64) {
     let (one, other) = (sorted_words(one), sorted_words(other));
     let (mut left, mut right, mut shared) = (0, 0, 0);
     while left < one.len() && right < other.len() {
@@ -19,7 +20,7 @@ pub(super) fn likeness(one: &[Token], other: &[Token]) -> (u64, u64) {
     (shared, (one.len() + other.len()) as u64 - shared)
 }
 
-fn sorted_words(page: &[Token]) -> Vec<(super::lexicon::Script, u64)> {
+fn sorted_words(page: &[Token]) -> Vec<(Script, u64)> {
     let mut words: Vec<_> = page
         .iter()
         .map(|token| (token.script, token.rank))
@@ -28,7 +29,7 @@ fn sorted_words(page: &[Token]) -> Vec<(super::lexicon::Script, u64)> {
     words
 }
 
-/// Appends the row of a planted pair: its label is the class that its likeness falls into.
+/// Appends the row of a planted pair, whose label depends on its similarity.
 ///
 /// `exact` for equal texts, then `minor` from 0.95, `edited` from 0.80, `heavy` from 0.50 and
 /// `distant` below.
@@ -52,15 +53,15 @@ pub(super) fn write_planted(
     write_row(ids, label, (shared, all), out);
 }
 
-/// Appends the row of two pages that were made independently of each other, unless they came out
-/// as alike as an edited copy: from a vocabulary of a few words they may.
+/// Appends the row of two independent pages, unless they are as similar as an edited copy by chance,
+/// which may happen with a vocabulary of a few words.
 pub(super) fn write_unrelated(ids: [&str; 2], (shared, all): (u64, u64), out: &mut Vec<u8>) {
     if shared * 2 < all {
         write_row(ids, "unrelated", (shared, all), out);
     }
 }
 
-/// The score is the likeness as a decimal of six places, rounded down.
+/// Appends a row. The score is the similarity with six decimals, rounded down.
 fn write_row(ids: [&str; 2], label: &str, (shared, all): (u64, u64), out: &mut Vec<u8>) {
     let millionths = shared * 1_000_000 / all.max(1);
     let (whole, part) = (millionths / 1_000_000, millionths % 1_000_000);
@@ -72,7 +73,6 @@ fn write_row(ids: [&str; 2], label: &str, (shared, all): (u64, u64), out: &mut V
 mod tests {
     use super::*;
     use crate::corpus::synthetic::compose::Mark;
-    use crate::corpus::synthetic::lexicon::Script;
 
     fn page(ranks: &[u64]) -> Vec<Token> {
         let token = |&rank| Token {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_words_as_often_as_they_stand() {
+    fn repeated_words_count_repeatedly() {
         for (one, other, expected) in [
             (&[1, 2, 3][..], &[3, 2, 1][..], (3, 3)),
             (&[1, 1, 2], &[1, 2, 2], (2, 4)),
@@ -94,12 +94,12 @@ mod tests {
             (&[1], &[2], (0, 2)),
             (&[], &[], (0, 0)),
         ] {
-            assert_eq!(likeness(&page(one), &page(other)), expected);
+            assert_eq!(similarity(&page(one), &page(other)), expected);
         }
     }
 
     #[test]
-    fn pages_alike_by_chance_are_not_called_unrelated() {
+    fn pages_similar_by_chance_are_not_labelled_unrelated() {
         let mut out = Vec::new();
         write_unrelated(["a", "b"], (1, 1), &mut out);
         write_unrelated(["a", "b"], (1, 2), &mut out);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_follow_the_likeness() {
+    fn labels_depend_on_the_similarity() {
         for (kept, label) in [
             (100, "exact\t1.0"),
             (95, "minor\t0.95"),

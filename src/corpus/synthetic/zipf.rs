@@ -1,29 +1,29 @@
-//! How often each word of a lexicon is used: Zipf's law in integers.
+//! The frequencies of words: Zipf's law in integers.
 
 use super::millionths::Millionths;
 use super::random::SplitMix64;
 
-/// Ranks below this have a weight of their own; the ranks above are grouped.
+/// The number of ranks with individual weights; higher ranks are grouped.
 const SINGLE_RANKS: u64 = 4096;
-/// Groups for every doubling of the rank: neighbours in weight differ by about 1 %.
+/// The number of groups per doubling of the rank; adjacent weights differ by about 1 %.
 const GROUPS_PER_DOUBLING: u32 = 64;
-/// Mandelbrot's shift of the rank, in tenths: the most frequent words are flatter than a power.
+/// Mandelbrot's shift of the rank, in tenths; it flattens the law for the most frequent words.
 const SHIFT_TENTHS: u64 = 27;
 
 /// Draws ranks 0, 1, 2, … with weights falling as (rank + 3.7)^−exponent.
 ///
-/// Ranks of 4096 and above are drawn in groups of equal weight, 64 to a doubling, so the table
-/// has fewer than 6000 entries (90 KB) for any vocabulary. A draw costs one or two random numbers
-/// and one look into the table: Walker's alias method (1974), with Vose's construction (1991).
-/// Weights come from fixed-point logarithms and are the same on every machine.
+/// Ranks from 4096 on are in groups of equal weight, 64 per doubling, so the table has fewer than
+/// 6000 entries (90 KB) for any vocabulary. A draw takes one or two random numbers and one table
+/// lookup: Walker's alias method (1974), with Vose's construction (1991). Weights are computed from
+/// fixed-point logarithms and are the same on every machine.
 #[derive(Debug)]
 pub(super) struct Zipf {
     slots: Vec<Slot>,
-    /// The first rank of each group, and after the last group the vocabulary size.
+    /// The first rank of each group, followed by the size of the vocabulary.
     borders: Vec<u64>,
 }
 
-/// A slot yields its own group when 32 random bits are below `threshold`, else `alias`.
+/// A slot of the alias table: its own group if 32 random bits are below `threshold`, else `alias`.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     threshold: u32,
@@ -87,7 +87,7 @@ fn borders(vocabulary: u64) -> Vec<u64> {
     borders
 }
 
-/// Vose's construction: small slots are filled up from large ones, each slot from at most one.
+/// The alias table by Vose's construction: each small slot is filled up from one large one.
 fn alias_slots(weights: &[u128]) -> Vec<Slot> {
     // Dropping low bits keeps weight · slots · 2^32 within 128 bits.
     let excess = weights.iter().sum::<u128>().ilog2().saturating_sub(80);

@@ -7,17 +7,18 @@
 //!
 //! Source: <https://archive.org/web/researcher/ArcFileFormat.php>.
 
-use super::Reason;
-use super::lines::{blank_run, next_line, trim};
-use super::warc::{GARBAGE_BYTES, Kind, Next, Record, number};
+use super::lines::{blank_run, next_line};
+use super::warc::{
+    GARBAGE_BYTES, Kind, Next, Record, SEPARATOR_BYTES, damaged, incomplete, number, truncated,
+};
 
-/// The longest first line of a record; a longer one is damage.
+/// The maximum length of the first line of a record; a longer one is damage.
 pub const HEAD_BYTES: usize = 16 << 10;
 
-/// Next record of `bytes`, or how much is missing, or what is wrong and where to go on.
+/// The next record of `bytes`, with the guarantees of
+/// [`warc::next_record`](super::warc::next_record).
 ///
-/// As [`warc::next_record`](super::warc::next_record), with the same promises. Records have no id;
-/// answers over HTTP are [`Kind::Response`], all else is [`Kind::Other`].
+/// Records have no id. HTTP responses are [`Kind::Response`], all others [`Kind::Other`].
 pub fn next_record(bytes: &[u8], end_of_input: bool) -> Next<'_> {
     let start = blank_run(bytes, HEAD_BYTES);
     let rest = &bytes[start..];
@@ -27,9 +28,7 @@ pub fn next_record(bytes: &[u8], end_of_input: bool) -> Next<'_> {
     let within = &rest[..rest.len().min(HEAD_BYTES)];
     let Some((line, head_bytes)) = next_line(within, 0) else {
         if within.len() < HEAD_BYTES && !end_of_input && start < HEAD_BYTES {
-            return Next::Incomplete {
-                needed: bytes.len() as u64 + 1,
-            };
+            return incomplete(bytes.len() + 1);
         }
         return garbage(bytes, start, end_of_input);
     };
@@ -42,16 +41,11 @@ pub fn next_record(bytes: &[u8], end_of_input: bool) -> Next<'_> {
         Ok(claimed) if claimed <= available => claimed,
         _ if end_of_input => {
             let resume_at = find_head(bytes, body_start).unwrap_or(bytes.len());
-            let reason = Reason::Truncated;
             let detail = format!(
                 "a record of {} bytes, but the file ends after {available}",
                 head.length
             );
-            return Next::Damaged {
-                resume_at,
-                reason,
-                detail,
-            };
+            return truncated(resume_at, detail);
         }
         _ => {
             return Next::Incomplete {
@@ -63,9 +57,7 @@ pub fn next_record(bytes: &[u8], end_of_input: bool) -> Next<'_> {
     let separator = blank_run(&bytes[body_end..], SEPARATOR_BYTES);
     let end = body_end + separator;
     if separator < SEPARATOR_BYTES && end == bytes.len() && !end_of_input {
-        return Next::Incomplete {
-            needed: end as u64 + 1,
-        };
+        return incomplete(end + 1);
     }
     Next::Record(Record {
         raw: &bytes[..end],
@@ -78,9 +70,6 @@ pub fn next_record(bytes: &[u8], end_of_input: bool) -> Next<'_> {
     })
 }
 
-/// The longest run of line ends that belongs to the record before it.
-const SEPARATOR_BYTES: usize = 64;
-
 struct Head<'a> {
     kind: Kind,
     url: &'a [u8],
@@ -91,7 +80,7 @@ struct Head<'a> {
 
 impl<'a> Head<'a> {
     fn parse(line: &'a [u8]) -> Option<Head<'a>> {
-        // Some URLs have blanks in them: count the fields from the end.
+        // Some URLs contain blanks, so the fields are counted from the end.
         let fields = |count: usize| {
             let mut found = [&line[..0]; 10];
             let mut parts = line.rsplitn(count, |&byte| byte == b' ');
@@ -99,7 +88,7 @@ impl<'a> Head<'a> {
                 *field = parts.next()?;
             }
             let [url, _, date, content_type, ..] = found;
-            let length = number(trim(found[count - 1]))?;
+            let length = number(found[count - 1].trim_ascii())?;
             let is_head = is_url(url) && (8..=14).contains(&date.len()) && number(date).is_some();
             let kind = match url {
                 [b'h' | b'H', b't' | b'T', b't' | b'T', b'p' | b'P', ..] => Kind::Response,
@@ -125,7 +114,7 @@ fn is_url(url: &[u8]) -> bool {
     scheme > 0 && url.get(scheme) == Some(&b':')
 }
 
-/// Where a line that heads a record begins, at `from` or behind it.
+/// The start of the first record header at or after `from`.
 fn find_head(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     while let Some((line, behind)) = next_line(bytes, at) {
@@ -137,14 +126,12 @@ fn find_head(bytes: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-/// Bytes that are no record: passed over up to the next one, in bounded steps.
+/// Bytes that are not a record, up to the next record, in bounded steps.
 fn garbage(bytes: &[u8], start: usize, end_of_input: bool) -> Next<'_> {
     let most = GARBAGE_BYTES + HEAD_BYTES;
     let within = &bytes[..bytes.len().min(most)];
     if within.len() < most && !end_of_input {
-        return Next::Incomplete {
-            needed: most as u64,
-        };
+        return incomplete(most);
     }
     let behind = next_line(within, start).map(|(_, behind)| behind);
     let found = behind.and_then(|behind| find_head(within, behind));
@@ -153,18 +140,16 @@ fn garbage(bytes: &[u8], start: usize, end_of_input: bool) -> Next<'_> {
         None if within.len() < most => within.len(),
         None => GARBAGE_BYTES,
     };
-    let reason = Reason::BadRecord;
-    let detail = format!("{resume_at} bytes that are no record");
-    Next::Damaged {
+    damaged(
         resume_at,
-        reason,
-        detail,
-    }
+        format!("{resume_at} bytes that are not a record"),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::document::Reason;
     use proptest::prelude::*;
 
     const FIRST: &[u8] = b"filedesc://a.arc 0.0.0.0 20050101000000 text/plain 4\nabc\n\n";
@@ -192,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_passed_over() {
+    fn damage_is_skipped() {
         let bytes = [b"no head\nno head either\n", PAGE].concat();
         let Next::Damaged {
             resume_at: 23,
@@ -214,7 +199,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_give_the_same_as_the_whole(
+        fn parts_give_the_same_as_the_whole(
             pieces in prop::collection::vec(prop::sample::select(vec![FIRST, PAGE, SECOND, b"\n", b"x y\n", b"http://a/ 1.1.1.1 20050102030405 text/html 9999\n"]), 0..6),
         ) {
             let bytes = pieces.concat();

@@ -1,9 +1,10 @@
-//! Which characters do these bytes mean?
+//! Detection and decoding of character sets.
 //!
-//! In this order: a byte-order mark, the label of the HTTP header, the label in the page's own
-//! first kilobyte or in an XML declaration, UTF-16 or UTF-32 if the bytes [say so](Wide), UTF-8 if
-//! they are valid UTF-8, ISO-2022-JP if they have its escapes, and what a detector makes of the
-//! bytes. Labels are what the web means by them: `gb2312` is GBK, `iso-8859-1` is windows-1252.
+//! The character set is determined by the first of these: a byte-order mark; the label of the HTTP
+//! header; the label in the first kilobyte of the page or in an XML declaration; UTF-16 or UTF-32 if
+//! the bytes [look like it](Wide); UTF-8 if they are valid UTF-8; ISO-2022-JP if they have its
+//! escapes; a detector. Labels have the meaning of the web: `gb2312` is GBK, `iso-8859-1` is
+//! windows-1252.
 //!
 //! Source: WHATWG Encoding and HTML §13.2.3; detection: Henri Sivonen, chardetng.
 
@@ -15,18 +16,18 @@ use encoding_rs::{
 use memchr::memmem;
 
 use super::markup::{Attributes, Token, Tokens};
-use super::wide::Wide;
+use super::wide::{Wide, is_nearly_utf_8};
 
-/// Where a page may say which character set it is in.
+/// The number of bytes of a page searched for a label.
 const PRESCAN_BYTES: usize = 1024;
 
-/// How many bytes the detector sees, from the first that is not ASCII.
+/// The number of bytes for the detector, from the first that is not ASCII.
 const DETECTION_BYTES: usize = 64 << 10;
 
-/// How the two-byte characters of ISO-2022-JP begin.
+/// The escape before two-byte characters of ISO-2022-JP.
 const JAPANESE_ESCAPES: &[u8] = b"\x1b$";
 
-/// Names of character sets that the WHATWG's list has under other names only.
+/// Names of character sets that the list of the WHATWG lacks, for encodings that it has.
 static OTHER_NAMES: [(&str, &Encoding); 9] = [
     ("cp874", WINDOWS_874),
     ("cp932", SHIFT_JIS),
@@ -44,15 +45,15 @@ static OTHER_NAMES: [(&str, &Encoding); 9] = [
 pub struct Decoded<'a> {
     /// The text, without its byte-order mark.
     pub text: &'a str,
-    /// The name of the character set, as in the WHATWG's list or "UTF-32LE" or "UTF-32BE".
+    /// The name of the character set in the list of the WHATWG, or "UTF-32LE" or "UTF-32BE".
     pub charset: &'static str,
-    /// Whether replacement characters stand for bytes that mean nothing.
+    /// Whether some bytes were invalid and became replacement characters.
     pub broken: bool,
-    /// Whether a label names a character set that is not known here, so that it was guessed.
+    /// Whether its label is unknown, so that the character set was guessed.
     pub unknown_label: bool,
 }
 
-/// The labels of a text: the first one that is known counts.
+/// The labels of a text; the first known one counts.
 #[derive(Default)]
 struct Labels {
     known: Option<&'static Encoding>,
@@ -70,10 +71,10 @@ impl Labels {
 
 /// Decodes `bytes`; `header` is the value of a Content-Type header, empty if there is none.
 ///
-/// `is_html` says whether labels in markup count. The label of an XML declaration counts in any
-/// text, but for text that is valid UTF-8 and no HTML: that was converted. The text is in `buffer`
-/// unless the bytes are valid UTF-8 already: those are not copied. Never fails; bytes that mean
-/// nothing become U+FFFD. At most three bytes of text for each byte.
+/// If `is_html`, labels in markup count. The label of an XML declaration counts in any text, except
+/// in valid UTF-8 that is not HTML, which was converted after it was written. The text is in `buffer`,
+/// except that valid UTF-8 is not copied. Never fails; invalid bytes become U+FFFD. Each byte becomes
+/// at most three bytes of text.
 pub fn decode<'a>(
     bytes: &'a [u8],
     header: &[u8],
@@ -93,7 +94,7 @@ pub fn decode<'a>(
     }
     match labels.known {
         Some(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => {
-            // "utf-16" means little-endian, but some mean their own.
+            // "utf-16" means little-endian, but some pages use it for big-endian.
             let wide = Wide::unmarked(bytes).and_then(Wide::encoding);
             decode_as(wide.unwrap_or(encoding), bytes, buffer)
         }
@@ -143,7 +144,7 @@ fn decode_wide<'a>(wide: Wide, bytes: &'a [u8], buffer: &'a mut String) -> Decod
     }
 }
 
-/// Whether `bytes`, which are ASCII, are text of ISO-2022-JP without a fault.
+/// Whether `bytes`, which must be ASCII, are valid ISO-2022-JP with escapes.
 fn is_iso_2022_jp(bytes: &[u8]) -> bool {
     memmem::find(bytes, JAPANESE_ESCAPES).is_some()
         && ISO_2022_JP
@@ -151,16 +152,15 @@ fn is_iso_2022_jp(bytes: &[u8]) -> bool {
             .is_some()
 }
 
-/// Whether `bytes` are UTF-8 by which the same text is meant, in any case.
-///
-/// A fraction of the time of decoding.
+/// Whether [`decode`] returns `bytes` unchanged if they have no label. Much faster than decoding.
 pub fn is_plain_utf_8(bytes: &[u8]) -> bool {
     Wide::of(bytes).is_none()
         && Encoding::utf8_valid_up_to(bytes) == bytes.len()
         && memmem::find(bytes, JAPANESE_ESCAPES).is_none()
 }
 
-/// UTF-8 in which little is wrong is UTF-8 with an accident; else the detector decides.
+/// The character set of bytes that are not valid UTF-8: UTF-8 if few characters are invalid,
+/// otherwise the guess of the detector.
 fn detect(bytes: &[u8], valid_bytes: usize) -> &'static Encoding {
     let start = Encoding::ascii_valid_up_to(bytes).min(valid_bytes);
     let sample = &bytes[start..bytes.len().min(start + DETECTION_BYTES)];
@@ -171,18 +171,6 @@ fn detect(bytes: &[u8], valid_bytes: usize) -> &'static Encoding {
     let last = start + sample.len() == bytes.len();
     detector.feed(sample, last);
     detector.guess(None, Utf8Detection::Allow)
-}
-
-/// Whether bytes have characters beyond ASCII in UTF-8, and few that are wrong.
-pub(super) fn is_nearly_utf_8(sample: &[u8]) -> bool {
-    let mut wide = 0usize;
-    let mut wrong = 0usize;
-    for chunk in sample.utf8_chunks() {
-        let characters = chunk.valid().chars();
-        wide += characters.filter(|character| !character.is_ascii()).count();
-        wrong += usize::from(!chunk.invalid().is_empty());
-    }
-    wide > 0 && wrong <= wide / 10
 }
 
 fn decode_as<'a>(
@@ -201,7 +189,7 @@ fn decode_as<'a>(
     let mut rest = bytes;
     let mut broken = false;
     loop {
-        // Most text grows by less than a half.
+        // Most texts grow by less than half.
         buffer.reserve(rest.len() + rest.len() / 2 + 64);
         let (result, read, replaced) = decoder.decode_to_string(rest, buffer, true);
         broken |= replaced;
@@ -217,7 +205,7 @@ fn decode_as<'a>(
     }
 }
 
-/// The label of the character set that a Content-Type names.
+/// The label of the character set in a Content-Type.
 fn header_label(header: &[u8]) -> Option<&[u8]> {
     let place = find_ignoring_case(header, b"charset")?;
     let behind = header[place + b"charset".len()..].trim_ascii_start();
@@ -230,7 +218,7 @@ fn header_label(header: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Labels for "do not decode" count as none.
+/// The character set of a label. Labels for "do not decode" are unknown.
 fn known_label(label: &[u8]) -> Option<&'static Encoding> {
     let other = || {
         let mut names = OTHER_NAMES.iter();
@@ -240,11 +228,11 @@ fn known_label(label: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(label).or_else(other)
 }
 
-/// Notes what a page names in its head, or any text in its XML declaration.
+/// Collects the labels in the markup of a page and in the XML declaration of any text.
 fn note_own_labels(bytes: &[u8], is_html: bool, labels: &mut Labels) {
     let head = &bytes[..bytes.len().min(PRESCAN_BYTES)];
     match xml_label(head) {
-        // A text that is not ASCII is UTF-8 by accident if it has a few words at most.
+        // Only very short texts in other character sets are valid UTF-8 by accident.
         Some(_) if !is_html && !bytes.is_ascii() && std::str::from_utf8(bytes).is_ok() => {}
         Some(label) => labels.note(label),
         None => {}
@@ -258,7 +246,7 @@ fn note_own_labels(bytes: &[u8], is_html: bool, labels: &mut Labels) {
             }
         }
     }
-    // What was read as ASCII is not UTF-16.
+    // The label was read as ASCII, so the text is not UTF-16.
     labels.known = labels.known.map(|label| match label {
         label if label == UTF_16LE || label == UTF_16BE => UTF_8,
         label if label.name() == "x-user-defined" => WINDOWS_1252,
@@ -350,10 +338,10 @@ mod tests {
                 (text.clone(), encoding.name(), false),
                 "{label}"
             );
-            // The text was converted, the declaration was not.
+            // The text was converted without its declaration.
             assert_eq!(plain(text.as_bytes()), (text.clone(), "UTF-8", false));
         }
-        // Such as IBM855, which the WHATWG's list lacks.
+        // IBM855 is not in the list of the WHATWG.
         let bytes = X_MAC_CYRILLIC.encode(&text("IBM855")).0.into_owned();
         assert!(plain(&bytes).2);
         assert!(!plain(text("IBM855").as_bytes()).2);
@@ -372,7 +360,7 @@ mod tests {
         let (bytes, _, _) = ISO_2022_JP.encode(text);
         assert!(!is_plain_utf_8(&bytes));
         assert_eq!(decoded(&bytes, ""), (text.into(), "ISO-2022-JP", false));
-        // Text of which the escapes mean nothing.
+        // A text with invalid escapes.
         let colours = b"a \x1b$ b";
         assert_eq!(decoded(colours, "").1, "UTF-8");
     }

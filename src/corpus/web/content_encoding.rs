@@ -1,21 +1,20 @@
 //! Compressed bodies: gzip, deflate, br, zstd.
 //!
 //! Source: RFC 9110 §8.4, RFC 8878, RFC 9659 (the window of zstd). As in browsers, `deflate`
-//! means zlib or bare deflate. Archives often keep a body uncompressed under a head that says
-//! otherwise; such a body is taken as it is.
+//! means zlib or raw deflate. Archives often store an uncompressed body although the headers name an
+//! encoding; such a body is not decoded.
 
 use std::io::{self, BufRead, Read};
 
 use super::Reason;
-use super::lines::trim;
 
-/// The most encodings one upon another; more are an attack.
+/// The maximum number of nested encodings; more are an attack.
 const MOST_LAYERS: usize = 4;
 
-/// What zstd frames in web pages may ask for: 8 MiB (RFC 9659).
+/// The maximum window of zstd frames in web pages: 8 MiB (RFC 9659).
 const ZSTD_WINDOW_LOG: u32 = 23;
 
-/// A way of compressing bodies.
+/// A compression of bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
     Gzip,
@@ -40,16 +39,16 @@ impl Encoding {
     }
 }
 
-/// Undoes the encodings of `body`, named in `values`, the values of its Content-Encoding headers.
+/// Decodes `body`, whose encodings are named in `values`, the values of its Content-Encoding headers.
 ///
-/// The result is in `body`; `scratch` is a buffer to reuse. Names that are not known, such as
-/// `identity`, are passed over.
+/// The result is in `body`; `scratch` is a reusable buffer. Unknown names, such as `identity`, are
+/// ignored.
 ///
 /// # Errors
 ///
-/// [`Reason::TooLarge`] if more than `most_bytes` come out; [`Reason::BadEncoding`] if the bytes are
-/// neither compressed nor text, or go wrong in the middle. Memory: twice `most_bytes` in each buffer
-/// and a window of 16 MiB.
+/// [`Reason::TooLarge`] if the result has more than `most_bytes`; [`Reason::BadEncoding`] if the
+/// bytes are damaged or neither compressed nor text. Memory: twice `most_bytes` in each buffer and a
+/// window of 16 MiB.
 pub fn decode<'v>(
     values: impl Iterator<Item = &'v [u8]>,
     body: &mut Vec<u8>,
@@ -59,7 +58,7 @@ pub fn decode<'v>(
     let names = values.flat_map(|value| value.split(|&byte| byte == b','));
     let mut layers = [None; MOST_LAYERS];
     let mut free = layers.iter_mut();
-    for encoding in names.filter_map(|name| Encoding::named(trim(name))) {
+    for encoding in names.filter_map(|name| Encoding::named(name.trim_ascii())) {
         let layer = free.next().ok_or_else(|| {
             (
                 Reason::BadEncoding,
@@ -68,7 +67,7 @@ pub fn decode<'v>(
         })?;
         *layer = Some(encoding);
     }
-    // The last one named was applied last.
+    // The last one in the list was applied last.
     for encoding in layers.into_iter().flatten().rev() {
         scratch.clear();
         if decode_one(encoding, body, scratch, most_bytes)? {
@@ -121,11 +120,11 @@ enum Failure {
     Damaged(io::Error),
 }
 
-/// Reads to the end, unless that is more than `most_bytes` in `out`.
+/// Reads to the end, unless `out` would exceed `most_bytes`.
 fn read_within(reader: impl Read, out: &mut Vec<u8>, most_bytes: usize) -> Result<(), Failure> {
-    let room = most_bytes.saturating_sub(out.len()) as u64;
+    let capacity = most_bytes.saturating_sub(out.len()) as u64;
     reader
-        .take(room.saturating_add(1))
+        .take(capacity.saturating_add(1))
         .read_to_end(out)
         .map_err(Failure::Damaged)?;
     if out.len() > most_bytes {
@@ -135,7 +134,7 @@ fn read_within(reader: impl Read, out: &mut Vec<u8>, most_bytes: usize) -> Resul
     }
 }
 
-/// Gzip members one after another; what is behind them is passed over.
+/// Reads consecutive gzip members; bytes after them are ignored.
 fn read_members(mut body: &[u8], out: &mut Vec<u8>, most_bytes: usize) -> Result<(), Failure> {
     while body.starts_with(b"\x1f\x8b") {
         let mut decoder = flate2::bufread::GzDecoder::new(body);
@@ -162,7 +161,7 @@ fn read_zstd(body: impl BufRead, out: &mut Vec<u8>, most_bytes: usize) -> Result
     read_within(decoder, out, most_bytes)
 }
 
-/// Whether the bytes begin like text: no control characters but white space.
+/// Whether the bytes begin like text: without control characters except white space.
 fn is_text(bytes: &[u8]) -> bool {
     let control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
     !bytes.iter().take(512).any(control)
@@ -171,17 +170,12 @@ fn is_text(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::test_files::gzip;
     use proptest::prelude::*;
     use std::io::Write;
 
     /// "hello" by Python's brotli.
     const BROTLI: &[u8] = b"\x0b\x02\x80hello\x03";
-
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
-    }
 
     fn zlib(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());

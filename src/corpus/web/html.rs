@@ -1,8 +1,8 @@
-//! The text of an HTML page: its article, or all that is visible.
+//! The text of an HTML page: its article, or all visible text.
 //!
-//! The article is what dom_smoothie makes of the page, a port of Mozilla's Readability. Pages it
-//! finds no article in, pages that would take it too long, and builds without the feature `html`
-//! fall back to the [visible text](super::visible_text).
+//! The article is the one that dom_smoothie extracts, a port of Mozilla's Readability. The
+//! [visible text](super::visible_text) is used for pages without an article, for pages that would
+//! take too long, and in builds without the feature `html`.
 
 use memchr::{memchr, memmem};
 
@@ -11,9 +11,8 @@ use super::visible_text::visible_text;
 
 /// Appends the text of `html` to `out`.
 ///
-/// Never fails and never panics. For [`HtmlText::Visible`] O(length) time. For [`HtmlText::Main`]
-/// O(length) time and a bounded number of steps besides: pages that would take the extractor more
-/// become visible text.
+/// Never fails and never panics. O(length) time for [`HtmlText::Visible`]. [`HtmlText::Main`] takes
+/// a bounded number of steps in addition; if a page needs more, the result is its visible text.
 pub fn text(html: &str, which: HtmlText, out: &mut Vec<u8>) {
     match which {
         HtmlText::Markup => out.extend_from_slice(html.as_bytes()),
@@ -22,15 +21,15 @@ pub fn text(html: &str, which: HtmlText, out: &mut Vec<u8>) {
     }
 }
 
-/// How far into a text its first element is looked for.
+/// The number of bytes searched for the first element.
 const PROLOGUE_BYTES: usize = 4096;
 
-/// Whether a text is an HTML page: it begins with `<!doctype html` or `<html`, behind white space,
-/// a byte-order mark, an XML declaration and comments.
+/// Whether a text is an HTML page: it begins with `<!doctype html` or `<html`, after any white space,
+/// byte-order mark, XML declaration and comments.
 pub fn is_page(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut rest = text[..text.len().min(PROLOGUE_BYTES)].trim_ascii_start();
-    // Most texts end the search here.
+    // For most texts, the loop ends at once.
     while rest.first() == Some(&b'<') {
         let end = match rest {
             [b'<', b'!', b'-', b'-', ..] => memmem::find(rest, b"-->").map(|end| end + 3),
@@ -42,7 +41,7 @@ pub fn is_page(text: &[u8]) -> bool {
     false
 }
 
-/// Whether `text` begins with `tag`, in any case, and the name in it ends there.
+/// Whether `text` begins with `tag`, in upper or lower case, and the name ends there.
 fn begins_with(text: &[u8], tag: &[u8]) -> bool {
     let begin = text.get(..tag.len());
     begin.is_some_and(|begin| begin.eq_ignore_ascii_case(tag))
@@ -51,7 +50,7 @@ fn begins_with(text: &[u8], tag: &[u8]) -> bool {
             .is_none_or(|&byte| byte == b'>' || byte.is_ascii_whitespace())
 }
 
-/// Appends the text of the page's article; `false` if there is none to speak of.
+/// Appends the text of the article of a page; `false` if it is missing or too short.
 #[cfg(feature = "html")]
 fn main_text(html: &str, out: &mut Vec<u8>) -> bool {
     let start = out.len();
@@ -65,7 +64,7 @@ fn main_text(html: &str, out: &mut Vec<u8>) -> bool {
     is_found
 }
 
-/// Without the library that finds it, no page has an article.
+/// In a build without the extractor, no page has an article.
 #[cfg(not(feature = "html"))]
 fn main_text(_html: &str, _out: &mut Vec<u8>) -> bool {
     false
@@ -99,7 +98,7 @@ mod tests {
 
     #[test]
     #[cfg(feature = "html")]
-    fn the_article_comes_without_what_surrounds_it() {
+    fn the_article_excludes_navigation_and_footer() {
         let main = text_of(&page(), HtmlText::Main);
         assert!(main.starts_with("The cat sat"), "{main}");
         assert!(
@@ -110,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_told_by_their_beginning() {
+    fn pages_are_recognised_by_their_first_bytes() {
         for page in [
             "<!DOCTYPE html>",
             "\u{feff}\n <!doctype HTML PUBLIC \"x\">",
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn visible_is_everything() {
+    fn visible_text_is_complete() {
         let visible = text_of(&page(), HtmlText::Visible);
         assert!(visible.starts_with("Home\nThe cat sat") && visible.ends_with("Imprint"));
     }
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_and_wide_pages_are_no_danger() {
+    fn deep_and_wide_pages_become_visible_text() {
         let count = 100_000;
         let pages = [
             "<div>".repeat(count) + "deep",
@@ -172,7 +171,7 @@ mod tests {
                 .collect::<String>(),
             "<p>".repeat(count) + &"<a href=/>x</a>".repeat(count),
             "<li>x".repeat(2 * count),
-            // Few elements as they are written, many nodes.
+            // Few elements in the source, many nodes in the tree.
             "<p>text".to_owned() + &"<!>".repeat(6 * count),
             "<p>text".to_owned() + &"x<!---->".repeat(3 * count),
             "<p>text".to_owned() + &"</p>".repeat(6 * count),
@@ -188,8 +187,8 @@ mod tests {
         }
     }
 
-    /// Pages that took the extractor, the tree builder or the serializer time that grows with the
-    /// square of the length, or with the length times a factor of hundreds.
+    /// Pages for which the time of the extractor, tree builder or serializer grows with the square of
+    /// the length, or is hundreds of times longer than usual.
     fn expensive_pages() -> Vec<String> {
         let text =
             |start: &str, unit: &str| format!("{start}{}", unit.repeat(300_000 / unit.len()));

@@ -1,24 +1,25 @@
-//! HTTP messages as crawlers store them: head, body, chunks.
+//! HTTP messages as stored by crawlers: headers, body, chunks.
 //!
-//! Source: RFC 9110, RFC 9112; read as browsers do, for pages are written for browsers.
+//! Source: RFC 9110, RFC 9112; parsed tolerantly, as browsers do.
 
-use super::lines::{next_line, trim};
+use super::lines::next_line;
 
-/// An HTTP message: head and body.
+/// An HTTP message: headers and body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
     /// The code of the status line; 0 if it cannot be read.
     pub status: u16,
-    /// The lines behind the status line.
+    /// The lines after the status line.
     headers: &'a [u8],
-    /// All that follows the blank line, as it was sent.
+    /// The bytes after the blank line, not decoded.
     pub body: &'a [u8],
 }
 
 impl<'a> Message<'a> {
-    /// Splits a response into head and body; `None` if there is no status line.
+    /// Splits a response into headers and body; `None` without a status line.
     ///
-    /// Lines end in CRLF or LF. A head without a blank line at its end has no body. O(head) time.
+    /// Lines end in CRLF or LF. Without a blank line after the headers there is no body. O(headers)
+    /// time.
     pub fn split(bytes: &'a [u8]) -> Option<Message<'a>> {
         if !bytes.starts_with(b"HTTP/") && !bytes.starts_with(b"ICY ") {
             return None;
@@ -38,7 +39,7 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Every value of the header called `name`, in order, without white space at the ends.
+    /// All values of the header `name`, in order, without surrounding white space.
     pub fn values(&self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         let headers = self.headers;
         let mut at = 0;
@@ -53,23 +54,26 @@ impl<'a> Message<'a> {
                 let Some(colon) = memchr::memchr(b':', line) else {
                     continue;
                 };
-                if trim(&line[..colon]).eq_ignore_ascii_case(name.as_bytes()) {
-                    return Some(trim(&headers[start + colon + 1..behind]));
+                if line[..colon]
+                    .trim_ascii()
+                    .eq_ignore_ascii_case(name.as_bytes())
+                {
+                    return Some(headers[start + colon + 1..behind].trim_ascii());
                 }
             }
         })
     }
 
-    /// Whether the body says that it comes in chunks.
+    /// Whether the headers name the chunked transfer encoding.
     pub fn is_chunked(&self) -> bool {
         let mut codings = self
             .values("transfer-encoding")
             .flat_map(|value| value.split(|&byte| byte == b','));
-        codings.any(|coding| trim(coding).eq_ignore_ascii_case(b"chunked"))
+        codings.any(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"chunked"))
     }
 }
 
-/// The lines up to the first blank one, and what is behind it.
+/// The bytes before the first blank line and those after it.
 fn split_headers(bytes: &[u8]) -> (&[u8], &[u8]) {
     let mut at = 0;
     while let Some((line, behind)) = next_line(bytes, at) {
@@ -81,23 +85,23 @@ fn split_headers(bytes: &[u8]) -> (&[u8], &[u8]) {
     (bytes, &[])
 }
 
-/// As [`next_line`], but the last line needs no end.
+/// Like [`next_line`], but the last line needs no line end.
 fn last_line(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
     let rest = &bytes[at..];
     next_line(bytes, at).or_else(|| (!rest.is_empty()).then_some((rest, bytes.len())))
 }
 
-/// Puts chunks together; `false` if `body` does not begin with a chunk: then it is the body as it
-/// is, and `out` stays as it was.
+/// Appends the joined chunks of `body` to `out`. Returns `false` if `body` does not begin with a
+/// chunk, so that it is not chunked; `out` is unchanged then.
 ///
-/// A body that breaks off or goes wrong behind the first chunk ends there. At most `body.len()`
-/// bytes are added to `out`. O(body) time.
+/// A body that is cut off or invalid after the first chunk ends there. At most `body.len()` bytes
+/// are added to `out`. O(body) time.
 pub fn join_chunks(body: &[u8], out: &mut Vec<u8>) -> bool {
     let start = out.len();
     let mut at = 0;
     loop {
         let Some((size, behind)) = chunk_size(body, at) else {
-            // A first size without a chunk behind it was a word of the body.
+            // A first size without a chunk after it is a word of the body.
             return out.len() > start;
         };
         if size == 0 {
@@ -114,14 +118,14 @@ pub fn join_chunks(body: &[u8], out: &mut Vec<u8>) -> bool {
     }
 }
 
-/// What stands behind the size of the first chunk, if there is one.
+/// The bytes after the size of the first chunk, if there is one.
 pub(super) fn first_chunk(body: &[u8]) -> Option<&[u8]> {
     chunk_size(body, 0).map(|(_, start)| &body[start..])
 }
 
-/// The size in front of a chunk, and where the chunk begins.
+/// The size before a chunk, and the start of the chunk.
 fn chunk_size(body: &[u8], at: usize) -> Option<(u64, usize)> {
-    /// More digits than any size has, and as many again for padding.
+    /// Twice the number of digits of the largest size, to allow padding.
     const MOST_DIGITS: usize = 32;
     let rest = body.get(at..)?;
     let digits = rest
@@ -132,7 +136,7 @@ fn chunk_size(body: &[u8], at: usize) -> Option<(u64, usize)> {
     let size = std::str::from_utf8(&rest[..digits]).ok()?;
     let size = u64::from_str_radix(size, 16).ok()?;
     let (line, behind) = next_line(body, at)?;
-    // Behind the digits: blanks, or an extension.
+    // After the digits: blanks, or an extension.
     let tail = line[digits..].trim_ascii_start();
     (tail.is_empty() || tail.starts_with(b";")).then_some((size, behind))
 }
@@ -152,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn heads() {
+    fn headers_and_status_are_parsed() {
         let message =
             Message::split(b"HTTP/1.1 200 OK\r\nA: b\r\na:  c \r\n d\r\nnoise\r\n\r\nbody\r\n\r\n")
                 .unwrap();
@@ -173,18 +177,18 @@ mod tests {
     }
 
     #[test]
-    fn chunks() {
+    fn chunks_are_joined() {
         assert_eq!(
             joined(b"3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n").unwrap(),
             b"abcde"
         );
         assert_eq!(joined(b"0003 \nabc\n0\n").unwrap(), b"abc");
         assert_eq!(joined(b"0\r\n\r\n").unwrap(), b"");
-        // Broken off, in a chunk and between two.
+        // Cut off within a chunk and between two.
         assert_eq!(joined(b"3\r\nabc\r\n9\r\nde").unwrap(), b"abcde");
         assert_eq!(joined(b"3\r\nabc\r\n").unwrap(), b"abc");
         assert_eq!(joined(b"ffffffffffffffff\r\nde").unwrap(), b"de");
-        // No chunks at all.
+        // Not chunked.
         for body in [
             &b""[..],
             b"<html>",

@@ -1,32 +1,31 @@
-//! The pieces of HTML: text, start tags, end tags.
+//! A tokenizer of HTML: text, start tags, end tags.
 //!
-//! Follows the states of the WHATWG's tokenizer (HTML §13.2.5) but for the contents of scripts,
-//! which [`Tokens::pass_raw`] passes over. Every byte is looked at once or twice, whatever they
-//! are.
+//! It follows the states of the WHATWG's tokenizer (HTML §13.2.5), except for the contents of
+//! scripts, which [`Tokens::skip_raw`] skips. Every byte is examined at most twice.
 
 use memchr::{memchr, memmem};
 
-/// A piece of markup; comments and declarations are passed over.
+/// A token of markup; comments and declarations are skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
-    /// Characters, with entities as they stand.
+    /// Characters, with unchanged entities.
     Text(&'a [u8]),
     /// A start tag.
     Open {
-        /// As written.
+        /// The unchanged name.
         name: &'a [u8],
-        /// From behind the name up to the `>`.
+        /// The bytes between the name and the `>`.
         attributes: &'a [u8],
     },
-    /// The name in an end tag, as written.
+    /// The unchanged name in an end tag.
     Close(&'a [u8]),
 }
 
-/// Cuts HTML into tokens.
+/// The tokens of an HTML text.
 pub(super) struct Tokens<'a> {
     html: &'a [u8],
     at: usize,
-    passed: usize,
+    skipped: usize,
 }
 
 impl<'a> Tokens<'a> {
@@ -34,18 +33,18 @@ impl<'a> Tokens<'a> {
         Tokens {
             html,
             at: 0,
-            passed: 0,
+            skipped: 0,
         }
     }
 
-    /// How many comments and declarations were passed over so far.
+    /// The number of comments and declarations skipped so far.
     #[cfg(feature = "html")]
-    pub(super) fn passed(&self) -> usize {
-        self.passed
+    pub(super) fn skipped(&self) -> usize {
+        self.skipped
     }
 
-    /// Passes over all that stands before the end tag called `name`, or over all that is left.
-    pub(super) fn pass_raw(&mut self, name: &[u8]) {
+    /// Skips all bytes before the end tag `name`, or all remaining bytes.
+    pub(super) fn skip_raw(&mut self, name: &[u8]) {
         let rest = &self.html[self.at..];
         let ends = |&place: &usize| {
             let behind = &rest[place + 2..];
@@ -58,7 +57,7 @@ impl<'a> Tokens<'a> {
         self.at += place.unwrap_or(rest.len());
     }
 
-    /// A tag that begins at `at`, name first; `None` if the bytes end within it.
+    /// The name and attributes of the tag whose name begins at `at`; `None` if the bytes end within it.
     fn tag(&mut self, at: usize) -> Option<(&'a [u8], &'a [u8])> {
         let rest = &self.html[at..];
         let name = rest
@@ -73,7 +72,7 @@ impl<'a> Tokens<'a> {
             .then(|| (&rest[..name], &rest[name..name + attributes.at - 1]))
     }
 
-    fn pass_comment(&mut self, at: usize) {
+    fn skip_comment(&mut self, at: usize) {
         let rest = &self.html[at..];
         // `<!-->` and `<!--->` are whole comments.
         let short = [&b">"[..], b"->"]
@@ -84,7 +83,7 @@ impl<'a> Tokens<'a> {
             dashes.find_map(|place| match &rest[place + 2..] {
                 [b'>', ..] => Some(place + 3),
                 [b'!', b'>', ..] => Some(place + 4),
-                // Of three dashes, the last two may end it.
+                // The last two of three dashes may end the comment.
                 [b'-', b'>', ..] => Some(place + 4),
                 [b'-', b'!', b'>', ..] => Some(place + 5),
                 _ => None,
@@ -110,11 +109,11 @@ impl<'a> Iterator for Tokens<'a> {
                     return Some(Token::Close(self.tag(start + 2)?.0));
                 }
                 [b'<', b'!', b'-', b'-', ..] => {
-                    self.passed += 1;
-                    self.pass_comment(start + 4);
+                    self.skipped += 1;
+                    self.skip_comment(start + 4);
                 }
                 [b'<', b'!' | b'?' | b'/', ..] => {
-                    self.passed += 1;
+                    self.skipped += 1;
                     self.at = memchr(b'>', rest).map_or(self.html.len(), |end| start + end + 1);
                 }
                 _ => {
@@ -131,7 +130,7 @@ fn ends_name(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b'/' | b'>')
 }
 
-/// Names and values of a tag's attributes, as written; stops behind its `>`.
+/// The unchanged names and values of the attributes of a tag; stops after its `>`.
 pub(super) struct Attributes<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -139,7 +138,7 @@ pub(super) struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    /// `bytes` begin behind the name of the tag.
+    /// The attributes in `bytes`, which begin after the name of the tag.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Attributes {
             bytes,
@@ -148,18 +147,18 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    fn pass(&mut self, what: impl Fn(u8) -> bool) -> &'a [u8] {
+    fn skip(&mut self, is_skipped: impl Fn(u8) -> bool) -> &'a [u8] {
         let rest = &self.bytes[self.at..];
         let length = rest
             .iter()
-            .position(|&byte| !what(byte))
+            .position(|&byte| !is_skipped(byte))
             .unwrap_or(rest.len());
         self.at += length;
         &rest[..length]
     }
 
     fn value(&mut self) -> &'a [u8] {
-        self.pass(|byte| byte.is_ascii_whitespace());
+        self.skip(|byte| byte.is_ascii_whitespace());
         let rest = &self.bytes[self.at..];
         match rest.first() {
             Some(quote @ (b'"' | b'\'')) => {
@@ -168,7 +167,7 @@ impl<'a> Attributes<'a> {
                 self.at += 1 + (end + 1).min(value.len());
                 &value[..end]
             }
-            _ => self.pass(|byte| !byte.is_ascii_whitespace() && byte != b'>'),
+            _ => self.skip(|byte| !byte.is_ascii_whitespace() && byte != b'>'),
         }
     }
 }
@@ -180,19 +179,19 @@ impl<'a> Iterator for Attributes<'a> {
         if self.closed {
             return None;
         }
-        self.pass(|byte| byte.is_ascii_whitespace() || byte == b'/');
+        self.skip(|byte| byte.is_ascii_whitespace() || byte == b'/');
         let rest = &self.bytes[self.at..];
         if *rest.first()? == b'>' {
             self.at += 1;
             self.closed = true;
             return None;
         }
-        // An equals sign in front belongs to the name.
+        // An equals sign at the start belongs to the name.
         self.at += 1;
-        self.pass(|byte| !ends_name(byte) && byte != b'=');
+        self.skip(|byte| !ends_name(byte) && byte != b'=');
         let name = &rest[..self.at - (self.bytes.len() - rest.len())];
         let behind = self.at;
-        self.pass(|byte| byte.is_ascii_whitespace());
+        self.skip(|byte| byte.is_ascii_whitespace());
         if self.bytes.get(self.at) == Some(&b'=') {
             self.at += 1;
             return Some((name, self.value()));

@@ -1,9 +1,9 @@
-//! Which text does a crawled page have?
+//! Texts of crawled pages.
 //!
-//! A [record](warc::Record) of an archive holds what a server sent: an HTTP head, a body that may
-//! come in chunks and compressed, in some character set, as HTML. Each layer is one file, and
-//! [`WebText`] takes them off in turn. Pure functions on bytes; whatever the bytes, nothing
-//! panics, and what is allocated is bounded by the limits given.
+//! A [record](warc::Record) of an archive contains a server's response: HTTP headers, and a body that
+//! may be chunked and compressed, in some character set, as HTML. One file decodes each layer, and
+//! [`WebText`] calls them in turn. All are pure functions on bytes, which never panic and whose
+//! memory is bounded by the given limits.
 
 pub mod arc;
 pub mod charset;

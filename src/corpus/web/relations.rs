@@ -1,9 +1,9 @@
-//! The records of a WARC file that belong to others.
+//! Relations between the records of a WARC file.
 
-use super::lines::{blank_run, next_line, trim};
+use super::lines::{blank_run, next_header_line, next_line, without_brackets};
 use super::warc::HEAD_BYTES;
 
-/// What the head of a WARC record says of its relation to other records.
+/// The fields in the header of a WARC record that refer to other records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Relations<'a> {
     /// `WARC-Type`.
@@ -17,26 +17,17 @@ pub struct Relations<'a> {
 }
 
 impl<'a> Relations<'a> {
-    /// What the head at the start of `record` says. O(head) time.
+    /// The fields of the header at the start of `record`. O(header) time.
     pub fn of(record: &'a [u8]) -> Relations<'a> {
         let within = &record[..record.len().min(2 * HEAD_BYTES)];
         let mut found = Relations::default();
         // The first line is the version.
         let mut at = next_line(within, blank_run(within, HEAD_BYTES)).map(|(_, behind)| behind);
-        while let Some((line, mut behind)) = at.and_then(|at| next_line(within, at)) {
-            if line.is_empty() {
+        while let Some(line) = at.and_then(|at| next_header_line(within, at)) {
+            if line.is_empty {
                 break;
             }
-            let begin = line.as_ptr() as usize - within.as_ptr() as usize;
-            // A line that begins with a blank belongs to the one before.
-            while matches!(within.get(behind), Some(b' ' | b'\t')) {
-                let Some((_, next)) = next_line(within, behind) else {
-                    return found;
-                };
-                behind = next;
-            }
-            let colon = memchr::memchr(b':', line).unwrap_or(line.len());
-            let name = trim(&line[..colon]);
+            let name = line.name;
             let field = match name.len() {
                 9 if name.eq_ignore_ascii_case(b"WARC-Type") => Some(&mut found.kind),
                 14 if name.eq_ignore_ascii_case(b"WARC-Record-ID") => Some(&mut found.id),
@@ -47,13 +38,9 @@ impl<'a> Relations<'a> {
                 _ => None,
             };
             if let Some(field) = field.filter(|field| field.is_empty()) {
-                let value = trim(&within[(begin + colon + 1).min(behind)..behind]);
-                let inside = value
-                    .strip_prefix(b"<")
-                    .and_then(|value| value.strip_suffix(b">"));
-                *field = inside.unwrap_or(value);
+                *field = without_brackets(line.value);
             }
-            at = Some(behind);
+            at = Some(line.end);
         }
         found
     }

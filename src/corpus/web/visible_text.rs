@@ -1,7 +1,7 @@
-//! All that a reader of a page sees, as text.
+//! The visible text of an HTML page.
 //!
-//! No tree is built: elements whose content nobody sees are passed over, block elements end a
-//! line, white space is collapsed, entities become characters.
+//! No tree is built. Elements with invisible content are skipped, block elements end a line, white
+//! space is collapsed, and entities become characters.
 
 use htmlize::{Context, unescape_bytes_in};
 use memchr::memchr;
@@ -10,10 +10,10 @@ use super::markup::{Token, Tokens};
 
 /// Appends the visible text of `html` to `out`.
 ///
-/// Lines are separated by one LF, words by one space, with none at the ends. Entities become what
-/// browsers make of them. Linear time and no memory but `out` and the longest text between two
-/// tags, whatever the bytes. Adds no more bytes than `html` has, but for the entities `&nLt;` and
-/// `&nGt;`, which grow from 5 bytes to 6. UTF-8 stays UTF-8.
+/// Lines are separated by one LF, words by one space, with none at the ends. Entities are decoded as
+/// in browsers. Linear time for any bytes; memory only for `out` and for the longest text between
+/// two tags. Adds at most as many bytes as `html` has, except for the entities `&nLt;` and `&nGt;`,
+/// which grow from 5 bytes to 6. UTF-8 stays UTF-8.
 pub fn visible_text(html: &[u8], out: &mut Vec<u8>) {
     let mut writer = Writer {
         out,
@@ -21,7 +21,7 @@ pub fn visible_text(html: &[u8], out: &mut Vec<u8>) {
         written: false,
     };
     let mut tokens = Tokens::new(html);
-    // `template` elements may stand within each other.
+    // `template` elements may be nested.
     let mut templates = 0usize;
     while let Some(token) = tokens.next() {
         let element = match token {
@@ -34,9 +34,9 @@ pub fn visible_text(html: &[u8], out: &mut Vec<u8>) {
             Token::Open { name, .. } | Token::Close(name) => Element::named(name),
         };
         match (element, token) {
-            // As in XHTML: `<script/>` is all of it.
+            // As in XHTML, `<script/>` is a whole element.
             (Element::Hidden, Token::Open { attributes, .. }) if attributes.ends_with(b"/") => {}
-            (Element::Hidden, Token::Open { name, .. }) => tokens.pass_raw(name),
+            (Element::Hidden, Token::Open { name, .. }) => tokens.skip_raw(name),
             (Element::Template, Token::Open { .. }) => templates += 1,
             (Element::Template, _) => templates = templates.saturating_sub(1),
             _ if templates == 0 => writer.gap(element),
@@ -45,18 +45,18 @@ pub fn visible_text(html: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// How an element shows in text.
+/// The effect of an element on the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Element {
-    /// Within a line.
+    /// None.
     Inline,
-    /// A table cell: apart from the next word, but on its line.
+    /// Separates words, like a table cell.
     Cell,
     /// Begins and ends a line.
     Block,
-    /// What is in it is neither seen nor markup.
+    /// Its content is neither visible nor markup.
     Hidden,
-    /// What is in it is markup, but not seen.
+    /// Its content is markup, but not visible.
     Template,
 }
 
@@ -88,7 +88,7 @@ impl Element {
     }
 }
 
-/// What stands between the last character and the next.
+/// The separator between the last character and the next.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     None,

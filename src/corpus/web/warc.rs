@@ -4,44 +4,44 @@
 //! WARC/1.0 CRLF  (name ":" value CRLF)*  CRLF  block of Content-Length bytes  CRLF CRLF
 //! ```
 //!
-//! Tolerant where files in the wild are sloppy: lines may end in LF alone, values may be folded,
-//! the blank lines behind a block may be missing or more. Strict where trust costs records: a
-//! Content-Length is a claim, believed only if the block ends where a record may end.
+//! Tolerant of common deviations: lines may end in LF, values may be folded, and the number of blank
+//! lines after a block may vary. Strict about lengths, because a wrong one costs records: a
+//! Content-Length is accepted only if a record may end there.
 //!
 //! Source: ISO 28500, <https://iipc.github.io/warc-specifications/>.
 
 use super::Reason;
-use super::lines::{blank_run, next_line, trim};
+use super::lines::{blank_run, next_header_line, next_line, without_brackets};
 
-/// The longest head of a record; a longer one is damage.
+/// The maximum length of a record header; a longer one is damage.
 pub const HEAD_BYTES: usize = 64 << 10;
 
-/// The most bytes of garbage that one [`Next::Damaged`] passes over.
+/// The maximum number of invalid bytes that one [`Next::Damaged`] covers.
 pub const GARBAGE_BYTES: usize = 1 << 20;
 
-/// The longest run of line ends that belongs to the record before it.
-const SEPARATOR_BYTES: usize = 64;
+/// The maximum number of line-end bytes that belong to the preceding record.
+pub(super) const SEPARATOR_BYTES: usize = 64;
 
-/// What a record holds, as far as documents are concerned.
+/// The type of a record, as far as documents are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// What a server answered, HTTP head and all.
+    /// The response of a server, with HTTP headers.
     Response,
-    /// The text of a page, made from another record: the records of WET files.
+    /// The text of a page, converted from another record: the records of WET files.
     Conversion,
-    /// A resource without an HTTP head.
+    /// A resource without HTTP headers.
     Resource,
     /// Anything else: warcinfo, request, metadata, revisit, continuation.
     Other,
 }
 
-/// A record, as it stands in the archive.
+/// A record, borrowed from the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// Verbatim, with the line ends before and behind it: the `raw` of all records of an
-    /// undamaged archive, one after another, are the archive.
+    /// The unchanged record, with the line ends before and after it. In an undamaged archive, these
+    /// bytes of all records, concatenated, are the archive.
     pub raw: &'a [u8],
-    /// What it holds.
+    /// Its type.
     pub kind: Kind,
     /// `WARC-Record-ID` without angle brackets; empty if there is none.
     pub id: &'a [u8],
@@ -55,36 +55,35 @@ pub struct Record<'a> {
     pub body: &'a [u8],
 }
 
-/// What stands at the start of some bytes of an archive.
+/// The first item of some bytes of an archive.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next<'a> {
-    /// A record; the next one begins `raw.len()` bytes further.
+    /// A record; the next one begins `raw.len()` bytes later.
     Record(Record<'a>),
-    /// The bytes end too early to tell; at least `needed` of them will be needed, a number that
-    /// comes from the file: it is a claim.
+    /// More bytes are needed. The number comes from the file, so it may be wrong.
     Incomplete {
-        /// Counted from the start of the same bytes; more than there are.
+        /// The minimum number of bytes, from the same start; more than there are.
         needed: u64,
     },
-    /// No record, or a broken one.
+    /// Bytes that are not a record, or a damaged record.
     Damaged {
-        /// How many bytes to pass over; at least one, at most all.
+        /// The number of bytes to skip; at least one, at most all.
         resume_at: usize,
         /// [`Reason::Truncated`] if the input ends within the record, else [`Reason::BadRecord`].
         reason: Reason,
-        /// What is wrong.
+        /// A description of the damage.
         detail: String,
     },
     /// No more records.
     End,
 }
 
-/// Next record of `bytes`, or how much is missing, or what is wrong and where to go on.
+/// The next record of `bytes`, the number of missing bytes, or the damage and where to continue.
 ///
-/// With `end_of_input`, no bytes follow and the answer is never [`Next::Incomplete`]. Apart from
-/// that the answer depends on the archive alone, not on how much of it is there already, so
-/// archives read in pieces give the same records. O(length of the record or of what is passed
-/// over) time; no memory but for messages.
+/// If `end_of_input`, no bytes follow, and the result is never [`Next::Incomplete`]. Otherwise the
+/// result depends only on the archive, not on the number of bytes available, so archives read in
+/// parts give the same records. O(length of the record or of the skipped bytes) time; no memory
+/// except for messages.
 pub fn next_record(bytes: &[u8], end_of_input: bool) -> Next<'_> {
     let start = blank_run(bytes, HEAD_BYTES);
     let rest = &bytes[start..];
@@ -107,7 +106,7 @@ pub fn next_record(bytes: &[u8], end_of_input: bool) -> Next<'_> {
             let resume_at = find_version(bytes, start + 1).unwrap_or(bytes.len());
             return truncated(
                 resume_at,
-                "the file ends within the head of a record".to_owned(),
+                "the file ends within the header of a record".to_owned(),
             );
         }
         Err(Flaw::Damaged { head_bytes, detail }) => {
@@ -135,14 +134,14 @@ pub fn next_record(bytes: &[u8], end_of_input: bool) -> Next<'_> {
     let body_end = body_start + body_bytes;
     let separator = blank_run(&bytes[body_end..], SEPARATOR_BYTES);
     let end = body_end + separator;
-    // Whether the line ends go on, or a record follows at once, shows in what comes next.
-    let shows = if separator == 0 { VERSION_BYTES } else { 1 };
-    if separator < SEPARATOR_BYTES && bytes.len() - end < shows && !end_of_input {
-        return incomplete(end + shows);
+    // More bytes show whether line ends continue, or whether a record follows directly.
+    let lookahead = if separator == 0 { VERSION_BYTES } else { 1 };
+    if separator < SEPARATOR_BYTES && bytes.len() - end < lookahead && !end_of_input {
+        return incomplete(end + lookahead);
     }
     if separator == 0 && end < bytes.len() && !is_version(&bytes[end..]) {
         let detail = format!(
-            "no record may end where Content-Length says, {} bytes behind the head",
+            "a record cannot end at the Content-Length, {} bytes after the header",
             head.content_length
         );
         return damaged_record(bytes, start, body_end, detail);
@@ -158,12 +157,12 @@ pub fn next_record(bytes: &[u8], end_of_input: bool) -> Next<'_> {
     })
 }
 
-/// The head of a record: what is needed to skip a record without having all of it.
+/// The header of a record; sufficient for skipping a record without reading its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head<'a> {
-    /// How long it is, blank line included.
+    /// Its length, with the blank line.
     pub bytes: usize,
-    /// How long the block is said to be.
+    /// The claimed length of the block.
     pub content_length: u64,
     /// As in [`Record`].
     pub kind: Kind,
@@ -183,8 +182,8 @@ enum Flaw {
 }
 
 impl<'a> Head<'a> {
-    /// The head at the start of `bytes`, line ends before it passed over; `None` if there is none
-    /// or if it is broken or incomplete.
+    /// The header at the start of `bytes`, after any line ends; `None` if it is missing, invalid or
+    /// incomplete.
     pub fn at(bytes: &'a [u8]) -> Option<Head<'a>> {
         let start = blank_run(bytes, HEAD_BYTES);
         let rest = &bytes[start..];
@@ -209,21 +208,14 @@ impl<'a> Head<'a> {
         };
         let mut length: &[u8] = &[];
         loop {
-            let (line, mut behind) =
-                next_line(within, at).ok_or_else(|| Self::unfinished(bytes))?;
-            if line.is_empty() {
-                head.bytes = behind;
+            let line = next_header_line(within, at).ok_or_else(|| Self::unfinished(bytes))?;
+            at = line.end;
+            if line.is_empty {
+                head.bytes = at;
                 break;
             }
-            // A line that begins with a blank belongs to the one before.
-            while matches!(within.get(behind), Some(b' ' | b'\t')) {
-                behind = next_line(within, behind)
-                    .ok_or_else(|| Self::unfinished(bytes))?
-                    .1;
-            }
-            let colon = memchr::memchr(b':', line).unwrap_or(line.len());
-            let value = trim(&within[(at + colon + 1).min(behind)..behind]);
-            match Field::named(trim(&line[..colon])) {
+            let value = line.value;
+            match Field::named(line.name) {
                 Some(Field::Type) => head.kind = Kind::named(value),
                 Some(Field::Id) if head.id.is_empty() => head.id = without_brackets(value),
                 Some(Field::Url) if head.url.is_empty() => head.url = without_brackets(value),
@@ -234,14 +226,13 @@ impl<'a> Head<'a> {
                 Some(Field::ContentLength) if length.is_empty() => length = value,
                 _ => {}
             }
-            at = behind;
         }
         head.content_length = number(length).ok_or_else(|| Flaw::Damaged {
             head_bytes: head.bytes,
             detail: match length {
                 [] => "a record without Content-Length".to_owned(),
                 _ => format!(
-                    "Content-Length is no number: {:?}",
+                    "Content-Length is not a number: {:?}",
                     String::from_utf8_lossy(&length[..length.len().min(40)])
                 ),
             },
@@ -250,13 +241,13 @@ impl<'a> Head<'a> {
     }
 
     fn unfinished(bytes: &[u8]) -> Flaw {
-        // Behind the longest head, the bytes must show whether another one begins there.
+        // After the longest header, the bytes must show whether another one begins there.
         if bytes.len() < HEAD_BYTES + VERSION_BYTES {
             return Flaw::Incomplete;
         }
         Flaw::Damaged {
             head_bytes: HEAD_BYTES,
-            detail: "the head of a record is longer than 64 KiB".to_owned(),
+            detail: "the header of a record is longer than 64 KiB".to_owned(),
         }
     }
 }
@@ -273,7 +264,7 @@ enum Field {
 impl Field {
     fn named(name: &[u8]) -> Option<Field> {
         let is = |known: &[u8]| name.eq_ignore_ascii_case(known);
-        // Most names differ in length already.
+        // Most names differ in length.
         match name.len() {
             9 if is(b"WARC-Type") => Some(Field::Type),
             9 if is(b"WARC-Date") => Some(Field::Date),
@@ -300,14 +291,7 @@ impl Kind {
     }
 }
 
-fn without_brackets(value: &[u8]) -> &[u8] {
-    let inside = value
-        .strip_prefix(b"<")
-        .and_then(|value| value.strip_suffix(b">"));
-    inside.unwrap_or(value)
-}
-
-/// A decimal number; `None` if it is none or does not fit.
+/// Parses a decimal number; `None` if it is invalid or too large.
 pub(super) fn number(digits: &[u8]) -> Option<u64> {
     let value = |sum: u64, digit: &u8| match digit {
         b'0'..=b'9' => sum.checked_mul(10)?.checked_add(u64::from(digit - b'0')),
@@ -319,7 +303,7 @@ pub(super) fn number(digits: &[u8]) -> Option<u64> {
         .filter(|_| !digits.is_empty())
 }
 
-/// How many bytes tell whether a record begins: `WARC/`, a digit, a dot, a digit.
+/// The length of a version: `WARC/`, a digit, a dot, a digit.
 const VERSION_BYTES: usize = 8;
 
 fn is_version(bytes: &[u8]) -> bool {
@@ -331,7 +315,7 @@ fn is_version(bytes: &[u8]) -> bool {
     }
 }
 
-/// Where a record begins, at `from` or behind it.
+/// The start of the first record at or after `from`.
 pub fn find_version(bytes: &[u8], from: usize) -> Option<usize> {
     let places = memchr::memmem::find_iter(bytes.get(from..)?, b"WARC/");
     places
@@ -339,8 +323,8 @@ pub fn find_version(bytes: &[u8], from: usize) -> Option<usize> {
         .find(|&place| is_version(&bytes[place..]))
 }
 
-/// Bytes that are no record: passed over up to the next one, but never more than a step at once,
-/// so that nobody has to hold more than that.
+/// Bytes that are not a record, up to the next record but at most [`GARBAGE_BYTES`], so that the
+/// caller need not hold more.
 fn garbage(bytes: &[u8], start: usize, end_of_input: bool) -> Next<'_> {
     let most = GARBAGE_BYTES + VERSION_BYTES;
     let within = &bytes[..bytes.len().min(most)];
@@ -350,17 +334,20 @@ fn garbage(bytes: &[u8], start: usize, end_of_input: bool) -> Next<'_> {
         None if end_of_input => bytes.len(),
         None => return incomplete(most),
     };
-    damaged(resume_at, format!("{resume_at} bytes that are no record"))
+    damaged(
+        resume_at,
+        format!("{resume_at} bytes that are not a record"),
+    )
 }
 
-/// A record that cannot be used: a record within the part that is known to be there, or what
-/// comes behind it, is next.
+/// A damaged record of at least `known` bytes. Reading continues at a record within these bytes, or
+/// after them.
 fn damaged_record(bytes: &[u8], start: usize, known: usize, detail: String) -> Next<'_> {
     let within = &bytes[..(known + VERSION_BYTES).min(bytes.len())];
     damaged(find_version(within, start + 1).unwrap_or(known), detail)
 }
 
-fn damaged<'a>(resume_at: usize, detail: String) -> Next<'a> {
+pub(super) fn damaged<'a>(resume_at: usize, detail: String) -> Next<'a> {
     let reason = Reason::BadRecord;
     Next::Damaged {
         resume_at,
@@ -369,7 +356,7 @@ fn damaged<'a>(resume_at: usize, detail: String) -> Next<'a> {
     }
 }
 
-fn truncated<'a>(resume_at: usize, detail: String) -> Next<'a> {
+pub(super) fn truncated<'a>(resume_at: usize, detail: String) -> Next<'a> {
     let reason = Reason::Truncated;
     Next::Damaged {
         resume_at,
@@ -378,7 +365,7 @@ fn truncated<'a>(resume_at: usize, detail: String) -> Next<'a> {
     }
 }
 
-fn incomplete<'a>(needed: usize) -> Next<'a> {
+pub(super) fn incomplete<'a>(needed: usize) -> Next<'a> {
     Next::Incomplete {
         needed: needed as u64,
     }
@@ -424,8 +411,8 @@ mod tests {
     }
 
     #[test]
-    fn sloppy_records_are_read() {
-        // LF alone, odd case, folded values, a version that nobody knows, no blank lines behind.
+    fn records_with_deviations_are_read() {
+        // LF, mixed case, folded values, an unknown version, no blank lines after the block.
         let bytes = b"WARC/0.17\nwarc-type:\n conversion \nX: y\nCONTENT-LENGTH :  3\n\nabc";
         let found = record(bytes);
         assert_eq!((found.kind, found.body), (Kind::Conversion, &b"abc"[..]));
@@ -436,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn ends() {
+    fn the_end_of_input_is_recognised() {
         assert_eq!(next_record(b"", true), Next::End);
         assert_eq!(next_record(b"\r\n", true), Next::End);
         let needed = 8;
@@ -446,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_claim_is_no_number_of_bytes_to_wait_for() {
+    fn a_huge_length_is_reported_as_truncation() {
         let bytes = b"WARC/1.0\r\nContent-Length: 18446744073709551615\r\n\r\nabc";
         let needed = u64::MAX;
         assert_eq!(next_record(bytes, false), Next::Incomplete { needed });
@@ -460,7 +447,7 @@ mod tests {
 
     #[test]
     fn a_wrong_length_costs_one_record() {
-        // What ends in the line ends behind the block, or right behind them, is believed: 7 to 9.
+        // Lengths that end in or directly after the line ends are accepted: 7 to 9.
         for wrong in ["4", "12", "100", "-5", "5x", "", "99999999999999999999"] {
             let text = String::from_utf8(ONE.to_vec()).unwrap();
             let bad = text.replace("Length: 5", &format!("Length: {wrong}"));
@@ -474,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn garbage_is_passed_over() {
+    fn invalid_bytes_are_skipped() {
         let bytes = [b"some WARC/x garbage\n".as_slice(), ONE].concat();
         assert_eq!(damage(&bytes).0, 20);
         assert_eq!(damage(b"garbage").0, 7);
@@ -485,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_without_end_is_passed_over() {
+    fn a_header_without_end_is_skipped() {
         let mut bytes = b"WARC/1.0\r\n".to_vec();
         bytes.extend(b"X: y\r\n".repeat(HEAD_BYTES));
         let start = bytes.len();
@@ -496,7 +483,7 @@ mod tests {
         assert_eq!(damage(b"WARC/1.0\r\nX: y").1, Reason::Truncated);
     }
 
-    /// Archives as a vandal would make them.
+    /// Randomly damaged archives.
     fn archives() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
             4 => Just(ONE.to_vec()),
@@ -511,7 +498,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_the_bytes_all_are_passed_over(bytes in archives()) {
+        fn all_bytes_are_consumed(bytes in archives()) {
             let mut at = 0;
             loop {
                 match next_record(&bytes[at..], true) {
@@ -529,7 +516,7 @@ mod tests {
         }
 
         #[test]
-        fn pieces_give_the_same_as_the_whole(bytes in archives()) {
+        fn parts_give_the_same_as_the_whole(bytes in archives()) {
             let whole = next_record(&bytes, true);
             for end in 0..bytes.len() {
                 match next_record(&bytes[..end], false) {

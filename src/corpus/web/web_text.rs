@@ -1,18 +1,17 @@
-//! From a record to its text.
+//! Extraction of the text of a record.
 
 use super::charset;
 use super::content_encoding;
 use super::html;
 use super::http::{Message, first_chunk, join_chunks};
-use super::lines::trim;
 use super::warc::{Kind, Record};
 use super::{HtmlText, Reason};
 
-/// What a record's text is: decides whether it is a document, and extracts the text.
+/// Recognises records that are documents, and extracts their text.
 ///
-/// Documents are HTML, XHTML and plain text: HTTP responses of any status (error pages repeat each
-/// other like any page, and what they say is on record), resources, and conversions. One extractor
-/// serves any number of records and reuses its buffers; the text depends on the record alone.
+/// Documents are HTML, XHTML and plain text in HTTP responses of any status, resources and
+/// conversions. (Error pages repeat each other like other pages.) An extractor is reusable for any
+/// number of records and reuses its buffers; a text depends only on its record.
 #[derive(Debug)]
 pub struct WebText {
     which: HtmlText,
@@ -26,17 +25,17 @@ pub struct WebText {
 /// The text of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text<'a> {
-    /// UTF-8.
+    /// The text in UTF-8.
     pub text: &'a [u8],
-    /// The name of the character set that it came in.
+    /// The name of its original character set.
     pub charset: &'static str,
-    /// Whether replacement characters stand for bytes that mean nothing in it.
+    /// Whether some bytes were invalid and became replacement characters.
     pub broken: bool,
-    /// Whether a label names a character set that is not known here, so that it was guessed.
+    /// Whether its label is unknown, so that the character set was guessed.
     pub unknown_label: bool,
 }
 
-/// Kinds of documents.
+/// The media type of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Media {
     Html,
@@ -44,7 +43,7 @@ enum Media {
 }
 
 impl WebText {
-    /// An extractor for bodies of at most `most_bytes`, each layer undone.
+    /// An extractor for bodies of at most `most_bytes`, before and after each decoding.
     pub fn new(which: HtmlText, most_bytes: u64) -> WebText {
         WebText {
             which,
@@ -58,19 +57,19 @@ impl WebText {
 
     /// Whether `record` is a document.
     ///
-    /// Looks at the heads only: O(head) time. A body without a type counts as HTML if it begins
-    /// with a tag; a compressed one without a type is none.
+    /// Reads only the headers, in O(headers) time. A body without a type counts as HTML if it begins
+    /// with a tag. A compressed body without a type is not a document.
     pub fn is_document(&self, record: &Record<'_>) -> bool {
         Part::of(record).is_some()
     }
 
-    /// The text of `record`; empty if it is no document.
+    /// The text of `record`; empty if it is not a document.
     ///
-    /// What is UTF-8 plain text already is not copied.
+    /// Plain text in UTF-8 is not copied.
     ///
     /// # Errors
     ///
-    /// [`Reason::TooLarge`] if the body, as it is or decompressed, has more than the most bytes;
+    /// [`Reason::TooLarge`] if the body exceeds the limit, compressed or decompressed;
     /// [`Reason::BadEncoding`] if it cannot be decompressed.
     pub fn text<'a>(&'a mut self, record: &Record<'a>) -> Result<Text<'a>, (Reason, String)> {
         let Some(part) = Part::of(record) else {
@@ -82,7 +81,11 @@ impl WebText {
             });
         };
         if part.body.len() > self.most_bytes {
-            let detail = format!("{} bytes; the most is {}", part.body.len(), self.most_bytes);
+            let detail = format!(
+                "{} bytes; the limit is {}",
+                part.body.len(),
+                self.most_bytes
+            );
             return Err((Reason::TooLarge, detail));
         }
         let bytes = match part.message.filter(is_encoded) {
@@ -125,7 +128,7 @@ fn is_encoded(message: &Message<'_>) -> bool {
     message.is_chunked() || message.values("content-encoding").next().is_some()
 }
 
-/// The part of a record that a document is in.
+/// The part of a record that contains the document.
 struct Part<'a> {
     media: Media,
     content_type: &'a [u8],
@@ -137,7 +140,7 @@ impl<'a> Part<'a> {
     fn of(record: &Record<'a>) -> Option<Part<'a>> {
         let message = match record.kind {
             Kind::Response => Message::split(record.body),
-            // What a crawler wrote about itself.
+            // Metadata that the crawler wrote about itself.
             Kind::Resource if record.url.starts_with(b"metadata:") => return None,
             Kind::Conversion | Kind::Resource => None,
             Kind::Other => return None,
@@ -150,7 +153,7 @@ impl<'a> Part<'a> {
                     message.body,
                 )
             }
-            // A response that lost its head says nothing about itself.
+            // A response without its headers has no type.
             None if is_type(record.content_type, "application/http") => (&[][..], record.body),
             None => (record.content_type, record.body),
         };
@@ -181,15 +184,17 @@ impl Media {
     }
 }
 
-/// Whether `content_type` is `known`, parameters aside.
+/// Whether `content_type`, without parameters, is `known`.
 fn is_type(content_type: &[u8], known: &str) -> bool {
     let end = memchr::memchr2(b';', b',', content_type).unwrap_or(content_type.len());
-    trim(&content_type[..end]).eq_ignore_ascii_case(known.as_bytes())
+    content_type[..end]
+        .trim_ascii()
+        .eq_ignore_ascii_case(known.as_bytes())
 }
 
 /// Whether a body looks like HTML: its first character begins a tag, a comment or a declaration.
 fn begins_with_tag(body: &[u8], message: &Option<Message<'_>>) -> bool {
-    /// How far to look; more white space in front than that means nothing.
+    /// The number of bytes examined.
     const MOST_BYTES: usize = 1024;
     let body = match message {
         Some(message) if message.is_chunked() => first_chunk(body).unwrap_or(body),
@@ -322,7 +327,7 @@ mod tests {
         }
     }
 
-    /// The test archives of public projects, where they are present.
+    /// A test archive of a public project, if present.
     fn archive(name: &str) -> Option<Vec<u8>> {
         let directory = std::env::var_os("SIMTOOL_DATA_DIR")?;
         let path = PathBuf::from(directory).join("warc").join(name);
@@ -336,7 +341,7 @@ mod tests {
         Some(bytes)
     }
 
-    /// The records, and where damage stands and what it is.
+    /// The records, and the places and descriptions of damage.
     fn pieces(archive: &[u8]) -> (Vec<Record<'_>>, Vec<(usize, usize, String)>) {
         let (mut found, mut damage) = (Vec::new(), Vec::new());
         let mut at = 0;
@@ -397,7 +402,7 @@ mod tests {
             .filter(|record| web.is_document(record))
             .collect();
         assert_eq!(pages.len(), 177);
-        // Distinct are the bodies as they were sent; one of them is empty.
+        // The bodies are compared before decoding; one of them is empty.
         let bodies: BTreeSet<_> = pages
             .iter()
             .map(|page| Message::split(page.body).unwrap().body)
@@ -413,7 +418,7 @@ mod tests {
                 assert_eq!(seen.entry(body).or_insert_with(|| text.clone()), &text);
             }
             let distinct: BTreeSet<_> = seen.values().collect();
-            // Some differ in markup alone.
+            // Some differ only in their markup.
             if which == HtmlText::Visible {
                 assert_eq!(distinct.len(), 95);
             }
@@ -449,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_archives() {
+    fn archives_of_other_tools_are_read() {
         let example =
             "This domain is established to be used for illustrative examples in documents.";
         for name in [
@@ -464,18 +469,18 @@ mod tests {
         let Some(archive) = archive("ukwa-transfer_compression_brotli.warc.gz") else {
             return;
         };
-        // The other resource is what Wget wrote about itself.
+        // The other resource is metadata of Wget.
         let texts = texts(&archive, HtmlText::Visible);
         assert_eq!(texts.len(), 1);
         assert!(texts[0].is_ascii() && texts[0].len() > 20, "{texts:?}");
     }
 
     #[test]
-    fn a_record_cut_short_is_lost_alone() {
+    fn a_truncated_record_does_not_affect_others() {
         let Some(archive) = archive("warcio-example-trunc.warc") else {
             return;
         };
-        // The response's Content-Length is two bytes short of its block.
+        // The Content-Length of the response is two bytes less than its block.
         let (found, damage) = pieces(&archive);
         let kinds: Vec<_> = found.iter().map(|record| record.kind).collect();
         assert_eq!(kinds, [Kind::Other; 3]);

@@ -1,10 +1,8 @@
-//! Text in units of two or four bytes: UTF-16 and UTF-32, with a byte-order mark or without one.
+//! Detection of UTF-16 and UTF-32, with or without a byte-order mark.
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
-use super::charset::is_nearly_utf_8;
-
-/// A character set of which every unit has two or four bytes.
+/// A character set with units of two or four bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wide {
     /// UTF-16, low byte first.
@@ -25,38 +23,39 @@ const MARKS: [(&[u8], Wide); 4] = [
     (b"\xfe\xff", Wide::Utf16Be),
 ];
 
-/// How much of a text decides; a multiple of four.
+/// The number of bytes examined; a multiple of four.
 const SAMPLE_BYTES: usize = 4096;
 
-/// How much of a text decides by its NUL bytes alone.
+/// The number of bytes examined for NUL bytes.
 const NUL_SAMPLE_BYTES: usize = 1024;
 
-/// Texts with fewer units are not judged by the values of the units.
+/// The minimum number of units for a decision by their values.
 const LEAST_UNITS: usize = 32;
 
-/// Shorter texts are not taken for UTF-32 without a mark.
+/// The minimum number of units of UTF-32 without a byte-order mark.
 const LEAST_UNITS_OF_FOUR: usize = 4;
 
-/// Of this many units of a text, at most one is a control character or for private use.
-const ODD_SHARE: usize = 20;
+/// At most one in this number of characters of a text is a control or private-use character.
+const RARE_SHARE: usize = 20;
 
-/// Of this many bytes of UTF-16, at least one is a control character in single-byte character sets.
+/// At least one in this number of bytes of UTF-16 is a control character in single-byte character
+/// sets.
 const CONTROL_SHARE: usize = 64;
 
-/// The same where all bytes are ASCII, such as those of Cyrillic letters.
+/// The same if all bytes are ASCII, such as those of Cyrillic letters.
 const ASCII_CONTROL_SHARE: usize = 8;
 
 impl Wide {
-    /// The character set that the byte-order mark of `bytes` names, and the length of the mark.
+    /// The character set of the byte-order mark of `bytes`, and the length of the mark.
     pub fn marked(bytes: &[u8]) -> Option<(Wide, usize)> {
         let mut marks = MARKS.iter();
         let (mark, wide) = marks.find(|(mark, _)| bytes.starts_with(mark))?;
         Some((*wide, mark.len()))
     }
 
-    /// The character set of `bytes` without a byte-order mark, if their values can mean nothing else.
+    /// The character set of `bytes` without a byte-order mark, if their values exclude others.
     ///
-    /// Looks at the first 4 KiB. Text is taken for
+    /// Examines the first 4 KiB. Text is recognised as
     /// * UTF-32 if every unit is a character of the first three planes;
     /// * UTF-16 if a quarter of the bytes of one parity are NUL, and none of the other parity;
     /// * UTF-16 if it is not nearly UTF-8, has bytes that are control characters in single-byte
@@ -83,7 +82,7 @@ impl Wide {
     /// The character set of `bytes`, marked or not.
     pub fn of(bytes: &[u8]) -> Option<Wide> {
         let marked = Wide::marked(bytes).map(|(wide, _)| wide);
-        // Of other marks than these there is one.
+        // The only other mark is that of UTF-8.
         marked.or_else(|| Wide::unmarked(bytes).filter(|_| !bytes.starts_with(b"\xef\xbb\xbf")))
     }
 
@@ -97,7 +96,7 @@ impl Wide {
         }
     }
 
-    /// The library's own of the same name; `None` if it has none.
+    /// The decoder of `encoding_rs`; `None` for UTF-32, which it lacks.
     pub(super) fn encoding(self) -> Option<&'static Encoding> {
         match self {
             Wide::Utf16Le => Some(UTF_16LE),
@@ -106,8 +105,8 @@ impl Wide {
         }
     }
 
-    /// Decodes UTF-32 into `text`, which is emptied first; whether units are no characters. At most
-    /// a byte of text for each byte, and three more.
+    /// Decodes UTF-32 to `text`, which is cleared first. Returns whether some units are invalid. Each
+    /// byte becomes at most one byte of text, with three more in total.
     pub(super) fn decode_utf_32(self, bytes: &[u8], text: &mut String) -> bool {
         text.clear();
         let (units, rest) = bytes.as_chunks::<4>();
@@ -131,31 +130,43 @@ impl Wide {
     }
 }
 
-/// Control characters that are usual in text.
+/// Whether the bytes contain UTF-8 characters beyond ASCII, and few invalid ones.
+pub(super) fn is_nearly_utf_8(sample: &[u8]) -> bool {
+    let mut wide = 0usize;
+    let mut wrong = 0usize;
+    for chunk in sample.utf8_chunks() {
+        let characters = chunk.valid().chars();
+        wide += characters.filter(|character| !character.is_ascii()).count();
+        wrong += usize::from(!chunk.invalid().is_empty());
+    }
+    wide > 0 && wrong <= wide / 10
+}
+
+/// Whether `byte` is a control character that is usual in text.
 fn is_layout(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b'\x1b')
 }
 
-/// Whether a character is hardly ever in text; none that is never in text.
-fn oddity(character: char) -> Option<bool> {
+/// Whether a character is rare in texts; `None` if it never occurs in texts.
+fn is_rare(character: char) -> Option<bool> {
     let value = u32::from(character);
-    let is_none = value == 0 || value & 0xfffe == 0xfffe || matches!(value, 0xfdd0..=0xfdef);
+    let is_impossible = value == 0 || value & 0xfffe == 0xfffe || matches!(value, 0xfdd0..=0xfdef);
     let is_layout = u8::try_from(value).is_ok_and(is_layout);
     let is_private = matches!(value, 0xe000..=0xf8ff | 0x3_0000..);
-    (!is_none).then_some(is_private || (character.is_control() && !is_layout))
+    (!is_impossible).then_some(is_private || (character.is_control() && !is_layout))
 }
 
-/// Whether few of some characters are odd, and none is impossible.
+/// Whether few of the characters are rare in texts, and all can occur.
 fn are_text(characters: impl Iterator<Item = Option<char>>) -> bool {
-    let (mut count, mut odd) = (0, 0);
+    let (mut count, mut rare) = (0, 0);
     for character in characters {
-        let Some(is_odd) = character.and_then(oddity) else {
+        let Some(is_rare_character) = character.and_then(is_rare) else {
             return false;
         };
         count += 1;
-        odd += usize::from(is_odd);
+        rare += usize::from(is_rare_character);
     }
-    odd * ODD_SHARE <= count
+    rare * RARE_SHARE <= count
 }
 
 fn utf_32(sample: &[u8]) -> Option<Wide> {
@@ -167,8 +178,8 @@ fn utf_32(sample: &[u8]) -> Option<Wide> {
     [Wide::Utf32Le, Wide::Utf32Be].into_iter().find(is_one)
 }
 
-/// Markup and spaces are ASCII, so every other byte is often NUL, and the bytes between them never
-/// are.
+/// UTF-16 recognised by NUL bytes: markup and spaces are ASCII, so every other byte is often NUL, and
+/// the bytes between them never are.
 fn utf_16_by_nul(sample: &[u8]) -> Option<Wide> {
     let (pairs, _) = sample[..sample.len().min(NUL_SAMPLE_BYTES)].as_chunks::<2>();
     let nul = |at: usize| pairs.iter().filter(|pair| pair[at] == 0).count();
@@ -182,9 +193,8 @@ fn utf_16_by_nul(sample: &[u8]) -> Option<Wide> {
     }
 }
 
-/// The scripts of a text have few high bytes and many low ones, so the order of the bytes shows in
-/// how often two of the same parity are equal. In text of single-byte character sets both parities
-/// are alike.
+/// UTF-16 recognised by the distribution of bytes. A script has few high bytes and many low bytes, so
+/// bytes at high positions are equal more often. In single-byte character sets there is no difference.
 fn utf_16(sample: &[u8]) -> Option<Wide> {
     let (pairs, _) = sample.as_chunks::<2>();
     let equal = |at: usize| {
@@ -243,7 +253,7 @@ mod tests {
     const ALL: [Wide; 4] = [Wide::Utf16Le, Wide::Utf16Be, Wide::Utf32Le, Wide::Utf32Be];
 
     #[test]
-    fn texts_of_many_scripts_are_told_with_and_without_a_mark() {
+    fn texts_of_many_scripts_are_recognised() {
         for text in TEXTS {
             for wide in ALL {
                 for text in [text.to_owned(), text.repeat(100)] {
@@ -290,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_noise_are_no_text() {
+    fn numbers_and_noise_are_not_text() {
         let noise = |number: u32| number.wrapping_mul(2_654_435_761);
         let bytes: Vec<u8> = (0..2000)
             .map(|number| (noise(number) >> 13) as u8)
@@ -323,7 +333,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_utf_32_is_decoded_as_it_was(text in "\\PC{4,60}") {
+        fn utf_32_is_decoded(text in "\\PC{4,60}") {
             for wide in [Wide::Utf32Le, Wide::Utf32Be] {
                 let bytes = encoded(&text, wide);
                 let mut decoded = String::new();

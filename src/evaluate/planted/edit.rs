@@ -1,8 +1,8 @@
 //! The edits that turn a text into a planted copy.
 
 use super::boilerplate::{CHINESE, ENGLISH};
+use super::copy::{Kind, Planted};
 use super::pieces::{is_single, sentences, words};
-use super::{Kind, Planted};
 use crate::evaluate::random::Random;
 
 /// The number of attempts to make a copy differ.

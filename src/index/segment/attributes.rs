@@ -1,47 +1,47 @@
-//! What a segment's header says of its contents.
+//! The attributes of a segment, which its header holds.
 //!
 //! | bytes | |
 //! |---|---|
 //! | 0..4 | number of documents |
 //! | 4..12 | seed of the hashes of ids and keys |
 //! | 12..20 | number of distinct fingerprints |
-//! | 20 | width of a fingerprint in bits, w; 0 if sketches are found by keys |
-//! | 21 | the distance within which everything is found |
+//! | 20 | width of a fingerprint in bits, w; 0 if sketches are searched by keys |
+//! | 21 | the largest distance of a match |
 //! | 22 | number of tables, t |
-//! | then t times w + 2 bytes | of each table: which bit of a fingerprint stands where, the highest place first; radius; bits of the directory |
+//! | then t times w + 2 bytes | of each table: the bit of a fingerprint at each position, the highest first; radius; bits of the directory |
 //!
-//! In files of the first form one order served all tables, each of which had it rotated:
+//! In files of the first form, all tables share one order, each with its own rotation:
 //!
 //! | bytes behind the first 23 | |
 //! |---|---|
-//! | w | which bit stands where |
+//! | w | the bit at each position |
 //! | 3t | of each table: rotation, radius, bits of the directory |
 
-use crate::index::plan::{MOST_DIRECTORY_BITS, MOST_TABLES, Table};
+use crate::index::plan::{MOST_DIRECTORY_BITS, MOST_TABLES, TablePlan};
 
 const FIXED: usize = 23;
 
 /// The attributes of a segment, as its header holds them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attributes {
-    /// How many documents there are.
+    /// The number of documents.
     pub documents: u32,
     /// The seed of the hashes of ids and keys.
     pub seed: u64,
-    /// How many different fingerprints there are.
+    /// The number of distinct fingerprints.
     pub distinct: u64,
-    /// The distance within which everything is found.
+    /// The largest distance of a match.
     pub distance: u8,
-    /// Bits of a fingerprint; 0 if sketches are found by keys.
+    /// Bits of a fingerprint; 0 if sketches are searched by keys.
     pub width: u8,
-    /// Whether tables store fingerprints as a whole: the first form.
+    /// Whether tables store whole fingerprints: the first form.
     pub whole: bool,
     /// The tables.
-    pub tables: Vec<Table>,
+    pub tables: Vec<TablePlan>,
 }
 
 impl Attributes {
-    /// As bytes.
+    /// Encodes them.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         out.extend(self.documents.to_le_bytes());
@@ -55,8 +55,7 @@ impl Attributes {
         out
     }
 
-    /// Reads what claims to be attributes, of a file of the first form if `whole`; `None` if they
-    /// make no sense.
+    /// Decodes attributes, of a file of the first form if `whole`; `None` if they are invalid.
     pub fn decode(bytes: &[u8], whole: bool) -> Option<Attributes> {
         let (fixed, rest) = bytes.split_at_checked(FIXED)?;
         let (width, distance, count) = (fixed[20], fixed[21], fixed[22]);
@@ -67,7 +66,7 @@ impl Attributes {
             true => rotated(rest, width.into(), count.into()),
             false => ordered(rest, width.into(), count.into()),
         }?;
-        let sound = |table: &Table| {
+        let sound = |table: &TablePlan| {
             let bits = table.directory_bits;
             bits <= MOST_DIRECTORY_BITS && bits <= width.into()
         };
@@ -87,9 +86,9 @@ impl Attributes {
     }
 }
 
-/// Tables, each with its order.
-fn ordered(bytes: &[u8], width: usize, count: usize) -> Option<Vec<Table>> {
-    let table = |bytes: &[u8]| Table {
+/// Tables with an order each.
+fn ordered(bytes: &[u8], width: usize, count: usize) -> Option<Vec<TablePlan>> {
+    let table = |bytes: &[u8]| TablePlan {
         order: bytes[..width].to_vec(),
         radius: bytes[width].into(),
         directory_bits: bytes[width + 1].into(),
@@ -98,18 +97,18 @@ fn ordered(bytes: &[u8], width: usize, count: usize) -> Option<Vec<Table>> {
     all.then(|| bytes.chunks_exact(width + 2).map(table).collect())
 }
 
-/// Tables that share an order, rotated.
-fn rotated(bytes: &[u8], width: usize, count: usize) -> Option<Vec<Table>> {
+/// Tables with rotations of one order.
+fn rotated(bytes: &[u8], width: usize, count: usize) -> Option<Vec<TablePlan>> {
     let (order, rest) = bytes.split_at_checked(width)?;
     let table = |bytes: &[u8]| {
         let rotation = usize::from(bytes[0]);
         let (front, back) = order.split_at_checked(rotation)?;
-        Some(Table {
+        Some(TablePlan {
             order: [back, front].concat(),
             radius: bytes[1].into(),
             directory_bits: bytes[2].into(),
         })
     };
-    let tables: Option<Vec<Table>> = rest.chunks_exact(3).map(table).collect();
+    let tables: Option<Vec<TablePlan>> = rest.chunks_exact(3).map(table).collect();
     tables.filter(|_| rest.len() == 3 * count)
 }

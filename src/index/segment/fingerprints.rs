@@ -1,9 +1,9 @@
-//! Fingerprints of a segment: who is within k bits, and whose fingerprints are they?
+//! The fingerprints of a segment: search within k bits, and the documents of each fingerprint.
 
 use std::ops::Range;
 
-use super::Attributes;
-use super::look_up::{Looks, MANY, Near};
+use super::attributes::Attributes;
+use super::look_up::{LookUpBuffers, MANY, NearGroup};
 use super::sections::{GROUPS, MEMBERS};
 use super::tables::Tables;
 use crate::Result;
@@ -20,37 +20,37 @@ pub struct Fingerprints<F: Value> {
 }
 
 impl<F: Value> Fingerprints<F> {
-    /// What the attributes say; `None` if that makes no sense.
+    /// The fingerprints that the attributes describe; `None` if these are invalid.
     pub fn of(attributes: &Attributes) -> Option<Fingerprints<F>> {
         Some(Fingerprints {
             tables: Tables::new(attributes)?,
         })
     }
 
-    /// Shows every query the documents near it: look-ups, or for many queries one scan of the
-    /// segment against tables of the queries, whichever costs less. The answer is the same.
+    /// Offers every query the documents near it: by look-ups, or for many queries by one scan of
+    /// the segment against tables of the queries, whichever costs less. The result is the same.
     pub fn search(
         &self,
         file: &BlockFile,
         queries: &[F],
         live: &dyn Fn(u32) -> bool,
-        looks: &mut Looks<F>,
+        buffers: &mut LookUpBuffers<F>,
         out: &mut [Nearest],
     ) -> Result<()> {
         let tables = &self.tables;
-        let mut show = |near: &[Near]| self.show(file, near, live, out);
+        let mut offer = |near: &[NearGroup]| self.offer(file, near, live, out);
         if tables.should_scan(queries.len()) {
-            tables.scan(file, queries, &mut show)
+            tables.scan(file, queries, &mut offer)
         } else {
-            tables.look_up(file, queries, looks, &mut show)
+            tables.look_up(file, queries, buffers, &mut offer)
         }
     }
 
-    /// Shows the documents of groups, while others are on their way.
-    fn show(
+    /// Offers the documents of groups, and prefetches further groups.
+    fn offer(
         &self,
         file: &BlockFile,
-        near: &[Near],
+        near: &[NearGroup],
         live: &dyn Fn(u32) -> bool,
         out: &mut [Nearest],
     ) -> Result<()> {
@@ -70,14 +70,14 @@ impl<F: Value> Fingerprints<F> {
                 file.prefetch::<u32>(MEMBERS, start..end.min(start + most), source);
             }
             if let Some(near) = ahead.checked_sub(steps).map(|now| &near[now]) {
-                show(file, near, live, &mut out[near.query as usize])?;
+                offer(file, near, live, &mut out[near.query as usize])?;
             }
         }
         Ok(())
     }
 
-    /// Checks what checksums do not: that the tables are sorted and the groups hold each of the
-    /// `documents` that have a sketch.
+    /// Checks that the tables are sorted and that the groups hold each of the `documents` that have
+    /// a sketch.
     pub fn verify<'a>(
         &self,
         file: &BlockFile,
@@ -116,10 +116,10 @@ impl<F: Value> Fingerprints<F> {
     }
 }
 
-/// Shows the documents of a group, of which no more than the limit can matter.
-fn show(
+/// Offers the documents of a group, of which only as many as the limit can matter.
+fn offer(
     file: &BlockFile,
-    near: &Near,
+    near: &NearGroup,
     live: &dyn Fn(u32) -> bool,
     nearest: &mut Nearest,
 ) -> Result<()> {
@@ -138,7 +138,7 @@ fn show(
     Ok(())
 }
 
-/// Where the documents of a group are listed.
+/// The places of the documents of a group in their list.
 fn members(file: &BlockFile, group: u32) -> Result<Range<u64>> {
     let group = u64::from(group);
     if file.len::<u32>(GROUPS) == 0 {

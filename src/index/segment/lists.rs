@@ -1,6 +1,6 @@
-//! Which documents have this hash?
+//! Lists of the documents of a hash.
 //!
-//! Two sections: hashes, ascending, and the document of each. Hashes are spread evenly, so that
+//! Two sections: hashes, ascending, and the document of each. Hashes are uniform, so that
 //! interpolation finds one in two or three blocks.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -8,31 +8,27 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::Result;
 use crate::io::BlockFile;
 
-/// Hashes looked at together: half a block on each side of the guess.
+/// Hashes read together: half a block on each side of the guess.
 const WINDOW: u64 = 512;
-/// Hashes that are not spread evenly are looked for by halves after so many guesses.
+/// After this number of guesses, hashes that are not uniform are searched by bisection.
 const GUESSES: u32 = 8;
 
-/// The hash of an id or a key; the seed keeps anybody from making ids that collide.
+/// The hash of an id or a key. Because of the seed, colliding ids cannot be prepared.
 pub fn hash(bytes: &[u8], seed: u64) -> u64 {
     xxh3_64_with_seed(bytes, seed)
 }
 
-/// Sums of these say whether two lists hold the same, in whatever order.
+/// Sums of these are equal if two lists have the same entries in any order.
 pub fn place_hash(hash: u64, number: u32) -> u64 {
     xxh3_64_with_seed(&hash.to_le_bytes(), number.into())
 }
 
-/// The two sections, by the number of the first.
+/// The number of the first of the two sections.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists(pub usize);
 
 impl Lists {
     /// Calls `visit` with every document of `hash`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Content`](crate::ErrorKind::Content) if the file is damaged, and those of
-    /// `visit`.
     pub fn for_each(
         self,
         file: &BlockFile,
@@ -57,9 +53,6 @@ impl Lists {
     }
 
     /// Checks that hashes ascend, and that the sum of [`place_hash`] is `expected`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Content`](crate::ErrorKind::Content) if not.
     pub fn verify(self, file: &BlockFile, expected: u64) -> Result<()> {
         let (mut last, mut sum) = (0, 0u64);
         let count = file.len::<u64>(self.0);
@@ -80,7 +73,7 @@ impl Lists {
         }
     }
 
-    /// How many hashes are below `hash`.
+    /// The number of hashes below `hash`.
     fn first_not_below(self, file: &BlockFile, hash: u64) -> Result<u64> {
         let (mut low, mut high) = (0, file.len::<u64>(self.0));
         let (mut least, mut most) = (0, u64::MAX);
@@ -101,7 +94,7 @@ impl Lists {
                 _ => return Ok(window.start + hashes.partition_point(|found| *found < hash) as u64),
             }
             if least > most {
-                // Not ascending: a file that claims to be right and is not.
+                // Not ascending: the file has correct checksums and wrong contents.
                 break;
             }
         }

@@ -1,11 +1,11 @@
-//! The other way round: the tables are made of the queries, and the segment is read once.
+//! Search with tables of the queries, against which the whole segment is read once.
 //!
-//! For many queries against fewer fingerprints: it costs as much for each fingerprint as a look-up
-//! for each query (Manku, Jain and Das Sarma, WWW 2007, section 4). Look-ups read a table once as
-//! well, in order, so that the tables of the queries have to be small for that to pay: a million
-//! queries against 10⁵, 10⁶ and 10⁷ fingerprints took 0.7, 1.3 and 3 times as long as looking up.
+//! It serves many queries against fewer fingerprints: each fingerprint costs as much as a query
+//! costs in a look-up (Manku, Jain and Das Sarma, WWW 2007, section 4). Look-ups also read a table
+//! once, in order, so a scan pays only if there are few fingerprints: a million queries against
+//! 10⁵, 10⁶ and 10⁷ fingerprints took 0.7, 1.3 and 3 times as long as look-ups.
 
-use super::look_up::{Near, PAIRS};
+use super::look_up::{NearGroup, PAIRS};
 use super::tables::Tables;
 use crate::Result;
 use crate::index::permutation::Value;
@@ -13,28 +13,28 @@ use crate::io::BlockFile;
 use crate::kernel::Level;
 use crate::search::hamming::{self, Index};
 
-/// So many queries for each fingerprint make it worth while.
+/// A scan pays with at least this number of queries for each fingerprint.
 const QUERIES_EACH: u64 = 8;
-/// Fewer queries are always looked up: planning their tables takes some milliseconds.
+/// Fewer queries are always looked up, as planning their tables takes some milliseconds.
 const MANY: usize = 1 << 15;
-/// Fingerprints that are searched among the queries at a time.
+/// Fingerprints searched among the queries at a time.
 const SCANNED: u32 = 1 << 14;
-/// Memory that tables of the queries may take.
+/// The most memory of the tables.
 const SCAN_BYTES: usize = 1 << 30;
 
 impl<F: Value> Tables<F> {
-    /// Whether scanning is the cheaper way for so many queries.
+    /// Whether a scan is cheaper than look-ups for this number of queries.
     pub fn should_scan(&self, queries: usize) -> bool {
         queries >= MANY && queries as u64 / QUERIES_EACH >= self.distinct
     }
 
-    /// Calls `visit` with every group that is near a query, each once, many at a time: every
-    /// fingerprint of the segment is searched among the queries.
+    /// Calls `visit` with every group near a query, each once, many at a time: every fingerprint of
+    /// the segment is searched among the queries.
     pub fn scan(
         &self,
         file: &BlockFile,
         queries: &[F],
-        mut visit: impl FnMut(&[Near]) -> Result<()>,
+        mut visit: impl FnMut(&[NearGroup]) -> Result<()>,
     ) -> Result<()> {
         let queries: Vec<F> = queries
             .iter()
@@ -48,7 +48,7 @@ impl<F: Value> Tables<F> {
         let mut visited = Ok(());
         self.for_each_piece(file, SCANNED, |first, groups| {
             index.search_batch(groups, &mut scratch, |group, hits| {
-                found.extend(hits.iter().map(|hit| Near {
+                found.extend(hits.iter().map(|hit| NearGroup {
                     query: hit.position,
                     distance: hit.distance,
                     group: first + group as u32,

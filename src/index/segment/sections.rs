@@ -1,15 +1,15 @@
-//! Which section of a segment holds what?
+//! The sections of a segment.
 
 /// Records, end to end, in the order of their documents.
 pub const RECORDS: usize = 0;
-/// Where each record ends, `u64`.
+/// The end of each record, `u64`.
 pub const ENDS: usize = 1;
 /// Hashes of ids, ascending, `u64`; the next section holds their documents.
 pub const IDS: usize = 2;
 /// Hashes of keys, ascending, `u64`; the next section holds their documents.
 pub const KEYS: usize = 4;
-/// For each distinct fingerprint, in the order of the first table, where its documents begin in
-/// the next section, and the end of the last, `u32`; nothing if each has one.
+/// For each distinct fingerprint, in the order of the first table, the begin of its documents in
+/// the next section, then the end of the last, `u32`; empty if each has one document.
 pub const GROUPS: usize = 5;
 /// Documents of each distinct fingerprint, ascending, `u32`.
 pub const MEMBERS: usize = 6;
@@ -19,7 +19,7 @@ pub fn values(table: usize) -> usize {
     if table == 0 { 4 } else { 6 + 2 * table }
 }
 
-/// Where each bucket of a table begins, and the end of the last, `u32`.
+/// The begin of each bucket of a table, then the end of the last, `u32`.
 pub fn directory(table: usize) -> usize {
     7 + 2 * table
 }

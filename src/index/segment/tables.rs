@@ -1,11 +1,11 @@
-//! Permuted tables in a file: see [`plan`](crate::index::plan) for why nothing is missed.
+//! Permuted tables in a file. [`plan`](crate::index::plan) shows why they find every match.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Attributes;
+use super::attributes::Attributes;
 use super::sections::{directory, values};
 use crate::Result;
 use crate::index::permutation::{Permutation, Value};
@@ -14,7 +14,7 @@ use crate::io::{BlockFile, Source};
 use crate::kernel::Level;
 use crate::kernel::hamming::{Kernels, Threshold};
 
-/// A list of neighbouring buckets longer than this is refused in a header.
+/// Headers with more neighbouring buckets than this are refused.
 const MOST_PATTERNS: usize = 1 << 16;
 
 /// The tables of a segment.
@@ -26,28 +26,29 @@ pub struct Tables<F: Value> {
     pub(super) tables: Vec<Table<F>>,
 }
 
-/// Fingerprints in an order of their own, by the bucket that their leading bits name.
+/// Fingerprints in one order of their bits, sorted, with a directory of buckets.
 pub struct Table<F: Value> {
     number: usize,
     width: u32,
     pub(super) directory_bits: u32,
     /// Bytes of a stored fingerprint.
     each: u64,
-    /// Whether the bits that name the bucket are stored, too, as in files of the first form.
+    /// Whether the bits that select the bucket are stored, too, as in files of the first form.
     whole: bool,
     radius: u32,
     kernels: &'static Kernels<F>,
     pub(super) permutation: Permutation<F>,
-    /// From this table's order to that of the first.
+    /// From the order of this table to that of the first.
     pub(super) to_first: Permutation<F>,
-    /// Of each table before: the bits that name its buckets, in this table's order, and its radius.
+    /// For each earlier table: the bits that select its buckets, in the order of this table, and
+    /// its radius.
     earlier: Vec<(F, u32)>,
-    /// What is to be changed in a query's bucket to get those to look into.
+    /// The differences between the bucket of a query and the buckets to visit.
     pub(super) patterns: Vec<u32>,
 }
 
 impl<F: Value> Tables<F> {
-    /// The tables that the attributes describe; `None` if that makes no sense.
+    /// The tables that the attributes describe; `None` if these are invalid.
     pub fn new(attributes: &Attributes) -> Option<Tables<F>> {
         let width = u32::from(attributes.width);
         let kernels = F::kernels(Level::best());
@@ -102,8 +103,7 @@ impl<F: Value> Tables<F> {
         self.tables[0].permutation.apply(fingerprint)
     }
 
-    /// The group of a fingerprint that is in other tables: its place in the first one, which is
-    /// `within` its bucket.
+    /// The group of a fingerprint: its place in the first table, where its bucket is `within`.
     pub(super) fn group(&self, file: &BlockFile, value: F, within: (u32, u32)) -> Result<u32> {
         let first = &self.tables[0];
         let bucket = first.bucket(value);
@@ -121,8 +121,8 @@ impl<F: Value> Tables<F> {
         Err(file.damaged("its tables hold different fingerprints"))
     }
 
-    /// Calls `visit` with the fingerprints of the first table, in its order, some at a time, and
-    /// the group of the first of them.
+    /// Calls `visit` with the fingerprints of the first table, in order, at most `most` at a time,
+    /// and the group of the first of them.
     pub(super) fn for_each_piece(
         &self,
         file: &BlockFile,
@@ -149,7 +149,7 @@ impl<F: Value> Tables<F> {
         visit(at, &piece)
     }
 
-    /// Checks that every table is sorted and agrees with its directory, and that all tables hold
+    /// Checks that every table is sorted and agrees with its directory, and that all tables have
     /// the same fingerprints.
     pub fn verify(&self, file: &BlockFile) -> Result<()> {
         let mut sums = Vec::new();
@@ -164,7 +164,7 @@ impl<F: Value> Tables<F> {
 }
 
 impl<F: Value> Table<F> {
-    /// The bucket of a fingerprint in this table's order.
+    /// The bucket of a fingerprint in the order of this table.
     #[inline]
     pub(super) fn bucket(&self, value: F) -> u32 {
         value.prefix(self.width, self.directory_bits)
@@ -179,7 +179,7 @@ impl<F: Value> Table<F> {
         1 << self.directory_bits
     }
 
-    /// Where a bucket begins and ends.
+    /// Begin and end of a bucket.
     #[inline]
     pub(super) fn range(&self, file: &BlockFile, bucket: u32) -> Result<(u32, u32)> {
         let bucket = u64::from(bucket);
@@ -207,20 +207,20 @@ impl<F: Value> Table<F> {
         Ok(())
     }
 
-    /// Asks for fingerprints to be brought here.
+    /// Prefetches fingerprints.
     #[inline]
     pub(super) fn prefetch(&self, file: &BlockFile, places: Range<u32>, source: Source) {
         file.prefetch::<u8>(values(self.number), self.bytes(places), source);
     }
 
-    /// Asks for the ends of a bucket to be brought here.
+    /// Prefetches begin and end of a bucket.
     #[inline]
     pub(super) fn prefetch_range(&self, file: &BlockFile, bucket: u32, source: Source) {
         let bucket = u64::from(bucket);
         file.prefetch::<u32>(directory(self.number), bucket..bucket + 1, source);
     }
 
-    /// Where the table is.
+    /// Whether the table is in memory or on disk.
     pub(super) fn source(&self, file: &BlockFile) -> Source {
         match self.sections().map(|section| file.source(section)) {
             [Source::Memory, Source::Memory] => Source::Memory,
@@ -237,14 +237,16 @@ impl<F: Value> Table<F> {
         u64::from(places.start) * self.each..u64::from(places.end) * self.each
     }
 
-    /// Whether an earlier table finds fingerprints that differ so, in this table's order.
+    /// Whether an earlier table finds fingerprints with this difference, in the order of this
+    /// table.
     #[inline]
     pub(super) fn is_in_an_earlier(&self, difference: F) -> bool {
         let finds = |(named, radius): &(F, u32)| (difference & *named).count_ones() <= *radius;
         self.earlier.iter().any(finds)
     }
 
-    /// Checks the table; the sum of hashes of its fingerprints, in the order of the first.
+    /// Checks the table. Returns the sum of the hashes of its fingerprints, in the order of the
+    /// first table.
     fn verify(&self, file: &BlockFile, distinct: u64) -> Result<u64> {
         let size = file.len::<u8>(values(self.number));
         let (begin, last) = (
@@ -274,14 +276,14 @@ impl<F: Value> Table<F> {
     }
 }
 
-/// Every number that differs from zero in at most `radius` of the directory's bits.
-fn patterns(table: &plan::Table) -> Option<Vec<u32>> {
+/// All numbers with at most `radius` of the bits of the directory set.
+fn patterns(table: &plan::TablePlan) -> Option<Vec<u32>> {
     let mut patterns = vec![0u32];
     let mut last = 0;
     for _ in 0..table.radius.min(table.directory_bits) {
         let end = patterns.len();
         for known in last..end {
-            // Bits below the lowest one that is set already, so that each set comes once.
+            // Only bits below the lowest set bit, so that each set comes once.
             let below = match patterns[known] {
                 0 => table.directory_bits,
                 pattern => pattern.trailing_zeros(),
@@ -304,7 +306,7 @@ mod tests {
     #[test]
     fn patterns_are_all_of_at_most_the_radius() {
         for (radius, bits) in [(0, 5), (1, 7), (2, 9), (3, 4), (5, 3), (2, 0)] {
-            let table = plan::Table {
+            let table = plan::TablePlan {
                 order: Vec::new(),
                 radius,
                 directory_bits: bits,
@@ -314,7 +316,7 @@ mod tests {
             let all = (0..1u32 << bits).filter(|pattern| pattern.count_ones() <= radius);
             assert!(found.iter().copied().eq(all));
         }
-        let table = plan::Table {
+        let table = plan::TablePlan {
             order: Vec::new(),
             radius: 12,
             directory_bits: 24,

@@ -1,53 +1,56 @@
-//! How a segment comes into being: documents are pushed, tables are sorted.
+//! Writing a segment: documents are pushed, tables are sorted.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytemuck::Pod;
 
+use super::attributes::Attributes;
 use super::lists;
+use super::reader::Segment;
 use super::sections::{directory, values};
-use super::{Attributes, Segment};
+use crate::index::answer::Entry;
 use crate::index::form::Form;
+use crate::index::options::Layout;
 use crate::index::permutation::{Permutation, Value};
-use crate::index::plan::{Table, plan};
-use crate::index::{Entry, Layout, record};
+use crate::index::plan::{TablePlan, plan};
+use crate::index::record;
 use crate::io::{BlockWriter, Faults, Sorted, Sorter, Spool, Spooled};
 use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 
-/// Tables are planned by so many fingerprints at least, spread evenly, if there are as many.
+/// Tables are planned from a sample of at least this size (or of all fingerprints), spread evenly.
 const SAMPLE: usize = 4096;
 /// The most documents of a segment.
 pub const MOST_DOCUMENTS: u32 = u32::MAX - 1;
 /// Bytes that are copied at a time.
 const STEP_BYTES: usize = 1 << 20;
 
-/// What a segment is made with.
+/// The settings of a segment.
 #[derive(Clone)]
-pub struct Making {
-    /// Whose sketches they are.
+pub struct SegmentSettings {
+    /// The method of the sketches.
     pub method: Arc<dyn Compare>,
     /// The form of the sketches.
     pub form: Form,
-    /// Which tables fingerprints get.
+    /// The tables of fingerprints.
     pub layout: Layout,
     /// The seed of the hashes.
     pub seed: u64,
-    /// Bytes that sorting may hold.
+    /// The memory of sorting.
     pub memory_bytes: usize,
-    /// Failures on demand.
+    /// Injected failures, for tests.
     pub faults: Faults,
 }
 
-/// Where what does not fit in memory is put meanwhile.
+/// Temporary files for data that does not fit in memory.
 #[derive(Clone)]
-struct Aside {
+struct TemporaryStorage {
     directory: PathBuf,
     faults: Faults,
 }
 
-impl Aside {
+impl TemporaryStorage {
     fn spool(&self) -> Result<Spool> {
         Ok(Spool::create(&self.directory)?.with_faults(&self.faults))
     }
@@ -57,11 +60,11 @@ impl Aside {
     }
 }
 
-/// A segment that is being written. Memory: what sorting was given, and at most 80 MiB.
+/// A segment that is being written. Memory: that of sorting, and at most 80 MiB.
 pub struct SegmentWriter {
     path: PathBuf,
-    aside: Aside,
-    making: Making,
+    storage: TemporaryStorage,
+    settings: SegmentSettings,
     file: BlockWriter,
     ends: Spool,
     ids: Sorter<[u64; 2]>,
@@ -77,45 +80,39 @@ enum Contents {
 }
 
 impl SegmentWriter {
-    /// Starts the segment `path`; what does not fit in memory is sorted beside it.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Write`] if it cannot be created.
-    pub fn create(path: &Path, making: Making) -> Result<SegmentWriter> {
-        let aside = Aside {
+    /// Starts the segment `path`; temporary files of sorting are in the same directory.
+    pub fn create(path: &Path, settings: SegmentSettings) -> Result<SegmentWriter> {
+        let storage = TemporaryStorage {
             directory: path.parent().unwrap_or(Path::new(".")).to_owned(),
-            faults: making.faults.clone(),
+            faults: settings.faults.clone(),
         };
-        // Ids; fingerprints, or one table at a time; what the tables after it are made of.
-        let share = making.memory_bytes / 4;
-        let contents = match making.form {
-            Form::Narrow { .. } => Contents::Narrow(FingerprintWriter::create(&aside, share)?),
-            Form::Wide { .. } => Contents::Wide(FingerprintWriter::create(&aside, share)?),
-            Form::Keys => Contents::Keys(aside.sorter(2 * share)),
+        // A quarter for ids, a quarter for fingerprints or one table at a time, half for later
+        // tables.
+        let share = settings.memory_bytes / 4;
+        let contents = match settings.form {
+            Form::Narrow { .. } => Contents::Narrow(FingerprintWriter::create(&storage, share)?),
+            Form::Wide { .. } => Contents::Wide(FingerprintWriter::create(&storage, share)?),
+            Form::Keys => Contents::Keys(storage.sorter(2 * share)),
         };
         Ok(SegmentWriter {
             path: path.to_owned(),
-            file: BlockWriter::create(path, making.form.kind(), &making.faults)?,
-            ends: aside.spool()?,
-            ids: aside.sorter(share),
+            file: BlockWriter::create(path, settings.form.kind(), &settings.faults)?,
+            ends: storage.spool()?,
+            ids: storage.sorter(share),
             documents: 0,
             contents,
             record: Vec::new(),
-            aside,
-            making,
+            storage,
+            settings,
         })
     }
 
-    /// Adds a document, whose number is that of those before it.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Write`] if the disk is full, [`ErrorKind::Memory`] if there is none for
-    /// sorting, [`ErrorKind::Parameter`] beyond 2³² - 2 documents.
+    /// Adds a document. Its number is the count of earlier documents.
     pub fn push(&mut self, entry: &Entry<'_>) -> Result<u32> {
         let number = self.documents;
         if number >= MOST_DOCUMENTS {
             let message = format!(
-                "more than {MOST_DOCUMENTS} documents: expected at most that many a segment"
+                "a segment of more than {MOST_DOCUMENTS} documents: expected at most that number"
             );
             return Err(Error::new(ErrorKind::Parameter, message));
         }
@@ -123,7 +120,7 @@ impl SegmentWriter {
         record::encode(entry, &mut self.record);
         self.file.append(&self.record)?;
         self.ends.append(&self.file.section_bytes().to_le_bytes())?;
-        let seed = self.making.seed;
+        let seed = self.settings.seed;
         self.ids
             .push([lists::hash(entry.id, seed), number.into()])?;
         if !entry.sketch.is_empty() {
@@ -132,7 +129,7 @@ impl SegmentWriter {
                 Contents::Wide(of) => of.push(u128::of_bytes(entry.sketch), number)?,
                 Contents::Keys(keys) => {
                     let mut pushed = Ok(());
-                    self.making.method.keys(entry.sketch, &mut |key| {
+                    self.settings.method.keys(entry.sketch, &mut |key| {
                         if pushed.is_ok() {
                             let key = lists::hash(&key.to_le_bytes(), seed);
                             pushed = keys.push([key, number.into()]);
@@ -146,50 +143,47 @@ impl SegmentWriter {
         Ok(number)
     }
 
-    /// Sorts, writes and publishes the segment. `twice` hears of every id hash that more than
-    /// one document has, with their numbers, ascending.
-    ///
-    /// # Errors
-    /// Those of [`push`](Self::push).
+    /// Sorts, writes and publishes the segment. Calls `twice` for every id hash that several
+    /// documents share, with their numbers, ascending.
     pub fn finish(mut self, mut twice: impl FnMut(&[u32]) -> Result<()>) -> Result<Segment> {
         self.file.end_section()?;
         copy(self.ends.finish()?, &mut self.file)?;
         self.file.end_section()?;
-        let mut same = Same::default();
+        let mut same = EqualHashes::default();
         let ids = self.ids.finish()?;
-        write_lists(ids, &mut self.file, &self.aside, |hash, number| {
+        write_lists(ids, &mut self.file, &self.storage, |hash, number| {
             same.show(hash, number, &mut twice)
         })?;
         same.end(&mut twice)?;
         let mut attributes = Attributes {
             documents: self.documents,
-            seed: self.making.seed,
+            seed: self.settings.seed,
             distinct: 0,
-            distance: self.making.form.bits().1 as u8,
-            width: self.making.form.bits().0 as u8,
+            distance: self.settings.form.bits().1 as u8,
+            width: self.settings.form.bits().0 as u8,
             whole: false,
             tables: Vec::new(),
         };
         match self.contents {
-            Contents::Narrow(of) => of.finish(&mut self.file, &self.making, &mut attributes)?,
-            Contents::Wide(of) => of.finish(&mut self.file, &self.making, &mut attributes)?,
+            Contents::Narrow(of) => of.finish(&mut self.file, &self.settings, &mut attributes)?,
+            Contents::Wide(of) => of.finish(&mut self.file, &self.settings, &mut attributes)?,
             Contents::Keys(keys) => {
-                write_lists(keys.finish()?, &mut self.file, &self.aside, |_, _| Ok(()))?;
+                write_lists(keys.finish()?, &mut self.file, &self.storage, |_, _| Ok(()))?;
             }
         }
         self.file.finish(&attributes.encode())?;
-        Segment::open(&self.path, self.making.form, &self.making.method)
+        Segment::open(&self.path, self.settings.form, &self.settings.method)
     }
 }
 
 /// Numbers of documents whose ids have the same hash.
 #[derive(Default)]
-struct Same {
+struct EqualHashes {
     hash: u64,
     numbers: Vec<u32>,
 }
 
-impl Same {
+impl EqualHashes {
     fn show(
         &mut self,
         hash: u64,
@@ -217,10 +211,10 @@ impl Same {
 fn write_lists(
     sorted: Sorted<[u64; 2]>,
     file: &mut BlockWriter,
-    aside: &Aside,
+    storage: &TemporaryStorage,
     mut visit: impl FnMut(u64, u32) -> Result<()>,
 ) -> Result<()> {
-    let mut numbers = aside.spool()?;
+    let mut numbers = storage.spool()?;
     let mut last = None;
     for entry in sorted {
         let [hash, number] = entry?;
@@ -241,7 +235,7 @@ fn copy(from: Spooled, to: &mut BlockWriter) -> Result<()> {
     for_each_step(&from, STEP_BYTES, |step| to.append(step))
 }
 
-/// Calls `visit` with so many bytes at a time.
+/// Calls `visit` with at most `bytes` bytes at a time.
 fn for_each_step(
     of: &Spooled,
     bytes: usize,
@@ -258,9 +252,9 @@ fn for_each_step(
     Ok(())
 }
 
-/// Fingerprints that are waiting: how the tables are planned depends on all of them.
+/// Collected fingerprints: the plan of the tables depends on all of them.
 struct FingerprintWriter<F: Value> {
-    aside: Aside,
+    storage: TemporaryStorage,
     share: usize,
     /// Fingerprint and number of each document.
     waiting: Spool,
@@ -271,11 +265,11 @@ struct FingerprintWriter<F: Value> {
 }
 
 impl<F: Value> FingerprintWriter<F> {
-    fn create(aside: &Aside, share: usize) -> Result<Self> {
+    fn create(storage: &TemporaryStorage, share: usize) -> Result<Self> {
         Ok(FingerprintWriter {
-            aside: aside.clone(),
+            storage: storage.clone(),
             share,
-            waiting: aside.spool()?,
+            waiting: storage.spool()?,
             count: 0,
             sample: Vec::new(),
             step: 1,
@@ -300,11 +294,11 @@ impl<F: Value> FingerprintWriter<F> {
     fn finish(
         self,
         file: &mut BlockWriter,
-        making: &Making,
+        settings: &SegmentSettings,
         attributes: &mut Attributes,
     ) -> Result<()> {
-        let (width, distance) = making.form.bits();
-        let tables = plan(&self.sample, self.count, width, distance, making.layout);
+        let (width, distance) = settings.form.bits();
+        let tables = plan(&self.sample, self.count, width, distance, settings.layout);
         let orders = tables
             .iter()
             .filter_map(|table| Permutation::new(&table.order));
@@ -313,13 +307,13 @@ impl<F: Value> FingerprintWriter<F> {
         let rest = orders[1..].iter().filter_map(|order| first.onto(order));
         let rest: Vec<Permutation<F>> = rest.collect();
         let share = 2 * self.share / rest.len().max(1);
-        let mut others: Vec<Sorter<F>> = rest.iter().map(|_| self.aside.sorter(share)).collect();
-        let mut groups = self.aside.spool()?;
-        let mut members = self.aside.spool()?;
+        let mut others: Vec<Sorter<F>> = rest.iter().map(|_| self.storage.sorter(share)).collect();
+        let mut groups = self.storage.spool()?;
+        let mut members = self.storage.spool()?;
         let mut table = TableWriter::new(&tables[0]);
         let mut last = None;
         let mut listed = 0u32;
-        for placed in sort_first(self.waiting, &self.aside, self.share, first)?.finish()? {
+        for placed in sort_first(self.waiting, &self.storage, self.share, first)?.finish()? {
             let (value, number) = F::take(placed?);
             if last != Some(value) {
                 last = Some(value);
@@ -336,7 +330,7 @@ impl<F: Value> FingerprintWriter<F> {
         groups.append(&listed.to_le_bytes())?;
         file.end_section()?;
         debug_assert_eq!((values(0), directory(0)), (4, 7));
-        // One document each: nothing to say.
+        // The section is empty if each fingerprint has one document.
         if listed > table.count {
             copy(groups.finish()?, file)?;
         }
@@ -357,14 +351,14 @@ impl<F: Value> FingerprintWriter<F> {
     }
 }
 
-/// What was waiting, in the order of the first table.
+/// The collected fingerprints, in the order of the first table.
 fn sort_first<F: Value>(
     waiting: Spool,
-    aside: &Aside,
+    storage: &TemporaryStorage,
     memory_bytes: usize,
     order: &Permutation<F>,
 ) -> Result<Sorter<F::Placed>> {
-    let mut sorter = aside.sorter(memory_bytes);
+    let mut sorter = storage.sorter(memory_bytes);
     let size = size_of::<F::Placed>();
     for_each_step(&waiting.finish()?, STEP_BYTES / size * size, |step| {
         for placed in step.chunks_exact(size) {
@@ -387,7 +381,7 @@ struct TableWriter {
 }
 
 impl TableWriter {
-    fn new(of: &Table) -> TableWriter {
+    fn new(of: &TablePlan) -> TableWriter {
         TableWriter {
             width: of.order.len() as u32,
             bits: of.directory_bits,

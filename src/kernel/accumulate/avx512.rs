@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{BYTE_ADDITIONS, LANE, SignRows, Sums};
+use super::rows::{BYTE_ADDITIONS, LANE, SignRows, Sums};
 
 /// # Safety
 /// The processor must have [`Level::Avx512`](crate::kernel::Level::Avx512).

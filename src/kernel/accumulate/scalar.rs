@@ -1,6 +1,6 @@
 //! The scalar definition, row by row.
 
-use super::{LANE, SignRows, Sums};
+use super::rows::{LANE, SignRows, Sums};
 
 pub(super) fn accumulate(rows: &SignRows, slots: &[u16], sums: &mut Sums) {
     for &slot in slots {

@@ -10,6 +10,7 @@ mod avx512;
 mod scalar;
 
 use super::Level;
+use super::level::kernel_of;
 
 /// The maximum number of words of a bitmap; the number is a power of two.
 pub const MOST_WORDS: usize = 32;
@@ -24,23 +25,7 @@ pub type Distances = fn(bitmap: &[u64], bitmaps: &[u64], numbers: &[u64], distan
 
 /// The kernel of a level.
 pub fn distances(level: Level) -> Distances {
-    match level {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 if level.is_available() => {
-            // SAFETY: the guard checked that this processor has AVX2.
-            |bitmap, bitmaps, numbers, out| unsafe {
-                avx2::distances(bitmap, bitmaps, numbers, out)
-            }
-        }
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if level.is_available() => {
-            // SAFETY: the guard checked that this processor has AVX-512.
-            |bitmap, bitmaps, numbers, out| unsafe {
-                avx512::distances(bitmap, bitmaps, numbers, out)
-            }
-        }
-        _ => scalar::distances,
-    }
+    kernel_of!(level, distances(bitmap, bitmaps, numbers, out))
 }
 
 #[cfg(test)]

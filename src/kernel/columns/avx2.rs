@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{ColumnCounts, MAX_COLUMNS};
+use super::counts::{ColumnCounts, MAX_COLUMNS};
 use crate::kernel::hamming::Fingerprint;
 
 /// The number of lanes in a vector.

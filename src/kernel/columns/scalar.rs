@@ -1,6 +1,6 @@
 //! The scalar version: the oracle.
 
-use super::{ColumnCounts, MAX_COLUMNS};
+use super::counts::{ColumnCounts, MAX_COLUMNS};
 use crate::kernel::hamming::Fingerprint;
 
 /// The number of additions that a byte holds.

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{GROUP, Group};
+use super::group::{GROUP, Group};
 
 /// # Safety
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{GROUP, Group};
+use super::group::{GROUP, Group};
 
 /// The number of groups processed in one pass over the values, to hide the latency of a
 /// multiplication.

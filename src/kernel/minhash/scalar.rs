@@ -1,6 +1,6 @@
 //! The scalar version: the oracle.
 
-use super::{GROUP, Group};
+use super::group::{GROUP, Group};
 
 pub(super) fn minima(groups: &[Group], values: &[u32], minima: &mut [[u32; GROUP]]) {
     for (group, minima) in groups.iter().zip(minima) {

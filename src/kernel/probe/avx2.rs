@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Found, KeyTable, LINE_KEYS, Line, line_of};
+use super::table::{Found, KeyTable, LINE_KEYS, Line, line_of};
 
 /// # Safety
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).

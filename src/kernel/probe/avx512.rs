@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Found, KeyTable, LINE_KEYS, MULTIPLIER, SPARE};
+use super::table::{Found, KeyTable, LINE_KEYS, MULTIPLIER, SPARE};
 
 /// The number of keys in a block.
 const BLOCK: usize = SPARE;

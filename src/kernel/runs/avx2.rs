@@ -2,7 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::{Class, HEAD, Runs, WINDOW_BYTES, joined, scalar};
+use super::scalar;
+use super::window::{Class, HEAD, Runs, WINDOW_BYTES, joined};
 
 /// # Safety
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Class, HASHED_BYTES, HEAD, Runs, joined};
+use super::window::{Class, HASHED_BYTES, HEAD, Runs, joined};
 
 /// # Safety
 /// The processor must have [`Level::Avx512`](crate::kernel::Level::Avx512).

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{HASHED_BYTES, HEAD, Runs};
+use super::window::{HASHED_BYTES, HEAD, Runs};
 
 pub(super) fn find(runs: &mut Runs) {
     runs.padded[HEAD..HEAD + runs.text_len].make_ascii_lowercase();

@@ -18,7 +18,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::Component;
+use super::component::Component;
 
 /// Fractional bits of ratios.
 const BITS: u32 = 32;

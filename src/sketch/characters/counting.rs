@@ -3,7 +3,7 @@
 use encoding_rs::mem::convert_utf8_to_utf16;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Component;
+use super::component::Component;
 use super::positions::{IGNORED, Positions, feature};
 use crate::sketch::weights::Idf;
 

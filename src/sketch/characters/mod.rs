@@ -5,10 +5,9 @@
 //! the lower 48.
 
 mod bounds;
+mod component;
 mod counting;
 mod positions;
-
-use std::cmp::Ordering;
 
 use super::entry::{CountRequest, Entry, MethodContext, Statistics, Unit};
 use super::method::{Compare, Method, Needs, Score, Scorer, Scratch, Shape, TokenizedDocument};
@@ -17,6 +16,7 @@ use super::vectors::{Feature, Measure, SimilarityRule, Vectors};
 use super::weights::Idf;
 use crate::Result;
 use bounds::Bounds;
+use component::{Component, components, product, square};
 use counting::Counting;
 use positions::Positions;
 
@@ -164,72 +164,11 @@ struct Characters {
     counting: Counting,
 }
 
-/// The component of a vector at a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Component {
-    rank: u16,
-    weight: u64,
-}
-
-/// Bits of a weight in a sketch.
-const WEIGHT_BITS: u32 = 48;
-/// The maximum weight, so that products of sums of squares fit into 128 bits.
-const MOST_WEIGHT: u64 = 1 << 40;
-
 /// Sums of products of weights below this fit into 64 bits, for up to [`MOST_LIGHT`] bytes of
 /// components.
 const LIGHT: u64 = 1 << 26;
 /// The maximum number of bytes of components for 64-bit sums.
 const MOST_LIGHT: usize = 8 << 12;
-
-impl Component {
-    fn to_bytes(self) -> [u8; 8] {
-        let packed = u64::from(self.rank) << WEIGHT_BITS | self.weight.min(MOST_WEIGHT);
-        packed.to_le_bytes()
-    }
-
-    fn from_bytes(bytes: [u8; 8]) -> Component {
-        let packed = u64::from_le_bytes(bytes);
-        Component {
-            rank: (packed >> WEIGHT_BITS) as u16,
-            weight: (packed & ((1 << WEIGHT_BITS) - 1)).min(MOST_WEIGHT),
-        }
-    }
-
-    fn square(self) -> u128 {
-        u128::from(self.weight) * u128::from(self.weight)
-    }
-}
-
-fn components(sketch: &[u8]) -> impl Iterator<Item = Component> + Clone {
-    let (components, rest) = sketch.as_chunks();
-    assert!(rest.is_empty(), "whole components");
-    components.iter().copied().map(Component::from_bytes)
-}
-
-/// The sum of the products of components at the same rank.
-fn product(a: &[u8], b: &[u8]) -> u128 {
-    let (mut a, mut b) = (components(a), components(b));
-    let (mut x, mut y) = (a.next(), b.next());
-    let mut sum = 0;
-    while let (Some(of_a), Some(of_b)) = (x, y) {
-        let order = of_a.rank.cmp(&of_b.rank);
-        if order == Ordering::Equal {
-            sum += u128::from(of_a.weight) * u128::from(of_b.weight);
-        }
-        if order != Ordering::Greater {
-            x = a.next();
-        }
-        if order != Ordering::Less {
-            y = b.next();
-        }
-    }
-    sum
-}
-
-fn square(sketch: &[u8]) -> u128 {
-    components(sketch).map(Component::square).sum()
-}
 
 impl Compare for Characters {
     fn name(&self) -> &'static str {

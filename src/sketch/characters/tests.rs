@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use proptest::prelude::*;
 
+use super::component::MOST_WEIGHT;
 use super::positions::{IGNORED, MAPPED, common, feature, gbk, mapped};
 use super::*;
 use crate::kernel::Level;

@@ -1,4 +1,4 @@
-//! The article of a page, by dom_smoothie.
+//! Extraction of the article of a page by dom_smoothie.
 
 use dom_query::Document;
 use dom_smoothie::{Config, Readability};
@@ -7,15 +7,14 @@ use super::super::cost::Cost;
 use super::work::Work;
 use crate::corpus::contained::contained;
 
-/// An article shorter than this is none.
+/// The minimum length of an article; a shorter one is ignored.
 pub(super) const LEAST_BYTES: usize = 100;
 
-/// The largest page that is searched for an article.
+/// The maximum length of a page that is searched for an article.
 const MOST_BYTES: usize = 8 << 20;
 
-/// The HTML of the article in `html`; `None` if there is none or looking for it would take too
-/// long: more than a bounded number of steps, counted before the page is parsed and again on its
-/// tree.
+/// The HTML of the article in `html`; `None` if there is none or the search would take too many
+/// steps. The steps are estimated before the page is parsed, and again on its tree.
 ///
 /// A panic of the libraries is contained and counts as "no article".
 pub(super) fn article(html: &str) -> Option<String> {

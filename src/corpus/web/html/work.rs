@@ -1,51 +1,50 @@
-//! The work that a page would take the library that finds its article.
+//! The estimated work of the article extractor for a page.
 //!
-//! Counted on the tree of the page before the library begins, so that the decision to take the
-//! visible text instead depends on the page alone, never on time.
+//! It is counted on the tree of the page before the extractor starts. So the decision to use the
+//! visible text instead depends only on the page, never on time.
 
 use dom_query::{Document, NodeData, NodeRef};
 use memchr::memchr2_iter;
 
-/// Counts of what the library does more than once for each byte or element.
+/// Counts of operations that the extractor repeats for a byte or element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Work {
-    /// Elements, each times its depth: every ancestor asks for its descendants.
+    /// The sum of the depths of all elements: every ancestor visits its descendants.
     nested_elements: u64,
-    /// Bytes of text, each times its depth: every ancestor asks for its text.
+    /// The sum of the depths of all bytes of text: every ancestor reads its text.
     nested_text: u64,
-    /// Bytes that the serializer of html5ever looks at: behind each character that may have to be
-    /// escaped it searches up to the next angle bracket.
+    /// The number of bytes that the serializer of html5ever examines. After each character that may
+    /// need escaping, it searches for the next angle bracket.
     searched: u64,
-    /// Elements that are compared with the title.
+    /// The number of elements that are compared with the title.
     headings: u64,
-    /// Bytes that the title has at most.
+    /// The maximum number of bytes of the title.
     title: u64,
 }
 
-/// A page of 8 MiB with 200 000 elements has less if it is not deeper than usual.
+/// Exceeds that of a page of 8 MiB with 200 000 elements at usual depths.
 const MOST_NESTED_ELEMENTS: u64 = 3_000_000;
 
-/// 8 MiB of text at a depth of 17.
+/// That of 8 MiB of text at a depth of 17.
 const MOST_NESTED_TEXT: u64 = 150_000_000;
 
-/// A quarter of a second of searching at most; a text of 1 MiB in one element may have 5000
-/// ampersands.
+/// At most a quarter of a second; allows 5000 ampersands in a text of 1 MiB in one element.
 const MOST_SEARCHED: u64 = 5_000_000_000;
 
-/// Bytes of the title that are compared with headings.
+/// The maximum number of bytes of titles compared with headings.
 const MOST_COMPARED: u64 = 10_000_000;
 
-/// A node to count, and what is known from its ancestors.
+/// A node to count, with the state of its ancestors.
 struct Pending<'a> {
     node: NodeRef<'a>,
     depth: u64,
-    /// Elements around it that are serialized by themselves.
+    /// The number of ancestors that are serialized separately.
     objects: u64,
     is_title: bool,
 }
 
 impl Work {
-    /// O(size of the tree) time and memory.
+    /// Counts the work for a document. O(size of the tree) time and memory.
     pub(super) fn of(document: &Document) -> Work {
         let mut work = Work::default();
         let mut longest_label = 0;
@@ -55,23 +54,23 @@ impl Work {
             objects: 0,
             is_title: false,
         }];
-        while let Some(place) = pending.pop() {
+        while let Some(parent) = pending.pop() {
             let mut inner = Pending {
-                depth: place.depth + 1,
-                ..place
+                depth: parent.depth + 1,
+                ..parent
             };
             let mut contents = None;
-            let is_read = place.node.query_or(false, |node| match &node.data {
+            let is_read = parent.node.query_or(false, |node| match &node.data {
                 NodeData::Text { contents } => {
-                    work.text(contents.as_ref(), &place);
+                    work.text(contents.as_ref(), &parent);
                     false
                 }
                 NodeData::Element(element) => {
                     let name: &str = element.name.local.as_ref();
-                    work.nested_elements += place.depth;
+                    work.nested_elements += parent.depth;
                     for attribute in &element.attrs {
                         let value: &str = attribute.value.as_ref();
-                        work.searched += searched(value) * (place.objects + 1);
+                        work.searched += searched(value) * (parent.objects + 1);
                         if name == "meta" && &*attribute.name.local == "content" {
                             longest_label = longest_label.max(value.len() as u64);
                         }
@@ -81,7 +80,7 @@ impl Work {
                     inner.is_title |= name == "title" || (is_heading && work.headings == 1);
                     inner.objects += u64::from(name == "object");
                     contents = element.template_contents;
-                    // What is in these is removed first.
+                    // The extractor removes the contents of these first.
                     !matches!(name, "script" | "style")
                 }
                 _ => true,
@@ -90,11 +89,11 @@ impl Work {
                 continue;
             }
             if let Some(contents) = contents {
-                let node = NodeRef::new(contents, place.node.tree);
+                let node = NodeRef::new(contents, parent.node.tree);
                 pending.push(Pending { node, ..inner });
             }
-            // In the order of the document, for the first heading.
-            let mut child = place.node.last_child();
+            // In document order, to find the first heading.
+            let mut child = parent.node.last_child();
             while let Some(node) = child {
                 pending.push(Pending { node, ..inner });
                 child = node.prev_sibling();
@@ -104,14 +103,14 @@ impl Work {
         work
     }
 
-    fn text(&mut self, text: &str, place: &Pending<'_>) {
+    fn text(&mut self, text: &str, parent: &Pending<'_>) {
         let length = text.len() as u64;
-        self.nested_text += length * place.depth;
-        self.searched += searched(text) * (place.objects + 1);
-        self.title += if place.is_title { length } else { 0 };
+        self.nested_text += length * parent.depth;
+        self.searched += searched(text) * (parent.objects + 1);
+        self.title += if parent.is_title { length } else { 0 };
     }
 
-    /// Whether it is more than a page should take.
+    /// Whether it exceeds the limits.
     pub(super) fn is_too_much(&self) -> bool {
         self.nested_elements > MOST_NESTED_ELEMENTS
             || self.nested_text > MOST_NESTED_TEXT
@@ -120,8 +119,8 @@ impl Work {
     }
 }
 
-/// How many bytes of `text` the serializer looks at besides its own length, from above: for each
-/// ampersand and each first byte of U+0080 to U+00BF, the bytes between two angle brackets.
+/// An upper bound on the bytes of `text` that the serializer examines repeatedly: for each ampersand
+/// and each first byte of U+0080 to U+00BF, the bytes between the surrounding angle brackets.
 fn searched(text: &str) -> u64 {
     let runs = text
         .as_bytes()
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_serialized_again_counts_again() {
+    fn nested_objects_count_several_times() {
         let once = work("<p>&amp;&amp;").searched;
         assert_eq!(work("<object><object><p>&amp;&amp;").searched, 3 * once);
         assert!(work("<template><p>&amp;</template>").searched > 0);

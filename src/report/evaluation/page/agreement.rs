@@ -1,6 +1,6 @@
 //! Agreement of the methods, and which is right if they disagree.
 
-use super::Page;
+use super::contents::Page;
 use super::escape::escape;
 use super::table::{Cell, table};
 use crate::evaluate::{Comparison, Evaluation};

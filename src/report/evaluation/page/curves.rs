@@ -1,6 +1,6 @@
 //! Plots of precision-recall curves.
 
-use super::Page;
+use super::contents::Page;
 use super::escape::escape;
 use super::table::{Cell, table};
 use crate::evaluate::{ConfusionMatrix, MethodResult, Point, Proportion};

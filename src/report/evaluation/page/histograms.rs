@@ -1,6 +1,6 @@
 //! Plots of histograms of scores.
 
-use super::Page;
+use super::contents::Page;
 use super::escape::escape;
 use super::table::{Cell, table};
 use crate::evaluate::{Histogram, MethodResult, Scale};

@@ -1,6 +1,6 @@
 //! Tables of methods, and of the pairs found of each class.
 
-use super::Page;
+use super::contents::Page;
 use super::escape::escape;
 use super::table::{Cell, table};
 use crate::evaluate::{MethodResult, Point, Proportion};

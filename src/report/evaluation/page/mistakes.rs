@@ -1,6 +1,6 @@
 //! The worst mistakes of each method, with both texts side by side.
 
-use super::Page;
+use super::contents::Page;
 use super::difference::difference;
 use super::escape::{escape, escape_bytes};
 use crate::evaluate::{MethodResult, Mistake};

@@ -1,8 +1,10 @@
 //! Pages of evaluations: hostile text, content security policy, and empty cases.
 
-use super::*;
-use crate::evaluate::{EvaluationSettings, Ids, Outcome, Truth, evaluate};
+use super::html::{SCRIPT, SCRIPT_HASH, STYLE, STYLE_HASH};
+use super::{Page, ShownDocument};
+use crate::evaluate::{Evaluation, EvaluationSettings, Ids, Outcome, Truth, evaluate};
 use crate::sketch::Score;
+use std::collections::BTreeMap;
 
 /// SHA-256 by its definition, FIPS 180-4; its constants are computed from roots of primes.
 fn sha256(message: &[u8]) -> [u8; 32] {

@@ -1,0 +1,228 @@
+//! The flags of `simtool dedup`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use simtool::dedup::keep::Policy;
+
+use super::log::{LogArgs, SummaryForm};
+use super::max_skipped::MaxSkipped;
+use super::method_flags::MethodArgs;
+use super::reading_flags::ReadingArgs;
+use super::resource_flags::ResourceArgs;
+use super::values;
+
+/// The flags of `simtool dedup`.
+///
+/// Finds near-duplicate documents in dumps of any size, on one machine and within a memory bound.
+/// Every dropped document was compared, shingle by shingle, with the kept one. To resume an
+/// interrupted run, give the same command again.
+#[derive(Args, Clone, Debug)]
+#[command(
+    about = "Find and remove near-duplicate documents of a dump",
+    after_long_help = EXAMPLES
+)]
+pub struct DedupArgs {
+    /// Files, directories, patterns, or - for standard input: JSON Lines, WARC, WET, Parquet,
+    /// form-feed text or plain files, also compressed with gzip or zstd
+    #[arg(value_name = "INPUT", required_unless_present = "files_from")]
+    pub inputs: Vec<PathBuf>,
+
+    /// Directory of the output; an unfinished run there is resumed, a finished one is not repeated
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+
+    /// Files that list inputs, one a line
+    #[arg(long, value_name = "LIST", help_heading = "Input")]
+    pub files_from: Vec<PathBuf>,
+
+    /// Also remove documents that repeat one of these inputs, which do not change
+    #[cfg_attr(
+        feature = "index",
+        doc = "",
+        doc = "Or an index (simtool index): its method, tokenizer, stop words and part of a page \
+               apply then, and documents that are dropped for one of its documents are not \
+               verified, as it stores no texts"
+    )]
+    #[arg(long, value_name = "INPUT", num_args = 1.., help_heading = "Input")]
+    pub against: Vec<PathBuf>,
+
+    /// Remove only documents that repeat one of --against, no duplicates within the input
+    #[arg(long, requires = "against", help_heading = "Input")]
+    pub against_only: bool,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    #[command(flatten)]
+    pub method: MethodArgs,
+
+    /// Which copy is kept: first, longest, newest, shortest-url, field:NAME (the one with the
+    /// largest value of this field) or smallest:NAME
+    #[arg(
+        long, value_name = "POLICY", default_value = "first",
+        value_parser = values::policy(policy), hide_possible_values = true,
+        help_heading = "Decision"
+    )]
+    pub keep: Policy,
+
+    /// Keep a copy for every site
+    #[arg(long, value_name = "GROUP", help_heading = "Decision")]
+    pub keep_per: Option<Group>,
+
+    /// Keep no copy of documents that occur more than once
+    #[arg(long, conflicts_with = "against", help_heading = "Decision")]
+    pub drop_all: bool,
+
+    /// How duplicates of duplicates are treated: star compares every dropped document with the kept
+    /// one [default: star]
+    #[arg(long, value_name = "RULE", help_heading = "Decision")]
+    pub cluster: Option<Rule>,
+
+    /// What to write besides the reports
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "none",
+        help_heading = "Output"
+    )]
+    pub write: WriteName,
+
+    /// What kept and annotated do with records that could not be read [default: keep]
+    #[arg(long, value_name = "WHAT", help_heading = "Output")]
+    pub skipped: Option<SkippedName>,
+
+    /// Compress the files of kept and annotated again: gzip 0 to 9, zstd 1 to 19 [default: copy
+    /// unchanged members; gzip 6 and zstd 3 for others]
+    #[arg(long, value_name = "LEVEL", help_heading = "Output")]
+    pub compression_level: Option<u32>,
+
+    /// Further forms of the list of pairs
+    #[arg(
+        long,
+        value_name = "FORMS",
+        value_delimiter = ',',
+        help_heading = "Output"
+    )]
+    pub pairs: Vec<PairsName>,
+
+    /// List the pairs that the method proposed and verification refused (refused.jsonl, at most 20
+    /// pairs for a document)
+    #[arg(long, help_heading = "Output")]
+    pub refused: bool,
+
+    /// Replace the output of an earlier run in the output directory, finished or not
+    #[arg(long, help_heading = "Output")]
+    pub restart: bool,
+
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+
+    /// Print a summary on standard error: the usual line, or summary.json
+    #[arg(
+        long, value_name = "FORM", num_args = 0..=1, require_equals = true,
+        default_missing_value = "text", help_heading = "Reports"
+    )]
+    pub summary: Option<SummaryForm>,
+
+    /// Print time, bytes and rate of each stage on standard error
+    #[arg(long, help_heading = "Reports")]
+    pub timings: bool,
+
+    #[command(flatten)]
+    pub log: LogArgs,
+
+    /// Write nothing on standard error but errors: no plan, no progress, no result
+    #[arg(long, conflicts_with_all = ["summary", "timings"], help_heading = "Reports")]
+    pub quiet: bool,
+
+    /// Exit with code 3 only if more documents than this were skipped, of the input or of
+    /// --against: COUNT or PERCENT% [default: 0]
+    #[arg(
+        long,
+        value_name = "LIMIT",
+        default_value = "0",
+        hide_default_value = true,
+        help_heading = "Reports"
+    )]
+    pub max_skipped: MaxSkipped,
+
+    /// Print the plan with the expected duration, and stop
+    #[arg(long, help_heading = "Reports")]
+    pub dry_run: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  simtool dedup crawl/*.jsonl.gz -o out
+          The duplicates: out/duplicates.jsonl, out/clusters.jsonl, out/summary.json
+  simtool dedup CC-MAIN-*.warc.wet.gz -o out --write kept --memory 4G
+          The dump without duplicates, in out/kept
+  simtool dedup dump --method minhash --similarity 0.7 -o out
+          All files of a directory; pairs that share seven tenths of their shingles
+  simtool dedup new.jsonl --against old.jsonl -o out --write kept
+          The new documents, each once
+  simtool dedup new.jsonl --against seen -o out --write kept
+          The documents that an index does not have (simtool index), by its method, each once
+  simtool dedup dump.parquet --text-field body.text --id-field doc_id --keep newest -o out
+
+Exit codes:
+  0 complete, 2 an error and nothing published, 3 published but more input was skipped than
+  --max-skipped allows, 130 interrupted: the same command resumes.";
+
+macro_rules! names {
+    ($(#[$about:meta])* $name:ident: $($(#[$doc:meta])* $variant:ident),+) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+        pub enum $name { $($(#[$doc])* $variant),+ }
+    };
+}
+
+names!(
+    /// The values of --keep-per.
+    Group:
+    /// The host of the URL
+    Site
+);
+names!(
+    /// The values of --cluster.
+    Rule:
+    /// Each document is compared with the kept one
+    Star,
+    /// Documents that a chain of duplicates connects
+    Components
+);
+names!(
+    /// The values of --pairs.
+    PairsName:
+    /// duplicates.csv
+    Csv,
+    /// duplicates.parquet
+    Parquet
+);
+names!(
+    /// The values of --write.
+    WriteName:
+    /// Nothing
+    None,
+    /// The ids of the kept documents
+    Ids,
+    /// The input without duplicates, in its own format
+    Kept,
+    /// The input with a mark on each duplicate
+    Annotated
+);
+
+names!(
+    /// The values of --skipped.
+    SkippedName:
+    /// They are kept unchanged
+    Keep,
+    /// They are left out
+    Drop
+);
+
+/// Parses the value of --keep; the message is for clap.
+fn policy(text: &str) -> std::result::Result<Policy, String> {
+    Policy::parse(text).map_err(|error| error.to_string())
+}

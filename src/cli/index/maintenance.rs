@@ -1,0 +1,138 @@
+//! `simtool index check`, `compact`, `copy`, `rescue`: maintenance of an index.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use simtool::jobs::seen::{ExpectedSettings, Seen};
+use simtool::{Error, ErrorKind, Result};
+
+use super::session::{ReportArgs, read_only, report_result, writable};
+use crate::cli::{machine, message};
+
+/// Read every byte of an index and check it
+#[derive(Args, Clone, Debug)]
+pub struct CheckArgs {
+    /// The directory of the index
+    #[arg(value_name = "DIR")]
+    index: PathBuf,
+
+    #[command(flatten)]
+    reports: ReportArgs,
+}
+
+/// Merge an index into one segment, without removed documents
+#[derive(Args, Clone, Debug)]
+pub struct CompactArgs {
+    /// The directory of the index
+    #[arg(value_name = "DIR")]
+    index: PathBuf,
+
+    #[command(flatten)]
+    reports: ReportArgs,
+}
+
+/// Copy an index to another directory
+#[derive(Args, Clone, Debug)]
+pub struct CopyArgs {
+    /// The directory of the index
+    #[arg(value_name = "DIR")]
+    index: PathBuf,
+
+    /// The directory of the copy: new or empty
+    #[arg(value_name = "TO")]
+    to: PathBuf,
+
+    #[command(flatten)]
+    reports: ReportArgs,
+}
+
+/// Save the readable part of a damaged index to a new one
+#[derive(Args, Clone, Debug)]
+pub struct RescueArgs {
+    /// The directory of the index
+    #[arg(value_name = "DIR")]
+    index: PathBuf,
+
+    /// The directory of the new index: new or empty
+    #[arg(value_name = "TO")]
+    to: PathBuf,
+
+    #[command(flatten)]
+    reports: ReportArgs,
+}
+
+fn open(index: &std::path::Path, options: &simtool::index::Options) -> Result<Seen> {
+    Seen::open(
+        index,
+        &ExpectedSettings::default(),
+        machine::level()?,
+        options,
+    )
+}
+
+/// Prints the number of undamaged documents; fails if anything is damaged.
+pub fn check(args: &CheckArgs) -> Result<()> {
+    let found = open(&args.index, &read_only())?.index().check()?;
+    for problem in &found.problems {
+        message::error(&problem.message);
+    }
+    let documents = found.documents;
+    match found.problems.len() {
+        0 => {
+            let text = format!("{documents} documents, all right\n");
+            report_result(
+                args.reports.log(),
+                &text,
+                &json!({ "documents": documents }),
+                false,
+            )
+        }
+        count => {
+            let message = format!("is damaged; faults listed above: {count}");
+            Err(Error::new(ErrorKind::Content, message).in_file(&args.index))
+        }
+    }
+}
+
+/// Merges an index into one segment.
+pub fn compact(args: &CompactArgs) -> Result<()> {
+    let seen = open(&args.index, &writable())?;
+    seen.index().compact()?;
+    report_documents(&seen, args.reports)
+}
+
+/// Copies an index.
+pub fn copy(args: &CopyArgs) -> Result<()> {
+    let seen = open(&args.index, &read_only())?;
+    seen.copy(&args.to, &writable())?;
+    report_documents(&seen, args.reports)
+}
+
+/// Saves the readable part of an index, and reports the lost part.
+pub fn rescue(args: &RescueArgs) -> Result<()> {
+    let rescued = Seen::rescue(&args.index, &args.to, machine::level()?, &writable())?;
+    for problem in &rescued.problems {
+        message::say(problem);
+    }
+    let (saved, lost) = (rescued.saved, rescued.lost);
+    let text = format!("{saved} documents saved, {lost} lost\n");
+    report_result(
+        args.reports.log(),
+        &text,
+        &json!({ "saved": saved, "lost": lost }),
+        false,
+    )
+}
+
+/// Prints the number of documents.
+fn report_documents(seen: &Seen, reports: ReportArgs) -> Result<()> {
+    let documents = seen.index().info().documents;
+    let text = format!("{documents} documents\n");
+    report_result(
+        reports.log(),
+        &text,
+        &json!({ "documents": documents }),
+        false,
+    )
+}

@@ -1,0 +1,83 @@
+//! `simtool N M`: the main job.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use simtool::engine::{Progress, Stage, StagePlan};
+use simtool::{Error, ErrorKind, Result};
+
+use super::log::{Form, LogArgs, SummaryForm};
+use super::main_job_flags::MainJobArgs;
+use super::output::Output;
+use super::plan::Plan;
+use super::watch::Watch;
+use super::{interrupt, message, scaling, summary, timings};
+
+/// The stages of the plain form.
+const STAGES: [Stage; 5] = [
+    Stage::Sample,
+    Stage::Count,
+    Stage::Rank,
+    Stage::Fingerprint,
+    Stage::Search,
+];
+
+/// Runs the job, prints the first block of the result and the requested reports.
+///
+/// # Errors
+/// Those of the flags, of the inputs and of the job; the target does not change then.
+pub fn run(args: &MainJobArgs) -> Result<()> {
+    let begin = Instant::now();
+    let plan = Plan::new(args)?;
+    let inputs = plan.sources.open(&plan.resources.temporary)?;
+    if let Some(runs) = args.scaling {
+        return scaling::run(&plan, &inputs, runs);
+    }
+    inputs.refuse_binary()?;
+    inputs.warn_of_character_sets();
+    let mut output = Output::create(&plan.target, &plan.resources.temporary)?;
+
+    let progress = Arc::new(Progress::new());
+    let stoppable = interrupt::stoppable(&progress);
+    let log = LogArgs { log: args.log }.log(args.quiet);
+    progress.expect(STAGES.map(StagePlan::untimed).into());
+    let watch = Watch::start(&progress, log, None);
+    let outcome = inputs.confirm(&progress, || {
+        let sink = &mut |bytes: &[u8]| output.write(bytes);
+        plan.job
+            .run(&inputs.bytes(), &plan.resources, &progress, sink)
+    });
+    drop(watch);
+    let seen = outcome
+        .and_then(|seen| progress.check().map(|()| seen))
+        .map_err(|error| explain_stop(error, &plan))?;
+    drop(stoppable);
+    output.publish(seen.first_block_bytes)?;
+
+    let time = begin.elapsed();
+    if args.timings {
+        message::write(&timings::table(&progress.finished(), time));
+    }
+    let took_long = time > log.delay && log.form != Form::None;
+    match args.summary {
+        Some(SummaryForm::Json) => message::write(&summary::json(&seen, &plan, time)),
+        Some(SummaryForm::Text) => message::write(&summary::text(&seen, time)),
+        None if took_long => log.result(
+            &summary::text(&seen, time),
+            &summary::fields(&seen, &plan, time),
+        ),
+        None => {}
+    }
+    Ok(())
+}
+
+/// Adds the state of the target to the error of an interruption.
+fn explain_stop(error: Error, plan: &Plan) -> Error {
+    match error.kind() {
+        ErrorKind::Interrupted => {
+            let message = format!("interrupted: {} has not changed", plan.target.name());
+            Error::new(ErrorKind::Interrupted, message)
+        }
+        _ => error,
+    }
+}

@@ -1,0 +1,72 @@
+//! Decompressed bytes, and reports of damage.
+
+use crate::corpus::chunk::WholeMember;
+
+/// A buffer of decompressed bytes.
+#[derive(Debug, Default)]
+pub(in crate::corpus) struct DecodedBuffer {
+    /// The bytes.
+    pub(in crate::corpus) bytes: Vec<u8>,
+    /// For each readable member that begins in the bytes: the index where it begins, and its offset
+    /// in the file.
+    pub(in crate::corpus) members: Vec<(usize, u64)>,
+    /// Those of these members that also end in the bytes and are neither too short nor too long.
+    pub(in crate::corpus) whole: Vec<WholeMember>,
+}
+
+impl DecodedBuffer {
+    /// Reserves space for `more` bytes. The capacity for a long document stays close to its length.
+    pub(in crate::corpus) fn reserve(&mut self, more: usize) {
+        let spare = self.bytes.capacity() - self.bytes.len();
+        if spare < more {
+            self.bytes.reserve_exact(more.max(self.bytes.len() / 8));
+        }
+    }
+
+    /// Keeps the first `length` bytes and returns the others, with the members that begin in them.
+    pub(in crate::corpus) fn split_off(&mut self, length: usize) -> DecodedBuffer {
+        let bytes = self.bytes[length..].to_vec();
+        self.bytes.truncate(length);
+        let kept = self.members.partition_point(|&(begin, _)| begin < length);
+        let members = self.members.split_off(kept);
+        let kept = self
+            .whole
+            .partition_point(|member| member.bytes.start < length);
+        let mut whole = self.whole.split_off(kept);
+        for member in &mut whole {
+            member.bytes = member.bytes.start - length..member.bytes.end - length;
+        }
+        // A member cut in two is not whole in either buffer.
+        self.whole.pop_if(|member| member.bytes.end > length);
+        DecodedBuffer {
+            bytes,
+            whole,
+            members: members
+                .into_iter()
+                .map(|(begin, member)| (begin - length, member))
+                .collect(),
+        }
+    }
+}
+
+/// The result of a request for bytes.
+#[derive(Debug)]
+pub(in crate::corpus) enum FillOutcome {
+    /// Bytes were added.
+    More,
+    /// The file ended; no bytes were added.
+    End,
+    /// The data after the bytes in the buffer is damaged. Bytes may have been added.
+    Damaged(Damage),
+}
+
+/// Damaged data, which the stream has skipped.
+#[derive(Debug)]
+pub(in crate::corpus) struct Damage {
+    /// Whether the file ends within the member. If not, the member is damaged.
+    pub(in crate::corpus) is_truncated: bool,
+    /// The index in the buffer where the member begins, if it begins there.
+    pub(in crate::corpus) begin: Option<usize>,
+    /// A description of the damage and the lost bytes, with offsets.
+    pub(in crate::corpus) detail: String,
+}

@@ -1,0 +1,189 @@
+//! Corpus statistics: the most frequent features of all documents, in a reading before the first
+//! one.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use ahash::AHashMap;
+
+use super::pipeline::{Event, Pipeline, Unit};
+use super::spill_space::SpillSpace;
+use super::units::units;
+use crate::Result;
+use crate::corpus::{Chunk, Parsed, Parser};
+use crate::io::Sorter;
+use crate::kernel::Level;
+use crate::sketch::registry::{self, CountRequest};
+use crate::text::shingles::{shingles, sort_to_set};
+use crate::text::{Choice, Tokenizer, WordHashes, WordSet};
+use crate::vocabulary::Frequencies;
+
+/// Approximate bytes of a feature in the table of counts.
+const ENTRY_BYTES: usize = 40;
+
+/// The settings and resources of counting.
+pub struct Counting<'a> {
+    /// The requested counts.
+    pub count: CountRequest,
+    /// What a word is.
+    pub tokenizer: Choice,
+    /// The words to leave out, if the request leaves out stop words.
+    pub stop_words: &'a WordSet,
+    /// The inputs.
+    pub pipeline: Pipeline<'a>,
+    /// Memory and temporary space.
+    pub space: SpillSpace<'a>,
+    /// The instruction set, which affects the speed alone.
+    pub level: Level,
+}
+
+/// A worker's buffers.
+struct Counter {
+    parser: Parser,
+    tokenizer: Tokenizer,
+    words: WordHashes,
+    features: Vec<u64>,
+    counts: AHashMap<u64, u64>,
+}
+
+impl Counting<'_> {
+    /// The counts of the most frequent features; of equally frequent ones, those with the smaller
+    /// hash come first.
+    ///
+    /// Memory is bounded: counts that do not fit are sorted on disk.
+    ///
+    /// # Errors
+    /// Those of reading and of temporary files.
+    pub fn run(&self) -> Result<Frequencies> {
+        let units: Vec<Unit> = units(self.pipeline.sources)
+            .into_iter()
+            .map(Unit::whole)
+            .collect();
+        let choice = match self.count.unit {
+            registry::Unit::Words => self.tokenizer,
+            registry::Unit::Characters => Choice::Chars,
+        };
+        let start = || Counter {
+            parser: Parser::new(self.pipeline.reading),
+            tokenizer: Tokenizer::new(choice, self.level),
+            words: WordHashes::default(),
+            features: Vec::new(),
+            counts: AHashMap::new(),
+        };
+        let work = |counter: &mut Counter, chunk: &Chunk| self.count(counter, chunk);
+        let limit = (self.space.memory_bytes / 4 / ENTRY_BYTES).max(1 << 16);
+        let mut totals: AHashMap<u64, u64> = AHashMap::new();
+        let mut documents = 0;
+        let mut sorter: Sorter<[u64; 2]> = self.space.sorter(4);
+        self.pipeline.run(&units, start, work, |_, event| {
+            let Event::Chunk { result, .. } = event else {
+                return Ok(());
+            };
+            let (counted, counts) = result;
+            documents += counted;
+            for (feature, count) in counts {
+                *totals.entry(feature).or_default() += count;
+            }
+            match totals.len() > limit {
+                true => spill(&mut totals, &mut sorter),
+                false => Ok(()),
+            }
+        })?;
+        spill(&mut totals, &mut sorter)?;
+        Ok(Frequencies::new(
+            documents,
+            first_of(sorter, self.count.most)?,
+        ))
+    }
+
+    /// The number of documents in a chunk, and the counts of their features.
+    fn count(&self, counter: &mut Counter, chunk: &Chunk) -> Result<(u64, Vec<(u64, u64)>)> {
+        let format = self.pipeline.source(chunk.source)?.format;
+        let Counter {
+            parser,
+            tokenizer,
+            words,
+            features,
+            counts,
+        } = counter;
+        let mut documents = 0;
+        counts.clear();
+        parser.for_each(format, chunk, &|_| true, &mut |_, parsed| {
+            let Parsed::Document(document) = parsed else {
+                return;
+            };
+            documents += 1;
+            tokenizer.hash_words(document.text, false, words);
+            if self.count.skip_stop_words {
+                words.short.retain(|&word| !self.stop_words.contains(word));
+            }
+            let counted = match self.count.shingle {
+                1 => &mut words.short,
+                width => {
+                    shingles(&words.short, width, features);
+                    &mut *features
+                }
+            };
+            if self.count.documents {
+                sort_to_set(counted);
+            }
+            for &feature in &*counted {
+                *counts.entry(feature).or_default() += 1;
+            }
+        });
+        Ok((documents, counts.drain().collect()))
+    }
+}
+
+fn spill(totals: &mut AHashMap<u64, u64>, sorter: &mut Sorter<[u64; 2]>) -> Result<()> {
+    totals
+        .drain()
+        .try_for_each(|(feature, count)| sorter.push([feature, count]))
+}
+
+/// Adds up the counts of each feature, and returns the most frequent features with their counts.
+fn first_of(sorter: Sorter<[u64; 2]>, most: usize) -> Result<Vec<(u64, u64)>> {
+    // The least frequent of them is on top.
+    let mut best: BinaryHeap<(Reverse<u64>, u64)> = BinaryHeap::new();
+    let mut keep = |feature: u64, count: u64| {
+        if count > 0 {
+            best.push((Reverse(count), feature));
+            if best.len() > most {
+                best.pop();
+            }
+        }
+    };
+    let (mut current, mut total) = (0, 0);
+    for record in sorter.finish()? {
+        let [feature, count] = record?;
+        if feature != current {
+            keep(current, total);
+            (current, total) = (feature, 0);
+        }
+        total += count;
+    }
+    keep(current, total);
+    let sorted = best.into_sorted_vec();
+    Ok(sorted
+        .into_iter()
+        .map(|(Reverse(count), feature)| (feature, count))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_frequent_come_first() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(directory.path(), 1 << 20);
+        for record in [[9, 1], [5, 2], [7, 4], [9, 3], [3, 2], [0, 2]] {
+            sorter.push(record).unwrap();
+        }
+        assert_eq!(
+            first_of(sorter, 4).unwrap(),
+            [(7, 4), (9, 4), (0, 2), (3, 2)]
+        );
+    }
+}

@@ -1,0 +1,30 @@
+//! Execution of jobs: units of input, threads, memory, temporary space, progress.
+//!
+//! A *job* determines every byte of the output. *Resources* (threads, memory, instruction set)
+//! affect only the time. A job's inputs are split into *units* by their bytes alone. [`Workers`]
+//! assigns units to threads; within a unit, everything is single-threaded. Deliberately absent:
+//! flags, the screen, signals. The caller of a job may observe its [`Progress`].
+
+mod arena;
+mod budget;
+pub mod collection;
+pub(crate) mod counting;
+pub mod doubts;
+pub(crate) mod memory_account;
+pub mod methods;
+pub mod naming;
+pub(crate) mod pipeline;
+mod progress;
+mod resources;
+pub mod sketcher;
+pub(crate) mod spill_space;
+pub mod streams;
+pub mod text_field;
+pub(crate) mod units;
+mod workers;
+
+pub use arena::{Arena, ArenaSlot};
+pub use budget::{Budget, Reservation};
+pub use progress::{Progress, Snapshot, Stage, StagePlan, StageTime, WorkUnit};
+pub use resources::Resources;
+pub use workers::Workers;

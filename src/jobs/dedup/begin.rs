@@ -1,0 +1,384 @@
+//! The start of a run: checks, the state of the output directory, resuming.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::corpus::Source;
+use crate::dedup::keep::Policy;
+use crate::engine::streams::{OpenedStream, spool};
+use crate::engine::{Progress, Resources, Workers, text_field};
+use crate::io::Faults;
+use crate::{Error, ErrorKind, Result};
+
+use super::copying::Stamp;
+use super::decided::Decided;
+use super::gathered::Gathered;
+use super::sketching::RunInputs;
+#[cfg(feature = "parquet")]
+use super::table_dump;
+use super::work::{Opened, SUMMARY, StartOptions, Work};
+use super::{
+    Against, ClusterRule, Invocation, Job, KnownDocuments, Run, Summary, WriteMode, dump, identity,
+    least_memory_bytes, pair_tables, targets,
+};
+
+/// The state of a job's output directory.
+pub enum BeginOutcome<'a> {
+    /// The complete output of the same job on the same inputs.
+    Complete(Box<Summary>),
+    /// No output, or that of an interrupted run of the same job.
+    Unfinished(Box<UnfinishedRun<'a>>),
+}
+
+/// A run that has locked its output directory and has read nothing yet.
+pub struct UnfinishedRun<'a> {
+    job: &'a Job,
+    invocation: Invocation<'a>,
+    resources: &'a Resources,
+    identity: Value,
+    work: Work,
+    found: Option<String>,
+    stream: Option<OpenedStream>,
+}
+
+/// The results of the checks before a run.
+struct CheckedJob {
+    identity: Value,
+    has_stream: bool,
+    outputs: Vec<PathBuf>,
+    reads: Vec<PathBuf>,
+}
+
+impl CheckedJob {
+    fn start_options(&self, invocation: &Invocation<'_>) -> StartOptions<'_> {
+        StartOptions {
+            restart: invocation.restart,
+            has_stream: self.has_stream,
+            outputs: &self.outputs,
+            reads: &self.reads,
+        }
+    }
+}
+
+impl Job {
+    /// Runs the job and publishes its output, `summary.json` last. Does nothing if the output of
+    /// the same job on the same inputs is complete.
+    ///
+    /// The output depends neither on `resources` nor on interruptions. A run that reads a stream
+    /// always starts from the beginning.
+    ///
+    /// # Errors
+    /// Those of [`begin`](Job::begin) and of [`UnfinishedRun::run`].
+    pub fn run(
+        &self,
+        invocation: &Invocation<'_>,
+        resources: &Resources,
+        progress: &Progress,
+    ) -> Result<Summary> {
+        match self.begin(invocation, resources)? {
+            BeginOutcome::Complete(summary) => Ok(*summary),
+            BeginOutcome::Unfinished(run) => run.run(progress),
+        }
+    }
+
+    /// Checks everything that can be checked before reading, and locks the output directory. A
+    /// restart removes earlier output only after the first bytes of the first stream have arrived.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for an impossible job, or if the command reads earlier output that
+    /// it would remove; [`ErrorKind::Memory`] for too small a bound; [`ErrorKind::Changed`] if the
+    /// output directory belongs to another job, or an input changed; [`ErrorKind::Content`] if the
+    /// directory is damaged; [`ErrorKind::Write`].
+    pub fn begin<'a>(
+        &'a self,
+        invocation: &Invocation<'a>,
+        resources: &'a Resources,
+    ) -> Result<BeginOutcome<'a>> {
+        self.begin_with_faults(invocation, resources, &Faults::default())
+    }
+
+    /// [`begin`](Job::begin) with injected failures of changes to the output directory.
+    ///
+    /// # Errors
+    /// Those of [`begin`](Job::begin).
+    pub fn begin_with_faults<'a>(
+        &'a self,
+        invocation: &Invocation<'a>,
+        resources: &'a Resources,
+        faults: &Faults,
+    ) -> Result<BeginOutcome<'a>> {
+        let checked = self.check_job(invocation, resources)?;
+        let stream = self.first_stream(invocation)?;
+        let start = checked.start_options(invocation);
+        match Work::open(invocation.out, &checked.identity, start, faults)? {
+            Opened::Finished => {
+                let summary = Summary::read(&invocation.out.join(SUMMARY))?;
+                Ok(BeginOutcome::Complete(Box::new(summary)))
+            }
+            Opened::Unfinished(work) => {
+                let found = self.found(&work, invocation)?;
+                Ok(BeginOutcome::Unfinished(Box::new(UnfinishedRun {
+                    job: self,
+                    invocation: *invocation,
+                    resources,
+                    identity: checked.identity,
+                    work,
+                    found,
+                    stream,
+                })))
+            }
+        }
+    }
+
+    /// Makes the checks of [`begin`](Job::begin) that need no reading, and changes nothing.
+    ///
+    /// # Errors
+    /// Those of [`begin`](Job::begin).
+    pub fn check_beginning(
+        &self,
+        invocation: &Invocation<'_>,
+        resources: &Resources,
+    ) -> Result<()> {
+        self.check_job(invocation, resources).map(drop)
+    }
+
+    fn check_job(&self, invocation: &Invocation<'_>, resources: &Resources) -> Result<CheckedJob> {
+        self.check()?;
+        check_memory(self, resources)?;
+        pair_tables::check(self.pairs)?;
+        match invocation.against {
+            Against::Known(known) => self.check_known(known)?,
+            Against::Documents(_) if self.drop_all => {
+                let message = "no copy is kept only of an input that is compared with itself";
+                return Err(Error::new(ErrorKind::Parameter, message));
+            }
+            Against::Itself | Against::Documents(_) => {}
+        }
+        let all = [invocation.against.documents(), invocation.sources].concat();
+        self.check_sources(&all, invocation.against.documents().len(), invocation.out)?;
+        for sources in [invocation.against.documents(), invocation.sources] {
+            text_field::check("text_field", sources, &self.reading)?;
+        }
+        let sources = all.iter().map(|source| &source.path);
+        let checked = CheckedJob {
+            identity: identity::identity(self, invocation)?,
+            has_stream: all.iter().any(Source::is_stream),
+            outputs: self.outputs(invocation.sources)?,
+            reads: sources.chain(invocation.also_read).cloned().collect(),
+        };
+        Work::check(
+            invocation.out,
+            &checked.identity,
+            checked.start_options(invocation),
+        )?;
+        Ok(checked)
+    }
+
+    /// Opens the first stream before a restart removes earlier output: if the stream cannot be
+    /// read, that output is kept.
+    fn first_stream(&self, invocation: &Invocation<'_>) -> Result<Option<OpenedStream>> {
+        let mut all = invocation
+            .against
+            .documents()
+            .iter()
+            .chain(invocation.sources);
+        match all
+            .find(|source| source.is_stream())
+            .filter(|_| invocation.restart && invocation.out.is_dir())
+        {
+            Some(stream) => {
+                OpenedStream::begin(stream, &self.reading, invocation.out, || Ok(())).map(Some)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The state of an interrupted run, as a sentence for the user.
+    fn found(&self, work: &Work, invocation: &Invocation<'_>) -> Result<Option<String>> {
+        let segments = work.segments()?;
+        let mut found = match (Gathered::is_complete(work)?, segments) {
+            (false, 0) => return Ok(None),
+            (false, 1) => "first reading begun, 1 segment of it complete".to_owned(),
+            (false, more) => format!("first reading begun, {more} segments of it complete"),
+            (true, _) => "first reading complete".to_owned(),
+        };
+        if Decided::is_complete(work)? {
+            found += ", decisions complete";
+        }
+        if work
+            .outputs()
+            .is_written(&invocation.out.join("skipped.jsonl"))
+        {
+            found += ", reports written";
+        }
+        if self.writes_dump() {
+            let directory = invocation.out.join(self.write.name());
+            let target = |source: &&Source| {
+                let target = directory.join(targets::inside(&source.path));
+                work.outputs().is_written(&target)
+            };
+            let written = invocation.sources.iter().filter(target).count();
+            let (all, name) = (invocation.sources.len(), self.write.name());
+            found += &format!(", {written} of {all} files of {name}/ written");
+        }
+        Ok(Some(format!("continuing an interrupted run: {found}")))
+    }
+
+    /// Refuses inputs that cannot be read and outputs that cannot be written; little is known of
+    /// streams yet. The first `references` sources are the reference.
+    fn check_sources(&self, sources: &[Source], references: usize, out: &Path) -> Result<()> {
+        let (references, inputs) = sources.split_at(references.min(sources.len()));
+        #[cfg(feature = "parquet")]
+        {
+            table_dump::check(references, &self.reading, false)?;
+            table_dump::check(inputs, &self.reading, self.writes_dump())?;
+        }
+        #[cfg(not(feature = "parquet"))]
+        let _ = references;
+        if self.writes_dump() {
+            dump::check(inputs, self.write == WriteMode::Annotated, self.dump)?;
+        }
+        targets::check(out, &self.outputs(inputs)?)
+    }
+
+    /// Whether the run writes its inputs again.
+    pub(super) fn writes_dump(&self) -> bool {
+        matches!(self.write, WriteMode::Kept | WriteMode::Annotated)
+    }
+
+    /// The files that a run on `sources` writes, relative to the output directory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if two inputs would be written to one file.
+    pub fn outputs(&self, sources: &[Source]) -> Result<Vec<PathBuf>> {
+        let mut names: Vec<PathBuf> = self.reports().into_iter().map(PathBuf::from).collect();
+        names.extend(self.targets(sources)?);
+        Ok(names)
+    }
+
+    /// The output file of each source, if the run writes its inputs again.
+    fn targets(&self, sources: &[Source]) -> Result<Vec<PathBuf>> {
+        match self.writes_dump() {
+            true => targets::of_sources(sources, self.write.name()),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// Refuses settings that need the texts or sites of known documents.
+    fn check_known(&self, known: &dyn KnownDocuments) -> Result<()> {
+        let refused = [
+            (self.keep_per_site, "a copy for every site is kept"),
+            (
+                self.clusters == ClusterRule::Components,
+                "components are formed",
+            ),
+            (self.drop_all, "no copy is kept"),
+            (
+                self.against_only && self.keep != Policy::First,
+                "the copy that stays is chosen",
+            ),
+        ];
+        if let Some((_, what)) = refused.iter().find(|(is_asked, _)| *is_asked) {
+            let message = format!("{what} only where all texts can be read, not against an index");
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
+        known.expect(self)
+    }
+}
+
+impl UnfinishedRun<'_> {
+    /// What an interrupted run completed, as a sentence for the user.
+    pub fn found(&self) -> Option<&str> {
+        self.found.as_deref()
+    }
+
+    /// A warning for the user before the run starts.
+    pub fn warning(&self) -> Option<&str> {
+        self.work.warning()
+    }
+
+    /// Runs the job to its end.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if an input changed; [`ErrorKind::Content`] if a file of the work
+    /// directory is damaged; [`ErrorKind::Interrupted`]; those of reading and writing.
+    pub fn run(self, progress: &Progress) -> Result<Summary> {
+        let UnfinishedRun {
+            job, invocation, ..
+        } = self;
+        let references = invocation.against.documents();
+        let mut sources = [references, invocation.sources].concat();
+        let references = references.len();
+        if sources.iter().any(Source::is_stream) {
+            let directory = self.work.directory();
+            let spooled = spool(&mut sources, self.stream, &job.reading, directory, progress);
+            if let Err(error) =
+                spooled.and_then(|()| job.check_sources(&sources, references, invocation.out))
+            {
+                self.work.abandon()?;
+                return Err(error);
+            }
+        }
+        let inputs = RunInputs {
+            sources: &sources,
+            references: references as u32,
+        };
+        let workers = Workers::new(self.resources.threads)?;
+        let run = Run {
+            job,
+            inputs,
+            left_out: invocation.left_out,
+            stamps: sources.iter().map(Stamp::of).collect::<Result<_>>()?,
+            targets: job.targets(&sources[references..])?,
+            known: match invocation.against {
+                Against::Known(known) => Some(known),
+                Against::Itself | Against::Documents(_) => None,
+            },
+            out: invocation.out,
+            work: &self.work,
+            resources: self.resources,
+            progress,
+            begin: Instant::now(),
+        };
+        let (summary, text) = workers.install(|| run.all())?;
+        self.work.finish(&self.identity, &text)?;
+        Ok(summary)
+    }
+}
+
+fn check_memory(job: &Job, resources: &Resources) -> Result<()> {
+    let least = least_memory_bytes(resources.threads, job.reading.max_document_bytes);
+    if resources.memory_bytes >= least {
+        return Ok(());
+    }
+    let message = format!(
+        "a memory bound of {} MiB is too small: {} threads and documents of {} MiB need at least \
+         {} MiB",
+        resources.memory_bytes >> 20,
+        resources.threads,
+        job.reading.max_document_bytes >> 20,
+        least.div_ceil(1 << 20),
+    );
+    Err(Error::new(ErrorKind::Memory, message))
+}
+
+impl Summary {
+    /// The summary of a finished run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if the file is not a summary; [`ErrorKind::Read`].
+    fn read(path: &Path) -> Result<Summary> {
+        let text = fs::read(path).map_err(|cause| Error::unreadable(path, cause))?;
+        let summary: Option<Value> = serde_json::from_slice(&text).ok();
+        summary
+            .and_then(|summary| Summary::parse(&summary))
+            .ok_or_else(|| {
+                let message = "is damaged: it lacks the counts of a finished run (remove it, and \
+                           add --restart to make the whole output again)";
+                Error::new(ErrorKind::Content, message).in_file(path)
+            })
+    }
+}

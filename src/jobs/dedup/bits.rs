@@ -1,0 +1,48 @@
+//! Sets of numbers, one bit each.
+
+/// A set of the numbers of documents, or of their ranks.
+#[derive(Clone, Debug)]
+pub struct Bits(Vec<u64>);
+
+impl Bits {
+    /// The empty set, for numbers below `count`.
+    pub fn none_of(count: u64) -> Bits {
+        Bits(vec![0; count.div_ceil(64) as usize])
+    }
+
+    /// Adds a number; numbers from `count` on are ignored.
+    pub fn insert(&mut self, number: u32) {
+        if let Some(word) = self.0.get_mut(number as usize / 64) {
+            *word |= 1 << (number % 64);
+        }
+    }
+
+    /// Whether the number is in the set.
+    pub fn contains(&self, number: u32) -> bool {
+        let word = self.0.get(number as usize / 64);
+        word.is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    /// Whether the set has any of the `count` numbers from `first` on.
+    pub fn any_of(&self, first: u32, count: u32) -> bool {
+        (first..first.saturating_add(count)).any(|number| self.contains(number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_numbers_below_the_bound_are_stored() {
+        let mut dropped = Bits::none_of(130);
+        for document in [0, 63, 64, 129, 200] {
+            dropped.insert(document);
+        }
+        let found: Vec<u32> = (0..300)
+            .filter(|&number| dropped.contains(number))
+            .collect();
+        assert_eq!(found, [0, 63, 64, 129]);
+        assert!(dropped.any_of(60, 4) && !dropped.any_of(65, 64) && !dropped.any_of(130, 9));
+    }
+}

@@ -1,0 +1,97 @@
+//! Groups of documents with the same digest: one leads, the others follow it.
+
+use crate::Result;
+use crate::io::Sorted;
+
+use super::bits::Bits;
+use super::decision::{Decision, Follower, Grouping, Leader};
+use super::gathered::Gathered;
+use super::job::{EXACT, Job};
+use super::row::{Flags, Row};
+use crate::engine::spill_space::SpillSpace;
+
+/// Rows that are read at a time.
+const BLOCK: usize = 8192;
+
+/// The result of grouping.
+pub struct Groups {
+    /// Documents that do not lead, by leader.
+    pub followers: Sorted<Follower>,
+    /// The leaders that have a sketch, in keep order; those of the reference come first.
+    pub leaders: Sorted<Leader>,
+}
+
+/// Groups all documents except those in `gone`. Reads all rows and sorts twice.
+///
+/// # Errors
+/// Those of reading and of temporary files.
+pub fn group(
+    job: &Job,
+    gathered: &Gathered,
+    gone: Option<&Bits>,
+    space: &SpillSpace<'_>,
+) -> Result<Groups> {
+    let exact = job.method.name() == EXACT;
+    let mut groupings = space.sorter::<Grouping>(2);
+    gathered.rows.for_each_block(BLOCK, |first, rows| {
+        for (number, row) in (first as u32..).zip(rows) {
+            let is_gone = gone.is_some_and(|gone| gone.contains(number));
+            if !is_gone && !row.flags.has(Flags::SKIPPED) && !row.flags.has(Flags::EMPTY) {
+                groupings.push(grouping(exact, number, row))?;
+            }
+        }
+        Ok(())
+    })?;
+
+    let (mut followers, mut leaders) = (space.sorter(8), space.sorter(8));
+    let mut first: Option<Grouping> = None;
+    for grouping in groupings.finish()? {
+        let grouping = grouping?;
+        let document = grouping.leader.document;
+        match first {
+            Some(first) if (first.digest, first.part) == (grouping.digest, grouping.part) => {
+                let same_text = first.text_digest == grouping.text_digest;
+                // A document of the reference is never dropped.
+                if grouping.leader.class > 0 {
+                    followers.push(Follower {
+                        leader: first.leader.document,
+                        document,
+                        evidence: match same_text {
+                            true => Decision::SAME_TEXT,
+                            false => Decision::SAME_WORDS,
+                        },
+                    })?;
+                }
+            }
+            _ => {
+                if grouping.is_short == 0 {
+                    leaders.push(grouping.leader)?;
+                }
+                first = Some(grouping);
+            }
+        }
+    }
+    Ok(Groups {
+        followers: followers.finish()?,
+        leaders: leaders.finish()?,
+    })
+}
+
+fn grouping(exact: bool, document: u32, row: &Row) -> Grouping {
+    Grouping {
+        digest: if exact {
+            row.text_digest
+        } else {
+            row.words_digest
+        },
+        part: row.part,
+        leader: Leader {
+            class: u32::from(!row.flags.has(Flags::REFERENCE)),
+            keep_key: row.keep_key,
+            document,
+        },
+        text_digest: row.text_digest,
+        is_short: u32::from(row.flags.has(Flags::SHORT)),
+        _reserved: [0; 3],
+    }
+}

@@ -1,0 +1,64 @@
+//! The identity of a job: its settings, and its inputs with their sizes and times.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use serde_json::{Value, json};
+
+use crate::corpus::Source;
+use crate::{Error, Result};
+
+use super::work::path_value;
+use super::{Against, Invocation, Job};
+
+/// The layout of the work directory.
+const LAYOUT: u32 = 3;
+
+/// What has to be equal for another run to resume this one.
+///
+/// # Errors
+/// [`ErrorKind::Read`] if an input's metadata cannot be read; those of the known documents.
+pub fn identity(job: &Job, invocation: &Invocation<'_>) -> Result<Value> {
+    Ok(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "layout": LAYOUT,
+        "settings": job.settings(),
+        "inputs": all(invocation.sources)?,
+        "against": match invocation.against {
+            Against::Known(known) => known.state()?,
+            against => all(against.documents())?.into(),
+        },
+    }))
+}
+
+fn all(sources: &[Source]) -> Result<Vec<Value>> {
+    sources.iter().map(describe).collect()
+}
+
+fn describe(source: &Source) -> Result<Value> {
+    let path = path_value(&source.path);
+    if source.is_stream() {
+        return Ok(json!({"path": path, "stream": true}));
+    }
+    let modified =
+        modified(source.file()).map_err(|cause| Error::unreadable(&source.path, cause))?;
+    Ok(json!({
+        "path": path,
+        "bytes": source.bytes,
+        "modified": modified,
+        "format": source.format.name(),
+        "compression": source.compression.name(),
+    }))
+}
+
+/// The modification time of a file, in seconds.
+///
+/// # Errors
+/// Those of reading it.
+pub fn modified(file: &Path) -> io::Result<String> {
+    let modified = fs::metadata(file)?.modified()?;
+    let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Ok(format!("{}.{:09}", since.as_secs(), since.subsec_nanos()))
+}

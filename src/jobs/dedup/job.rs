@@ -1,0 +1,262 @@
+//! The settings of a deduplication.
+
+use serde_json::{Value, json};
+
+use crate::corpus::Reading;
+use crate::dedup::keep::Policy;
+use crate::engine::methods::{self, Common};
+use crate::kernel::Level;
+use crate::sketch::registry::Spec;
+use crate::text::{Choice, WordSet};
+use crate::{Error, ErrorKind, Result};
+
+/// Everything that determines the output besides the inputs' bytes.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// How candidates are found.
+    pub method: Spec,
+    /// What a word is.
+    pub tokenizer: Choice,
+    /// The words that methods with stop words leave out.
+    pub stop_words: WordSet,
+    /// When a candidate is a duplicate.
+    pub verification: Verification,
+    /// How verified pairs form clusters.
+    pub clusters: ClusterRule,
+    /// Which copy is kept.
+    pub keep: Policy,
+    /// Whether each site keeps a copy of its own.
+    pub keep_per_site: bool,
+    /// Whether no copy is kept at all.
+    pub drop_all: bool,
+    /// Whether duplicates within the input are kept, if it is compared with other documents.
+    pub against_only: bool,
+    /// How inputs are read.
+    pub reading: Reading,
+    /// What is written besides the reports.
+    pub write: WriteMode,
+    /// How the files of `kept/` and `annotated/` are written.
+    pub dump: DumpSettings,
+    /// Further formats of the list of pairs.
+    pub pairs: PairForms,
+    /// Whether pairs that verification did not confirm are listed.
+    pub refused: bool,
+}
+
+/// A candidate is a duplicate if the sets of its shingles and of the kept copy's are similar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verification {
+    /// Words in a shingle.
+    pub shingle: usize,
+    /// The least similarity |A ∩ B| / |A ∪ B|, in thousandths.
+    pub thousandths: u32,
+}
+
+/// How verified pairs form clusters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClusterRule {
+    /// Every dropped document is verified against the kept one.
+    Star,
+    /// Documents that are connected by verified pairs are one cluster.
+    Components,
+}
+
+/// What is written besides the reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteMode {
+    /// Nothing.
+    None,
+    /// The ids of the kept documents.
+    Ids,
+    /// The inputs without the dropped documents, in their own format.
+    Kept,
+    /// The inputs with a mark on each duplicate.
+    Annotated,
+}
+
+impl WriteMode {
+    /// The name that flags and reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            WriteMode::None => "none",
+            WriteMode::Ids => "ids",
+            WriteMode::Kept => "kept",
+            WriteMode::Annotated => "annotated",
+        }
+    }
+}
+
+/// How the files of `kept/` and `annotated/` are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DumpSettings {
+    /// What happens to records that could not be read.
+    pub skipped: SkippedRecords,
+    /// The level of gzip or zstd for files that are compressed as a whole. Without it, unchanged
+    /// members are copied instead of compressed again.
+    pub compression_level: Option<u32>,
+}
+
+/// What happens to records that could not be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SkippedRecords {
+    /// They are kept byte for byte.
+    #[default]
+    Keep,
+    /// They are left out.
+    Drop,
+}
+
+impl DumpSettings {
+    /// Whether records that could not be read are left out.
+    pub fn drops_skipped(self) -> bool {
+        self.skipped == SkippedRecords::Drop
+    }
+}
+
+/// Further formats of the list of pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PairForms {
+    /// `duplicates.csv`.
+    pub csv: bool,
+    /// `duplicates.parquet`.
+    pub parquet: bool,
+}
+
+impl Job {
+    /// All settings, as `summary.json` and the work directory have them.
+    pub fn settings(&self) -> Value {
+        json!({
+            "method": self.method.name(),
+            "parameters": parameters(self.method.list()),
+            "tokenizer": self.tokenizer.to_string(),
+            "stop_words": self.stop_words.to_string(),
+            "verification": {
+                "shingle": self.verification.shingle,
+                "similarity": [self.verification.thousandths, 1000],
+            },
+            "clusters": match self.clusters {
+                ClusterRule::Star => "star",
+                ClusterRule::Components => "components",
+            },
+            "keep": self.keep.to_string(),
+            "keep_per_site": self.keep_per_site,
+            "drop_all": self.drop_all,
+            "against_only": self.against_only,
+            "reading": self.reading,
+            "write": self.write.name(),
+            "skipped": if self.dump.drops_skipped() { "drop" } else { "keep" },
+            "compression_level": self.dump.compression_level,
+            "pairs": {"csv": self.pairs.csv, "parquet": self.pairs.parquet},
+            "refused": self.refused,
+        })
+    }
+
+    /// The names of the files that a run writes into the output directory, not counting the
+    /// inputs that [`WriteMode::Kept`] and [`WriteMode::Annotated`] write again.
+    pub fn reports(&self) -> Vec<&'static str> {
+        let further = [
+            ("kept.jsonl", self.write == WriteMode::Ids),
+            ("duplicates.csv", self.pairs.csv),
+            ("duplicates.parquet", self.pairs.parquet),
+            ("refused.jsonl", self.refused),
+        ];
+        let further = further.into_iter().filter(|(_, is_written)| *is_written);
+        let always = [
+            "clusters.jsonl",
+            "duplicates.jsonl",
+            "run.json",
+            "skipped.jsonl",
+            "summary.json",
+            "timings.json",
+        ];
+        always
+            .into_iter()
+            .chain(further.map(|(name, _)| name))
+            .collect()
+    }
+
+    /// Whether the method compares for equality alone, without sketches.
+    pub fn is_by_equality(&self) -> bool {
+        [EXACT, NORMALIZED].contains(&self.method.name().as_str())
+    }
+
+    /// A description for the user: the method with its parameters, and the verification.
+    pub fn describe(&self) -> String {
+        if self.is_by_equality() {
+            return self.method.summary();
+        }
+        let similarity = f64::from(self.verification.thousandths) / 1000.0;
+        let method = self.common(Level::Scalar);
+        let chosen = methods::preview(&self.method, method);
+        let chosen = chosen.map_or(Vec::new(), |method| method.parameters());
+        let chosen = chosen.iter().map(|(name, value)| format!("{name} {value}"));
+        format!(
+            "{} ({}); verified: {similarity} of the shingles of {} words in common",
+            self.method.name(),
+            chosen.collect::<Vec<_>>().join(", "),
+            self.verification.shingle
+        )
+    }
+
+    /// What the method is built with.
+    pub(super) fn common(&self, level: Level) -> Common<'_> {
+        Common {
+            tokenizer: self.tokenizer,
+            stop_words: &self.stop_words,
+            level,
+        }
+    }
+
+    /// Checks the settings before anything is read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] naming the parameter, its value and its bounds.
+    pub fn check(&self) -> Result<()> {
+        self.reading.check()?;
+        within(
+            "similarity (thousandths)",
+            self.verification.thousandths,
+            1,
+            1000,
+        )?;
+        within(
+            "verification shingle",
+            self.verification.shingle,
+            1,
+            MOST_SHINGLE,
+        )?;
+        methods::preview(&self.method, self.common(Level::Scalar)).map(drop)
+    }
+}
+
+/// The method that compares texts byte for byte, for equality alone.
+pub const EXACT: &str = "exact";
+/// The method that compares words in their order, for equality alone.
+pub const NORMALIZED: &str = "normalized";
+
+/// Parameters as JSON: whole numbers as numbers, everything else as text.
+fn parameters(list: Vec<(String, String)>) -> Value {
+    let value = |text: String| text.parse::<u64>().map_or(Value::from(text), Value::from);
+    let fields = list.into_iter().map(|(name, text)| (name, value(text)));
+    Value::Object(fields.collect())
+}
+
+/// The most words in a shingle.
+pub const MOST_SHINGLE: usize = 100;
+fn within<T: PartialOrd + Copy + std::fmt::Display>(
+    name: &str,
+    value: T,
+    least: T,
+    most: T,
+) -> Result<()> {
+    match (least..=most).contains(&value) {
+        true => Ok(()),
+        false => Err(refuse(format!(
+            "{name} {value}: expected {least} to {most}"
+        ))),
+    }
+}
+
+fn refuse(message: String) -> Error {
+    Error::new(ErrorKind::Parameter, message)
+}

@@ -1,0 +1,440 @@
+//! Comparison with the documents of an index: what is near one of them is dropped.
+
+use ahash::AHashMap;
+use bytemuck::{Pod, Zeroable};
+use rayon::iter::ParallelIterator;
+use rayon::slice::ParallelSlice;
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::engine::Progress;
+use crate::engine::spill_space::SpillSpace;
+use crate::io::{RecordFile, Sorted, Spool, Spooled};
+use crate::sketch::{Method, Score};
+use crate::{Error, ErrorKind, Result};
+
+use super::bits::Bits;
+use super::decision::Decision;
+use super::gathered::Gathered;
+use super::job::Job;
+use super::leaders::SketchReader;
+use super::row::Flags;
+
+/// Rows that are read at a time.
+const ROWS: usize = 8192;
+/// The most sketches, and bytes of sketches, of a query to the index, which orders a batch by its
+/// tables.
+const BATCH: usize = 1 << 17;
+const BATCH_BYTES: usize = 8 << 20;
+/// The fewest sketches that a thread queries at a time.
+const LEAST_PIECE: usize = 256;
+/// The reciprocal share of memory for ids in answers, over all threads, and the least bytes for a
+/// thread.
+const ANSWERS_SHARE: usize = 8;
+const LEAST_ANSWERS_BYTES: usize = 1 << 20;
+
+/// Documents of which only ids and sketches are available.
+pub trait KnownDocuments: Sync {
+    /// The number of documents.
+    fn documents(&self) -> u64;
+
+    /// The method of their sketches.
+    ///
+    /// # Errors
+    /// Those of building the method.
+    fn method(&self) -> Result<Box<dyn Method>>;
+
+    /// Fails unless `job` makes its sketches in the same way.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`], showing both ways.
+    fn expect(&self, job: &Job) -> Result<()>;
+
+    /// For each sketch, the nearest document that the method accepts, if any; the oldest one among
+    /// equals. Sketches are not empty.
+    ///
+    /// Answers as many of the first sketches as ids of `most_id_bytes` bytes in all allow, and at
+    /// least one.
+    ///
+    /// # Errors
+    /// Those of reading.
+    fn nearest(&self, sketches: &[&[u8]], most_id_bytes: usize) -> Result<Vec<Option<Nearest>>>;
+
+    /// A description for the summary.
+    fn describe(&self) -> Value;
+
+    /// What must be unchanged for a run to resume.
+    ///
+    /// # Errors
+    /// Those of reading.
+    fn state(&self) -> Result<Value>;
+}
+
+/// A known document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nearest {
+    /// The document's id.
+    pub id: Vec<u8>,
+    /// The score of the method.
+    pub score: Score,
+}
+
+/// The ids of the known documents for which others are dropped. Their numbers follow those of all
+/// documents of the input.
+pub struct KnownIds {
+    /// The number of the first.
+    pub(super) first: u32,
+    /// The ids, end to end.
+    pub(super) ids: RecordFile<u8>,
+    /// Where each id ends.
+    pub(super) ends: RecordFile<u64>,
+}
+
+/// [`KnownIds`] that are not in the work directory yet.
+pub struct FoundIds {
+    /// The number of the first.
+    pub(super) first: u32,
+    /// The ids, end to end.
+    pub(super) ids: Spooled,
+    /// Where each id ends, eight bytes each.
+    pub(super) ends: Spooled,
+}
+
+/// A document of the input and the known one near it. Sorts by the known one, then in input order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct Hit {
+    id_hash: u128,
+    document: u32,
+    /// The position of the known document's id among the spooled ones.
+    id: u32,
+    score: [u32; 2],
+}
+
+/// The result of comparing the input with known documents.
+pub struct KnownMatches {
+    /// Documents that have a known one near them, and are dropped.
+    pub decisions: Sorted<Decision>,
+    /// The numbers of these documents.
+    pub gone: Bits,
+    /// The ids of the known documents.
+    pub ids: FoundIds,
+}
+
+/// Queries the known documents for all sketches; documents near a known one are dropped.
+///
+/// Memory is bounded by `space`. A known document has the number of the first hit with its id, so
+/// that all documents that are dropped for it form one cluster.
+///
+/// # Errors
+/// Those of queries, of reading and of temporary files; interruption.
+pub fn query(
+    known: &dyn KnownDocuments,
+    method: &dyn Method,
+    gathered: &Gathered,
+    space: &SpillSpace<'_>,
+    progress: &Progress,
+) -> Result<KnownMatches> {
+    let first = u32::try_from(gathered.rows.len()).map_err(|_| too_many())?;
+    let mut hits = Hits {
+        known,
+        sorter: space.sorter(4),
+        ids: space.spool()?,
+        ends: space.spool()?,
+        id_bytes: 0,
+        count: 0,
+        most_answer_bytes: (space.memory_bytes / ANSWERS_SHARE / rayon::current_num_threads())
+            .max(LEAST_ANSWERS_BYTES),
+    };
+    let mut sketches = SketchReader::new(gathered, method);
+    let mut batch: Vec<(u32, Vec<u8>)> = Vec::new();
+    let mut bytes = 0;
+    gathered.rows.for_each_block(ROWS, |number, rows| {
+        for (number, row) in (number as u32..).zip(rows) {
+            let without = [Flags::SKIPPED, Flags::EMPTY, Flags::SHORT];
+            if without.iter().any(|flag| row.flags.has(*flag)) {
+                continue;
+            }
+            let sketch = sketches.get(number.into())?;
+            bytes += sketch.len();
+            batch.push((number, sketch.to_vec()));
+            if batch.len() >= BATCH || bytes >= BATCH_BYTES {
+                progress.check()?;
+                hits.query(&batch)?;
+                batch.clear();
+                bytes = 0;
+            }
+        }
+        progress.advance(rows.len() as u64);
+        Ok(())
+    })?;
+    hits.query(&batch)?;
+    hits.finish(first, space)
+}
+
+/// The hits so far.
+struct Hits<'a> {
+    known: &'a dyn KnownDocuments,
+    sorter: crate::io::Sorter<Hit>,
+    ids: Spool,
+    ends: Spool,
+    id_bytes: u64,
+    count: u32,
+    /// The most bytes of ids in an answer to one thread.
+    most_answer_bytes: usize,
+}
+
+impl Hits<'_> {
+    fn query(&mut self, batch: &[(u32, Vec<u8>)]) -> Result<()> {
+        let piece = batch
+            .len()
+            .div_ceil(rayon::current_num_threads())
+            .max(LEAST_PIECE);
+        let answers: Vec<Result<Vec<Option<Nearest>>>> = batch
+            .par_chunks(piece)
+            .map(|piece| self.nearest(piece))
+            .collect();
+        // An id that occurs several times in a batch is spooled once.
+        let mut stored: AHashMap<u128, u32> = AHashMap::new();
+        for (answers, piece) in answers.into_iter().zip(batch.chunks(piece)) {
+            let mut answers = answers?;
+            let mut rest = piece;
+            loop {
+                let answered = answers.len();
+                let (now, later) = rest.split_at(answered);
+                self.take(now, answers, &mut stored)?;
+                rest = later;
+                if rest.is_empty() {
+                    break;
+                }
+                // Sketches that were not answered are queried again.
+                answers = self.nearest(&rest[..rest.len().min(2 * answered)])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers for the first of `documents`, at least for one.
+    fn nearest(&self, documents: &[(u32, Vec<u8>)]) -> Result<Vec<Option<Nearest>>> {
+        let sketches: Vec<&[u8]> = documents.iter().map(|(_, sketch)| &sketch[..]).collect();
+        let answers = self.known.nearest(&sketches, self.most_answer_bytes)?;
+        match answers.len() {
+            0 => Err(Error::new(
+                ErrorKind::Content,
+                "the known documents gave no answer",
+            )),
+            _ => Ok(answers),
+        }
+    }
+
+    /// Records the answers for `documents`.
+    fn take(
+        &mut self,
+        documents: &[(u32, Vec<u8>)],
+        answers: Vec<Option<Nearest>>,
+        stored: &mut AHashMap<u128, u32>,
+    ) -> Result<()> {
+        for (nearest, (document, _)) in answers.into_iter().zip(documents) {
+            let Some(Nearest { id, score }) = nearest else {
+                continue;
+            };
+            let hash = xxh3_128(&id);
+            let number = match stored.get(&hash) {
+                Some(number) => *number,
+                None => {
+                    let number = self.store(&id)?;
+                    stored.insert(hash, number);
+                    number
+                }
+            };
+            self.sorter.push(Hit {
+                id_hash: hash,
+                document: *document,
+                id: number,
+                score: Decision::score(score),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, id: &[u8]) -> Result<u32> {
+        self.ids.append(id)?;
+        self.id_bytes += id.len() as u64;
+        self.ends.append(&self.id_bytes.to_ne_bytes())?;
+        let number = self.count;
+        self.count = number.checked_add(1).ok_or_else(too_many)?;
+        Ok(number)
+    }
+
+    fn finish(self, first: u32, space: &SpillSpace<'_>) -> Result<KnownMatches> {
+        if first.checked_add(self.count).is_none() {
+            return Err(too_many());
+        }
+        // These are held while the rest of the input is compared.
+        let mut decisions = space.sorter(64);
+        let mut gone = Bits::none_of(first.into());
+        let mut known: Option<Hit> = None;
+        for hit in self.sorter.finish()? {
+            let hit = hit?;
+            let of = match known {
+                Some(earlier) if earlier.id_hash == hit.id_hash => earlier,
+                _ => hit,
+            };
+            known = Some(of);
+            gone.insert(hit.document);
+            decisions.push(Decision {
+                document: hit.document,
+                kept: first + of.id,
+                evidence: Decision::KNOWN,
+                score: hit.score,
+                verified: [0, 0],
+            })?;
+        }
+        let ids = FoundIds {
+            first,
+            ids: self.ids.finish()?,
+            ends: self.ends.finish()?,
+        };
+        Ok(KnownMatches {
+            decisions: decisions.finish()?,
+            gone,
+            ids,
+        })
+    }
+}
+
+impl KnownIds {
+    /// The id of the known document `number`; `None` for a document of the input.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn get(&self, number: u32) -> Result<Option<Vec<u8>>> {
+        let Some(place) = number.checked_sub(self.first) else {
+            return Ok(None);
+        };
+        let begin = match place.checked_sub(1) {
+            Some(before) => self.ends.get(before.into())?,
+            None => 0,
+        };
+        let mut id = Vec::new();
+        let length = self.ends.get(place.into())?.saturating_sub(begin) as usize;
+        self.ids.read(begin, length, &mut id)?;
+        Ok(Some(id))
+    }
+}
+
+fn too_many() -> Error {
+    let message = format!(
+        "more than {} documents, with those that repeat known ones counted twice: split the input",
+        u32::MAX
+    );
+    Error::new(ErrorKind::Content, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A known document with one of 50 ids is near each document.
+    struct LongIds {
+        most_answers: usize,
+        largest_reply: AtomicUsize,
+    }
+
+    impl KnownDocuments for LongIds {
+        fn documents(&self) -> u64 {
+            50
+        }
+
+        fn method(&self) -> Result<Box<dyn Method>> {
+            Err(Error::new(ErrorKind::Parameter, "the test needs no method"))
+        }
+
+        fn expect(&self, _: &Job) -> Result<()> {
+            Ok(())
+        }
+
+        fn nearest(
+            &self,
+            sketches: &[&[u8]],
+            most_id_bytes: usize,
+        ) -> Result<Vec<Option<Nearest>>> {
+            let mut bytes = 0;
+            let answer = |sketch: &&[u8]| {
+                let id = vec![sketch[0] % 50; 40_000];
+                bytes += id.len();
+                let score = Score::Distance(0);
+                (bytes <= most_id_bytes).then_some(Some(Nearest { id, score }))
+            };
+            let answers: Vec<_> = sketches
+                .iter()
+                .take(self.most_answers)
+                .map_while(answer)
+                .collect();
+            let bytes = answers.len() * 40_000;
+            self.largest_reply.fetch_max(bytes, Ordering::Relaxed);
+            Ok(answers)
+        }
+
+        fn describe(&self) -> Value {
+            Value::Null
+        }
+
+        fn state(&self) -> Result<Value> {
+            Ok(Value::Null)
+        }
+    }
+
+    /// Document, id hash and id number of all hits.
+    fn answers(most_answers: usize, most_answer_bytes: usize) -> Vec<(u32, u128, u32)> {
+        let known = LongIds {
+            most_answers,
+            largest_reply: AtomicUsize::new(0),
+        };
+        let directory = std::env::temp_dir();
+        let space = SpillSpace {
+            directory: &directory,
+            memory_bytes: 64 << 20,
+        };
+        let mut hits = Hits {
+            known: &known,
+            sorter: space.sorter(4),
+            ids: space.spool().unwrap(),
+            ends: space.spool().unwrap(),
+            id_bytes: 0,
+            count: 0,
+            most_answer_bytes,
+        };
+        let batch: Vec<(u32, Vec<u8>)> = (0..900)
+            .map(|number| (number, vec![number as u8]))
+            .collect();
+        for part in batch.chunks(600) {
+            hits.query(part).unwrap();
+        }
+        assert!(known.largest_reply.load(Ordering::Relaxed) <= most_answer_bytes);
+        let sorted = hits.sorter.finish().unwrap();
+        sorted
+            .map(|hit| hit.map(|hit| (hit.document, hit.id_hash, hit.id)).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn answers_are_the_same_for_any_bound_on_their_bytes() {
+        let expected = answers(usize::MAX, usize::MAX);
+        assert_eq!(expected.len(), 900);
+        // Each batch has fifty ids.
+        assert_eq!(
+            expected.iter().map(|(_, _, number)| *number).max(),
+            Some(99)
+        );
+        for (most_answers, bytes) in [(usize::MAX, 40_000), (7, usize::MAX), (usize::MAX, 1 << 20)]
+        {
+            assert_eq!(
+                answers(most_answers, bytes),
+                expected,
+                "{most_answers} {bytes}"
+            );
+        }
+    }
+}

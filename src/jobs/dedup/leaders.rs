@@ -1,0 +1,396 @@
+//! The leaders, which have sketches of their own, in keep order, with their sketches.
+
+use std::ops::Range;
+
+use crate::io::{RecordFile, Sorted, Spool, Spooled};
+use crate::search::join::SketchIndex;
+use crate::sketch::{Compare, SketchList, Sketches};
+use crate::{Error, ErrorKind, Result};
+
+use super::decision::Leader;
+use super::gathered::Gathered;
+use crate::engine::spill_space::SpillSpace;
+
+/// Approximate bytes of sketches that are read at a time.
+const BLOCK_BYTES: usize = 1 << 16;
+/// The most leaders of a batch that is compared with a block.
+const BATCH: u64 = 1 << 16;
+/// The most bytes of sketches of a batch, if their lengths vary; a batch has one sketch at least.
+const BATCH_BYTES: u64 = 16 << 20;
+/// Extents that are read at a time.
+const EXTENTS: u64 = 1 << 13;
+
+/// Documents by rank, in temporary files.
+pub struct Leaders<'a> {
+    method: &'a dyn Compare,
+    /// Document numbers, four bytes each.
+    documents: Spooled,
+    /// The sketches, end to end.
+    sketches: Spooled,
+    /// The extent of each sketch, if their lengths vary.
+    extents: Option<Spooled>,
+    /// Parts, eight bytes each, if parts matter.
+    parts: Option<Spooled>,
+    /// The number of leaders.
+    pub count: u64,
+    /// How many of the first ones belong to the reference.
+    pub references: u64,
+}
+
+/// Where a sketch begins, and the index's memory for all sketches before it.
+type Extent = [u64; 2];
+
+/// Leaders of consecutive ranks, in memory.
+#[derive(Default)]
+pub struct Block {
+    /// The rank of the first leader.
+    pub first: u64,
+    /// The sketches.
+    pub sketches: SketchList,
+    /// The parts, or nothing.
+    pub parts: Vec<u64>,
+}
+
+impl<'a> Leaders<'a> {
+    /// Writes the leaders with their sketches to temporary files.
+    ///
+    /// # Errors
+    /// Those of reading and of temporary files.
+    pub fn store(
+        leaders: Sorted<Leader>,
+        gathered: &Gathered,
+        method: &'a dyn Compare,
+        with_parts: bool,
+        space: &SpillSpace<'_>,
+    ) -> Result<Leaders<'a>> {
+        let mut writer = LeaderWriter::new(method, with_parts, space)?;
+        let mut reader = SketchReader::new(gathered, method);
+        for leader in leaders {
+            let leader = leader?;
+            let part = match with_parts {
+                true => gathered.rows.get(leader.document.into())?.part,
+                false => 0,
+            };
+            let sketch = reader.get(leader.document.into())?;
+            writer.push(leader.document, sketch, part, leader.class == 0)?;
+        }
+        writer.finish()
+    }
+
+    /// The leaders at `ranks`, which ascend, under new ranks from 0.
+    ///
+    /// # Errors
+    /// Those of reading and of temporary files.
+    pub fn select(
+        &self,
+        ranks: impl Iterator<Item = u64>,
+        space: &SpillSpace<'_>,
+    ) -> Result<Leaders<'a>> {
+        let mut writer = LeaderWriter::new(self.method, self.parts.is_some(), space)?;
+        let mut block = Block::default();
+        for rank in ranks {
+            self.read(rank..rank + 1, &mut block)?;
+            let part = block.parts.first().copied().unwrap_or_default();
+            let is_reference = rank < self.references;
+            let document = self.document(rank)?;
+            writer.push(document, &block.sketches.bytes, part, is_reference)?;
+        }
+        writer.finish()
+    }
+
+    /// The method whose sketches these are.
+    pub fn method(&self) -> &'a dyn Compare {
+        self.method
+    }
+
+    /// The number of the document at a rank.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn document(&self, rank: u64) -> Result<u32> {
+        let mut number = 0u32;
+        self.documents
+            .fill_at(4 * rank, bytemuck::bytes_of_mut(&mut number))?;
+        Ok(u32::from_le(number))
+    }
+
+    /// The numbers of all documents by rank, in memory.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn documents(&self) -> Result<Vec<u32>> {
+        let mut numbers = vec![0u32; self.count as usize];
+        self.documents
+            .fill_at(0, bytemuck::cast_slice_mut(&mut numbers))?;
+        numbers
+            .iter_mut()
+            .for_each(|number| *number = u32::from_le(*number));
+        Ok(numbers)
+    }
+
+    /// Reads the leaders of consecutive ranks.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn read(&self, ranks: Range<u64>, block: &mut Block) -> Result<()> {
+        let count = ranks.end - ranks.start;
+        block.first = ranks.start;
+        let borders = &mut block.sketches.borders;
+        let bytes = match self.method.sketch_bytes() {
+            Some(length) => {
+                borders.clear();
+                ranks.start * length as u64..ranks.end * length as u64
+            }
+            None => {
+                let extents = self.extents(ranks.start, count + 1)?;
+                *borders = extents.iter().map(|[begin, _]| *begin).collect();
+                let first = borders.first().copied().unwrap_or_default();
+                first..borders.last().copied().unwrap_or_default()
+            }
+        };
+        let length = (bytes.end - bytes.start) as usize;
+        self.sketches
+            .read_at(bytes.start, length, &mut block.sketches.bytes)?;
+        block.parts.clear();
+        if let Some(parts) = &self.parts {
+            let mut bytes = Vec::new();
+            parts.read_at(8 * ranks.start, 8 * count as usize, &mut bytes)?;
+            block.parts = bytemuck::pod_collect_to_vec(&bytes);
+        }
+        Ok(())
+    }
+
+    /// The memory of two [`batches`](Self::batches).
+    pub fn batch_bytes(method: &dyn Compare) -> usize {
+        let sketches = match method.sketch_bytes() {
+            Some(length) => BATCH as usize * length,
+            None => BATCH_BYTES as usize,
+        };
+        2 * (sketches + 2 * BATCH as usize * size_of::<u64>())
+    }
+
+    /// Batches of the leaders at `ranks`, which are compared with a block one after another.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn batches(&self, ranks: Range<u64>) -> Result<Vec<Range<u64>>> {
+        let cost = |[begin, _]: &Extent| *begin;
+        let most = match self.method.sketch_bytes() {
+            Some(_) => u64::MAX,
+            None => BATCH_BYTES,
+        };
+        self.cut(ranks, BATCH, most, cost, 0)
+    }
+
+    /// Blocks of the leaders at `ranks`. Each block with its index, and with `per_document` more
+    /// bytes per leader, fits into `memory_bytes`; a leader with a giant sketch has its own block.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Memory`] if not even one leader fits; those of temporary files.
+    pub fn blocks(
+        &self,
+        ranks: Range<u64>,
+        per_document: usize,
+        memory_bytes: usize,
+    ) -> Result<Vec<Range<u64>>> {
+        let each = 2 * size_of::<u64>() + per_document;
+        let blocks = match self.method.sketch_bytes() {
+            Some(length) => {
+                let index = SketchIndex::bytes_per_sketch(self.method).unwrap_or_default();
+                let most = memory_bytes / (length + index + each);
+                let most = (most as u64).min(u32::MAX.into());
+                match most {
+                    0 => Vec::new(),
+                    most => self.cut(ranks.clone(), most, u64::MAX, |_| 0, 0)?,
+                }
+            }
+            None => {
+                let cost = |[begin, index]: &Extent| begin + index;
+                let most = memory_bytes as u64;
+                self.cut(ranks.clone(), u32::MAX.into(), most, cost, each as u64)?
+            }
+        };
+        if blocks.is_empty() && !ranks.is_empty() {
+            let message = "too little memory to search sketches: give 16 MiB more";
+            return Err(Error::new(ErrorKind::Memory, message));
+        }
+        Ok(blocks)
+    }
+
+    /// Splits `ranks` into parts of at most `most` leaders and a cost of at most `most_cost`,
+    /// unless a single leader costs more. A leader costs the growth of `cost`, and `each`.
+    fn cut(
+        &self,
+        ranks: Range<u64>,
+        most: u64,
+        most_cost: u64,
+        cost: impl Fn(&Extent) -> u64,
+        each: u64,
+    ) -> Result<Vec<Range<u64>>> {
+        let mut parts = Vec::new();
+        let mut start = ranks.start;
+        if self.extents.is_none() {
+            while start < ranks.end {
+                let end = ranks.end.min(start.saturating_add(most));
+                parts.push(start..end);
+                start = end;
+            }
+            return Ok(parts);
+        }
+        let mut before: Option<u64> = None;
+        for first in ranks.clone().step_by(EXTENTS as usize) {
+            let scanned = EXTENTS.min(ranks.end - first);
+            let extents = self.extents(first, scanned + 1)?;
+            for (rank, pair) in (first..).zip(extents.windows(2)) {
+                let (begin, end) = (cost(&pair[0]), cost(&pair[1]));
+                let since = *before.get_or_insert(begin);
+                let count = rank - start;
+                if count > 0 && (count == most || end - since + each * (count + 1) > most_cost) {
+                    parts.push(start..rank);
+                    start = rank;
+                    before = Some(begin);
+                }
+            }
+        }
+        if start < ranks.end {
+            parts.push(start..ranks.end);
+        }
+        Ok(parts)
+    }
+
+    fn extents(&self, first: u64, count: u64) -> Result<Vec<Extent>> {
+        let mut bytes = Vec::new();
+        let size = size_of::<Extent>() as u64;
+        if let Some(extents) = &self.extents {
+            extents.read_at(first * size, (count * size) as usize, &mut bytes)?;
+        }
+        Ok(bytemuck::pod_collect_to_vec(&bytes))
+    }
+}
+
+impl Block {
+    /// The sketches, which are of `method`.
+    pub fn all(&self, method: &dyn Compare) -> Sketches<'_> {
+        self.sketches.all(method)
+    }
+}
+
+/// Writes leaders to temporary files.
+struct LeaderWriter<'a> {
+    method: &'a dyn Compare,
+    with_parts: bool,
+    documents: Spool,
+    sketches: Spool,
+    extents: Spool,
+    parts: Spool,
+    /// Where the next sketch begins.
+    extent: Extent,
+    count: u64,
+    references: u64,
+}
+
+impl<'a> LeaderWriter<'a> {
+    fn new(
+        method: &'a dyn Compare,
+        with_parts: bool,
+        space: &SpillSpace<'_>,
+    ) -> Result<LeaderWriter<'a>> {
+        Ok(LeaderWriter {
+            method,
+            with_parts,
+            documents: space.spool()?,
+            sketches: space.spool()?,
+            extents: space.spool()?,
+            parts: space.spool()?,
+            extent: [0; 2],
+            count: 0,
+            references: 0,
+        })
+    }
+
+    fn push(&mut self, document: u32, sketch: &[u8], part: u64, is_reference: bool) -> Result<()> {
+        self.documents.append(&document.to_le_bytes())?;
+        self.sketches.append(sketch)?;
+        if self.method.sketch_bytes().is_none() {
+            self.extents.append(bytemuck::bytes_of(&self.extent))?;
+            let index = SketchIndex::bytes_for(self.method, sketch);
+            self.extent[0] += sketch.len() as u64;
+            self.extent[1] += index as u64;
+        }
+        if self.with_parts {
+            self.parts.append(&part.to_le_bytes())?;
+        }
+        self.count += 1;
+        self.references += u64::from(is_reference);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Leaders<'a>> {
+        self.extents.append(bytemuck::bytes_of(&self.extent))?;
+        let (extents, parts) = (self.extents.finish()?, self.parts.finish()?);
+        Ok(Leaders {
+            method: self.method,
+            documents: self.documents.finish()?,
+            sketches: self.sketches.finish()?,
+            extents: self.method.sketch_bytes().is_none().then_some(extents),
+            parts: self.with_parts.then_some(parts),
+            count: self.count,
+            references: self.references,
+        })
+    }
+}
+
+/// A reader of sketches by number, fast if the numbers mostly ascend.
+pub(super) struct SketchReader<'a> {
+    file: &'a RecordFile<u8>,
+    /// Where each sketch ends, if lengths vary.
+    ends: &'a RecordFile<u64>,
+    length: Option<usize>,
+    first: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'a> SketchReader<'a> {
+    /// A reader of all sketches, which are of `method`.
+    pub fn new(gathered: &'a Gathered, method: &dyn Compare) -> SketchReader<'a> {
+        SketchReader {
+            file: &gathered.sketches,
+            ends: &gathered.sketch_ends,
+            length: method.sketch_bytes(),
+            first: 0,
+            bytes: Vec::new(),
+        }
+    }
+
+    fn extent(&self, number: u64) -> Result<Range<u64>> {
+        if let Some(length) = self.length {
+            return Ok(number * length as u64..(number + 1) * length as u64);
+        }
+        let begin = match number.checked_sub(1) {
+            Some(before) => self.ends.get(before)?,
+            None => 0,
+        };
+        Ok(begin..self.ends.get(number)?.max(begin))
+    }
+
+    /// The sketch of document `number`; cheap if it is near the previous one.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn get(&mut self, number: u64) -> Result<&[u8]> {
+        let wanted = self.extent(number)?;
+        let held = self.first..self.first + self.bytes.len() as u64;
+        let length = (wanted.end - wanted.start) as usize;
+        if wanted.start < held.start || wanted.end > held.end {
+            self.file
+                .read(wanted.start, length.max(BLOCK_BYTES), &mut self.bytes)?;
+            self.first = wanted.start;
+        }
+        let at = (wanted.start - self.first) as usize;
+        match self.bytes.get(at..at + length) {
+            Some(bytes) => Ok(bytes),
+            // The file has no such sketch; reading it gives the error.
+            None => self.file.get(wanted.end - 1).map(|_| &[][..]),
+        }
+    }
+}

@@ -1,0 +1,522 @@
+//! Decisions about near documents: candidates by sketch, verification, and the kept copy.
+//!
+//! ```text
+//! leaders ─► mark ─► shingle sets of the marked ─► star or components ─► decisions
+//!            any neighbour?   (second reading)   block by block
+//! ```
+//!
+//! Blocks of consecutive ranks are as large as memory allows. Each block has an index, which is
+//! searched for all earlier leaders. The result does not depend on the blocks.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use rayon::iter::{
+    IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator,
+};
+
+use crate::Result;
+use crate::dedup::components::Components;
+use crate::dedup::star::Star;
+use crate::dedup::{Documents, Event, Fraction, Judge, Parallel, Signatures, Verdict};
+use crate::engine::pipeline::Pipeline;
+use crate::engine::{Progress, Resources, Stage};
+use crate::io::{Sorted, Sorter};
+use crate::kernel::Level;
+use crate::search::join::{AnyQuery, Scratch, SketchIndex};
+use crate::sketch::{Method, SketchList};
+
+use super::bits::Bits;
+use super::decision::{Decision, Leader, narrow};
+use super::gathered::Gathered;
+use super::job::{ClusterRule, Job};
+use super::leaders::{Block, Leaders};
+use super::numbering::Numbering;
+use super::refused::{ListedCounts, ListedPair, Refusals, Refused};
+use super::shingle_sets::{SetBuffers, ShingleSets};
+use super::sketching::RunInputs;
+use crate::engine::spill_space::SpillSpace;
+
+/// Queries of a thread at a time while marking.
+const QUERIES: usize = 1024;
+/// Earlier documents that are searched in a block at a time. A search can be interrupted between
+/// them only, and may find many pairs.
+const STEP: usize = 1024;
+/// Refused pairs that are compared at a time for the list.
+const LIST_BATCH: usize = 1 << 14;
+
+/// The inputs of this stage.
+pub struct Stages<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// Its method.
+    pub method: &'a dyn Method,
+    /// The inputs.
+    pub inputs: RunInputs<'a>,
+    /// The documents of all inputs.
+    pub gathered: &'a Gathered,
+    /// The numbers of the documents.
+    pub numbering: &'a Numbering<'a>,
+    /// Memory and temporary space.
+    pub space: SpillSpace<'a>,
+    /// How inputs are read.
+    pub pipeline: Pipeline<'a>,
+    /// Threads and instruction set.
+    pub resources: &'a Resources,
+    /// Notified of progress.
+    pub progress: &'a Progress,
+}
+
+/// The decisions about leaders.
+pub struct LeaderDecisions {
+    /// Dropped leaders.
+    pub decisions: Sorted<Decision>,
+    /// Pairs that verification did not confirm.
+    pub refused: Refused,
+}
+
+/// The current rayon pool, for `dedup/`, which does not depend on rayon.
+struct Pool;
+
+impl Parallel for Pool {
+    fn for_each<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync + Send) {
+        items.par_iter_mut().for_each(work);
+    }
+}
+
+thread_local! {
+    static SETS: RefCell<SetBuffers> = RefCell::default();
+}
+
+impl Stages<'_> {
+    /// Decides about all leaders.
+    ///
+    /// # Errors
+    /// Those of reading and of temporary files; [`ErrorKind::Memory`] if not even one block fits.
+    pub fn decide(&self, leaders: Sorted<Leader>) -> Result<LeaderDecisions> {
+        let with_parts = self.job.keep_per_site;
+        let all = Leaders::store(leaders, self.gathered, self.method, with_parts, &self.space)?;
+        let marked = self.mark(&all)?;
+
+        self.progress.begin(Stage::Verify, self.pipeline_bytes());
+        let sets = ShingleSets::collect(
+            self.job,
+            self.inputs,
+            self.numbering,
+            &marked,
+            &self.pipeline,
+            self.resources.level,
+            &self.space,
+        )?;
+        self.progress.end(sets.bytes());
+
+        self.progress.begin(Stage::Cluster, marked.count);
+        let judge = self.judge(&marked, &sets)?;
+        let found = match self.job.clusters {
+            ClusterRule::Star => self.stars(&marked, &judge)?,
+            ClusterRule::Components => self.components(&marked, &judge)?,
+        };
+        self.progress.end(0);
+        Ok(found)
+    }
+
+    /// The most bytes that the second reading reads.
+    fn pipeline_bytes(&self) -> u64 {
+        let sources = self.inputs.sources.iter();
+        sources.filter_map(|source| source.bytes).sum()
+    }
+
+    /// Blocks of leaders that fit into memory with their index, while `working` bytes are used
+    /// elsewhere.
+    fn blocks(
+        &self,
+        leaders: &Leaders<'_>,
+        ranks: Range<u64>,
+        per_document: usize,
+        working: usize,
+    ) -> Result<Vec<Range<u64>>> {
+        // A quarter is reserved for followers and sorters.
+        let free = self.space.memory_bytes / 4 * 3;
+        let working = working + Leaders::batch_bytes(self.method);
+        leaders.blocks(ranks, per_document, free.saturating_sub(working))
+    }
+
+    /// Selects the leaders that have a neighbour.
+    fn mark<'m>(&self, all: &Leaders<'m>) -> Result<Leaders<'m>> {
+        let blocks = self.blocks(all, 0..all.count, 0, 0)?;
+        self.progress
+            .begin(Stage::Mark, all.count * blocks.len() as u64);
+        let mut marks = Bits::none_of(all.count);
+        let batches = all.batches(0..all.count)?;
+        let (mut block, mut queries) = (Block::default(), Block::default());
+        for ranks in blocks {
+            all.read(ranks, &mut block)?;
+            let index = self.index(&block)?;
+            for batch in &batches {
+                self.progress.check()?;
+                all.read(batch.clone(), &mut queries)?;
+                let marked = self.near_any(&index, &block, &queries);
+                for (rank, is_marked) in batch.clone().zip(marked) {
+                    if is_marked {
+                        marks.insert(rank as u32);
+                    }
+                }
+                self.progress.advance(batch.end - batch.start);
+            }
+        }
+        self.progress.end(0);
+        let is_marked = |rank: &u64| marks.contains(*rank as u32);
+        all.select((0..all.count).filter(is_marked), &self.space)
+    }
+
+    fn index<'b>(&'b self, block: &'b Block) -> Result<SketchIndex<'b>> {
+        let sketches = block.all(self.method);
+        let memory = match SketchIndex::bytes_per_sketch(self.method) {
+            Some(each) => each * sketches.count(),
+            None => {
+                let each = |sketch| SketchIndex::bytes_for(self.method, sketch);
+                sketches.iter().map(each).sum()
+            }
+        };
+        let level = self.resources.level;
+        // A small index may exceed its share.
+        SketchIndex::build(self.method, sketches, memory.max(1 << 20), level)
+    }
+
+    /// For each query, whether the block of `index` has a near document other than itself.
+    fn near_any(&self, index: &SketchIndex<'_>, block: &Block, queries: &Block) -> Vec<bool> {
+        let sketches = queries.all(self.method);
+        let own = block.first..block.first + u64::from(index.count());
+        let pieces: Vec<usize> = (0..sketches.count()).step_by(QUERIES).collect();
+        let found: Vec<Vec<bool>> = pieces
+            .into_par_iter()
+            .map_init(Scratch::default, |scratch, start| {
+                let piece = start..sketches.count().min(start + QUERIES);
+                let first = queries.first + start as u64;
+                let batch: Vec<AnyQuery<'_>> = (first..)
+                    .zip(sketches.range(piece).iter())
+                    .map(|(rank, sketch)| AnyQuery {
+                        sketch,
+                        except: own.contains(&rank).then(|| (rank - block.first) as u32),
+                    })
+                    .collect();
+                let mut found = vec![false; batch.len()];
+                index.any_near_batch(&batch, scratch, |query, any| found[query] = any);
+                found
+            })
+            .collect();
+        found.concat()
+    }
+
+    /// The judge of pairs of marked leaders.
+    fn judge<'t>(&'t self, marked: &Leaders<'_>, sets: &'t ShingleSets) -> Result<PairJudge<'t>> {
+        Ok(PairJudge {
+            sets,
+            thousandths: self.job.verification.thousandths,
+            level: self.resources.level,
+            numbers: marked.documents()?,
+            counts: ListedCounts::new(if self.job.refused { marked.count } else { 0 }),
+            words: sets.signature_words(self.space.memory_bytes / 8),
+            signatures: OnceLock::new(),
+        })
+    }
+
+    /// Applies the star rule to the marked leaders.
+    fn stars(&self, marked: &Leaders<'_>, judge: &PairJudge<'_>) -> Result<LeaderDecisions> {
+        let mut decisions = self.space.sorter(16);
+        let mut refusals = Refusals::new(&judge.counts, &self.space);
+        let mut sink = |event: Event| match event.verdict {
+            Verdict::Same(verified) => decisions.push(judge.decision(&event, verified)),
+            Verdict::Refused => refusals.push(judge.listed(&event)),
+        };
+        let mut count = 0;
+        let per_document = Star::bytes_per_document();
+        let working = Star::WORKING_BYTES + judge.bytes();
+        let blocks = |ranks| self.blocks(marked, ranks, per_document, working);
+        // Documents of the reference are all centres, and in no block.
+        let mut centres = Centres(Bits::none_of(marked.count));
+        let mut block = Block::default();
+        (0..marked.references).for_each(|rank| centres.0.insert(rank as u32));
+        for ranks in blocks(marked.references..marked.count)? {
+            let start = ranks.start;
+            marked.read(ranks, &mut block)?;
+            let index = self.index(&block)?;
+            let mut star = Star::new(&index, start, &block.parts);
+            centres.for_each(marked, |earlier| {
+                self.progress.check()?;
+                star.remove_near(earlier, &Pool, judge, &mut sink)
+            })?;
+            if !self.only_references_remove() {
+                while star.step(&Pool, judge, &mut sink)? {
+                    self.progress.check()?;
+                    self.progress.advance_to(start + u64::from(star.decided()));
+                }
+                let own = star.centres().map(|position| start + u64::from(position));
+                own.for_each(|rank| centres.0.insert(rank as u32));
+            }
+            count += star.refused();
+        }
+        Ok(LeaderDecisions {
+            decisions: decisions.finish()?,
+            refused: self.refused(refusals, count, judge)?,
+        })
+    }
+
+    /// Finds the connected components of the marked leaders.
+    fn components(&self, marked: &Leaders<'_>, judge: &PairJudge<'_>) -> Result<LeaderDecisions> {
+        let mut components = Components::new(marked.count)?;
+        self.for_each_block(marked, judge, |index, own, earlier| match earlier {
+            Some(earlier) => components.join_with((index, own), earlier, &Pool, judge),
+            None => {
+                let mut from = 0;
+                while from < own.count() {
+                    self.progress.check()?;
+                    from = components.step((index, own), from, &Pool, judge)?;
+                }
+                Ok(())
+            }
+        })?;
+        let (mut refusals, mut count) = (Refusals::new(&judge.counts, &self.space), 0);
+        let mut sink = |event: Event| refusals.push(judge.listed(&event));
+        if components.has_refused() {
+            self.for_each_block(marked, judge, |index, own, earlier| {
+                let block = (index, own);
+                if let Some(earlier) = earlier {
+                    count +=
+                        components.report_refused_with(block, earlier, &Pool, judge, &mut sink)?;
+                    return Ok(());
+                }
+                let mut from = 0;
+                while from < own.count() {
+                    self.progress.check()?;
+                    let (next, told) =
+                        components.report_refused(block, from, &Pool, judge, &mut sink)?;
+                    (from, count) = (next, count + told);
+                }
+                Ok(())
+            })?;
+        }
+        let mut decisions: Sorter<Decision> = self.space.sorter(16);
+        let (mut a, mut b) = (Block::default(), Block::default());
+        for rank in 0..marked.count {
+            self.progress.check()?;
+            let first = components.first(rank);
+            if first != rank && self.may_go(marked, rank, first) {
+                marked.read(first..first + 1, &mut a)?;
+                marked.read(rank..rank + 1, &mut b)?;
+                let verified = judge.similarity(first, rank)?;
+                let event = Event {
+                    member: rank,
+                    centre: first,
+                    score: self.method.score(&a.sketches.bytes, &b.sketches.bytes),
+                    verdict: Verdict::Same(verified),
+                };
+                decisions.push(judge.decision(&event, verified))?;
+            }
+        }
+        Ok(LeaderDecisions {
+            decisions: decisions.finish()?,
+            refused: self.refused(refusals, count, judge)?,
+        })
+    }
+
+    /// Whether duplicates within the input are kept.
+    fn only_references_remove(&self) -> bool {
+        self.inputs.references > 0 && self.job.against_only
+    }
+
+    /// Whether `rank` may be dropped for `first`: documents of the reference never are.
+    fn may_go(&self, marked: &Leaders<'_>, rank: u64, first: u64) -> bool {
+        let is_reference = |rank| rank < marked.references;
+        !is_reference(rank) && (is_reference(first) || !self.only_references_remove())
+    }
+
+    /// Calls `visit` for every block with its index: with batches of the earlier leaders, then
+    /// without.
+    fn for_each_block(
+        &self,
+        marked: &Leaders<'_>,
+        judge: &PairJudge<'_>,
+        mut visit: impl FnMut(&SketchIndex<'_>, &Documents<'_>, Option<&Documents<'_>>) -> Result<()>,
+    ) -> Result<()> {
+        let working = Star::WORKING_BYTES + 8 * marked.count as usize + judge.bytes();
+        let (mut block, mut earlier) = (Block::default(), Block::default());
+        for ranks in self.blocks(marked, 0..marked.count, 0, working)? {
+            let start = ranks.start;
+            marked.read(ranks, &mut block)?;
+            let index = self.index(&block)?;
+            let own = Documents::block(block.all(self.method), start, &block.parts);
+            for batch in marked.batches(0..start)? {
+                marked.read(batch, &mut earlier)?;
+                let sketches = earlier.all(self.method);
+                for from in (0..sketches.count()).step_by(STEP) {
+                    self.progress.check()?;
+                    let piece = from..sketches.count().min(from + STEP);
+                    let parts = earlier.parts.get(piece.clone()).unwrap_or_default();
+                    let first = earlier.first + from as u64;
+                    let before = Documents::block(sketches.range(piece), first, parts);
+                    visit(&index, &own, Some(&before))?;
+                }
+            }
+            visit(&index, &own, None)?;
+        }
+        Ok(())
+    }
+
+    /// The refused pairs that are listed, compared exactly; `count` is the number of all refused
+    /// pairs.
+    fn refused(
+        &self,
+        refusals: Refusals<'_>,
+        count: u64,
+        judge: &PairJudge<'_>,
+    ) -> Result<Refused> {
+        let mut listed = self.space.sorter(16);
+        let mut pairs = refusals.finish()?;
+        loop {
+            self.progress.check()?;
+            let batch: Vec<ListedPair> = pairs.by_ref().take(LIST_BATCH).collect::<Result<_>>()?;
+            if batch.is_empty() {
+                break;
+            }
+            let compare = |pair: &ListedPair| judge.refusal(pair);
+            let compared: Vec<Result<Decision>> = batch.par_iter().map(compare).collect();
+            compared
+                .into_iter()
+                .try_for_each(|pair| listed.push(pair?))?;
+        }
+        Ok(Refused {
+            listed: listed.finish()?,
+            count,
+        })
+    }
+}
+
+/// Verifies pairs of ranks by their shingles.
+struct PairJudge<'t> {
+    sets: &'t ShingleSets,
+    thousandths: u32,
+    level: Level,
+    /// Document numbers by rank.
+    numbers: Vec<u32>,
+    /// How many refused pairs of each rank are listed.
+    counts: ListedCounts,
+    /// The size of signatures, if they fit into memory.
+    words: Option<usize>,
+    /// Built when many pairs have to be verified.
+    signatures: OnceLock<Signatures>,
+}
+
+impl Judge for PairJudge<'_> {
+    fn verify(&self, earlier: u64, later: u64) -> Result<Verdict> {
+        let pair = (earlier, later);
+        let reached = SETS.with(|buffers| {
+            let buffers = &mut buffers.borrow_mut();
+            self.sets
+                .similarity_of_at_least(self.thousandths, pair, buffers)
+        })?;
+        Ok(reached.map_or(Verdict::Refused, Verdict::Same))
+    }
+
+    fn prepare(&self) -> Result<()> {
+        if let (Some(words), None) = (self.words, self.signatures.get()) {
+            let signatures = self.sets.signatures(words, self.level)?;
+            self.signatures.get_or_init(|| signatures);
+        }
+        Ok(())
+    }
+
+    fn filter(&self, earlier: u64, later: &[u64], possible: &mut Vec<u64>) {
+        match self.signatures.get() {
+            Some(signatures) => signatures.filter(earlier, later, self.thousandths, possible),
+            None => possible.extend_from_slice(later),
+        }
+    }
+
+    fn reports_refusal(&self, _: u64, later: u64) -> bool {
+        self.counts.admits(later)
+    }
+}
+
+impl PairJudge<'_> {
+    /// The memory of this judge, including signatures.
+    fn bytes(&self) -> usize {
+        let signature = self.words.map_or(0, Signatures::bytes_per_set);
+        self.numbers.len() * (size_of::<u32>() + size_of::<u8>() + signature)
+    }
+
+    fn similarity(&self, a: u64, b: u64) -> Result<Fraction> {
+        SETS.with(|buffers| self.sets.similarity(a, b, &mut buffers.borrow_mut()))
+    }
+
+    /// The decision for two documents that were compared.
+    fn decision(&self, event: &Event, verified: Fraction) -> Decision {
+        Decision {
+            document: self.numbers[event.member as usize],
+            kept: self.numbers[event.centre as usize],
+            evidence: Decision::NEAR,
+            score: Decision::score(event.score),
+            verified: [narrow(verified.0), narrow(verified.1)],
+        }
+    }
+
+    /// The record of a refused pair that may be listed.
+    fn listed(&self, event: &Event) -> ListedPair {
+        ListedPair {
+            document: self.numbers[event.member as usize],
+            kept: self.numbers[event.centre as usize],
+            ranks: [narrow(event.member), narrow(event.centre)],
+            score: Decision::score(event.score),
+        }
+    }
+
+    /// The decision for a refused pair, with the exact similarity.
+    fn refusal(&self, pair: &ListedPair) -> Result<Decision> {
+        let [member, centre] = pair.ranks.map(u64::from);
+        let verified = self.similarity(centre, member)?;
+        Ok(Decision {
+            document: pair.document,
+            kept: pair.kept,
+            evidence: Decision::NEAR,
+            score: pair.score,
+            verified: [narrow(verified.0), narrow(verified.1)],
+        })
+    }
+}
+
+/// The kept documents so far: a bit for each rank.
+struct Centres(Bits);
+
+impl Centres {
+    /// Passes all centres to `visit` in batches, in keep order.
+    fn for_each(
+        &self,
+        marked: &Leaders<'_>,
+        mut visit: impl FnMut(&Documents<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let method = marked.method();
+        let (mut all, mut sketches) = (Block::default(), SketchList::new(method));
+        let (mut ranks, mut parts) = (Vec::new(), Vec::new());
+        for batch in marked.batches(0..marked.count)? {
+            let first = batch.start;
+            ranks.clear();
+            ranks.extend(batch.clone().filter(|&rank| self.0.contains(rank as u32)));
+            if ranks.is_empty() {
+                continue;
+            }
+            marked.read(batch, &mut all)?;
+            for ranks in ranks.chunks(STEP) {
+                sketches.clear();
+                parts.clear();
+                for rank in ranks {
+                    let place = (rank - first) as usize;
+                    sketches.push(all.all(method).get(place));
+                    parts.extend(all.parts.get(place));
+                }
+                visit(&Documents::with_ranks(sketches.all(method), ranks, &parts))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! The numbers of the documents of each chunk, for readings after the first.
+
+use std::ops::Range;
+
+use crate::Result;
+use crate::corpus::{Body, Chunk};
+use crate::engine::pipeline::Unit;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::bits::Bits;
+use super::segment::ChunkEntry;
+use super::sketching::too_many;
+
+/// The chunks of all sources, with the number of the first document of each.
+#[derive(Debug)]
+pub struct Numbering<'a> {
+    chunks: &'a [ChunkEntry],
+    /// The first document of each chunk, and the number of all documents.
+    first: Vec<u32>,
+    /// For each source, the index of its first chunk; one entry more than there are sources.
+    sources: Vec<usize>,
+    units: &'a [Range<u32>],
+}
+
+impl<'a> Numbering<'a> {
+    /// Numbers the documents of `chunks`, which are those of all sources in order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if there are more than `u32::MAX` documents.
+    pub fn new(
+        chunks: &'a [ChunkEntry],
+        sources: usize,
+        units: &'a [Range<u32>],
+    ) -> Result<Numbering<'a>> {
+        let mut first = vec![0];
+        let mut next = 0u32;
+        for chunk in chunks {
+            next = next.checked_add(chunk.documents).ok_or_else(too_many)?;
+            first.push(next);
+        }
+        let starts = (0..=sources as u32)
+            .map(|source| chunks.partition_point(|chunk| chunk.source < source))
+            .collect();
+        Ok(Numbering {
+            chunks,
+            first,
+            sources: starts,
+            units,
+        })
+    }
+
+    /// The number of documents, including skipped ones and those of the reference.
+    pub fn documents(&self) -> u64 {
+        self.first.last().copied().unwrap_or_default().into()
+    }
+
+    /// The number of documents in the sources before `source`.
+    pub fn documents_before(&self, source: u32) -> u32 {
+        let chunk = self.sources.get(source as usize).copied();
+        self.first[chunk.unwrap_or(self.chunks.len())]
+    }
+
+    /// The numbers of the documents of `source`.
+    pub fn of_source(&self, source: u32) -> Range<u32> {
+        self.documents_before(source)..self.documents_before(source + 1)
+    }
+
+    /// The number of a chunk's first document and the number of its documents; `None` if the chunk
+    /// differs from the first reading.
+    pub fn first_of(&self, chunk: &Chunk) -> Option<(u32, u32)> {
+        let source = chunk.source as usize;
+        let (Some(&begin), Some(&end)) = (self.sources.get(source), self.sources.get(source + 1))
+        else {
+            return None;
+        };
+        let place = usize::try_from(chunk.start.chunk)
+            .ok()
+            .and_then(|place| begin.checked_add(place));
+        let place = place.filter(|&place| place < end)?;
+        let entry = &self.chunks[place];
+        let is_same = match &chunk.body {
+            Body::Bytes { bytes, .. } => bytes.is_empty() || xxh3_128(bytes) == entry.digest,
+            Body::Part { .. } => false,
+            #[cfg(feature = "parquet")]
+            Body::Rows { .. } => true,
+        };
+        is_same.then_some((self.first[place], entry.documents))
+    }
+
+    /// The units that contain any document of `wanted`, from their start.
+    pub fn units_with(&self, wanted: &Bits) -> Vec<Unit> {
+        let has_any = |sources: &Range<u32>| {
+            let (begin, end) = (
+                self.documents_before(sources.start),
+                self.documents_before(sources.end),
+            );
+            wanted.any_of(begin, end - begin)
+        };
+        let units = self.units.iter().filter(|sources| has_any(sources));
+        units.map(|sources| Unit::whole(sources.clone())).collect()
+    }
+}

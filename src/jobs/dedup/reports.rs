@@ -1,0 +1,383 @@
+//! The report files in the output directory.
+
+use std::path::Path;
+
+use crate::corpus::{Place, Source};
+use crate::engine::Progress;
+use crate::engine::spill_space::SpillSpace;
+use crate::io::{AtomicFile, Sorted, Sorter};
+use crate::report::json_lines::{self, At, Skipped};
+use crate::report::pairs::{Kept, Nearness, Pair, Verified};
+use crate::{Error, ErrorKind, Result};
+
+use super::bits::Bits;
+use super::decision::Decision;
+use super::gathered::Gathered;
+use super::job::{EXACT, Job, NORMALIZED};
+use super::known::KnownIds;
+use super::lines::{Lines, failed};
+use super::pair_tables::PairTables;
+use super::row::{Flags, Row};
+use super::sketching::source_of;
+use super::work::Outputs;
+
+/// Decisions, rows or members that are processed at a time.
+const BATCH: usize = 1 << 14;
+
+/// Writes the reports.
+pub struct Reports<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// All documents.
+    pub gathered: &'a Gathered,
+    /// Known documents, if the input was compared with an index.
+    pub known: Option<&'a KnownIds>,
+    /// How many of the first documents belong to the reference.
+    pub references: u32,
+    /// All sources.
+    pub sources: &'a [Source],
+    /// Whether the method measures distances.
+    pub has_distances: bool,
+    /// The record of output files.
+    pub outputs: &'a Outputs,
+    /// Notified of progress; stops the job.
+    pub progress: &'a Progress,
+}
+
+/// Counts of the list of pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Dropped documents.
+    pub dropped: u64,
+    /// Of these, documents with the same text as the kept one.
+    pub same_text: u64,
+    /// Documents with the same words as the kept one.
+    pub same_words: u64,
+    /// Documents that the method found and verification confirmed.
+    pub near: u64,
+    /// Documents that are dropped for one of the reference, or for a known one.
+    pub against: u64,
+    /// Clusters of two or more documents.
+    pub clusters: u64,
+    /// Documents of the largest cluster.
+    pub largest_cluster: u64,
+}
+
+/// A member and its cluster. Sorts by cluster.
+type Member = [u32; 2];
+
+impl Reports<'_> {
+    /// Writes `duplicates.jsonl` and its other forms.
+    ///
+    /// # Errors
+    /// Those of reading and writing; interruption.
+    pub fn duplicates(
+        &self,
+        decisions: impl Iterator<Item = Result<Decision>>,
+        path: &Path,
+        space: &SpillSpace<'_>,
+    ) -> Result<(Totals, Sorted<Member>)> {
+        let mut file = self.outputs.create(path)?;
+        let out = path.parent().unwrap_or(Path::new("."));
+        let mut tables = PairTables::create(self.job.pairs, out, self.outputs)?;
+        let mut members: Sorter<Member> = space.sorter(3);
+        let mut totals = Totals::default();
+        self.lines(decisions, &mut file, |decision| {
+            if !tables.is_empty() {
+                self.with_pair(decision, usize::MAX, |pair| tables.add(pair))?;
+            }
+            totals.dropped += 1;
+            let is_known = decision.evidence == Decision::KNOWN;
+            totals.against += u64::from(is_known || decision.kept < self.references);
+            match decision.evidence {
+                Decision::SAME_TEXT => totals.same_text += 1,
+                Decision::SAME_WORDS => totals.same_words += 1,
+                _ => totals.near += 1,
+            }
+            members.push([decision.kept, decision.document])
+        })?;
+        file.publish()?;
+        tables.publish()?;
+        Ok((totals, members.finish()?))
+    }
+
+    /// Writes `refused.jsonl`: pairs that the method found and verification did not confirm.
+    ///
+    /// Returns the number of listed pairs.
+    ///
+    /// # Errors
+    /// Those of reading and writing; interruption.
+    pub fn refused(
+        &self,
+        refused: impl Iterator<Item = Result<Decision>>,
+        path: &Path,
+    ) -> Result<u64> {
+        let mut file = self.outputs.create(path)?;
+        let mut listed = 0;
+        self.lines(refused, &mut file, |_| {
+            listed += 1;
+            Ok(())
+        })?;
+        file.publish()?;
+        Ok(listed)
+    }
+
+    /// Writes `clusters.jsonl`, by the number of the kept document.
+    ///
+    /// # Errors
+    /// Those of reading and writing; interruption.
+    pub fn clusters(
+        &self,
+        members: Sorted<Member>,
+        path: &Path,
+        totals: &mut Totals,
+    ) -> Result<()> {
+        let mut file = self.outputs.create(path)?;
+        let mut cluster: Vec<u32> = Vec::new();
+        for member in members {
+            let [kept, document] = member?;
+            if cluster.first().is_some_and(|&first| first != kept) {
+                self.cluster(&cluster, &mut file, totals)?;
+                cluster.clear();
+            }
+            if cluster.is_empty() {
+                cluster.push(kept);
+            }
+            if document != kept {
+                cluster.push(document);
+            }
+        }
+        if !cluster.is_empty() {
+            self.cluster(&cluster, &mut file, totals)?;
+        }
+        file.publish()
+    }
+
+    /// Writes `skipped.jsonl`, in input order.
+    ///
+    /// # Errors
+    /// Those of reading and writing.
+    pub fn skipped(&self, path: &Path) -> Result<()> {
+        let mut file = self.outputs.create(path)?;
+        self.gathered.rows.for_each_block(BATCH, |_, rows| {
+            for row in rows.iter().filter(|row| row.flags.has(Flags::SKIPPED)) {
+                let label = self.gathered.label(row)?;
+                let name = self.file_name(row)?;
+                let skipped = Skipped {
+                    id: &label.id,
+                    at: At::new(&name, row.place),
+                    reason: &label.reason,
+                    detail: &label.detail,
+                };
+                let written = json_lines::skipped(&skipped, &mut file);
+                written.map_err(|cause| file.error(cause))?;
+            }
+            Ok(())
+        })?;
+        file.publish()
+    }
+
+    /// Writes `kept.jsonl`: the ids of the kept documents, in input order.
+    ///
+    /// # Errors
+    /// Those of reading and writing; interruption.
+    pub fn kept_ids(&self, dropped: &Bits, path: &Path) -> Result<()> {
+        let mut file = self.outputs.create(path)?;
+        let mut lines = Lines::new();
+        self.gathered.rows.for_each_block(BATCH, |first, rows| {
+            self.progress.check()?;
+            let gone = [Flags::SKIPPED, Flags::REFERENCE];
+            let stays = |(number, row): &(u32, &Row)| {
+                !gone.iter().any(|flag| row.flags.has(*flag)) && !dropped.contains(*number)
+            };
+            let kept: Vec<(u32, &Row)> = (first as u32..).zip(rows).filter(stays).collect();
+            lines.write(&kept, &mut file, |(_, row), most, out| {
+                let Some(label) = self.gathered.label_within(row, most)? else {
+                    return Ok(false);
+                };
+                let name = self.file_name(row)?;
+                json_lines::id(&label.id, At::new(&name, row.place), out).map_err(failed)?;
+                Ok(true)
+            })
+        })?;
+        file.publish()
+    }
+
+    fn lines(
+        &self,
+        mut decisions: impl Iterator<Item = Result<Decision>>,
+        file: &mut AtomicFile,
+        mut note: impl FnMut(&Decision) -> Result<()>,
+    ) -> Result<()> {
+        let mut lines = Lines::new();
+        let mut batch: Vec<Decision> = Vec::new();
+        // A document that is dropped for several reasons is listed once.
+        let mut last = None;
+        loop {
+            self.progress.check()?;
+            batch.clear();
+            let mut read = 0;
+            for decision in decisions.by_ref().take(BATCH) {
+                let decision = decision?;
+                read += 1;
+                if last != Some((decision.document, decision.kept)) {
+                    last = Some((decision.document, decision.kept));
+                    batch.push(decision);
+                }
+            }
+            if read == 0 {
+                return Ok(());
+            }
+            batch.iter().try_for_each(&mut note)?;
+            lines.write(&batch, file, |decision, most, out| {
+                let write = |pair: &Pair<'_>| json_lines::pair(pair, out).map_err(failed);
+                self.with_pair(decision, most, write)
+            })?;
+        }
+    }
+
+    /// Passes the pair of a decision to `take` and returns true, unless the label of one of its
+    /// documents has more than `most` bytes.
+    fn with_pair(
+        &self,
+        decision: &Decision,
+        most: usize,
+        take: impl FnOnce(&Pair<'_>) -> Result<()>,
+    ) -> Result<bool> {
+        let Some(document) = self.document(decision.document, most)? else {
+            return Ok(false);
+        };
+        // A document that is dropped although it is the best copy has no kept document.
+        let is_alone = decision.kept == decision.document;
+        let kept = match is_alone {
+            true => None,
+            false => match self.document(decision.kept, most)? {
+                Some(kept) => Some(kept),
+                None => return Ok(false),
+            },
+        };
+        let is_near = [Decision::NEAR, Decision::KNOWN].contains(&decision.evidence);
+        let is_distance = match is_near {
+            true => decision.score[1] == 0,
+            false => self.has_distances,
+        };
+        let nearness = match (is_distance, is_near) {
+            (true, _) => Nearness::Distance(decision.score[0]),
+            (false, true) => Nearness::Estimate(decision.score),
+            (false, false) => Nearness::Estimate([1, 1]),
+        };
+        let verified = match decision.evidence {
+            Decision::SAME_TEXT | Decision::SAME_WORDS => Some(Verified::Equal),
+            Decision::KNOWN => None,
+            _ => Some(Verified::Shingles(decision.verified)),
+        };
+        let name = self.job.method.name();
+        let pair = Pair {
+            id: &document.id,
+            url: &document.url,
+            at: document.at().ok_or_else(missing_place)?,
+            kept: kept.as_ref().map(|kept| Kept {
+                id: &kept.id,
+                url: &kept.url,
+                at: kept.at(),
+            }),
+            cluster: decision.kept.into(),
+            method: match decision.evidence {
+                Decision::SAME_TEXT => EXACT,
+                Decision::SAME_WORDS => NORMALIZED,
+                _ => &name,
+            },
+            nearness: (!is_alone).then_some(nearness),
+            verified: verified.filter(|_| !is_alone),
+        };
+        take(&pair)?;
+        Ok(true)
+    }
+
+    /// Writes the line of a cluster. Its first member is kept, unless none is.
+    fn cluster(&self, members: &[u32], file: &mut AtomicFile, totals: &mut Totals) -> Result<()> {
+        self.progress.check()?;
+        let size = members.len() as u64;
+        totals.clusters += 1;
+        totals.largest_cluster = totals.largest_cluster.max(size);
+        let first = self.named(members[0])?;
+        let kept = (!self.job.drop_all).then_some(&first.id[..]);
+        json_lines::begin_cluster(members[0].into(), kept, size, file)
+            .and_then(|()| json_lines::member(&first.member(), true, file))
+            .map_err(|cause| file.error(cause))?;
+        drop(first);
+        let mut lines = Lines::new();
+        for batch in members[1..].chunks(BATCH) {
+            self.progress.check()?;
+            lines.write(batch, file, |number, most, out| {
+                let Some(document) = self.document(*number, most)? else {
+                    return Ok(false);
+                };
+                json_lines::member(&document.member(), false, out).map_err(failed)?;
+                Ok(true)
+            })?;
+        }
+        json_lines::end_cluster(file).map_err(|cause| file.error(cause))
+    }
+
+    fn named(&self, number: u32) -> Result<NamedDocument> {
+        self.document(number, usize::MAX)?.ok_or_else(missing_place)
+    }
+
+    /// A document as the reports show it; `None` if its label has more than `most` bytes.
+    fn document(&self, number: u32, most: usize) -> Result<Option<NamedDocument>> {
+        let known = self.known.map_or(Ok(None), |known| known.get(number))?;
+        if let Some(id) = known {
+            return Ok(Some(NamedDocument {
+                id,
+                url: Vec::new(),
+                place: None,
+            }));
+        }
+        let row = self.gathered.rows.get(number.into())?;
+        let Some(label) = self.gathered.label_within(&row, most)? else {
+            return Ok(None);
+        };
+        Ok(Some(NamedDocument {
+            id: label.id,
+            url: label.url,
+            place: Some((self.file_name(&row)?, row.place)),
+        }))
+    }
+
+    fn file_name(&self, row: &Row) -> Result<String> {
+        let source = source_of(self.sources, row.place.source)?;
+        Ok(source.path.to_string_lossy().into_owned())
+    }
+}
+
+/// A document as the reports show it.
+struct NamedDocument {
+    id: Vec<u8>,
+    url: Vec<u8>,
+    /// The document's file and place; `None` if only an index knows it.
+    place: Option<(String, Place)>,
+}
+
+impl NamedDocument {
+    fn at(&self) -> Option<At<'_>> {
+        let place = self.place.as_ref();
+        place.map(|(file, place)| At::new(file, *place))
+    }
+
+    fn member(&self) -> json_lines::Member<'_> {
+        json_lines::Member {
+            id: &self.id,
+            url: &self.url,
+            at: self.at(),
+        }
+    }
+}
+
+/// The error for a document of the input without a place.
+fn missing_place() -> Error {
+    Error::new(
+        ErrorKind::Content,
+        "a document has no place: start with --restart",
+    )
+}

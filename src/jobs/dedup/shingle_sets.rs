@@ -1,0 +1,311 @@
+//! The shingle sets of documents with a near one: the second reading.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytemuck::{Pod, Zeroable};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use rayon::slice::ParallelSliceMut;
+
+use crate::corpus::{Chunk, Parsed, Parser};
+use crate::dedup::Signatures;
+use crate::engine::pipeline::{Event, Pipeline};
+use crate::io::{Sorted, Spooled};
+use crate::kernel::Level;
+use crate::text::shingles::{jaccard, overlap_of_at_least, shingles, sort_to_set};
+use crate::text::{Tokenizer, WordHashes};
+use crate::{Error, ErrorKind, Result};
+
+use super::bits::Bits;
+use super::job::Job;
+use super::leaders::Leaders;
+use super::numbering::Numbering;
+use super::sketching::{RunInputs, source_of};
+use crate::engine::spill_space::SpillSpace;
+
+/// The position and size of a set in the temporary file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct Extent {
+    offset: u64,
+    shingles: u64,
+}
+
+/// The extent of a document, or of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct NumberedExtent {
+    of: u64,
+    extent: Extent,
+}
+
+/// A sorted set of shingle hashes for each rank.
+pub struct ShingleSets {
+    /// Unique within the process.
+    number: u64,
+    file: Spooled,
+    /// An [`Extent`] for each rank.
+    extents: Spooled,
+}
+
+/// The sets of the documents of one chunk: numbers and lengths, and the hashes end to end.
+#[derive(Default)]
+struct ChunkSets {
+    documents: Vec<(u32, u32)>,
+    hashes: Vec<u64>,
+}
+
+impl ShingleSets {
+    /// Reads the inputs again for the documents of `marked`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if a chunk differs from the first reading; those of reading and of
+    /// temporary files.
+    pub fn collect(
+        job: &Job,
+        inputs: RunInputs<'_>,
+        numbering: &Numbering<'_>,
+        marked: &Leaders<'_>,
+        pipeline: &Pipeline<'_>,
+        level: Level,
+        space: &SpillSpace<'_>,
+    ) -> Result<ShingleSets> {
+        let mut wanted = Bits::none_of(numbering.documents());
+        let mut ranks = space.sorter::<[u32; 2]>(8);
+        for rank in 0..marked.count {
+            let document = marked.document(rank)?;
+            wanted.insert(document);
+            ranks.push([document, rank as u32])?;
+        }
+        let mut placed = space.sorter::<NumberedExtent>(8);
+        let mut spool = space.spool()?;
+
+        let units = numbering.units_with(&wanted);
+        let start = || Collector {
+            job,
+            inputs,
+            wanted: &wanted,
+            parser: Parser::new(&job.reading),
+            tokenizer: Tokenizer::new(job.tokenizer, level),
+            words: WordHashes::default(),
+            set: Vec::new(),
+        };
+        let work = |collector: &mut Collector<'_>, chunk: &Chunk| {
+            let first = numbering.first_of(chunk);
+            collector.sets(chunk, first)
+        };
+        pipeline.run(&units, start, work, |_, event| {
+            let Event::Chunk { result: sets, .. } = event else {
+                return Ok(());
+            };
+            let mut at = 0;
+            for (document, length) in sets.documents {
+                let hashes = &sets.hashes[at..at + length as usize];
+                at += length as usize;
+                let offset = spool.append(bytemuck::cast_slice(hashes))?;
+                placed.push(NumberedExtent {
+                    of: document.into(),
+                    extent: Extent {
+                        offset,
+                        shingles: length.into(),
+                    },
+                })?;
+            }
+            Ok(())
+        })?;
+        let extents = by_rank(placed.finish()?, ranks.finish()?, marked.count, space)?;
+        static SETS: AtomicU64 = AtomicU64::new(1);
+        Ok(ShingleSets {
+            number: SETS.fetch_add(1, Ordering::Relaxed),
+            file: spool.finish()?,
+            extents,
+        })
+    }
+
+    /// The Jaccard similarity of the sets of two ranks: shared and all shingles.
+    ///
+    /// The last two sets of `buffers` are not read again.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn similarity(&self, a: u64, b: u64, buffers: &mut SetBuffers) -> Result<(u64, u64)> {
+        let (a, b) = self.pair(a, b, buffers)?;
+        Ok(jaccard(a, b))
+    }
+
+    /// The similarity if it is at least `thousandths`; stops early if it cannot be.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn similarity_of_at_least(
+        &self,
+        thousandths: u32,
+        (a, b): (u64, u64),
+        buffers: &mut SetBuffers,
+    ) -> Result<Option<(u64, u64)>> {
+        let (a, b) = self.pair(a, b, buffers)?;
+        let (total, share) = (a.len() + b.len(), thousandths as usize);
+        // Shared * 1000 >= (total - shared) * share.
+        let least = (total * share).div_ceil(1000 + share);
+        let shared = overlap_of_at_least(a, b, least).filter(|_| total > 0);
+        Ok(shared.map(|shared| (shared as u64, (total - shared) as u64)))
+    }
+
+    fn pair<'b>(
+        &self,
+        a: u64,
+        b: u64,
+        buffers: &'b mut SetBuffers,
+    ) -> Result<(&'b [u64], &'b [u64])> {
+        let [first, second] = &mut buffers.0;
+        let key = |rank| (self.number, rank);
+        if second.key == key(a) || first.key == key(b) {
+            std::mem::swap(first, second);
+        }
+        for (cached, rank) in [(&mut *first, a), (&mut *second, b)] {
+            if cached.key != key(rank) {
+                cached.key = (0, 0);
+                self.read(rank, &mut cached.set)?;
+                cached.key = key(rank);
+            }
+        }
+        Ok((&first.set, &second.set))
+    }
+
+    /// How many words the bitmaps of [`signatures`](Self::signatures) have in `memory_bytes`;
+    /// `None` if they do not fit.
+    pub fn signature_words(&self, memory_bytes: usize) -> Option<usize> {
+        let count = self.extents.bytes() / size_of::<Extent>() as u64;
+        let shingles = self.file.bytes() / size_of::<u64>() as u64;
+        Signatures::words(count, shingles.div_ceil(count.max(1)), memory_bytes)
+    }
+
+    /// The signatures of all sets, by rank; reads them all, in parallel.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn signatures(&self, words: usize, level: Level) -> Result<Signatures> {
+        let count = (self.extents.bytes() / size_of::<Extent>() as u64) as usize;
+        let (mut bitmaps, mut sizes) = (vec![0; words * count], vec![0; count]);
+        bitmaps
+            .par_chunks_mut(words)
+            .zip(sizes.par_iter_mut())
+            .enumerate()
+            .try_for_each_init(Vec::new, |set, (rank, (bitmap, size))| {
+                self.read(rank as u64, set)?;
+                *size = Signatures::fill(set, bitmap);
+                Ok(())
+            })?;
+        Ok(Signatures::new(words, bitmaps, sizes, level))
+    }
+
+    /// Bytes of the sets in temporary space.
+    pub fn bytes(&self) -> u64 {
+        self.file.bytes()
+    }
+
+    fn read(&self, rank: u64, set: &mut Vec<u64>) -> Result<()> {
+        let mut extent = Extent::default();
+        let size = size_of::<Extent>() as u64;
+        self.extents
+            .fill_at(rank * size, bytemuck::bytes_of_mut(&mut extent))?;
+        set.resize(extent.shingles as usize, 0);
+        self.file
+            .fill_at(extent.offset, bytemuck::cast_slice_mut(set))
+    }
+}
+
+/// Sorts the extents of documents by rank; ranks without an extent get an empty one.
+fn by_rank(
+    placed: Sorted<NumberedExtent>,
+    ranks: Sorted<[u32; 2]>,
+    count: u64,
+    space: &SpillSpace<'_>,
+) -> Result<Spooled> {
+    let mut sorter = space.sorter::<NumberedExtent>(8);
+    let mut placed = placed.peekable();
+    for pair in ranks {
+        let [document, rank] = pair?;
+        let is_due = |next: &Result<NumberedExtent>| {
+            next.as_ref()
+                .map_or(true, |placed| placed.of <= document.into())
+        };
+        while let Some(found) = placed.next_if(is_due).transpose()? {
+            if found.of == u64::from(document) {
+                sorter.push(NumberedExtent {
+                    of: rank.into(),
+                    ..found
+                })?;
+            }
+        }
+    }
+    let mut extents = space.spool()?;
+    let mut next = 0;
+    for found in sorter.finish()? {
+        let found = found?;
+        while next < found.of {
+            extents.append(bytemuck::bytes_of(&Extent::default()))?;
+            next += 1;
+        }
+        extents.append(bytemuck::bytes_of(&found.extent))?;
+        next += 1;
+    }
+    for _ in next..count {
+        extents.append(bytemuck::bytes_of(&Extent::default()))?;
+    }
+    extents.finish()
+}
+
+/// The two sets that a thread read last.
+#[derive(Debug, Default)]
+pub struct SetBuffers([CachedSet; 2]);
+
+#[derive(Debug, Default)]
+struct CachedSet {
+    /// The number of the [`ShingleSets`], never zero, and the rank.
+    key: (u64, u64),
+    set: Vec<u64>,
+}
+
+/// A worker of the second reading.
+struct Collector<'a> {
+    job: &'a Job,
+    inputs: RunInputs<'a>,
+    wanted: &'a Bits,
+    parser: Parser,
+    tokenizer: Tokenizer,
+    words: WordHashes,
+    set: Vec<u64>,
+}
+
+impl Collector<'_> {
+    fn sets(&mut self, chunk: &Chunk, first: Option<(u32, u32)>) -> Result<ChunkSets> {
+        let mut sets = ChunkSets::default();
+        let Some((first, count)) = first else {
+            return Err(changed(source_of(self.inputs.sources, chunk.source)?));
+        };
+        if !self.wanted.any_of(first, count) {
+            return Ok(sets);
+        }
+        let format = source_of(self.inputs.sources, chunk.source)?.format;
+        let (tokenizer, words, set) = (&mut self.tokenizer, &mut self.words, &mut self.set);
+        let width = self.job.verification.shingle;
+        let is_wanted = |ordinal| self.wanted.contains(first.saturating_add(ordinal));
+        self.parser
+            .for_each(format, chunk, &is_wanted, &mut |ordinal, parsed| {
+                if let Parsed::Document(document) = parsed {
+                    tokenizer.hash_words(document.text, false, words);
+                    shingles(&words.short, width, set);
+                    sort_to_set(set);
+                    sets.documents.push((first + ordinal, set.len() as u32));
+                    sets.hashes.extend_from_slice(set);
+                }
+            });
+        Ok(sets)
+    }
+}
+
+/// The error for a source that changed.
+pub(super) fn changed(source: &crate::corpus::Source) -> Error {
+    let message = "changed while it was being read: start again with --restart";
+    Error::new(ErrorKind::Changed, message).in_file(&source.path)
+}

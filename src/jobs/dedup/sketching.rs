@@ -1,0 +1,365 @@
+//! The first reading: stores a row, a label and a sketch of every document.
+
+use crate::corpus::web::relations::Relations;
+use crate::corpus::{
+    Chunk, Document, Doubt, FieldValue, Format, Parsed, Parser, Reason, Skip, Source,
+};
+use crate::dedup::keep;
+use crate::engine::naming::name;
+use crate::engine::pipeline::{Event, Pipeline, Unit};
+use crate::engine::{Progress, Resources};
+use crate::kernel::Level;
+use crate::sketch::digest;
+use crate::sketch::{Method, Needs, Scratch, SketchList, TokenizedDocument};
+use crate::text::{Spelling, Tokenizer, WordHashes};
+use crate::{Error, ErrorKind, Result};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::job::Job;
+use super::row::{Flags, Label, Row};
+use super::segment::{ChunkEntry, Segment};
+use super::work::Work;
+use crate::engine::units::units;
+
+/// A segment is finished when it holds this many bytes, or covers this many bytes of input.
+const SEGMENT_BYTES: usize = 4 << 20;
+const SEGMENT_INPUT_BYTES: u64 = 128 << 20;
+/// Buffers with a larger capacity, due to a giant document, are freed.
+const KEPT_CAPACITY: usize = 1 << 20;
+
+/// The inputs, and which of them are the reference.
+#[derive(Clone, Copy, Debug)]
+pub struct RunInputs<'a> {
+    /// All sources, those of the reference first.
+    pub sources: &'a [Source],
+    /// How many of the sources are the reference.
+    pub references: u32,
+}
+
+/// Reads everything that no finished segment covers, and finishes the segments.
+///
+/// # Errors
+/// Those of reading and writing; [`ErrorKind::Interrupted`]. Segments that were finished before are
+/// kept.
+pub fn sketch(
+    job: &Job,
+    method: Option<&dyn Method>,
+    inputs: RunInputs<'_>,
+    work: &Work,
+    pipeline: &Pipeline<'_>,
+    resources: &Resources,
+    progress: &Progress,
+) -> Result<()> {
+    let mut open = Vec::new();
+    for (unit, sources) in units(inputs.sources).into_iter().enumerate() {
+        if let Some(begun) = OpenUnit::resume(unit, sources, inputs.sources, work, progress)? {
+            open.push(begun);
+        }
+    }
+    let rest: Vec<Unit> = open.iter().map(|unit| unit.rest.clone()).collect();
+    let start = || RowSketcher::new(job, method, inputs, resources.level);
+    pipeline.run(
+        &rest,
+        start,
+        RowSketcher::sketch,
+        |unit, event| match event {
+            Event::Chunk {
+                source,
+                end,
+                result,
+            } => open[unit].append(&result, source, end, work),
+            Event::End => open[unit].finish(work),
+        },
+    )
+}
+
+/// An incomplete unit, and its data that is in no finished segment yet.
+struct OpenUnit {
+    unit: usize,
+    next_segment: usize,
+    rest: Unit,
+    segment: Segment,
+    input_bytes: u64,
+}
+
+impl OpenUnit {
+    /// The unit after its last segment; `None` if it is complete.
+    fn resume(
+        unit: usize,
+        sources: std::ops::Range<u32>,
+        all: &[Source],
+        work: &Work,
+        progress: &Progress,
+    ) -> Result<Option<OpenUnit>> {
+        let mut rest = Unit::whole(sources);
+        let mut next_segment = 0;
+        while work.segment(unit, next_segment).exists() {
+            next_segment += 1;
+        }
+        if let Some(last) = next_segment.checked_sub(1) {
+            let (header, _) = Segment::read(&work.segment(unit, last))?;
+            let done = rest.sources.start..header.source;
+            let done = if header.complete == 1 {
+                rest.sources.clone()
+            } else {
+                done
+            };
+            let sizes = done.filter_map(|source| all.get(source as usize)?.bytes);
+            progress.advance(sizes.sum());
+            if header.complete == 1 {
+                return Ok(None);
+            }
+            rest.sources.start = header.source;
+            rest.begin = header.end();
+        }
+        Ok(Some(OpenUnit {
+            unit,
+            next_segment,
+            rest,
+            segment: Segment::default(),
+            input_bytes: 0,
+        }))
+    }
+
+    fn append(
+        &mut self,
+        chunk: &Segment,
+        source: u32,
+        end: crate::corpus::Position,
+        work: &Work,
+    ) -> Result<()> {
+        self.segment.append(chunk);
+        self.input_bytes += chunk.chunks.iter().map(|chunk| chunk.bytes).sum::<u64>();
+        if self.segment.bytes() < SEGMENT_BYTES && self.input_bytes < SEGMENT_INPUT_BYTES {
+            return Ok(());
+        }
+        let path = work.segment(self.unit, self.next_segment);
+        self.segment.publish(work, &path, source, end, false)?;
+        self.next_segment += 1;
+        self.input_bytes = 0;
+        self.segment = Segment::default();
+        Ok(())
+    }
+
+    fn finish(&mut self, work: &Work) -> Result<()> {
+        let path = work.segment(self.unit, self.next_segment);
+        let end = self.rest.sources.end;
+        self.segment
+            .publish(work, &path, end, Default::default(), true)?;
+        self.segment = Segment::default();
+        Ok(())
+    }
+}
+
+/// A worker of the first reading.
+pub(super) struct RowSketcher<'a> {
+    inputs: RunInputs<'a>,
+    parser: Parser,
+    maker: RowMaker<'a>,
+}
+
+/// Makes rows from documents.
+struct RowMaker<'a> {
+    job: &'a Job,
+    method: Option<&'a dyn Method>,
+    tokenizer: Tokenizer,
+    words: WordHashes,
+    spelling: Spelling,
+    scratch: Scratch,
+}
+
+impl<'a> RowSketcher<'a> {
+    pub(super) fn new(
+        job: &'a Job,
+        method: Option<&'a dyn Method>,
+        inputs: RunInputs<'a>,
+        level: Level,
+    ) -> RowSketcher<'a> {
+        let maker = RowMaker {
+            job,
+            method,
+            tokenizer: Tokenizer::new(job.tokenizer, level),
+            words: WordHashes::default(),
+            spelling: Spelling::default(),
+            scratch: Scratch::default(),
+        };
+        RowSketcher {
+            inputs,
+            parser: Parser::new(&job.reading),
+            maker,
+        }
+    }
+
+    /// The rows, labels and sketches of a chunk.
+    pub(super) fn sketch(&mut self, chunk: &Chunk) -> Result<Segment> {
+        let source = source_of(self.inputs.sources, chunk.source)?;
+        let is_reference = chunk.source < self.inputs.references;
+        let mut made = self.maker.empty_segment();
+        let mut rows_digest = Vec::new();
+        let (maker, rows) = (&mut self.maker, &mut made);
+        let visit = &mut |_, parsed: Parsed<'_>| {
+            let row = match parsed {
+                Parsed::Document(document) => maker.document(source, &document, rows),
+                Parsed::Skipped(skip) => maker.skipped(source, &skip, rows),
+                // All documents are wanted.
+                Parsed::Unwanted => return,
+            };
+            rows.rows.push(row);
+        };
+        self.parser.for_each(source.format, chunk, &|_| true, visit);
+        for row in &mut made.rows {
+            row.flags.set(Flags::REFERENCE, is_reference);
+            rows_digest.extend_from_slice(&row.text_digest.to_le_bytes());
+        }
+        let documents = u32::try_from(made.rows.len()).map_err(|_| too_many())?;
+        let digest = match chunk.bytes() {
+            [] => xxh3_128(&rows_digest),
+            bytes => xxh3_128(bytes),
+        };
+        made.chunks.push(ChunkEntry {
+            digest,
+            documents,
+            source: chunk.source,
+            bytes: chunk.bytes().len() as u64,
+        });
+        Ok(made)
+    }
+}
+
+impl RowMaker<'_> {
+    /// A segment without documents.
+    fn empty_segment(&self) -> Segment {
+        Segment {
+            sketches: self
+                .method
+                .map(|method| SketchList::new(method))
+                .unwrap_or_default(),
+            ..Segment::default()
+        }
+    }
+
+    fn document(&mut self, source: &Source, document: &Document<'_>, made: &mut Segment) -> Row {
+        let needs = self.method.map_or(Needs::HASHES, |method| method.needs());
+        let (text, words) = (document.text, &mut self.words);
+        match needs.spelled {
+            true => {
+                let spelling = &mut self.spelling;
+                self.tokenizer
+                    .spell_words(text, needs.long, words, spelling);
+            }
+            false => self.tokenizer.hash_words(text, needs.long, words),
+        }
+        let count = self.words.short.len();
+        let least = self.method.map_or(1, |method| method.least_words());
+
+        let mut flags = Flags::default();
+        let is_empty = count == 0 && (self.method.is_some() || document.text.is_empty());
+        flags.set(Flags::EMPTY, is_empty);
+        flags.set(Flags::BROKEN_TEXT, document.doubt == Doubt::Broken);
+        flags.set(
+            Flags::UNKNOWN_CHARSET,
+            document.doubt == Doubt::UnknownCharset,
+        );
+        flags.set(Flags::NAMED_BY_PLACE, document.id.is_empty());
+        flags.set(Flags::NO_URL, document.url.is_empty());
+        flags.set(Flags::NO_DATE, document.date.is_empty());
+        if let Some(method) = self.method {
+            let view = TokenizedDocument {
+                text,
+                short: &self.words.short,
+                long: &self.words.long,
+                spelled: self.spelling.all(),
+            };
+            let scratch = &mut self.scratch;
+            let has_any = made
+                .sketches
+                .push_with(|out| method.sketch(view, scratch, out));
+            flags.set(Flags::SHORT, (count < least || !has_any) && !is_empty);
+        }
+        let row = Row {
+            words_digest: digest::of_words(&self.words.short),
+            text_digest: digest::of_text(document.text),
+            keep_key: self.job.keep.key(&facts(document)),
+            place: document.place,
+            label: made.labels.len() as u64,
+            part: if self.job.keep_per_site {
+                keep::site(document.url)
+            } else {
+                0
+            },
+            text_bytes: document.text.len() as u64,
+            words: u32::try_from(count).unwrap_or(u32::MAX),
+            flags,
+        };
+        let label = Label {
+            id: name(source, document.id, row.place),
+            url: document.url.to_vec(),
+            concurrent_to: concurrent_to(source, document.raw),
+            ..Label::default()
+        };
+        label.write(&mut made.labels);
+        if self.words.short.capacity() > KEPT_CAPACITY {
+            (self.words, self.spelling, self.scratch) = Default::default();
+        }
+        row
+    }
+
+    fn skipped(&mut self, source: &Source, skip: &Skip, made: &mut Segment) -> Row {
+        let length = self.method.and_then(|method| method.sketch_bytes());
+        made.sketches
+            .push_with(|out| out.resize(out.len() + length.unwrap_or(0), 0));
+        let mut flags = Flags::SKIPPED;
+        flags.set(Flags::NAMED_BY_PLACE, skip.id.is_empty());
+        flags.set(Flags::NO_TEXT, skip.reason == Reason::NoText);
+        let row = Row {
+            place: skip.place,
+            label: made.labels.len() as u64,
+            keep_key: [u8::MAX; 16],
+            flags,
+            ..bytemuck::Zeroable::zeroed()
+        };
+        let label = Label {
+            id: name(source, &skip.id, row.place),
+            url: Vec::new(),
+            reason: skip.reason.name().into(),
+            detail: skip.detail.clone().into_bytes(),
+            concurrent_to: Vec::new(),
+        };
+        label.write(&mut made.labels);
+        row
+    }
+}
+
+/// The id of the record that a WARC record names as concurrent.
+fn concurrent_to(source: &Source, record: &[u8]) -> Vec<u8> {
+    match source.format {
+        Format::Warc => Relations::of(record).concurrent_to.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// The properties that a keep policy uses.
+fn facts<'a>(document: &Document<'a>) -> keep::Facts<'a> {
+    keep::Facts {
+        text_bytes: document.text.len() as u64,
+        date: document.date,
+        url: document.url,
+        field: document.keep_field.map(|value| match value {
+            FieldValue::Number(number) => keep::Value::Number(number),
+            FieldValue::Text(text) => keep::Value::Text(text),
+        }),
+    }
+}
+
+/// The source with this number.
+pub(super) fn source_of(sources: &[Source], number: u32) -> Result<&Source> {
+    sources.get(number as usize).ok_or_else(|| {
+        let message = format!("no source number {number}");
+        Error::new(ErrorKind::Content, message)
+    })
+}
+
+pub(super) fn too_many() -> Error {
+    let message = format!("more than {} documents: split the input", u32::MAX);
+    Error::new(ErrorKind::Content, message)
+}

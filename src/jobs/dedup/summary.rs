@@ -1,0 +1,297 @@
+//! The summary of a finished run, and its timings.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::corpus::{LeftOut, Source};
+use crate::engine::StageTime;
+use crate::io::usage::Usage;
+use crate::sketch::Method;
+
+use super::gathered::Counts;
+use super::job::Job;
+use super::related::RelatedCounts;
+use super::reports::Totals;
+use super::segment::ChunkEntry;
+use super::warnings::Warning;
+
+/// The most unread files that are named.
+const MOST_LEFT_OUT: usize = 100;
+
+/// Counts that add up: seen = kept + dropped + skipped. Documents of the reference are counted
+/// separately.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Documents of each kind.
+    pub(super) counts: Counts,
+    /// Dropped documents, and clusters.
+    pub(super) totals: Totals,
+    /// Pairs that the method found and verification did not confirm.
+    pub refused: u64,
+    /// Of these, listed pairs.
+    pub refused_listed: u64,
+    /// Records of WARC files that were dropped with their response.
+    pub related: RelatedCounts,
+    /// Settings without effect, and documents whose characters may be wrong.
+    pub warnings: Vec<Warning>,
+}
+
+/// The inputs of a run.
+pub(super) struct SummaryInputs<'a> {
+    /// All sources, those of the reference first.
+    pub sources: &'a [Source],
+    /// How many of them are the reference.
+    pub references: usize,
+    /// A description of known documents, if these take the place of the reference.
+    pub known: Option<Value>,
+    /// Files that were not read.
+    pub left_out: &'a [LeftOut],
+    /// A digest of each source.
+    pub digests: &'a [u128],
+}
+
+impl Summary {
+    /// Documents of the input, including skipped ones.
+    pub fn seen(&self) -> u64 {
+        self.counts.seen
+    }
+
+    /// Dropped documents.
+    pub fn dropped(&self) -> u64 {
+        self.totals.dropped
+    }
+
+    /// Documents of the input that could not be read.
+    pub fn skipped(&self) -> u64 {
+        self.counts.skipped
+    }
+
+    /// Documents of the reference, including skipped ones.
+    pub fn references(&self) -> u64 {
+        self.counts
+            .references
+            .saturating_add(self.counts.skipped_references)
+    }
+
+    /// Documents of the reference that could not be read.
+    pub fn skipped_references(&self) -> u64 {
+        self.counts.skipped_references
+    }
+
+    /// Kept documents.
+    pub fn kept(&self) -> u64 {
+        self.seen() - self.dropped() - self.skipped()
+    }
+
+    /// Clusters of two or more documents.
+    pub fn clusters(&self) -> u64 {
+        self.totals.clusters
+    }
+
+    /// Bytes of text of all documents.
+    pub fn text_bytes(&self) -> u64 {
+        self.counts.text_bytes
+    }
+
+    /// The counts in a text of [`json`](Summary::json); `None` if some are missing, or they do not
+    /// add up.
+    pub(super) fn parse(text: &Value) -> Option<Summary> {
+        let number = |value: &Value| value.as_u64();
+        let flagged = &text["flagged"];
+        let summary = Summary {
+            counts: Counts {
+                seen: number(&text["seen"])?,
+                references: text["against"]["documents"].as_u64().unwrap_or_default(),
+                // An index has no skipped documents.
+                skipped_references: text["against"]["skipped"].as_u64().unwrap_or_default(),
+                skipped: number(&text["skipped"])?,
+                empty: number(&flagged["empty"])?,
+                short: number(&flagged["short"])?,
+                broken_text: number(&flagged["broken_text"])?,
+                unknown_charset: number(&flagged["unknown_charset"]).unwrap_or_default(),
+                text_bytes: number(&text["text_bytes"])?,
+                ..Counts::default()
+            },
+            totals: Totals {
+                dropped: number(&text["dropped"])?,
+                against: number(&text["dropped_against"])?,
+                clusters: number(&text["clusters"])?,
+                largest_cluster: number(&text["largest_cluster"])?,
+                ..Totals::default()
+            },
+            refused: number(&text["refused"])?,
+            refused_listed: number(&text["refused_listed"]).unwrap_or_default(),
+            related: ["request", "metadata"]
+                .map(|kind| text["related_dropped"][kind].as_u64().unwrap_or_default()),
+            warnings: parse_warnings(&text["warnings"])?,
+        };
+        let gone = summary.dropped().checked_add(summary.skipped())?;
+        let kept = summary.seen().checked_sub(gone)?;
+        (number(&text["kept"]) == Some(kept)).then_some(summary)
+    }
+
+    /// The text of `summary.json`, which depends neither on threads nor on memory or time.
+    pub(super) fn json(
+        &self,
+        job: &Job,
+        method: Option<&dyn Method>,
+        inputs: SummaryInputs<'_>,
+    ) -> String {
+        let describe = |(source, digest): (&Source, &u128)| {
+            json!({
+                "file": source.path.to_string_lossy(),
+                "bytes": source.bytes,
+                "format": source.format.name(),
+                "compression": source.compression.name(),
+                "xxh3_128": format!("{digest:032x}"),
+            })
+        };
+        let SummaryInputs {
+            sources,
+            references,
+            known,
+            left_out,
+            digests,
+        } = inputs;
+        let described: Vec<Value> = sources.iter().zip(digests).map(describe).collect();
+        let (against, inputs) = described.split_at(references.min(described.len()));
+        let mut settings = job.settings();
+        if known.is_some() && job.against_only {
+            // No texts are compared.
+            settings["verification"] = Value::Null;
+        }
+        let against = known.unwrap_or_else(|| {
+            json!({
+                "documents": self.counts.references,
+                "skipped": self.counts.skipped_references,
+                "inputs": against,
+            })
+        });
+        if let Some(method) = method {
+            let chosen: serde_json::Map<String, Value> = method
+                .parameters()
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value.into()))
+                .collect();
+            settings["chosen"] = chosen.into();
+        }
+        let [requests, metadata] = self.related;
+        let text = json!({
+                "seen": self.seen(),
+                "kept": self.kept(),
+                "dropped": self.dropped(),
+                "skipped": self.skipped(),
+                "flagged": {
+                    "empty": self.counts.empty,
+                    "short": self.counts.short,
+                    "broken_text": self.counts.broken_text,
+                    "unknown_charset": self.counts.unknown_charset,
+                },
+                "dropped_by": {
+                    "exact": self.totals.same_text,
+                    "normalized": self.totals.same_words,
+                    &job.method.name(): self.totals.near + own(job, &self.totals),
+                },
+        "dropped_against": self.totals.against,
+        "related_dropped": {"request": requests, "metadata": metadata},
+        "refused": self.refused,
+                "refused_listed": job.refused.then_some(self.refused_listed),
+                "clusters": self.totals.clusters,
+                "largest_cluster": self.totals.largest_cluster,
+                "text_bytes": self.counts.text_bytes,
+                "warnings": self.warnings.iter().map(warning).collect::<Vec<_>>(),
+                "against": against,
+                "settings": settings,
+                "inputs": inputs,
+                "left_out": describe_left_out(left_out),
+                "version": env!("CARGO_PKG_VERSION"),
+            });
+        format!("{text:#}\n")
+    }
+}
+
+fn warning(warning: &Warning) -> Value {
+    json!({
+        "setting": warning.setting,
+        "documents": warning.documents,
+        "message": warning.message,
+    })
+}
+
+fn parse_warnings(warnings: &Value) -> Option<Vec<Warning>> {
+    let parse = |warning: &Value| {
+        Some(Warning {
+            setting: warning["setting"].as_str()?.to_owned(),
+            documents: warning["documents"].as_u64()?,
+            message: warning["message"].as_str()?.to_owned(),
+        })
+    };
+    warnings.as_array()?.iter().map(parse).collect()
+}
+
+/// The number of unread files by reason, and the first of them.
+fn describe_left_out(files: &[LeftOut]) -> Value {
+    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+    for file in files {
+        *reasons.entry(file.reason.name()).or_default() += 1;
+    }
+    let describe = |file: &LeftOut| {
+        json!({
+            "file": file.path.to_string_lossy(),
+            "reason": file.reason.name(),
+            "why": file.why,
+        })
+    };
+    let first = files.iter().take(MOST_LEFT_OUT).map(describe);
+    json!({"files": files.len(), "reasons": reasons, "first": first.collect::<Vec<_>>()})
+}
+
+/// The documents that a method by digest found itself.
+fn own(job: &Job, totals: &Totals) -> u64 {
+    match job.method.name().as_str() {
+        "exact" => totals.same_text,
+        "normalized" => totals.same_words,
+        _ => 0,
+    }
+}
+
+/// For each source, xxh3-128 of the digests of its chunks.
+pub fn digests(chunks: &[ChunkEntry], sources: usize) -> Vec<u128> {
+    let mut digests = Vec::with_capacity(sources);
+    let mut rest = chunks.iter().peekable();
+    for source in 0..sources as u32 {
+        let mut hasher = Xxh3::new();
+        while let Some(chunk) = rest.next_if(|chunk| chunk.source == source) {
+            hasher.update(&chunk.digest.to_le_bytes());
+        }
+        digests.push(hasher.digest128());
+    }
+    digests
+}
+
+/// The text of `timings.json`: seconds and rates by stage, and the peak of memory.
+pub fn timings(stages: &[StageTime], threads: usize, total: Duration) -> String {
+    let stages: Vec<Value> = stages
+        .iter()
+        .map(|stage| {
+            let seconds = stage.time.as_secs_f64();
+            json!({
+                "stage": stage.stage.name(),
+                "seconds": seconds,
+                "bytes": stage.bytes,
+                "bytes_per_second": stage.bytes as f64 / seconds.max(1e-9),
+            })
+        })
+        .collect();
+    let peak = Usage::now().map(|usage| usage.peak_resident_bytes);
+    let text = json!({
+        "seconds": total.as_secs_f64(),
+        "threads": threads,
+        "peak_resident_bytes": peak,
+        "stages": stages,
+    });
+    format!("{text:#}\n")
+}

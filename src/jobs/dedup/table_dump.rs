@@ -1,0 +1,167 @@
+//! The dump of tables, which copies all columns; chunks have only some.
+
+use std::collections::HashSet;
+
+use crate::corpus::parquet::{Annotation, Table, copy_annotated, copy_kept};
+use crate::corpus::{Format, Reading, Reason, Source};
+use crate::engine::Progress;
+use crate::{Error, ErrorKind, Result};
+
+use super::copying;
+use super::dump::{Change, Dump};
+use super::gathered::Gathered;
+use super::row::{Flags, Row};
+
+/// Refuses tables without the text column, or with a codec that this build lacks in a column that
+/// is read; all columns are, if the table `is_copied`.
+///
+/// # Errors
+/// Those of [`Table::open`] and [`Table::check_all_codecs`].
+pub fn check(sources: &[Source], reading: &Reading, is_copied: bool) -> Result<()> {
+    let is_table = |source: &&Source| source.format == Format::Parquet && !source.is_stream();
+    for source in sources.iter().filter(is_table) {
+        if let Ok(table) = Table::open(source.file(), reading)?
+            && is_copied
+        {
+            table.check_all_codecs(source.file())?;
+        }
+    }
+    Ok(())
+}
+
+/// The documents of a table, in order.
+struct Documents<'a> {
+    gathered: &'a Gathered,
+    next: u32,
+    end: u32,
+    /// The last document that was read.
+    last: Option<TableDocument>,
+}
+
+/// A document of a table.
+#[derive(Clone, Copy)]
+struct TableDocument {
+    row: Row,
+    /// Whether it represents rows that the first reading could not read.
+    is_lost: bool,
+}
+
+impl Documents<'_> {
+    /// The document in `row`, or the lost rows that include it, if any. Rows have to be requested
+    /// in order.
+    fn at(&mut self, row: u64) -> Result<Option<(u32, TableDocument)>> {
+        while self.next < self.end {
+            let found = match self.last {
+                Some(found) => found,
+                None => self.read(self.next)?,
+            };
+            let place = found.row.place;
+            if place.offset > row {
+                self.last = Some(found);
+                return Ok(None);
+            }
+            if row - place.offset < place.length {
+                self.last = Some(found);
+                return Ok(Some((self.next, found)));
+            }
+            self.next += 1;
+            self.last = None;
+        }
+        Ok(None)
+    }
+
+    fn read(&self, number: u32) -> Result<TableDocument> {
+        let row = self.gathered.rows.get(number.into())?;
+        // Other skipped rows can be read, except for their texts.
+        let is_lost = row.flags.has(Flags::SKIPPED)
+            && self.gathered.label(&row)?.reason == Reason::Damaged.name().as_bytes();
+        Ok(TableDocument { row, is_lost })
+    }
+}
+
+impl Dump<'_> {
+    /// Writes a table for each source that is a table and not `finished`. One whose rows cannot be
+    /// located is copied, or left out if the settings drop skipped records.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if a kept row cannot be copied; those of reading and writing;
+    /// [`ErrorKind::Interrupted`].
+    pub(super) fn write_tables(&self, finished: &HashSet<u32>, progress: &Progress) -> Result<()> {
+        let sources = (0..).zip(self.inputs.sources);
+        for (number, source) in sources.skip(self.inputs.references as usize) {
+            if source.format != Format::Parquet || finished.contains(&number) {
+                continue;
+            }
+            match Table::open(source.file(), self.reading)? {
+                Ok(_) => self.write_table(number, source, progress)?,
+                Err(_) if self.settings.drops_skipped() => {}
+                Err(_) => {
+                    let stamp = self.stamps.get(number as usize);
+                    let output = self.outputs.create(&self.target(number)?)?;
+                    copying::copy(source, stamp, output, progress)?;
+                    continue;
+                }
+            }
+            progress.advance(source.bytes.unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    fn write_table(&self, number: u32, source: &Source, progress: &Progress) -> Result<()> {
+        let numbers = self.numbering.of_source(number);
+        let mut documents = Documents {
+            gathered: self.gathered,
+            next: numbers.start,
+            end: numbers.end,
+            last: None,
+        };
+        // Kept documents that could be read and are not copied yet.
+        let mut missing = 0u64;
+        self.gathered.for_each_row(numbers, |number, row| {
+            missing += u64::from(self.is_copied_row(number, row));
+            Ok(())
+        })?;
+        let stay = missing;
+        // Batches of this reading end elsewhere, so it may find rows that the first reading lost.
+        // These were compared with nothing.
+        let mut kept_in = |row: u64| {
+            if row.is_multiple_of(1024) {
+                progress.check()?;
+            }
+            let Some((number, found)) = documents.at(row)? else {
+                return Ok(None);
+            };
+            missing = missing.saturating_sub(self.is_copied_row(number, &found.row).into());
+            let goes = found.is_lost || self.dropped.contains(number);
+            Ok((!goes).then_some(number))
+        };
+        let mut file = self.outputs.create(&self.target(number)?)?;
+        match self.change {
+            Change::Remove => copy_kept(source.file(), &mut file, &mut |row| {
+                Ok(kept_in(row)?.is_some())
+            })?,
+            Change::Mark(kept) => copy_annotated(source.file(), &mut file, &mut |row| {
+                let Some(document) = kept_in(row)? else {
+                    return Ok(Annotation::LeftOut);
+                };
+                let id = self.kept_id(kept, document)?;
+                Ok(id.map_or(Annotation::None, |id| {
+                    Annotation::DuplicateOf(String::from_utf8_lossy(&id).into_owned())
+                }))
+            })?,
+        };
+        if missing > 0 {
+            let message = format!(
+                "{missing} of {stay} rows that stay cannot be copied: a column that is not needed \
+                 to compare them is damaged (choose --write ids)",
+            );
+            return Err(Error::new(ErrorKind::Content, message).in_file(&source.path));
+        }
+        file.publish()
+    }
+
+    /// Whether a document that could be read has to be copied.
+    fn is_copied_row(&self, number: u32, row: &Row) -> bool {
+        !self.dropped.contains(number) && !row.flags.has(Flags::SKIPPED)
+    }
+}

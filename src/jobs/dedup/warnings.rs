@@ -1,0 +1,112 @@
+//! Settings that had no effect on a run, and documents that they left out or that may be misread.
+
+use crate::corpus::{Compression, Reading, Source};
+use crate::dedup::keep::Policy;
+use crate::engine::doubts::Doubts;
+
+use super::gathered::Counts;
+use super::job::Job;
+
+/// A setting without effect, or with an effect that is hardly meant; or text that may be misread.
+///
+/// What is counted depends on the inputs and the job alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The setting, or what is wrong: "inputs" or "text".
+    pub setting: String,
+    /// How many documents it concerns.
+    pub documents: u64,
+    /// What happened, for people.
+    pub message: String,
+}
+
+/// The warnings of a run that saw `counts` in `sources`.
+pub fn warnings(job: &Job, counts: &Counts, doubts: &Doubts, sources: &[Source]) -> Vec<Warning> {
+    let read = counts.seen - counts.skipped;
+    let all = |count: u64| read > 0 && count == read;
+    let mut warnings = Vec::new();
+    let mut warn = |setting: &str, documents, message| {
+        warnings.push(Warning {
+            setting: setting.to_owned(),
+            documents,
+            message,
+        });
+    };
+    if counts.seen == 0 {
+        let message = "the inputs hold no documents".to_owned();
+        warn("inputs", 0, message);
+    }
+    if counts.without_text > 0 {
+        let message = format!(
+            "text_field {:?}: {} of {} documents have no text there and were skipped",
+            job.reading.text_field, counts.without_text, counts.seen
+        );
+        warn("text_field", counts.without_text, message);
+    }
+    if counts.skipped_references > 0 {
+        warn(
+            "against",
+            counts.skipped_references,
+            unread_references(job, counts),
+        );
+    }
+    let fields = |reading: Reading| [reading.id_field, reading.url_field, reading.date_field];
+    let usual = fields(Reading::default()).into_iter();
+    let usual = usual.zip(counts.without_field);
+    let settings = [
+        ("id_field", ", so documents are called by file and start"),
+        ("url_field", ""),
+        ("date_field", ""),
+    ];
+    let given = fields(job.reading.clone()).into_iter().zip(settings);
+    for ((usual, without), (name, (setting, so))) in usual.zip(given) {
+        if name != usual && without > 0 && without == counts.with_fields {
+            let message = format!("{setting} {name:?}: no document has it{so}");
+            warn(setting, without, message);
+        }
+    }
+    let wanted = match &job.keep {
+        Policy::First | Policy::Longest => None,
+        Policy::Newest => Some("a date that can be read"),
+        Policy::ShortestUrl => Some("a URL"),
+        Policy::Field(_) | Policy::Smallest(_) => Some("this field with a number or a string"),
+    };
+    if let (Some(wanted), true) = (wanted, all(counts.without_key)) {
+        let message = format!(
+            "keep {}: no document has {wanted}, so the first copy stays",
+            job.keep
+        );
+        warn("keep", read, message);
+    }
+    if job.keep_per_site && all(counts.without_site) {
+        let message =
+            "keep_per_site: no document has a URL with a host, so all are of one site".to_owned();
+        warn("keep_per_site", read, message);
+    }
+    let is_compressed = |source: &Source| source.compression != Compression::None;
+    if job.dump.compression_level.is_some() && !sources.iter().any(is_compressed) {
+        let message = "compression_level: no input is compressed, so nothing is".to_owned();
+        warn("compression_level", 0, message);
+    }
+    for (documents, message) in doubts.messages(sources) {
+        warn("text", documents, message);
+    }
+    warnings
+}
+
+/// What is said of references that could not be read.
+fn unread_references(job: &Job, counts: &Counts) -> String {
+    let without_text = match counts.references_without_text {
+        0 => String::new(),
+        count => format!(
+            " ({count} have no text in the field {:?})",
+            job.reading.text_field
+        ),
+    };
+    format!(
+        "against: {} of {} documents could not be read{without_text}; what repeats them is not \
+         found, and skipped.jsonl lists them",
+        counts.skipped_references,
+        counts.references + counts.skipped_references,
+    )
+}

@@ -1,0 +1,292 @@
+//! The work directory of a run: opening, contents, removal.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::checksummed;
+use super::errors::{damaged, error};
+use super::file::{self, WorkFile};
+use super::finished::{FinishedRun, SUMMARY};
+use super::lock::Lock;
+use super::names::{self, OUTPUTS, PART, SEGMENTS, entries};
+use super::output_state::{NextStep, OutputState, StartOptions};
+use super::outputs::{self, Outputs};
+use super::stored_job::{self, StoredJob};
+use crate::Result;
+use crate::io::{AtomicFile, Faults, Operation, directory};
+
+const NAME: &str = ".simtool";
+
+/// A work directory that no other process uses.
+pub struct Work {
+    directory: PathBuf,
+    out: PathBuf,
+    faults: Faults,
+    outputs: Outputs,
+    lock: Lock,
+}
+
+/// The state of a job's output directory.
+pub enum Opened {
+    /// The complete output of the same job.
+    Finished,
+    /// A work directory, new or of an unfinished run of the same job.
+    Unfinished(Work),
+}
+
+impl Work {
+    /// Opens the work directory in `out`, or makes one for `job`. With `restart`, the recorded
+    /// files of earlier runs are removed first, and nothing else.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if the command reads a file that would be removed;
+    /// [`ErrorKind::Write`] if the directory cannot be made, if another process uses it, or if a
+    /// file that no run recorded has the name of an output; [`ErrorKind::Changed`], with the
+    /// differences, if the directory belongs to another job; [`ErrorKind::Content`] if the record
+    /// of an earlier run is damaged.
+    pub fn open(out: &Path, job: &Value, start: StartOptions, faults: &Faults) -> Result<Opened> {
+        directory::create_all(out)?;
+        let directory = out.join(NAME);
+        stored_job::refuse_link(&directory)?;
+        let lock = Lock::take(out, &directory)?;
+        let OutputState {
+            stored_job,
+            finished,
+            journal,
+            earlier,
+            next,
+        } = OutputState::read(out, &directory, job, start)?;
+        let names = start.outputs;
+        let (run, own) = match next {
+            NextStep::Finished => {
+                if !matches!(stored_job, StoredJob::Nothing)
+                    || stored_job::find_foreign(&directory)?.is_none()
+                {
+                    remove(&directory, faults)?;
+                }
+                return Ok(Opened::Finished);
+            }
+            NextStep::Continue(run, own) => (run, own),
+            NextStep::Replace(own) => {
+                let runs: Vec<u64> = stored_job.run().into_iter().chain(journal.run).collect();
+                journal.remove_temporaries(out, names, &runs, faults)?;
+                outputs::remove_recorded(out, &journal, &own, faults)?;
+                remove(&directory, faults)?;
+                (stored_job::begin(&directory, job, faults)?, own)
+            }
+            NextStep::Begin(own) => (stored_job::begin(&directory, job, faults)?, own),
+        };
+        if let Some(run) = finished.filter(|run| start.restart || run.job != *job) {
+            run.remove(out, &own, faults)?;
+        }
+        directory::create_all(&directory.join(SEGMENTS))?;
+        remove_known(
+            &directory,
+            |name| names::order(name).filter(|_| name.ends_with(PART)),
+            faults,
+        )?;
+        // An unfinished segment is removed, as its name is needed again.
+        let is_part = |name: &str| names::is_segment(name) && name.ends_with(PART);
+        remove_known(
+            &directory.join(SEGMENTS),
+            |name| is_part(name).then_some(0),
+            faults,
+        )?;
+        let journal = directory.join(OUTPUTS);
+        let outputs = Outputs::open(out, &journal, run, earlier, names, faults)?;
+        Ok(Opened::Unfinished(Work {
+            directory,
+            out: out.to_owned(),
+            faults: faults.clone(),
+            outputs,
+            lock,
+        }))
+    }
+
+    /// Makes the checks of [`open`](Work::open) and changes nothing; does not check whether another
+    /// process works there.
+    ///
+    /// # Errors
+    /// Those of [`open`](Work::open).
+    pub fn check(out: &Path, job: &Value, start: StartOptions) -> Result<()> {
+        let directory = out.join(NAME);
+        stored_job::refuse_link(&directory)?;
+        OutputState::read(out, &directory, job, start).map(drop)
+    }
+
+    /// The path of the directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The outputs of the run.
+    pub fn outputs(&self) -> &Outputs {
+        &self.outputs
+    }
+
+    /// A warning if the file system has no locks, so that another process may use the directory.
+    pub fn warning(&self) -> Option<&str> {
+        self.lock.warning.as_deref()
+    }
+
+    /// The path of a named file.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// The path of a segment of the first reading.
+    pub fn segment(&self, unit: usize, number: usize) -> PathBuf {
+        self.directory
+            .join(SEGMENTS)
+            .join(format!("{unit}-{number}"))
+    }
+
+    /// The number of segments.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if the directory cannot be read.
+    pub fn segments(&self) -> Result<usize> {
+        let names = entries(&self.directory.join(SEGMENTS))?;
+        Ok(names.iter().filter(|name| names::is_segment(name)).count())
+    }
+
+    /// Creates the file `path`, such as a segment, in the directory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn create(&self, path: &Path) -> Result<AtomicFile> {
+        file::create(path, &self.faults)
+    }
+
+    /// Creates the file `name`, which will have a digest.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn create_file(&self, name: &str) -> Result<WorkFile> {
+        WorkFile::create(&self.directory, name, &self.faults)
+    }
+
+    /// Publishes a small object as `name`, with a checksum.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn publish(&self, name: &str, object: Map<String, Value>) -> Result<()> {
+        file::publish(&self.path(name), object, &self.faults)
+    }
+
+    /// The object `name`; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if it is damaged.
+    pub fn published(&self, name: &str) -> Result<Option<Map<String, Value>>> {
+        let path = self.path(name);
+        match fs::read(&path) {
+            Ok(text) => checksummed::decode(&text)
+                .map(Some)
+                .ok_or_else(|| damaged(&path)),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(error(&path, cause)),
+        }
+    }
+
+    /// Compares the files `names` with the lengths and digests in `described`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] naming the first file that differs.
+    pub fn verify(&self, names: &[&str], described: &Value) -> Result<()> {
+        file::verify(&self.directory, names, described)
+    }
+
+    /// Removes the segments, after their contents were gathered.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn remove_segments(&self) -> Result<()> {
+        remove_segments(&self.directory, &self.faults)
+    }
+
+    /// Publishes the record of the finished run and `summary`, in this order, and removes the
+    /// directory. Files of others there are kept.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn finish(self, job: &Value, summary: &str) -> Result<()> {
+        FinishedRun::publish(job, &self.outputs, &self.out, summary)?;
+        let mut file = self.outputs.create(&self.out.join(SUMMARY))?;
+        file.write_all(summary.as_bytes())
+            .map_err(|cause| file.error(cause))?;
+        file.publish()?;
+        remove(&self.directory, &self.faults)
+    }
+
+    /// Removes the directory of a run that has nothing to resume from.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn abandon(self) -> Result<()> {
+        remove(&self.directory, &self.faults)
+    }
+}
+
+/// Removes all files of simtool in a work directory, and the directory if it is empty then.
+fn remove(directory: &Path, faults: &Faults) -> Result<()> {
+    remove_segments(directory, faults)?;
+    remove_directory(&directory.join(SEGMENTS), faults)?;
+    // A power failure must leave neither files without their job nor a job without its record.
+    let is_before =
+        |name: &str| names::order(name).filter(|_| !names::is_job(name) && !names::is_late(name));
+    remove_known(directory, is_before, faults)?;
+    sync(directory, faults)?;
+    remove_known(
+        directory,
+        |name| names::order(name).filter(|_| names::is_job(name)),
+        faults,
+    )?;
+    sync(directory, faults)?;
+    remove_known(directory, names::order, faults)?;
+    remove_directory(directory, faults)
+}
+
+fn sync(directory: &Path, faults: &Faults) -> Result<()> {
+    match directory.is_dir() {
+        true => directory::sync(directory, faults),
+        false => Ok(()),
+    }
+}
+
+fn remove_segments(directory: &Path, faults: &Faults) -> Result<()> {
+    let is_segment = |name: &str| names::is_segment(name).then_some(0);
+    remove_known(&directory.join(SEGMENTS), is_segment, faults)
+}
+
+/// Removes the files to whose names `order` gives a number, smaller numbers first.
+fn remove_known(parent: &Path, order: impl Fn(&str) -> Option<u32>, faults: &Faults) -> Result<()> {
+    let names = entries(parent)?.into_iter();
+    let mut known: Vec<_> = names
+        .filter_map(|name| Some((order(&name)?, name)))
+        .collect();
+    known.sort();
+    for (_, name) in known {
+        directory::remove(&parent.join(name), faults)?;
+    }
+    Ok(())
+}
+
+fn remove_directory(directory: &Path, faults: &Faults) -> Result<()> {
+    let removed = faults
+        .before(Operation::Remove, directory)
+        .and_then(|()| fs::remove_dir(directory));
+    match removed.map_err(|cause| (cause.kind(), cause)) {
+        Ok(()) => Ok(()),
+        // The directory has files of others, or is a symbolic link of others.
+        Err((io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotADirectory, _)) => Ok(()),
+        Err((io::ErrorKind::NotFound, _)) => Ok(()),
+        Err((_, cause)) => Err(error(directory, cause)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

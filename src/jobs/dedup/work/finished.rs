@@ -1,0 +1,163 @@
+//! The record of a finished run in its output directory: `run.json`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::journal::{digest_value, parse_mark};
+use super::outputs::{OutputRecord, Outputs, remove_output};
+use super::recorded_files::{FileMark, RecordedFiles};
+use super::{checksummed, path_text};
+use crate::io::{Faults, directory};
+use crate::{Error, ErrorKind, Result};
+
+/// The job and the outputs of a finished run.
+pub const RUN: &str = "run.json";
+/// Published last; its presence marks the output as complete.
+pub const SUMMARY: &str = "summary.json";
+/// The only output whose length may differ between equal runs.
+pub const TIMINGS: &str = "timings.json";
+
+/// A finished run.
+pub struct FinishedRun {
+    /// Settings and inputs.
+    pub job: Value,
+    /// All outputs but `run.json` itself and `timings.json`.
+    outputs: Vec<OutputRecord>,
+}
+
+impl FinishedRun {
+    /// The run that finished in `out`; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if the file is damaged.
+    pub fn read(out: &Path) -> Result<Option<FinishedRun>> {
+        let path = out.join(RUN);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(cause) => return Err(Error::unreadable(path, cause)),
+        };
+        let run = checksummed::decode(&text).and_then(FinishedRun::parse);
+        run.map(Some).ok_or_else(|| {
+            let message = "does not say what run made the files here: it is damaged, or not made \
+                           by simtool (move it away, or choose another -o)";
+            Error::new(ErrorKind::Content, message).in_file(path)
+        })
+    }
+
+    fn parse(mut object: Map<String, Value>) -> Option<FinishedRun> {
+        let job = object.remove("job")?;
+        let output = |value: &Value| {
+            let name = path_text::decode(value.get("file")?)?;
+            let mark = parse_mark(value)?;
+            path_text::is_below(&name).then_some(OutputRecord { name, mark })
+        };
+        let outputs = object.get("outputs")?.as_array()?.iter().map(output);
+        Some(FinishedRun {
+            job,
+            outputs: outputs.collect::<Option<_>>()?,
+        })
+    }
+
+    /// The files of the run in `out`. Its `timings.json`, which has no digest, is assumed to be the
+    /// present one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if they cannot be read.
+    pub fn recorded(&self, out: &Path) -> Result<RecordedFiles> {
+        let mut recorded = RecordedFiles::default();
+        for OutputRecord { name, mark } in &self.outputs {
+            recorded.add(name, *mark);
+        }
+        for name in [RUN, TIMINGS] {
+            recorded.add_found(out, Path::new(name))?;
+        }
+        Ok(recorded)
+    }
+
+    /// Publishes `run.json` for a run of `job`, with the recorded outputs and the coming `summary`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn publish(job: &Value, outputs: &Outputs, out: &Path, summary: &str) -> Result<()> {
+        let special = [RUN, SUMMARY, TIMINGS].map(Path::new);
+        let mut listed = outputs.written();
+        listed.retain(|output| !special.contains(&output.name.as_path()));
+        listed.push(OutputRecord {
+            name: SUMMARY.into(),
+            mark: FileMark {
+                bytes: summary.len() as u64,
+                digest: xxh3_128(summary.as_bytes()),
+                stamp: None,
+            },
+        });
+        let listed = listed.iter().map(|OutputRecord { name, mark }| {
+            json!({
+                "file": path_text::encode(name),
+                "bytes": mark.bytes,
+                "xxh3_128": digest_value(mark.digest),
+            })
+        });
+        let object = [
+            ("job".to_owned(), job.clone()),
+            ("outputs".to_owned(), listed.collect()),
+        ];
+        let text = checksummed::encode(object.into_iter().collect());
+        let mut file = outputs.create(&out.join(RUN))?;
+        file.write_all(text.as_bytes())
+            .map_err(|cause| file.error(cause))?;
+        file.publish()
+    }
+
+    /// Checks that no output is missing or has another length.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] naming it.
+    pub fn check_outputs(&self, out: &Path) -> Result<()> {
+        for OutputRecord { name, mark } in &self.outputs {
+            let path = out.join(name);
+            let message = match fs::metadata(&path) {
+                Ok(found) if found.len() == mark.bytes => continue,
+                Ok(_) => {
+                    "was changed since the run finished (move it away or remove it, and add \
+                     --restart to make the whole output again)"
+                }
+                Err(_) => {
+                    "is missing since the run finished (add --restart to make the whole output \
+                     again)"
+                }
+            };
+            return Err(Error::new(ErrorKind::Changed, message).in_file(path));
+        }
+        Ok(())
+    }
+
+    /// Removes all outputs of the run: the summary first, so that incomplete output never looks
+    /// finished, and `run.json` last. Files that were changed since are kept, unless they are in
+    /// `own`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn remove(&self, out: &Path, own: &BTreeSet<PathBuf>, faults: &Faults) -> Result<()> {
+        let recorded = self.recorded(out)?;
+        let remove =
+            |name: &Path| match own.contains(name) || recorded.is_own(out, name)? == Some(true) {
+                true => remove_output(out, name, faults),
+                false => Ok(()),
+            };
+        remove(Path::new(SUMMARY))?;
+        // The order has to survive a power failure.
+        directory::sync(out, faults)?;
+        remove(Path::new(TIMINGS))?;
+        for output in &self.outputs {
+            remove(&output.name)?;
+        }
+        directory::sync(out, faults)?;
+        remove(Path::new(RUN))
+    }
+}

@@ -1,0 +1,40 @@
+//! The work directory: finished parts of a run, from which the same command resumes.
+//!
+//! ```text
+//! OUT/.simtool/outputs         output files of this run; written first
+//! OUT/.simtool/job.json        settings and inputs; no other job may resume from here
+//! OUT/.simtool/frequencies-N   corpus statistics of the method
+//! OUT/.simtool/sketch/U-S      segment S of unit U of the first reading
+//! OUT/.simtool/rows, labels…   all segments together
+//! OUT/.simtool/gathered        lengths and digests of these: the first reading is complete
+//! OUT/.simtool/decisions…      dropped documents, and the kept ones
+//! OUT/.simtool/decided         lengths and digests of these
+//! OUT/.simtool/reported        the reports are complete; their totals
+//! OUT/.simtool/stream-N        a copy of standard input or of a pipe
+//! OUT/run.json                 settings, inputs and outputs of a finished run
+//! ```
+//!
+//! A run locks `OUT` itself until it ends. All other stored data is in unnamed files, which
+//! disappear with the process. Files with other names than these are never removed.
+
+mod checksummed;
+mod differences;
+mod directory;
+mod errors;
+mod file;
+mod finished;
+mod journal;
+mod lock;
+mod names;
+mod output_state;
+mod outputs;
+mod path_text;
+mod recorded_files;
+mod stored_job;
+
+pub use directory::{Opened, Work};
+pub use file::{Finished, WorkFile, describe};
+pub use finished::{SUMMARY, TIMINGS};
+pub use output_state::StartOptions;
+pub use outputs::Outputs;
+pub use path_text::{decode as path_from, encode as path_value};

@@ -1,0 +1,266 @@
+//! Recommendation of methods and thresholds for a wanted precision.
+
+use std::cmp::{Ordering, Reverse};
+
+use super::Report;
+use crate::Result;
+use crate::evaluate::{Cost, Point};
+use crate::sketch::accidental::Chance;
+use crate::sketch::registry::{SHARE_DENOMINATOR, Spec};
+use crate::sketch::{Score, Shape};
+
+/// The most accidental neighbours of a document. With more, a threshold is useless, whatever its
+/// results on a few pairs.
+const MOST_ACCIDENTS: f64 = 1.0;
+
+/// The methods that are tried by default: those with graded scores.
+pub const CANDIDATES: [&str; 13] = [
+    "simhash",
+    "simhash:stop-words=keep",
+    "simhash:weights=log-tf",
+    "simhash:bits=128",
+    "simhash:features=2",
+    "shingle-simhash",
+    "lexicon-simhash",
+    "fusion",
+    "shingles:shingle=3",
+    "shingles:shingle=5",
+    "shingles:shingle=9",
+    "spot-signatures",
+    "characters",
+];
+
+/// A method with a threshold that has the wanted precision.
+#[derive(Clone, Debug)]
+pub struct Recommendation {
+    /// The method with that threshold.
+    pub spec: Spec,
+    /// The results at that threshold.
+    pub point: Point,
+    /// The cost of the method.
+    pub cost: Cost,
+    /// For fingerprints: the expected number of accidental neighbours of a document within the
+    /// threshold, from the bits of the collection.
+    pub accidents: Option<f64>,
+}
+
+/// The result for every setting that was tried.
+#[derive(Clone, Debug, Default)]
+pub struct Tuning {
+    /// The settings with the wanted precision, the best first.
+    pub recommended: Vec<Recommendation>,
+    /// The other settings, in the order in which they were tried.
+    pub left_out: Vec<(Spec, Rejection)>,
+}
+
+/// Why a setting is not recommended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// No threshold has enough precision.
+    Imprecise,
+    /// Thresholds with enough precision have too many accidental neighbours.
+    Accidental,
+    /// It has no parameter for the threshold.
+    Fixed,
+}
+
+/// The methods of a report that reach the wanted precision, each at its best threshold. The one
+/// with the highest recall comes first, then the one with the fewest false hits, then with the
+/// fewest bytes per document, then the one that was tried first. Measured times do not matter, so
+/// that equal runs give equal recommendations. For fingerprints, thresholds with too many
+/// accidental neighbours in a collection of this size do not count.
+///
+/// Recommends nothing if the report [does not measure](crate::evaluate::Evaluation) precision.
+///
+/// # Errors
+/// Those of building methods with their new thresholds.
+pub fn recommend(report: &Report, specs: &[Spec]) -> Result<Tuning> {
+    let mut tuning = Tuning::default();
+    if !report.evaluation.measures_precision {
+        return Ok(tuning);
+    }
+    let found = &mut tuning.recommended;
+    for ((spec, measured), shape) in specs
+        .iter()
+        .zip(&report.evaluation.methods)
+        .zip(&report.bits)
+    {
+        let wanted = report.evaluation.settings.wanted_precision;
+        let accidents = |score: Score| shape.accidents(score, report.documents);
+        let precise = measured.sweep.points().iter().filter(|point| {
+            point.hits > 0 && wanted.is_none_or(|wanted| point.precision().is_at_least(wanted))
+        });
+        let points = precise
+            .clone()
+            .filter(|point| accidents(point.threshold).is_none_or(|hits| hits <= MOST_ACCIDENTS));
+        let Some(point) = points.max_by_key(|point| (point.hits, Reverse(point.false_hits))) else {
+            let reason = match precise.count() {
+                0 => Rejection::Imprecise,
+                _ => Rejection::Accidental,
+            };
+            tuning.left_out.push((spec.clone(), reason));
+            continue;
+        };
+        match with_threshold(spec, point.threshold)? {
+            None => tuning.left_out.push((spec.clone(), Rejection::Fixed)),
+            Some(spec) => found.push(Recommendation {
+                spec,
+                point: *point,
+                cost: measured.cost,
+                accidents: accidents(point.threshold),
+            }),
+        }
+    }
+    found.sort_by(best_first);
+    Ok(tuning)
+}
+
+/// The order of recommendations; equal ones keep their order.
+fn best_first(a: &Recommendation, b: &Recommendation) -> Ordering {
+    let bytes = |one: &Recommendation| one.cost.bytes_per_document.unwrap_or(f64::MAX);
+    let hits = b.point.hits.cmp(&a.point.hits);
+    hits.then(a.point.false_hits.cmp(&b.point.false_hits))
+        .then(bytes(a).total_cmp(&bytes(b)))
+}
+
+/// The method with a threshold; `None` if it has no such parameter or does not accept the value.
+fn with_threshold(spec: &Spec, threshold: Score) -> Result<Option<Spec>> {
+    let (name, value) = match threshold {
+        Score::Distance(bits) => ("distance", bits.to_string()),
+        Score::Fraction(part, whole) => {
+            let denominator = u128::from(SHARE_DENOMINATOR);
+            // Rounded down, so that this score is still accepted.
+            let millionths = u128::from(part) * denominator / u128::from(whole.max(1));
+            let (ones, decimals) = (millionths / denominator, millionths % denominator);
+            ("similarity", format!("{ones}.{decimals:06}"))
+        }
+    };
+    let has_threshold = spec.list().iter().any(|(known, _)| known == name);
+    match has_threshold {
+        true => Ok(spec.with(name, &value).ok()),
+        false => Ok(None),
+    }
+}
+
+/// The frequency of each set bit in a method's fingerprints.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BitMeans(Vec<f64>);
+
+impl BitMeans {
+    /// The frequencies in `sketches`; empty for a method without fingerprints.
+    pub fn of<'s>(shape: Shape, sketches: impl Iterator<Item = &'s [u8]>) -> BitMeans {
+        let Shape::Bits { width, .. } = shape else {
+            return BitMeans::default();
+        };
+        let (mut ones, mut count) = (vec![0u64; width as usize], 0u64);
+        for sketch in sketches {
+            count += 1;
+            for (bit, ones) in ones.iter_mut().enumerate() {
+                let byte = sketch.get(bit / 8).copied().unwrap_or_default();
+                *ones += u64::from(byte >> (bit % 8) & 1);
+            }
+        }
+        let mean = |ones: u64| ones as f64 / count.max(1) as f64;
+        BitMeans(ones.into_iter().map(mean).collect())
+    }
+
+    /// The expected number of accidental neighbours of a document among `documents`.
+    fn accidents(&self, score: Score, documents: u64) -> Option<f64> {
+        match score {
+            Score::Distance(bits) if !self.0.is_empty() => {
+                Some(Chance::with_means(&self.0, bits).hits_per_query(documents))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_become_parameters() {
+        let value = |text: &str, threshold, name: &str| {
+            let spec = Spec::parse(text).unwrap();
+            let spec = with_threshold(&spec, threshold).unwrap()?;
+            let list = spec.list();
+            list.into_iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, value)| value)
+        };
+        let text = "simhash:bits=128,distance=3";
+        let found = value(text, Score::Distance(11), "distance");
+        assert_eq!(found.as_deref(), Some("11"));
+        assert_eq!(
+            value(text, Score::Distance(11), "bits").as_deref(),
+            Some("128")
+        );
+        let found = value("shingles", Score::Fraction(2, 3), "similarity");
+        assert_eq!(found.as_deref(), Some("0.666666"));
+        // No threshold, or one that accepts everything.
+        assert_eq!(value("exact", Score::Fraction(1, 1), "similarity"), None);
+        assert_eq!(value("shingles", Score::Fraction(0, 3), "similarity"), None);
+        assert_eq!(value("simhash", Score::Distance(99), "distance"), None);
+    }
+
+    #[test]
+    fn times_do_not_affect_the_order_of_recommendations() {
+        let one = |name: &str, hits, false_hits, bytes, seconds| Recommendation {
+            spec: Spec::parse(name).unwrap(),
+            point: Point {
+                threshold: Score::Distance(3),
+                hits,
+                false_hits,
+                near: 10,
+            },
+            cost: Cost {
+                seconds_per_document: Some(seconds),
+                bytes_per_document: Some(bytes),
+            },
+            accidents: None,
+        };
+        let expected = [
+            "simhash:features=2",
+            "fusion",
+            "simhash",
+            "lexicon-simhash",
+            "characters",
+            "spot-signatures",
+        ];
+        for clock in [1.0, -1.0] {
+            let mut found = [
+                one("spot-signatures", 8, 0, 1.0, 3.0 + clock),
+                one("characters", 9, 1, 8.0, 3.0 - clock),
+                one("simhash", 9, 0, 16.0, 3.0 + clock),
+                one("lexicon-simhash", 9, 0, 16.0, 3.0),
+                one("fusion", 9, 0, 8.0, 3.0 - clock),
+                one("simhash:features=2", 10, 5, 64.0, 3.0),
+            ];
+            found.sort_by(best_first);
+            let names = found.map(|one| one.spec.to_string());
+            assert_eq!(
+                names,
+                expected.map(|name| Spec::parse(name).unwrap().to_string())
+            );
+        }
+    }
+
+    #[test]
+    fn accidental_neighbours_depend_on_the_bits() {
+        let shape = Shape::Bits {
+            width: 8,
+            distance: 0,
+        };
+        let even = BitMeans::of(shape, [[0x00], [0xFF]].iter().map(|sketch| &sketch[..]));
+        let hits = even.accidents(Score::Distance(0), 256).unwrap();
+        assert!((hits - 1.0).abs() < 1e-9, "{hits}");
+        let equal = BitMeans::of(shape, [[7u8], [7]].iter().map(|sketch| &sketch[..]));
+        assert_eq!(equal.accidents(Score::Distance(0), 256), Some(256.0));
+        assert_eq!(equal.accidents(Score::Fraction(1, 2), 256), None);
+        assert_eq!(
+            BitMeans::of(Shape::Keys, std::iter::empty()),
+            BitMeans::default()
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! An index as the known documents of a deduplication.
+
+use serde_json::{Value, json};
+
+use super::{ExpectedSettings, Seen};
+use crate::index::{DATABASE, Limit, Match, Query};
+use crate::jobs::dedup::{Job, KnownDocuments, Nearest, modified};
+use crate::sketch::Method;
+use crate::{Error, Result};
+
+/// The most bytes of an id.
+const LONGEST_ID: usize = u16::MAX as usize;
+
+impl KnownDocuments for Seen {
+    fn documents(&self) -> u64 {
+        self.index.info().documents
+    }
+
+    fn method(&self) -> Result<Box<dyn Method>> {
+        self.settings.method(self.level)
+    }
+
+    fn expect(&self, job: &Job) -> Result<()> {
+        let wanted = ExpectedSettings {
+            spec: Some(job.method.clone()),
+            tokenizer: Some(job.tokenizer),
+            html: Some(job.reading.html),
+            stop_words: Some(job.stop_words.clone()),
+        };
+        self.settings.expect(self.index.directory(), &wanted)
+    }
+
+    fn nearest(&self, sketches: &[&[u8]], most_id_bytes: usize) -> Result<Vec<Option<Nearest>>> {
+        let queries: Vec<Query<'_>> = sketches
+            .iter()
+            .map(|sketch| Query { id: None, sketch })
+            .collect();
+        let limit = Limit {
+            all_id_bytes: most_id_bytes.max(LONGEST_ID),
+            ..Limit::from(1)
+        };
+        let answers = self.index.seen(&queries, limit)?.into_iter();
+        let nearest = answers.map_while(|answer| match answer.matches.into_iter().next() {
+            Some(Match { id, score }) => Some(Some(Nearest { id, score })),
+            // The nearest document's id did not fit.
+            None if answer.truncated => None,
+            None => Some(None),
+        });
+        Ok(nearest.collect())
+    }
+
+    fn describe(&self) -> Value {
+        json!({
+            "documents": self.documents(),
+            "index": self.index.directory().to_string_lossy(),
+            "made_for": self.settings.to_string(),
+        })
+    }
+
+    fn state(&self) -> Result<Value> {
+        let path = self.index.directory().join(DATABASE);
+        let modified = modified(&path).map_err(|cause| Error::unreadable(&path, cause))?;
+        let info = self.index.info();
+        Ok(json!({
+            "index": self.describe(),
+            "removed": info.removed,
+            "recent": info.recent,
+            "segments": info.segments,
+            "modified": modified,
+        }))
+    }
+}

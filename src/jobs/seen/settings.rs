@@ -1,0 +1,401 @@
+//! The settings of an index, stored when it is made: method, tokenizer, which part of a page is its
+//! text, stop words, and corpus statistics.
+//!
+//! They are in a file next to the manifest of the index; `docs/FORMAT.md` shows its format. The
+//! file is named after the hash of its bytes, and the manifest has that name. So the file cannot be
+//! confused with another one, and a second process cannot replace it.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::corpus::HtmlText;
+use crate::engine::collection::{InputSettings, Inputs};
+use crate::engine::methods::{self, Common};
+use crate::index::BESIDE;
+use crate::io::{Faults, PagedFile, directory};
+use crate::kernel::Level;
+use crate::sketch::Method;
+use crate::sketch::registry::Spec;
+use crate::text::{Choice, WordSet};
+use crate::vocabulary::Frequencies;
+use crate::{Error, ErrorKind, Result};
+
+/// The version of the file's format.
+const VERSION: u32 = 1;
+/// The text before the file's name in the manifest.
+const MANIFEST_SEPARATOR: &str = "; settings ";
+
+/// The settings that determine the sketches of an index.
+#[derive(Clone, Debug)]
+pub struct IndexSettings {
+    /// The method with its parameters.
+    pub spec: Spec,
+    /// What a word is.
+    pub tokenizer: Choice,
+    /// Which part of an HTML page is its text.
+    pub html: HtmlText,
+    /// The words that methods with stop words leave out.
+    pub stop_words: WordSet,
+    frequencies: Vec<Frequencies>,
+}
+
+/// Required settings; those that are `None` may have any value.
+#[derive(Clone, Debug, Default)]
+pub struct ExpectedSettings {
+    /// The method.
+    pub spec: Option<Spec>,
+    /// The tokenizer.
+    pub tokenizer: Option<Choice>,
+    /// The part of an HTML page.
+    pub html: Option<HtmlText>,
+    /// The stop words.
+    pub stop_words: Option<WordSet>,
+}
+
+/// The first line of the file.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    simtool_settings: u32,
+    method: String,
+    tokenizer: String,
+    html: HtmlText,
+    stop_words: u64,
+    frequencies: Vec<FrequencyHead>,
+}
+
+/// The size of a list of counts.
+#[derive(Serialize, Deserialize)]
+struct FrequencyHead {
+    documents: u64,
+    features: u64,
+}
+
+impl IndexSettings {
+    /// IndexSettings without corpus statistics.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if the method needs corpus statistics.
+    pub fn without_collection(spec: Spec, input_settings: &InputSettings) -> Result<IndexSettings> {
+        if !spec.required_counts().is_empty() {
+            let message = format!(
+                "method {}: has to count the words of a collection first (build the index of \
+                 documents)",
+                spec.name()
+            );
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
+        Ok(Self::with(spec, input_settings, Vec::new()))
+    }
+
+    /// IndexSettings with corpus statistics of `inputs`, which are counted if the method needs them.
+    ///
+    /// # Errors
+    /// Those of reading and of temporary files.
+    pub fn counted(spec: Spec, inputs: Inputs<'_>) -> Result<IndexSettings> {
+        let ahead = spec.required_counts().into_iter();
+        let frequencies = ahead
+            .map(|count| inputs.count(count))
+            .collect::<Result<_>>()?;
+        Ok(Self::with(spec, inputs.settings, frequencies))
+    }
+
+    fn with(
+        spec: Spec,
+        input_settings: &InputSettings,
+        frequencies: Vec<Frequencies>,
+    ) -> IndexSettings {
+        IndexSettings {
+            spec,
+            tokenizer: input_settings.tokenizer,
+            html: input_settings.reading.html,
+            stop_words: input_settings.stop_words.clone(),
+            frequencies,
+        }
+    }
+
+    /// Builds the method.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for parameters that cannot be combined.
+    pub fn method(&self, level: Level) -> Result<Box<dyn Method>> {
+        methods::build(&self.spec, self.common(level), &self.frequencies)
+    }
+
+    /// The settings that the method shares with its sketchers.
+    pub fn common(&self, level: Level) -> Common<'_> {
+        Common {
+            tokenizer: self.tokenizer,
+            stop_words: &self.stop_words,
+            level,
+        }
+    }
+
+    /// Fails if `wanted` differs from the stored settings of `index`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] showing both values.
+    pub fn expect(&self, index: &Path, wanted: &ExpectedSettings) -> Result<()> {
+        let method = wanted.spec.as_ref().map(Spec::to_string);
+        let tokenizer = wanted.tokenizer.map(|choice| choice.to_string());
+        let html = wanted.html.map(|part| format!("{part:?}").to_lowercase());
+        let stop_words = wanted.stop_words.as_ref().map(WordSet::to_string);
+        let all = [
+            ("method", self.spec.to_string(), method),
+            ("tokenizer", self.tokenizer.to_string(), tokenizer),
+            ("html", format!("{:?}", self.html).to_lowercase(), html),
+            ("stop words", self.stop_words.to_string(), stop_words),
+        ];
+        for (what, stored, wanted) in all {
+            if let Some(wanted) = wanted.filter(|wanted| *wanted != stored) {
+                let message = format!(
+                    "was made with {what} {stored}, not {wanted} (leave the flag out, or build \
+                     another index)"
+                );
+                return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+            }
+        }
+        Ok(())
+    }
+
+    /// The text for the manifest of the index.
+    ///
+    /// # Errors
+    /// Errors of serialisation, which are not expected.
+    pub fn manifest(&self) -> Result<String> {
+        Ok(format!(
+            "{self}{MANIFEST_SEPARATOR}{}",
+            name_of(&self.encode()?)
+        ))
+    }
+
+    /// Writes the file to the directory `index`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if that fails.
+    pub fn write(&self, index: &Path, faults: &Faults) -> Result<()> {
+        let bytes = self.encode()?;
+        directory::write(&index.join(name_of(&bytes)), &bytes, faults)
+    }
+
+    /// Reads the file that `manifest` names in the directory `index`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if the index was made by another program than this one,
+    /// [`ErrorKind::Content`] if the file is damaged, [`ErrorKind::Read`] if it is missing.
+    pub fn read(index: &Path, manifest: &str) -> Result<IndexSettings> {
+        let Some((_, name)) = manifest
+            .rsplit_once(MANIFEST_SEPARATOR)
+            .filter(|(_, name)| is_name(name))
+        else {
+            let message = format!(
+                "was made through the library, for {manifest:?} (open it by the program that made \
+                 it)"
+            );
+            return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+        };
+        let path = index.join(name);
+        let bytes = PagedFile::read_all(&path)?;
+        let damaged = || {
+            let message = "is damaged (restore it from a copy of the index)";
+            Error::new(ErrorKind::Content, message).in_file(&path)
+        };
+        if name_of(&bytes) != name {
+            return Err(damaged());
+        }
+        Self::decode(&bytes)
+            .map_err(|error| error.in_file(&path))?
+            .ok_or_else(damaged)
+    }
+
+    fn encode(&self) -> Result<Vec<u8>> {
+        let counted = |counts: &Frequencies| FrequencyHead {
+            documents: counts.documents(),
+            features: counts.features().len() as u64,
+        };
+        let head = Head {
+            simtool_settings: VERSION,
+            method: self.spec.to_string(),
+            tokenizer: self.tokenizer.to_string(),
+            html: self.html,
+            stop_words: self.stop_words.len() as u64,
+            frequencies: self.frequencies.iter().map(counted).collect(),
+        };
+        let mut bytes = serde_json::to_vec(&head)
+            .map_err(|cause| Error::new(ErrorKind::Parameter, cause.to_string()))?;
+        bytes.push(b'\n');
+        let hashes = self.stop_words.hashes().iter().copied();
+        let counts = self.frequencies.iter().flat_map(Frequencies::iter);
+        let counts = counts.flat_map(|(feature, count)| [feature, count]);
+        for number in hashes.chain(counts) {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        Ok(bytes)
+    }
+
+    /// Parses the settings; `None` if the file has another length than its head says.
+    fn decode(bytes: &[u8]) -> Result<Option<IndexSettings>> {
+        let Some(end) = memchr::memchr(b'\n', bytes) else {
+            return Ok(None);
+        };
+        let (head, numbers) = (&bytes[..end], &bytes[end + 1..]);
+        let Ok(head) = serde_json::from_slice::<Head>(head) else {
+            return Ok(None);
+        };
+        if head.simtool_settings != VERSION {
+            let message = format!(
+                "has format {}, and this version of simtool reads format {VERSION} (use a newer \
+                 simtool, or build the index again)",
+                head.simtool_settings
+            );
+            return Err(Error::new(ErrorKind::Content, message));
+        }
+        let (numbers, rest) = numbers.as_chunks::<8>();
+        let mut numbers = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes));
+        let mut claimed = u128::from(head.stop_words);
+        let features = head.frequencies.iter().map(|counted| counted.features);
+        claimed += features.map(|count| 2 * u128::from(count)).sum::<u128>();
+        if claimed != numbers.len() as u128 || !rest.is_empty() {
+            return Ok(None);
+        }
+        let stop_words = WordSet::new(numbers.by_ref().take(head.stop_words as usize));
+        let frequencies = head.frequencies.iter().map(|counted| {
+            let pairs = (0..counted.features).filter_map(|_| numbers.next().zip(numbers.next()));
+            Frequencies::new(counted.documents, pairs.collect::<Vec<_>>())
+        });
+        head.html.check()?;
+        Ok(Some(IndexSettings {
+            frequencies: frequencies.collect(),
+            spec: Spec::parse(&head.method)?,
+            tokenizer: head.tokenizer.parse()?,
+            html: head.html,
+            stop_words,
+        }))
+    }
+}
+
+impl fmt::Display for IndexSettings {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let html = format!("{:?}", self.html).to_lowercase();
+        write!(
+            out,
+            "{}; tokenizer {}; html {html}",
+            self.spec, self.tokenizer
+        )
+    }
+}
+
+fn name_of(bytes: &[u8]) -> String {
+    format!("{BESIDE}{:032x}", xxh3_128(bytes))
+}
+
+/// Whether `name` is the name of such a file rather than a path to another directory.
+fn is_name(name: &str) -> bool {
+    let hash = name.strip_prefix(BESIDE);
+    hash.is_some_and(|hash| hash.len() == 32 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::Reading;
+    use proptest::prelude::*;
+
+    fn settings(frequencies: Vec<Frequencies>) -> IndexSettings {
+        let input_settings = InputSettings {
+            reading: Reading::default(),
+            tokenizer: Choice::Unicode,
+            stop_words: WordSet::new([5, u64::MAX, 1]),
+        };
+        IndexSettings::with(
+            Spec::parse("simhash:distance=5").unwrap(),
+            &input_settings,
+            frequencies,
+        )
+    }
+
+    #[test]
+    fn settings_are_read_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let counts = vec![
+            Frequencies::new(9, [(7, 3), (2, 8)]),
+            Frequencies::new(0, []),
+        ];
+        let made = settings(counts);
+        made.write(directory.path(), &Faults::default()).unwrap();
+        let manifest = made.manifest().unwrap();
+        let read = IndexSettings::read(directory.path(), &manifest).unwrap();
+        assert_eq!(read.to_string(), made.to_string());
+        assert_eq!(read.stop_words, made.stop_words);
+        assert_eq!(read.frequencies, made.frequencies);
+        assert_eq!(read.manifest().unwrap(), manifest);
+
+        let (_, name) = manifest.rsplit_once(' ').unwrap();
+        let path = directory.path().join(name);
+        let mut bytes = std::fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let error = IndexSettings::read(directory.path(), &manifest).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Content);
+        for foreign in [
+            "simhash",
+            "x; settings ../../etc/passwd",
+            "x; settings settings-1",
+        ] {
+            let error = IndexSettings::read(directory.path(), foreign).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Parameter);
+        }
+    }
+
+    #[test]
+    fn only_equal_settings_match() {
+        let made = settings(Vec::new());
+        let index = Path::new("index");
+        assert!(made.expect(index, &ExpectedSettings::default()).is_ok());
+        let same = ExpectedSettings {
+            spec: Some(made.spec.clone()),
+            tokenizer: Some(Choice::Unicode),
+            html: Some(HtmlText::Main),
+            stop_words: Some(made.stop_words.clone()),
+        };
+        assert!(made.expect(index, &same).is_ok());
+        let other = ExpectedSettings {
+            tokenizer: Some(Choice::Chars),
+            ..same
+        };
+        let error = made.expect(index, &other).unwrap_err();
+        assert!(error.to_string().contains("tokenizer unicode, not chars"));
+    }
+
+    #[test]
+    fn corpus_statistics_need_documents() {
+        let input_settings = InputSettings {
+            reading: Reading::default(),
+            tokenizer: Choice::Auto,
+            stop_words: WordSet::default(),
+        };
+        let spec = Spec::parse("simhash:weights=tf-idf").unwrap();
+        let error = IndexSettings::without_collection(spec, &input_settings).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Parameter);
+    }
+
+    proptest! {
+        #[test]
+        fn decoding_never_panics(
+            bytes in prop::collection::vec(any::<u8>(), 0..100),
+            stop_words: u64,
+            features: u64,
+        ) {
+            let _ = IndexSettings::decode(&bytes);
+            let mut claimed = format!(
+                "{{\"simtool_settings\":1,\"method\":\"simhash\",\"tokenizer\":\"auto\",\
+                 \"html\":\"main\",\"stop_words\":{stop_words},\
+                 \"frequencies\":[{{\"documents\":1,\"features\":{features}}}]}}\n"
+            ).into_bytes();
+            claimed.extend(bytes);
+            let _ = IndexSettings::decode(&claimed);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! A window of text and its words.
+
+use std::ops::Range;
+
+/// The maximum number of bytes of text in a window.
+pub const WINDOW_BYTES: usize = 4096;
+/// The maximum number of letters of a key.
+pub const KEY_LETTERS: usize = 12;
+/// The key of every word that is too long for one of its own; greater than all of those.
+pub const LONG: u64 = 1 << 63;
+
+/// Zeros after the text: one more block, and the bytes that a 16-byte load may read beyond it.
+const PADDING: usize = 128;
+/// The maximum number of words of a window, and space for a whole block of stores after them.
+const WORDS: usize = WINDOW_BYTES / 2 + 64;
+/// The maximum number of words of a window that are too long for a key, and space for eight more.
+const LONG_WORDS: usize = WINDOW_BYTES / (KEY_LETTERS + 2) + 16;
+
+/// A copy of a window of text and the words found in it, as a structure of arrays.
+#[repr(C, align(64))]
+pub struct Words {
+    pub(super) text: [u8; WINDOW_BYTES + PADDING],
+    pub(super) starts: [u16; WORDS],
+    pub(super) ends: [u16; WORDS],
+    pub(super) keys: [u64; WORDS],
+    /// The ordinals of words too long for a key.
+    pub(super) long: [u16; LONG_WORDS],
+    pub(super) long_len: usize,
+    pub(super) text_len: usize,
+    pub(super) len: usize,
+    find: fn(&mut Words),
+}
+
+impl Words {
+    /// An empty window, filled by the kernel `find`.
+    pub(super) fn with_kernel(find: fn(&mut Words)) -> Box<Words> {
+        Box::new(Words {
+            text: [0; WINDOW_BYTES + PADDING],
+            starts: [0; WORDS],
+            ends: [0; WORDS],
+            keys: [0; WORDS],
+            long: [0; LONG_WORDS],
+            long_len: 0,
+            text_len: 0,
+            len: 0,
+            find,
+        })
+    }
+
+    /// Copies `text` and finds its words, which end at the ends of `text`.
+    ///
+    /// # Panics
+    /// If `text` is longer than [`WINDOW_BYTES`].
+    pub fn fill(&mut self, text: &[u8]) {
+        self.text[..text.len()].copy_from_slice(text);
+        self.text[text.len()..][..PADDING].fill(0);
+        self.text_len = text.len();
+        (self.find)(self);
+    }
+
+    /// The keys of the words, in text order; [`LONG`] for a word that is too long.
+    pub fn keys(&self) -> &[u64] {
+        &self.keys[..self.len]
+    }
+
+    /// The ordinals of the words too long for a key, ascending.
+    pub fn long_words(&self) -> &[u16] {
+        &self.long[..self.long_len]
+    }
+
+    /// The bytes of the `ordinal`-th word, as in the text (not folded).
+    ///
+    /// # Panics
+    /// If the window has no such word.
+    pub fn bytes(&self, ordinal: usize) -> &[u8] {
+        &self.text[self.range(ordinal)]
+    }
+
+    /// The range of the `ordinal`-th word in the window.
+    ///
+    /// # Panics
+    /// If the window has no such word.
+    pub fn range(&self, ordinal: usize) -> Range<usize> {
+        let (starts, ends) = (&self.starts[..self.len], &self.ends[..self.len]);
+        usize::from(starts[ordinal])..usize::from(ends[ordinal])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Level;
+    use proptest::prelude::*;
+
+    fn check(text: &[u8]) {
+        let mut oracle = Words::new(Level::Scalar);
+        oracle.fill(text);
+        for level in Level::available() {
+            let mut words = Words::new(level);
+            // The contents of an earlier, longer window must not affect the result.
+            words.fill(&[b'q'; WINDOW_BYTES]);
+            words.fill(text);
+            assert_eq!(words.keys(), oracle.keys(), "{level}");
+            assert_eq!(words.long_words(), oracle.long_words(), "{level}");
+            for ordinal in 0..oracle.len {
+                assert_eq!(words.bytes(ordinal), oracle.bytes(ordinal), "{level}");
+            }
+        }
+    }
+
+    /// The definition, by the standard library.
+    fn definition(text: &[u8]) -> Vec<&[u8]> {
+        let runs = text.split(|byte| !byte.is_ascii_alphabetic());
+        runs.filter(|run| !run.is_empty()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn levels_agree_on_any_bytes(text in prop::collection::vec(any::<u8>(), 0..WINDOW_BYTES)) {
+            check(&text);
+        }
+
+        #[test]
+        fn levels_agree_on_letters(text in "[a-zA-Z '\\x00\\x7f\n]{0,300}") {
+            check(text.as_bytes());
+        }
+
+        #[test]
+        fn scalar_is_the_definition(text in "[a-zA-Z@\\[`{ \u{ff}]{0,300}") {
+            let mut words = Words::new(Level::Scalar);
+            words.fill(text.as_bytes());
+            let found: Vec<&[u8]> = (0..words.len).map(|ordinal| words.bytes(ordinal)).collect();
+            prop_assert_eq!(found, definition(text.as_bytes()));
+        }
+
+        #[test]
+        fn keys_order_as_words(a in "[a-z]{1,12}", b in "[a-zA-Z]{1,12}") {
+            let mut words = Words::new(Level::Scalar);
+            words.fill(format!("{a} {b}").as_bytes());
+            let order = a.as_bytes().cmp(b.to_ascii_lowercase().as_bytes());
+            prop_assert_eq!(words.keys()[0].cmp(&words.keys()[1]), order);
+        }
+    }
+
+    #[test]
+    fn every_length_at_every_place() {
+        for padding in 0..130 {
+            for letters in 0..140 {
+                let text = [vec![b'-'; padding], vec![b'X'; letters]].concat();
+                check(&text);
+                check(&[&text, &b" y"[..]].concat());
+            }
+        }
+    }
+
+    #[test]
+    fn full_windows() {
+        check(&[b'a'; WINDOW_BYTES]);
+        check(&b"a ".repeat(WINDOW_BYTES / 2));
+        check(&b" a".repeat(WINDOW_BYTES / 2));
+        check(&[b' '; WINDOW_BYTES]);
+        check(&b"thirteenlette ".repeat(WINDOW_BYTES / 14));
+    }
+
+    #[test]
+    fn long_words_are_listed() {
+        let mut words = Words::new(Level::best());
+        words.fill(b"one twelveletter thirteenletter x");
+        assert_eq!(words.long_words(), [2]);
+        assert_eq!(words.keys()[2], LONG);
+        assert_eq!(words.bytes(2), b"thirteenletter");
+        assert_eq!(words.keys()[1] & LONG, 0);
+    }
+}

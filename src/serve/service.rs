@@ -1,0 +1,52 @@
+//! What all requests share.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use simtool::Result;
+use simtool::jobs::seen::Seen;
+
+use super::config::Config;
+use super::memory::Memory;
+use super::merger::Merger;
+use super::metrics::Metrics;
+use super::permits::Permits;
+use super::pool::Pool;
+use super::writer::Writer;
+
+/// The shared state of all requests.
+pub struct Service {
+    pub seen: Arc<Seen>,
+    pub config: Config,
+    pub pool: Pool,
+    pub writer: Writer,
+    _merger: Merger,
+    pub metrics: Metrics,
+    pub permits: Permits,
+    pub memory: Memory,
+    pub begin: Instant,
+}
+
+impl Service {
+    pub fn start(seen: Seen, config: Config) -> Result<Service> {
+        let seen = Arc::new(seen);
+        let limits = config.limits;
+        Ok(Service {
+            pool: Pool::start(&seen, &config)?,
+            writer: Writer::start(&seen, config.log)?,
+            _merger: Merger::start(&seen)?,
+            metrics: Metrics::default(),
+            permits: Permits::new(limits.requests),
+            memory: Memory::new(limits.memory_bytes, seen.method()),
+            begin: Instant::now(),
+            config,
+            seen,
+        })
+    }
+
+    /// Ends its threads when their work is done, or at the deadline.
+    pub fn end(self, deadline: Instant) {
+        self.pool.end(deadline);
+        self.writer.end(deadline);
+    }
+}

@@ -1,0 +1,172 @@
+//! A service without a network, for tests.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use simtool::corpus::{HtmlText, Reading};
+use simtool::engine::collection::InputSettings;
+use simtool::index::Options;
+use simtool::io::Faults;
+use simtool::jobs::seen::{IndexSettings, Seen};
+use simtool::kernel::Level;
+use simtool::sketch::registry::Spec;
+use simtool::text::Choice;
+use tempfile::TempDir;
+
+use super::config::{Config, Limits};
+use super::log::Log;
+use super::question::Question;
+use super::service::Service;
+
+/// The settings of a service under test, and the directory of its index.
+pub struct TestService {
+    pub directory: TempDir,
+    method: String,
+    pub options: Options,
+    pub limits: Limits,
+}
+
+impl TestService {
+    /// With the default method.
+    pub fn new() -> TestService {
+        TestService::of("simhash")
+    }
+
+    /// With another method.
+    pub fn of(method: &str) -> TestService {
+        TestService {
+            directory: tempfile::tempdir().unwrap(),
+            method: method.into(),
+            options: Options {
+                merge_apart: true,
+                ..Options::default()
+            },
+            limits: Limits {
+                body_bytes: 16 << 20,
+                memory_bytes: 64 << 20,
+                requests: 16,
+                connections: 16,
+                header: Duration::from_secs(60),
+                request: Duration::from_secs(60),
+                grace: Duration::from_secs(60),
+            },
+        }
+    }
+
+    /// With injected failures of the disk.
+    pub fn with(faults: Faults) -> TestService {
+        let mut trial = TestService::new();
+        trial.options.faults = faults;
+        trial
+    }
+
+    /// Creates the index.
+    pub fn seen(&self) -> Seen {
+        let input_settings = InputSettings {
+            reading: Reading {
+                html: HtmlText::default(),
+                ..Reading::default()
+            },
+            tokenizer: Choice::default(),
+            stop_words: simtool::text::builtin_stop_words(),
+        };
+        let spec = Spec::parse(&self.method).unwrap();
+        let settings = IndexSettings::without_collection(spec, &input_settings).unwrap();
+        let place = self.directory.path().join("seen");
+        Seen::create(&place, settings, Level::best(), &self.options).unwrap()
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> Config {
+        Config {
+            listen: ([127, 0, 0, 1], 0).into(),
+            limits: self.limits,
+            token: None,
+            threads: 2,
+            log: Log::Quiet,
+            tls: None,
+            copies: Some(self.directory.path().to_owned()),
+        }
+    }
+
+    /// Starts the service.
+    pub fn service(&self) -> Arc<Service> {
+        Arc::new(Service::start(self.seen(), self.config()).unwrap())
+    }
+}
+
+/// The result of every change of a file.
+pub type Failure = fn() -> io::Error;
+
+/// A disk that blocks or fails on demand.
+#[derive(Clone, Default)]
+pub struct Disk {
+    blocked: Arc<AtomicBool>,
+    fails: Arc<Mutex<Option<Failure>>>,
+    begun: Arc<AtomicUsize>,
+}
+
+impl Disk {
+    pub fn faults(&self) -> Faults {
+        let Disk {
+            blocked,
+            fails,
+            begun,
+        } = self.clone();
+        Faults::decided_by(move |_, _| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            while blocked.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let fails = *fails.lock().unwrap();
+            fails.map_or(Ok(()), |fails| Err(fails()))
+        })
+    }
+
+    /// The number of changes that were begun.
+    pub fn begun(&self) -> usize {
+        self.begun.load(Ordering::Relaxed)
+    }
+
+    /// Blocks changes from now on, or not.
+    pub fn block(&self, blocked: bool) {
+        self.blocked.store(blocked, Ordering::Relaxed);
+    }
+
+    /// Has changes fail from now on, or not.
+    pub fn fail(&self, fails: Option<Failure>) {
+        *self.fails.lock().unwrap() = fails;
+    }
+}
+
+/// Runs an asynchronous test.
+pub fn run(task: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(task);
+}
+
+/// Waits until `is_so`, at most a minute.
+pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..60_000 {
+        if is_so() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    panic!("waited for {what}");
+}
+
+/// An addition of a document with a 64-bit fingerprint.
+pub fn addition(id: &str, fingerprint: u64) -> Question {
+    Question {
+        id: Some(id.into()),
+        sketch: fingerprint.to_le_bytes().to_vec(),
+        add: true,
+        limit: 10,
+        ..Question::default()
+    }
+}

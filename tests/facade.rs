@@ -1,0 +1,155 @@
+//! The short form of the library gives what the program gives.
+
+#![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
+use std::fs;
+
+use proptest::prelude::*;
+use simtool::{Deduplicator, Evidence};
+
+/// Texts of which many are equal, near or short.
+fn texts() -> impl Strategy<Value = Vec<String>> {
+    let words = |count| prop::collection::vec(0..2000u32, count);
+    let spelled = |words: &[u32], separator: &str| {
+        let words: Vec<String> = words.iter().map(|word| format!("w{word}")).collect();
+        words.join(separator)
+    };
+    let kinds = prop::collection::vec((any::<prop::sample::Index>(), 0..6u8, 0..2000u32), 0..60);
+    (prop::collection::vec(words(0..80), 1..12), kinds).prop_map(move |(bases, kinds)| {
+        let text = |(base, kind, word): (prop::sample::Index, u8, u32)| {
+            let mut words = base.get(&bases).clone();
+            match kind {
+                0 | 1 => {}
+                2 => return spelled(&words, ", ").to_uppercase(),
+                3 => words.truncate(5),
+                4 => words.push(word),
+                _ => {
+                    let middle = words.len() / 2;
+                    words.insert(middle, word);
+                }
+            }
+            spelled(&words, " ")
+        };
+        kinds.into_iter().map(text).collect()
+    })
+}
+
+/// The documents that `simtool dedup` drops, and the copies that it keeps for them.
+#[cfg(feature = "cli")]
+fn dropped_by_program(texts: &[String], flags: &[&str]) -> Vec<(usize, usize)> {
+    let place = tempfile::tempdir().unwrap();
+    let lines = texts.iter().enumerate().map(|(number, text)| {
+        let line = serde_json::json!({"id": number.to_string(), "text": text});
+        format!("{line}\n")
+    });
+    fs::write(place.path().join("a.jsonl"), lines.collect::<String>()).unwrap();
+    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_simtool"));
+    let line = ["dedup", "a.jsonl", "-o", "out", "--quiet"];
+    command.current_dir(place.path()).args(line).args(flags);
+    command.assert().success();
+    let number = |value: &serde_json::Value| value.as_str().unwrap().parse().unwrap();
+    let mut dropped: Vec<(usize, usize)> =
+        fs::read_to_string(place.path().join("out/duplicates.jsonl"))
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+            .map(|pair| (number(&pair["id"]), number(&pair["kept"])))
+            .collect();
+    dropped.sort_unstable();
+    dropped
+}
+
+#[cfg(feature = "cli")]
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn dedup_drops_what_the_program_drops(texts in texts()) {
+        for method in ["simhash", "minhash", "exact", "normalized"] {
+            let found = Deduplicator::new().method(method).unwrap().run(&texts).unwrap();
+            let found: Vec<_> = found.iter().map(|pair| (pair.document, pair.kept)).collect();
+            prop_assert_eq!(found, dropped_by_program(&texts, &["--method", method]), "{}", method);
+        }
+    }
+}
+
+proptest! {
+    /// Against the definition, with sets of strings.
+    #[test]
+    fn similarity_is_counted(texts in texts()) {
+        let shingles = |text: &str| {
+            let text = text.to_lowercase();
+            let words: Vec<String> = text.split([' ', ',']).filter(|word| !word.is_empty()).map(String::from).collect();
+            let width = words.len().clamp(1, 5);
+            words.windows(width).map(|run| run.join(" ")).collect::<std::collections::BTreeSet<_>>()
+        };
+        for pair in texts.windows(2) {
+            let (a, b) = (shingles(&pair[0]), shingles(&pair[1]));
+            let found = simtool::similarity(&pair[0], &pair[1]);
+            prop_assert_eq!(found.shared, a.intersection(&b).count() as u64);
+            prop_assert_eq!(found.all, a.union(&b).count() as u64);
+        }
+    }
+
+    #[test]
+    fn every_pair_is_as_similar_as_it_says(texts in texts()) {
+        for pair in simtool::dedup(&texts).unwrap() {
+            prop_assert!(pair.kept < pair.document);
+            let similarity = simtool::similarity(&texts[pair.document], &texts[pair.kept]);
+            match pair.evidence {
+                Evidence::Similar(found) => {
+                    prop_assert_eq!(found, similarity);
+                    prop_assert!(found.shared * 1000 >= found.all * 800);
+                }
+                Evidence::SameText => prop_assert_eq!(&texts[pair.document], &texts[pair.kept]),
+                _ => prop_assert_eq!(similarity.value(), 1.0),
+            }
+        }
+    }
+}
+
+#[test]
+fn estimates_are_near_the_truth() {
+    let text = |from: usize| {
+        (from..from + 400)
+            .map(|word| format!("w{word} "))
+            .collect::<String>()
+    };
+    for shift in [0, 20, 100, 300] {
+        let (a, b) = (text(0), text(shift));
+        let exact = simtool::similarity(&a, &b).value();
+        let estimate = simtool::minhash(&a).similarity(&simtool::minhash(&b));
+        assert!((exact - estimate).abs() < 0.15, "{exact} {estimate}");
+    }
+    assert_eq!(simtool::minhash("").similarity(&simtool::minhash("")), 0.0);
+}
+
+#[test]
+fn odd_settings_are_refused() {
+    let refused = |result: simtool::Result<Deduplicator>| result.unwrap_err().to_string();
+    assert!(refused(Deduplicator::new().similarity(0.0)).contains("0.001 to 1"));
+    assert!(refused(Deduplicator::new().similarity(f64::NAN)).contains("0.001 to 1"));
+    assert!(refused(Deduplicator::new().shingle(0)).contains("1 to 100"));
+    assert!(refused(Deduplicator::new().method("simhash:weights=tf-idf")).contains("statistics"));
+    assert!(refused(Deduplicator::new().method("sinhash")).contains("simhash"));
+}
+
+#[cfg(feature = "index")]
+#[test]
+fn an_index_remembers() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("seen");
+    let text = "a cat sat on the mat while a dog slept in the sun behind the house";
+    {
+        let index = simtool::Index::create(&directory).unwrap();
+        assert!(index.is_empty());
+        assert!(index.add("a", text).unwrap().added);
+        assert!(simtool::Index::open(&directory).is_err(), "two writers");
+    }
+    let index = simtool::Index::open(&directory).unwrap();
+    assert_eq!(index.len(), 1);
+    let answer = index.query(text).unwrap();
+    assert_eq!(answer.verdict, simtool::Verdict::Duplicate);
+    assert!(index.remove("a").unwrap() && !index.remove("a").unwrap());
+    assert_eq!(index.query(text).unwrap().verdict, simtool::Verdict::New);
+}

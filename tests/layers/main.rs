@@ -1,0 +1,390 @@
+//! Rules for the sources that the compiler does not check: which folder of `src/` may import which,
+//! what the pure folders may not use, where `unsafe`, threads and printing belong, and that files do
+//! not import each other in circles.
+//!
+//! The sources are read as text, without comments and without the tests at the end of a file.
+
+#![allow(clippy::unwrap_used)]
+
+mod circles;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each folder or file of `src/`, and what it may import besides itself. Documents flow one way:
+/// corpus, text, vocabulary, sketch, search, report; `evaluate` judges the results of methods,
+/// the `engine` executes, and `jobs` import them all.
+const MAY_IMPORT: [(&str, &[&str]); 16] = [
+    ("error", &[]),
+    ("io", &["error"]),
+    ("kernel", &["error"]),
+    ("corpus", &["error", "kernel", "io"]),
+    ("text", &["error", "kernel"]),
+    ("vocabulary", &["error", "kernel", "text"]),
+    ("sketch", &["error", "kernel", "text", "vocabulary"]),
+    ("search", &["error", "kernel", "sketch"]),
+    ("dedup", &["error", "kernel", "sketch", "search"]),
+    ("evaluate", &["error", "text", "sketch", "search"]),
+    ("index", &["error", "kernel", "io", "sketch", "search"]),
+    ("report", &["error", "io", "corpus", "sketch", "evaluate"]),
+    (
+        "engine",
+        &[
+            "error",
+            "kernel",
+            "io",
+            "corpus",
+            "text",
+            "vocabulary",
+            "sketch",
+        ],
+    ),
+    (
+        "jobs",
+        &[
+            "error",
+            "kernel",
+            "io",
+            "corpus",
+            "text",
+            "vocabulary",
+            "sketch",
+            "search",
+            "dedup",
+            "evaluate",
+            "index",
+            "report",
+            "engine",
+        ],
+    ),
+    (
+        "facade",
+        &[
+            "error", "kernel", "text", "sketch", "search", "dedup", "index", "engine", "jobs",
+        ],
+    ),
+    // The root of the crate declares the folders, and re-exports short names.
+    ("lib", &["error", "index", "facade"]),
+];
+
+/// The program. It uses the library from outside, and may print and read the environment.
+const PROGRAM: [&str; 3] = ["cli", "serve", "main"];
+
+/// The pure folders, and the parts of the standard library that they must not use.
+const PURE: [&str; 7] = [
+    "text",
+    "vocabulary",
+    "sketch",
+    "search",
+    "dedup",
+    "evaluate",
+    "kernel",
+];
+const IMPURE: [&str; 7] = ["env", "fs", "io", "net", "process", "thread", "time"];
+
+/// What only the program may do.
+const PROGRAM_ONLY: [&str; 6] = [
+    "print!",
+    "println!",
+    "eprint!",
+    "eprintln!",
+    "dbg!",
+    "process::exit",
+];
+
+/// The only folders with `unsafe`.
+const UNSAFE: [&str; 2] = ["kernel", "io"];
+
+/// The files outside `engine/`, `jobs/` and `facade/` that use rayon: each splits one large build or one large output.
+const PARALLEL: [&str; 3] = [
+    "corpus/synthetic/directory.rs",
+    "search/hamming/groups.rs",
+    "search/hamming/tables.rs",
+];
+
+const MOST_LINES: usize = 800;
+
+/// A file of `src/`.
+struct Source {
+    /// Relative to `src/`, with slashes.
+    path: String,
+    /// The whole text.
+    text: String,
+    /// The text without comments and tests.
+    code: String,
+}
+
+impl Source {
+    /// The first name of its path, without `.rs`.
+    fn folder(&self) -> &str {
+        let first = self.path.split('/').next().unwrap_or_default();
+        first.strip_suffix(".rs").unwrap_or(first)
+    }
+
+    /// The depth of its module below the root of the crate.
+    fn depth(&self) -> usize {
+        let parts = self.path.split('/').count();
+        match self.path.rsplit('/').next() {
+            Some("mod.rs" | "lib.rs" | "main.rs") => parts - 1,
+            _ => parts,
+        }
+    }
+
+    /// Whether its code contains `name` as a whole word.
+    fn mentions(&self, name: &str) -> bool {
+        let part = |byte: Option<&u8>| {
+            byte.is_some_and(|&byte| byte == b'_' || byte.is_ascii_alphanumeric())
+        };
+        let code = self.code.as_bytes();
+        let mut places = self.code.match_indices(name).map(|(place, _)| place);
+        places.any(|place| {
+            let before = place.checked_sub(1).and_then(|before| code.get(before));
+            let after = code.get(place + name.len());
+            !part(before) && (name.ends_with('!') || !part(after))
+        })
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut folders: Vec<PathBuf> = vec![root.clone()];
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let path = path
+                    .strip_prefix(&root)
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .replace('\\', "/");
+                sources.push(Source {
+                    path,
+                    code: code(&text),
+                    text,
+                });
+            }
+        }
+    }
+    sources.sort_by(|a, b| a.path.cmp(&b.path));
+    assert!(
+        sources.len() > 10,
+        "the sources are not at {}",
+        root.display()
+    );
+    sources
+}
+
+/// The text up to its tests, without comments and without white space around `::` and braces.
+fn code(text: &str) -> String {
+    let tests = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
+    let lines = text[..tests]
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default().trim());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The names after each `root::` in some code: one, or those of a list in braces.
+fn names_behind(code: &str, root: &str) -> BTreeSet<String> {
+    let is_name = |byte: char| byte == '_' || byte.is_ascii_alphanumeric();
+    let first_name = |text: &str| {
+        text.chars()
+            .take_while(|&byte| is_name(byte))
+            .collect::<String>()
+    };
+    let mut names = BTreeSet::new();
+    for (place, _) in code.match_indices(root) {
+        let is_longer = code[..place].chars().next_back().is_some_and(is_name);
+        let Some(behind) = code[place + root.len()..]
+            .strip_prefix("::")
+            .filter(|_| !is_longer)
+        else {
+            continue;
+        };
+        match behind.strip_prefix('{') {
+            None => drop(names.insert(first_name(behind))),
+            Some(list) => {
+                let mut depth = 0;
+                let mut at_start = true;
+                for (place, byte) in list.char_indices() {
+                    match byte {
+                        '{' => depth += 1,
+                        '}' if depth == 0 => break,
+                        '}' => depth -= 1,
+                        ',' if depth == 0 => at_start = true,
+                        _ if depth == 0 && at_start && is_name(byte) => {
+                            names.insert(first_name(&list[place..]));
+                            at_start = false;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    names
+}
+
+/// The folder of a name in the root of the crate.
+fn folder_of(name: &str) -> &str {
+    match name {
+        "Error" | "ErrorKind" | "Result" => "error",
+        folder => folder,
+    }
+}
+
+/// Fails with all complaints.
+fn none(complaints: Vec<String>) {
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+#[test]
+fn folders_import_only_what_they_may() {
+    let mut complaints = Vec::new();
+    for source in sources() {
+        let folder = source.folder();
+        if PROGRAM.contains(&folder) {
+            continue;
+        }
+        let Some((_, allowed)) = MAY_IMPORT.iter().find(|(known, _)| *known == folder) else {
+            complaints.push(format!(
+                "{}: say in MAY_IMPORT what {folder} may import",
+                source.path
+            ));
+            continue;
+        };
+        for name in names_behind(&source.code, "crate") {
+            let known = folder_of(&name);
+            if known != folder && !allowed.contains(&known) {
+                complaints.push(format!("{}: {folder} must not import {known}", source.path));
+            }
+        }
+        if !names_behind(&source.code, "simtool").is_empty() {
+            complaints.push(format!("{}: the library calls itself crate", source.path));
+        }
+    }
+    none(complaints);
+}
+
+#[test]
+fn no_path_leaves_a_folder_through_its_parent() {
+    let leaves = |source: &Source| {
+        let up = "super::".repeat(source.depth().max(1));
+        source.folder() != "lib" && source.code.contains(&up)
+    };
+    let complaints = sources().into_iter().filter(leaves);
+    none(
+        complaints
+            .map(|source| format!("{}: super:: up to the root of the crate", source.path))
+            .collect(),
+    );
+}
+
+#[test]
+fn what_may_be_imported_has_no_circle() {
+    // The folders in a row must be listed above it.
+    for (place, (folder, allowed)) in MAY_IMPORT.iter().enumerate() {
+        for known in *allowed {
+            let above = MAY_IMPORT[..place].iter().any(|(above, _)| above == known);
+            assert!(
+                above,
+                "{folder} may import {known}, which is listed below it"
+            );
+        }
+    }
+}
+
+#[test]
+fn pure_folders_use_nothing_outside() {
+    let mut complaints = Vec::new();
+    for source in sources() {
+        let touched = names_behind(&source.code, "std");
+        let impure = touched
+            .iter()
+            .filter(|name| IMPURE.contains(&name.as_str()));
+        for name in impure.filter(|_| PURE.contains(&source.folder())) {
+            complaints.push(format!("{}: std::{name} in a pure folder", source.path));
+        }
+    }
+    none(complaints);
+}
+
+#[test]
+fn only_the_program_prints_exits_and_reads_the_environment() {
+    let mut complaints = Vec::new();
+    for source in sources()
+        .iter()
+        .filter(|source| !PROGRAM.contains(&source.folder()))
+    {
+        for name in PROGRAM_ONLY.iter().filter(|name| source.mentions(name)) {
+            complaints.push(format!("{}: {name} in the library", source.path));
+        }
+        if names_behind(&source.code, "std").contains("env") {
+            complaints.push(format!("{}: std::env in the library", source.path));
+        }
+    }
+    none(complaints);
+}
+
+#[test]
+fn unsafe_stays_in_its_folders() {
+    let outside = |source: &Source| source.mentions("unsafe") && !UNSAFE.contains(&source.folder());
+    let complaints = sources().into_iter().filter(outside);
+    none(
+        complaints
+            .map(|source| format!("{}: unsafe", source.path))
+            .collect(),
+    );
+}
+
+#[test]
+fn threads_belong_to_the_engine_and_jobs() {
+    let outside = |source: &Source| {
+        let named = PARALLEL.contains(&source.path.as_str());
+        // The program draws progress and asks how many processors there are.
+        let may = ["engine", "jobs", "facade"].contains(&source.folder())
+            || PROGRAM.contains(&source.folder())
+            || named;
+        !may && (source.mentions("rayon") || source.mentions("thread"))
+    };
+    let complaints = sources().into_iter().filter(outside);
+    none(
+        complaints
+            .map(|source| format!("{}: threads outside engine and jobs", source.path))
+            .collect(),
+    );
+}
+
+#[test]
+fn files_are_short() {
+    let lines = |source: &Source| source.text.lines().count();
+    let complaints = sources()
+        .into_iter()
+        .filter(|source| lines(source) > MOST_LINES);
+    none(
+        complaints
+            .map(|source| {
+                format!(
+                    "{}: {} lines, at most {MOST_LINES}",
+                    source.path,
+                    lines(&source)
+                )
+            })
+            .collect(),
+    );
+}
+
+#[test]
+fn names_are_found_in_every_kind_of_path() {
+    let code = code(
+        "use crate::{Error, text::{Window, Windows}, io};\n// crate::no\nfn f() -> crate::Result<()> {}\n\
+         use supercrate::no; use crate::kernel::Level;\n#[cfg(test)]\nmod tests { use crate::no; }",
+    );
+    let names: Vec<String> = names_behind(&code, "crate").into_iter().collect();
+    assert_eq!(names, ["Error", "Result", "io", "kernel", "text"]);
+}
