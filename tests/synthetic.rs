@@ -8,7 +8,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use simtool::ErrorKind;
-use simtool::corpus::synthetic::{
+use simtool::evaluate::synthetic::{
     Corpus, CorpusSettings, CorpusSummary, Extent, Language, Millionths, write_directory,
 };
 use xxhash_rust::xxh3::xxh3_128;

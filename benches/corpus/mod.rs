@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use ahash::AHashMap;
 use simtool::corpus::form_feed::{Page, pages};
-use simtool::corpus::synthetic::{self, CorpusSettings, Extent, write_directory};
+use simtool::evaluate::synthetic::{self, CorpusSettings, Extent, write_directory};
 
 /// Larger than second-level caches, small enough to be generated in a second.
 const ARTICLE_BYTES: u64 = 16 << 20;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use simtool::corpus::synthetic::{
+use simtool::engine::Progress;
+use simtool::evaluate::synthetic::{
     Corpus, CorpusSettings, CorpusSummary, Extent, Language, Millionths, write_directory_while,
 };
-use simtool::engine::Progress;
 use simtool::{Error, ErrorKind, Result};
 
 use super::size::parse_size;

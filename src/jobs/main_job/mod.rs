@@ -1,10 +1,52 @@
-//! The main job: the articles near each sample.
+//! The main job, `simtool N M`: the articles near each sample.
+//!
+//! The *features* are the N most frequent words of the articles that are not stop words. Feature i
+//! has row i of a table of random bits. Each page gets the [SimHash](crate::sketch::simhash) of its
+//! features, M bits. For each sample, the articles within a Hamming distance are listed. [`Job`]
+//! determines every byte of the result; [`Resources`](crate::engine::Resources) affect only the time.
 //!
 //! ```text
 //! articles ─► count ─► rank ─► features ─► fingerprints ─┐
 //!                └─ kept words ───────────────┘           ├─► search ─► blocks, in sample order
 //! samples ─────────────────────────────────► fingerprints┘
 //! ```
+//!
+//! ```
+//! use simtool::kernel::Level;
+//! use simtool::jobs::main_job::{Inputs, Job};
+//! use simtool::engine::{Progress, Resources};
+//!
+//! // Pages are separated by form feeds; the first line of a page is its ID.
+//! let articles = b"cats\nThe cat sees a cat and a bird.\x0cdogs\nA dog chases the bird.";
+//! let samples = b"new\nA cat, the cat, one bird.";
+//!
+//! let inputs = Inputs {
+//!     articles: vec![articles],
+//!     samples: vec![samples],
+//!     stop_words: b"a and the",
+//!     // The features are bird, cat (twice each) and chases (once, the first in the alphabet).
+//!     hash_table: b"11110000\n11001100\n10101010\n",
+//! };
+//! let resources = Resources {
+//!     threads: 2,
+//!     memory_bytes: Resources::least_memory_bytes(2),
+//!     temporary: std::env::temp_dir(),
+//!     level: Level::best(),
+//! };
+//!
+//! let mut result = Vec::new();
+//! let summary = Job::new(3, 8, 3)?.run(&inputs, &resources, &Progress::new(), &mut |bytes| {
+//!     result.extend_from_slice(bytes);
+//!     Ok(())
+//! })?;
+//!
+//! assert_eq!(String::from_utf8_lossy(&result), "new\n0:cats \n");
+//! assert_eq!((summary.articles, summary.matches), (2, 1));
+//! # Ok::<(), simtool::Error>(())
+//! ```
+//!
+//!
+//! For files, there are [`Input`](crate::io::Input) and [`AtomicFile`](crate::io::AtomicFile).
 
 mod blocks;
 mod count;

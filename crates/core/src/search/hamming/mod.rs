@@ -1,0 +1,53 @@
+//! Search for the fingerprints that differ from a query in at most k bits.
+//!
+//! Every search here is exact: it finds all of them, for any width up to 128 and any k. [`plan`]
+//! chooses the [`Strategy`] by its estimated cost on the given fingerprints:
+//!
+//! * *Brute force* compares a tile of queries with every fingerprint. It takes no memory and builds
+//!   nothing, and is fastest for few queries or a large k.
+//! * *Tables* cut the bits into r > k blocks. Two fingerprints at distance k or less agree in all
+//!   bits of at least r - k blocks. So for every choice of r - k blocks, only the fingerprints that
+//!   agree with the query in them are compared. Each choice has a table, which stores the
+//!   fingerprints of a bucket contiguously (Manku, Jain and Das Sarma, WWW 2007).
+//! * *Groups* collapse equal fingerprints, search the distinct ones by brute force or tables, and
+//!   expand the groups found to positions.
+//!
+//! Real fingerprints are far from uniform: a bit may be set in 2 % or in 99 % of them. Blocks of
+//! equally many bits would then yield a hundred times as many candidates. Bits are therefore
+//! distributed so that every block has about the same entropy. The planner counts collisions in a
+//! sample instead of assuming 2^-bits.
+//!
+//! Fingerprints are `u64` or `u128`. Bits at and above the width are ignored, in the searched
+//! fingerprints and in queries. Positions are indices into the searched slice.
+//!
+//! ```
+//! use simtool_core::kernel::Level;
+//! use simtool_core::search::hamming::{Hit, Index, Scratch, plan};
+//!
+//! let fingerprints = [0b1011_u64, 0b0000, 0b0011, 0b1011];
+//! let plan = plan(&fingerprints, 1, 64, 1, 1 << 30)?;
+//! let index = Index::build(&fingerprints, 64, 1, plan.strategy, Level::best())?;
+//!
+//! let mut hits = Vec::new();
+//! index.search(0b0011, &mut Scratch::default(), &mut hits);
+//! let expected = [(0, 2), (1, 0), (1, 3)].map(|(distance, position)| Hit { distance, position });
+//! assert_eq!(hits, expected);
+//! # Ok::<(), simtool_core::Error>(())
+//! ```
+
+mod blocks;
+mod grouped;
+mod groups;
+mod index;
+mod limits;
+mod order;
+mod plan;
+mod sample;
+mod scan;
+mod tables;
+
+pub use crate::kernel::hamming::{Fingerprint, Hit};
+pub use grouped::GroupedIndex;
+pub use index::{Index, Scratch};
+pub use plan::{Plan, Strategy, plan};
+pub use scan::scan;

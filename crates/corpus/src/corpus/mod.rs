@@ -1,0 +1,58 @@
+//! Documents of input files: formats, decompression, chunks, parsing.
+//!
+//! ```text
+//! discover ─► Source ─► ChunkReader ─► Chunk ─► Parser ─► Document
+//!  paths       file,     reads and     whole    one per    borrowed
+//!              format    decompresses  records  worker     bytes
+//! ```
+//!
+//! One [`ChunkReader`] cuts a [`Source`] into [`Chunk`]s of whole documents, in order. Any thread
+//! with a [`Parser`] finds the documents of a chunk. A document borrows its bytes and has a
+//! [`Place`]. Borders, places and numbers depend only on the bytes of the input and on the
+//! [`Reading`], never on buffers or on where reading resumed. A document that cannot be read
+//! becomes a [`Skip`] with its reason and place. Only errors of the system are errors here.
+//!
+//! Deliberately absent: words, and threads of its own (threads of the caller may decompress ahead
+//! through [`Inflaters`]). Files are read here, never mapped. Only `synthetic`, the generator of
+//! corpora, writes files.
+
+mod border;
+mod byte_reader;
+pub mod chunk;
+mod contained;
+mod cut;
+mod decompress;
+mod detect;
+pub mod discover;
+pub mod document;
+mod file_filter;
+pub mod form_feed;
+mod json_line;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+pub mod parser;
+mod raw_text;
+pub mod reader;
+pub mod reading;
+mod records;
+pub mod source;
+mod unread;
+mod visitor;
+pub mod web;
+
+pub use border::border_behind;
+pub use chunk::{Body, Chunk, Position, WholeMember};
+pub use contained::is_contained;
+pub use decompress::Inflaters;
+pub use detect::not_plain_text;
+pub use discover::{Discovery, LeftOut, LeftOutReason, discover};
+pub use document::{Document, Doubt, FieldValue, NO_MEMBER, Parsed, Place, Reason, Skip};
+pub use parser::Parser;
+pub use reader::ChunkReader;
+pub use reading::{FileChoice, HtmlText, Reading};
+pub use source::{Compression, Format, Source};
+
+#[cfg(test)]
+mod test_files;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! The attributes of a segment, which its header holds.
+//!
+//! | bytes | |
+//! |---|---|
+//! | 0..4 | number of documents |
+//! | 4..12 | seed of the hashes of ids and keys |
+//! | 12..20 | number of distinct fingerprints |
+//! | 20 | width of a fingerprint in bits, w; 0 if sketches are searched by keys |
+//! | 21 | the largest distance of a match |
+//! | 22 | number of tables, t |
+//! | then t times w + 2 bytes | of each table: the bit of a fingerprint at each position, the highest first; radius; bits of the directory |
+//!
+//! In files of the first form, all tables share one order, each with its own rotation:
+//!
+//! | bytes behind the first 23 | |
+//! |---|---|
+//! | w | the bit at each position |
+//! | 3t | of each table: rotation, radius, bits of the directory |
+
+use crate::plan::{MOST_DIRECTORY_BITS, MOST_TABLES, TablePlan};
+
+const FIXED: usize = 23;
+
+/// The attributes of a segment, as its header holds them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attributes {
+    /// The number of documents.
+    pub documents: u32,
+    /// The seed of the hashes of ids and keys.
+    pub seed: u64,
+    /// The number of distinct fingerprints.
+    pub distinct: u64,
+    /// The largest distance of a match.
+    pub distance: u8,
+    /// Bits of a fingerprint; 0 if sketches are searched by keys.
+    pub width: u8,
+    /// Whether tables store whole fingerprints: the first form.
+    pub whole: bool,
+    /// The tables.
+    pub tables: Vec<TablePlan>,
+}
+
+impl Attributes {
+    /// Encodes them.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        out.extend(self.documents.to_le_bytes());
+        out.extend(self.seed.to_le_bytes());
+        out.extend(self.distinct.to_le_bytes());
+        out.extend([self.width, self.distance, self.tables.len() as u8]);
+        for table in &self.tables {
+            out.extend(&table.order);
+            out.extend([table.radius as u8, table.directory_bits as u8]);
+        }
+        out
+    }
+
+    /// Decodes attributes, of a file of the first form if `whole`; `None` if they are invalid.
+    pub fn decode(bytes: &[u8], whole: bool) -> Option<Attributes> {
+        let (fixed, rest) = bytes.split_at_checked(FIXED)?;
+        let (width, distance, count) = (fixed[20], fixed[21], fixed[22]);
+        if u32::from(count) > MOST_TABLES || (count == 0) != (width == 0) {
+            return None;
+        }
+        let tables = match whole {
+            true => rotated(rest, width.into(), count.into()),
+            false => ordered(rest, width.into(), count.into()),
+        }?;
+        let sound = |table: &TablePlan| {
+            let bits = table.directory_bits;
+            bits <= MOST_DIRECTORY_BITS && bits <= width.into()
+        };
+        if !tables.iter().all(sound) {
+            return None;
+        }
+        let eight = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| fixed[at + i]));
+        Some(Attributes {
+            documents: u32::from_le_bytes(std::array::from_fn(|i| fixed[i])),
+            seed: eight(4),
+            distinct: eight(12),
+            distance,
+            width,
+            whole,
+            tables,
+        })
+    }
+}
+
+/// Tables with an order each.
+fn ordered(bytes: &[u8], width: usize, count: usize) -> Option<Vec<TablePlan>> {
+    let table = |bytes: &[u8]| TablePlan {
+        order: bytes[..width].to_vec(),
+        radius: bytes[width].into(),
+        directory_bits: bytes[width + 1].into(),
+    };
+    let all = bytes.len() == count * (width + 2);
+    all.then(|| bytes.chunks_exact(width + 2).map(table).collect())
+}
+
+/// Tables with rotations of one order.
+fn rotated(bytes: &[u8], width: usize, count: usize) -> Option<Vec<TablePlan>> {
+    let (order, rest) = bytes.split_at_checked(width)?;
+    let table = |bytes: &[u8]| {
+        let rotation = usize::from(bytes[0]);
+        let (front, back) = order.split_at_checked(rotation)?;
+        Some(TablePlan {
+            order: [back, front].concat(),
+            radius: bytes[1].into(),
+            directory_bits: bytes[2].into(),
+        })
+    };
+    let tables: Option<Vec<TablePlan>> = rest.chunks_exact(3).map(table).collect();
+    tables.filter(|_| rest.len() == 3 * count)
+}

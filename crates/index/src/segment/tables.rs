@@ -1,0 +1,326 @@
+//! Permuted tables in a file. [`plan`](crate::plan) shows why they find every match.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::attributes::Attributes;
+use super::sections::{directory, values};
+use crate::Result;
+use crate::io::{BlockFile, Source};
+use crate::kernel::Level;
+use crate::kernel::hamming::{Kernels, Threshold};
+use crate::permutation::{Permutation, Value};
+use crate::plan;
+
+/// Headers with more neighbouring buckets than this are refused.
+const MOST_PATTERNS: usize = 1 << 16;
+
+/// The tables of a segment.
+pub struct Tables<F: Value> {
+    pub(super) width: u32,
+    pub(super) distinct: u64,
+    pub(super) near: Threshold<F>,
+    pub(super) kernels: &'static Kernels<F>,
+    pub(super) tables: Vec<Table<F>>,
+}
+
+/// Fingerprints in one order of their bits, sorted, with a directory of buckets.
+pub struct Table<F: Value> {
+    number: usize,
+    width: u32,
+    pub(super) directory_bits: u32,
+    /// Bytes of a stored fingerprint.
+    each: u64,
+    /// Whether the bits that select the bucket are stored, too, as in files of the first form.
+    whole: bool,
+    radius: u32,
+    kernels: &'static Kernels<F>,
+    pub(super) permutation: Permutation<F>,
+    /// From the order of this table to that of the first.
+    pub(super) to_first: Permutation<F>,
+    /// For each earlier table: the bits that select its buckets, in the order of this table, and
+    /// its radius.
+    earlier: Vec<(F, u32)>,
+    /// The differences between the bucket of a query and the buckets to visit.
+    pub(super) patterns: Vec<u32>,
+}
+
+impl<F: Value> Tables<F> {
+    /// The tables that the attributes describe; `None` if these are invalid.
+    pub fn new(attributes: &Attributes) -> Option<Tables<F>> {
+        let width = u32::from(attributes.width);
+        let kernels = F::kernels(Level::best());
+        let mut tables: Vec<Table<F>> = Vec::new();
+        for (number, of) in attributes.tables.iter().enumerate() {
+            let permutation = Permutation::new(&of.order)?;
+            let first = tables
+                .first()
+                .map_or(&permutation, |first| &first.permutation);
+            let to_first = permutation.onto(first)?;
+            let named = |table: &Table<F>| {
+                let named =
+                    F::of_prefix((1 << table.directory_bits) - 1, width, table.directory_bits);
+                let onto = table.permutation.onto(&permutation)?;
+                Some((onto.apply(named), table.radius))
+            };
+            let each = match attributes.whole {
+                true => size_of::<F>() as u64,
+                false => of.value_bytes().into(),
+            };
+            tables.push(Table {
+                number,
+                width,
+                directory_bits: of.directory_bits,
+                each,
+                whole: attributes.whole,
+                radius: of.radius,
+                kernels,
+                to_first,
+                earlier: tables.iter().map(named).collect::<Option<_>>()?,
+                permutation,
+                patterns: patterns(of)?,
+            });
+        }
+        if tables.is_empty() {
+            return None;
+        }
+        Some(Tables {
+            width,
+            distinct: attributes.distinct,
+            near: Threshold {
+                mask: F::low_bits(width),
+                k: attributes.distance.into(),
+            },
+            kernels,
+            tables,
+        })
+    }
+
+    /// A fingerprint in the order of the first table.
+    pub(super) fn first_order(&self, fingerprint: F) -> F {
+        self.tables[0].permutation.apply(fingerprint)
+    }
+
+    /// The group of a fingerprint: its place in the first table, where its bucket is `within`.
+    pub(super) fn group(&self, file: &BlockFile, value: F, within: (u32, u32)) -> Result<u32> {
+        let first = &self.tables[0];
+        let bucket = first.bucket(value);
+        let (mut low, mut high) = within;
+        let mut found = Vec::with_capacity(1);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            first.read(file, bucket, middle..middle + 1, &mut found)?;
+            match found.first().cmp(&Some(&value)) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Ok(middle),
+                Ordering::Greater => high = middle,
+            }
+        }
+        Err(file.damaged("its tables hold different fingerprints"))
+    }
+
+    /// Calls `visit` with the fingerprints of the first table, in order, at most `most` at a time,
+    /// and the group of the first of them.
+    pub(super) fn for_each_piece(
+        &self,
+        file: &BlockFile,
+        most: u32,
+        mut visit: impl FnMut(u32, &[F]) -> Result<()>,
+    ) -> Result<()> {
+        let first = &self.tables[0];
+        let (mut piece, mut bucket) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        for number in 0..first.buckets() {
+            let (mut start, end) = first.range(file, number)?;
+            while start < end {
+                let next = end.min(start.saturating_add(most - piece.len() as u32));
+                first.read(file, number, start..next, &mut bucket)?;
+                piece.extend_from_slice(&bucket);
+                start = next;
+                if piece.len() as u32 == most {
+                    visit(at, &piece)?;
+                    at += most;
+                    piece.clear();
+                }
+            }
+        }
+        visit(at, &piece)
+    }
+
+    /// Checks that every table is sorted and agrees with its directory, and that all tables have
+    /// the same fingerprints.
+    pub fn verify(&self, file: &BlockFile) -> Result<()> {
+        let mut sums = Vec::new();
+        for table in &self.tables {
+            sums.push(table.verify(file, self.distinct)?);
+        }
+        match sums.iter().all(|sum| *sum == sums[0]) {
+            true => Ok(()),
+            false => Err(file.damaged("its tables hold different fingerprints")),
+        }
+    }
+}
+
+impl<F: Value> Table<F> {
+    /// The bucket of a fingerprint in the order of this table.
+    #[inline]
+    pub(super) fn bucket(&self, value: F) -> u32 {
+        value.prefix(self.width, self.directory_bits)
+    }
+
+    /// Whether places in this table are the numbers of groups.
+    pub(super) fn is_first(&self) -> bool {
+        self.number == 0
+    }
+
+    fn buckets(&self) -> u32 {
+        1 << self.directory_bits
+    }
+
+    /// Begin and end of a bucket.
+    #[inline]
+    pub(super) fn range(&self, file: &BlockFile, bucket: u32) -> Result<(u32, u32)> {
+        let bucket = u64::from(bucket);
+        let ends = file.values::<u32>(directory(self.number), bucket..bucket + 2)?;
+        Ok((ends[0], ends[1]))
+    }
+
+    /// Replaces `out` by fingerprints of a bucket, by their places in the table.
+    #[inline]
+    pub(super) fn read(
+        &self,
+        file: &BlockFile,
+        bucket: u32,
+        places: Range<u32>,
+        out: &mut Vec<F>,
+    ) -> Result<()> {
+        let bytes = self.bytes(places);
+        let stored = file.values::<u8>(values(self.number), bytes)?;
+        let named = match self.whole {
+            true => F::default(),
+            false => F::of_prefix(bucket, self.width, self.directory_bits),
+        };
+        out.clear();
+        (self.kernels.unpack)(stored, self.each as usize, named, out);
+        Ok(())
+    }
+
+    /// Prefetches fingerprints.
+    #[inline]
+    pub(super) fn prefetch(&self, file: &BlockFile, places: Range<u32>, source: Source) {
+        file.prefetch::<u8>(values(self.number), self.bytes(places), source);
+    }
+
+    /// Prefetches begin and end of a bucket.
+    #[inline]
+    pub(super) fn prefetch_range(&self, file: &BlockFile, bucket: u32, source: Source) {
+        let bucket = u64::from(bucket);
+        file.prefetch::<u32>(directory(self.number), bucket..bucket + 1, source);
+    }
+
+    /// Whether the table is in memory or on disk.
+    pub(super) fn source(&self, file: &BlockFile) -> Source {
+        match self.sections().map(|section| file.source(section)) {
+            [Source::Memory, Source::Memory] => Source::Memory,
+            _ => Source::Disk,
+        }
+    }
+
+    /// The sections of the table.
+    pub(super) fn sections(&self) -> [usize; 2] {
+        [directory(self.number), values(self.number)]
+    }
+
+    fn bytes(&self, places: Range<u32>) -> Range<u64> {
+        u64::from(places.start) * self.each..u64::from(places.end) * self.each
+    }
+
+    /// Whether an earlier table finds fingerprints with this difference, in the order of this
+    /// table.
+    #[inline]
+    pub(super) fn is_in_an_earlier(&self, difference: F) -> bool {
+        let finds = |(named, radius): &(F, u32)| (difference & *named).count_ones() <= *radius;
+        self.earlier.iter().any(finds)
+    }
+
+    /// Checks the table. Returns the sum of the hashes of its fingerprints, in the order of the
+    /// first table.
+    fn verify(&self, file: &BlockFile, distinct: u64) -> Result<u64> {
+        let size = file.len::<u8>(values(self.number));
+        let (begin, last) = (
+            self.range(file, 0)?.0,
+            self.range(file, self.buckets() - 1)?.1,
+        );
+        if begin != 0 || u64::from(last) != distinct || size != distinct * self.each {
+            return Err(file.damaged("a directory does not cover its table"));
+        }
+        let mut all = Vec::new();
+        let mut sum = 0u64;
+        for bucket in 0..self.buckets() {
+            let (start, end) = self.range(file, bucket)?;
+            self.read(file, bucket, start..end, &mut all)?;
+            if !all.is_sorted_by(|a, b| a < b) {
+                return Err(file.damaged("a table is not sorted"));
+            }
+            if !all.iter().all(|value| self.bucket(*value) == bucket) {
+                return Err(file.damaged("a directory does not agree with its table"));
+            }
+            for value in &all {
+                let value = self.to_first.apply(*value);
+                sum = sum.wrapping_add(xxh3_64(bytemuck::bytes_of(&value)));
+            }
+        }
+        Ok(sum)
+    }
+}
+
+/// All numbers with at most `radius` of the bits of the directory set.
+fn patterns(table: &plan::TablePlan) -> Option<Vec<u32>> {
+    let mut patterns = vec![0u32];
+    let mut last = 0;
+    for _ in 0..table.radius.min(table.directory_bits) {
+        let end = patterns.len();
+        for known in last..end {
+            // Only bits below the lowest set bit, so that each set comes once.
+            let below = match patterns[known] {
+                0 => table.directory_bits,
+                pattern => pattern.trailing_zeros(),
+            };
+            let known = patterns[known];
+            patterns.extend((0..below).map(|bit| known | 1 << bit));
+            if patterns.len() > MOST_PATTERNS {
+                return None;
+            }
+        }
+        last = end;
+    }
+    Some(patterns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_all_of_at_most_the_radius() {
+        for (radius, bits) in [(0, 5), (1, 7), (2, 9), (3, 4), (5, 3), (2, 0)] {
+            let table = plan::TablePlan {
+                order: Vec::new(),
+                radius,
+                directory_bits: bits,
+            };
+            let mut found = patterns(&table).unwrap();
+            found.sort_unstable();
+            let all = (0..1u32 << bits).filter(|pattern| pattern.count_ones() <= radius);
+            assert!(found.iter().copied().eq(all));
+        }
+        let table = plan::TablePlan {
+            order: Vec::new(),
+            radius: 12,
+            directory_bits: 24,
+        };
+        assert!(patterns(&table).is_none());
+    }
+}
