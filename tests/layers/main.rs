@@ -102,10 +102,11 @@ const PROGRAM_ONLY: [&str; 6] = [
     "process::exit",
 ];
 
-/// The only folders with `unsafe`.
-const UNSAFE: [&str; 2] = ["kernel", "io"];
+/// The only folders with `unsafe`, and the file that installs the truncation guard.
+const UNSAFE: [&str; 3] = ["kernel", "io", "main"];
 
-/// The files outside `engine/`, `jobs/` and `facade/` that use rayon: each splits one large build or one large output.
+/// The files outside `engine/`, `jobs/` and `facade/` that use rayon: each splits one large build
+/// or one large output.
 const PARALLEL: [&str; 3] = [
     "evaluate/synthetic/directory.rs",
     "search/hamming/groups.rs",

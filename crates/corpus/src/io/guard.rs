@@ -29,7 +29,13 @@ pub const SLOTS: usize = 1024;
 ///
 /// # Errors
 /// [`ErrorKind::Read`] if the operating system refuses the handler.
-pub fn install() -> Result<()> {
+///
+/// # Safety
+/// Mapped inputs are slices whose bytes change when another process writes to the file, which Rust
+/// does not allow for shared references. The caller accepts this for all inputs of the process, and
+/// uses no result computed from an input before [`Input::verify`](super::Input::verify) succeeded.
+/// Nothing else in the process may replace the handler of SIGBUS afterwards without calling it.
+pub unsafe fn install() -> Result<()> {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     if is_installed() {
@@ -284,8 +290,10 @@ mod tests {
             "ignored" | "ignored, sent" => set_handler(libc::SIG_IGN, 0),
             _ => {}
         }
-        install().unwrap();
-        install().unwrap();
+        // SAFETY: the inputs of these tests are verified, and nothing else handles SIGBUS.
+        unsafe { install() }.unwrap();
+        // SAFETY: as before.
+        unsafe { install() }.unwrap();
         if task.ends_with("sent") {
             send_to_self()
         } else {
