@@ -6,30 +6,30 @@ use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
-use crate::workplace::{OLD, SIMTOOL, Workplace, assert_message, example, wait_until};
+use crate::sandbox::{OLD, SIMTOOL, Sandbox, assert_message, example, wait_until};
 
 /// So often is the same file given as articles: seconds of work without much on the disk.
 const REPEATS: usize = 40;
 
 /// The example with an earlier result and a large file of articles.
-fn busy_place() -> Workplace {
-    let place = Workplace::example();
-    place.write(
+fn busy_place() -> Sandbox {
+    let sandbox = Sandbox::example();
+    sandbox.write(
         "large.txt",
         [example("article.txt"), b"\x0c".to_vec()]
             .concat()
             .repeat(200),
     );
-    place.write("result.txt", OLD);
-    place
+    sandbox.write("result.txt", OLD);
+    sandbox
 }
 
 /// A run that has begun and will not end soon.
-fn start_long_run(place: &Workplace) -> Child {
+fn start_long_run(sandbox: &Sandbox) -> Child {
     let mut args = vec!["100", "64", "--threads", "1", "--articles"];
     args.extend([&"large.txt"; REPEATS]);
-    let run = place.start(&args, Stdio::null());
-    wait_for_unnamed_file(&run, &place.path(""));
+    let run = sandbox.start(&args, Stdio::null());
+    wait_for_unnamed_file(&run, &sandbox.path(""));
     std::thread::sleep(Duration::from_millis(50));
     run
 }
@@ -66,9 +66,9 @@ pub fn signal(run: &Child, name: &str) {
     assert!(status.unwrap().success());
 }
 
-fn assert_old_result_and_nothing_else(place: &Workplace) {
-    assert_eq!(place.read("result.txt"), OLD);
-    let names = place.names();
+fn assert_old_result_and_nothing_else(sandbox: &Sandbox) {
+    assert_eq!(sandbox.read("result.txt"), OLD);
+    let names = sandbox.names();
     assert!(names.iter().all(|name| !name.starts_with('.')), "{names:?}");
 }
 
@@ -79,8 +79,8 @@ fn text(bytes: &[u8]) -> &str {
 #[test]
 fn interruption_leaves_the_old_result_and_no_temporary_file() {
     for name in ["INT", "TERM"] {
-        let place = busy_place();
-        let run = start_long_run(&place);
+        let sandbox = busy_place();
+        let run = start_long_run(&sandbox);
         signal(&run, name);
         let Output {
             status,
@@ -93,36 +93,36 @@ fn interruption_leaves_the_old_result_and_no_temporary_file() {
             text(&stderr),
             "simtool: interrupted: result.txt has not changed\n"
         );
-        assert_old_result_and_nothing_else(&place);
+        assert_old_result_and_nothing_else(&sandbox);
     }
 }
 
 #[test]
 fn a_killed_run_leaves_the_old_result_and_no_temporary_file() {
-    let place = busy_place();
-    let mut run = start_long_run(&place);
+    let sandbox = busy_place();
+    let mut run = start_long_run(&sandbox);
     run.kill().unwrap();
     run.wait().unwrap();
-    assert_old_result_and_nothing_else(&place);
+    assert_old_result_and_nothing_else(&sandbox);
 }
 
 #[test]
 fn interruption_while_waiting_for_input_is_heard_at_once() {
-    let place = busy_place();
-    let mut run = place.start(&["100", "16", "--samples", "-"], Stdio::piped());
-    wait_for_unnamed_file(&run, &place.path(""));
+    let sandbox = busy_place();
+    let mut run = sandbox.start(&["100", "16", "--samples", "-"], Stdio::piped());
+    wait_for_unnamed_file(&run, &sandbox.path(""));
     signal(&run, "INT");
     assert_eq!(run.wait().unwrap().code(), Some(130));
-    assert_old_result_and_nothing_else(&place);
+    assert_old_result_and_nothing_else(&sandbox);
 }
 
 #[test]
 fn truncation_fails_the_run_and_leaves_the_old_result() {
-    let place = busy_place();
-    let run = start_long_run(&place);
+    let sandbox = busy_place();
+    let run = start_long_run(&sandbox);
     let large = OpenOptions::new()
         .write(true)
-        .open(place.path("large.txt"))
+        .open(sandbox.path("large.txt"))
         .unwrap();
     large.set_len(100_000).unwrap();
     let Output {
@@ -137,7 +137,7 @@ fn truncation_fails_the_run_and_leaves_the_old_result() {
         "{message}"
     );
     assert!(message.contains("found 100000 bytes"), "{message}");
-    assert_old_result_and_nothing_else(&place);
+    assert_old_result_and_nothing_else(&sandbox);
 }
 
 #[test]
@@ -145,10 +145,10 @@ fn truncation_to_nothing_ends_the_run_before_the_wrong_result_is_written() {
     // A file of zeros is one page whose id is all of it, and which is near every sample: a result
     // of 12 GB.
     const MOST_WRITTEN: u64 = 2_000_000_000;
-    let place = busy_place();
-    place.write("large.txt", "id\nword\x0c".repeat(3_000_000));
+    let sandbox = busy_place();
+    sandbox.write("large.txt", "id\nword\x0c".repeat(3_000_000));
     let args = ["100", "64", "--articles", "large.txt", "--samples", "-"];
-    let mut run = place.start(&args, Stdio::piped());
+    let mut run = sandbox.start(&args, Stdio::piped());
     let process = format!("/proc/{}", run.id());
     wait_until("the mapping of the articles", || {
         let maps = std::fs::read_to_string(format!("{process}/maps"));
@@ -156,7 +156,7 @@ fn truncation_to_nothing_ends_the_run_before_the_wrong_result_is_written() {
     });
     let large = OpenOptions::new()
         .write(true)
-        .open(place.path("large.txt"))
+        .open(sandbox.path("large.txt"))
         .unwrap();
     large.set_len(0).unwrap();
     let samples: String = (0..400)
@@ -177,16 +177,16 @@ fn truncation_to_nothing_ends_the_run_before_the_wrong_result_is_written() {
     let output = run.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("found 0 bytes"), "{output:?}");
-    assert_old_result_and_nothing_else(&place);
+    assert_old_result_and_nothing_else(&sandbox);
 }
 
 #[test]
 fn growth_fails_the_run() {
-    let place = busy_place();
-    let run = start_long_run(&place);
+    let sandbox = busy_place();
+    let run = start_long_run(&sandbox);
     let large = OpenOptions::new()
         .write(true)
-        .open(place.path("large.txt"))
+        .open(sandbox.path("large.txt"))
         .unwrap();
     large.set_len(30_000_000).unwrap();
     let output = run.wait_with_output().unwrap();
@@ -195,14 +195,14 @@ fn growth_fails_the_run() {
         text(&output.stderr).contains("found 30000000 bytes"),
         "{output:?}"
     );
-    assert_old_result_and_nothing_else(&place);
+    assert_old_result_and_nothing_else(&sandbox);
 }
 
 #[test]
 fn full_device_is_reported() {
-    let place = Workplace::example();
-    place.write("result.txt", OLD);
-    place.refuse(
+    let sandbox = Sandbox::example();
+    sandbox.write("result.txt", OLD);
+    sandbox.refuse(
         "100 16 --output /dev/full",
         &["/dev/full: cannot be written", "disk is full"],
     );
@@ -210,36 +210,38 @@ fn full_device_is_reported() {
 
 #[test]
 fn input_that_changes_puts_nothing_on_standard_output() {
-    let place = busy_place();
+    let sandbox = busy_place();
     let mut args = vec!["100", "64", "--threads", "1", "--output", "-", "--articles"];
     args.extend([&"large.txt"; REPEATS]);
-    let run = place.start(&args, Stdio::null());
+    let run = sandbox.start(&args, Stdio::null());
     let maps = format!("/proc/{}/maps", run.id());
     wait_until("the articles are mapped", || {
         std::fs::read_to_string(&maps).is_ok_and(|maps| maps.contains("large.txt"))
     });
-    let articles = OpenOptions::new().write(true).open(place.path("large.txt"));
+    let articles = OpenOptions::new()
+        .write(true)
+        .open(sandbox.path("large.txt"));
     articles.unwrap().set_len(5000).unwrap();
     let Output { status, stdout, .. } = run.wait_with_output().unwrap();
     assert_eq!(status.code(), Some(2));
     assert_eq!(text(&stdout), "");
-    assert_old_result_and_nothing_else(&place);
+    assert_old_result_and_nothing_else(&sandbox);
 }
 
 #[test]
 fn limit_on_file_sizes_is_reported() {
-    let place = Workplace::example();
+    let sandbox = Sandbox::example();
     // 200 blocks are more than the 1024 bytes (512 in some shells) that are allowed.
     let samples: String = (0..200)
         .map(|number| format!("sample {number}\n\x0c"))
         .collect();
-    place.write("sample.txt", samples);
-    place.write("result.txt", OLD);
-    let mut command = place.command("sh");
+    sandbox.write("sample.txt", samples);
+    sandbox.write("result.txt", OLD);
+    let mut command = sandbox.command("sh");
     command.args(["-c", "ulimit -f 1; exec \"$0\" 100 16", SIMTOOL]);
     let assert = command.assert().code(2).stdout("");
     assert_message(&assert, &["result.txt: cannot be written", "ulimit -f"]);
-    assert_old_result_and_nothing_else(&place);
+    assert_old_result_and_nothing_else(&sandbox);
 }
 
 #[test]
@@ -247,18 +249,18 @@ fn a_signal_is_heard_where_others_are_ignored() {
     // As a shell starts commands in the background, and as nohup does.
     for ignored in ["INT", "HUP", "INT,QUIT"] {
         let ignored = &format!("--ignore-signal={ignored}");
-        let place = busy_place();
+        let sandbox = busy_place();
         let mut run = std::process::Command::new("env")
             .args(["--default-signal=INT,HUP,TERM", ignored, SIMTOOL])
             .args(["100", "16", "--samples", "-"])
-            .current_dir(place.path(""))
+            .current_dir(sandbox.path(""))
             .stdin(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        wait_for_unnamed_file(&run, &place.path(""));
+        wait_for_unnamed_file(&run, &sandbox.path(""));
         signal(&run, "TERM");
         assert_eq!(run.wait().unwrap().code(), Some(130), "{ignored}");
-        assert_old_result_and_nothing_else(&place);
+        assert_old_result_and_nothing_else(&sandbox);
     }
 }

@@ -3,73 +3,73 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::workplace::{FIRST_BLOCK, OLD, RESULT, Workplace, example};
+use crate::sandbox::{FIRST_BLOCK, OLD, RESULT, Sandbox, assert_message, example};
 
 #[test]
 fn inputs_and_result_are_in_the_directory_named() {
-    let place = Workplace::example();
-    fs::create_dir(place.path("inside")).unwrap();
-    for name in place.names().iter().filter(|name| name.ends_with(".txt")) {
-        fs::rename(place.path(name), place.path("inside").join(name)).unwrap();
+    let sandbox = Sandbox::example();
+    fs::create_dir(sandbox.path("inside")).unwrap();
+    for name in sandbox.names().iter().filter(|name| name.ends_with(".txt")) {
+        fs::rename(sandbox.path(name), sandbox.path("inside").join(name)).unwrap();
     }
-    place
+    sandbox
         .run("100 16 --dir inside")
         .success()
         .stdout(FIRST_BLOCK)
         .stderr("");
-    assert_eq!(place.read("inside/result.txt"), RESULT);
-    assert_eq!(place.names(), ["inside"]);
+    assert_eq!(sandbox.read("inside/result.txt"), RESULT);
+    assert_eq!(sandbox.names(), ["inside"]);
 }
 
 #[test]
 fn each_file_can_be_named_and_is_not_looked_for_in_the_directory() {
-    let place = Workplace::empty();
+    let sandbox = Sandbox::new();
     for (name, input) in [
         ("a", "article"),
         ("s", "sample"),
         ("w", "stopwords"),
         ("h", "hashvalue"),
     ] {
-        place.write(name, example(&format!("{input}.txt")));
+        sandbox.write(name, example(&format!("{input}.txt")));
     }
     let flags = "--dir nowhere --articles a --samples s --stopwords w --hashes h --output r";
-    place
+    sandbox
         .run(&format!("100 16 {flags}"))
         .success()
         .stdout(FIRST_BLOCK)
         .stderr("");
-    assert_eq!(place.read("r"), RESULT);
+    assert_eq!(sandbox.read("r"), RESULT);
 }
 
 #[test]
 fn several_files_are_read_as_one() {
-    let place = Workplace::example();
+    let sandbox = Sandbox::example();
     for (kind, name) in [("--articles", "article.txt"), ("--samples", "sample.txt")] {
         let text = String::from_utf8(example(name)).unwrap();
-        let mut pages = text.match_indices('\x0c').map(|(place, _)| place);
+        let mut pages = text.match_indices('\x0c').map(|(position, _)| position);
         let half = pages.nth(3).unwrap();
-        place.write("first", &text[..half]);
-        place.write("second", &text[half..]);
-        place
+        sandbox.write("first", &text[..half]);
+        sandbox.write("second", &text[half..]);
+        sandbox
             .run(&format!("100 16 {kind} first second"))
             .success()
             .stdout(FIRST_BLOCK);
-        assert_eq!(place.read("result.txt"), RESULT, "{kind}");
-        place
+        assert_eq!(sandbox.read("result.txt"), RESULT, "{kind}");
+        sandbox
             .run(&format!("100 16 {kind} first {kind} second"))
             .success();
-        assert_eq!(place.read("result.txt"), RESULT, "{kind}");
+        assert_eq!(sandbox.read("result.txt"), RESULT, "{kind}");
     }
 }
 
 #[test]
 fn temporary_directory_holds_nothing_afterwards_and_has_to_exist() {
-    let place = Workplace::example();
-    fs::create_dir(place.path("temporary")).unwrap();
-    place.run("100 16 --temp-dir temporary").success();
-    assert_eq!(fs::read_dir(place.path("temporary")).unwrap().count(), 0);
+    let sandbox = Sandbox::example();
+    fs::create_dir(sandbox.path("temporary")).unwrap();
+    sandbox.run("100 16 --temp-dir temporary").success();
+    assert_eq!(fs::read_dir(sandbox.path("temporary")).unwrap().count(), 0);
     let parts = ["nowhere", "--temp-dir"];
-    place.refuse("100 16 --temp-dir nowhere --output -", &parts);
+    sandbox.refuse("100 16 --temp-dir nowhere --output -", &parts);
 }
 
 #[test]
@@ -80,20 +80,20 @@ fn missing_inputs_are_named() {
         "stopwords.txt",
         "hashvalue.txt",
     ] {
-        let place = Workplace::example();
-        place.write("result.txt", OLD);
-        fs::remove_file(place.path(name)).unwrap();
-        place.refuse("100 16", &[name, "check the spelling"]);
+        let sandbox = Sandbox::example();
+        sandbox.write("result.txt", OLD);
+        fs::remove_file(sandbox.path(name)).unwrap();
+        sandbox.refuse("100 16", &[name, "check the spelling"]);
     }
 }
 
 #[test]
 fn directories_are_no_inputs_and_no_outputs() {
-    let place = Workplace::example();
-    fs::create_dir(place.path("folder")).unwrap();
-    place.refuse("100 16 --articles folder", &["folder: is a directory"]);
-    place.refuse("100 16 --output folder", &["folder: ", "it is a directory"]);
-    place.refuse(
+    let sandbox = Sandbox::example();
+    fs::create_dir(sandbox.path("folder")).unwrap();
+    sandbox.refuse("100 16 --articles folder", &["folder: is a directory"]);
+    sandbox.refuse("100 16 --output folder", &["folder: ", "it is a directory"]);
+    sandbox.refuse(
         "100 16 --output no/where",
         &["no/where: ", "its directory does not exist"],
     );
@@ -101,9 +101,9 @@ fn directories_are_no_inputs_and_no_outputs() {
 
 #[test]
 fn hash_table_errors_name_file_line_and_both_numbers() {
-    let place = Workplace::example();
-    place.write("result.txt", OLD);
-    let refuse = |numbers: &str, parts: &[&str]| place.refuse(numbers, parts);
+    let sandbox = Sandbox::example();
+    sandbox.write("result.txt", OLD);
+    let refuse = |numbers: &str, parts: &[&str]| sandbox.refuse(numbers, parts);
     refuse(
         "1001 16",
         &["hashvalue.txt: 1001 rows are needed, and there are 1000"],
@@ -112,7 +112,7 @@ fn hash_table_errors_name_file_line_and_both_numbers() {
         "1000 65",
         &["hashvalue.txt: line 1: 65 digits are needed, and there are 64"],
     );
-    place.write("hashvalue.txt", "0101\n01x1\n");
+    sandbox.write("hashvalue.txt", "0101\n01x1\n");
     refuse(
         "2 4",
         &["hashvalue.txt: line 2: column 3: expected 0 or 1, found 'x'"],
@@ -121,9 +121,9 @@ fn hash_table_errors_name_file_line_and_both_numbers() {
 
 #[test]
 fn result_never_replaces_an_input() {
-    let place = Workplace::example();
-    fs::hard_link(place.path("article.txt"), place.path("hard")).unwrap();
-    symlink("sample.txt", place.path("soft")).unwrap();
+    let sandbox = Sandbox::example();
+    fs::hard_link(sandbox.path("article.txt"), sandbox.path("hard")).unwrap();
+    symlink("sample.txt", sandbox.path("soft")).unwrap();
     for (output, input) in [
         ("article.txt", "article.txt"),
         ("./stopwords.txt", "stopwords.txt"),
@@ -132,21 +132,20 @@ fn result_never_replaces_an_input() {
     ] {
         let message = format!("{output}: is the input {input}");
         let parts = [message.as_str(), "with --output"];
-        place.refuse(&format!("100 16 --output {output}"), &parts);
+        sandbox.refuse(&format!("100 16 --output {output}"), &parts);
     }
-    assert_eq!(place.read("article.txt").as_bytes(), example("article.txt"));
+    assert_eq!(
+        sandbox.read("article.txt").as_bytes(),
+        example("article.txt")
+    );
 
-    symlink("hashvalue.txt", place.path("result.txt")).unwrap();
-    place.refuse("100 16", &["result.txt: is the input hashvalue.txt"]);
+    symlink("hashvalue.txt", sandbox.path("result.txt")).unwrap();
+    sandbox.refuse("100 16", &["result.txt: is the input hashvalue.txt"]);
 }
 
 #[test]
 fn names_cannot_control_a_terminal() {
-    let place = Workplace::example();
-    let mut command = place.command(crate::workplace::SIMTOOL);
-    let assert = command
-        .args(["1", "1", "--articles", "evil\x1b[2J\u{202e}"])
-        .assert();
-    let stderr = String::from_utf8(assert.code(2).get_output().stderr.clone()).unwrap();
-    assert!(stderr.contains("evil\\x1b[2J\\u{202e}: "), "{stderr}");
+    let sandbox = Sandbox::example();
+    let assert = sandbox.run("1 1 --articles evil\x1b[2J\u{202e}").code(2);
+    assert_message(&assert, &["evil\\x1b[2J\\u{202e}: "]);
 }

@@ -2,19 +2,20 @@
 
 use std::process::Stdio;
 
-use crate::workplace::{Workplace, wait_until};
+use crate::sandbox::{Sandbox, stderr, wait_until};
 
 #[test]
 fn planted_repetitions_are_found() {
-    let place = Workplace::empty();
-    let assert = place
-        .run("generate --dir made --documents 300 --vocabulary 20000")
-        .success();
-    let said = String::from_utf8(assert.stdout("").get_output().stderr.clone()).unwrap();
-    assert!(said.starts_with("simtool: made: 300 articles "), "{said}");
-    place.run("1000 64 --dir made").success().stderr("");
-    let result = place.read("made/result.txt");
-    let truth = place.read("made/truth.tsv");
+    let sandbox = Sandbox::new();
+    let line = "generate --dir made --documents 300 --vocabulary 20000";
+    let stderr = stderr(&sandbox.run(line).success().stdout(""));
+    assert!(
+        stderr.starts_with("simtool: made: 300 articles "),
+        "{stderr}"
+    );
+    sandbox.run("1000 64 --dir made").success().stderr("");
+    let result = sandbox.read("made/result.txt");
+    let truth = sandbox.read("made/truth.tsv");
     let exact: Vec<Vec<&str>> = truth
         .lines()
         .map(|row| row.split('\t').collect::<Vec<_>>())
@@ -33,13 +34,13 @@ fn planted_repetitions_are_found() {
 
 #[test]
 fn parameters_are_named_by_their_flags() {
-    let place = Workplace::empty();
-    place.refuse(
+    let sandbox = Sandbox::new();
+    sandbox.refuse(
         "generate --dir made --duplicates 0.7",
         &["--duplicates 0.7: expected 0 to 0.5"],
     );
-    place.refuse("generate", &["--dir <DIR>"]);
-    place.refuse(
+    sandbox.refuse("generate", &["--dir <DIR>"]);
+    sandbox.refuse(
         "generate --dir made --size 1X",
         &["--size 1X: expected a number of bytes"],
     );
@@ -47,19 +48,19 @@ fn parameters_are_named_by_their_flags() {
 
 #[test]
 fn interrupted_generation_leaves_no_file() {
-    let place = Workplace::empty();
-    let run = place.start(
+    let sandbox = Sandbox::new();
+    let run = sandbox.start(
         &["generate", "--dir", "made", "--size", "1T"],
         Stdio::null(),
     );
-    let names = || std::fs::read_dir(place.path("made")).map_or(0, Iterator::count);
+    let names = || std::fs::read_dir(sandbox.path("made")).map_or(0, Iterator::count);
     // Temporary files have no names, where the file system can do that.
     let open = || {
         let files = std::fs::read_dir(format!("/proc/{}/fd", run.id()));
         let links = files.into_iter().flatten().flatten();
         let targets = links.filter_map(|link| std::fs::read_link(link.path()).ok());
         targets
-            .filter(|file| file.starts_with(place.path("made")))
+            .filter(|file| file.starts_with(sandbox.path("made")))
             .count()
     };
     wait_until("the temporary files", || open() == 5);

@@ -1,9 +1,9 @@
 //! Help, completions and the manual.
 
-use crate::workplace::Workplace;
+use crate::sandbox::Sandbox;
 
 fn stdout(line: &str) -> String {
-    let assert = Workplace::empty().run(line).success().stderr("");
+    let assert = Sandbox::new().run(line).success().stderr("");
     String::from_utf8(assert.get_output().stdout.clone()).unwrap()
 }
 
@@ -45,8 +45,8 @@ fn subcommands_have_their_own_help() {
     assert!(help.contains("--words-per-document"), "{help}");
     assert_eq!(stdout("generate --help"), help);
     let parts = ["nonsense: expected main or one of dedup, match, evaluate, tune, methods"];
-    Workplace::empty().refuse("help nonsense", &parts);
-    Workplace::empty().refuse("man nonsense", &parts);
+    Sandbox::new().refuse("help nonsense", &parts);
+    Sandbox::new().refuse("man nonsense", &parts);
 }
 
 /// Operations have help of their own, too.
@@ -87,20 +87,20 @@ fn without_arguments_the_commands_are_shown() {
 
 #[test]
 fn a_mistyped_command_is_told_as_one() {
-    let place = Workplace::empty();
-    place.refuse(
+    let sandbox = Sandbox::new();
+    sandbox.refuse(
         "dedups x",
         &["there is no command dedups: did you mean dedup?"],
     );
-    place.refuse("version", &["did you mean simtool --version?"]);
-    place.refuse(
+    sandbox.refuse("version", &["did you mean simtool --version?"]);
+    sandbox.refuse(
         "frobnicate 1",
         &["there is no command frobnicate", "dedup, match"],
     );
     // Numbers are judged as numbers.
-    place.refuse("0 16", &["N 0: expected a whole number from 1 to 10000"]);
+    sandbox.refuse("0 16", &["N 0: expected a whole number from 1 to 10000"]);
     #[cfg(not(feature = "serve"))]
-    place.refuse(
+    sandbox.refuse(
         "serve x",
         &["this build has no command serve", "the feature serve"],
     );
@@ -139,8 +139,8 @@ fn operations_of_the_index_have_help_and_manual_pages() {
         );
         assert_eq!(stdout(&format!("man index-{operation}")), page);
     }
-    Workplace::empty().refuse("help index bild", &["bild: expected one of build, add"]);
-    Workplace::empty().refuse("help dedup x", &["x: simtool dedup has no subcommands"]);
+    Sandbox::new().refuse("help index bild", &["bild: expected one of build, add"]);
+    Sandbox::new().refuse("help dedup x", &["x: simtool dedup has no subcommands"]);
 }
 
 #[cfg(feature = "serve")]

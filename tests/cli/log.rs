@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::workplace::Workplace;
+use crate::sandbox::{Sandbox, json_lines};
 
 /// Ten documents, of which two are the same.
-fn documents() -> Workplace {
-    let place = Workplace::empty();
+fn documents() -> Sandbox {
+    let sandbox = Sandbox::new();
     let text = |number: usize| {
         let words: Vec<_> = (0..40)
             .map(|word| format!("w{}", number * 100 + word))
@@ -19,45 +19,40 @@ fn documents() -> Workplace {
             text(number % 9)
         )
     };
-    place.write("docs.jsonl", (0..10).map(line).collect::<String>());
-    place
-}
-
-fn stderr(place: &Workplace, line: &str) -> String {
-    let assert = place.run(line).success();
-    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+    sandbox.write("docs.jsonl", (0..10).map(line).collect::<String>());
+    sandbox
 }
 
 const RESULT: &str = "10 documents seen = 9 kept + 1 dropped + 0 skipped; 1 clusters";
 
 #[test]
 fn a_result_is_told_in_a_pipe_unless_nothing_is_wanted() {
-    let place = documents();
+    let sandbox = documents();
     for (number, flags) in ["", "--log none", "--summary"].iter().enumerate() {
-        let told = stderr(&place, &format!("dedup docs.jsonl -o out{number} {flags}"));
-        assert_eq!(told.lines().count(), 1, "{flags}: {told}");
-        assert!(told.starts_with(RESULT), "{flags}: {told}");
+        let stderr = sandbox.stderr(&format!("dedup docs.jsonl -o out{number} {flags}"));
+        assert_eq!(stderr.lines().count(), 1, "{flags}: {stderr}");
+        assert!(stderr.starts_with(RESULT), "{flags}: {stderr}");
     }
-    assert_eq!(stderr(&place, "dedup docs.jsonl -o quiet --quiet"), "");
-    let matched = stderr(&place, "match --articles docs.jsonl --samples docs.jsonl");
+    assert_eq!(sandbox.stderr("dedup docs.jsonl -o quiet --quiet"), "");
+    let matched = sandbox.stderr("match --articles docs.jsonl --samples docs.jsonl");
     assert!(
         matched.starts_with("10 samples, 10 with a match"),
         "{matched}"
     );
     let flags = "--articles docs.jsonl --samples docs.jsonl --quiet";
-    assert_eq!(stderr(&place, &format!("match {flags}")), "");
+    assert_eq!(sandbox.stderr(&format!("match {flags}")), "");
 }
 
 #[test]
 fn a_log_has_the_plan_a_line_a_stage_and_the_result() {
-    let place = documents();
-    let told = stderr(&place, "dedup docs.jsonl -o out --log text");
-    let lines: Vec<&str> = told.lines().collect();
-    assert!(lines[0].starts_with("method "), "{told}");
-    assert!(told.contains("about 10 documents"), "{told}");
+    let sandbox = documents();
+    let stderr = sandbox.stderr("dedup docs.jsonl -o out --log text");
+    let lines: Vec<&str> = stderr.lines().collect();
+    assert!(lines[0].starts_with("method "), "{stderr}");
+    assert!(stderr.contains("about 10 documents"), "{stderr}");
     assert!(
         lines.last().is_some_and(|line| line.starts_with(RESULT)),
-        "{told}"
+        "{stderr}"
     );
     let stages: Vec<&str> = lines
         .iter()
@@ -78,40 +73,37 @@ fn a_log_has_the_plan_a_line_a_stage_and_the_result() {
 
 #[test]
 fn a_log_for_programs_has_an_object_a_line() {
-    let place = documents();
-    let told = stderr(
-        &place,
-        "dedup docs.jsonl -o out --log json --write kept --method minhash",
-    );
-    let objects: Vec<Value> = told
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let sandbox = documents();
+    let stderr = sandbox.stderr("dedup docs.jsonl -o out --log json --write kept --method minhash");
+    let objects = json_lines(&stderr);
     let events: Vec<&str> = objects
         .iter()
         .map(|object| object["event"].as_str().unwrap())
         .collect();
     let stages = events.iter().filter(|event| **event == "stage").count();
     assert_eq!((events[0], events[events.len() - 1]), ("plan", "result"));
-    assert_eq!(stages, 8, "{told}");
+    assert_eq!(stages, 8, "{stderr}");
     let plan = &objects[0];
     assert_eq!(plan["documents"], 10);
     let planned: Vec<&Value> = plan["stages"].as_array().unwrap().iter().collect();
     let planned = planned.iter().map(|stage| &stage["stage"]);
     let ended = objects.iter().filter(|object| object["event"] == "stage");
-    assert!(planned.eq(ended.map(|object| &object["stage"])), "{told}");
+    assert!(planned.eq(ended.map(|object| &object["stage"])), "{stderr}");
     let result = &objects[objects.len() - 1];
     assert_eq!([&result["seen"], &result["kept"]], [10, 9]);
 }
 
 #[test]
 fn the_plain_form_has_a_log_too() {
-    let place = Workplace::example();
-    let told = stderr(&place, "100 16 --log text");
-    assert!(told.contains("simtool: stage 2 of 5 count took "), "{told}");
+    let sandbox = Sandbox::example();
+    let stderr = sandbox.stderr("100 16 --log text");
     assert!(
-        told.lines().last().unwrap().contains("pages seen"),
-        "{told}"
+        stderr.contains("simtool: stage 2 of 5 count took "),
+        "{stderr}"
     );
-    assert_eq!(stderr(&place, "100 16 --log none"), "");
+    assert!(
+        stderr.lines().last().unwrap().contains("pages seen"),
+        "{stderr}"
+    );
+    assert_eq!(sandbox.stderr("100 16 --log none"), "");
 }

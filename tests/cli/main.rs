@@ -16,8 +16,9 @@ mod refused_flags;
 mod remote;
 mod reports;
 mod restart;
+#[path = "../sandbox/mod.rs"]
+mod sandbox;
 #[path = "../skipped/mod.rs"]
 mod skipped;
 mod streams;
 mod terminal;
-mod workplace;

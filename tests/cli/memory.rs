@@ -4,27 +4,27 @@
 use std::fs::File;
 use std::io::{Read, Write};
 
-use crate::workplace::{SIMTOOL, Workplace};
+use crate::sandbox::{SIMTOOL, Sandbox};
 
 /// Private memory that is mapped without being used: stacks, and what an allocator keeps.
 const BESIDES_MIB: usize = 40;
 
-fn place() -> Workplace {
-    let place = Workplace::empty();
-    place.write("stopwords.txt", "");
-    place.write("hashvalue.txt", "1011\n");
-    place
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("stopwords.txt", "");
+    sandbox.write("hashvalue.txt", "1011\n");
+    sandbox
 }
 
 /// Runs `simtool 1 4` with two threads within `mib`, and compares the result with `expected`.
-fn check(place: &Workplace, mib: usize, expected: impl Iterator<Item = Vec<u8>>) {
+fn check(sandbox: &Sandbox, mib: usize, expected: impl Iterator<Item = Vec<u8>>) {
     let limit = (mib + BESIDES_MIB) << 10;
     let line = format!(
         "ulimit -d {limit} && exec {SIMTOOL} 1 4 --threads 2 --memory {mib}M --output result.txt >screen"
     );
-    let mut command = place.command("sh");
+    let mut command = sandbox.command("sh");
     command.args(["-c", &line]).assert().success().stderr("");
-    let mut result = File::open(place.path("result.txt")).unwrap();
+    let mut result = File::open(sandbox.path("result.txt")).unwrap();
     let mut found = Vec::new();
     for block in expected {
         found.resize(block.len(), 0);
@@ -36,17 +36,17 @@ fn check(place: &Workplace, mib: usize, expected: impl Iterator<Item = Vec<u8>>)
 
 #[test]
 fn many_hits() {
-    let place = place();
+    let sandbox = sandbox();
     let ids = (0..200_000).map(|page| format!("{page:031}"));
     let articles: String = ids.clone().map(|id| id + "\nw\x0c").collect();
     let listed: String = ids.map(|id| id + " ").collect();
-    place.write("article.txt", articles);
+    sandbox.write("article.txt", articles);
     let samples: String = (0..24).map(|page| format!("s{page}\nw\x0c")).collect();
-    place.write("sample.txt", samples);
+    sandbox.write("sample.txt", samples);
     // With the least, hits are not held at all; with more they are, but not all blocks.
     for mib in [64, 128] {
         let block = |page| format!("s{page}\n0:{listed}\n").into_bytes();
-        check(&place, mib, (0..24).map(block));
+        check(&sandbox, mib, (0..24).map(block));
     }
 }
 
@@ -55,8 +55,8 @@ fn long_ids() {
     // A file without line breaks is an id; so is each page of one that begins with such lines.
     const PAGE_BYTES: usize = 20 << 20;
     for pages in [1, 4] {
-        let place = place();
-        let mut articles = File::create(place.path("article.txt")).unwrap();
+        let sandbox = sandbox();
+        let mut articles = File::create(sandbox.path("article.txt")).unwrap();
         let ids: Vec<Vec<u8>> = (0..pages)
             .map(|page| vec![b'a' + page; PAGE_BYTES / usize::from(pages)])
             .collect();
@@ -64,7 +64,7 @@ fn long_ids() {
             articles.write_all(id).unwrap();
             articles.write_all(b"\x0c").unwrap();
         }
-        place.write("sample.txt", "s\nw\x0ct\x0cu\x0cv\x0cw\x0cx");
+        sandbox.write("sample.txt", "s\nw\x0ct\x0cu\x0cv\x0cw\x0cx");
         for mib in [64, 100] {
             let block = |sample: &str| {
                 let mut block = format!("{sample}\n0:").into_bytes();
@@ -76,7 +76,7 @@ fn long_ids() {
                 block
             };
             check(
-                &place,
+                &sandbox,
                 mib,
                 ["s", "t", "u", "v", "w", "x"].map(block).into_iter(),
             );
@@ -86,34 +86,33 @@ fn long_ids() {
 
 #[test]
 fn a_long_id_of_a_sample() {
-    let place = place();
+    let sandbox = sandbox();
     let id = "i".repeat(30 << 20);
-    place.write("article.txt", "a\nw");
-    place.write("sample.txt", format!("{id}\nw\x0c{id}\nw"));
+    sandbox.write("article.txt", "a\nw");
+    sandbox.write("sample.txt", format!("{id}\nw\x0c{id}\nw"));
     let block = || format!("{id}\n0:a \n").into_bytes();
-    check(&place, 64, [block(), block()].into_iter());
+    check(&sandbox, 64, [block(), block()].into_iter());
 }
 
 #[test]
 fn a_large_vocabulary() {
-    let place = place();
-    let letters = |number: u32, places: std::ops::Range<u32>| -> String {
-        let letter = |place| char::from(b'a' + (number / 26_u32.pow(place) % 26) as u8);
-        places.map(letter).collect()
+    let sandbox = sandbox();
+    let letters = |number: u32, digits: std::ops::Range<u32>| -> String {
+        let letter = |digit| char::from(b'a' + (number / 26_u32.pow(digit) % 26) as u8);
+        digits.map(letter).collect()
     };
     // Half of the words are longer than those that are terms themselves.
     let word = |number: u32| letters(number, 0..5).repeat(1 + number as usize % 2 * 5);
     let pages = (0..2000).map(|page| {
-        let words: Vec<String> = (0..300).map(|place| word(page * 300 + place)).collect();
+        let words: Vec<String> = (0..300).map(|index| word(page * 300 + index)).collect();
         format!("page {page}\n{}\n\x0c", words.join(" "))
     });
-    place.write("article.txt", pages.collect::<String>());
-    place.write("sample.txt", "s\naaaaa");
-    let plenty = place.run("1 4 --memory 4G --output plenty.txt --summary=json");
-    let summary = String::from_utf8(plenty.success().get_output().stderr.clone()).unwrap();
+    sandbox.write("article.txt", pages.collect::<String>());
+    sandbox.write("sample.txt", "s\naaaaa");
+    let summary = sandbox.stderr("1 4 --memory 4G --output plenty.txt --summary=json");
     assert!(summary.contains("\"ranking_passes\":1,"), "{summary}");
-    let plenty = place.read("plenty.txt").into_bytes();
-    check(&place, 64, std::iter::once(plenty));
+    let plenty = sandbox.read("plenty.txt").into_bytes();
+    check(&sandbox, 64, std::iter::once(plenty));
 }
 
 /// Pages whose trees would take up to 150 times their length in memory.
@@ -123,7 +122,7 @@ fn trees_of_pages_are_bounded() {
     const PAGE_BYTES: usize = 8_000_000;
     /// For the tree of a page.
     const TREE_MIB: usize = 300;
-    let place = Workplace::empty();
+    let sandbox = Sandbox::new();
     let fonts: String = (0..20).map(|size| format!("<font size={size}>")).collect();
     let numbered: String = (0..40).map(|number| format!(" a{number}=1")).collect();
     for (start, unit) in [
@@ -137,13 +136,13 @@ fn trees_of_pages_are_bounded() {
         ("", &*format!("<p{numbered}>x")),
     ] {
         let page = start.to_owned() + &unit.repeat(PAGE_BYTES / unit.len());
-        place.write("page.html", page);
-        let _ = std::fs::remove_dir_all(place.path("out"));
+        sandbox.write("page.html", page);
+        let _ = std::fs::remove_dir_all(sandbox.path("out"));
         let limit = (240 + BESIDES_MIB + TREE_MIB) << 10;
         let line = format!(
             "ulimit -d {limit} && exec {SIMTOOL} dedup page.html -o out --memory 240M --threads 1 --quiet"
         );
-        let mut command = place.command("sh");
+        let mut command = sandbox.command("sh");
         command.args(["-c", &line]).assert().success().stderr("");
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::workplace::{SIMTOOL, Workplace};
+use crate::sandbox::{SIMTOOL, Sandbox, stderr};
 
 /// The flags that take a file or a directory: a new one has to be classified here, and an output
 /// also needs a row in [`COMMANDS`].
@@ -99,31 +99,30 @@ const COMMANDS: &[Case] = &[
     },
 ];
 
-fn place() -> Workplace {
-    let place = Workplace::example();
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::example();
     let line = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
     let text = "one two three four five six seven eight nine ten";
-    place.write(
+    sandbox.write(
         "a.jsonl",
         line("a1", text) + &line("a2", "other words of a page"),
     );
-    place.write("b.jsonl", line("b1", text));
-    place.write("c.jsonl", line("c1", text));
-    place.write("list", "c.jsonl\n");
-    place.write("words", "the and of\n");
-    place.write("pairs.tsv", "a\tb\tlabel\na1\ta2\tunrelated\n");
-    place.write("matches.tsv", "a\tb\na1\ta2\n");
+    sandbox.write("b.jsonl", line("b1", text));
+    sandbox.write("c.jsonl", line("c1", text));
+    sandbox.write("list", "c.jsonl\n");
+    sandbox.write("words", "the and of\n");
+    sandbox.write("pairs.tsv", "a\tb\tlabel\na1\ta2\tunrelated\n");
+    sandbox.write("matches.tsv", "a\tb\na1\ta2\n");
     #[cfg(feature = "index")]
-    place
+    sandbox
         .run("index build seen b.jsonl --stop-words words --quiet")
         .success();
-    place
+    sandbox
 }
 
-fn refused(place: &Workplace, line: &str, input: &str) {
-    let before = fs::read(place.path(input)).unwrap();
-    let assert = place.run(line).code(2);
-    let message = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+fn refused(sandbox: &Sandbox, line: &str, input: &str) {
+    let before = fs::read(sandbox.path(input)).unwrap();
+    let message = stderr(&sandbox.run(line).code(2));
     let expected = match input.starts_with("seen/") {
         true => "is inside seen".to_owned(),
         false => format!("is the input {input} as well"),
@@ -134,25 +133,25 @@ fn refused(place: &Workplace, line: &str, input: &str) {
         message.contains(&expected) || is_finished,
         "{line}: {message}"
     );
-    assert_eq!(fs::read(place.path(input)).unwrap(), before, "{line}");
+    assert_eq!(fs::read(sandbox.path(input)).unwrap(), before, "{line}");
 }
 
 #[test]
 fn no_output_replaces_an_input_by_whatever_name() {
-    let place = place();
+    let sandbox = sandbox();
     for case in COMMANDS {
         for input in case.inputs {
             for name in ["hard", "soft"] {
-                let _ = fs::remove_file(place.path(name));
+                let _ = fs::remove_file(sandbox.path(name));
             }
-            fs::hard_link(place.path(input), place.path("hard")).unwrap();
-            symlink(input, place.path("soft")).unwrap();
+            fs::hard_link(sandbox.path(input), sandbox.path("hard")).unwrap();
+            symlink(input, sandbox.path("soft")).unwrap();
             for flag in case.flags {
                 if ["dedup", "evaluate"]
                     .iter()
                     .any(|name| case.line.starts_with(name))
                 {
-                    in_directory(&place, case.line, input);
+                    in_directory(&sandbox, case.line, input);
                     continue;
                 }
                 let is_inside = input.starts_with("seen/");
@@ -163,7 +162,7 @@ fn no_output_replaces_an_input_by_whatever_name() {
                         true => (*name).to_owned(),
                         false => format!("{flag} {name}"),
                     };
-                    refused(&place, &case.line.replace("OUT", &output), input);
+                    refused(&sandbox, &case.line.replace("OUT", &output), input);
                 }
             }
         }
@@ -171,31 +170,31 @@ fn no_output_replaces_an_input_by_whatever_name() {
 }
 
 /// Tries each file of an output directory.
-fn in_directory(place: &Workplace, line: &str, input: &str) {
-    let _ = fs::remove_dir_all(place.path("out"));
-    place.run(&line.replace("OUT", "out")).success();
-    let written = files(&place.path("out"));
+fn in_directory(sandbox: &Sandbox, line: &str, input: &str) {
+    let _ = fs::remove_dir_all(sandbox.path("out"));
+    sandbox.run(&line.replace("OUT", "out")).success();
+    let written = files(&sandbox.path("out"));
     assert!(written.len() >= 5, "{written:?}");
     for name in written {
-        let _ = fs::remove_dir_all(place.path("out"));
-        fs::create_dir(place.path("out")).unwrap();
-        symlink(place.path(input), place.path("out").join(name)).unwrap();
-        refused(place, &line.replace("OUT", "out"), input);
+        let _ = fs::remove_dir_all(sandbox.path("out"));
+        fs::create_dir(sandbox.path("out")).unwrap();
+        symlink(sandbox.path(input), sandbox.path("out").join(name)).unwrap();
+        refused(sandbox, &line.replace("OUT", "out"), input);
     }
 }
 
 #[test]
 fn no_file_of_a_dump_replaces_an_input() {
-    let place = place();
-    fs::create_dir(place.path("kept")).unwrap();
+    let sandbox = sandbox();
+    fs::create_dir(sandbox.path("kept")).unwrap();
     for line in [
         "dedup a.jsonl --against kept/a.jsonl -o . --write kept --quiet",
         "dedup a.jsonl kept/a.jsonl -o . --write kept --quiet",
         "dedup a.jsonl --stop-words kept/a.jsonl -o . --write kept --quiet",
     ] {
-        fs::write(place.path("kept/a.jsonl"), place.read("b.jsonl")).unwrap();
-        refused(&place, line, "kept/a.jsonl");
-        assert!(!place.path(".simtool").exists());
+        fs::write(sandbox.path("kept/a.jsonl"), sandbox.read("b.jsonl")).unwrap();
+        refused(&sandbox, line, "kept/a.jsonl");
+        assert!(!sandbox.path(".simtool").exists());
     }
 }
 
@@ -209,26 +208,26 @@ fn files(directory: &Path) -> BTreeSet<String> {
 
 #[test]
 fn standard_streams_that_are_inputs_are_not_replaced_either() {
-    let place = place();
-    let before = place.read("a.jsonl");
+    let sandbox = sandbox();
+    let before = sandbox.read("a.jsonl");
     let run = |stdin: fs::File, stdout: fs::File, line: &str| {
         let mut command = std::process::Command::new(SIMTOOL);
         command
-            .current_dir(place.path(""))
+            .current_dir(sandbox.path(""))
             .stdin(stdin)
             .stdout(stdout);
         let output = command.args(line.split(' ')).output().unwrap();
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{message}");
         assert!(message.contains("as well"), "{message}");
-        assert_eq!(place.read("a.jsonl"), before);
+        assert_eq!(sandbox.read("a.jsonl"), before);
     };
     let open = |name: &str| {
         let mut options = fs::OpenOptions::new();
         options
             .read(true)
             .append(true)
-            .open(place.path(name))
+            .open(sandbox.path(name))
             .unwrap()
     };
     let line = "match --articles b.jsonl --samples a.jsonl";
@@ -244,10 +243,10 @@ fn standard_streams_that_are_inputs_are_not_replaced_either() {
 
 #[test]
 fn every_flag_that_names_a_file_is_classified() {
-    let place = Workplace::empty();
+    let sandbox = Sandbox::new();
     let mut commands = vec![String::new()];
     for group in ["", "index"].into_iter().filter(|group| is_command(group)) {
-        let text = help(&place, group);
+        let text = help(&sandbox, group);
         let list = text.split("Commands:\n").nth(1).unwrap_or_default();
         let rows = list.lines().take_while(|line| line.starts_with("  "));
         let names = rows.filter_map(|line| line.split_whitespace().next());
@@ -256,7 +255,7 @@ fn every_flag_that_names_a_file_is_classified() {
     assert!(commands.len() > 10, "{commands:?}");
     let mut outputs = BTreeSet::new();
     for command in commands {
-        for line in help(&place, &command).lines() {
+        for line in help(&sandbox, &command).lines() {
             let words: Vec<&str> = line.split_whitespace().collect();
             let [.., flag, value] = words.as_slice() else {
                 continue;
@@ -291,16 +290,15 @@ fn is_command(name: &str) -> bool {
     name != "index" || cfg!(feature = "index")
 }
 
-fn help(place: &Workplace, command: &str) -> String {
-    let assert = place.run(&format!("{command} --help")).success();
-    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+fn help(sandbox: &Sandbox, command: &str) -> String {
+    sandbox.stdout(&format!("{command} --help"))
 }
 
 #[test]
 fn lines_for_standard_output_wait_where_the_user_says() {
-    let place = place();
-    fs::create_dir(place.path("tmp")).unwrap();
-    let nowhere = place.path("nowhere");
+    let sandbox = sandbox();
+    fs::create_dir(sandbox.path("tmp")).unwrap();
+    let nowhere = sandbox.path("nowhere");
     let mut lines = vec!["match --articles a.jsonl --samples b.jsonl"];
     if cfg!(feature = "index") {
         lines.extend([
@@ -311,13 +309,13 @@ fn lines_for_standard_output_wait_where_the_user_says() {
     }
     for line in lines {
         let run = |temp_dir: &str| {
-            let mut command = place.command(SIMTOOL);
+            let mut command = sandbox.command(SIMTOOL);
             command.env("TMPDIR", &nowhere).args(line.split(' '));
             command.args(["--temp-dir", temp_dir, "--quiet"]).assert()
         };
         let assert = run("tmp").success();
         assert!(!assert.get_output().stdout.is_empty(), "{line}");
-        assert_eq!(files(&place.path("tmp")).len(), 0);
+        assert_eq!(files(&sandbox.path("tmp")).len(), 0);
         run("missing").code(2).stdout("");
     }
 }

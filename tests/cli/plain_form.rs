@@ -1,37 +1,41 @@
 //! `simtool N M` in a directory with the four files.
 
-use crate::workplace::{FIRST_BLOCK, OLD, RESULT, Workplace};
+use crate::sandbox::{FIRST_BLOCK, OLD, RESULT, Sandbox};
 
 #[test]
 fn writes_the_result_and_prints_exactly_its_first_block() {
-    let place = Workplace::example();
-    place.run("100 16").success().stdout(FIRST_BLOCK).stderr("");
-    assert_eq!(place.read("result.txt"), RESULT);
+    let sandbox = Sandbox::example();
+    sandbox
+        .run("100 16")
+        .success()
+        .stdout(FIRST_BLOCK)
+        .stderr("");
+    assert_eq!(sandbox.read("result.txt"), RESULT);
     assert!(RESULT.starts_with(FIRST_BLOCK));
-    assert_eq!(place.names().len(), 5);
+    assert_eq!(sandbox.names().len(), 5);
 }
 
 #[test]
 fn replaces_an_earlier_result() {
-    let place = Workplace::example();
-    place.write("result.txt", OLD);
-    place.run("100 16").success();
-    assert_eq!(place.read("result.txt"), RESULT);
+    let sandbox = Sandbox::example();
+    sandbox.write("result.txt", OLD);
+    sandbox.run("100 16").success();
+    assert_eq!(sandbox.read("result.txt"), RESULT);
 }
 
 #[test]
 fn result_is_the_same_for_all_resources() {
-    let place = Workplace::example();
+    let sandbox = Sandbox::example();
     for threads in 1..=4 {
         for level in simtool::kernel::Level::available() {
             for memory in ["110M", "4G"] {
-                let mut command = place.command(crate::workplace::SIMTOOL);
+                let mut command = sandbox.command(crate::sandbox::SIMTOOL);
                 let threads = threads.to_string();
                 command.args(["100", "16", "--threads", &threads, "--memory", memory]);
                 command.env("SIMTOOL_SIMD", level.to_string());
                 command.assert().success().stdout(FIRST_BLOCK).stderr("");
                 assert_eq!(
-                    place.read("result.txt"),
+                    sandbox.read("result.txt"),
                     RESULT,
                     "{threads} {level} {memory}"
                 );
@@ -42,50 +46,55 @@ fn result_is_the_same_for_all_resources() {
 
 #[test]
 fn smallest_and_largest_numbers_work() {
-    let place = Workplace::example();
-    place.write(
+    let sandbox = Sandbox::example();
+    sandbox.write(
         "hashvalue.txt",
         format!("{}\n", "01".repeat(64)).repeat(10_000),
     );
     for numbers in ["1 1", "1 128", "10000 1", "10000 128"] {
-        let output = place.run(numbers).success().stderr("").get_output().clone();
+        let output = sandbox
+            .run(numbers)
+            .success()
+            .stderr("")
+            .get_output()
+            .clone();
         assert!(output.stdout.starts_with(b"sample-000000\n"), "{numbers}");
     }
 }
 
 #[test]
 fn no_articles_or_no_samples_is_a_valid_input() {
-    let place = Workplace::example();
-    place.write("article.txt", "");
+    let sandbox = Sandbox::example();
+    sandbox.write("article.txt", "");
     let ids: String = (0..10)
         .map(|number| format!("sample-{number:06}\n"))
         .collect();
-    place
+    sandbox
         .run("100 16")
         .success()
         .stdout("sample-000000\n")
         .stderr("");
-    assert_eq!(place.read("result.txt"), ids);
+    assert_eq!(sandbox.read("result.txt"), ids);
 
-    let place = Workplace::example();
-    place.write("sample.txt", "\x0c\n\x0c");
-    place.run("100 16").success().stdout("").stderr("");
-    assert_eq!(place.read("result.txt"), "");
+    let sandbox = Sandbox::example();
+    sandbox.write("sample.txt", "\x0c\n\x0c");
+    sandbox.run("100 16").success().stdout("").stderr("");
+    assert_eq!(sandbox.read("result.txt"), "");
 }
 
 #[test]
 fn distance_is_any_up_to_the_number_of_bits() {
-    let place = Workplace::example();
-    place.run("100 16 --distance 0").success();
-    assert_eq!(place.read("result.txt").matches("\n0:").count(), 6);
-    assert_eq!(place.read("result.txt").matches("\n1:").count(), 0);
+    let sandbox = Sandbox::example();
+    sandbox.run("100 16 --distance 0").success();
+    assert_eq!(sandbox.read("result.txt").matches("\n0:").count(), 6);
+    assert_eq!(sandbox.read("result.txt").matches("\n1:").count(), 0);
     // Everything is near everything.
-    place.run("100 16 --distance 16").success();
+    sandbox.run("100 16 --distance 16").success();
     assert_eq!(
-        place.read("result.txt").matches("article-").count(),
+        sandbox.read("result.txt").matches("article-").count(),
         10 * 150
     );
-    place.refuse(
+    sandbox.refuse(
         "100 16 --distance 17",
         &["--distance 17", "at most M, which is 16"],
     );
@@ -93,18 +102,17 @@ fn distance_is_any_up_to_the_number_of_bits() {
 
 #[test]
 fn a_text_with_hardly_any_ascii_letters_is_warned_of_and_searched_as_it_is() {
-    let place = Workplace::example();
-    let articles = place.read("article.txt");
+    let sandbox = Sandbox::example();
+    let articles = sandbox.read("article.txt");
     let wide: Vec<u8> = articles.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    place.write("wide.txt", wide);
-    place.write("russian.txt", "a\nПоиск почти одинаковых текстов\x0c");
+    sandbox.write("wide.txt", wide);
+    sandbox.write("russian.txt", "a\nПоиск почти одинаковых текстов\x0c");
     let line = "100 16 --articles article.txt wide.txt russian.txt --output all.txt";
-    let run = place.run(line).success();
-    let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-    let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines.len(), 2, "{said}");
+    let stderr = sandbox.stderr(line);
+    let lines: Vec<&str> = stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{stderr}");
     assert!(lines[0].starts_with("simtool: warning: wide.txt: looks like UTF-16LE"));
-    assert!(lines[0].contains("iconv -f UTF-16LE -t UTF-8"), "{said}");
+    assert!(lines[0].contains("iconv -f UTF-16LE -t UTF-8"), "{stderr}");
     assert!(lines[1].starts_with("simtool: warning: russian.txt: begins with characters"));
-    place.run(&format!("{line} --quiet")).success().stderr("");
+    sandbox.run(&format!("{line} --quiet")).success().stderr("");
 }

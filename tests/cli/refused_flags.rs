@@ -1,9 +1,9 @@
 //! Flags out of their range are refused before anything is read: there are no files here.
 
-use crate::workplace::{Workplace, assert_message};
+use crate::sandbox::{Sandbox, assert_message};
 
 fn refuse(line: &str, parts: &[&str]) {
-    Workplace::empty().refuse(line, parts);
+    Sandbox::new().refuse(line, parts);
 }
 
 #[test]
@@ -86,9 +86,9 @@ fn memory_too_small_for_the_threads() {
         "--memory 20M: with --threads 8 and --max-document ",
         "M with one thread)",
     ];
-    let place = Workplace::empty();
-    place.write("a.txt", "words");
-    place.refuse("dedup a.txt -o out --threads 8 --memory 20M", &parts);
+    let sandbox = Sandbox::new();
+    sandbox.write("a.txt", "words");
+    sandbox.refuse("dedup a.txt -o out --threads 8 --memory 20M", &parts);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn numbers_are_needed() {
 #[test]
 fn instruction_sets_that_are_not_there() {
     let run = |level| {
-        let mut command = Workplace::empty().command(crate::workplace::SIMTOOL);
+        let mut command = Sandbox::new().command(crate::sandbox::SIMTOOL);
         let command = command.current_dir(".").args(["1", "1"]);
         command.env("SIMTOOL_SIMD", level).assert().code(2)
     };
@@ -123,10 +123,10 @@ fn instruction_sets_that_are_not_there() {
 
 #[test]
 fn flags_without_effect_on_the_method() {
-    let place = Workplace::empty();
-    place.write("a.jsonl", "{\"id\":\"1\",\"text\":\"one two three\"}\n");
-    place.write("words", "the");
-    place.write("pairs.tsv", "a\tb\tlabel\n");
+    let sandbox = Sandbox::new();
+    sandbox.write("a.jsonl", "{\"id\":\"1\",\"text\":\"one two three\"}\n");
+    sandbox.write("words", "the");
+    sandbox.write("pairs.tsv", "a\tb\tlabel\n");
     let stop_words = "--stop-words has no effect with --method";
     let tokenizer = "--tokenizer has no effect with --method";
     let mut cases = vec![
@@ -192,9 +192,9 @@ fn flags_without_effect_on_the_method() {
         ]);
     }
     for (line, message) in cases {
-        place.refuse(line, &[message]);
+        sandbox.refuse(line, &[message]);
         assert!(
-            !place.path("out").exists() && !place.path("new").exists(),
+            !sandbox.path("out").exists() && !sandbox.path("new").exists(),
             "{line}"
         );
     }
@@ -203,6 +203,6 @@ fn flags_without_effect_on_the_method() {
         "dedup a.jsonl -o out2 --method normalized --tokenizer ascii",
         "match --articles a.jsonl --samples a.jsonl --stop-words words --tokenizer ascii",
     ] {
-        place.run(line).success();
+        sandbox.run(line).success();
     }
 }

@@ -2,20 +2,20 @@
 
 use serde_json::Value;
 
-use crate::workplace::{FIRST_BLOCK, RESULT, Workplace};
+use crate::sandbox::{FIRST_BLOCK, RESULT, Sandbox};
 
-fn stderr(place: &Workplace, line: &str) -> String {
-    let assert = place.run(line).success().stdout(FIRST_BLOCK);
-    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+fn stderr(sandbox: &Sandbox, line: &str) -> String {
+    let assert = sandbox.run(line).success().stdout(FIRST_BLOCK);
+    crate::sandbox::stderr(&assert)
 }
 
 #[test]
 fn summary_for_people_is_one_line() {
-    let place = Workplace::example();
+    let sandbox = Sandbox::example();
     let expected = "simtool: 160 pages seen (150 articles, 10 samples), 0 skipped; \
                     10 samples matched, 28 matches; ";
     for flag in ["--summary", "--summary=text"] {
-        let summary = stderr(&place, &format!("100 16 {flag}"));
+        let summary = stderr(&sandbox, &format!("100 16 {flag}"));
         assert!(summary.starts_with(expected), "{summary}");
         assert_eq!(summary.lines().count(), 1);
         for unit in [" s, ", " MB/s, ", "peak memory ", " MB\n"] {
@@ -27,9 +27,9 @@ fn summary_for_people_is_one_line() {
 
 #[test]
 fn summary_for_programs_parses_and_adds_up() {
-    let place = Workplace::example();
-    place.write("sample.txt", "\x0cone\nwhatever\n\x0ctwo");
-    let assert = place
+    let sandbox = Sandbox::example();
+    sandbox.write("sample.txt", "\x0cone\nwhatever\n\x0ctwo");
+    let assert = sandbox
         .run("100 16 --summary=json --distance 0 --threads 1")
         .success();
     let summary: Value = serde_json::from_slice(&assert.get_output().stderr).unwrap();
@@ -42,7 +42,7 @@ fn summary_for_programs_parses_and_adds_up() {
     );
     let matched = number("matched_samples") + number("unmatched_samples");
     assert_eq!(matched, number("samples"));
-    let result = place.read("result.txt");
+    let result = sandbox.read("result.txt");
     assert_eq!(number("output_bytes"), result.len() as u64);
     assert_eq!(number("matches"), result.matches("article-").count() as u64);
     assert_eq!((number("features"), number("threads")), (100, 1));
@@ -51,7 +51,7 @@ fn summary_for_programs_parses_and_adds_up() {
 
 #[test]
 fn timings_list_the_stages() {
-    let table = stderr(&Workplace::example(), "100 16 --timings");
+    let table = stderr(&Sandbox::example(), "100 16 --timings");
     let names: Vec<&str> = table
         .lines()
         .filter_map(|line| line.split(' ').next())
@@ -72,9 +72,9 @@ fn timings_list_the_stages() {
 
 #[test]
 fn scaling_compares_thread_counts_and_writes_no_result() {
-    let place = Workplace::example();
+    let sandbox = Sandbox::example();
     for flag in ["--scaling", "--scaling=3"] {
-        let assert = place
+        let assert = sandbox
             .run(&format!("100 16 --threads 3 {flag}"))
             .success()
             .stderr("");
@@ -87,5 +87,5 @@ fn scaling_compares_thread_counts_and_writes_no_result() {
         }
         assert!(table.contains("all results are equal"), "{table}");
     }
-    assert_eq!(place.names().len(), 4);
+    assert_eq!(sandbox.names().len(), 4);
 }

@@ -5,9 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::process::Stdio;
 
-use assert_cmd::assert::Assert;
-
-use crate::workplace::{SIMTOOL, Workplace, assert_message, wait_until};
+use crate::sandbox::{SIMTOOL, Sandbox, assert_message, stderr, wait_until};
 
 /// A line of JSON with some words.
 fn line(id: &str, words: &str) -> String {
@@ -15,35 +13,35 @@ fn line(id: &str, words: &str) -> String {
 }
 
 /// Two days of a crawl, of which the first is in `out/kept`.
-fn place() -> Workplace {
-    let place = Workplace::empty();
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
     for name in ["crawl", "tomorrow", "names"] {
-        fs::create_dir(place.path(name)).unwrap();
+        fs::create_dir(sandbox.path(name)).unwrap();
     }
-    place.write(
+    sandbox.write(
         "crawl/a.jsonl",
         line("a", "one two three four five six seven"),
     );
-    place.write(
+    sandbox.write(
         "tomorrow/b.jsonl",
         line("b", "some other words of another day"),
     );
-    place.run("dedup crawl -o out --write kept").success();
-    place
+    sandbox.run("dedup crawl -o out --write kept").success();
+    sandbox
 }
 
 #[test]
 fn a_restart_removes_no_file_that_the_command_reads() {
-    let place = place();
-    let kept = place.read("out/kept/crawl/a.jsonl");
-    let summary = place.read("out/summary.json");
-    place.write("list", "out/kept/crawl/a.jsonl\n");
-    place.write("directory-list", "tomorrow\nout\n");
-    symlink("../out/kept", place.path("names/soft")).unwrap();
-    symlink("out", place.path("same")).unwrap();
+    let sandbox = sandbox();
+    let kept = sandbox.read("out/kept/crawl/a.jsonl");
+    let summary = sandbox.read("out/summary.json");
+    sandbox.write("list", "out/kept/crawl/a.jsonl\n");
+    sandbox.write("directory-list", "tomorrow\nout\n");
+    symlink("../out/kept", sandbox.path("names/soft")).unwrap();
+    symlink("out", sandbox.path("same")).unwrap();
     fs::hard_link(
-        place.path("out/kept/crawl/a.jsonl"),
-        place.path("hard.jsonl"),
+        sandbox.path("out/kept/crawl/a.jsonl"),
+        sandbox.path("hard.jsonl"),
     )
     .unwrap();
     for inputs in [
@@ -68,59 +66,58 @@ fn a_restart_removes_no_file_that_the_command_reads() {
     ] {
         for write in ["", "--write kept"] {
             let command = format!("dedup {inputs} -o out --restart {write}");
-            let refused = place.run(&command).code(2);
-            let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-            assert!(said.contains("another "), "{command}: {said}");
-            assert_eq!(place.read("out/kept/crawl/a.jsonl"), kept, "{command}");
-            assert_eq!(place.read("out/summary.json"), summary, "{command}");
+            let stderr = stderr(&sandbox.run(&command).code(2));
+            assert!(stderr.contains("another "), "{command}: {stderr}");
+            assert_eq!(sandbox.read("out/kept/crawl/a.jsonl"), kept, "{command}");
+            assert_eq!(sandbox.read("out/summary.json"), summary, "{command}");
         }
     }
     // What is not read is replaced.
-    place
+    sandbox
         .run("dedup tomorrow -o out --write kept --restart")
         .success();
-    assert!(!place.path("out/kept/crawl").exists());
-    assert!(place.path("out/kept/tomorrow/b.jsonl").exists());
+    assert!(!sandbox.path("out/kept/crawl").exists());
+    assert!(sandbox.path("out/kept/tomorrow/b.jsonl").exists());
 }
 
 #[test]
 fn each_day_is_compared_with_all_that_was_kept_before() {
-    let place = place();
-    place
+    let sandbox = sandbox();
+    sandbox
         .run("dedup tomorrow --against out/kept -o new --write kept")
         .success();
-    let first = place.read("new/kept/tomorrow/b.jsonl");
-    place.write(
+    let first = sandbox.read("new/kept/tomorrow/b.jsonl");
+    sandbox.write(
         "tomorrow/b.jsonl",
         line("c", "a third day has words of its own"),
     );
     let again = "dedup tomorrow --against out/kept new/kept -o new --write kept --restart";
-    let refused = place.run(again).code(2);
+    let refused = sandbox.run(again).code(2);
     assert_message(&refused, &["new/kept/tomorrow/b.jsonl: is", "another"]);
-    assert_eq!(place.read("new/kept/tomorrow/b.jsonl"), first);
-    place
+    assert_eq!(sandbox.read("new/kept/tomorrow/b.jsonl"), first);
+    sandbox
         .run("dedup tomorrow --against out/kept new/kept -o new-2 --write kept")
         .success();
-    assert_eq!(place.read("new/kept/tomorrow/b.jsonl"), first);
+    assert_eq!(sandbox.read("new/kept/tomorrow/b.jsonl"), first);
     assert_eq!(
-        place.read("new-2/kept/tomorrow/b.jsonl"),
-        place.read("tomorrow/b.jsonl")
+        sandbox.read("new-2/kept/tomorrow/b.jsonl"),
+        sandbox.read("tomorrow/b.jsonl")
     );
 }
 
 #[test]
 fn an_unfinished_run_is_not_removed_where_it_is_read() {
-    let place = Workplace::empty();
-    let mut run = place.start(&["dedup", "-", "-o", "part"], Stdio::piped());
+    let sandbox = Sandbox::new();
+    let mut run = sandbox.start(&["dedup", "-", "-o", "part"], Stdio::piped());
     let mut stdin = run.stdin.take().unwrap();
     let all = line("s", "the words of a stream").repeat(20_000);
     stdin.write_all(all.as_bytes()).unwrap();
-    let copy = place.path("part/.simtool/stream-0");
+    let copy = sandbox.path("part/.simtool/stream-0");
     let copied = || fs::metadata(&copy).is_ok_and(|found| found.len() > 0);
     wait_until("the copy of a stream", copied);
     run.kill().unwrap();
     run.wait().unwrap();
-    let refused = place
+    let refused = sandbox
         .run("dedup part/.simtool/stream-0 -o part --restart")
         .code(2);
     assert_message(&refused, &["stream-0: is read by this command"]);
@@ -129,61 +126,60 @@ fn an_unfinished_run_is_not_removed_where_it_is_read() {
 
 #[test]
 fn a_stream_that_is_not_read_costs_no_earlier_output() {
-    let place = place();
-    let summary = place.read("out/summary.json");
+    let sandbox = sandbox();
+    let summary = sandbox.read("out/summary.json");
     let binary: Vec<u8> = (0..3000_u32)
         .map(|number| (number * 7919 % 251) as u8)
         .collect();
     let array = format!("[\n{}]\n", line("a", "words"));
     for stream in [&binary[..], array.as_bytes(), b"BZh91AY"] {
-        let mut command = place.command(SIMTOOL);
+        let mut command = sandbox.command(SIMTOOL);
         command.args(["dedup", "-", "-o", "out", "--restart"]);
         let refused = command.write_stdin(stream).assert().code(2);
         assert_message(&refused, &["-: is "]);
-        assert_eq!(place.read("out/summary.json"), summary);
-        let names = fs::read_dir(place.path("out")).unwrap().count();
-        let mut command = place.command(SIMTOOL);
+        assert_eq!(sandbox.read("out/summary.json"), summary);
+        let names = fs::read_dir(sandbox.path("out")).unwrap().count();
+        let mut command = sandbox.command(SIMTOOL);
         command.args(["dedup", "-", "-o", "new"]);
         command.write_stdin(stream).assert().code(2);
-        assert_eq!(names, fs::read_dir(place.path("out")).unwrap().count());
-        assert!(!place.path("new/.simtool").exists());
+        assert_eq!(names, fs::read_dir(sandbox.path("out")).unwrap().count());
+        assert!(!sandbox.path("new/.simtool").exists());
     }
-    let mut command = place.command(SIMTOOL);
+    let mut command = sandbox.command(SIMTOOL);
     command.args(["dedup", "-", "-o", "out", "--restart", "--summary=json"]);
     let all = line("a", "words of a stream").repeat(30_000);
     let read = command.write_stdin(all).assert().success();
-    let said = String::from_utf8_lossy(&read.get_output().stderr).into_owned();
-    assert!(said.contains("\"seen\": 30000,"), "{said}");
+    let stderr = stderr(&read);
+    assert!(stderr.contains("\"seen\": 30000,"), "{stderr}");
 }
 
 #[test]
 fn an_endless_stream_of_zeros_is_refused_by_its_first_bytes() {
-    let place = Workplace::empty();
-    let refused = place.run("dedup /dev/zero -o out").code(2);
+    let sandbox = Sandbox::new();
+    let refused = sandbox.run("dedup /dev/zero -o out").code(2);
     assert_message(&refused, &["/dev/zero: is "]);
 }
 
 #[test]
 fn a_preview_refuses_what_the_run_would_refuse() {
-    let place = place();
-    let said = |assert: Assert| String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
-    fs::create_dir(place.path("mine")).unwrap();
-    place.write("mine/clusters.jsonl", "mine");
+    let sandbox = sandbox();
+    fs::create_dir(sandbox.path("mine")).unwrap();
+    sandbox.write("mine/clusters.jsonl", "mine");
     for line in [
         "dedup tomorrow -o out",
         "dedup tomorrow -o mine",
         "dedup out/kept -o out --restart",
     ] {
-        let run = said(place.run(line).code(2));
-        let preview = said(place.run(&format!("{line} --dry-run")).code(2));
+        let run = stderr(&sandbox.run(line).code(2));
+        let preview = stderr(&sandbox.run(&format!("{line} --dry-run")).code(2));
         assert_eq!(run, preview, "{line}");
     }
-    place.run("dedup tomorrow -o nowhere --dry-run").success();
-    assert!(!place.path("nowhere").exists());
-    let mut command = place.command(SIMTOOL);
+    sandbox.run("dedup tomorrow -o nowhere --dry-run").success();
+    assert!(!sandbox.path("nowhere").exists());
+    let mut command = sandbox.command(SIMTOOL);
     command.args(["dedup", "-", "-o", "nowhere", "--dry-run", "--log", "json"]);
-    let told = said(command.write_stdin("").assert().success());
-    let plan: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+    let stderr = stderr(&command.write_stdin("").assert().success());
+    let plan: serde_json::Value = serde_json::from_str(stderr.lines().last().unwrap()).unwrap();
     for name in ["bytes", "documents", "seconds"] {
         assert!(plan[name].is_null(), "{plan}");
     }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::process::Stdio;
 
-use crate::workplace::{FIRST_BLOCK, OLD, RESULT, SIMTOOL, Workplace, example};
+use crate::sandbox::{FIRST_BLOCK, OLD, RESULT, SIMTOOL, Sandbox, example, stderr};
 
 #[test]
 fn each_input_can_come_from_standard_input() {
@@ -14,15 +14,15 @@ fn each_input_can_come_from_standard_input() {
         ("--stopwords", "stopwords.txt"),
         ("--hashes", "hashvalue.txt"),
     ] {
-        let place = Workplace::example();
-        std::fs::remove_file(place.path(name)).unwrap();
-        let mut command = place.command(SIMTOOL);
+        let sandbox = Sandbox::example();
+        std::fs::remove_file(sandbox.path(name)).unwrap();
+        let mut command = sandbox.command(SIMTOOL);
         command
             .args(["100", "16", flag, "-"])
             .write_stdin(example(name));
         command.assert().success().stdout(FIRST_BLOCK).stderr("");
-        assert_eq!(place.read("result.txt"), RESULT, "{flag}");
-        assert_eq!(place.names().len(), 4);
+        assert_eq!(sandbox.read("result.txt"), RESULT, "{flag}");
+        assert_eq!(sandbox.names().len(), 4);
     }
 }
 
@@ -32,95 +32,94 @@ fn files_without_a_size_are_streams() {
     const MADE_UP: &str = "/proc/version";
     let text = std::fs::read_to_string(MADE_UP).unwrap();
     let id = text.lines().next().unwrap().trim();
-    let place = Workplace::example();
-    let run = place.run(&format!("100 16 --samples {MADE_UP}"));
+    let sandbox = Sandbox::example();
+    let run = sandbox.run(&format!("100 16 --samples {MADE_UP}"));
     run.success().stderr("");
-    assert!(place.read("result.txt").starts_with(&format!("{id}\n")));
-    let dedup = place.run(&format!(
+    assert!(sandbox.read("result.txt").starts_with(&format!("{id}\n")));
+    let summary = sandbox.stderr(&format!(
         "dedup {MADE_UP} -o out --format form-feed --summary=json"
     ));
-    let summary = String::from_utf8(dedup.success().get_output().stderr.clone()).unwrap();
     assert!(summary.contains("\"seen\": 1,"), "{summary}");
     // An empty file is one.
-    place.write("empty", "");
-    place.run("100 16 --samples empty").success().stderr("");
-    assert_eq!(place.read("result.txt"), "");
+    sandbox.write("empty", "");
+    sandbox.run("100 16 --samples empty").success().stderr("");
+    assert_eq!(sandbox.read("result.txt"), "");
 }
 
 #[test]
 fn standard_input_is_read_once() {
-    let place = Workplace::example();
+    let sandbox = Sandbox::example();
     let message = "standard input (-) can be read once, not 2 times";
-    place.refuse("100 16 --articles - --samples -", &[message]);
-    place.refuse("100 16 --articles - -", &[message]);
+    sandbox.refuse("100 16 --articles - --samples -", &[message]);
+    sandbox.refuse("100 16 --articles - -", &[message]);
 }
 
 #[test]
 fn hash_table_from_standard_input_is_named_in_errors() {
-    let place = Workplace::example();
-    let mut command = place.command(SIMTOOL);
+    let sandbox = Sandbox::example();
+    let mut command = sandbox.command(SIMTOOL);
     command
         .args(["100", "16", "--hashes", "-"])
         .write_stdin("01\n");
     let assert = command.assert().code(2);
-    crate::workplace::assert_message(&assert, &["standard input: line 1: 16 digits are needed"]);
+    crate::sandbox::assert_message(&assert, &["standard input: line 1: 16 digits are needed"]);
 }
 
 #[test]
 fn result_on_standard_output_has_no_block_after_it() {
-    let place = Workplace::example();
-    place
+    let sandbox = Sandbox::example();
+    sandbox
         .run("100 16 --output -")
         .success()
         .stdout(RESULT)
         .stderr("");
-    assert_eq!(place.names().len(), 4);
+    assert_eq!(sandbox.names().len(), 4);
 }
 
 #[test]
 fn failed_run_puts_nothing_on_standard_output() {
-    Workplace::example().refuse("1001 16 --output -", &["hashvalue.txt"]);
+    Sandbox::example().refuse("1001 16 --output -", &["hashvalue.txt"]);
 }
 
 /// Runs `simtool` with a limit on the size of the files that it writes.
-fn run_with_small_files(place: &Workplace, line: &str) -> assert_cmd::assert::Assert {
-    let mut command = place.command("sh");
+fn run_with_small_files(sandbox: &Sandbox, line: &str) -> assert_cmd::assert::Assert {
+    let mut command = sandbox.command("sh");
     command.args(["-c", "ulimit -f 16; exec \"$@\"", "sh", SIMTOOL]);
     command.args(line.split_whitespace()).assert()
 }
 
 #[test]
 fn run_that_fails_while_it_writes_puts_nothing_on_standard_output() {
-    let place = Workplace::example();
+    let sandbox = Sandbox::example();
     // Blocks and lines of hundreds of kilobytes, of which 16 (8 in some shells) are allowed.
     let samples: String = (0..20_000)
         .map(|number| format!("sample {number}\n\x0c"))
         .collect();
-    place.write("sample.txt", samples);
+    sandbox.write("sample.txt", samples);
     let text = "the same words stand in each of these documents again and again";
     let documents: String = (0..100)
         .map(|number| format!("{{\"id\":\"d{number}\",\"text\":\"{text}\"}}\n"))
         .collect();
-    place.write("documents.jsonl", documents);
+    sandbox.write("documents.jsonl", documents);
     let matches = "match --articles documents.jsonl --samples documents.jsonl";
     for line in ["100 16 --output -", matches] {
-        let assert = run_with_small_files(&place, line).code(2).stdout("");
-        crate::workplace::assert_message(&assert, &["File too large"]);
-        let whole = place.run(line).success();
+        let assert = run_with_small_files(&sandbox, line).code(2).stdout("");
+        crate::sandbox::assert_message(&assert, &["File too large"]);
+        let whole = sandbox.run(line).success();
         assert!(whole.get_output().stdout.len() > 200_000, "{line}");
     }
 }
 
 #[test]
 fn devices_get_the_result_and_the_screen_its_block() {
-    let place = Workplace::example();
-    place
+    let sandbox = Sandbox::example();
+    sandbox
         .run("100 16 --output /dev/null")
         .success()
         .stdout(FIRST_BLOCK)
         .stderr("");
     let both = format!("{RESULT}{FIRST_BLOCK}");
-    place
+    sandbox
         .run("100 16 --output /dev/stdout")
         .success()
         .stdout(both)
@@ -129,8 +128,8 @@ fn devices_get_the_result_and_the_screen_its_block() {
 
 #[test]
 fn fifo_gets_the_result() {
-    let place = Workplace::example();
-    let fifo = place.path("fifo");
+    let sandbox = Sandbox::example();
+    let fifo = sandbox.path("fifo");
     assert!(
         std::process::Command::new("mkfifo")
             .arg(&fifo)
@@ -138,7 +137,7 @@ fn fifo_gets_the_result() {
             .unwrap()
             .success()
     );
-    let run = place.start(&["100", "16", "--output", "fifo"], Stdio::null());
+    let run = sandbox.start(&["100", "16", "--output", "fifo"], Stdio::null());
     let mut result = String::new();
     File::open(&fifo)
         .unwrap()
@@ -151,8 +150,8 @@ fn fifo_gets_the_result() {
 
 #[test]
 fn reader_who_left_is_no_error() {
-    let place = Workplace::example();
-    let mut run = place.start(&["100", "16", "--articles", "-"], Stdio::piped());
+    let sandbox = Sandbox::example();
+    let mut run = sandbox.start(&["100", "16", "--articles", "-"], Stdio::piped());
     // The reader leaves before there is anything to read.
     drop(run.stdout.take());
     let mut stdin = run.stdin.take().unwrap();
@@ -160,7 +159,7 @@ fn reader_who_left_is_no_error() {
     drop(stdin);
     let output = run.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr), (Some(0), vec![]));
-    assert_eq!(place.read("result.txt"), RESULT);
+    assert_eq!(sandbox.read("result.txt"), RESULT);
 }
 
 #[test]
@@ -172,12 +171,12 @@ fn reader_of_help_or_result_who_left_is_no_error() {
         "man",
         "completions bash",
     ] {
-        let place = Workplace::example();
+        let sandbox = Sandbox::example();
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let run = std::process::Command::new(SIMTOOL)
             .args(line.split(' '))
-            .current_dir(place.path(""))
+            .current_dir(sandbox.path(""))
             .stdout(writer)
             .output()
             .unwrap();
@@ -187,11 +186,11 @@ fn reader_of_help_or_result_who_left_is_no_error() {
 
 #[test]
 fn screen_that_cannot_be_written_is_reported_after_the_result_is_in_place() {
-    let place = Workplace::example();
-    place.write("result.txt", OLD);
+    let sandbox = Sandbox::example();
+    sandbox.write("result.txt", OLD);
     let run = std::process::Command::new(SIMTOOL)
         .args(["100", "16"])
-        .current_dir(place.path(""))
+        .current_dir(sandbox.path(""))
         .stdout(File::options().write(true).open("/dev/full").unwrap())
         .output()
         .unwrap();
@@ -200,18 +199,18 @@ fn screen_that_cannot_be_written_is_reported_after_the_result_is_in_place() {
         run.stderr
             .starts_with(b"simtool: standard output: cannot be written")
     );
-    assert_eq!(place.read("result.txt"), RESULT);
+    assert_eq!(sandbox.read("result.txt"), RESULT);
 }
 
 #[test]
 fn a_wait_for_a_stream_ends_at_the_first_signal() {
-    let place = Workplace::empty();
+    let sandbox = Sandbox::new();
     let made = std::process::Command::new("mkfifo")
-        .arg(place.path("fifo"))
+        .arg(sandbox.path("fifo"))
         .status();
     assert!(made.unwrap().success());
-    place.write("a.jsonl", "{\"text\": \"some words\"}\n");
-    place.run("dedup a.jsonl -o old").success();
+    sandbox.write("a.jsonl", "{\"text\": \"some words\"}\n");
+    sandbox.run("dedup a.jsonl -o old").success();
     for args in [
         &["dedup", "fifo", "-o", "out"][..],
         &["dedup", "-", "-o", "out"],
@@ -222,7 +221,7 @@ fn a_wait_for_a_stream_ends_at_the_first_signal() {
         &["index", "build", "index", "-"],
     ] {
         for name in ["INT", "TERM"] {
-            let mut run = place.start(args, Stdio::piped());
+            let mut run = sandbox.start(args, Stdio::piped());
             // Idle, and open until the run has ended.
             let stdin = run.stdin.take();
             crate::faults::wait_for_handlers(&run);
@@ -234,18 +233,18 @@ fn a_wait_for_a_stream_ends_at_the_first_signal() {
             drop(stdin);
         }
     }
-    assert!(place.path("old/summary.json").exists());
+    assert!(sandbox.path("old/summary.json").exists());
 }
 
 #[test]
 fn a_pipe_behind_a_path_is_a_stream() {
-    let place = Workplace::empty();
+    let sandbox = Sandbox::new();
     let line = "{\"id\": \"a\", \"text\": \"some words of a document\"}\n";
     for name in ["/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"] {
-        let mut command = place.command(SIMTOOL);
+        let mut command = sandbox.command(SIMTOOL);
         command.args(["dedup", name, "-o", "out", "--restart", "--summary=json"]);
         let run = command.write_stdin(line).assert().success();
-        let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-        assert!(said.contains("\"seen\": 1,"), "{name}: {said}");
+        let stderr = stderr(&run);
+        assert!(stderr.contains("\"seen\": 1,"), "{name}: {stderr}");
     }
 }

@@ -2,14 +2,14 @@
 
 use std::process::Command;
 
+use crate::sandbox::{FIRST_BLOCK, RESULT, SIMTOOL, Sandbox};
 use crate::skipped::skipped;
-use crate::workplace::{FIRST_BLOCK, RESULT, SIMTOOL, Workplace};
 
 /// What `line` shows on a terminal, or `None` where there is no way to know.
-fn on_terminal(place: &Workplace, line: &str) -> Option<String> {
+fn on_terminal(sandbox: &Sandbox, line: &str) -> Option<String> {
     let shown = Command::new("script")
         .args(["-qefc", line, "/dev/null"])
-        .current_dir(place.path(""))
+        .current_dir(sandbox.path(""))
         .env("TERM", "xterm")
         // The slowest, so that runs are long without being large.
         .env("SIMTOOL_SIMD", "scalar")
@@ -34,30 +34,30 @@ fn visible(line: &str) -> String {
     first + &parts.map(behind).collect::<String>()
 }
 
-fn with_hostile_sample() -> Workplace {
-    let place = Workplace::example();
-    place.write("article.txt", "");
-    place.write(
+fn with_hostile_sample() -> Sandbox {
+    let sandbox = Sandbox::example();
+    sandbox.write("article.txt", "");
+    sandbox.write(
         "sample.txt",
         b"evil\x1b[31m\x07 \xff \xc3\xa9\nno words 1 2 3",
     );
-    place
+    sandbox
 }
 
 #[test]
 fn plain_form_shows_the_block_alone() {
-    let place = Workplace::example();
-    if let Some(shown) = on_terminal(&place, &format!("{SIMTOOL} 100 16")) {
+    let sandbox = Sandbox::example();
+    if let Some(shown) = on_terminal(&sandbox, &format!("{SIMTOOL} 100 16")) {
         assert_eq!(shown, FIRST_BLOCK);
-        assert_eq!(place.read("result.txt"), RESULT);
+        assert_eq!(sandbox.read("result.txt"), RESULT);
     }
 }
 
 #[test]
 fn ids_cannot_control_a_terminal() {
-    let place = with_hostile_sample();
+    let sandbox = with_hostile_sample();
     for flags in ["", "--output -"] {
-        if let Some(shown) = on_terminal(&place, &format!("{SIMTOOL} 100 64 {flags}")) {
+        if let Some(shown) = on_terminal(&sandbox, &format!("{SIMTOOL} 100 64 {flags}")) {
             assert_eq!(shown, "evil\\x1b[31m\\x07 \\xff \u{e9}\n");
         }
     }
@@ -65,8 +65,8 @@ fn ids_cannot_control_a_terminal() {
 
 #[test]
 fn pipes_get_the_exact_bytes() {
-    let place = with_hostile_sample();
-    place
+    let sandbox = with_hostile_sample();
+    sandbox
         .run("100 64")
         .success()
         .stdout(&b"evil\x1b[31m\x07 \xff \xc3\xa9\n"[..]);
@@ -74,19 +74,19 @@ fn pipes_get_the_exact_bytes() {
 
 #[test]
 fn long_run_shows_progress_and_a_summary() {
-    let place = Workplace::example();
-    place.write(
+    let sandbox = Sandbox::example();
+    sandbox.write(
         "large.txt",
-        crate::workplace::example("article.txt").repeat(200),
+        crate::sandbox::example("article.txt").repeat(200),
     );
     let articles = "large.txt ".repeat(8);
     let line = format!("{SIMTOOL} 100 64 --threads 1 --articles {articles}");
-    if let Some(shown) = on_terminal(&place, &line) {
+    if let Some(shown) = on_terminal(&sandbox, &line) {
         assert!(shown.contains("pages seen"), "{shown}");
         assert!(shown.contains("ETA"), "{shown}");
         assert!(shown.contains("sample-000000\n"), "{shown}");
     }
-    if let Some(shown) = on_terminal(&place, &format!("stty rows 24 cols 50; {line}")) {
+    if let Some(shown) = on_terminal(&sandbox, &format!("stty rows 24 cols 50; {line}")) {
         let drawn: Vec<String> = shown.split(['\r', '\n']).map(visible).collect();
         let stages = drawn.iter().filter(|line| line.starts_with("stage "));
         assert!(stages.clone().count() > 0, "{shown}");
@@ -97,7 +97,7 @@ fn long_run_shows_progress_and_a_summary() {
             );
         }
     }
-    if let Some(shown) = on_terminal(&place, &format!("{line} --quiet")) {
+    if let Some(shown) = on_terminal(&sandbox, &format!("{line} --quiet")) {
         assert!(shown.starts_with("sample-000000\n"), "{shown}");
         assert!(!shown.contains("pages seen"), "{shown}");
     }

@@ -2,15 +2,14 @@
 
 use std::fs;
 
-use assert_cmd::Command;
-
-use crate::Place;
+use crate::plan;
+use crate::sandbox::Sandbox;
 
 /// Two kinds of documents, long ones first: what stands at the start of a file says nothing of its
 /// end.
 #[test]
 fn the_plan_rests_on_places_all_over_the_input() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let line = |number: usize, words: usize| {
         let text: Vec<_> = (0..words)
             .map(|word| format!("w{}", number * 31 + word))
@@ -19,24 +18,24 @@ fn the_plan_rests_on_places_all_over_the_input() {
     };
     let long: String = (0..300).map(|number| line(number, 2000)).collect();
     let short: String = (300..20_000).map(|number| line(number, 25)).collect();
-    place.write("a.jsonl", &long);
-    place.write("mixed.jsonl", long + &short);
+    sandbox.write("a.jsonl", &long);
+    sandbox.write("mixed.jsonl", long + &short);
     for (input, documents) in [("a.jsonl", 300.0), ("mixed.jsonl", 20_000.0)] {
-        let plan = place.plan(input, &[]);
+        let plan = plan(&sandbox, input, "");
         let planned = plan["documents"].as_f64().unwrap();
         let ratio = planned / documents;
         assert!(
             (0.67..1.5).contains(&ratio),
             "{planned} of {documents} in {input}"
         );
-        assert!(!place.path("planned").exists());
+        assert!(!sandbox.path("planned").exists());
     }
 }
 
 /// Records that are longer than documents may be are passed over, but written again.
 #[test]
 fn the_plan_counts_the_bytes_of_records_that_are_too_large() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let line = |number: usize, bytes: usize| {
         format!(
             "{{\"id\":\"d{number}\",\"text\":\"{}\"}}\n",
@@ -46,10 +45,10 @@ fn the_plan_counts_the_bytes_of_records_that_are_too_large() {
     let large: String = (0..3).map(|number| line(number, 3 << 20)).collect();
     let small: String = (3..103).map(|number| line(number, 100)).collect();
     let bytes = (large.len() + small.len()) as f64;
-    place.write("a.jsonl", large + &small);
+    sandbox.write("a.jsonl", large + &small);
     let planned = |skipped: &str| {
-        let flags = ["--write", "kept", "--skipped", skipped];
-        let plan = place.plan("a.jsonl", &[&flags[..], &["--max-document", "1M"]].concat());
+        let flags = format!("--write kept --skipped {skipped} --max-document 1M");
+        let plan = plan(&sandbox, "a.jsonl", &flags);
         let number = |name: &str| plan[name].as_f64().unwrap();
         (number("documents"), number("output_bytes"))
     };
@@ -65,8 +64,8 @@ fn the_plan_counts_the_bytes_of_records_that_are_too_large() {
 /// sample holds, and a small sample says nothing of accidental hits.
 #[test]
 fn the_plan_counts_files_that_are_one_document_each() {
-    let place = Place::new();
-    fs::create_dir_all(place.path("pages/texts")).unwrap();
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("pages/texts")).unwrap();
     let words = |from: usize, count: usize| -> String {
         let word = |number: usize| format!("w{} ", number * 7919 % 100_003);
         (from..from + count).map(word).collect()
@@ -74,21 +73,16 @@ fn the_plan_counts_files_that_are_one_document_each() {
     for number in 0..120 {
         let count = if number % 40 == 0 { 20_000 } else { 30 };
         let text = words(number * 50, count);
-        place.write(&format!("pages/texts/{number}.txt"), &text);
-        place.write(
+        sandbox.write(&format!("pages/texts/{number}.txt"), &text);
+        sandbox.write(
             &format!("pages/{number}.html"),
             format!("<html><body><p>{text}</p></body></html>"),
         );
     }
-    let plan = place.plan("pages", &[]);
+    let plan = plan(&sandbox, "pages", "");
     assert_eq!(plan["documents"], 240);
 
-    let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
-    command
-        .current_dir(&place.0)
-        .args(["dedup", "pages", "-o", "planned", "--dry-run"]);
-    let assert = command.assert().success();
-    let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
-    assert!(told.contains("about 240 documents"), "{told}");
-    assert!(!told.contains("accident"), "{told}");
+    let stderr = sandbox.stderr("dedup pages -o planned --dry-run");
+    assert!(stderr.contains("about 240 documents"), "{stderr}");
+    assert!(!stderr.contains("accident"), "{stderr}");
 }

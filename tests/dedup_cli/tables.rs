@@ -13,7 +13,8 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::properties::WriterProperties;
 
-use crate::{Place, ids, lines, texts};
+use crate::sandbox::{Sandbox, stderr};
+use crate::{dedup, ids, lines, plan, summary, texts};
 
 fn write(path: &Path) {
     write_groups(path, None);
@@ -50,17 +51,15 @@ fn read(path: &Path) -> RecordBatch {
 
 #[test]
 fn a_table_gives_what_the_same_lines_give() {
-    let place = Place::new();
-    place.write("a.jsonl", lines());
-    write(&place.path("a.parquet"));
-    place.dedup("a.jsonl", "lines", &[]).success();
-    place
-        .dedup("a.parquet", "rows", &["--write", "kept"])
-        .success();
-    let duplicates = |out: &str| ids(&place.read(&format!("{out}/duplicates.jsonl")));
+    let sandbox = Sandbox::new();
+    sandbox.write("a.jsonl", lines());
+    write(&sandbox.path("a.parquet"));
+    dedup(&sandbox, "a.jsonl", "lines", &[]).success();
+    dedup(&sandbox, "a.parquet", "rows", &["--write", "kept"]).success();
+    let duplicates = |out: &str| ids(&sandbox.read(&format!("{out}/duplicates.jsonl")));
     assert_eq!(duplicates("rows"), duplicates("lines"));
 
-    let kept = read(&place.path("rows/kept/a.parquet"));
+    let kept = read(&sandbox.path("rows/kept/a.parquet"));
     let numbers: Vec<i64> = kept["number"].as_primitive::<Int64Type>().values().to_vec();
     assert_eq!(
         numbers,
@@ -81,15 +80,15 @@ fn damage_row_group(path: &Path, group: usize) {
 
 #[test]
 fn rows_of_a_damaged_row_group_count_one_by_one() {
-    let place = Place::new();
-    let path = place.path("a.parquet");
+    let sandbox = Sandbox::new();
+    let path = sandbox.path("a.parquet");
     write_groups(&path, Some(10));
     damage_row_group(&path, 1);
-    place.dedup("a.parquet", "out", &[]).code(3);
-    let summary: serde_json::Value = serde_json::from_str(&place.read("out/summary.json")).unwrap();
+    dedup(&sandbox, "a.parquet", "out", &[]).code(3);
+    let summary = summary(&sandbox, "out");
     let counts = ["seen", "kept", "dropped", "skipped"].map(|name| summary[name].clone());
     assert_eq!(counts, [40, 23, 7, 10].map(serde_json::Value::from));
-    let skipped = place.read("out/skipped.jsonl");
+    let skipped = sandbox.read("out/skipped.jsonl");
     let skipped: serde_json::Value = serde_json::from_str(&skipped).unwrap();
     assert_eq!(
         (&skipped["start"], &skipped["length"]),
@@ -102,8 +101,8 @@ fn rows_of_a_damaged_row_group_count_one_by_one() {
 #[test]
 fn rows_that_damage_took_are_not_written() {
     const ROWS: usize = 12_000;
-    let place = Place::new();
-    let path = place.path("a.parquet");
+    let sandbox = Sandbox::new();
+    let path = sandbox.path("a.parquet");
     // The group of the first 10 000 rows is read in two batches.
     let text = |row: usize| match row {
         3 | 11_500 => "the same words".to_owned(),
@@ -136,16 +135,14 @@ fn rows_that_damage_took_are_not_written() {
     for (mode, skipped) in [("kept", "keep"), ("kept", "drop"), ("annotated", "drop")] {
         let out = format!("{mode}-{skipped}");
         let flags = ["--write", mode, "--skipped", skipped];
-        place.dedup("a.parquet", &out, &flags).code(3);
-        let summary = place.read(&format!("{out}/summary.json"));
-        let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        dedup(&sandbox, "a.parquet", &out, &flags).code(3);
+        let summary = summary(&sandbox, &out);
         let count = |name: &str| summary[name].as_u64().unwrap() as usize;
         assert_eq!((count("seen"), count("dropped")), (ROWS, 1));
-        let lost: Vec<std::ops::Range<usize>> = place
-            .read(&format!("{out}/skipped.jsonl"))
-            .lines()
+        let lost: Vec<std::ops::Range<usize>> = sandbox
+            .lines(&format!("{out}/skipped.jsonl"))
+            .iter()
             .map(|line| {
-                let line: serde_json::Value = serde_json::from_str(line).unwrap();
                 let number = |name: &str| line[name].as_u64().unwrap() as usize;
                 number("start")..number("start") + number("length")
             })
@@ -159,7 +156,7 @@ fn rows_that_damage_took_are_not_written() {
         };
         assert_eq!((first, last), (&(5..6), &(11_000..11_001)));
         assert!(taken.start > 1024 && taken.start < 9_900 && taken.end == 10_000);
-        let written = read(&place.path(&format!("{out}/{mode}/a.parquet")));
+        let written = read(&sandbox.path(&format!("{out}/{mode}/a.parquet")));
         let ids = written["id"].as_string::<i32>();
         let ids: Vec<String> = ids.iter().map(|id| id.unwrap().to_owned()).collect();
         let stays = |row: &usize| match row {
@@ -181,25 +178,23 @@ fn rows_that_damage_took_are_not_written() {
 
 #[test]
 fn the_plan_counts_the_rows_of_a_table() {
-    let place = Place::new();
-    write(&place.path("a.parquet"));
-    let plan = place.plan("a.parquet", &["--write", "kept"]);
+    let sandbox = Sandbox::new();
+    write(&sandbox.path("a.parquet"));
+    let plan = plan(&sandbox, "a.parquet", "--write kept");
     assert_eq!(plan["documents"], 40);
     let text: usize = texts().iter().map(String::len).sum();
     let ratio = plan["text_bytes"].as_f64().unwrap() / text as f64;
     assert!((0.8..1.25).contains(&ratio), "{plan}");
-    let bytes = fs::metadata(place.path("a.parquet")).unwrap().len();
+    let bytes = fs::metadata(sandbox.path("a.parquet")).unwrap().len();
     assert!(plan["output_bytes"].as_u64().unwrap() < 4 * bytes + 40_000);
 }
 
 #[test]
 fn a_table_is_annotated() {
-    let place = Place::new();
-    write(&place.path("a.parquet"));
-    place
-        .dedup("a.parquet", "out", &["--write", "annotated"])
-        .success();
-    let marked = read(&place.path("out/annotated/a.parquet"));
+    let sandbox = Sandbox::new();
+    write(&sandbox.path("a.parquet"));
+    dedup(&sandbox, "a.parquet", "out", &["--write", "annotated"]).success();
+    let marked = read(&sandbox.path("out/annotated/a.parquet"));
     assert_eq!(marked.num_rows(), 40);
     let marks = marked["duplicate_of"].as_string::<i32>();
     for number in 0..40 {
@@ -240,10 +235,10 @@ fn tables_with_odd_integers() -> Vec<Vec<u8>> {
         .take_while(|&&byte| is_digit(byte))
         .count();
     let schema = STANDARD.decode(&bytes[begin..begin + length]).unwrap();
-    let places = (0..schema.len()).filter(|&place| schema[place] == 32);
-    let damaged = places.map(|place| {
+    let offsets = (0..schema.len()).filter(|&offset| schema[offset] == 32);
+    let damaged = offsets.map(|offset| {
         let mut schema = schema.clone();
-        schema[place] = 33;
+        schema[offset] = 33;
         let mut bytes = bytes.clone();
         bytes[begin..begin + length].copy_from_slice(STANDARD.encode(schema).as_bytes());
         bytes
@@ -253,13 +248,18 @@ fn tables_with_odd_integers() -> Vec<Vec<u8>> {
 
 #[test]
 fn a_panic_of_the_decoder_is_no_internal_error() {
-    let place = Place::new();
-    place.write("a.jsonl", lines());
+    let sandbox = Sandbox::new();
+    sandbox.write("a.jsonl", lines());
     for table in tables_with_odd_integers() {
-        place.write("t.parquet", table);
-        let _ = fs::remove_dir_all(place.path("out"));
-        let assert = place.dedup("a.jsonl", "out", &["t.parquet", "--write", "kept"]);
-        let message = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        sandbox.write("t.parquet", table);
+        let _ = fs::remove_dir_all(sandbox.path("out"));
+        let assert = dedup(
+            &sandbox,
+            "a.jsonl",
+            "out",
+            &["t.parquet", "--write", "kept"],
+        );
+        let message = stderr(&assert);
         assert!(!message.contains("internal error"), "{message}");
     }
 }

@@ -5,7 +5,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{Place, corpus, line, words};
+use super::{corpus, line, words};
+use crate::sandbox::{Sandbox, stderr};
 
 /// Copies, edited copies, new documents, short and empty ones; every copy twice.
 fn dump() -> String {
@@ -22,9 +23,9 @@ fn dump() -> String {
 
 #[test]
 fn dropped_documents_are_those_with_a_match_of_a_query() {
-    let place = Place::new();
-    place.write("old.jsonl", corpus());
-    place.write("new.jsonl", dump());
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", corpus());
+    sandbox.write("new.jsonl", dump());
     for (number, method) in [
         "simhash:distance=6",
         "simhash:distance=6,weights=top,top=300",
@@ -37,10 +38,10 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
     .enumerate()
     {
         let (index, out) = (format!("seen{number}"), format!("out{number}"));
-        place.stdout(&format!("index build {index} old.jsonl --method {method}"));
+        sandbox.stdout(&format!("index build {index} old.jsonl --method {method}"));
         let query = format!("index query {index} new.jsonl --limit 1 -o asked{number}");
-        place.run(&query).code(3);
-        let expected: Vec<Value> = place
+        sandbox.run(&query).code(3);
+        let expected: Vec<Value> = sandbox
             .lines(&format!("asked{number}"))
             .iter()
             // Too short for a method of single documents to be trusted.
@@ -48,7 +49,7 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
             .map(|answer| {
                 let near = &answer["matches"][0];
                 let estimate = near["similarity"].as_array().map(|share| {
-                    let [part, whole] = [0, 1].map(|place| share[place].as_f64().unwrap());
+                    let [part, whole] = [0, 1].map(|index| share[index].as_f64().unwrap());
                     part / whole
                 });
                 json!([
@@ -62,13 +63,13 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
         assert!(expected.len() >= 20, "{method}: {}", expected.len());
         for threads in [1, 2] {
             let out = format!("{out}-{threads}");
-            place
+            sandbox
                 .run(&format!(
                     "dedup new.jsonl --against {index} --against-only -o {out} --write kept \
                      --pairs csv --threads {threads} --memory 512M"
                 ))
                 .code(3);
-            let found: Vec<Value> = place
+            let found: Vec<Value> = sandbox
                 .lines(&format!("{out}/duplicates.jsonl"))
                 .iter()
                 .map(|line| {
@@ -86,7 +87,7 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
             }
 
             let summary: Value = serde_json::from_slice(
-                &fs::read(place.path(&format!("{out}/summary.json"))).unwrap(),
+                &fs::read(sandbox.path(&format!("{out}/summary.json"))).unwrap(),
             )
             .unwrap();
             let count = |name: &str| summary[name].as_u64().unwrap();
@@ -95,7 +96,7 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
             assert_eq!(count("kept"), 82 - expected.len() as u64);
             assert_eq!(summary["against"]["documents"], 50);
             // The line that cannot be read is there, too.
-            let kept = fs::read_to_string(place.path(&format!("{out}/kept/new.jsonl"))).unwrap();
+            let kept = fs::read_to_string(sandbox.path(&format!("{out}/kept/new.jsonl"))).unwrap();
             assert_eq!(
                 kept.lines().count() as u64,
                 count("kept") + count("skipped")
@@ -107,8 +108,8 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
             "duplicates.csv",
             "summary.json",
         ] {
-            let one = fs::read(place.path(&format!("{out}-1/{name}"))).unwrap();
-            let two = fs::read(place.path(&format!("{out}-2/{name}"))).unwrap();
+            let one = fs::read(sandbox.path(&format!("{out}-1/{name}"))).unwrap();
+            let two = fs::read(sandbox.path(&format!("{out}-2/{name}"))).unwrap();
             assert!(one == two, "{method}: {name}");
         }
     }
@@ -125,14 +126,14 @@ fn ids(pairs: &[Value]) -> Vec<[&Value; 2]> {
 
 #[test]
 fn documents_that_repeat_a_known_document_are_one_cluster() {
-    let place = Place::new();
-    place.write("old.jsonl", corpus());
-    place.write("new.jsonl", dump());
-    place.stdout("index build seen old.jsonl --method simhash:distance=6");
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", corpus());
+    sandbox.write("new.jsonl", dump());
+    sandbox.stdout("index build seen old.jsonl --method simhash:distance=6");
     let command = "dedup new.jsonl --against seen --against-only -o out --write annotated";
-    place.run(command).code(3);
-    let pairs = place.lines("out/duplicates.jsonl");
-    let clusters = place.lines("out/clusters.jsonl");
+    sandbox.run(command).code(3);
+    let pairs = sandbox.lines("out/duplicates.jsonl");
+    let clusters = sandbox.lines("out/clusters.jsonl");
     assert!(clusters.len() >= 20);
     for cluster in &clusters {
         let members = cluster["members"].as_array().unwrap();
@@ -153,7 +154,7 @@ fn documents_that_repeat_a_known_document_are_one_cluster() {
             .filter(|pair| pair["cluster"] == cluster["cluster"]);
         assert_eq!(numbered.count(), of_cluster.len());
     }
-    let annotated = fs::read_to_string(place.path("out/annotated/new.jsonl")).unwrap();
+    let annotated = fs::read_to_string(sandbox.path("out/annotated/new.jsonl")).unwrap();
     assert_eq!(annotated.lines().count(), 83);
     let readable = |line| serde_json::from_str::<Value>(line).ok();
     let annotated: Vec<Value> = annotated.lines().filter_map(readable).collect();
@@ -162,15 +163,15 @@ fn documents_that_repeat_a_known_document_are_one_cluster() {
     let kept: Vec<&Value> = pairs.iter().map(|pair| &pair["kept"]).collect();
     assert_eq!(marks.collect::<Vec<_>>(), kept);
     // It says what it can.
-    place.refuse(
+    sandbox.refuse(
         "explain --pair out/duplicates.jsonl --id a3",
         &["a3", "index, which stores no texts"],
     );
-    let again = place.run(command).code(3);
-    let message = String::from_utf8_lossy(&again.get_output().stderr).into_owned();
+    let again = sandbox.run(command).code(3);
+    let message = stderr(&again);
     assert!(message.contains("already complete"), "{message}");
     let other = command.replace("annotated", "kept");
-    place.refuse(
+    sandbox.refuse(
         &other,
         &["holds the output of a finished run", "settings.write"],
     );
@@ -178,10 +179,10 @@ fn documents_that_repeat_a_known_document_are_one_cluster() {
 
 #[test]
 fn unsuitable_indexes_are_refused() {
-    let place = Place::new();
-    place.write("old.jsonl", corpus());
-    place.write("new.jsonl", dump());
-    place.stdout("index build seen old.jsonl --method simhash:distance=6");
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", corpus());
+    sandbox.write("new.jsonl", dump());
+    sandbox.stdout("index build seen old.jsonl --method simhash:distance=6");
     for (flags, parts) in [
         (
             "--method minhash",
@@ -208,30 +209,34 @@ fn unsuitable_indexes_are_refused() {
         ),
     ] {
         let line = format!("dedup new.jsonl --against seen -o out {flags}");
-        place.refuse(&line, &parts);
-        assert!(!place.path("out/summary.json").exists());
+        sandbox.refuse(&line, &parts);
+        assert!(!sandbox.path("out/summary.json").exists());
     }
-    place.refuse(
+    sandbox.refuse(
         "dedup new.jsonl --against old.jsonl seen -o out",
         &["seen", "takes alone"],
     );
     // One that lacks its database is no directory of documents; a lost manifest is in there, too.
-    let (part, aside) = (place.path("seen/index.redb"), place.path("aside"));
+    let (part, aside) = (sandbox.path("seen/index.redb"), sandbox.path("aside"));
     fs::rename(&part, &aside).unwrap();
-    place.refuse("dedup new.jsonl --against seen -o out", &["seen"]);
+    sandbox.refuse("dedup new.jsonl --against seen -o out", &["seen"]);
     fs::rename(&aside, &part).unwrap();
-    place.run("dedup new.jsonl --against seen -o whole").code(3);
-    fs::remove_file(place.path("seen/index.json")).unwrap();
-    place.run("dedup new.jsonl --against seen -o lost").code(3);
-    let duplicates = |of: &str| fs::read(place.path(of).join("duplicates.jsonl")).unwrap();
+    sandbox
+        .run("dedup new.jsonl --against seen -o whole")
+        .code(3);
+    fs::remove_file(sandbox.path("seen/index.json")).unwrap();
+    sandbox
+        .run("dedup new.jsonl --against seen -o lost")
+        .code(3);
+    let duplicates = |of: &str| fs::read(sandbox.path(of).join("duplicates.jsonl")).unwrap();
     assert_eq!(duplicates("whole"), duplicates("lost"));
     // What it was made with is no contradiction.
-    place.stdout("index build chars old.jsonl --method minhash:recall=0.9 --tokenizer chars");
+    sandbox.stdout("index build chars old.jsonl --method minhash:recall=0.9 --tokenizer chars");
     let same = "--method minhash:recall=0.9 --tokenizer chars";
     for (out, flags) in [("o1", same), ("o2", "--recall 0.9"), ("o3", "")] {
         let line = format!("dedup new.jsonl --against chars --against-only -o {out} {flags}");
-        place.run(&line).code(3);
-        let summary = fs::read(place.path(&format!("{out}/summary.json"))).unwrap();
+        sandbox.run(&line).code(3);
+        let summary = fs::read(sandbox.path(&format!("{out}/summary.json"))).unwrap();
         let summary: Value = serde_json::from_slice(&summary).unwrap();
         assert_eq!(summary["settings"]["verification"], Value::Null);
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Place, line, words};
+use super::{line, query, words};
+use crate::sandbox::Sandbox;
 
 /// A day's documents: new ones, copies and edited copies of them, and of those of other days.
 fn day(number: u64) -> String {
@@ -22,8 +23,8 @@ fn day(number: u64) -> String {
     all
 }
 
-fn summary(place: &Place, out: &str) -> Value {
-    let text = std::fs::read(place.path(out).join("summary.json")).unwrap();
+fn summary(sandbox: &Sandbox, out: &str) -> Value {
+    let text = std::fs::read(sandbox.path(out).join("summary.json")).unwrap();
     serde_json::from_slice(&text).unwrap()
 }
 
@@ -34,15 +35,15 @@ fn ids(lines: &[Value]) -> BTreeSet<String> {
 /// The commands of docs/DEDUP.md.
 #[test]
 fn the_kept_documents_of_three_days_have_no_duplicates() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for number in 0..3 {
-        place.write(&format!("day{number}.jsonl"), day(number));
+        sandbox.write(&format!("day{number}.jsonl"), day(number));
     }
-    place.stdout("dedup day0.jsonl -o out --write kept");
-    place.stdout("dedup day1.jsonl --against out/kept -o new --write kept");
-    place.stdout("dedup day2.jsonl --against out/kept new/kept -o newer --write kept");
+    sandbox.stdout("dedup day0.jsonl -o out --write kept");
+    sandbox.stdout("dedup day1.jsonl --against out/kept -o new --write kept");
+    sandbox.stdout("dedup day2.jsonl --against out/kept new/kept -o newer --write kept");
     for (out, references) in [("new", 1), ("newer", 2)] {
-        let found = summary(&place, out);
+        let found = summary(&sandbox, out);
         let against = found["dropped_against"].as_u64().unwrap();
         assert_eq!(
             found["against"]["inputs"].as_array().unwrap().len(),
@@ -55,19 +56,19 @@ fn the_kept_documents_of_three_days_have_no_duplicates() {
             "{found}"
         );
     }
-    place.stdout("dedup out/kept new/kept newer/kept -o all");
-    assert_eq!(summary(&place, "all")["dropped"], 0);
+    sandbox.stdout("dedup out/kept new/kept newer/kept -o all");
+    assert_eq!(summary(&sandbox, "all")["dropped"], 0);
     // No document of an earlier day was written again.
-    assert!(place.lines("new/kept/day1.jsonl").len() > 25);
-    assert!(place.lines("newer/kept/day2.jsonl").len() > 25);
+    assert!(sandbox.lines("new/kept/day1.jsonl").len() > 25);
+    assert!(sandbox.lines("newer/kept/day2.jsonl").len() > 25);
 
     // The same with an index, of a method that an index can take at its word.
-    place.stdout("index build seen out/kept --method shingles:similarity=0.8");
-    place.stdout("dedup day1.jsonl --against seen -o indexed --write kept");
+    sandbox.stdout("index build seen out/kept --method shingles:similarity=0.8");
+    sandbox.stdout("dedup day1.jsonl --against seen -o indexed --write kept");
     let same = |name: &str| {
         [
-            place.lines(&format!("new/{name}")),
-            place.lines(&format!("indexed/{name}")),
+            sandbox.lines(&format!("new/{name}")),
+            sandbox.lines(&format!("indexed/{name}")),
         ]
     };
     let [files, index] = same("kept/day1.jsonl").map(|lines| {
@@ -80,17 +81,17 @@ fn the_kept_documents_of_three_days_have_no_duplicates() {
             .collect::<Vec<_>>()
     });
     assert_eq!(files, index);
-    place.stdout("index add seen indexed/kept");
-    place.stdout("dedup day1.jsonl --against seen -o again");
-    let again = summary(&place, "again");
+    sandbox.stdout("index add seen indexed/kept");
+    sandbox.stdout("dedup day1.jsonl --against seen -o again");
+    let again = summary(&sandbox, "again");
     assert_eq!(again["dropped_against"], 120, "{again}");
 }
 
 #[test]
 fn an_index_gives_what_a_query_and_a_deduplication_give() {
-    let place = Place::new();
-    place.write("old.jsonl", day(0));
-    place.write("new.jsonl", day(1));
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", day(0));
+    sandbox.write("new.jsonl", day(1));
     for (number, method) in [
         "simhash:distance=6",
         "minhash:similarity=0.7",
@@ -102,8 +103,11 @@ fn an_index_gives_what_a_query_and_a_deduplication_give() {
     .enumerate()
     {
         let index = format!("seen{number}");
-        place.stdout(&format!("index build {index} old.jsonl --method {method}"));
-        let asked = place.query(&format!("index query {index} new.jsonl --limit 1"));
+        sandbox.stdout(&format!("index build {index} old.jsonl --method {method}"));
+        let asked = query(
+            &sandbox,
+            &format!("index query {index} new.jsonl --limit 1"),
+        );
         let known = |line: &&Value| {
             let is_short = line["id"].as_str().unwrap().starts_with("short");
             // Too short for a method to be trusted, unless it compares texts of any length.
@@ -118,7 +122,7 @@ fn an_index_gives_what_a_query_and_a_deduplication_give() {
             !known.contains(&value["id"].to_string())
         };
         let rest: Vec<&str> = text.lines().filter(is_left).collect();
-        place.write("rest.jsonl", rest.join("\n"));
+        sandbox.write("rest.jsonl", rest.join("\n"));
 
         for keep in ["first", "longest"] {
             let (out, plain) = (
@@ -130,20 +134,20 @@ fn an_index_gives_what_a_query_and_a_deduplication_give() {
                 "exact" => format!("--keep {keep}"),
                 _ => format!("--similarity 0.7 --keep {keep}"),
             };
-            place.stdout(&format!(
+            sandbox.stdout(&format!(
                 "dedup new.jsonl --against {index} -o {out} {flags}"
             ));
-            place.stdout(&format!(
+            sandbox.stdout(&format!(
                 "dedup rest.jsonl --method {method} -o {plain} {flags}"
             ));
-            let found = place.lines(&format!("{out}/duplicates.jsonl"));
+            let found = sandbox.lines(&format!("{out}/duplicates.jsonl"));
             let (of_index, within): (Vec<Value>, Vec<Value>) = found
                 .into_iter()
                 .partition(|pair| known.contains(&pair["id"].to_string()));
             assert_eq!(ids(&of_index), known, "{method}");
-            let expected = place.lines(&format!("{plain}/duplicates.jsonl"));
+            let expected = sandbox.lines(&format!("{plain}/duplicates.jsonl"));
             assert!(!expected.is_empty(), "{method}");
-            let told = |pair: &Value| {
+            let evidence = |pair: &Value| {
                 [
                     "id",
                     "kept",
@@ -155,9 +159,9 @@ fn an_index_gives_what_a_query_and_a_deduplication_give() {
                 ]
                 .map(|field| pair[field].clone())
             };
-            let told = |pairs: &[Value]| pairs.iter().map(told).collect::<Vec<_>>();
-            assert_eq!(told(&within), told(&expected), "{method} {keep}");
-            let found = summary(&place, &out);
+            let evidence = |pairs: &[Value]| pairs.iter().map(evidence).collect::<Vec<_>>();
+            assert_eq!(evidence(&within), evidence(&expected), "{method} {keep}");
+            let found = summary(&sandbox, &out);
             assert_eq!(found["dropped_against"], known.len());
             assert_eq!(found["dropped"], known.len() + expected.len());
         }
@@ -192,7 +196,7 @@ fn documents_without_ids_at_the_place_of_earlier_ones_are_not_lost() {
         ("crawl.txt", &text, 1),
     ];
     for (name, write, each_day) in formats {
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         // Of a method with sketches of its own for each text, and a text too short for a sketch.
         let method = "shingles:similarity=0.8";
         let day = |number: u64| {
@@ -204,34 +208,34 @@ fn documents_without_ids_at_the_place_of_earlier_ones_are_not_lost() {
             texts.push(format!("short{number}"));
             write(&texts)
         };
-        place.write(name, day(0));
-        place.stdout(&format!("dedup {name} -o new --write kept"));
-        place.stdout(&format!("index build seen new/kept --method {method}"));
+        sandbox.write(name, day(0));
+        sandbox.stdout(&format!("dedup {name} -o new --write kept"));
+        sandbox.stdout(&format!("index build seen new/kept --method {method}"));
         for number in 1..DAYS {
-            place.write(name, day(number));
+            sandbox.write(name, day(number));
             let recipe = format!("dedup {name} --against seen -o new --write kept --restart");
-            place.stdout(&recipe);
-            assert_eq!(summary(&place, "new")["kept"], each_day, "{name}");
+            sandbox.stdout(&recipe);
+            assert_eq!(summary(&sandbox, "new")["kept"], each_day, "{name}");
             let counts = |line: &str| {
-                let said = place.stdout(line);
-                assert!(said.contains(" 0 changed"), "{name}: {said}");
-                said
+                let stdout = sandbox.stdout(line);
+                assert!(stdout.contains(" 0 changed"), "{name}: {stdout}");
+                stdout
             };
-            let asked = place.query("index query seen new/kept");
+            let asked = query(&sandbox, "index query seen new/kept");
             assert!(asked.iter().all(|answer| answer["verdict"] != "changed"));
             counts("index add seen new/kept -o added.jsonl");
             let again = counts("index add seen new/kept");
             assert!(again.contains(&format!(" {each_day} unchanged")), "{again}");
         }
-        let info: Value = serde_json::from_str(&place.stdout("index info seen --json")).unwrap();
+        let info: Value = serde_json::from_str(&sandbox.stdout("index info seen --json")).unwrap();
         assert_eq!(info["documents"], DAYS * each_day, "{name}");
         assert_eq!(info["removed"], 0, "{name}");
 
         // Texts of every day are found again, and the evidence names the place of each.
         for number in 0..DAYS {
-            place.write(name, day(number));
-            place.stdout(&format!("dedup {name} --against seen -o again --restart"));
-            let found = place.lines("again/duplicates.jsonl");
+            sandbox.write(name, day(number));
+            sandbox.stdout(&format!("dedup {name} --against seen -o again --restart"));
+            let found = sandbox.lines("again/duplicates.jsonl");
             assert_eq!(found.len() as u64, (each_day - 1).max(1), "{name}");
             for pair in &found {
                 let kept = pair["kept"].as_str().unwrap();
@@ -246,18 +250,18 @@ fn documents_without_ids_at_the_place_of_earlier_ones_are_not_lost() {
         }
 
         // A document that is removed comes back under its name, beside the others of its place.
-        let last = place.lines("added.jsonl")[0]["id"]
+        let last = sandbox.lines("added.jsonl")[0]["id"]
             .as_str()
             .unwrap()
             .to_owned();
         let (first, _) = last.split_once('#').unwrap();
         assert!(
-            place
+            sandbox
                 .stdout(&format!("index remove seen {first}"))
                 .starts_with("1 removed")
         );
-        let again = place.stdout("index add seen new/kept");
+        let again = sandbox.stdout("index add seen new/kept");
         assert!(again.contains(&format!(" {each_day} unchanged")), "{again}");
-        place.stdout(&format!("index info seen --id {last}"));
+        sandbox.stdout(&format!("index info seen --id {last}"));
     }
 }

@@ -9,7 +9,8 @@ use flate2::read::GzDecoder;
 use flate2::{Compression, write::GzEncoder};
 use serde_json::{Value, json};
 
-use super::{Place, parsed};
+use super::query;
+use crate::sandbox::{Sandbox, json_lines};
 
 /// What was kept, and how it was made: fingerprints, narrow ones, and words that were counted.
 const INDEXES: [(&str, &str); 3] = [
@@ -24,34 +25,41 @@ fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/index-cli-v1")
 }
 
-/// Unpacks an index into a directory of its name.
-fn unpack(place: &Place, name: &str) {
-    let mut packed = vec![home().join(name)];
-    while let Some(path) = packed.pop() {
-        if path.is_dir() {
-            packed.extend(
-                fs::read_dir(&path)
+/// All files below a directory.
+fn files(directory: PathBuf) -> Vec<PathBuf> {
+    let (mut pending, mut files) = (vec![directory], Vec::new());
+    while let Some(path) = pending.pop() {
+        match path.is_dir() {
+            true => pending.extend(
+                fs::read_dir(path)
                     .unwrap()
                     .map(|entry| entry.unwrap().path()),
-            );
-            continue;
+            ),
+            false => files.push(path),
         }
+    }
+    files
+}
+
+/// Unpacks an index into a directory of its name.
+fn unpack(sandbox: &Sandbox, name: &str) {
+    for path in files(home().join(name)) {
         let mut bytes = Vec::new();
         let file = fs::File::open(&path).unwrap();
         GzDecoder::new(file).read_to_end(&mut bytes).unwrap();
         let inside = path.strip_prefix(home()).unwrap().with_extension("");
-        let unpacked = place.path(inside.to_str().unwrap());
+        let unpacked = sandbox.path(inside.to_str().unwrap());
         fs::create_dir_all(unpacked.parent().unwrap()).unwrap();
         fs::write(unpacked, bytes).unwrap();
     }
     // Which version control does not keep.
-    fs::write(place.path(name).join("lock"), b"").unwrap();
+    fs::write(sandbox.path(name).join("lock"), b"").unwrap();
 }
 
 /// The documents, those of other names with the same texts, and what is known of each.
 fn documents() -> (String, String, Vec<Value>) {
     let text = fs::read_to_string(home().join("documents.jsonl")).unwrap();
-    let all = parsed(&text);
+    let all = json_lines(&text);
     let renamed = all.iter().map(|document| {
         let name = format!("again {}", document["id"].as_str().unwrap());
         json!({"id": name, "text": document["text"]}).to_string() + "\n"
@@ -59,10 +67,10 @@ fn documents() -> (String, String, Vec<Value>) {
     (text, renamed.collect(), all)
 }
 
-fn known(place: &Place, index: &str, all: &[Value]) -> Vec<Value> {
+fn known(sandbox: &Sandbox, index: &str, all: &[Value]) -> Vec<Value> {
     let one = |document: &Value| {
         let id = document["id"].as_str().unwrap();
-        let known = place.stdout(&format!("index info {index} --id {id}"));
+        let known = sandbox.stdout(&format!("index info {index} --id {id}"));
         serde_json::from_str(&known).unwrap()
     };
     all.iter().map(one).collect()
@@ -70,22 +78,22 @@ fn known(place: &Place, index: &str, all: &[Value]) -> Vec<Value> {
 
 #[test]
 fn indexes_of_the_first_version_know_the_same_texts() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let (text, renamed, all) = documents();
-    place.write("documents.jsonl", text);
-    place.write("renamed.jsonl", renamed);
+    sandbox.write("documents.jsonl", text);
+    sandbox.write("renamed.jsonl", renamed);
     for (name, flags) in INDEXES {
-        unpack(&place, name);
-        let check = place.stdout(&format!("index check {name}"));
+        unpack(&sandbox, name);
+        let check = sandbox.stdout(&format!("index check {name}"));
         assert_eq!(check, format!("{} documents, all right\n", all.len()));
-        let answers = place.query(&format!("index query {name} documents.jsonl"));
+        let answers = query(&sandbox, &format!("index query {name} documents.jsonl"));
         assert_eq!(answers.len(), all.len());
         for answer in &answers {
             assert_eq!(answer["verdict"], "unchanged", "{name}: {answer}");
         }
         // Texts of no features stand for nothing that could be near.
-        let answers = place.query(&format!("index query {name} renamed.jsonl"));
-        let expected = known(&place, name, &all);
+        let answers = query(&sandbox, &format!("index query {name} renamed.jsonl"));
+        let expected = known(&sandbox, name, &all);
         for ((answer, document), known) in answers.iter().zip(&all).zip(&expected) {
             if known["fingerprint"] == "" {
                 assert_eq!(answer["verdict"], "empty", "{name}: {answer}");
@@ -98,17 +106,17 @@ fn indexes_of_the_first_version_know_the_same_texts() {
             assert_eq!(own.unwrap().get("payload"), document.get("url"));
         }
         let kept = fs::read_to_string(home().join(format!("{name}.jsonl"))).unwrap();
-        assert_eq!(expected, parsed(&kept), "{name}");
+        assert_eq!(expected, json_lines(&kept), "{name}");
 
         // It goes on; and a new one has the same sketches where nothing is counted.
-        let added = place.stdout(&format!("index add {name} renamed.jsonl"));
+        let added = sandbox.stdout(&format!("index add {name} renamed.jsonl"));
         assert!(added.starts_with("15 documents: 0 new,"), "{added}");
-        place.stdout(&format!("index compact {name}"));
-        place.stdout(&format!(
+        sandbox.stdout(&format!("index compact {name}"));
+        sandbox.stdout(&format!(
             "index build new-{name} documents.jsonl --payload url {flags}"
         ));
         if name != "counted" {
-            assert_eq!(known(&place, &format!("new-{name}"), &all), expected);
+            assert_eq!(known(&sandbox, &format!("new-{name}"), &all), expected);
         }
     }
 }
@@ -118,33 +126,22 @@ fn indexes_of_the_first_version_know_the_same_texts() {
 #[test]
 #[ignore = "writes testdata"]
 fn make() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let (text, _, all) = documents();
     let lines: Vec<&str> = text.lines().collect();
-    place.write("built.jsonl", lines[..BUILT].join("\n"));
-    place.write("added.jsonl", lines[BUILT..].join("\n"));
+    sandbox.write("built.jsonl", lines[..BUILT].join("\n"));
+    sandbox.write("added.jsonl", lines[BUILT..].join("\n"));
     for (name, flags) in INDEXES {
-        place.stdout(&format!(
+        sandbox.stdout(&format!(
             "index build {name} built.jsonl --payload url {flags}"
         ));
-        place.stdout(&format!("index add {name} added.jsonl --payload url"));
-        let known = known(&place, name, &all).into_iter();
+        sandbox.stdout(&format!("index add {name} added.jsonl --payload url"));
+        let known = known(&sandbox, name, &all).into_iter();
         let known: String = known.map(|document| document.to_string() + "\n").collect();
         fs::write(home().join(format!("{name}.jsonl")), known).unwrap();
-        let mut paths = vec![place.path(name)];
-        while let Some(path) = paths.pop() {
-            if path.is_dir() {
-                paths.extend(
-                    fs::read_dir(&path)
-                        .unwrap()
-                        .map(|entry| entry.unwrap().path()),
-                );
-                continue;
-            }
-            if path.ends_with("lock") {
-                continue;
-            }
-            let inside = path.strip_prefix(place.path("")).unwrap();
+        let is_packed = |path: &PathBuf| !path.ends_with("lock");
+        for path in files(sandbox.path(name)).into_iter().filter(is_packed) {
+            let inside = path.strip_prefix(sandbox.path("")).unwrap();
             let packed = home().join(format!("{}.gz", inside.to_str().unwrap()));
             fs::create_dir_all(packed.parent().unwrap()).unwrap();
             let mut file = GzEncoder::new(Vec::new(), Compression::best());

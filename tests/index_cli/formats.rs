@@ -5,7 +5,8 @@ use std::io::Write;
 use flate2::{Compression, write::GzEncoder};
 use serde_json::{Value, json};
 
-use super::{Place, words};
+use super::{query, words};
+use crate::sandbox::Sandbox;
 
 /// A document; its URL follows from its id.
 struct Page {
@@ -124,7 +125,7 @@ fn without_places(mut lines: Vec<Value>) -> Vec<Value> {
 
 #[test]
 fn the_same_documents_in_every_format() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let chinese = "这座城市的图书馆收藏了大量的古代文献,研究人员每天都在阅览室里工作。";
     let mut old: Vec<Page> = (0..30)
         .map(|number| Page::new(&format!("d{number}"), words(number, 100)))
@@ -140,31 +141,31 @@ fn the_same_documents_in_every_format() {
         Page::new("n4", words(98, 100)),
     ];
     for (format, bytes) in formats(&old) {
-        place.write(&format!("old.{format}"), bytes);
+        sandbox.write(&format!("old.{format}"), bytes);
     }
     let mut expected = None;
     for (format, bytes) in formats(&new) {
-        place.write(&format!("new.{format}"), bytes);
+        sandbox.write(&format!("new.{format}"), bytes);
         let index = format.replace('.', "-");
         let build = format!("index build {index} old.{format} --method simhash:distance=6");
-        let built = place.stdout(&build);
-        let asked = place.query(&format!("index query {index} new.{format}"));
-        let said = place.stdout(&format!("index add {index} new.{format} -o added-{format}"));
-        let added = place.lines(&format!("added-{format}"));
-        let again = place.query(&format!("index query {index} old.{format}"));
-        let all = [asked, added, again].map(without_places);
-        let all = (built, said, all);
+        let built = sandbox.stdout(&build);
+        let queried = query(&sandbox, &format!("index query {index} new.{format}"));
+        let counts = sandbox.stdout(&format!("index add {index} new.{format} -o added-{format}"));
+        let added = sandbox.lines(&format!("added-{format}"));
+        let again = query(&sandbox, &format!("index query {index} old.{format}"));
+        let all = [queried, added, again].map(without_places);
+        let all = (built, counts, all);
         assert_eq!(
             expected.get_or_insert_with(|| all.clone()),
             &all,
             "{format}"
         );
     }
-    let (built, said, [asked, ..]) = expected.unwrap();
+    let (built, counts, [queried, ..]) = expected.unwrap();
     assert!(built.starts_with("31 documents added, "), "{built}");
-    let counts = "7 documents: 1 new, 3 duplicate, 1 unchanged, 2 changed, 0 empty; 0 skipped\n";
-    assert_eq!(said, counts);
-    assert_eq!(asked[5]["matches"][0]["id"], "chinese");
+    let expected = "7 documents: 1 new, 3 duplicate, 1 unchanged, 2 changed, 0 empty; 0 skipped\n";
+    assert_eq!(counts, expected);
+    assert_eq!(queried[5]["matches"][0]["id"], "chinese");
 
     // Pages have neither URL nor date.
     let expected = json!({"url": "http://d1.example/", "date": DATE});
@@ -173,10 +174,10 @@ fn the_same_documents_in_every_format() {
         .filter(|(format, _)| *format != "txt")
     {
         let index = format!("dated-{format}");
-        place.stdout(&format!(
+        sandbox.stdout(&format!(
             "index build {index} new.{format} --payload url,date"
         ));
-        let known = place.stdout(&format!("index info {index} --id d1"));
+        let known = sandbox.stdout(&format!("index info {index} --id d1"));
         let known: Value = serde_json::from_str(&known).unwrap();
         let payload: Value = serde_json::from_str(known["payload"].as_str().unwrap()).unwrap();
         assert_eq!(payload, expected, "{format}");

@@ -2,11 +2,10 @@
 
 use std::fs;
 
-use assert_cmd::Command;
-
 use serde_json::{Value, json};
 
-use super::{Place, corpus, line, words};
+use super::{corpus, line, query, words};
+use crate::sandbox::{SIMTOOL, Sandbox, assert_message, json_lines};
 
 /// A document with a date.
 fn dated(id: &str, text: &str, url: &str, date: &str) -> String {
@@ -15,10 +14,10 @@ fn dated(id: &str, text: &str, url: &str, date: &str) -> String {
 
 #[test]
 fn additions_are_listed_line_by_line() {
-    let place = Place::new();
-    place.write("old.jsonl", corpus());
-    place.stdout("index build seen old.jsonl --method simhash:distance=6 --payload url");
-    place.stdout("index copy seen asked");
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", corpus());
+    sandbox.stdout("index build seen old.jsonl --method simhash:distance=6 --payload url");
+    sandbox.stdout("index copy seen asked");
     let new = [
         line("d1", &words(1, 200)),
         line("d2", &words(999, 200)),
@@ -29,12 +28,12 @@ fn additions_are_listed_line_by_line() {
         line("d5", ""),
     ]
     .concat();
-    place.write("new.jsonl", &new);
-    let added = place.stdout("index add seen new.jsonl --payload url -o added.jsonl");
+    sandbox.write("new.jsonl", &new);
+    let added = sandbox.stdout("index add seen new.jsonl --payload url -o added.jsonl");
     let counts = "7 documents: 1 new, 2 duplicate, 1 unchanged, 2 changed, 1 empty; 0 skipped\n";
     assert_eq!(added, counts);
 
-    let mut lines = place.lines("added.jsonl");
+    let mut lines = sandbox.lines("added.jsonl");
     let field =
         |name: &str| -> Vec<Value> { lines.iter().map(|line| line[name].clone()).collect() };
     let verdicts = [
@@ -67,17 +66,17 @@ fn additions_are_listed_line_by_line() {
     for line in &mut lines {
         line.as_object_mut().unwrap().remove("added");
     }
-    let mut asked = place.query("index query asked new.jsonl");
+    let mut asked = query(&sandbox, "index query asked new.jsonl");
     assert_eq!(asked[4]["verdict"], "new");
     asked[4] = lines[4].clone();
     assert_eq!(lines, asked);
 
     // With lines on standard output, counts are elsewhere.
-    let assert = place
+    let assert = sandbox
         .run("index add seen new.jsonl -o - --limit 1")
         .success();
     let output = assert.get_output();
-    let again = super::parsed(std::str::from_utf8(&output.stdout).unwrap());
+    let again = json_lines(std::str::from_utf8(&output.stdout).unwrap());
     assert_eq!(again.len(), 7);
     for line in &again {
         assert_eq!(
@@ -88,12 +87,12 @@ fn additions_are_listed_line_by_line() {
     }
     let counts = "7 documents: 0 new, 0 duplicate, 7 unchanged, 0 changed, 0 empty; 0 skipped\n";
     assert_eq!(output.stderr, counts.as_bytes());
-    place.refuse(
+    sandbox.refuse(
         "index add seen new.jsonl -o here --skipped-report here",
         &["here", "the same place"],
     );
     // Of dedup, where it says what becomes of such records.
-    place.refuse(
+    sandbox.refuse(
         "index add seen new.jsonl --skipped here",
         &["--skipped-report"],
     );
@@ -101,10 +100,10 @@ fn additions_are_listed_line_by_line() {
 
 #[test]
 fn skipped_documents_are_listed() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let good = line("good", &words(1, 99));
     let large = line("large", &words(2, 900));
-    place.write(
+    sandbox.write(
         "in.jsonl",
         format!("{good}{{broken\n{{\"id\":\"i\"}}\n{large}"),
     );
@@ -118,11 +117,11 @@ fn skipped_documents_are_listed() {
         (json!("in.jsonl:"), at(starts[2], size), "too_large"),
     ];
     for command in ["build seen", "add seen", "query seen"] {
-        let _ = fs::remove_file(place.path("out.jsonl"));
-        place
+        let _ = fs::remove_file(sandbox.path("out.jsonl"));
+        sandbox
             .run(&format!("index {command} in.jsonl {flags}"))
             .code(3);
-        let lines = place.lines("out.jsonl");
+        let lines = sandbox.lines("out.jsonl");
         assert_eq!(lines.len(), 3, "{command}");
         for (line, (id, at, reason)) in lines.iter().zip(&expected) {
             let id = id.as_str().unwrap();
@@ -133,19 +132,22 @@ fn skipped_documents_are_listed() {
         }
     }
     // As deduplication lists them.
-    place
+    sandbox
         .run("dedup in.jsonl -o dedup --max-document 2K")
         .code(3);
-    assert_eq!(place.lines("dedup/skipped.jsonl"), place.lines("out.jsonl"));
+    assert_eq!(
+        sandbox.lines("dedup/skipped.jsonl"),
+        sandbox.lines("out.jsonl")
+    );
 
-    place.write("good.jsonl", &good);
-    place.stdout("index add seen good.jsonl --skipped-report none.jsonl");
-    assert_eq!(place.lines("none.jsonl"), Vec::<Value>::new());
+    sandbox.write("good.jsonl", &good);
+    sandbox.stdout("index add seen good.jsonl --skipped-report none.jsonl");
+    assert_eq!(sandbox.lines("none.jsonl"), Vec::<Value>::new());
 }
 
 #[test]
 fn a_document_that_no_index_takes_is_skipped_and_named() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     // 2^21 and more distinct shingles of eight bytes each.
     let mut state = 1_u64;
     let mut long = String::new();
@@ -161,8 +163,8 @@ fn a_document_that_no_index_takes_is_skipped_and_named() {
         line(&name, &words(2, 50)),
         line("b", &words(3, 50)),
     ];
-    place.write("in.jsonl", all.concat());
-    place.write("a.jsonl", &all[0]);
+    sandbox.write("in.jsonl", all.concat());
+    sandbox.write("a.jsonl", &all[0]);
     for (command, verdicts) in [
         (
             "build built in.jsonl --method shingles",
@@ -174,15 +176,15 @@ fn a_document_that_no_index_takes_is_skipped_and_named() {
         ),
     ] {
         if command.starts_with("add") {
-            place.stdout("index build added a.jsonl --method shingles");
+            sandbox.stdout("index build added a.jsonl --method shingles");
         }
-        let assert = place
+        let assert = sandbox
             .run(&format!("index {command} --skipped-report skipped.jsonl"))
             .code(3);
-        let said = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
-        assert!(said.starts_with(verdicts), "{said}");
-        assert!(said.ends_with("2 skipped\n"), "{said}");
-        let lines = place.lines("skipped.jsonl");
+        let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+        assert!(stdout.starts_with(verdicts), "{stdout}");
+        assert!(stdout.ends_with("2 skipped\n"), "{stdout}");
+        let lines = sandbox.lines("skipped.jsonl");
         for (skipped, (id, what)) in lines
             .iter()
             .zip([("long", "a sketch of "), (&name, "an id of 65536 bytes")])
@@ -196,25 +198,25 @@ fn a_document_that_no_index_takes_is_skipped_and_named() {
         assert_eq!(lines.len(), 2);
     }
     // Queries may have any sketch.
-    let answers = place.query("index query built in.jsonl");
+    let answers = query(&sandbox, "index query built in.jsonl");
     assert_eq!(answers.len(), 4);
     assert_eq!(answers[1]["verdict"], "new");
 }
 
 #[test]
 fn payloads_come_back() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let all = [
         dated("a", &words(1, 50), "http://a/", "2026-01-02"),
         dated("b", &words(2, 50), "", "2026-01-03"),
         dated("c", &words(3, 50), "", ""),
     ];
-    place.write("old.jsonl", all.concat());
+    sandbox.write("old.jsonl", all.concat());
     let new: String = (1..4)
         .map(|number| line(&format!("n{number}"), &words(number, 50)))
         .collect();
-    place.write("new.jsonl", new);
-    place.write("empty.jsonl", "");
+    sandbox.write("new.jsonl", new);
+    sandbox.write("empty.jsonl", "");
     let both = [
         json!("{\"url\":\"http://a/\",\"date\":\"2026-01-02\"}"),
         json!("{\"date\":\"2026-01-03\"}"),
@@ -231,18 +233,18 @@ fn payloads_come_back() {
         for command in ["build", "add"] {
             let index = format!("{command}-{flag}");
             if command == "add" {
-                place.stdout(&format!("index build {index} empty.jsonl"));
+                sandbox.stdout(&format!("index build {index} empty.jsonl"));
             }
-            place.stdout(&format!(
+            sandbox.stdout(&format!(
                 "index {command} {index} old.jsonl --payload {flag}"
             ));
-            let answers = place.query(&format!("index query {index} new.jsonl"));
+            let answers = query(&sandbox, &format!("index query {index} new.jsonl"));
             let found: Vec<Value> = answers
                 .iter()
                 .map(|answer| answer["matches"][0]["payload"].clone())
                 .collect();
             assert_eq!(found, expected, "{index}");
-            let known = place.stdout(&format!("index info {index} --id a"));
+            let known = sandbox.stdout(&format!("index info {index} --id a"));
             let known: Value = serde_json::from_str(&known).unwrap();
             let payload = known["payload"].as_str().unwrap();
             assert_eq!(payload, expected[0].as_str().unwrap_or_default());
@@ -252,27 +254,26 @@ fn payloads_come_back() {
 
 #[test]
 fn a_document_is_looked_up() {
-    let place = Place::new();
-    place.write(
+    let sandbox = Sandbox::new();
+    sandbox.write(
         "old.txt",
         b"caf\xe9\nthe cat sat on the mat.\x0cempty\n\x0c".as_slice(),
     );
-    place.stdout("index build seen old.txt --format form-feed --method content-seen");
-    let parsed = |id: &str| -> Value {
-        serde_json::from_str(&place.stdout(&format!("index info seen --id {id}"))).unwrap()
+    sandbox.stdout("index build seen old.txt --format form-feed --method content-seen");
+    let known = |id: &str| -> Value {
+        serde_json::from_str(&sandbox.stdout(&format!("index info seen --id {id}"))).unwrap()
     };
     assert_eq!(
-        parsed("empty"),
+        known("empty"),
         json!({"id": "empty", "fingerprint": "", "payload": ""})
     );
-    place.refuse(
+    sandbox.refuse(
         "index info seen --id nobody",
         &["no document \"nobody\"", "seen"],
     );
     // Bytes of an id that is no text, as they are.
     use std::os::unix::ffi::OsStrExt;
-    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_simtool"));
-    command.current_dir(place.path(""));
+    let mut command = sandbox.command(SIMTOOL);
     command.args(["index", "info", "seen", "--id"]);
     command.arg(std::ffi::OsStr::from_bytes(b"caf\xe9"));
     let output = command.assert().success().get_output().stdout.clone();
@@ -283,16 +284,12 @@ fn a_document_is_looked_up() {
 
 #[test]
 fn accidental_hits_are_announced_where_they_show() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let many: String = (0..8000)
         .map(|number| line(&format!("d{number}"), &words(number, 3)))
         .collect();
-    place.write("many.jsonl", many);
-    place.write("few.jsonl", corpus());
-    let said = |command: &str| {
-        let output = place.run(command).success().get_output().clone();
-        String::from_utf8(output.stderr).unwrap()
-    };
+    sandbox.write("many.jsonl", many);
+    sandbox.write("few.jsonl", corpus());
     for (method, few, many) in [
         ("content-seen", None, None),
         (
@@ -316,42 +313,35 @@ fn accidental_hits_are_announced_where_they_show() {
             (format!("build {index} few.jsonl --method {method}"), few),
             (format!("add {index} many.jsonl"), many),
         ] {
-            let said = said(&format!("index {command} --log none"));
+            let stderr = sandbox.stderr(&format!("index {command} --log none"));
             match expected {
-                Some(expected) => assert!(said.contains(expected), "{method}: {said:?}"),
-                None => assert_eq!(said, "", "{method}"),
+                Some(expected) => assert!(stderr.contains(expected), "{method}: {stderr:?}"),
+                None => assert_eq!(stderr, "", "{method}"),
             }
         }
     }
-    let said = said("dedup few.jsonl --against content-seen-distance-8 -o out");
-    assert!(said.contains("expect 28.00 accidental hits"), "{said}");
+    let stderr = sandbox.stderr("dedup few.jsonl --against content-seen-distance-8 -o out");
+    assert!(stderr.contains("expect 28.00 accidental hits"), "{stderr}");
 }
 
 #[test]
 fn a_query_that_fails_while_it_writes_puts_nothing_on_standard_output() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let same = words(1, 50);
     let documents: String = (0..100)
         .map(|number| line(&format!("d{number}"), &same))
         .collect();
-    place.write("in.jsonl", documents);
-    place.stdout("index build seen in.jsonl");
+    sandbox.write("in.jsonl", documents);
+    sandbox.stdout("index build seen in.jsonl");
     let query = "index query seen in.jsonl --limit 100";
-    assert!(place.stdout(query).len() > 200_000);
-    let mut command = Command::new("sh");
-    command.current_dir(place.path(""));
+    assert!(sandbox.stdout(query).len() > 200_000);
+    let mut command = sandbox.command("sh");
     // 16 KiB, or 8 in some shells.
-    command.args([
-        "-c",
-        "ulimit -f 16; exec \"$@\"",
-        "sh",
-        env!("CARGO_BIN_EXE_simtool"),
-    ]);
+    command.args(["-c", "ulimit -f 16; exec \"$@\"", "sh", SIMTOOL]);
     let assert = command
         .args(query.split_whitespace())
         .assert()
         .code(2)
         .stdout("");
-    let message = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
-    assert!(message.contains("File too large"), "{message}");
+    assert_message(&assert, &["File too large"]);
 }

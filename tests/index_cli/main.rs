@@ -10,70 +10,22 @@ mod fixture;
 mod formats;
 mod listing;
 mod reports;
+#[path = "../sandbox/mod.rs"]
+mod sandbox;
 
 use std::fs;
-use std::path::PathBuf;
 
-use assert_cmd::Command;
-use assert_cmd::assert::Assert;
+use sandbox::{SIMTOOL, Sandbox, json_lines};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-struct Place(TempDir);
-
-impl Place {
-    fn new() -> Place {
-        Place(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
-        fs::write(self.path(name), text).unwrap();
-    }
-
-    fn run(&self, line: &str) -> Assert {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
-        command.current_dir(self.0.path());
-        command.args(line.split_whitespace()).assert()
-    }
-
-    fn stdout(&self, line: &str) -> String {
-        let assert = self.run(line).success();
-        String::from_utf8(assert.get_output().stdout.clone()).unwrap()
-    }
-
-    fn refuse(&self, line: &str, parts: &[&str]) {
-        let assert = self.run(line).code(2);
-        let message = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
-        for part in parts {
-            assert!(message.contains(part), "{part:?} in {message:?}");
-        }
-    }
-
-    /// The answers of a query, in input order.
-    fn query(&self, line: &str) -> Vec<Value> {
-        parsed(&self.stdout(line))
-    }
-
-    /// The lines of a file.
-    fn lines(&self, name: &str) -> Vec<Value> {
-        parsed(&fs::read_to_string(self.path(name)).unwrap())
-    }
-}
-
-fn parsed(lines: &str) -> Vec<Value> {
-    lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+/// The answers of a query, in input order.
+fn query(sandbox: &Sandbox, line: &str) -> Vec<Value> {
+    json_lines(&sandbox.stdout(line))
 }
 
 fn words(seed: u64, count: u64) -> String {
-    let word = |place: u64| {
-        let mixed = (seed * 1_000_003 + place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let word = |index: u64| {
+        let mixed = (seed * 1_000_003 + index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         format!("w{:x} ", mixed >> 52)
     };
     (0..count).map(word).collect()
@@ -92,8 +44,8 @@ fn corpus() -> String {
 
 #[test]
 fn an_index_is_built_asked_changed_and_kept() {
-    let place = Place::new();
-    place.write("old.jsonl", corpus());
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", corpus());
     let near = words(3, 200) + "more";
     let new = [
         line("d1", &words(1, 200)),
@@ -103,16 +55,16 @@ fn an_index_is_built_asked_changed_and_kept() {
         line("n3", ""),
     ]
     .concat();
-    place.write("new.jsonl", &new);
+    sandbox.write("new.jsonl", &new);
 
     let built =
-        place.stdout("index build seen old.jsonl --method simhash:distance=6 --payload url");
+        sandbox.stdout("index build seen old.jsonl --method simhash:distance=6 --payload url");
     assert!(
         built.starts_with("50 documents added, not compared with each other"),
         "{built}"
     );
 
-    let answers = place.query("index query seen new.jsonl");
+    let answers = query(&sandbox, "index query seen new.jsonl");
     let verdicts: Vec<&str> = answers
         .iter()
         .map(|answer| answer["verdict"].as_str().unwrap())
@@ -127,7 +79,7 @@ fn an_index_is_built_asked_changed_and_kept() {
     assert_eq!(answers[2]["file"], "new.jsonl");
     assert_eq!(answers[0]["start"], 0);
     assert_eq!(
-        place.query("match --against seen --samples new.jsonl"),
+        query(&sandbox, "match --against seen --samples new.jsonl"),
         answers
     );
     for flags in [
@@ -136,16 +88,16 @@ fn an_index_is_built_asked_changed_and_kept() {
         "--tokenizer auto",
     ] {
         let line = format!("match --against seen --samples new.jsonl {flags}");
-        place.refuse(&line, &["cannot be used with"]);
+        sandbox.refuse(&line, &["cannot be used with"]);
     }
 
-    let added = place.stdout("index add seen new.jsonl");
+    let added = sandbox.stdout("index add seen new.jsonl");
     let expected = "5 documents: 1 new, 1 duplicate, 1 unchanged, 1 changed, 1 empty; 0 skipped\n";
     assert_eq!(added, expected);
-    let again = place.stdout("index add seen new.jsonl");
+    let again = sandbox.stdout("index add seen new.jsonl");
     assert!(again.contains(" 5 unchanged,"), "{again}");
 
-    let info: Value = serde_json::from_str(&place.stdout("index info seen --json")).unwrap();
+    let info: Value = serde_json::from_str(&sandbox.stdout("index info seen --json")).unwrap();
     assert_eq!(
         (&info["documents"], &info["removed"]),
         (&json!(53), &json!(1))
@@ -153,7 +105,7 @@ fn an_index_is_built_asked_changed_and_kept() {
     assert!(info["method"].as_str().unwrap().contains("distance=6"));
     assert!(info["accidental_hits_per_query"].as_f64().unwrap() < 1.0);
     // Reports for people have words; those for programs have all parameters.
-    let told = place.stdout("index info seen");
+    let stderr = sandbox.stdout("index info seen");
     for line in [
         "documents   53\n",
         "method      simhash, 64 bits, distance 6; stop words left out\n",
@@ -161,43 +113,43 @@ fn an_index_is_built_asked_changed_and_kept() {
         "tables      fast\n",
         "by chance   less than one of 1000 new documents matches, if bits were random",
     ] {
-        assert!(told.contains(line), "{line:?} in {told}");
+        assert!(stderr.contains(line), "{line:?} in {stderr}");
     }
-    assert!(!told.contains("lexicon"), "{told}");
+    assert!(!stderr.contains("lexicon"), "{stderr}");
 
-    place.write("gone.txt", "n1\r\nnobody\n\nn3");
+    sandbox.write("gone.txt", "n1\r\nnobody\n\nn3");
     assert_eq!(
-        place.stdout("index remove seen d1 --ids gone.txt"),
+        sandbox.stdout("index remove seen d1 --ids gone.txt"),
         "3 removed, 1 not found\n"
     );
     let advice = "simtool index remove DIR ID...";
-    place.refuse("index remove seen --id d1", &[advice, "--ids FILE"]);
-    place.stdout("index copy seen copy");
-    place.stdout("index compact seen");
+    sandbox.refuse("index remove seen --id d1", &[advice, "--ids FILE"]);
+    sandbox.stdout("index copy seen copy");
+    sandbox.stdout("index compact seen");
     for index in ["seen", "copy"] {
-        let check = place.stdout(&format!("index check {index}"));
+        let check = sandbox.stdout(&format!("index check {index}"));
         assert_eq!(check, "50 documents, all right\n");
     }
-    let answers = place.query("index query copy new.jsonl --limit 1");
+    let answers = query(&sandbox, "index query copy new.jsonl --limit 1");
     assert_eq!(answers[0]["verdict"], "new");
-    let rescued = place.stdout("index rescue copy saved");
+    let rescued = sandbox.stdout("index rescue copy saved");
     assert_eq!(rescued, "50 documents saved, 0 lost\n");
     assert_eq!(
-        place.query("index query saved new.jsonl --limit 1"),
+        query(&sandbox, "index query saved new.jsonl --limit 1"),
         answers
     );
 }
 
 #[test]
 fn settings_of_an_index_need_no_flags_and_are_kept() {
-    let place = Place::new();
-    place.write("old.jsonl", corpus());
-    place.write("stop.txt", "w1 w2 w3");
-    place.stdout(
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", corpus());
+    sandbox.write("stop.txt", "w1 w2 w3");
+    sandbox.stdout(
         "index build seen old.jsonl --method simhash:weights=tf-idf --tokenizer unicode \
          --stop-words stop.txt --html visible",
     );
-    let answers = place.query("index query seen old.jsonl");
+    let answers = query(&sandbox, "index query seen old.jsonl");
     assert_eq!(answers.len(), 50);
     assert!(
         answers
@@ -205,27 +157,27 @@ fn settings_of_an_index_need_no_flags_and_are_kept() {
             .all(|answer| answer["verdict"] == "unchanged")
     );
     let same = "index query seen old.jsonl --tokenizer unicode --stop-words stop.txt";
-    assert_eq!(place.query(same), answers);
+    assert_eq!(query(&sandbox, same), answers);
     for (flag, shown) in [
         ("--tokenizer chars", "tokenizer unicode, not chars"),
         ("--html main", "html visible, not main"),
         ("--method minhash", "not minhash"),
     ] {
-        place.refuse(
+        sandbox.refuse(
             &format!("index add seen old.jsonl {flag}"),
             &[shown, "leave the flag out"],
         );
     }
-    place.write("stop.txt", "other words");
-    place.refuse(same, &["stop words", "not 2 with hash"]);
+    sandbox.write("stop.txt", "other words");
+    sandbox.refuse(same, &["stop words", "not 2 with hash"]);
 }
 
 #[test]
 fn any_method_has_an_index() {
-    let place = Place::new();
-    place.write("old.jsonl", corpus());
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", corpus());
     let near = words(3, 200) + "more";
-    place.write("new.jsonl", line("n", &near));
+    sandbox.write("new.jsonl", line("n", &near));
     for (number, method) in [
         "minhash",
         "shingles",
@@ -236,10 +188,10 @@ fn any_method_has_an_index() {
     .into_iter()
     .enumerate()
     {
-        place.stdout(&format!(
+        sandbox.stdout(&format!(
             "index build s{number} old.jsonl --method {method}"
         ));
-        let answers = place.query(&format!("index query s{number} new.jsonl"));
+        let answers = query(&sandbox, &format!("index query s{number} new.jsonl"));
         match method {
             "minhash" | "shingles" => {
                 assert_eq!(answers[0]["verdict"], "duplicate", "{method}");
@@ -252,50 +204,51 @@ fn any_method_has_an_index() {
         if method.starts_with("content-seen") && answers[0]["verdict"] == "duplicate" {
             assert!(answers[0]["matches"][0]["likeness"].is_number());
         }
-        place.stdout(&format!("index check s{number}"));
+        sandbox.stdout(&format!("index check s{number}"));
     }
 }
 
 #[test]
 fn inputs_of_every_kind() {
-    let place = Place::new();
-    place.write(
+    let sandbox = Sandbox::new();
+    sandbox.write(
         "pages.txt",
         format!("a\n{}\u{c}b\n{}", words(1, 99), words(2, 99)),
     );
-    place.stdout("index build seen pages.txt --format form-feed");
-    place.write("one.txt", words(1, 99));
-    let answers = place.query("index query seen one.txt --format whole-file");
+    sandbox.stdout("index build seen pages.txt --format form-feed");
+    sandbox.write("one.txt", words(1, 99));
+    let answers = query(&sandbox, "index query seen one.txt --format whole-file");
     assert_eq!(answers[0]["matches"][0]["id"], "a");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
-    command.current_dir(place.0.path());
+    let mut command = sandbox.command(SIMTOOL);
     command.args(["index", "add", "seen", "-", "--format", "jsonl"]);
     let added = command.write_stdin(line("c", &words(2, 99))).assert();
     added
         .success()
         .stdout("1 documents: 0 new, 1 duplicate, 0 unchanged, 0 changed, 0 empty; 0 skipped\n");
-    place.write("bad.jsonl", "{\n");
-    place.run("index add seen bad.jsonl --format jsonl").code(3);
+    sandbox.write("bad.jsonl", "{\n");
+    sandbox
+        .run("index add seen bad.jsonl --format jsonl")
+        .code(3);
 }
 
 #[test]
 fn obstacles_are_named() {
-    let place = Place::new();
-    place.write("old.jsonl", corpus());
-    place.refuse("index query seen old.jsonl", &["seen", "no such index"]);
-    fs::create_dir(place.path("full")).unwrap();
-    place.write("full/precious", "data");
-    place.refuse("index build full old.jsonl", &["is not empty", "precious"]);
-    place.stdout("index build seen old.jsonl");
-    place.refuse("index build seen old.jsonl", &["is an index already"]);
-    place.refuse("index build other missing.jsonl", &["missing.jsonl"]);
-    assert!(!place.path("other/index.json").exists());
-    place.refuse(
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", corpus());
+    sandbox.refuse("index query seen old.jsonl", &["seen", "no such index"]);
+    fs::create_dir(sandbox.path("full")).unwrap();
+    sandbox.write("full/precious", "data");
+    sandbox.refuse("index build full old.jsonl", &["is not empty", "precious"]);
+    sandbox.stdout("index build seen old.jsonl");
+    sandbox.refuse("index build seen old.jsonl", &["is an index already"]);
+    sandbox.refuse("index build other missing.jsonl", &["missing.jsonl"]);
+    assert!(!sandbox.path("other/index.json").exists());
+    sandbox.refuse(
         "index build other old.jsonl --method simhush",
         &["expected one of"],
     );
 
-    let settings = fs::read_dir(place.path("seen"))
+    let settings = fs::read_dir(sandbox.path("seen"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .find(|path| path.to_string_lossy().contains("settings-"));
@@ -303,9 +256,9 @@ fn obstacles_are_named() {
     let mut bytes = fs::read(&settings).unwrap();
     bytes[20] ^= 1;
     fs::write(&settings, bytes).unwrap();
-    place.refuse("index query seen old.jsonl", &["settings-", "is damaged"]);
+    sandbox.refuse("index query seen old.jsonl", &["settings-", "is damaged"]);
     fs::remove_file(settings).unwrap();
-    place.refuse(
+    sandbox.refuse(
         "index query seen old.jsonl",
         &["settings-", "cannot be read"],
     );
@@ -313,68 +266,68 @@ fn obstacles_are_named() {
 
 #[test]
 fn no_index_is_made_inside_another_one() {
-    let place = Place::new();
-    place.write("old.jsonl", corpus());
-    place.stdout("index build seen old.jsonl");
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", corpus());
+    sandbox.stdout("index build seen old.jsonl");
     for line in [
         "index copy seen seen/segments/copy",
         "index copy seen seen/copy",
         "index rescue seen seen/segments/saved",
         "index build seen/segments/built old.jsonl",
     ] {
-        place.refuse(line, &["is inside the index", "choose a place outside it"]);
+        sandbox.refuse(line, &["is inside the index", "choose a place outside it"]);
     }
-    fs::create_dir(place.path("seen/segments/there")).unwrap();
-    std::os::unix::fs::symlink("seen/segments/there", place.path("link")).unwrap();
-    place.refuse("index copy seen link", &["is inside the index"]);
-    fs::remove_dir(place.path("seen/segments/there")).unwrap();
-    place.stdout("index copy seen copy");
-    place.stdout("index check seen");
+    fs::create_dir(sandbox.path("seen/segments/there")).unwrap();
+    std::os::unix::fs::symlink("seen/segments/there", sandbox.path("link")).unwrap();
+    sandbox.refuse("index copy seen link", &["is inside the index"]);
+    fs::remove_dir(sandbox.path("seen/segments/there")).unwrap();
+    sandbox.stdout("index copy seen copy");
+    sandbox.stdout("index check seen");
 }
 
 /// The leftovers of a command that was killed while it wrote a small file.
 #[test]
 fn files_that_a_killed_command_began_are_removed_and_others_stay() {
-    let place = Place::new();
-    place.write("old.jsonl", corpus());
-    place.stdout("index build seen old.jsonl");
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", corpus());
+    sandbox.stdout("index build seen old.jsonl");
     let (began, other) = ("seen/.simtool-unfinished-aB3dE6", "seen/.tmpaB3dE6");
     let begin = || {
-        place.write(began, "{");
-        place.write(other, "{");
+        sandbox.write(began, "{");
+        sandbox.write(other, "{");
     };
     begin();
-    place.stdout("index check seen");
-    assert!(place.path(began).exists(), "a reader changes nothing");
-    place.stdout("index add seen old.jsonl");
-    assert!(!place.path(began).exists());
-    assert!(place.path(other).exists());
+    sandbox.stdout("index check seen");
+    assert!(sandbox.path(began).exists(), "a reader changes nothing");
+    sandbox.stdout("index add seen old.jsonl");
+    assert!(!sandbox.path(began).exists());
+    assert!(sandbox.path(other).exists());
     // The same in an index that was never complete.
     for name in ["seen/index.json", "seen/index.redb"] {
-        fs::remove_file(place.path(name)).unwrap();
+        fs::remove_file(sandbox.path(name)).unwrap();
     }
     begin();
-    place.stdout("index build seen old.jsonl");
-    assert!(!place.path(began).exists());
-    assert!(place.path(other).exists());
+    sandbox.stdout("index build seen old.jsonl");
+    assert!(!sandbox.path(began).exists());
+    assert!(sandbox.path(other).exists());
 }
 
 #[test]
 fn very_many_questions_are_answered_in_input_order() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     // More than one batch.
     let all: String = (0..140_000)
         .map(|number| line(&format!("n{number}"), &words(number % 70, 3)))
         .collect();
-    place.write("many.jsonl", all);
-    place.stdout("index build seen many.jsonl --method simhash:distance=0,stop-words=keep");
+    sandbox.write("many.jsonl", all);
+    sandbox.stdout("index build seen many.jsonl --method simhash:distance=0,stop-words=keep");
     for threads in [1, 2] {
         let command = format!("index query seen many.jsonl --limit 1 --threads {threads}");
-        let answers = place.query(&format!("{command} -o answers{threads}"));
+        let answers = query(&sandbox, &format!("{command} -o answers{threads}"));
         assert_eq!(answers, Vec::<Value>::new());
     }
-    let one = fs::read_to_string(place.path("answers1")).unwrap();
-    assert!(one == fs::read_to_string(place.path("answers2")).unwrap());
+    let one = fs::read_to_string(sandbox.path("answers1")).unwrap();
+    assert!(one == fs::read_to_string(sandbox.path("answers2")).unwrap());
     assert_eq!(one.lines().count(), 140_000);
     for (number, line) in one.lines().enumerate() {
         let answer: Value = serde_json::from_str(line).unwrap();

@@ -2,14 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::{Place, corpus, line, parsed, words};
+use super::{corpus, line, words};
+use crate::sandbox::{Sandbox, json_lines, stderr};
 
 /// Standard output and the objects on standard error.
-fn logged(place: &Place, command: &str, code: i32) -> (String, Vec<Value>) {
-    let assert = place.run(&format!("index {command} --log json")).code(code);
-    let output = assert.get_output();
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (text(&output.stdout), parsed(&text(&output.stderr)))
+fn logged(sandbox: &Sandbox, command: &str, code: i32) -> (String, Vec<Value>) {
+    let assert = sandbox
+        .run(&format!("index {command} --log json"))
+        .code(code);
+    let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    (stdout, json_lines(&stderr(&assert)))
 }
 
 const COMMANDS: [&str; 9] = [
@@ -24,20 +26,20 @@ const COMMANDS: [&str; 9] = [
     "rescue seen rescued",
 ];
 
-fn place() -> Place {
-    let place = Place::new();
-    place.write("old.jsonl", corpus());
-    place.write(
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", corpus());
+    sandbox.write(
         "new.jsonl",
         line("d1", &words(1, 200)) + &line("n1", &words(70, 200)),
     );
-    std::fs::create_dir(place.path("empty")).unwrap();
-    place
+    std::fs::create_dir(sandbox.path("empty")).unwrap();
+    sandbox
 }
 
 #[test]
 fn results_and_messages_are_objects_for_programs() {
-    let place = place();
+    let sandbox = sandbox();
     let results = [
         json!({"documents": 50, "empty": 0, "replaced": 0, "skipped": 0}),
         json!({"documents": 2, "new": 1, "duplicate": 0, "unchanged": 1, "changed": 0, "empty": 0,
@@ -53,7 +55,7 @@ fn results_and_messages_are_objects_for_programs() {
         json!({"saved": 50, "lost": 0}),
     ];
     for (command, mut expected) in COMMANDS.into_iter().zip(results) {
-        let (stdout, mut objects) = logged(&place, command, 0);
+        let (stdout, mut objects) = logged(&sandbox, command, 0);
         assert_eq!(stdout, "", "{command}");
         expected["event"] = json!("result");
         assert_eq!(objects.pop(), Some(expected), "{command}");
@@ -73,7 +75,7 @@ fn results_and_messages_are_objects_for_programs() {
             assert!(text.contains("empty (a directory without files)"), "{text}");
         }
     }
-    let (_, objects) = logged(&place, "build seen old.jsonl", 2);
+    let (_, objects) = logged(&sandbox, "build seen old.jsonl", 2);
     assert_eq!(objects.len(), 1);
     assert_eq!(objects[0]["event"], "error");
     assert!(objects[0]["message"].as_str().unwrap().starts_with("seen"));
@@ -81,12 +83,12 @@ fn results_and_messages_are_objects_for_programs() {
 
 #[test]
 fn a_quiet_command_prints_errors_only() {
-    let place = place();
+    let sandbox = sandbox();
     for command in COMMANDS
         .into_iter()
         .filter(|command| !command.contains("--summary"))
     {
-        let assert = place.run(&format!("index {command} --quiet")).code(0);
+        let assert = sandbox.run(&format!("index {command} --quiet")).code(0);
         let output = assert.get_output();
         assert_eq!(
             (&output.stdout[..], &output.stderr[..]),
@@ -94,8 +96,8 @@ fn a_quiet_command_prints_errors_only() {
             "{command}"
         );
     }
-    place.refuse("index check nothing --quiet", &["simtool: nothing"]);
-    place.refuse(
+    sandbox.refuse("index check nothing --quiet", &["simtool: nothing"]);
+    sandbox.refuse(
         "index check seen --quiet --log json",
         &["cannot be used with"],
     );
@@ -103,18 +105,17 @@ fn a_quiet_command_prints_errors_only() {
 
 #[test]
 fn an_empty_directory_among_several_inputs_is_reported() {
-    let place = place();
+    let sandbox = sandbox();
     for command in [
         "index build seen old.jsonl empty",
         "index query seen new.jsonl empty -o lines",
         "dedup old.jsonl empty -o out",
         "match --articles old.jsonl empty --samples new.jsonl -o lines",
     ] {
-        let assert = place.run(command).success();
-        let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let stderr = sandbox.stderr(command);
         assert!(
-            said.contains("not read: empty (a directory without files)"),
-            "{said}"
+            stderr.contains("not read: empty (a directory without files)"),
+            "{stderr}"
         );
     }
 }

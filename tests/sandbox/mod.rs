@@ -1,4 +1,6 @@
-//! A directory with the inputs of an example, and commands that run there.
+//! A temporary directory for inputs and outputs, and commands that run in it.
+
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,14 +9,15 @@ use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// The result of `simtool 100 16` on the example.
 pub const RESULT: &str = include_str!("../../testdata/example/result.txt");
-/// What it prints: the first of the ten blocks.
+/// The standard output of that command: the first of the ten blocks.
 pub const FIRST_BLOCK: &str = "sample-000000\n0:article-000101 \n2:article-000050 \n\
     3:article-000008 article-000044 article-000124 article-000144 \n";
-/// What an earlier run left.
+/// The result of an earlier run.
 pub const OLD: &str = "an earlier result\n";
 
 pub const SIMTOOL: &str = env!("CARGO_BIN_EXE_simtool");
@@ -25,20 +28,21 @@ const INPUTS: [&str; 4] = [
     "hashvalue.txt",
 ];
 
-pub struct Workplace(TempDir);
+pub struct Sandbox(TempDir);
 
-impl Workplace {
-    pub fn empty() -> Workplace {
-        Workplace(tempfile::tempdir().unwrap())
+impl Sandbox {
+    /// An empty directory.
+    pub fn new() -> Sandbox {
+        Sandbox(tempfile::tempdir().unwrap())
     }
 
     /// With the four inputs of the example.
-    pub fn example() -> Workplace {
-        let place = Workplace::empty();
+    pub fn example() -> Sandbox {
+        let sandbox = Sandbox::new();
         for name in INPUTS {
-            place.write(name, example(name));
+            sandbox.write(name, example(name));
         }
-        place
+        sandbox
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -55,7 +59,12 @@ impl Workplace {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// All names, those of temporary files too.
+    /// The JSON values of a file, one a line.
+    pub fn lines(&self, name: &str) -> Vec<Value> {
+        json_lines(&self.read(name))
+    }
+
+    /// The names of all entries, those of temporary files included.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
         let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
@@ -79,8 +88,18 @@ impl Workplace {
         self.command(SIMTOOL).args(line.split_whitespace()).assert()
     }
 
-    /// Runs `simtool` with the words of `line`, which has to fail with these parts of a message,
-    /// printing nothing, leaving no temporary file and an earlier result as it was.
+    /// The standard output of a `simtool` command that has to succeed.
+    pub fn stdout(&self, line: &str) -> String {
+        text(&self.run(line).success().get_output().stdout)
+    }
+
+    /// The standard error of a `simtool` command that has to succeed.
+    pub fn stderr(&self, line: &str) -> String {
+        stderr(&self.run(line).success())
+    }
+
+    /// Runs `simtool` with the words of `line`. It has to fail with these parts of a message, to
+    /// print nothing else, to leave no new file, and to keep an earlier `result.txt` as it is.
     pub fn refuse(&self, line: &str, message_parts: &[&str]) {
         let old = fs::read(self.path("result.txt")).ok();
         let before = self.names();
@@ -90,7 +109,7 @@ impl Workplace {
         assert_eq!(fs::read(self.path("result.txt")).ok(), old, "{line}");
     }
 
-    /// Starts `program`, without waiting for its end, with signals as they usually are.
+    /// Starts `simtool` with the default action for signals, and does not wait for its end.
     pub fn start(&self, args: &[&str], stdin: Stdio) -> Child {
         std::process::Command::new("env")
             .args(["--default-signal=INT,HUP,TERM", SIMTOOL])
@@ -110,19 +129,34 @@ pub fn example(name: &str) -> Vec<u8> {
     fs::read(directory.join(name)).unwrap()
 }
 
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// The standard error of a command.
+pub fn stderr(assert: &Assert) -> String {
+    text(&assert.get_output().stderr)
+}
+
+/// The JSON values of a text, one a line.
+pub fn json_lines(text: &str) -> Vec<Value> {
+    let value = |line| serde_json::from_str(line).unwrap();
+    text.lines().map(value).collect()
+}
+
 /// Checks the message of a command that failed.
 pub fn assert_message(assert: &Assert, parts: &[&str]) {
-    let text = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    let text = stderr(assert);
     assert!(text.starts_with("simtool: "), "{text}");
     for part in parts {
         assert!(text.contains(part), "expected {part:?} in {text:?}");
     }
 }
 
-/// Waits until `is_so`, for a minute at most.
-pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+/// Waits until `is_met`, for a minute at most.
+pub fn wait_until(what: &str, mut is_met: impl FnMut() -> bool) {
     let begin = Instant::now();
-    while !is_so() {
+    while !is_met() {
         assert!(
             begin.elapsed() < Duration::from_secs(60),
             "waited for {what}"
