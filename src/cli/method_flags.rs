@@ -1,16 +1,13 @@
 //! The flags of `simtool dedup` that find and verify candidates.
 
 use clap::Args;
+use simtool::jobs::dedup::{DEFAULT_METHOD, DEFAULT_THOUSANDTHS};
 use simtool::sketch::registry::Spec;
 use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
 
 use super::effect::no_effect;
 use super::{number, values};
-
-/// The default method, and the default similarity in thousandths.
-pub const USUAL_METHOD: &str = "simhash";
-const USUAL_SIMILARITY: u32 = 800;
 
 /// How candidates are found and verified.
 #[derive(Args, Clone, Debug)]
@@ -77,7 +74,7 @@ impl MethodArgs {
     /// [`ErrorKind::Parameter`] for an unknown method, parameter or value, and for flags of another
     /// method.
     pub fn spec(&self, tokenizer: Choice) -> Result<Spec> {
-        let method = self.method.as_deref().unwrap_or(USUAL_METHOD);
+        let method = self.method.as_deref().unwrap_or(DEFAULT_METHOD);
         let mut text = self.with_shorthands(method)?;
         let name = Spec::parse(method)?.name();
         let of_texts = [
@@ -143,7 +140,7 @@ impl MethodArgs {
 
     /// The least similarity of duplicates, in thousandths.
     pub fn similarity(&self) -> u32 {
-        self.similarity.unwrap_or(USUAL_SIMILARITY)
+        self.similarity.unwrap_or(DEFAULT_THOUSANDTHS)
     }
 
     /// Words in the shingles that are compared.

@@ -8,14 +8,16 @@ use ahash::AHashMap;
 
 use super::pipeline::{Event, Pipeline, Unit};
 use super::spill_space::SpillSpace;
+use super::text_words::WordReader;
 use super::units::units;
 use crate::Result;
 use crate::corpus::{Chunk, Parsed, Parser};
 use crate::io::Sorter;
 use crate::kernel::Level;
+use crate::sketch::Needs;
 use crate::sketch::registry::{self, CountRequest};
-use crate::text::shingles::{shingles, sort_to_set};
-use crate::text::{Choice, Tokenizer, WordHashes, WordSet};
+use crate::text::shingles::sort_to_set;
+use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
 
 /// Approximate bytes of a feature in the table of counts.
@@ -40,9 +42,7 @@ pub struct Counting<'a> {
 /// A worker's buffers.
 struct Counter {
     parser: Parser,
-    tokenizer: Tokenizer,
-    words: WordHashes,
-    features: Vec<u64>,
+    words: WordReader,
     counts: AHashMap<u64, u64>,
 }
 
@@ -65,9 +65,7 @@ impl Counting<'_> {
         };
         let start = || Counter {
             parser: Parser::new(self.pipeline.reading),
-            tokenizer: Tokenizer::new(choice, self.level),
-            words: WordHashes::default(),
-            features: Vec::new(),
+            words: WordReader::new(choice, Needs::HASHES, self.level),
             counts: AHashMap::new(),
         };
         let work = |counter: &mut Counter, chunk: &Chunk| self.count(counter, chunk);
@@ -101,9 +99,7 @@ impl Counting<'_> {
         let format = self.pipeline.source(chunk.source)?.format;
         let Counter {
             parser,
-            tokenizer,
             words,
-            features,
             counts,
         } = counter;
         let mut documents = 0;
@@ -113,16 +109,14 @@ impl Counting<'_> {
                 return;
             };
             documents += 1;
-            tokenizer.hash_words(document.text, false, words);
+            let mut words = words.read(document.text);
+            let hashes = words.hashes_mut();
             if self.count.skip_stop_words {
-                words.short.retain(|&word| !self.stop_words.contains(word));
+                hashes.retain(|&word| !self.stop_words.contains(word));
             }
             let counted = match self.count.shingle {
-                1 => &mut words.short,
-                width => {
-                    shingles(&words.short, width, features);
-                    &mut *features
-                }
+                1 => hashes,
+                width => words.shingles(width),
             };
             if self.count.documents {
                 sort_to_set(counted);

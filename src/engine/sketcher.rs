@@ -3,21 +3,14 @@
 use std::time::Duration;
 
 use super::methods::Common;
+use super::text_words::WordReader;
 use crate::io::usage::thread_time;
-use crate::sketch::{Method, Needs, Scratch, SketchList, TokenizedDocument};
-use crate::text::{Spelling, Tokenizer, WordHashes};
-
-/// Buffers with a larger capacity, due to a giant document, are freed.
-const KEPT_CAPACITY: usize = 1 << 20;
+use crate::sketch::{Method, Needs, SketchList};
 
 /// Tokenizes each text once and sketches it by all methods.
 pub struct Sketcher<'a> {
     methods: &'a [Box<dyn Method>],
-    needs: Needs,
-    tokenizer: Tokenizer,
-    words: WordHashes,
-    spelling: Spelling,
-    scratch: Scratch,
+    words: WordReader,
 }
 
 /// The sketches of some documents by one method.
@@ -35,13 +28,10 @@ impl<'a> Sketcher<'a> {
     /// A sketcher for `methods`.
     pub fn new(methods: &'a [Box<dyn Method>], common: Common<'_>) -> Sketcher<'a> {
         let needs = methods.iter().map(|method| method.needs());
+        let needs = needs.fold(Needs::default(), Needs::and);
         Sketcher {
             methods,
-            needs: needs.fold(Needs::default(), Needs::and),
-            tokenizer: Tokenizer::new(common.tokenizer, common.level),
-            words: WordHashes::default(),
-            spelling: Spelling::default(),
-            scratch: Scratch::default(),
+            words: WordReader::new(common.tokenizer, needs, common.level),
         }
     }
 
@@ -57,30 +47,13 @@ impl<'a> Sketcher<'a> {
 
     /// Appends the sketches of `text` to the lists of `out`, one for each method.
     pub fn sketch(&mut self, text: &[u8], out: &mut [Sketched]) {
-        let Needs { long, spelled, .. } = self.needs;
-        if spelled {
-            let (words, spelling) = (&mut self.words, &mut self.spelling);
-            self.tokenizer.spell_words(text, long, words, spelling);
-        } else if self.needs != Needs::default() {
-            self.tokenizer.hash_words(text, long, &mut self.words);
-        }
-        let view = TokenizedDocument {
-            text,
-            short: &self.words.short,
-            long: &self.words.long,
-            spelled: self.spelling.all(),
-        };
+        let mut words = self.words.read(text);
         for (method, made) in self.methods.iter().zip(out) {
             let begin = thread_time();
-            let scratch = &mut self.scratch;
-            let usable = made
-                .sketches
-                .push_with(|bytes| method.sketch(view, scratch, bytes));
+            let sketches = &mut made.sketches;
+            let usable = sketches.push_with(|bytes| words.sketch(&**method, bytes));
             made.usable.push(usable);
             made.time += thread_time().saturating_sub(begin);
-        }
-        if self.words.short.capacity() > KEPT_CAPACITY {
-            (self.words, self.spelling, self.scratch) = Default::default();
         }
     }
 }

@@ -3,31 +3,27 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use rayon::iter::{IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rayon::slice::ParallelSlice;
 
 use super::similarity::Similarity;
-use super::words::{Words, shingle_width};
+use super::words::{shingle_width, word_reader};
 use crate::dedup::star::Star;
-use crate::dedup::{Event, Judge, Parallel, Verdict};
+use crate::dedup::{Event, Judge, Verdict};
 use crate::engine::methods::{Common, preview};
-use crate::engine::sketcher::{Sketched, Sketcher};
-use crate::jobs::dedup::{EXACT, MOST_SHINGLE, NORMALIZED};
+use crate::jobs::dedup::{
+    DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, MOST_SHINGLE, NORMALIZED, Pool, build_index,
+    have_neighbours,
+};
 use crate::kernel::Level;
-use crate::search::join::{AnyQuery, Scratch, SketchIndex};
 use crate::sketch::registry::Spec;
-use crate::sketch::{Method, SketchList, digest};
-use crate::text::shingles::overlap_of_at_least;
+use crate::sketch::{Method, Needs, SketchList, digest};
+use crate::text::shingles::jaccard_of_at_least;
 use crate::text::{Choice, builtin_stop_words};
 use crate::{Error, ErrorKind, Result};
 
-/// The default method and the default similarity of duplicates, in thousandths.
-const METHOD: &str = "simhash";
-const THOUSANDTHS: u32 = 800;
-/// Documents, and queries, that a thread takes at a time.
+/// Documents that a thread takes at a time.
 const CHUNK: usize = 256;
-/// A small index may take more than its share.
-const LEAST_INDEX_BYTES: usize = 1 << 20;
 
 /// A document that repeats another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,9 +51,10 @@ pub enum Evidence {
 
 /// Finds duplicates among texts in memory.
 ///
-/// The rules are those of `simtool dedup`: the first copy is kept; each document that is dropped
-/// was compared with the very document that is kept; texts without words are never duplicates; texts
-/// that are too short for the method only if their words are the same.
+/// As in `simtool dedup`, the first copy is kept, and each document that is dropped was compared
+/// with the very document that is kept. Texts that are too short for the method are duplicates only
+/// if they have the same words in the same order. Texts without words are never duplicates; with
+/// the methods `exact` and `normalized`, `simtool dedup` drops repetitions of these too.
 ///
 /// ```
 /// use simtool::Deduplicator;
@@ -106,8 +103,8 @@ impl Deduplicator {
     /// The defaults: SimHash proposes pairs, and they are duplicates from a similarity of 0.8.
     pub fn new() -> Deduplicator {
         Deduplicator {
-            method: METHOD.to_owned(),
-            thousandths: THOUSANDTHS,
+            method: DEFAULT_METHOD.to_owned(),
+            thousandths: DEFAULT_THOUSANDTHS,
             shingle: shingle_width(),
         }
     }
@@ -157,7 +154,8 @@ impl Deduplicator {
     /// Finds the documents that repeat an earlier one, in their order.
     ///
     /// Runs on the current rayon pool; the answer does not depend on its threads. Memory: the
-    /// documents, a sketch of each (8 bytes with the default method), and eight bytes for each word
+    /// documents; for each, two digests of 16 bytes, its sketch (8 bytes with the default method)
+    /// and entries in a table of digests and an index of sketches; and eight bytes for each shingle
     /// of those that are near another one.
     ///
     /// # Errors
@@ -180,12 +178,12 @@ impl Deduplicator {
             stop_words: &stop_words,
             level: Level::best(),
         };
-        let methods = [preview(&Spec::parse(&self.method)?, common)?];
-        let read = FirstReading::of(&documents, &methods, common);
-        let groups = Groups::of(&read, &*methods[0]);
+        let method = &*preview(&Spec::parse(&self.method)?, common)?;
+        let (read, sketches) = read(&documents, method);
+        let groups = Groups::of(&read, &sketches, method);
         let near = match self.method.as_str() {
             EXACT | NORMALIZED => HashMap::new(),
-            _ => self.near(&documents, &groups, &*methods[0])?,
+            _ => self.near(&documents, &groups, method)?,
         };
         let mut found = groups.followers;
         for duplicate in &mut found {
@@ -198,32 +196,34 @@ impl Deduplicator {
         Ok(found)
     }
 
-    /// The leaders that are dropped, by number.
+    /// The leaders of `groups` that repeat an earlier one, by number.
     fn near<T: AsRef<[u8]> + Sync>(
         &self,
         documents: &[T],
         groups: &Groups,
         method: &dyn Method,
     ) -> Result<HashMap<usize, Duplicate>> {
-        let is_near = with_neighbour(&groups.sketches, method)?;
+        let all = groups.sketches.all(method);
+        let index = build_index(method, all, Level::best())?;
+        let is_near = have_neighbours(&index, 0, all, 0);
+        drop(index);
         let mut sketches = SketchList::new(method);
         let mut numbers = Vec::new();
-        let all = groups
-            .leaders
-            .iter()
-            .zip(groups.sketches.all(method).iter());
+        let all = groups.leaders.iter().zip(all.iter());
         for ((&number, sketch), _) in all.zip(is_near).filter(|(_, is_near)| *is_near) {
             numbers.push(number);
             sketches.push(sketch);
         }
-        let sets = numbers.par_iter().map_init(Words::new, |words, &number| {
-            words.shingles(documents[number].as_ref(), self.shingle)
+        let reader = || word_reader(Needs::HASHES);
+        let sets = numbers.par_iter().map_init(reader, |reader, &number| {
+            let mut words = reader.read(documents[number].as_ref());
+            words.shingle_set(self.shingle).to_vec()
         });
         let judge = SetJudge {
             sets: sets.collect(),
             thousandths: self.thousandths,
         };
-        let index = build_index(&sketches, method)?;
+        let index = build_index(method, sketches.all(method), Level::best())?;
         let mut star = Star::new(&index, 0, &[]);
         let mut found = HashMap::new();
         let mut sink = |event: Event| {
@@ -243,54 +243,48 @@ impl Deduplicator {
     }
 }
 
-/// What the first reading found of each document.
-#[derive(Default)]
-struct FirstReading {
-    /// Digests of the bytes and of the words.
-    digests: Vec<(u128, u128)>,
+/// A document after it was read, without its sketch.
+struct ReadDocument {
+    text_digest: u128,
+    words_digest: u128,
     /// The number of words.
-    words: Vec<usize>,
-    sketched: Sketched,
+    words: usize,
+    /// Whether the method found features in it.
+    has_features: bool,
 }
 
-impl FirstReading {
-    fn of<T: AsRef<[u8]> + Sync>(
-        documents: &[T],
-        methods: &[Box<dyn Method>],
-        common: Common<'_>,
-    ) -> FirstReading {
-        let start = || (Words::new(), Sketcher::new(methods, common));
-        let parts = documents
-            .par_chunks(CHUNK)
-            .map_init(start, |(words, sketcher), part| {
-                let mut found = FirstReading::default();
-                let mut sketched = sketcher.nothing();
-                for document in part {
-                    let text = document.as_ref();
-                    let hashes = words.of(text);
-                    found
-                        .digests
-                        .push((digest::of_text(text), digest::of_words(hashes)));
-                    found.words.push(hashes.len());
-                    sketcher.sketch(text, &mut sketched);
+/// Reads and sketches all documents.
+fn read<T: AsRef<[u8]> + Sync>(
+    documents: &[T],
+    method: &dyn Method,
+) -> (Vec<ReadDocument>, SketchList) {
+    let reader = || word_reader(method.needs().and(Needs::HASHES));
+    let parts = documents
+        .par_chunks(CHUNK)
+        .map_init(reader, |reader, part| {
+            let mut sketches = SketchList::new(method);
+            let read = part.iter().map(|document| {
+                let text = document.as_ref();
+                let mut words = reader.read(text);
+                ReadDocument {
+                    text_digest: digest::of_text(text),
+                    words_digest: digest::of_words(words.hashes()),
+                    words: words.hashes().len(),
+                    has_features: sketches.push_with(|bytes| words.sketch(method, bytes)),
                 }
-                found.sketched = sketched.swap_remove(0);
-                found
             });
-        let mut all = FirstReading {
-            sketched: Sketcher::new(methods, common).nothing().swap_remove(0),
-            ..FirstReading::default()
-        };
-        for part in parts.collect::<Vec<_>>() {
-            all.digests.extend(part.digests);
-            all.words.extend(part.words);
-            all.sketched.append(&part.sketched);
-        }
-        all
+            (read.collect::<Vec<_>>(), sketches)
+        });
+    let (mut all, mut sketches) = (Vec::new(), SketchList::new(method));
+    for (read, more) in parts.collect::<Vec<_>>() {
+        all.extend(read);
+        sketches.append(&more);
     }
+    (all, sketches)
 }
 
-/// Documents with the same words: the first of them leads, the others follow it.
+/// Groups of documents with the same words, or with the same bytes if the method is `exact`. The
+/// first document of a group is its leader, the others are its followers.
 struct Groups {
     followers: Vec<Duplicate>,
     /// The leaders that are long enough for the method, and their sketches.
@@ -299,27 +293,26 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(read: &FirstReading, method: &dyn Method) -> Groups {
+    fn of(documents: &[ReadDocument], sketches: &SketchList, method: &dyn Method) -> Groups {
         let mut groups = Groups {
             followers: Vec::new(),
             leaders: Vec::new(),
             sketches: SketchList::new(method),
         };
-        let sketches = read.sketched.sketches.all(method);
+        let sketches = sketches.all(method);
         let mut first_with = HashMap::new();
-        for (document, &(text, words)) in read.digests.iter().enumerate() {
-            let count = read.words[document];
-            if count == 0 {
+        for (document, read) in documents.iter().enumerate() {
+            if read.words == 0 {
                 continue;
             }
             let digest = match method.name() {
-                EXACT => text,
-                _ => words,
+                EXACT => read.text_digest,
+                _ => read.words_digest,
             };
             match first_with.entry(digest) {
                 Entry::Occupied(first) => {
                     let &kept: &usize = first.get();
-                    let is_same_text = read.digests[kept].0 == text;
+                    let is_same_text = documents[kept].text_digest == read.text_digest;
                     groups.followers.push(Duplicate {
                         document,
                         kept,
@@ -331,7 +324,7 @@ impl Groups {
                 }
                 Entry::Vacant(place) => {
                     place.insert(document);
-                    if count >= method.least_words() && read.sketched.usable[document] {
+                    if read.words >= method.least_words() && read.has_features {
                         groups.leaders.push(document);
                         groups.sketches.push(sketches.get(document));
                     }
@@ -340,35 +333,6 @@ impl Groups {
         }
         groups
     }
-}
-
-/// Whether each sketch has another one near.
-fn with_neighbour(sketches: &SketchList, method: &dyn Method) -> Result<Vec<bool>> {
-    let index = build_index(sketches, method)?;
-    let queries: Vec<AnyQuery<'_>> = (0..)
-        .zip(sketches.all(method).iter())
-        .map(|(position, sketch)| AnyQuery {
-            sketch,
-            except: Some(position),
-        })
-        .collect();
-    let parts = queries
-        .par_chunks(CHUNK)
-        .map_init(Scratch::default, |scratch, part| {
-            let mut found = vec![false; part.len()];
-            index.any_near_batch(part, scratch, |query, any| found[query] = any);
-            found
-        });
-    Ok(parts.collect::<Vec<_>>().concat())
-}
-
-fn build_index<'a>(sketches: &'a SketchList, method: &'a dyn Method) -> Result<SketchIndex<'a>> {
-    let sketches = sketches.all(method);
-    let bytes = sketches
-        .iter()
-        .map(|sketch| SketchIndex::bytes_for(method, sketch));
-    let memory = bytes.sum::<usize>().max(LEAST_INDEX_BYTES);
-    SketchIndex::build(method, sketches, memory, Level::best())
 }
 
 /// Compares sets of shingles, by rank.
@@ -380,26 +344,12 @@ struct SetJudge {
 impl Judge for SetJudge {
     fn verify(&self, earlier: u64, later: u64) -> Result<Verdict> {
         let (a, b) = (&self.sets[earlier as usize], &self.sets[later as usize]);
-        let (total, share) = (a.len() + b.len(), self.thousandths as usize);
-        // Shared * 1000 >= (total - shared) * share.
-        let least = (total * share).div_ceil(1000 + share);
-        Ok(match overlap_of_at_least(a, b, least) {
-            Some(shared) => Verdict::Same((shared as u64, (total - shared) as u64)),
-            None => Verdict::Refused,
-        })
+        let similarity = jaccard_of_at_least(a, b, self.thousandths);
+        Ok(similarity.map_or(Verdict::Refused, Verdict::Same))
     }
 
     fn reports_refusal(&self, _: u64, _: u64) -> bool {
         false
-    }
-}
-
-/// The current rayon pool.
-struct Pool;
-
-impl Parallel for Pool {
-    fn for_each<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync + Send) {
-        items.par_iter_mut().for_each(work);
     }
 }
 

@@ -1,10 +1,10 @@
 //! Fingerprints and signatures of single texts.
 
-use super::words::{Words, shingle_width};
+use super::words::{shingle_width, word_reader};
 use crate::kernel::Level;
 use crate::sketch::hashed::SimHashSettings;
 use crate::sketch::minhash::{minima, permutations};
-use crate::sketch::{Scratch, TokenizedDocument};
+use crate::sketch::{Needs, Scratch};
 use crate::text::builtin_stop_words;
 
 /// The number of minima in a [`MinHash`].
@@ -30,13 +30,9 @@ pub fn simhash(text: impl AsRef<[u8]>) -> u64 {
     let Ok(method) = settings.method(u64::BITS, Level::best()) else {
         return 0;
     };
-    let mut words = Words::new();
-    let document = TokenizedDocument {
-        short: words.of(text.as_ref()),
-        ..TokenizedDocument::default()
-    };
     let mut sketch = Vec::new();
-    let has_features = method.sketch(document, &mut Scratch::default(), &mut sketch);
+    let mut reader = word_reader(Needs::HASHES);
+    let has_features = reader.read(text.as_ref()).sketch(&*method, &mut sketch);
     match sketch.first_chunk() {
         Some(bytes) if has_features => u64::from_le_bytes(*bytes),
         _ => 0,
@@ -78,8 +74,9 @@ impl MinHash {
 /// assert_eq!(simtool::minhash(text).similarity(&simtool::minhash(text)), 1.0);
 /// ```
 pub fn minhash(text: impl AsRef<[u8]>) -> MinHash {
-    let mut words = Words::new();
-    let words = words.of(text.as_ref());
+    let mut reader = word_reader(Needs::HASHES);
+    let words = reader.read(text.as_ref());
+    let words = words.hashes();
     if words.is_empty() {
         return MinHash { minima: Vec::new() };
     }

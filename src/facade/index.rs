@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::engine::collection::InputSettings;
 use crate::index::{Answer, Entry, Options, Query};
+use crate::jobs::dedup::DEFAULT_METHOD;
 use crate::jobs::seen::{ExpectedSettings, IndexSettings, Seen};
 use crate::kernel::Level;
 use crate::sketch::registry::Spec;
@@ -12,8 +13,6 @@ use crate::{Error, ErrorKind, Result};
 
 /// The most matches of an answer.
 const MATCHES: usize = 10;
-/// The method of [`Index::create`].
-const METHOD: &str = "simhash";
 
 /// A directory that knows texts by their sketches: has this been seen?
 ///
@@ -46,7 +45,7 @@ impl Index {
     /// [`ErrorKind::Write`] if the directory cannot be created or is in
     /// use.
     pub fn create(directory: impl AsRef<Path>) -> Result<Index> {
-        Index::create_with(directory, METHOD)
+        Index::create_with(directory, DEFAULT_METHOD)
     }
 
     /// Creates an empty index whose texts are compared by `method`, as in `simtool index build

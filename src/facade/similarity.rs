@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::words::{Words, shingle_width};
+use super::words::{shingle_width, word_reader};
 use crate::dedup::Fraction;
+use crate::sketch::Needs;
 use crate::text::shingles::jaccard;
 
 /// The Jaccard similarity of two sets of shingles: |A ∩ B| / |A ∪ B|.
@@ -48,7 +49,8 @@ impl fmt::Display for Similarity {
 /// assert!(similarity.value() > 0.7);
 /// ```
 pub fn similarity(a: impl AsRef<[u8]>, b: impl AsRef<[u8]>) -> Similarity {
-    let mut words = Words::new();
-    let sets = [a.as_ref(), b.as_ref()].map(|text| words.shingles(text, shingle_width()));
+    let mut reader = word_reader(Needs::HASHES);
+    let sets = [a.as_ref(), b.as_ref()]
+        .map(|text| reader.read(text).shingle_set(shingle_width()).to_vec());
     jaccard(&sets[0], &sets[1]).into()
 }

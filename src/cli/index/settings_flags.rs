@@ -7,12 +7,13 @@ use simtool::Result;
 use simtool::corpus::{HtmlText, Reading};
 use simtool::engine::collection::InputSettings;
 use simtool::io::InputFiles;
+use simtool::jobs::dedup::DEFAULT_METHOD;
 use simtool::jobs::seen::{ExpectedSettings, IndexSettings};
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, builtin_stop_words};
 
 use crate::cli::effect::{WordFlags, check_words};
-use crate::cli::method_flags::{USUAL_METHOD, tokenizer};
+use crate::cli::method_flags::tokenizer;
 use crate::cli::reading_flags::{HtmlPart, stop_words};
 use crate::cli::values;
 
@@ -72,7 +73,7 @@ impl SettingsArgs {
     /// # Errors
     /// Those of parsing it, and of flags about words that it does not use.
     pub fn spec(&self) -> Result<Spec> {
-        let spec = Spec::parse(self.method.as_deref().unwrap_or(USUAL_METHOD))?;
+        let spec = Spec::parse(self.method.as_deref().unwrap_or(DEFAULT_METHOD))?;
         let words = WordFlags {
             tokenizer: self.tokenizer.is_some(),
             stop_words: self.stop_words.is_some(),

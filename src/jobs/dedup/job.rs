@@ -229,6 +229,10 @@ impl Job {
     }
 }
 
+/// The method that finds candidates by default.
+pub const DEFAULT_METHOD: &str = "simhash";
+/// The least similarity of duplicates by default, in thousandths.
+pub const DEFAULT_THOUSANDTHS: u32 = 800;
 /// The method that compares texts byte for byte, for equality alone.
 pub const EXACT: &str = "exact";
 /// The method that compares words in their order, for equality alone.

@@ -26,6 +26,7 @@ mod leaders;
 mod lines;
 mod mark;
 mod near;
+mod neighbours;
 mod numbering;
 mod packing;
 mod pair_tables;
@@ -85,10 +86,11 @@ pub use estimate::{Estimate, Shortage};
 #[cfg(feature = "index")]
 pub(crate) use identity::modified;
 pub use job::{
-    ClusterRule, DumpSettings, EXACT, Job, MOST_SHINGLE, NORMALIZED, PairForms, SkippedRecords,
-    Verification, WriteMode,
+    ClusterRule, DEFAULT_METHOD, DEFAULT_THOUSANDTHS, DumpSettings, EXACT, Job, MOST_SHINGLE,
+    NORMALIZED, PairForms, SkippedRecords, Verification, WriteMode,
 };
 pub use known::{KnownDocuments, Nearest};
+pub(crate) use neighbours::{Pool, build_index, have_neighbours};
 pub use summary::Summary;
 pub use warnings::Warning;
 

@@ -12,19 +12,17 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use rayon::iter::{
-    IntoParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator,
-};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::Result;
 use crate::dedup::components::Components;
 use crate::dedup::star::Star;
-use crate::dedup::{Documents, Event, Fraction, Judge, Parallel, Signatures, Verdict};
+use crate::dedup::{Documents, Event, Fraction, Judge, Signatures, Verdict};
 use crate::engine::pipeline::Pipeline;
 use crate::engine::{Progress, Resources, Stage};
 use crate::io::{Sorted, Sorter};
 use crate::kernel::Level;
-use crate::search::join::{AnyQuery, Scratch, SketchIndex};
+use crate::search::join::SketchIndex;
 use crate::sketch::{Method, SketchList};
 
 use super::bits::Bits;
@@ -32,14 +30,13 @@ use super::decision::{Decision, Leader, narrow};
 use super::gathered::Gathered;
 use super::job::{ClusterRule, Job};
 use super::leaders::{Block, Leaders};
+use super::neighbours::{Pool, build_index, have_neighbours};
 use super::numbering::Numbering;
 use super::refused::{ListedCounts, ListedPair, Refusals, Refused};
 use super::shingle_sets::{SetBuffers, ShingleSets};
 use super::sketching::RunInputs;
 use crate::engine::spill_space::SpillSpace;
 
-/// Queries of a thread at a time while marking.
-const QUERIES: usize = 1024;
 /// Earlier documents that are searched in a block at a time. A search can be interrupted between
 /// them only, and may find many pairs.
 const STEP: usize = 1024;
@@ -74,15 +71,6 @@ pub struct LeaderDecisions {
     pub decisions: Sorted<Decision>,
     /// Pairs that verification did not confirm.
     pub refused: Refused,
-}
-
-/// The current rayon pool, for `dedup/`, which does not depend on rayon.
-struct Pool;
-
-impl Parallel for Pool {
-    fn for_each<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync + Send) {
-        items.par_iter_mut().for_each(work);
-    }
 }
 
 thread_local! {
@@ -156,7 +144,8 @@ impl Stages<'_> {
             for batch in &batches {
                 self.progress.check()?;
                 all.read(batch.clone(), &mut queries)?;
-                let marked = self.near_any(&index, &block, &queries);
+                let sketches = queries.all(self.method);
+                let marked = have_neighbours(&index, block.first, sketches, queries.first);
                 for (rank, is_marked) in batch.clone().zip(marked) {
                     if is_marked {
                         marks.insert(rank as u32);
@@ -171,42 +160,7 @@ impl Stages<'_> {
     }
 
     fn index<'b>(&'b self, block: &'b Block) -> Result<SketchIndex<'b>> {
-        let sketches = block.all(self.method);
-        let memory = match SketchIndex::bytes_per_sketch(self.method) {
-            Some(each) => each * sketches.count(),
-            None => {
-                let each = |sketch| SketchIndex::bytes_for(self.method, sketch);
-                sketches.iter().map(each).sum()
-            }
-        };
-        let level = self.resources.level;
-        // A small index may exceed its share.
-        SketchIndex::build(self.method, sketches, memory.max(1 << 20), level)
-    }
-
-    /// For each query, whether the block of `index` has a near document other than itself.
-    fn near_any(&self, index: &SketchIndex<'_>, block: &Block, queries: &Block) -> Vec<bool> {
-        let sketches = queries.all(self.method);
-        let own = block.first..block.first + u64::from(index.count());
-        let pieces: Vec<usize> = (0..sketches.count()).step_by(QUERIES).collect();
-        let found: Vec<Vec<bool>> = pieces
-            .into_par_iter()
-            .map_init(Scratch::default, |scratch, start| {
-                let piece = start..sketches.count().min(start + QUERIES);
-                let first = queries.first + start as u64;
-                let batch: Vec<AnyQuery<'_>> = (first..)
-                    .zip(sketches.range(piece).iter())
-                    .map(|(rank, sketch)| AnyQuery {
-                        sketch,
-                        except: own.contains(&rank).then(|| (rank - block.first) as u32),
-                    })
-                    .collect();
-                let mut found = vec![false; batch.len()];
-                index.any_near_batch(&batch, scratch, |query, any| found[query] = any);
-                found
-            })
-            .collect();
-        found.concat()
+        build_index(self.method, block.all(self.method), self.resources.level)
     }
 
     /// The judge of pairs of marked leaders.

@@ -11,8 +11,8 @@ use crate::dedup::Signatures;
 use crate::engine::pipeline::{Event, Pipeline};
 use crate::io::{Sorted, Spooled};
 use crate::kernel::Level;
-use crate::text::shingles::{jaccard, overlap_of_at_least, shingles, sort_to_set};
-use crate::text::{Tokenizer, WordHashes};
+use crate::sketch::Needs;
+use crate::text::shingles::{jaccard, jaccard_of_at_least};
 use crate::{Error, ErrorKind, Result};
 
 use super::bits::Bits;
@@ -21,6 +21,7 @@ use super::leaders::Leaders;
 use super::numbering::Numbering;
 use super::sketching::{RunInputs, source_of};
 use crate::engine::spill_space::SpillSpace;
+use crate::engine::text_words::WordReader;
 
 /// The position and size of a set in the temporary file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
@@ -85,9 +86,7 @@ impl ShingleSets {
             inputs,
             wanted: &wanted,
             parser: Parser::new(&job.reading),
-            tokenizer: Tokenizer::new(job.tokenizer, level),
-            words: WordHashes::default(),
-            set: Vec::new(),
+            words: WordReader::new(job.tokenizer, Needs::HASHES, level),
         };
         let work = |collector: &mut Collector<'_>, chunk: &Chunk| {
             let first = numbering.first_of(chunk);
@@ -143,11 +142,7 @@ impl ShingleSets {
         buffers: &mut SetBuffers,
     ) -> Result<Option<(u64, u64)>> {
         let (a, b) = self.pair(a, b, buffers)?;
-        let (total, share) = (a.len() + b.len(), thousandths as usize);
-        // Shared * 1000 >= (total - shared) * share.
-        let least = (total * share).div_ceil(1000 + share);
-        let shared = overlap_of_at_least(a, b, least).filter(|_| total > 0);
-        Ok(shared.map(|shared| (shared as u64, (total - shared) as u64)))
+        Ok(jaccard_of_at_least(a, b, thousandths))
     }
 
     fn pair<'b>(
@@ -272,9 +267,7 @@ struct Collector<'a> {
     inputs: RunInputs<'a>,
     wanted: &'a Bits,
     parser: Parser,
-    tokenizer: Tokenizer,
-    words: WordHashes,
-    set: Vec<u64>,
+    words: WordReader,
 }
 
 impl Collector<'_> {
@@ -287,15 +280,14 @@ impl Collector<'_> {
             return Ok(sets);
         }
         let format = source_of(self.inputs.sources, chunk.source)?.format;
-        let (tokenizer, words, set) = (&mut self.tokenizer, &mut self.words, &mut self.set);
+        let words = &mut self.words;
         let width = self.job.verification.shingle;
         let is_wanted = |ordinal| self.wanted.contains(first.saturating_add(ordinal));
         self.parser
             .for_each(format, chunk, &is_wanted, &mut |ordinal, parsed| {
                 if let Parsed::Document(document) = parsed {
-                    tokenizer.hash_words(document.text, false, words);
-                    shingles(&words.short, width, set);
-                    sort_to_set(set);
+                    let mut words = words.read(document.text);
+                    let set = words.shingle_set(width);
                     sets.documents.push((first + ordinal, set.len() as u32));
                     sets.hashes.extend_from_slice(set);
                 }

@@ -7,11 +7,11 @@ use crate::corpus::{
 use crate::dedup::keep;
 use crate::engine::naming::name;
 use crate::engine::pipeline::{Event, Pipeline, Unit};
+use crate::engine::text_words::WordReader;
 use crate::engine::{Progress, Resources};
 use crate::kernel::Level;
 use crate::sketch::digest;
-use crate::sketch::{Method, Needs, Scratch, SketchList, TokenizedDocument};
-use crate::text::{Spelling, Tokenizer, WordHashes};
+use crate::sketch::{Method, Needs, SketchList};
 use crate::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -24,8 +24,6 @@ use crate::engine::units::units;
 /// A segment is finished when it holds this many bytes, or covers this many bytes of input.
 const SEGMENT_BYTES: usize = 4 << 20;
 const SEGMENT_INPUT_BYTES: u64 = 128 << 20;
-/// Buffers with a larger capacity, due to a giant document, are freed.
-const KEPT_CAPACITY: usize = 1 << 20;
 
 /// The inputs, and which of them are the reference.
 #[derive(Clone, Copy, Debug)]
@@ -162,10 +160,7 @@ pub(super) struct RowSketcher<'a> {
 struct RowMaker<'a> {
     job: &'a Job,
     method: Option<&'a dyn Method>,
-    tokenizer: Tokenizer,
-    words: WordHashes,
-    spelling: Spelling,
-    scratch: Scratch,
+    words: WordReader,
 }
 
 impl<'a> RowSketcher<'a> {
@@ -175,13 +170,12 @@ impl<'a> RowSketcher<'a> {
         inputs: RunInputs<'a>,
         level: Level,
     ) -> RowSketcher<'a> {
+        let needs = method.map_or(Needs::default(), |method| method.needs());
         let maker = RowMaker {
             job,
             method,
-            tokenizer: Tokenizer::new(job.tokenizer, level),
-            words: WordHashes::default(),
-            spelling: Spelling::default(),
-            scratch: Scratch::default(),
+            // Digests need the hashes.
+            words: WordReader::new(job.tokenizer, needs.and(Needs::HASHES), level),
         };
         RowSketcher {
             inputs,
@@ -239,17 +233,8 @@ impl RowMaker<'_> {
     }
 
     fn document(&mut self, source: &Source, document: &Document<'_>, made: &mut Segment) -> Row {
-        let needs = self.method.map_or(Needs::HASHES, |method| method.needs());
-        let (text, words) = (document.text, &mut self.words);
-        match needs.spelled {
-            true => {
-                let spelling = &mut self.spelling;
-                self.tokenizer
-                    .spell_words(text, needs.long, words, spelling);
-            }
-            false => self.tokenizer.hash_words(text, needs.long, words),
-        }
-        let count = self.words.short.len();
+        let mut words = self.words.read(document.text);
+        let count = words.hashes().len();
         let least = self.method.map_or(1, |method| method.least_words());
 
         let mut flags = Flags::default();
@@ -264,20 +249,11 @@ impl RowMaker<'_> {
         flags.set(Flags::NO_URL, document.url.is_empty());
         flags.set(Flags::NO_DATE, document.date.is_empty());
         if let Some(method) = self.method {
-            let view = TokenizedDocument {
-                text,
-                short: &self.words.short,
-                long: &self.words.long,
-                spelled: self.spelling.all(),
-            };
-            let scratch = &mut self.scratch;
-            let has_any = made
-                .sketches
-                .push_with(|out| method.sketch(view, scratch, out));
+            let has_any = made.sketches.push_with(|out| words.sketch(method, out));
             flags.set(Flags::SHORT, (count < least || !has_any) && !is_empty);
         }
         let row = Row {
-            words_digest: digest::of_words(&self.words.short),
+            words_digest: digest::of_words(words.hashes()),
             text_digest: digest::of_text(document.text),
             keep_key: self.job.keep.key(&facts(document)),
             place: document.place,
@@ -298,9 +274,6 @@ impl RowMaker<'_> {
             ..Label::default()
         };
         label.write(&mut made.labels);
-        if self.words.short.capacity() > KEPT_CAPACITY {
-            (self.words, self.spelling, self.scratch) = Default::default();
-        }
         row
     }
 

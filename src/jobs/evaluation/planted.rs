@@ -10,11 +10,11 @@ use crate::engine::Workers;
 use crate::engine::collection::{Collection, Inputs, Member};
 use crate::engine::memory_account::MemoryAccount;
 use crate::engine::sketcher::{Sketched, Sketcher};
+use crate::engine::text_words::WordReader;
 use crate::evaluate::planted::{Kind, PERCENTS, plant, random_pairs};
 use crate::evaluate::{Ids, Pair, Truth};
-use crate::sketch::Method;
-use crate::text::shingles::{jaccard, shingles, sort_to_set};
-use crate::text::{Tokenizer, WordHashes};
+use crate::sketch::{Method, Needs};
+use crate::text::shingles::jaccard;
 use crate::{Error, ErrorKind, Result};
 
 /// Documents are unrelated if they share at most one in this number of their shingles.
@@ -205,15 +205,10 @@ fn texts(
 /// The drawn pairs whose documents share almost no shingles.
 fn unrelated(drawn: &[Pair], texts: &BTreeMap<u32, Vec<u8>>, inputs: Inputs<'_>) -> Vec<Pair> {
     let common = inputs.common();
-    let mut tokenizer = Tokenizer::new(common.tokenizer, common.level);
-    let mut words = WordHashes::default();
+    let mut words = WordReader::new(common.tokenizer, Needs::HASHES, common.level);
     let mut set = |number: u32| {
         let text = texts.get(&number).map_or(&[][..], |text| text);
-        tokenizer.hash_words(text, false, &mut words);
-        let mut set = Vec::new();
-        shingles(&words.short, SHINGLE, &mut set);
-        sort_to_set(&mut set);
-        set
+        words.read(text).shingle_set(SHINGLE).to_vec()
     };
     let far = |pair: &Pair| {
         let [a, b] = pair.documents().map(&mut set);

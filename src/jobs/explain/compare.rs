@@ -1,14 +1,14 @@
 //! Verdicts of all methods on two texts.
 
 use crate::engine::methods::{self, Common};
-use crate::engine::sketcher::Sketcher;
+use crate::engine::text_words::{TextWords, WordReader};
 use crate::kernel::Level;
 use crate::sketch::digest;
 use crate::sketch::registry::Spec;
-use crate::sketch::{Bands, Method, Score, Scratch, TokenizedDocument, hashed, minhash};
+use crate::sketch::{Bands, Method, Needs, Score, hashed, minhash};
 use crate::sketch::{Features, MAX_PERMUTATIONS};
-use crate::text::shingles::{overlap, shingles, sort_to_set};
-use crate::text::{Choice, Tokenizer, WordHashes, WordSet};
+use crate::text::shingles::overlap;
+use crate::text::{Choice, WordSet};
 use crate::{Error, ErrorKind, Result};
 
 /// The settings of the verdicts, as in a deduplication.
@@ -109,12 +109,19 @@ pub enum Outcome {
 /// # Errors
 /// [`ErrorKind::Parameter`] for settings out of range.
 pub fn compare(texts: [&[u8]; 2], settings: &ExplainSettings, level: Level) -> Result<Comparison> {
-    let mut tokenizer = Tokenizer::new(settings.tokenizer, level);
-    let words = texts.map(|text| {
-        let mut words = WordHashes::default();
-        tokenizer.hash_words(text, true, &mut words);
-        words
-    });
+    let further = further_methods(settings, level)?;
+    let needs = further.iter().map(|method| method.needs());
+    // Fingerprints of 128 bits need long hashes.
+    let needs = needs.fold(
+        Needs {
+            long: true,
+            ..Needs::HASHES
+        },
+        Needs::and,
+    );
+    let mut readers = [(); 2].map(|()| WordReader::new(settings.tokenizer, needs, level));
+    let [a, b] = &mut readers;
+    let words = &mut [a.read(texts[0]), b.read(texts[1])];
     let mut verdicts = vec![
         equality(
             "exact",
@@ -123,8 +130,10 @@ pub fn compare(texts: [&[u8]; 2], settings: &ExplainSettings, level: Level) -> R
         ),
         equality(
             "normalized",
-            [&words[0], &words[1]].map(|words| digest::of_words(&words.short)),
-            words.iter().any(|words| words.short.is_empty()),
+            words
+                .each_ref()
+                .map(|words| digest::of_words(words.hashes())),
+            words.iter().any(|words| words.hashes().is_empty()),
         ),
     ];
     let fingerprints = [
@@ -137,46 +146,38 @@ pub fn compare(texts: [&[u8]; 2], settings: &ExplainSettings, level: Level) -> R
         ),
     ];
     for (name, width, features) in fingerprints {
-        verdicts.push(fingerprint(name, width, features, &words, settings, level)?);
+        verdicts.push(fingerprint(name, width, features, words, settings, level)?);
     }
-    verdicts.push(bands(&words, settings, level)?);
-    verdicts.extend(shares(&words, settings));
-    for spec in &settings.methods {
-        verdicts.push(score(spec, texts, settings, level)?);
+    verdicts.push(bands(words, settings, level)?);
+    verdicts.extend(shares(words, settings));
+    for (spec, method) in settings.methods.iter().zip(&further) {
+        verdicts.push(score(spec, &**method, words));
     }
     Ok(Comparison {
-        words: [words[0].short.len(), words[1].short.len()],
+        words: words.each_ref().map(|words| words.hashes().len()),
         verdicts,
     })
 }
 
-/// The verdict of a further method.
-fn score(
-    spec: &Spec,
-    texts: [&[u8]; 2],
-    settings: &ExplainSettings,
-    level: Level,
-) -> Result<Verdict> {
+fn further_methods(settings: &ExplainSettings, level: Level) -> Result<Vec<Box<dyn Method>>> {
     let common = Common {
         tokenizer: settings.tokenizer,
         stop_words: &settings.stop_words,
         level,
     };
-    let methods = [methods::preview(spec, common)?];
-    let mut sketcher = Sketcher::new(&methods, common);
-    let mut made = sketcher.nothing();
-    texts
-        .iter()
-        .for_each(|text| sketcher.sketch(text, &mut made));
-    let method = &*methods[0];
-    let sketches = made[0].sketches.all(method);
-    let has_any = made[0].usable.iter().all(|usable| *usable);
-    let score = has_any.then(|| method.score(sketches.get(0), sketches.get(1)));
-    Ok(Verdict {
+    let specs = settings.methods.iter();
+    specs.map(|spec| methods::preview(spec, common)).collect()
+}
+
+/// The verdict of a further method.
+fn score(spec: &Spec, method: &dyn Method, words: &mut [TextWords<'_>; 2]) -> Verdict {
+    let ([a, b], has_any) = sketches(method, words);
+    let score = has_any.then(|| method.score(&a, &b));
+    Verdict {
         method: spec.to_string(),
         evidence: score.map_or(Evidence::Nothing, Evidence::Score),
         outcome: score.map_or(Outcome::TooShort(1), |score| near(method.accepts(&score))),
-    })
+    }
 }
 
 /// Empty documents are equal, but do not count as copies.
@@ -196,7 +197,7 @@ fn fingerprint(
     name: &'static str,
     width: u32,
     features: Features,
-    words: &[WordHashes; 2],
+    words: &mut [TextWords<'_>; 2],
     settings: &ExplainSettings,
     level: Level,
 ) -> Result<Verdict> {
@@ -231,7 +232,11 @@ fn fingerprint(
     })
 }
 
-fn bands(words: &[WordHashes; 2], settings: &ExplainSettings, level: Level) -> Result<Verdict> {
+fn bands(
+    words: &mut [TextWords<'_>; 2],
+    settings: &ExplainSettings,
+    level: Level,
+) -> Result<Verdict> {
     let similarity = f64::from(settings.thousandths) / 1000.0;
     let method = minhash::MinHashSettings {
         shingle: settings.shingle,
@@ -253,17 +258,11 @@ fn bands(words: &[WordHashes; 2], settings: &ExplainSettings, level: Level) -> R
 }
 
 /// The sketches, and whether both documents had features.
-fn sketches(method: &dyn Method, words: &[WordHashes; 2]) -> ([Vec<u8>; 2], bool) {
-    let mut scratch = Scratch::default();
+fn sketches(method: &dyn Method, words: &mut [TextWords<'_>; 2]) -> ([Vec<u8>; 2], bool) {
     let mut has_any = true;
-    let sketches = [&words[0], &words[1]].map(|words| {
-        let view = TokenizedDocument {
-            short: &words.short,
-            long: &words.long,
-            ..TokenizedDocument::default()
-        };
+    let sketches = words.each_mut().map(|words| {
         let mut sketch = Vec::new();
-        has_any &= method.sketch(view, &mut scratch, &mut sketch);
+        has_any &= words.sketch(method, &mut sketch);
         sketch
     });
     (sketches, has_any)
@@ -271,26 +270,23 @@ fn sketches(method: &dyn Method, words: &[WordHashes; 2]) -> ([Vec<u8>; 2], bool
 
 fn if_long_enough(
     method: &dyn Method,
-    words: &[WordHashes; 2],
+    words: &mut [TextWords<'_>; 2],
     has_any: bool,
     is_near: bool,
 ) -> Outcome {
     let least = method.least_words().max(1);
-    match !has_any || words.iter().any(|words| words.short.len() < least) {
+    match !has_any || words.iter().any(|words| words.hashes().len() < least) {
         true => Outcome::TooShort(least),
         false => near(is_near),
     }
 }
 
 /// The exact similarity of the sets of shingles, and the share of each that is in the other.
-fn shares(words: &[WordHashes; 2], settings: &ExplainSettings) -> [Verdict; 3] {
-    let [a, b] = [&words[0], &words[1]].map(|words| {
-        let mut set = Vec::new();
-        shingles(&words.short, settings.shingle, &mut set);
-        sort_to_set(&mut set);
-        set
-    });
-    let shared = overlap(&a, &b) as u64;
+fn shares(words: &mut [TextWords<'_>; 2], settings: &ExplainSettings) -> [Verdict; 3] {
+    let [a, b] = words
+        .each_mut()
+        .map(|words| words.shingle_set(settings.shingle));
+    let shared = overlap(a, b) as u64;
     let (of_a, of_b) = (a.len() as u64, b.len() as u64);
     let thousandths = settings.thousandths;
     let share = |method: &str, all: u64| Verdict {

@@ -9,7 +9,6 @@ use crate::Result;
 use crate::engine::Stage;
 use crate::engine::collection::Inputs;
 use crate::engine::doubts::Doubts;
-use crate::engine::sketcher::Sketcher;
 use crate::index::{Built, Entry, Options, Verdict};
 
 /// The most documents, and bytes of documents, of a commit.
@@ -123,17 +122,10 @@ impl Seen {
         skipped: LineSink<'_>,
     ) -> Result<(Seen, AddCounts)> {
         let level = inputs.resources.level;
-        let methods = vec![settings.method(level)?];
+        let method = settings.method(level)?;
         let mut build = build(directory, &settings, level, options)?;
         let mut added = AddCounts::default();
-        let texts = || {
-            let sketcher = Sketcher::new(&methods, settings.common(level));
-            TextSketcher {
-                made: sketcher.nothing(),
-                sketcher,
-                method: &*methods[0],
-            }
-        };
+        let texts = || TextSketcher::new(&*method, settings.common(level));
         read(
             inputs,
             Stage::Sketch,

@@ -15,7 +15,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::Result;
-use crate::engine::sketcher::{Sketched, Sketcher};
+use crate::engine::methods::Common;
+use crate::engine::text_words::WordReader;
 use crate::index::{Build, Index, Options, Rescued, check_creatable, parameters, rescue};
 use crate::io::directory;
 use crate::kernel::Level;
@@ -41,16 +42,15 @@ const LEAST_ACCIDENTS: f64 = 0.01;
 pub struct Seen {
     index: Index,
     settings: IndexSettings,
-    /// The only method, in a list for a sketcher.
-    methods: Vec<Box<dyn Method>>,
+    method: Box<dyn Method>,
     level: Level,
 }
 
 /// Makes sketches of texts for an index; one for each thread.
 pub struct TextSketcher<'a> {
-    sketcher: Sketcher<'a>,
+    words: WordReader,
     method: &'a dyn Method,
-    made: Vec<Sketched>,
+    sketch: Vec<u8>,
 }
 
 /// The settings of the index `directory`, without opening it.
@@ -106,11 +106,10 @@ impl Seen {
     }
 
     fn with(index: Index, settings: IndexSettings, level: Level) -> Result<Seen> {
-        let methods = vec![settings.method(level)?];
         Ok(Seen {
             index,
+            method: settings.method(level)?,
             settings,
-            methods,
             level,
         })
     }
@@ -127,7 +126,7 @@ impl Seen {
 
     /// The method.
     pub fn method(&self) -> &dyn Method {
-        &*self.methods[0]
+        &*self.method
     }
 
     /// A description for the user; [`settings`](Self::settings) has all details.
@@ -193,12 +192,7 @@ impl Seen {
 
     /// A maker of sketches for one thread.
     pub fn texts(&self) -> TextSketcher<'_> {
-        let sketcher = Sketcher::new(&self.methods, self.settings.common(self.level));
-        TextSketcher {
-            made: sketcher.nothing(),
-            sketcher,
-            method: self.method(),
-        }
+        TextSketcher::new(self.method(), self.settings.common(self.level))
     }
 
     /// Copies the present state of the index to the directory `to`.
@@ -211,21 +205,20 @@ impl Seen {
     }
 }
 
-impl TextSketcher<'_> {
+impl<'a> TextSketcher<'a> {
+    fn new(method: &'a dyn Method, common: Common<'_>) -> TextSketcher<'a> {
+        TextSketcher {
+            words: WordReader::new(common.tokenizer, method.needs(), common.level),
+            method,
+            sketch: Vec::new(),
+        }
+    }
+
     /// The sketch of `text`; `None` if it has no features.
     pub fn sketch(&mut self, text: &[u8]) -> Option<&[u8]> {
-        let TextSketcher {
-            sketcher,
-            method,
-            made,
-        } = self;
-        for sketched in &mut *made {
-            sketched.sketches.clear();
-            sketched.usable.clear();
-        }
-        sketcher.sketch(text, made);
-        let sketched = &made[0];
-        sketched.usable[0].then(|| sketched.sketches.all(*method).get(0))
+        self.sketch.clear();
+        let has_features = self.words.read(text).sketch(self.method, &mut self.sketch);
+        has_features.then_some(&self.sketch)
     }
 }
 

@@ -143,6 +143,16 @@ pub fn jaccard(a: &[u64], b: &[u64]) -> (u64, u64) {
     (shared, a.len() as u64 + b.len() as u64 - shared)
 }
 
+/// The [`jaccard`] similarity if it is at least `thousandths`, else `None`; stops as soon as that is
+/// out of reach. `None` for two empty sets.
+pub fn jaccard_of_at_least(a: &[u64], b: &[u64], thousandths: u32) -> Option<(u64, u64)> {
+    let (sizes, thousandths) = (a.len() + b.len(), thousandths as usize);
+    // The least number with shared * 1000 >= (sizes - shared) * thousandths.
+    let least = (sizes * thousandths).div_ceil(1000 + thousandths);
+    let shared = overlap_of_at_least(a, b, least).filter(|_| sizes > 0)?;
+    Some((shared as u64, (sizes - shared) as u64))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,6 +203,11 @@ mod tests {
             for least in 0..=a.len().max(b.len()) + 1 {
                 let expected = (shared >= least as u64).then_some(shared as usize);
                 prop_assert_eq!(overlap_of_at_least(&a, &b, least), expected);
+            }
+            for thousandths in (1..=1000).step_by(37).chain([500, 800, 1000]) {
+                let is_reached = union > 0 && shared * 1000 >= union * u64::from(thousandths);
+                let expected = is_reached.then_some((shared, union));
+                prop_assert_eq!(jaccard_of_at_least(&a, &b, thousandths), expected);
             }
         }
 

@@ -1,0 +1,74 @@
+//! Searches for near sketches in memory, on the current rayon pool.
+
+use rayon::iter::{IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+
+use crate::Result;
+use crate::dedup::Parallel;
+use crate::kernel::Level;
+use crate::search::join::{AnyQuery, Scratch, SketchIndex};
+use crate::sketch::{Method, Sketches};
+
+/// Queries of a thread at a time.
+const QUERIES: usize = 1024;
+/// The least memory of an index: a small one may exceed its share.
+const LEAST_INDEX_BYTES: usize = 1 << 20;
+
+/// The current rayon pool, for `dedup/`, which does not depend on rayon.
+pub(crate) struct Pool;
+
+impl Parallel for Pool {
+    fn for_each<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync + Send) {
+        items.par_iter_mut().for_each(work);
+    }
+}
+
+/// Builds an index of `sketches`, in the memory that
+/// [`bytes_for`](SketchIndex::bytes_for) expects.
+///
+/// # Errors
+/// Those of [`SketchIndex::build`].
+pub(crate) fn build_index<'a>(
+    method: &'a dyn Method,
+    sketches: Sketches<'a>,
+    level: Level,
+) -> Result<SketchIndex<'a>> {
+    let bytes = match SketchIndex::bytes_per_sketch(method) {
+        Some(each) => each * sketches.count(),
+        None => {
+            let each = |sketch| SketchIndex::bytes_for(method, sketch);
+            sketches.iter().map(each).sum()
+        }
+    };
+    SketchIndex::build(method, sketches, bytes.max(LEAST_INDEX_BYTES), level)
+}
+
+/// For each of `queries`, whether `index` has a near sketch of another document. The documents of
+/// both have consecutive ranks, from `first_indexed` and `first_query` on.
+pub(crate) fn have_neighbours(
+    index: &SketchIndex<'_>,
+    first_indexed: u64,
+    queries: Sketches<'_>,
+    first_query: u64,
+) -> Vec<bool> {
+    let indexed = first_indexed..first_indexed + u64::from(index.count());
+    let pieces: Vec<usize> = (0..queries.count()).step_by(QUERIES).collect();
+    let found: Vec<Vec<bool>> = pieces
+        .into_par_iter()
+        .map_init(Scratch::default, |scratch, start| {
+            let piece = start..queries.count().min(start + QUERIES);
+            let batch: Vec<AnyQuery<'_>> = (first_query + start as u64..)
+                .zip(queries.range(piece).iter())
+                .map(|(rank, sketch)| AnyQuery {
+                    sketch,
+                    except: indexed
+                        .contains(&rank)
+                        .then(|| (rank - first_indexed) as u32),
+                })
+                .collect();
+            let mut found = vec![false; batch.len()];
+            index.any_near_batch(&batch, scratch, |query, any| found[query] = any);
+            found
+        })
+        .collect();
+    found.concat()
+}
