@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use ahash::AHashMap;
 
 use super::counting::Counting;
+use super::documents::ChunkDocuments;
 use super::doubts::Doubts;
 use super::memory_account::MemoryAccount;
 use super::methods::{self, Common};
 use super::naming::name;
-use super::pipeline::{Event, Pipeline, Unit};
+use super::pipeline::Pipeline;
 use super::sketcher::{Sketched, Sketcher};
 use super::spill_space::SpillSpace;
-use super::units::units;
 use super::{Progress, Resources, Stage};
-use crate::corpus::{Chunk, Document, Parsed, Parser, Place, Reading, Skip, Source};
+use crate::corpus::{Document, Place, Reading, Skip, Source};
 use crate::sketch::Method;
 use crate::sketch::registry::{CountRequest, Spec};
 use crate::text::{Choice, WordSet};
@@ -115,10 +115,6 @@ impl<'a> Inputs<'a> {
         sizes.sum()
     }
 
-    pub(crate) fn units(&self) -> Vec<Unit> {
-        units(self.sources).into_iter().map(Unit::whole).collect()
-    }
-
     /// The accounted memory for data of these inputs.
     ///
     /// # Errors
@@ -182,22 +178,18 @@ impl<'a> Inputs<'a> {
         account: &MemoryAccount,
     ) -> Result<Collection> {
         self.progress.begin(Stage::Sketch, self.bytes());
-        let units = self.units();
+        let units = self.pipeline().units();
         let mut parts: Vec<Part> = Vec::new();
         parts.resize_with(units.len(), Part::default);
-        let start = || {
-            let reading = &self.settings.reading;
-            (Parser::new(reading), Sketcher::new(methods, self.common()))
+        let start = || Sketcher::new(methods, self.common());
+        let work = |sketcher: &mut Sketcher<'_>, documents: ChunkDocuments<'_>| {
+            self.part(documents, sketcher, account)
         };
-        let work = |(parser, sketcher): &mut (Parser, Sketcher<'_>), chunk: &Chunk| {
-            self.part(parser, sketcher, chunk, account)
-        };
-        self.pipeline().run(&units, start, work, |unit, event| {
-            if let Event::Chunk { result, .. } = event {
-                parts[unit].append(result);
-            }
-            Ok(())
-        })?;
+        self.pipeline()
+            .run_documents(&units, start, work, |unit, part| {
+                parts[unit].append(part);
+                Ok(())
+            })?;
         let mut parts = parts.into_iter();
         let mut all = parts.next().unwrap_or_default();
         if all.sketched.is_empty() {
@@ -217,41 +209,35 @@ impl<'a> Inputs<'a> {
     /// The documents of a chunk; their [`bytes`](Collection::bytes) are reserved from `account`.
     pub(crate) fn part(
         &self,
-        parser: &mut Parser,
+        documents: ChunkDocuments<'_>,
         sketcher: &mut Sketcher<'_>,
-        chunk: &Chunk,
         account: &MemoryAccount,
     ) -> Result<Part> {
-        let source = self.pipeline().source(chunk.source)?;
+        let source = documents.source;
         let mut part = Part {
             sketched: sketcher.nothing(),
             ..Part::default()
         };
-        let (mut members, mut taken, mut outcome) = (0, 0, Ok(()));
+        let (mut members, mut taken) = (0, 0);
         let mut take = |members: usize, part: &Part| {
             let bytes = members + part.sketched.iter().map(Sketched::bytes).sum::<usize>();
             let more = bytes - taken;
             taken = bytes;
             account.reserve(more, COLLECTION)
         };
-        parser.for_each(
-            source.format,
-            chunk,
-            &|_| true,
-            &mut |_, parsed| match parsed {
-                // Documents after the first failure are ignored.
-                _ if outcome.is_err() => {}
-                Parsed::Document(document) => {
+        documents.for_each(|found| {
+            match found {
+                Ok(document) => {
                     sketcher.sketch(document.text, &mut part.sketched);
                     part.doubts.note(document.doubt, document.place);
                     let member = Member::new(source, &document);
                     members += member.bytes();
                     part.members.push(member);
                     if part.members.len().is_multiple_of(DOCUMENTS) {
-                        outcome = take(members, &part);
+                        return take(members, &part);
                     }
                 }
-                Parsed::Skipped(skip) => {
+                Err(skip) => {
                     let skipped = Skipped {
                         id: name(source, &skip.id, skip.place),
                         skip,
@@ -259,10 +245,9 @@ impl<'a> Inputs<'a> {
                     members += skipped.bytes();
                     part.skipped.push(skipped);
                 }
-                Parsed::Unwanted => {}
-            },
-        );
-        outcome?;
+            }
+            Ok(())
+        })?;
         take(members, &part)?;
         Ok(part)
     }
@@ -280,30 +265,31 @@ impl<'a> Inputs<'a> {
         let place = |&number: &u32| (members[number as usize].place, number);
         let places: AHashMap<Place, u32> = wanted.iter().map(place).collect();
         let sources: BTreeSet<u32> = places.keys().map(|place| place.source).collect();
-        let mut units = self.units();
+        let mut units = self.pipeline().units();
         units.retain(|unit| sources.range(unit.sources.clone()).next().is_some());
         let mut found = 0;
-        let start = || Parser::new(&self.settings.reading);
-        let work = |parser: &mut Parser, chunk: &Chunk| {
-            let source = self.pipeline().source(chunk.source)?;
+        let work = |(): &mut (), documents: ChunkDocuments<'_>| {
             let mut texts: Vec<(u32, Vec<u8>)> = Vec::new();
-            parser.for_each(source.format, chunk, &|_| true, &mut |_, parsed| {
-                if let Parsed::Document(document) = parsed {
+            documents.for_each(|found| {
+                if let Ok(document) = found {
                     let number = places.get(&document.place);
                     texts.extend(number.map(|&number| (number, document.text.to_vec())));
                 }
-            });
+                Ok(())
+            })?;
             Ok(texts)
         };
-        self.pipeline().run(&units, start, work, |_, event| {
-            if let Event::Chunk { result, .. } = event {
-                found += result.len();
-                for (number, text) in result {
-                    take(number, text)?;
-                }
-            }
-            Ok(())
-        })?;
+        self.pipeline().run_documents(
+            &units,
+            || (),
+            work,
+            |_, texts| {
+                found += texts.len();
+                texts
+                    .into_iter()
+                    .try_for_each(|(number, text)| take(number, text))
+            },
+        )?;
         if found != wanted.len() {
             let message = "an input changed while it was read: run the command again";
             return Err(Error::new(ErrorKind::Changed, message));

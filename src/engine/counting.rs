@@ -6,12 +6,11 @@ use std::collections::BinaryHeap;
 
 use ahash::AHashMap;
 
-use super::pipeline::{Event, Pipeline, Unit};
+use super::documents::ChunkDocuments;
+use super::pipeline::Pipeline;
 use super::spill_space::SpillSpace;
 use super::text_words::WordReader;
-use super::units::units;
 use crate::Result;
-use crate::corpus::{Chunk, Parsed, Parser};
 use crate::io::Sorter;
 use crate::kernel::Level;
 use crate::sketch::Needs;
@@ -41,7 +40,6 @@ pub struct Counting<'a> {
 
 /// A worker's buffers.
 struct Counter {
-    parser: Parser,
     words: WordReader,
     counts: AHashMap<u64, u64>,
 }
@@ -55,77 +53,73 @@ impl Counting<'_> {
     /// # Errors
     /// Those of reading and of temporary files.
     pub fn run(&self) -> Result<Frequencies> {
-        let units: Vec<Unit> = units(self.pipeline.sources)
-            .into_iter()
-            .map(Unit::whole)
-            .collect();
         let choice = match self.count.unit {
             registry::Unit::Words => self.tokenizer,
             registry::Unit::Characters => Choice::Chars,
         };
         let start = || Counter {
-            parser: Parser::new(self.pipeline.reading),
             words: WordReader::new(choice, Needs::HASHES, self.level),
             counts: AHashMap::new(),
         };
-        let work = |counter: &mut Counter, chunk: &Chunk| self.count(counter, chunk);
+        let work = |counter: &mut Counter, documents: ChunkDocuments<'_>| {
+            counter.count(self.count, self.stop_words, documents)
+        };
         let limit = (self.space.memory_bytes / 4 / ENTRY_BYTES).max(1 << 16);
         let mut totals: AHashMap<u64, u64> = AHashMap::new();
         let mut documents = 0;
         let mut sorter: Sorter<[u64; 2]> = self.space.sorter(4);
-        self.pipeline.run(&units, start, work, |_, event| {
-            let Event::Chunk { result, .. } = event else {
-                return Ok(());
-            };
-            let (counted, counts) = result;
-            documents += counted;
-            for (feature, count) in counts {
-                *totals.entry(feature).or_default() += count;
-            }
-            match totals.len() > limit {
-                true => spill(&mut totals, &mut sorter),
-                false => Ok(()),
-            }
-        })?;
+        let units = self.pipeline.units();
+        self.pipeline
+            .run_documents(&units, start, work, |_, (counted, counts)| {
+                documents += counted;
+                for (feature, count) in counts {
+                    *totals.entry(feature).or_default() += count;
+                }
+                match totals.len() > limit {
+                    true => spill(&mut totals, &mut sorter),
+                    false => Ok(()),
+                }
+            })?;
         spill(&mut totals, &mut sorter)?;
         Ok(Frequencies::new(
             documents,
             first_of(sorter, self.count.most)?,
         ))
     }
+}
 
+impl Counter {
     /// The number of documents in a chunk, and the counts of their features.
-    fn count(&self, counter: &mut Counter, chunk: &Chunk) -> Result<(u64, Vec<(u64, u64)>)> {
-        let format = self.pipeline.source(chunk.source)?.format;
-        let Counter {
-            parser,
-            words,
-            counts,
-        } = counter;
-        let mut documents = 0;
-        counts.clear();
-        parser.for_each(format, chunk, &|_| true, &mut |_, parsed| {
-            let Parsed::Document(document) = parsed else {
-                return;
+    fn count(
+        &mut self,
+        count: CountRequest,
+        stop_words: &WordSet,
+        documents: ChunkDocuments<'_>,
+    ) -> Result<(u64, Vec<(u64, u64)>)> {
+        let mut counted = 0;
+        documents.for_each(|found| {
+            let Ok(document) = found else {
+                return Ok(());
             };
-            documents += 1;
-            let mut words = words.read(document.text);
+            counted += 1;
+            let mut words = self.words.read(document.text);
             let hashes = words.hashes_mut();
-            if self.count.skip_stop_words {
-                hashes.retain(|&word| !self.stop_words.contains(word));
+            if count.skip_stop_words {
+                hashes.retain(|&word| !stop_words.contains(word));
             }
-            let counted = match self.count.shingle {
+            let features = match count.shingle {
                 1 => hashes,
                 width => words.shingles(width),
             };
-            if self.count.documents {
-                sort_to_set(counted);
+            if count.documents {
+                sort_to_set(features);
             }
-            for &feature in &*counted {
-                *counts.entry(feature).or_default() += 1;
+            for &feature in &*features {
+                *self.counts.entry(feature).or_default() += 1;
             }
-        });
-        Ok((documents, counts.drain().collect()))
+            Ok(())
+        })?;
+        Ok((counted, self.counts.drain().collect()))
     }
 }
 

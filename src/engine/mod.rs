@@ -9,6 +9,7 @@ mod arena;
 mod budget;
 pub mod collection;
 pub(crate) mod counting;
+pub(crate) mod documents;
 pub mod doubts;
 pub(crate) mod memory_account;
 pub mod methods;

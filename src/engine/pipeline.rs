@@ -24,8 +24,9 @@ use std::thread;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::Progress;
+use super::units::units;
 use crate::corpus::{Chunk, ChunkReader, Inflaters, Position, Reading, Source};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 
 /// A chunk with more than this multiple of the usual size holds a giant document.
 const GIANT_FACTOR: usize = 4;
@@ -145,16 +146,11 @@ struct ReaderChannels<T> {
     in_parts: bool,
 }
 
-impl<'a> Pipeline<'a> {
-    /// The source with this number.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Content`] if there is none.
-    pub fn source(&self, number: u32) -> Result<&'a Source> {
-        self.sources.get(number as usize).ok_or_else(|| {
-            let message = format!("no source number {number}");
-            Error::new(ErrorKind::Content, message)
-        })
+impl Pipeline<'_> {
+    /// All sources, grouped into units.
+    pub fn units(&self) -> Vec<Unit> {
+        let units = units(self.sources).into_iter();
+        units.map(Unit::whole).collect()
     }
 
     /// The number of buffers in use at the same time.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::corpus::{ChunkReader, Format, Parsed, Parser, Position, Reading, Reason, Source};
+use super::documents::DocumentReader;
+use crate::corpus::{ChunkReader, Format, Position, Reading, Reason, Source};
 use crate::{Error, ErrorKind, Result};
 
 /// Names of fields that a message lists, and their characters.
@@ -35,17 +36,20 @@ pub fn check(setting: &str, sources: &[Source], reading: &Reading) -> Result<()>
             continue;
         };
         let (mut lacks, mut has) = (false, false);
-        let visit = &mut |_, parsed: Parsed<'_>| match parsed {
-            Parsed::Skipped(skip) if skip.reason == Reason::NoText => {
-                let is_missing = skip.detail == "is missing";
-                lacks |= is_missing;
-                has |= !is_missing;
+        let mut documents = DocumentReader::new(sources, reading);
+        documents.documents(&chunk)?.for_each(|found| {
+            match found {
+                Err(skip) if skip.reason == Reason::NoText => {
+                    let is_missing = skip.detail == "is missing";
+                    lacks |= is_missing;
+                    has |= !is_missing;
+                }
+                // What cannot be read says nothing.
+                Err(_) => {}
+                Ok(_) => has = true,
             }
-            // What cannot be read says nothing.
-            Parsed::Skipped(_) | Parsed::Unwanted => {}
-            Parsed::Document(_) => has = true,
-        };
-        Parser::new(reading).for_each(source.format, &chunk, &|_| true, visit);
+            Ok(())
+        })?;
         if has || !lacks {
             return Ok(());
         }

@@ -2,11 +2,10 @@
 //!
 //! `simtool N M` is the special case of two text files and one fingerprint.
 
-use crate::corpus::{Chunk, Parser};
 use crate::engine::collection::{Collection, Inputs, Member};
+use crate::engine::documents::ChunkDocuments;
 use crate::engine::doubts::Doubts;
 use crate::engine::memory_account::MemoryAccount;
-use crate::engine::pipeline::Event;
 use crate::engine::sketcher::{Sketched, Sketcher};
 use crate::engine::{Stage, Workers};
 use crate::kernel::Level;
@@ -84,39 +83,30 @@ pub fn find_matches(
         ..MatchCounts::default()
     };
     samples.progress.begin(Stage::Sketch, samples.bytes());
-    let start = || Searcher {
-        parser: Parser::new(&samples.settings.reading),
-        sketcher: Sketcher::new(&methods, samples.common()),
-        scratch: Scratch::default(),
+    let start = || {
+        (
+            Sketcher::new(&methods, samples.common()),
+            Scratch::default(),
+        )
     };
-    let work = |searcher: &mut Searcher<'_>, chunk: &Chunk| {
-        let part = samples.part(
-            &mut searcher.parser,
-            &mut searcher.sketcher,
-            chunk,
-            &account,
-        )?;
-        let made = searched.lines(&part, &mut searcher.scratch);
+    let work = |(sketcher, scratch): &mut (Sketcher<'_>, Scratch),
+                documents: ChunkDocuments<'_>| {
+        let part = samples.part(documents, sketcher, &account)?;
+        let made = searched.lines(&part, scratch);
         account.release(part.bytes());
         made
     };
-    // Units are written one after another; otherwise later ones would wait in memory for the first.
-    for unit in samples.units() {
-        samples.pipeline().run(&[unit], start, work, |_, event| {
-            let Event::Chunk { result, .. } = event else {
-                return Ok(());
-            };
-            let (lines, counts) = result;
-            summary.samples += counts.samples;
-            summary.matched += counts.matched;
-            summary.matches += counts.matches;
-            summary.skipped += counts.skipped;
-            summary.empty += counts.empty;
-            summary.sample_doubts.add(&counts.sample_doubts);
-            account.release(lines.len());
-            write(&lines)
-        })?;
-    }
+    let pipeline = samples.pipeline();
+    pipeline.run_documents_in_order(start, work, |(lines, counts)| {
+        summary.samples += counts.samples;
+        summary.matched += counts.matched;
+        summary.matches += counts.matches;
+        summary.skipped += counts.skipped;
+        summary.empty += counts.empty;
+        summary.sample_doubts.add(&counts.sample_doubts);
+        account.release(lines.len());
+        write(&lines)
+    })?;
     samples.progress.end(samples.bytes());
     Ok(summary)
 }
@@ -174,12 +164,6 @@ const INDEX: &str = "indices of sketches";
 const MATCHES: &str = "the matches of some samples";
 /// Candidates of one answer; matches are accounted for after each answer.
 const CANDIDATES: usize = 1 << 16;
-
-struct Searcher<'a> {
-    parser: Parser,
-    sketcher: Sketcher<'a>,
-    scratch: Scratch,
-}
 
 /// The collection that is searched.
 struct Searched<'a> {

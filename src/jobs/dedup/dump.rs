@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 
 use crate::corpus::{Body, Chunk, Compression, Format, Source};
+use crate::engine::documents::source_of;
 use crate::engine::pipeline::{Event, Pipeline, Unit};
 use crate::io::AtomicFile;
 use crate::io::directory::create_all;
@@ -27,7 +28,7 @@ use super::packing::{LongMember, Packing, Piece, levels};
 use super::related::{self, OpenRelatedIds, RelatedCounts, RelatedIds};
 use super::row::Flags;
 use super::shingle_sets::changed;
-use super::sketching::{RunInputs, source_of};
+use super::sketching::RunInputs;
 use super::targets;
 use super::work::{Outputs, Work};
 

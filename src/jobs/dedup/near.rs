@@ -90,7 +90,6 @@ impl Stages<'_> {
         self.progress.begin(Stage::Verify, self.pipeline_bytes());
         let sets = ShingleSets::collect(
             self.job,
-            self.inputs,
             self.numbering,
             &marked,
             &self.pipeline,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::corpus::{Place, Source};
 use crate::engine::Progress;
+use crate::engine::documents::source_of;
 use crate::engine::spill_space::SpillSpace;
 use crate::io::{AtomicFile, Sorted, Sorter};
 use crate::report::json_lines::{self, At, Skipped};
@@ -18,7 +19,6 @@ use super::known::KnownIds;
 use super::lines::{Lines, failed};
 use super::pair_tables::PairTables;
 use super::row::{Flags, Row};
-use super::sketching::source_of;
 use super::work::Outputs;
 
 /// Decisions, rows or members that are processed at a time.

@@ -1,14 +1,15 @@
 //! The shingle sets of documents with a near one: the second reading.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::{Pod, Zeroable};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use rayon::slice::ParallelSliceMut;
 
-use crate::corpus::{Chunk, Parsed, Parser};
 use crate::dedup::Signatures;
-use crate::engine::pipeline::{Event, Pipeline};
+use crate::engine::documents::ChunkDocuments;
+use crate::engine::pipeline::Pipeline;
 use crate::io::{Sorted, Spooled};
 use crate::kernel::Level;
 use crate::sketch::Needs;
@@ -19,7 +20,6 @@ use super::bits::Bits;
 use super::job::Job;
 use super::leaders::Leaders;
 use super::numbering::Numbering;
-use super::sketching::{RunInputs, source_of};
 use crate::engine::spill_space::SpillSpace;
 use crate::engine::text_words::WordReader;
 
@@ -63,7 +63,6 @@ impl ShingleSets {
     /// temporary files.
     pub fn collect(
         job: &Job,
-        inputs: RunInputs<'_>,
         numbering: &Numbering<'_>,
         marked: &Leaders<'_>,
         pipeline: &Pipeline<'_>,
@@ -81,21 +80,14 @@ impl ShingleSets {
         let mut spool = space.spool()?;
 
         let units = numbering.units_with(&wanted);
-        let start = || Collector {
-            job,
-            inputs,
-            wanted: &wanted,
-            parser: Parser::new(&job.reading),
-            words: WordReader::new(job.tokenizer, Needs::HASHES, level),
+        let start = || WordReader::new(job.tokenizer, Needs::HASHES, level);
+        let width = job.verification.shingle;
+        let work = |words: &mut WordReader, documents: ChunkDocuments<'_>| {
+            let numbers = numbering.first_of(documents.chunk);
+            let (first, count) = numbers.ok_or_else(|| changed(documents.source))?;
+            ChunkSets::read(documents, &wanted, first..first + count, width, words)
         };
-        let work = |collector: &mut Collector<'_>, chunk: &Chunk| {
-            let first = numbering.first_of(chunk);
-            collector.sets(chunk, first)
-        };
-        pipeline.run(&units, start, work, |_, event| {
-            let Event::Chunk { result: sets, .. } = event else {
-                return Ok(());
-            };
+        pipeline.run_documents(&units, start, work, |_, sets| {
             let mut at = 0;
             for (document, length) in sets.documents {
                 let hashes = &sets.hashes[at..at + length as usize];
@@ -261,37 +253,30 @@ struct CachedSet {
     set: Vec<u64>,
 }
 
-/// A worker of the second reading.
-struct Collector<'a> {
-    job: &'a Job,
-    inputs: RunInputs<'a>,
-    wanted: &'a Bits,
-    parser: Parser,
-    words: WordReader,
-}
-
-impl Collector<'_> {
-    fn sets(&mut self, chunk: &Chunk, first: Option<(u32, u32)>) -> Result<ChunkSets> {
+impl ChunkSets {
+    /// The sets of the wanted ones of `documents`, which have these numbers.
+    fn read(
+        documents: ChunkDocuments<'_>,
+        wanted: &Bits,
+        numbers: Range<u32>,
+        width: usize,
+        words: &mut WordReader,
+    ) -> Result<ChunkSets> {
         let mut sets = ChunkSets::default();
-        let Some((first, count)) = first else {
-            return Err(changed(source_of(self.inputs.sources, chunk.source)?));
-        };
-        if !self.wanted.any_of(first, count) {
+        let first = numbers.start;
+        if !wanted.any_of(first, numbers.end - first) {
             return Ok(sets);
         }
-        let format = source_of(self.inputs.sources, chunk.source)?.format;
-        let words = &mut self.words;
-        let width = self.job.verification.shingle;
-        let is_wanted = |ordinal| self.wanted.contains(first.saturating_add(ordinal));
-        self.parser
-            .for_each(format, chunk, &is_wanted, &mut |ordinal, parsed| {
-                if let Parsed::Document(document) = parsed {
-                    let mut words = words.read(document.text);
-                    let set = words.shingle_set(width);
-                    sets.documents.push((first + ordinal, set.len() as u32));
-                    sets.hashes.extend_from_slice(set);
-                }
-            });
+        let is_wanted = |ordinal| wanted.contains(first.saturating_add(ordinal));
+        documents.for_each_wanted(is_wanted, |ordinal, found| {
+            if let Ok(document) = found {
+                let mut words = words.read(document.text);
+                let set = words.shingle_set(width);
+                sets.documents.push((first + ordinal, set.len() as u32));
+                sets.hashes.extend_from_slice(set);
+            }
+            Ok(())
+        })?;
         Ok(sets)
     }
 }

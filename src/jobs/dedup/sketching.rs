@@ -1,10 +1,9 @@
 //! The first reading: stores a row, a label and a sketch of every document.
 
 use crate::corpus::web::relations::Relations;
-use crate::corpus::{
-    Chunk, Document, Doubt, FieldValue, Format, Parsed, Parser, Reason, Skip, Source,
-};
+use crate::corpus::{Chunk, Document, Doubt, FieldValue, Format, Reason, Skip, Source};
 use crate::dedup::keep;
+use crate::engine::documents::DocumentReader;
 use crate::engine::naming::name;
 use crate::engine::pipeline::{Event, Pipeline, Unit};
 use crate::engine::text_words::WordReader;
@@ -152,7 +151,7 @@ impl OpenUnit {
 /// A worker of the first reading.
 pub(super) struct RowSketcher<'a> {
     inputs: RunInputs<'a>,
-    parser: Parser,
+    documents: DocumentReader<'a>,
     maker: RowMaker<'a>,
 }
 
@@ -179,28 +178,26 @@ impl<'a> RowSketcher<'a> {
         };
         RowSketcher {
             inputs,
-            parser: Parser::new(&job.reading),
+            documents: DocumentReader::new(inputs.sources, &job.reading),
             maker,
         }
     }
 
     /// The rows, labels and sketches of a chunk.
     pub(super) fn sketch(&mut self, chunk: &Chunk) -> Result<Segment> {
-        let source = source_of(self.inputs.sources, chunk.source)?;
+        let documents = self.documents.documents(chunk)?;
+        let source = documents.source;
         let is_reference = chunk.source < self.inputs.references;
         let mut made = self.maker.empty_segment();
         let mut rows_digest = Vec::new();
-        let (maker, rows) = (&mut self.maker, &mut made);
-        let visit = &mut |_, parsed: Parsed<'_>| {
-            let row = match parsed {
-                Parsed::Document(document) => maker.document(source, &document, rows),
-                Parsed::Skipped(skip) => maker.skipped(source, &skip, rows),
-                // All documents are wanted.
-                Parsed::Unwanted => return,
+        documents.for_each(|found| {
+            let row = match found {
+                Ok(document) => self.maker.document(source, &document, &mut made),
+                Err(skip) => self.maker.skipped(source, &skip, &mut made),
             };
-            rows.rows.push(row);
-        };
-        self.parser.for_each(source.format, chunk, &|_| true, visit);
+            made.rows.push(row);
+            Ok(())
+        })?;
         for row in &mut made.rows {
             row.flags.set(Flags::REFERENCE, is_reference);
             rows_digest.extend_from_slice(&row.text_digest.to_le_bytes());
@@ -322,14 +319,6 @@ fn facts<'a>(document: &Document<'a>) -> keep::Facts<'a> {
             FieldValue::Text(text) => keep::Value::Text(text),
         }),
     }
-}
-
-/// The source with this number.
-pub(super) fn source_of(sources: &[Source], number: u32) -> Result<&Source> {
-    sources.get(number as usize).ok_or_else(|| {
-        let message = format!("no source number {number}");
-        Error::new(ErrorKind::Content, message)
-    })
 }
 
 pub(super) fn too_many() -> Error {

@@ -5,10 +5,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::corpus::{
-    Chunk, ChunkReader, Compression, Document, NO_MEMBER, Parsed, Parser, Place, Position, Reading,
-    Source,
+    ChunkReader, Compression, Document, NO_MEMBER, Place, Position, Reading, Source,
 };
-use crate::engine::pipeline::{Event, Pipeline, Unit};
+use crate::engine::documents::{ChunkDocuments, DocumentReader, Found};
+use crate::engine::pipeline::{Pipeline, Unit};
 use crate::engine::{Progress, Stage};
 use crate::{Error, ErrorKind, Result};
 
@@ -71,14 +71,14 @@ impl Lookup<'_> {
         let source = Source::of_file(file, self.reading)?;
         let wanted = (checked_member(&source, member)?, offset);
         let mut found = None;
-        self.visit(&source, before(&source, wanted), |parsed| {
-            let place = place_of(&parsed);
+        self.visit(&source, before(&source, wanted), |next| {
+            let place = place_of(&next);
             if (place.member, place.offset) < wanted {
                 return true;
             }
-            found = Some(match parsed {
-                _ if (place.member, place.offset) > wanted => Err(wrong_place(&wanted, &place)),
-                parsed => whole(&source, parsed),
+            found = Some(match (place.member, place.offset) > wanted {
+                true => Err(wrong_place(&wanted, &place)),
+                false => whole(&source, &next),
             });
             false
         })?;
@@ -99,10 +99,10 @@ impl Lookup<'_> {
         let source = Source::of_file(file, self.reading)?;
         let mut found: Option<std::result::Result<FoundDocument, String>> = None;
         let mut second = None;
-        self.visit(&source, Position::default(), |parsed| {
+        self.visit(&source, Position::default(), |next| {
             match found {
-                None => found = Some(whole(&source, parsed)),
-                Some(_) => second = Some(place_of(&parsed)),
+                None => found = Some(whole(&source, &next)),
+                Some(_) => second = Some(place_of(&next)),
             }
             second.is_none()
         })?;
@@ -143,15 +143,14 @@ impl Lookup<'_> {
             progress: self.progress,
         };
         let mut matches = ids.map(|_| Matches::default());
-        pipeline.run(
+        let work = |(): &mut (), documents: ChunkDocuments<'_>| matches_of(documents, ids);
+        pipeline.run_documents(
             &units,
-            || Parser::new(self.reading),
-            |parser, chunk| Ok(matches_of(parser, sources, chunk, ids)),
-            |_, event| {
-                if let Event::Chunk { result, .. } = event {
-                    let pairs = matches.iter_mut().zip(result);
-                    pairs.for_each(|(all, more)| all.append(more));
-                }
+            || (),
+            work,
+            |_, found| {
+                let pairs = matches.iter_mut().zip(found);
+                pairs.for_each(|(all, more)| all.append(more));
                 Ok(())
             },
         )?;
@@ -165,19 +164,20 @@ impl Lookup<'_> {
         &self,
         source: &Source,
         begin: Position,
-        mut visit: impl FnMut(Parsed<'_>) -> bool,
+        mut visit: impl FnMut(Found<'_>) -> bool,
     ) -> Result<()> {
         let mut reader = ChunkReader::open(source, 0, self.reading, begin)?;
-        let mut parser = Parser::new(self.reading);
+        let mut documents = DocumentReader::new(std::slice::from_ref(source), self.reading);
         let (mut buffer, mut goes_on) = (Vec::new(), true);
         while goes_on {
             self.progress.check()?;
             let Some(chunk) = reader.next(buffer)? else {
                 break;
             };
-            parser.for_each(source.format, &chunk, &|_| true, &mut |_, parsed| {
-                goes_on = goes_on && visit(parsed);
-            });
+            documents.documents(&chunk)?.for_each(|found| {
+                goes_on = goes_on && visit(found);
+                Ok(())
+            })?;
             buffer = chunk.into_buffer();
         }
         Ok(())
@@ -238,28 +238,19 @@ impl Matches {
     }
 }
 
-fn matches_of(
-    parser: &mut Parser,
-    sources: &[Source],
-    chunk: &Chunk,
-    ids: [&[u8]; 2],
-) -> [Matches; 2] {
+fn matches_of(documents: ChunkDocuments<'_>, ids: [&[u8]; 2]) -> Result<[Matches; 2]> {
     let mut matches = ids.map(|_| Matches::default());
-    let Some(source) = sources.get(chunk.source as usize) else {
-        return matches;
-    };
-    parser.for_each(source.format, chunk, &|_| true, &mut |_, parsed| {
-        let (own, place) = (own_id(&parsed), place_of(&parsed));
+    let source = documents.source;
+    documents.for_each(|found| {
+        let (own, place) = (own_id(&found), place_of(&found));
         for (id, all) in ids.into_iter().zip(&mut matches) {
             if goes_by(id, own, source, &place) {
-                all.add(place, || match &parsed {
-                    Parsed::Document(document) => Ok(FoundDocument::new(source, document)),
-                    other => Err(why_not(other)),
-                });
+                all.add(place, || whole(source, &found));
             }
         }
-    });
-    matches
+        Ok(())
+    })?;
+    Ok(matches)
 }
 
 fn goes_by(id: &[u8], own: &[u8], source: &Source, place: &Place) -> bool {
@@ -271,40 +262,29 @@ fn goes_by(id: &[u8], own: &[u8], source: &Source, place: &Place) -> bool {
     }
 }
 
-fn own_id<'a>(parsed: &'a Parsed<'_>) -> &'a [u8] {
-    match parsed {
-        Parsed::Document(document) => document.id,
-        Parsed::Skipped(skip) => &skip.id,
-        Parsed::Unwanted => &[],
+fn own_id<'a>(found: &'a Found<'_>) -> &'a [u8] {
+    match found {
+        Ok(document) => document.id,
+        Err(skip) => &skip.id,
     }
 }
 
-fn place_of(parsed: &Parsed<'_>) -> Place {
-    match parsed {
-        Parsed::Document(document) => document.place,
-        Parsed::Skipped(skip) => skip.place,
-        // All documents are wanted.
-        Parsed::Unwanted => Place::new(0, NO_MEMBER, 0, 0),
+fn place_of(found: &Found<'_>) -> Place {
+    match found {
+        Ok(document) => document.place,
+        Err(skip) => skip.place,
     }
 }
 
-fn whole(source: &Source, parsed: Parsed<'_>) -> std::result::Result<FoundDocument, String> {
-    match &parsed {
-        Parsed::Document(document) => Ok(FoundDocument::new(source, document)),
-        other => Err(why_not(other)),
-    }
-}
-
-fn why_not(parsed: &Parsed<'_>) -> String {
-    match parsed {
-        Parsed::Skipped(skip) => {
-            format!(
-                "cannot be read as a document ({}): {}",
-                skip.reason.name(),
-                skip.detail
-            )
-        }
-        _ => "cannot be read as a document".to_owned(),
+/// The document, or the reason why it cannot be read.
+fn whole(source: &Source, found: &Found<'_>) -> std::result::Result<FoundDocument, String> {
+    match found {
+        Ok(document) => Ok(FoundDocument::new(source, document)),
+        Err(skip) => Err(format!(
+            "cannot be read as a document ({}): {}",
+            skip.reason.name(),
+            skip.detail
+        )),
     }
 }
 

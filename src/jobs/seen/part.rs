@@ -2,12 +2,12 @@
 
 use super::{LineSink, Payload, TextSketcher};
 use crate::Result;
-use crate::corpus::{Chunk, Document, Parsed, Parser, Place, Reason, Source};
+use crate::corpus::{Document, Place, Reason};
 use crate::engine::Stage;
 use crate::engine::collection::Inputs;
+use crate::engine::documents::ChunkDocuments;
 use crate::engine::doubts::Doubts;
 use crate::engine::naming::{content_suffix, name};
-use crate::engine::pipeline::Event;
 use crate::index::{Entry, Index, MOST_ID_BYTES, MOST_PAYLOAD_BYTES, MOST_SKETCH_BYTES};
 use crate::report::json_lines::{self, At, Skipped};
 
@@ -58,12 +58,11 @@ impl DocumentEnds {
 
 impl Part {
     fn read(
-        source: &Source,
-        chunk: &Chunk,
-        parser: &mut Parser,
+        documents: ChunkDocuments<'_>,
         texts: &mut TextSketcher<'_>,
         payload: Option<Payload>,
-    ) -> Part {
+    ) -> Result<Part> {
+        let source = documents.source;
         let mut part = Part {
             file: source.path.to_string_lossy().into_owned(),
             bytes: Vec::new(),
@@ -73,24 +72,21 @@ impl Part {
             doubts: Doubts::default(),
             skipped_lines: Vec::new(),
         };
-        parser.for_each(
-            source.format,
-            chunk,
-            &|_| true,
-            &mut |_, parsed| match parsed {
-                Parsed::Document(document) => {
+        documents.for_each(|found| {
+            match found {
+                Ok(document) => {
                     let id = name(source, document.id, document.place);
                     part.doubts.note(document.doubt, document.place);
                     part.take(&id, &document, texts, payload);
                 }
-                Parsed::Skipped(skip) => {
+                Err(skip) => {
                     let id = name(source, &skip.id, skip.place);
                     part.skip(&id, skip.place, skip.reason, &skip.detail);
                 }
-                Parsed::Unwanted => {}
-            },
-        );
-        part
+            }
+            Ok(())
+        })?;
+        Ok(part)
     }
 
     fn take(
@@ -226,23 +222,17 @@ pub(super) fn read<'a>(
     mut take: impl FnMut(Part) -> Result<()>,
 ) -> Result<()> {
     inputs.progress.begin(stage, inputs.bytes());
-    let start = || (Parser::new(&inputs.settings.reading), texts());
-    let work = |(parser, texts): &mut (Parser, TextSketcher<'a>), chunk: &Chunk| {
-        let source = inputs.pipeline().source(chunk.source)?;
-        Ok(Part::read(source, chunk, parser, texts, payload))
+    let work = |texts: &mut TextSketcher<'a>, documents: ChunkDocuments<'_>| {
+        Part::read(documents, texts, payload)
     };
-    // Units are read one after another, so that the output is in input order.
-    for unit in inputs.units() {
-        inputs.pipeline().run(&[unit], start, work, |_, event| {
-            let Event::Chunk { result: part, .. } = event else {
-                return Ok(());
-            };
+    inputs
+        .pipeline()
+        .run_documents_in_order(texts, work, |part| {
             if part.skipped > 0 {
                 skipped(&part.skipped_lines)?;
             }
             take(part)
         })?;
-    }
     inputs.progress.end(inputs.bytes());
     Ok(())
 }
