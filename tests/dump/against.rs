@@ -1,4 +1,4 @@
-//! `--against`: what repeats a reference goes, and what repeats another new document.
+//! `--against`: new documents that duplicate a reference or another new document are dropped.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,8 +15,8 @@ use crate::documents::{Text, documents};
 use crate::oracle;
 use crate::setup::{Form, Found, check, found, job, lines, refusal, resources, run, write};
 
-/// Runs a job on documents of which the first `references` are compared with; returns the list of
-/// pairs and the summary.
+/// Runs a job on `all`, of which the first `references` documents are the references. Returns the
+/// list of pairs and the summary.
 fn against(job: &Job, all: &[Text], references: usize, threads: usize) -> (Vec<Value>, Value) {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
@@ -51,7 +51,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn the_answer_is_the_definition(
+    fn the_result_is_that_of_the_definition(
         seed in any::<u64>(),
         count in 2usize..160,
         references in 1usize..80,
@@ -71,7 +71,7 @@ proptest! {
         let mut order: Vec<usize> = (0..count).collect();
         if longest {
             job.keep = Policy::Longest;
-            // Pages of text end at a form feed, which belongs to no text.
+            // A form feed that ends a page does not count as text.
             order.sort_by_key(|&number| std::cmp::Reverse(all[number].text.len()));
         }
         let expected = oracle::duplicates_against(&job, &all, &order, references);
@@ -88,7 +88,7 @@ proptest! {
 }
 
 #[test]
-fn duplicates_within_the_input_go_too() {
+fn duplicates_within_the_input_are_dropped_too() {
     let all = documents(6, 260);
     let (usual, _) = against(&job(), &all, 100, 2);
     let mut only = job();
@@ -105,9 +105,9 @@ fn duplicates_within_the_input_go_too() {
     assert!(within.count() > 0);
 }
 
-/// What a chain connects with a reference goes for it, and no reference goes.
+/// A document that a chain of pairs connects with a reference is dropped for the reference.
 #[test]
-fn components_never_remove_a_reference() {
+fn components_drop_no_reference() {
     let all = documents(8, 300);
     for against_only in [false, true] {
         let mut job = job();
@@ -121,7 +121,7 @@ fn components_never_remove_a_reference() {
         assert!(count > 0);
         assert_eq!(summary["dropped_against"], count);
         assert_eq!(found.len() == count, against_only);
-        // Stars remove no more: each of their pairs is in one component.
+        // Stars drop a subset: both documents of each of their pairs are in one component.
         job.clusters = ClusterRule::Star;
         let (stars, _) = against(&job, &all, 150, 2);
         let ids = |pairs: &[Value]| -> BTreeSet<String> {
@@ -132,7 +132,7 @@ fn components_never_remove_a_reference() {
 }
 
 #[test]
-fn all_copies_go_only_where_there_is_no_reference() {
+fn drop_all_is_refused_with_references() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("input");
     write(&path, Form::Jsonl, &documents(1, 10));

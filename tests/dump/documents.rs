@@ -1,4 +1,4 @@
-//! Made-up documents with near-duplicates among them.
+//! Synthetic documents with near-duplicates among them.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ pub struct Text {
     pub text: String,
 }
 
-/// Numbers without a pattern, the same for a seed.
+/// Pseudorandom numbers, determined by a seed.
 pub struct Random(u64);
 
 impl Random {
@@ -27,7 +27,7 @@ impl Random {
     }
 }
 
-/// `count` documents: fresh ones, exact and edited copies of earlier ones, short and empty ones.
+/// `count` documents: new ones, exact and edited copies of earlier ones, short and empty ones.
 pub fn documents(seed: u64, count: usize) -> Vec<Text> {
     let mut random = Random::new(seed);
     let mut documents: Vec<Text> = Vec::new();
@@ -77,7 +77,7 @@ fn copy(random: &mut Random, documents: &[Text]) -> String {
     let original = &documents[random.below(documents.len() as u64) as usize].text;
     match random.below(2) {
         0 => original.clone(),
-        // The same words in other clothes.
+        // The same words in upper case and with other separators.
         _ => original.to_uppercase().replace(' ', ",\t"),
     }
 }
@@ -88,8 +88,8 @@ fn edited(random: &mut Random, documents: &[Text]) -> String {
     let mut words: Vec<String> = original.split_whitespace().map(str::to_owned).collect();
     for _ in 0..=words.len() as u64 / edits / 3 {
         if !words.is_empty() {
-            let place = random.below(words.len() as u64) as usize;
-            words[place] = word(random);
+            let position = random.below(words.len() as u64) as usize;
+            words[position] = word(random);
         }
     }
     words.join(" ")

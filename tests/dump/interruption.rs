@@ -1,7 +1,5 @@
-//! Interrupted runs go on, and their output is that of a run that was not.
+//! Interrupted runs resume, and their output is that of an uninterrupted run.
 
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -15,26 +13,7 @@ use simtool::sketch::Method;
 use simtool::{ErrorKind, Result};
 
 use crate::documents::{Random, documents};
-use crate::setup::{Form, check, job, refusal, resources, run, write};
-
-/// Names and bytes of all files but the one that tells the time.
-fn contents(directory: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut files = Vec::new();
-    let mut folders = vec![directory.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if !path.ends_with("timings.json") {
-                let name = path.strip_prefix(directory).unwrap().display().to_string();
-                files.push((name, fs::read(&path).unwrap()));
-            }
-        }
-    }
-    files.sort();
-    files
-}
+use crate::setup::{Form, check, contents, job, refusal, resources, run, write};
 
 #[test]
 fn a_run_with_many_interruptions_gives_the_same_bytes() {
@@ -51,10 +30,18 @@ fn a_run_with_many_interruptions_gives_the_same_bytes() {
         .collect();
     let mut job = job();
     job.write = WriteMode::Annotated;
-    let whole = tempfile::tempdir().unwrap();
-    let quiet = resources(2, whole.path());
-    run(&job, &paths, &[], whole.path(), &quiet, &Progress::new()).unwrap();
-    check(whole.path());
+    let uninterrupted = tempfile::tempdir().unwrap();
+    let path = uninterrupted.path();
+    run(
+        &job,
+        &paths,
+        &[],
+        path,
+        &resources(2, path),
+        &Progress::new(),
+    )
+    .unwrap();
+    check(path);
 
     let out = tempfile::tempdir().unwrap();
     let (mut random, mut interruptions) = (Random::new(9), 0);
@@ -78,11 +65,11 @@ fn a_run_with_many_interruptions_gives_the_same_bytes() {
         interruptions += 1;
     }
     assert!(interruptions > 3, "{interruptions} interruptions");
-    assert_eq!(contents(out.path()), contents(whole.path()));
+    assert_eq!(contents(out.path()), contents(uninterrupted.path()));
 }
 
 #[test]
-fn another_job_does_not_go_on_from_there() {
+fn another_job_does_not_resume_an_interrupted_run() {
     let inputs = tempfile::tempdir().unwrap();
     let path = inputs.path().join("a");
     write(&path, Form::Jsonl, &documents(1, 50));
@@ -127,7 +114,7 @@ fn another_job_does_not_go_on_from_there() {
     );
 }
 
-/// A collection of which nothing is near anything, and which may change.
+/// Known documents that match nothing, in a number that may change.
 struct Changing(u64);
 
 impl KnownDocuments for Changing {
@@ -159,14 +146,14 @@ impl KnownDocuments for Changing {
 }
 
 #[test]
-fn a_run_against_known_documents_goes_on_only_if_they_are_the_same() {
+fn a_run_against_known_documents_resumes_only_if_they_are_the_same() {
     let inputs = tempfile::tempdir().unwrap();
     let path = inputs.path().join("a");
     write(&path, Form::Jsonl, &documents(1, 50));
     let out = tempfile::tempdir().unwrap();
     let sources = discover(&[path], &[], &job().reading).unwrap();
-    let go_on = |known: &Changing, progress: &Progress| {
-        let place = Invocation {
+    let resume = |known: &Changing, progress: &Progress| {
+        let invocation = Invocation {
             against: Against::Known(known),
             sources: &sources,
             left_out: &[],
@@ -176,15 +163,15 @@ fn a_run_against_known_documents_goes_on_only_if_they_are_the_same() {
         };
         let mut job = job();
         job.against_only = true;
-        job.run(&place, &resources(1, out.path()), progress)
+        job.run(&invocation, &resources(1, out.path()), progress)
     };
     let stopped = Progress::new();
     stopped.stop();
-    let error = refusal(go_on(&Changing(7), &stopped));
+    let error = refusal(resume(&Changing(7), &stopped));
     assert_eq!(error.kind(), ErrorKind::Interrupted);
-    let error = refusal(go_on(&Changing(8), &Progress::new()));
+    let error = refusal(resume(&Changing(8), &Progress::new()));
     assert_eq!(error.kind(), ErrorKind::Changed);
     assert!(error.to_string().contains("against was 7, is 8"), "{error}");
-    let summary = go_on(&Changing(7), &Progress::new()).unwrap();
+    let summary = resume(&Changing(7), &Progress::new()).unwrap();
     assert_eq!((summary.seen(), summary.dropped()), (50, 0));
 }

@@ -1,12 +1,12 @@
-//! Deduplication of whole dumps: the answer is that of the definition, however the documents are
-//! split into files, formats, chunks and threads, and however often the run is interrupted.
+//! Deduplication of dumps. The result is that of the definition, for any split into files, formats,
+//! chunks and threads, and after any number of interruptions.
 
 #![allow(clippy::unwrap_used)]
 
 mod against;
+mod annotations;
 mod documents;
 mod interruption;
-mod marks;
 mod oracle;
 mod policies;
 mod related;

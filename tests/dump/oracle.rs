@@ -1,4 +1,4 @@
-//! The definition, one pair at a time.
+//! A reference implementation of SimHash deduplication, which compares all pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::documents::Text;
 use crate::setup::Found;
 
-/// Fewer words have no fingerprint.
+/// Documents with fewer words have no fingerprint.
 const LEAST_WORDS: usize = 8;
 
 struct Page {
@@ -39,13 +39,14 @@ fn page(job: &Job, text: &str) -> Page {
     }
 }
 
-/// Who goes, for whom, at what distance, with which share of shingles: in input order. Pages are
-/// visited in the order of `keep`, which gives their numbers.
+/// The dropped documents in input order, each with its kept document, their distance and the share
+/// of their shingles that both have. `keep` lists the numbers of all documents in keep order.
 pub fn duplicates(job: &Job, documents: &[Text], keep: &[usize]) -> Vec<Found> {
     duplicates_against(job, documents, keep, 0)
 }
 
-/// The same where the first `references` documents never go, and come first in keep order.
+/// The same with the first `references` documents as references: they precede the others in keep
+/// order and are never dropped.
 pub fn duplicates_against(
     job: &Job,
     documents: &[Text],
@@ -59,7 +60,7 @@ pub fn duplicates_against(
     assert_eq!(
         job.method.name(),
         "simhash",
-        "the oracle knows nothing else"
+        "the oracle implements no other method"
     );
     let parameters = job.method.list().into_iter();
     let mut distances = parameters.filter(|(name, _)| name == "distance");
@@ -70,7 +71,7 @@ pub fn duplicates_against(
         .collect();
     let mut found: BTreeMap<usize, Found> = BTreeMap::new();
     let id = |number: usize| documents[number].id.clone();
-    // Pages with the same words are one group. If a reference leads it, the others go for it.
+    // Documents with the same words as a reference are dropped for the first such reference.
     for &kept in order.iter().filter(|&&number| is_reference(number)) {
         for &other in order.iter().filter(|&&number| !is_reference(number)) {
             if !pages[kept].words.is_empty() && pages[kept].words == pages[other].words {
@@ -79,12 +80,12 @@ pub fn duplicates_against(
             }
         }
     }
-    for (place, &kept) in order.iter().enumerate() {
+    for (rank, &kept) in order.iter().enumerate() {
         let may_remove = is_reference(kept) || references == 0 || !job.against_only;
         if !may_remove || pages[kept].words.is_empty() || found.contains_key(&kept) {
             continue;
         }
-        for &other in &order[place + 1..] {
+        for &other in &order[rank + 1..] {
             if is_reference(other) || found.contains_key(&other) {
                 continue;
             }

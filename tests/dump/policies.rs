@@ -1,4 +1,4 @@
-//! Which copy stays, and what is left.
+//! Policies: which copy of a group is kept, and what is written.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,7 +24,7 @@ fn one_file(form: Form, documents: &[Text]) -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn the_best_copy_stays() {
+fn the_best_copy_is_kept() {
     let all = documents(3, 200);
     let (_directory, path) = one_file(Form::Jsonl, &all);
     type Rank = fn(&Text) -> (i64, String);
@@ -51,13 +51,13 @@ fn the_best_copy_stays() {
         order.sort_by_key(|&number| rank(&all[number]));
         let expected = oracle::duplicates(&job, &all, &order);
         let pairs = found(&pairs(&job, from_ref(&path), &[], 2));
-        let told = |found: &[crate::setup::Found]| {
+        let ids = |found: &[crate::setup::Found]| {
             found
                 .iter()
                 .map(|(id, kept, ..)| (id.clone(), kept.clone()))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(told(&pairs), told(&expected), "{policy}");
+        assert_eq!(ids(&pairs), ids(&expected), "{policy}");
     }
 }
 
@@ -90,7 +90,7 @@ fn sites_keep_their_own_copies() {
 }
 
 #[test]
-fn no_copy_stays_if_none_is_wanted() {
+fn drop_all_keeps_no_copy_of_a_group() {
     let all = documents(7, 200);
     let (_directory, path) = one_file(Form::Jsonl, &all);
     let usual = pairs(&job(), from_ref(&path), &[], 2);
@@ -127,15 +127,15 @@ fn components_join_what_stars_keep_apart() {
     job.clusters = ClusterRule::Components;
     let components = pairs(&job, &[path], &[], 2);
     assert!(components.len() >= stars.len());
-    // Whoever stays stays in no component of another.
-    let gone: BTreeSet<_> = components
+    // A kept document is not dropped for another one.
+    let dropped: BTreeSet<_> = components
         .iter()
         .map(|pair| pair["id"].to_string())
         .collect();
     assert!(
         components
             .iter()
-            .all(|pair| !gone.contains(&pair["kept"].to_string()))
+            .all(|pair| !dropped.contains(&pair["kept"].to_string()))
     );
 }
 
@@ -166,7 +166,7 @@ fn the_dump_is_written_without_duplicates() {
     job.write = WriteMode::Kept;
     for form in [Form::Jsonl, Form::JsonlGzip, Form::JsonlZstd, Form::Pages] {
         let (_directory, target, pairs) = written(&job, form, &all);
-        // What is left has no duplicates, and is all that was not dropped.
+        // The kept documents have no duplicates, and are all that were not dropped.
         let again = tempfile::tempdir().unwrap();
         let resources = resources(1, again.path());
         let mut reading = job.clone();
@@ -200,14 +200,14 @@ fn the_dump_is_written_without_duplicates() {
 }
 
 #[test]
-fn duplicates_are_marked() {
+fn duplicates_are_annotated() {
     let all = documents(10, 200);
     let mut job = job();
     job.write = WriteMode::Annotated;
     let (_directory, target, pairs) = written(&job, Form::Jsonl, &all);
-    let marked = lines(&target);
-    assert_eq!(marked.len(), all.len());
-    let with_mark: Vec<(&Value, &Value)> = marked
+    let annotated = lines(&target);
+    assert_eq!(annotated.len(), all.len());
+    let duplicates: Vec<(&Value, &Value)> = annotated
         .iter()
         .filter(|line| !line["duplicate_of"].is_null())
         .map(|line| (&line["id"], &line["duplicate_of"]))
@@ -216,11 +216,11 @@ fn duplicates_are_marked() {
         .iter()
         .map(|pair| (&pair["id"], &pair["kept"]))
         .collect();
-    assert_eq!(with_mark, expected);
+    assert_eq!(duplicates, expected);
 }
 
 #[test]
-fn formats_without_a_place_for_marks_are_refused() {
+fn formats_that_cannot_be_annotated_are_refused() {
     let (_directory, path) = one_file(Form::Pages, &documents(1, 20));
     let mut job = job();
     job.write = WriteMode::Annotated;
@@ -239,8 +239,8 @@ fn formats_without_a_place_for_marks_are_refused() {
     assert!(error.to_string().contains("no place for a mark"), "{error}");
 }
 
-/// Pages of one template: all are proposed, and none is a copy. The last one is the first in keep
-/// order.
+/// Pages with the same words in random order: all pairs are candidates, and none is verified. The
+/// last page is the first in keep order.
 #[test]
 fn the_first_refusals_in_keep_order_are_listed() {
     const PAGES: usize = 300;

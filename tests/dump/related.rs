@@ -1,4 +1,4 @@
-//! Requests and metadata go with the response that they belong to, and nothing else does.
+//! WARC records of requests and metadata are dropped with the response to which they belong.
 
 use simtool::jobs::dedup::{SkippedRecords, WriteMode};
 
@@ -20,26 +20,26 @@ fn response(id: u32, fields: &[(&str, u32)], text: &str) -> String {
     record("response", id, fields, &page)
 }
 
-/// Records, and whether each goes.
+/// Records, and whether each is dropped.
 fn archive() -> Vec<(String, bool)> {
     let words = "words that stand in two pages of this archive ".repeat(9);
     let request = |id, fields: &[_]| record("request", id, fields, "GET / HTTP/1.1\r\n\r\n");
     let metadata = |id, fields: &[_]| record("metadata", id, fields, "fetchTimeMs: 7\r\n");
     vec![
         (record("warcinfo", 1, &[], "software: x\r\n"), false),
-        // The page that stays.
+        // The response that is kept.
         (request(10, &[("Concurrent-To", 11)]), false),
         (response(11, &[], &words), false),
         (metadata(12, &[("Concurrent-To", 11)]), false),
-        // The request before the response, which names it.
+        // A request before its response, which names it.
         (request(20, &[]), true),
         (response(21, &[("Concurrent-To", 20)], &words), true),
         (metadata(22, &[("Refers-To", 21)]), true),
-        // The response first.
+        // A response before its request.
         (response(31, &[], &words), true),
         (request(30, &[("Concurrent-To", 31)]), true),
         (metadata(32, &[("Concurrent-To", 31)]), true),
-        // Others that name a record that goes, or nothing.
+        // Records of other types that name a dropped record, and records that name no dropped one.
         (
             record(
                 "revisit",
@@ -65,11 +65,11 @@ fn archive() -> Vec<(String, bool)> {
 }
 
 #[test]
-fn requests_and_metadata_go_with_their_response() {
+fn requests_and_metadata_are_dropped_with_their_response() {
     let archive = archive();
     let text: String = archive.iter().map(|(record, _)| record.as_str()).collect();
-    let stays = archive.iter().filter(|(_, goes)| !goes);
-    let expected: String = stays.map(|(record, _)| record.as_str()).collect();
+    let kept = archive.iter().filter(|(_, is_dropped)| !is_dropped);
+    let expected: String = kept.map(|(record, _)| record.as_str()).collect();
     for packed in [
         Packed::Plain,
         Packed::Gzip(150),
@@ -96,7 +96,7 @@ fn requests_and_metadata_go_with_their_response() {
 }
 
 #[test]
-fn a_response_that_cannot_be_read_goes_with_its_request_or_stays_with_it() {
+fn an_unreadable_response_is_kept_or_dropped_with_its_request() {
     let words = "words that stand in one page of this archive ".repeat(9);
     let long = "x ".repeat(2000);
     let parts = [
@@ -115,7 +115,7 @@ fn a_response_that_cannot_be_read_goes_with_its_request_or_stays_with_it() {
         let (summary, out, files) = written(&job, std::slice::from_ref(&path));
         assert_eq!((summary.skipped(), summary.dropped()), (1, 1));
         assert_eq!(lines(&out.path().join("skipped.jsonl"))[0]["id"], "urn:2");
-        // The line ends behind a long record belong to the next one.
+        // The line ends after a record that is too long count as part of the next one.
         let written = String::from_utf8(files[0].clone()).unwrap();
         assert_eq!(written.trim_start(), parts[kept].concat());
     }

@@ -1,5 +1,5 @@
-//! Killed runs: whatever moment a process ends at, and whatever lies beside its files, the same
-//! command ends with the same bytes and touches nothing that it did not make.
+//! Killed runs: after a kill at any moment, the same command completes with the same bytes. It changes
+//! no file that it did not make.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use simtool::sketch::registry::Spec;
 use simtool::{ErrorKind, Result};
 
 use crate::documents::documents;
-use crate::setup::{Form, check, job, resources, write};
+use crate::setup::{Form, check, contents, job, resources, walk, write};
 
 const WORK: &str = ".simtool";
 
@@ -47,8 +47,8 @@ impl Case {
         }
     }
 
-    /// With corpus statistics, marked documents and a further table of pairs.
-    fn usual() -> Case {
+    /// With corpus statistics, annotated documents and a list of pairs in CSV.
+    fn with_statistics() -> Case {
         Case::new(Job {
             method: Spec::parse("simhash:distance=8,stop-words=keep,weights=tf-idf").unwrap(),
             write: WriteMode::Annotated,
@@ -60,13 +60,13 @@ impl Case {
         })
     }
 
-    /// The file of an input in the dump.
+    /// The output file of an input.
     fn written(&self, number: u32) -> PathBuf {
         let input = self.inputs.path().join(format!("{number}"));
         Path::new("annotated").join(input.strip_prefix("/").unwrap())
     }
 
-    fn place<'a>(&'a self, out: &'a Path, restart: bool) -> Invocation<'a> {
+    fn invocation<'a>(&'a self, out: &'a Path, restart: bool) -> Invocation<'a> {
         Invocation {
             against: Against::Itself,
             sources: &self.sources,
@@ -80,8 +80,11 @@ impl Case {
     /// Runs the job; the summary, and whether the output was complete before.
     fn run(&self, out: &Path, restart: bool, faults: &Faults) -> Result<(Summary, bool)> {
         let resources = resources(2, self.inputs.path());
-        let place = self.place(out, restart);
-        match self.job.begin_with_faults(&place, &resources, faults)? {
+        let invocation = self.invocation(out, restart);
+        match self
+            .job
+            .begin_with_faults(&invocation, &resources, faults)?
+        {
             BeginOutcome::Complete(summary) => Ok((*summary, true)),
             BeginOutcome::Unfinished(run) => Ok((run.run(&Progress::new())?, false)),
         }
@@ -95,18 +98,19 @@ impl Case {
         contents(out.path())
     }
 
-    /// Leaves in `out` what a run leaves whose `nth` change that `is_meant` fails, and all later ones.
+    /// Runs into `out` until the `nth` file for which `matches` holds is created: that fails, and so do
+    /// all later changes.
     fn stop_at(
         &self,
         out: &Path,
         nth: u32,
-        is_meant: impl Fn(&Path) -> bool + Send + Sync + 'static,
+        matches: impl Fn(&Path) -> bool + Send + Sync + 'static,
     ) {
-        let met = Mutex::new(0);
+        let count = Mutex::new(0);
         let faults = Faults::decided_by(move |operation, path| {
-            let mut met = met.lock().unwrap();
-            *met += u32::from(operation == Operation::Create && is_meant(path));
-            match *met >= nth {
+            let mut count = count.lock().unwrap();
+            *count += u32::from(operation == Operation::Create && matches(path));
+            match *count >= nth {
                 true => Err(io::Error::other("stopped")),
                 false => Ok(()),
             }
@@ -115,47 +119,20 @@ impl Case {
         assert!(error.to_string().contains("stopped"), "{error}");
     }
 
-    /// With the first reading complete, and not put together.
+    /// Stops when the documents have been read, and their parts are not merged.
     fn stop_gathering(&self, out: &Path) {
         self.stop_at(out, 1, |path| path.ends_with("rows"));
     }
 
-    /// With two of three files of the dump complete.
+    /// Stops when two of three annotated files are complete.
     fn stop_writing(&self, out: &Path) {
         let is_dump = |path: &Path| path.iter().any(|part| part == "annotated");
         self.stop_at(out, 3, is_dump);
     }
 }
 
-/// Names and bytes of all files but the one that tells the time.
-fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    for path in walk(directory) {
-        if !path.ends_with("timings.json") {
-            let name = path.strip_prefix(directory).unwrap().to_owned();
-            files.insert(name, fs::read(&path).unwrap());
-        }
-    }
-    files
-}
-
-fn walk(directory: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![directory.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => found.push(path),
-            }
-        }
-    }
-    found
-}
-
-/// A copy of a directory in which files are the same files, so that inodes and times stay. The
-/// record of outputs, which grows in place, is copied.
+/// A copy of a directory with hard links to its files, which keep their inodes and times. The record
+/// of outputs, which grows in place, is copied.
 fn snapshot(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -171,8 +148,8 @@ fn snapshot(from: &Path, to: &Path) {
     }
 }
 
-/// Files of others, with names that look like temporary files of all kinds.
-const FOREIGN: [&str; 9] = [
+/// Files of the user whose names look like temporary files.
+const USER_FILES: [&str; 9] = [
     ".env.sample",
     ".cache.sqlite",
     "sub/.key.secret",
@@ -183,46 +160,48 @@ const FOREIGN: [&str; 9] = [
     "rows",
     "sketch/0-0",
 ];
-/// The same in a work directory.
-const FOREIGN_WORK: [&str; 4] = [
+/// The same in the work directory.
+const USER_WORK_FILES: [&str; 4] = [
     "notes.txt",
     ".rows.a1B2c3",
     "rows.bak",
     "sketch/.0-0.a1B2c3",
 ];
 
-fn plant(out: &Path) -> Vec<PathBuf> {
-    let mut planted: Vec<PathBuf> = FOREIGN.iter().map(|name| out.join(name)).collect();
+/// Creates the files of the user; returns their paths.
+fn create_user_files(out: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = USER_FILES.iter().map(|name| out.join(name)).collect();
     let work = out.join(WORK);
     if work.join("job.json").exists() {
-        planted.extend(FOREIGN_WORK.iter().map(|name| work.join(name)));
+        files.extend(USER_WORK_FILES.iter().map(|name| work.join(name)));
     }
-    for path in &planted {
+    for path in &files {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "mine").unwrap();
     }
-    planted
+    files
 }
 
-/// Takes away what was planted, which has to be there.
-fn take_away(planted: &[PathBuf], what: &str) {
-    for path in planted {
+/// Removes the files of the user, which have to be unchanged.
+fn remove_user_files(files: &[PathBuf], what: &str) {
+    for path in files {
         let found = fs::read(path).unwrap_or_else(|_| panic!("{what}: {} is gone", path.display()));
         assert_eq!(found, b"mine", "{what}: {}", path.display());
         fs::remove_file(path).unwrap();
     }
 }
 
-/// Runs a job into `place/out`, and keeps in `place` what a process would leave that is killed just
-/// before each change: directories 0, 1, ... Returns their number.
-fn run_with_snapshots(case: &Case, place: &Path) -> usize {
-    let out = place.join("out");
+/// Runs a job into `directory/out`. Before each change it copies the output to `directory/0`,
+/// `directory/1`, ...: the state after a kill at that moment. Returns the number of copies.
+fn run_with_snapshots(case: &Case, directory: &Path) -> usize {
+    let out = directory.join("out");
     let count = Arc::new(Mutex::new(0));
     let faults = {
-        let (count, out, place) = (Arc::clone(&count), out.clone(), place.to_owned());
+        let (count, out) = (Arc::clone(&count), out.clone());
+        let directory = directory.to_owned();
         Faults::decided_by(move |_, _| {
             let mut count = count.lock().unwrap();
-            snapshot(&out, &place.join(format!("{count}")));
+            snapshot(&out, &directory.join(format!("{count}")));
             *count += 1;
             Ok(())
         })
@@ -232,21 +211,21 @@ fn run_with_snapshots(case: &Case, place: &Path) -> usize {
 }
 
 #[test]
-fn killed_at_any_change_it_goes_on_to_the_same_bytes_and_touches_nothing_of_others() {
-    let case = Case::usual();
+fn a_run_killed_at_any_change_resumes_to_the_same_bytes_and_keeps_files_of_the_user() {
+    let case = Case::with_statistics();
     let expected = case.expected();
-    let place = tempfile::tempdir().unwrap();
-    let out = place.path().join("out");
-    let count = run_with_snapshots(&case, place.path());
+    let temporary = tempfile::tempdir().unwrap();
+    let out = temporary.path().join("out");
+    let count = run_with_snapshots(&case, temporary.path());
     assert_eq!(contents(&out), expected);
     assert!(count > 60, "{count} changes");
 
     let (mut complete, mut continued) = (0, 0);
     for number in 0..count {
         let what = format!("killed before change {number}");
-        let left = place.path().join(format!("{number}"));
-        let planted = plant(&left);
-        // Some of them are begun anew instead.
+        let left = temporary.path().join(format!("{number}"));
+        let user_files = create_user_files(&left);
+        // One in five is restarted instead.
         let restart = number % 5 == 4;
         let is_published = left.join("summary.json").exists();
         let (summary, was_complete) = case.run(&left, restart, &Faults::default()).unwrap();
@@ -254,12 +233,12 @@ fn killed_at_any_change_it_goes_on_to_the_same_bytes_and_touches_nothing_of_othe
         assert!(summary.dropped() > 0);
         complete += u32::from(was_complete);
         continued += u32::from(!was_complete && !restart);
-        // And once more.
+        // The same command again finds it complete.
         assert!(
             case.run(&left, false, &Faults::default()).unwrap().1,
             "{what}"
         );
-        take_away(&planted, &what);
+        remove_user_files(&user_files, &what);
         let found = contents(&left);
         let names: Vec<_> = found.keys().collect();
         assert!(found == expected, "{what}: other bytes in {names:?}");
@@ -272,8 +251,8 @@ fn killed_at_any_change_it_goes_on_to_the_same_bytes_and_touches_nothing_of_othe
 }
 
 #[test]
-fn what_is_written_is_not_written_again() {
-    let case = Case::usual();
+fn complete_outputs_are_not_written_again() {
+    let case = Case::with_statistics();
     let expected = case.expected();
     let out = tempfile::tempdir().unwrap();
     case.stop_writing(out.path());
@@ -290,8 +269,8 @@ fn what_is_written_is_not_written_again() {
     // A file that the run replaces has no links afterwards.
     let links = |file: &fs::File| file.metadata().unwrap().nlink();
     let resources = resources(1, case.inputs.path());
-    let place = case.place(out.path(), false);
-    let BeginOutcome::Unfinished(run) = case.job.begin(&place, &resources).unwrap() else {
+    let invocation = case.invocation(out.path(), false);
+    let BeginOutcome::Unfinished(run) = case.job.begin(&invocation, &resources).unwrap() else {
         panic!("complete");
     };
     assert_eq!(
@@ -314,21 +293,21 @@ fn names(case: &Case) -> Vec<PathBuf> {
 
 #[test]
 fn a_file_of_the_user_with_the_name_of_an_output_is_never_replaced() {
-    let case = Case::usual();
+    let case = Case::with_statistics();
     let expected = case.expected();
     let names = names(&case);
-    let place = tempfile::tempdir().unwrap();
-    let count = run_with_snapshots(&case, place.path());
+    let temporary = tempfile::tempdir().unwrap();
+    let count = run_with_snapshots(&case, temporary.path());
     let (mut refused, none) = (0, Faults::default());
     for number in 0..count {
-        let left = place.path().join(format!("{number}"));
+        let left = temporary.path().join(format!("{number}"));
         if left.join("summary.json").exists() {
             continue;
         }
         // In turn, each of them, whether an output is there or not.
         let name = &names[number % names.len()];
         let path = left.join(name);
-        let saved = place.path().join("saved");
+        let saved = temporary.path().join("saved");
         let was_there = fs::rename(&path, &saved).is_ok();
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, "mine").unwrap();
@@ -356,12 +335,12 @@ fn a_file_of_the_user_with_the_name_of_an_output_is_never_replaced() {
 
 #[test]
 fn a_file_of_the_user_that_appears_during_a_run_is_not_replaced() {
-    let case = Case::usual();
+    let case = Case::with_statistics();
     for name in names(&case) {
         let out = tempfile::tempdir().unwrap();
         let path = out.path().join(&name);
         let planted = path.clone();
-        // When the record of outputs is there, all checks are behind the run.
+        // When `rows` is created, the checks of the output directory have passed.
         let faults = Faults::decided_by(move |operation, changed| {
             if operation == Operation::Create && changed.ends_with("rows") {
                 fs::create_dir_all(planted.parent().unwrap()).unwrap();
@@ -377,8 +356,8 @@ fn a_file_of_the_user_that_appears_during_a_run_is_not_replaced() {
 }
 
 #[test]
-fn an_output_that_was_changed_meanwhile_stays_and_a_copy_is_an_output() {
-    let case = Case::usual();
+fn a_changed_output_is_kept_and_a_copy_of_an_output_is_accepted() {
+    let case = Case::with_statistics();
     let expected = case.expected();
     let none = Faults::default();
     for name in [Path::new("duplicates.jsonl"), &case.written(0)] {
@@ -402,8 +381,8 @@ fn an_output_that_was_changed_meanwhile_stays_and_a_copy_is_an_output() {
 }
 
 #[test]
-fn outputs_of_a_finished_run_that_were_changed_stay() {
-    let case = Case::usual();
+fn changed_outputs_of_a_finished_run_are_kept() {
+    let case = Case::with_statistics();
     let expected = case.expected();
     let none = Faults::default();
     for name in expected.keys().filter(|name| !name.ends_with("run.json")) {
@@ -431,27 +410,27 @@ fn outputs_of_a_finished_run_that_were_changed_stay() {
 
 #[test]
 fn a_shortened_record_of_outputs_leaves_no_temporary_file() {
-    let case = Case::usual();
+    let case = Case::with_statistics();
     let expected = case.expected();
-    let place = tempfile::tempdir().unwrap();
-    let left = place.path().join("left");
+    let temporary = tempfile::tempdir().unwrap();
+    let left = temporary.path().join("left");
     case.stop_writing(&left);
     let record = Path::new(WORK).join("outputs");
-    let whole = fs::read_to_string(left.join(&record)).unwrap();
-    let first_line = whole.lines().next().unwrap();
+    let complete = fs::read_to_string(left.join(&record)).unwrap();
+    let first_line = complete.lines().next().unwrap();
     let run = &first_line[first_line.rfind(':').unwrap() + 2..first_line.len() - 2];
     // A file that was being written when the process was killed.
     let stray = case.written(0).with_file_name(format!(".simtool-{run}-7"));
     fs::write(left.join(&stray), "half").unwrap();
-    let mut went_on = 0;
-    for end in (0..=whole.len()).rev().step_by(7) {
-        let out = place.path().join("out");
+    let mut resumed = 0;
+    for end in (0..=complete.len()).rev().step_by(7) {
+        let out = temporary.path().join("out");
         snapshot(&left, &out);
-        fs::write(out.join(&record), &whole[..end]).unwrap();
+        fs::write(out.join(&record), &complete[..end]).unwrap();
         match case.run(&out, false, &Faults::default()) {
             Ok(_) => {
                 assert!(contents(&out) == expected, "{end} bytes");
-                went_on += 1;
+                resumed += 1;
             }
             Err(error) if error.kind() == ErrorKind::Content => {
                 assert!(end <= first_line.len(), "{end} bytes: {error}");
@@ -469,8 +448,8 @@ fn a_shortened_record_of_outputs_leaves_no_temporary_file() {
         }
         fs::remove_dir_all(out).unwrap();
     }
-    // Whole, it is that of a run that was killed.
-    assert!(went_on >= 1);
+    // At least with the complete record.
+    assert!(resumed >= 1);
 }
 
 /// Damaged forms of some bytes: flipped bits, zeros, cuts, and more at the end.
@@ -497,12 +476,12 @@ fn damages(bytes: &[u8]) -> Vec<Vec<u8>> {
 
 #[test]
 fn damaged_work_files_are_an_error_or_change_nothing() {
-    let case = Case::usual();
+    let case = Case::with_statistics();
     let expected = case.expected();
     let mut refused = BTreeMap::<String, u32>::new();
     for late in [false, true] {
-        let place = tempfile::tempdir().unwrap();
-        let left = place.path().join("left");
+        let temporary = tempfile::tempdir().unwrap();
+        let left = temporary.path().join("left");
         match late {
             false => case.stop_gathering(&left),
             true => case.stop_writing(&left),
@@ -510,7 +489,7 @@ fn damaged_work_files_are_an_error_or_change_nothing() {
         for path in walk(&left.join(WORK)) {
             let name = path.strip_prefix(&left).unwrap();
             for damaged in damages(&fs::read(&path).unwrap()) {
-                let out = place.path().join("out");
+                let out = temporary.path().join("out");
                 snapshot(&left, &out);
                 fs::remove_file(out.join(name)).unwrap();
                 fs::write(out.join(name), &damaged).unwrap();
@@ -521,9 +500,9 @@ fn damaged_work_files_are_an_error_or_change_nothing() {
                             assert!(error.to_string().contains("--restart"), "{error}");
                             *refused.entry(name.display().to_string()).or_default() += 1;
                         }
-                        // What the message says helps.
+                        // The advice of the message can be followed.
                         if let Err(error) = case.run(&out, true, &Faults::default()) {
-                            // The record of the outputs is what is damaged.
+                            // If the record of outputs is damaged, the outputs have to be moved away.
                             assert!(name.ends_with("outputs"), "{error}");
                             assert!(error.to_string().contains("move it away"), "{error}");
                             for name in expected.keys() {
@@ -566,12 +545,12 @@ fn damaged_work_files_are_an_error_or_change_nothing() {
 }
 
 #[test]
-fn a_finished_output_is_not_repeated_and_only_a_restart_replaces_it() {
-    let case = Case::usual();
+fn a_finished_run_is_not_repeated_and_only_a_restart_replaces_its_outputs() {
+    let case = Case::with_statistics();
     let out = tempfile::tempdir().unwrap();
     let none = Faults::default();
     let (first, _) = case.run(out.path(), false, &none).unwrap();
-    let made = contents(out.path());
+    let complete = contents(out.path());
     let (second, was_complete) = case.run(out.path(), false, &none).unwrap();
     assert!(was_complete);
     assert_eq!(
@@ -600,16 +579,16 @@ fn a_finished_output_is_not_repeated_and_only_a_restart_replaces_it() {
         "{text}"
     );
     assert!(text.contains("--restart"), "{text}");
-    assert_eq!(contents(out.path()), made);
+    assert_eq!(contents(out.path()), complete);
 
-    // Of the earlier outputs, none stays; of other files, all do.
-    let planted = plant(out.path());
+    // A restart removes all earlier outputs, and no other files.
+    let user_files = create_user_files(out.path());
     other.run(out.path(), true, &none).unwrap();
-    take_away(&planted, "restart");
+    remove_user_files(&user_files, "restart");
     assert_eq!(contents(out.path()), other.expected());
     assert!(!out.path().join("duplicates.csv").exists());
 
-    // An output that is gone is not complete.
+    // With a missing output the run is not complete.
     fs::remove_file(out.path().join("clusters.jsonl")).unwrap();
     let error = other.run(out.path(), false, &none).unwrap_err();
     assert!(
@@ -632,41 +611,41 @@ fn a_finished_output_is_not_repeated_and_only_a_restart_replaces_it() {
 
 #[test]
 fn a_restart_removes_what_an_unfinished_run_of_another_job_wrote() {
-    let case = Case::usual();
+    let case = Case::with_statistics();
     let out = tempfile::tempdir().unwrap();
     case.stop_writing(out.path());
     assert!(out.path().join(case.written(0)).exists());
-    let planted = plant(out.path());
+    let user_files = create_user_files(out.path());
     let other = Case { job: job(), ..case };
     other.run(out.path(), true, &Faults::default()).unwrap();
-    take_away(&planted, "restart");
+    remove_user_files(&user_files, "restart");
     assert_eq!(contents(out.path()), other.expected());
 }
 
 #[test]
-fn a_summary_that_is_none_of_this_job_is_an_error() {
-    let case = Case::usual();
+fn a_summary_of_another_job_is_an_error() {
+    let case = Case::with_statistics();
     let out = tempfile::tempdir().unwrap();
     let none = Faults::default();
     case.run(out.path(), false, &none).unwrap();
     let summary = out.path().join("summary.json");
-    let whole = fs::read_to_string(&summary).unwrap();
+    let complete = fs::read_to_string(&summary).unwrap();
     for broken in [
         "",
         "{}",
-        &whole[..whole.len() / 2],
-        &whole.replace("\"seen\": 300", "\"seen\": 301"),
+        &complete[..complete.len() / 2],
+        &complete.replace("\"seen\": 300", "\"seen\": 301"),
     ] {
         fs::write(&summary, broken).unwrap();
         let error = case.run(out.path(), false, &none).unwrap_err();
-        let kind = match broken.len() == whole.len() {
+        let kind = match broken.len() == complete.len() {
             true => ErrorKind::Content,
             false => ErrorKind::Changed,
         };
         assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains("summary.json"), "{error}");
     }
-    fs::write(&summary, &whole).unwrap();
+    fs::write(&summary, &complete).unwrap();
     let run = out.path().join("run.json");
     let record = fs::read_to_string(&run).unwrap();
     // A name that is damaged is not removed by a restart.
@@ -680,5 +659,5 @@ fn a_summary_that_is_none_of_this_job_is_an_error() {
         let error = case.run(out.path(), restart, &none).unwrap_err();
         assert!(error.to_string().contains("no run.json"), "{error}");
     }
-    assert_eq!(fs::read_to_string(&summary).unwrap(), whole);
+    assert_eq!(fs::read_to_string(&summary).unwrap(), complete);
 }

@@ -1,8 +1,9 @@
-//! One answer, however documents come.
+//! The result does not depend on files, formats, chunks and threads.
 
 use std::path::PathBuf;
 
 use proptest::prelude::*;
+use serde_json::Value;
 use simtool::jobs::dedup::Job;
 use simtool::sketch::registry::Spec;
 
@@ -10,7 +11,7 @@ use crate::documents::{Text, documents};
 use crate::oracle;
 use crate::setup::{Form, Found, found, job, pairs, write};
 
-/// Shares of equal pages are written as they were verified: 1 of 1, or all of their shingles.
+/// Equal documents have the share 1/1 or n/n, depending on how they were found; here all are 1/1.
 fn reduced(found: Vec<Found>) -> Vec<Found> {
     let reduce = |(id, kept, distance, (shared, all)): Found| {
         let verified = if shared == all { (1, 1) } else { (shared, all) };
@@ -19,7 +20,8 @@ fn reduced(found: Vec<Found>) -> Vec<Found> {
     found.into_iter().map(reduce).collect()
 }
 
-fn in_files(job: &Job, documents: &[Text], forms: &[Form], threads: usize) -> Vec<Found> {
+/// The list of pairs of the documents, split into one file for each form.
+fn pairs_in_files(job: &Job, documents: &[Text], forms: &[Form], threads: usize) -> Vec<Value> {
     let directory = tempfile::tempdir().unwrap();
     let each = documents.len().div_ceil(forms.len()).max(1);
     let paths: Vec<PathBuf> = documents
@@ -32,10 +34,15 @@ fn in_files(job: &Job, documents: &[Text], forms: &[Form], threads: usize) -> Ve
             path
         })
         .collect();
-    found(&pairs(job, &paths, &[], threads))
+    pairs(job, &paths, &[], threads)
 }
 
-/// Methods of every kind: none, fingerprints, keys, sketches of any length, counted ahead.
+fn in_files(job: &Job, documents: &[Text], forms: &[Form], threads: usize) -> Vec<Found> {
+    found(&pairs_in_files(job, documents, forms, threads))
+}
+
+/// Methods of every kind: without sketches, with fingerprints, with keys, with sketches of variable
+/// length, and with corpus statistics.
 const METHODS: [&str; 11] = [
     "exact",
     "normalized",
@@ -54,7 +61,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn the_answer_is_the_definition(
+    fn the_result_is_that_of_the_definition(
         seed in any::<u64>(),
         count in 1usize..120,
         distance in 0u32..20,
@@ -78,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn every_method_gives_one_answer(
+    fn every_method_gives_one_result(
         seed in any::<u64>(),
         method in 0usize..METHODS.len(),
         chunk_bytes in 1usize..20_000,
@@ -86,36 +93,24 @@ proptest! {
         let mut job = job();
         job.method = Spec::parse(METHODS[method]).unwrap();
         let documents = documents(seed, 150);
-        let whole = |job: &Job, forms: &[Form], threads| {
-            let directory = tempfile::tempdir().unwrap();
-            let each = documents.len().div_ceil(forms.len());
-            let paths: Vec<PathBuf> = documents
-                .chunks(each)
-                .zip(forms)
-                .enumerate()
-                .map(|(number, (documents, form))| {
-                    let path = directory.path().join(format!("{number:03}"));
-                    write(&path, *form, documents);
-                    path
-                })
-                .collect();
-            let pairs = pairs(job, &paths, &[], threads);
-            let told = |pair: &serde_json::Value| {
+        let run = |job: &Job, forms: &[Form], threads| {
+            let pairs = pairs_in_files(job, &documents, forms, threads);
+            let evidence = |pair: &Value| {
                 ["id", "kept", "method", "distance", "estimate", "similarity", "shared"]
                     .map(|field| pair[field].clone())
             };
-            pairs.iter().map(told).collect::<Vec<_>>()
+            pairs.iter().map(evidence).collect::<Vec<_>>()
         };
-        let once = whole(&job, &[Form::Jsonl], 1);
-        prop_assert!(!once.is_empty());
+        let expected = run(&job, &[Form::Jsonl], 1);
+        prop_assert!(!expected.is_empty());
         job.reading.chunk_bytes = chunk_bytes;
         let forms = [Form::JsonlZstd, Form::Pages, Form::JsonlGzip];
-        prop_assert_eq!(whole(&job, &forms, 3), once);
+        prop_assert_eq!(run(&job, &forms, 3), expected);
     }
 }
 
 #[test]
-fn all_documents_equal() {
+fn equal_documents_are_dropped_for_the_first() {
     let mut all = documents(1, 1);
     all[0].text = "the same words in each of these documents, every time".to_owned();
     let all: Vec<Text> = (0..3000)
@@ -132,7 +127,7 @@ fn all_documents_equal() {
 }
 
 #[test]
-fn nothing_at_all() {
+fn no_document_or_one_has_no_duplicate() {
     assert!(in_files(&job(), &[], &[Form::Jsonl], 2).is_empty());
     assert!(in_files(&job(), &documents(1, 1), &[Form::Pages], 1).is_empty());
 }

@@ -1,5 +1,6 @@
-//! Files of documents, jobs, and what they leave.
+//! Helpers: input files, jobs, and checks of their output.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use simtool::{Error, Result};
 
 use crate::documents::Text;
 
-/// A job with the usual settings, for short documents.
+/// A job with settings for short documents.
 pub fn job() -> Job {
     Job {
         method: Spec::parse("simhash:distance=8,stop-words=keep").unwrap(),
@@ -46,7 +47,7 @@ pub fn job() -> Job {
     }
 }
 
-/// Threads and memory.
+/// The given number of threads, and the least memory for it.
 pub fn resources(threads: usize, temporary: &Path) -> Resources {
     Resources {
         threads,
@@ -84,7 +85,7 @@ pub fn write(path: &Path, form: Form, documents: &[Text]) {
             }
         }
     }
-    // Members that end within documents.
+    // Compressed members end in the middle of documents.
     let packed: Vec<u8> = match form {
         Form::JsonlGzip => bytes.chunks(7000).flat_map(gzip).collect(),
         Form::JsonlZstd => bytes
@@ -115,7 +116,7 @@ pub fn run(
         [] => Vec::new(),
         _ => discover(against, &[], &job.reading)?,
     };
-    let place = Invocation {
+    let invocation = Invocation {
         against: match &references[..] {
             [] => Against::Itself,
             documents => Against::Documents(documents),
@@ -126,7 +127,7 @@ pub fn run(
         out,
         restart: false,
     };
-    job.run(&place, resources, progress)
+    job.run(&invocation, resources, progress)
 }
 
 /// Runs a job on files and reads its list of pairs.
@@ -154,7 +155,7 @@ pub fn lines(path: &Path) -> Vec<Value> {
         .collect()
 }
 
-/// What has to hold of every output.
+/// Checks the invariants of an output directory.
 pub fn check(out: &Path) {
     let summary: Value =
         serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
@@ -182,7 +183,7 @@ pub fn check(out: &Path) {
         .filter(|input| input["format"] == "parquet")
         .map(|input| &input["file"])
         .collect();
-    // Damage takes many rows of a table at once.
+    // One line stands for all rows of a Parquet file that are skipped together.
     let rows = |line: &Value| match tables.contains(&&line["file"]) {
         true => line["length"].as_u64().unwrap().max(1),
         false => 1,
@@ -193,7 +194,7 @@ pub fn check(out: &Path) {
         .partition(|line| references.contains(&line["file"]));
     let sum = |lines: &[&Value]| lines.iter().map(|line| rows(line)).sum::<u64>();
     assert_eq!(count("skipped"), sum(&of_input));
-    // An index has none.
+    // There are none if the reference is an index.
     let skipped_references = summary["against"]["skipped"].as_u64().unwrap_or(0);
     assert_eq!(skipped_references, sum(&of_references));
     match summary["refused_listed"].as_u64() {
@@ -212,7 +213,35 @@ pub fn check(out: &Path) {
     assert!(!out.join(".simtool").exists());
 }
 
-/// (removed, kept, distance, verified) of a list of pairs.
+/// Names and bytes of all files of an output directory, except the file of timings.
+pub fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for path in walk(directory) {
+        if !path.ends_with("timings.json") {
+            let name = path.strip_prefix(directory).unwrap().to_owned();
+            files.insert(name, fs::read(&path).unwrap());
+        }
+    }
+    files
+}
+
+/// All files below a directory.
+pub fn walk(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut pending = vec![directory.to_owned()];
+    while let Some(next) = pending.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => pending.push(path),
+                false => found.push(path),
+            }
+        }
+    }
+    found
+}
+
+/// (dropped, kept, distance, verified share) of a pair.
 pub type Found = (String, String, u64, (u64, u64));
 
 pub fn found(pairs: &[Value]) -> Vec<Found> {
@@ -221,14 +250,14 @@ pub fn found(pairs: &[Value]) -> Vec<Found> {
     pairs
         .iter()
         .map(|pair| {
-            // Equal words are not counted.
+            // The shingles of documents with equal words are not counted.
             let verified = match pair["shared"].as_u64() {
                 Some(shared) => (shared, number(&pair["shingles"])),
                 None => (1, 1),
             };
             let share = verified.0 as f64 / verified.1 as f64;
             let similarity = pair["similarity"].as_f64().unwrap();
-            // The parser may be off by the last bit.
+            // The JSON parser may round the last bit.
             assert!((similarity - share).abs() < 1e-12, "{pair}");
             (
                 text(&pair["id"]),
@@ -240,7 +269,7 @@ pub fn found(pairs: &[Value]) -> Vec<Found> {
         .collect()
 }
 
-/// The message of a run that has to fail.
+/// The error of a run that has to fail.
 pub fn refusal(result: Result<Summary>) -> Error {
     result.err().unwrap()
 }

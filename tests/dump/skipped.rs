@@ -1,4 +1,4 @@
-//! Records that could not be read stay where they are, byte for byte, unless they are to go.
+//! Unreadable records are copied to the output byte for byte, unless `--skipped drop` is given.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -9,14 +9,14 @@ use crate::setup::{Packed, file, job, written};
 
 const MOST_BYTES: u64 = 3000;
 
-/// A line, and what becomes of it.
+/// A line of an input file.
 #[derive(Clone, Debug, PartialEq)]
 enum Line {
     /// A document with this text.
     Document(u32),
     /// A record that cannot be read.
     Bad(String),
-    /// No record at all.
+    /// White space, which is no record.
     Blank,
 }
 
@@ -78,14 +78,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn records_that_cannot_be_read_stay_in_their_places(
+    fn unreadable_records_keep_their_positions(
         lines in lines(),
         packed in packed(),
         chunk_bytes in 1usize..5000,
-        has_mark in any::<bool>(),
+        has_byte_order_mark in any::<bool>(),
         ends_in_line_end in any::<bool>(),
     ) {
-        let mut text: String = if has_mark { "\u{feff}".into() } else { String::new() };
+        let mut text: String = if has_byte_order_mark { "\u{feff}".into() } else { String::new() };
         let mut kept = [text.clone(), text.clone()];
         let mut seen = Vec::new();
         for (number, line) in lines.iter().enumerate() {
@@ -121,8 +121,8 @@ proptest! {
         let job = dump_job(WriteMode::Annotated, SkippedRecords::Drop, chunk_bytes);
         let (_, _out, files) = written(&job, std::slice::from_ref(&path));
         let without = String::from_utf8(packed.unpack(&files[0])).unwrap();
-        let marked = lines.iter().zip(annotated.lines());
-        let expected = marked.filter(|(line, _)| !matches!(line, Line::Bad(_)));
+        let annotated = lines.iter().zip(annotated.lines());
+        let expected = annotated.filter(|(line, _)| !matches!(line, Line::Bad(_)));
         let expected: Vec<_> = expected.map(|(_, line)| line.trim_start_matches('\u{feff}')).collect();
         prop_assert_eq!(without.trim_start_matches('\u{feff}').lines().collect::<Vec<_>>(), expected);
     }
@@ -137,7 +137,7 @@ fn pages() -> String {
 }
 
 #[test]
-fn bad_lines_are_listed_and_stay() {
+fn bad_lines_are_listed_and_kept() {
     let good = |id: &str| format!("{{\"id\":\"{id}\",\"text\":\"words of all\"}}\n");
     let bad = "{\"id\": \"b\", \"text\": 7}\n{broken\n";
     let (_directory, path) = file((good("a") + bad + &good("c")).as_bytes());
@@ -157,7 +157,7 @@ fn bad_lines_are_listed_and_stay() {
 }
 
 #[test]
-fn a_file_of_which_nothing_goes_is_copied_with_its_damage() {
+fn a_file_without_dropped_documents_is_copied_with_its_damage() {
     let lines = pages();
     let lines: Vec<&str> = lines.lines().take(11).collect();
     let mut bytes = Packed::Gzip(100).pack(lines.join("\n").as_bytes());
@@ -170,8 +170,8 @@ fn a_file_of_which_nothing_goes_is_copied_with_its_damage() {
     assert!(files[0] == bytes);
 }
 
-/// What damage cut in two is left out of a file that is written anew; no record is joined to what
-/// is left of another.
+/// In a damaged file that is written again, the rest of a record that damage cut off is a line of
+/// its own: it is not joined with another record.
 #[test]
 fn damage_joins_no_records() {
     let text = pages();
@@ -190,22 +190,21 @@ fn damage_joins_no_records() {
             continue;
         }
         let kept = String::from_utf8(Packed::Gzip(1).unpack(&files[0])).unwrap();
-        let whole = kept
+        let complete = kept
             .lines()
             .filter(|line| text.lines().any(|other| other == *line));
-        let others = kept
+        let cut = kept
             .lines()
             .filter(|line| !text.lines().any(|other| other == *line));
-        // What is left of a line that was cut is a line of its own.
-        assert!(others.clone().count() <= 2, "{flipped}: {kept}");
-        let is_cut = |line: &str| {
+        assert!(cut.clone().count() <= 2, "{flipped}: {kept}");
+        let is_part = |line: &str| {
             let mut all = text.lines();
             all.any(|whole| whole.starts_with(line) || whole.ends_with(line))
         };
-        assert!(others.into_iter().all(is_cut), "{flipped}: {kept}");
+        assert!(cut.into_iter().all(is_part), "{flipped}: {kept}");
         assert_eq!(
             summary.kept() as usize,
-            whole.filter(|line| line.len() < 3000).count()
+            complete.filter(|line| line.len() < 3000).count()
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Settings without effect are said.
+//! Warnings about settings that have no effect.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use simtool::jobs::dedup::Job;
 use crate::documents::documents;
 use crate::setup::{Form, check, job, refusal, resources, run, write};
 
-/// The settings that a run warns of, and of how many documents.
+/// The settings that a run warns about, each with the number of documents concerned.
 fn warned(job: &Job, inputs: &[PathBuf]) -> Vec<(String, u64)> {
     let out = tempfile::tempdir().unwrap();
     let summary = run(
@@ -31,11 +31,11 @@ fn warned(job: &Job, inputs: &[PathBuf]) -> Vec<(String, u64)> {
         json!({"setting": warning.setting, "documents": warning.documents, "message": warning.message})
     });
     assert_eq!(text["warnings"], messages.collect::<Value>());
-    let told = |warning: &simtool::jobs::dedup::Warning| {
+    let summarised = |warning: &simtool::jobs::dedup::Warning| {
         assert!(warning.message.len() > 20);
         (warning.setting.to_owned(), warning.documents)
     };
-    summary.warnings.iter().map(told).collect()
+    summary.warnings.iter().map(summarised).collect()
 }
 
 fn lines(directory: &Path, name: &str, lines: &[Value]) -> PathBuf {
@@ -46,7 +46,7 @@ fn lines(directory: &Path, name: &str, lines: &[Value]) -> PathBuf {
 }
 
 #[test]
-fn settings_that_no_document_has_are_warned_of() {
+fn settings_without_effect_are_warned_about() {
     let directory = tempfile::tempdir().unwrap();
     let with = directory.path().join("with");
     write(&with, Form::Jsonl, &documents(1, 30));
@@ -77,7 +77,7 @@ fn settings_that_no_document_has_are_warned_of() {
         change(&mut job);
         let expected = [(setting.to_owned(), 20)];
         assert_eq!(warned(&job, std::slice::from_ref(&bare)), expected);
-        // One document that has it is enough.
+        // One document that has the field is enough.
         if !format!("{job:?}").contains("nosuch") {
             assert_eq!(warned(&job, &[bare.clone(), with.clone()]), []);
         }
@@ -129,7 +129,7 @@ fn documents_without_the_text_field_are_counted() {
 }
 
 #[test]
-fn a_text_field_that_nothing_has_is_an_error_before_the_run() {
+fn a_text_field_that_no_document_has_is_an_error_before_the_run() {
     let directory = tempfile::tempdir().unwrap();
     let others = |name: &str| {
         let line = json!({"title": "a", "content": "b", "n": {"m": 1}});
@@ -156,7 +156,7 @@ fn a_text_field_that_nothing_has_is_an_error_before_the_run() {
         );
         assert!(!out.exists());
     }
-    // Not if one of them has it, though late, or nothing can be said.
+    // It is no error if a later file has the field, or if it has no readable record.
     let broken = directory.path().join("broken.jsonl");
     fs::write(&broken, "{broken\n").unwrap();
     for others in [with, broken] {

@@ -18,7 +18,7 @@ fn line(id: usize, text: usize) -> String {
 }
 
 #[test]
-fn an_emptied_file_is_a_valid_one() {
+fn a_file_without_kept_documents_is_valid() {
     for packed in [Packed::Plain, Packed::Gzip(300), Packed::Zstd(300)] {
         let all: String = (0..5).map(|id| line(id, 1)).collect();
         let (_first, first) = file(&packed.pack(line(9, 1).as_bytes()));
@@ -31,10 +31,9 @@ fn an_emptied_file_is_a_valid_one() {
     }
 }
 
-/// A file in members of five lines, of which one repeats another: all members but one are those of
-/// the input.
+/// A file in members of five lines, of which one line is a duplicate: all other members are copied.
 #[test]
-fn members_of_which_nothing_goes_are_copied() {
+fn members_without_dropped_documents_are_copied() {
     let lines: Vec<String> = (0..100).map(|id| line(id, id % 99)).collect();
     for gzip in [true, false] {
         let packed = |text: &str| match gzip {
@@ -64,7 +63,7 @@ fn members_of_which_nothing_goes_are_copied() {
                 Packed::Zstd(1)
             };
             assert_eq!(kind.unpack(&files[0]), lines[..99].concat().as_bytes());
-            // Nothing is copied where a level is asked for.
+            // With a compression level, all members are compressed again.
             job.dump.compression_level = Some(9);
             let (_, _out, files) = written(&job, from_ref(&path));
             assert!(memchr::memmem::find(&files[0], &members[3]).is_none());
@@ -74,7 +73,7 @@ fn members_of_which_nothing_goes_are_copied() {
 }
 
 #[test]
-fn levels_that_a_compression_lacks_are_refused() {
+fn compression_levels_out_of_range_are_refused() {
     let text = (0..5).map(|id| line(id, 1)).collect::<String>();
     let refused = |packed: Packed, level| {
         let (_directory, path) = file(&packed.pack(text.as_bytes()));
@@ -101,15 +100,15 @@ fn levels_that_a_compression_lacks_are_refused() {
 #[test]
 fn inputs_that_would_share_a_file_are_refused_before_they_are_read() {
     let directory = tempfile::tempdir().unwrap();
-    let place = |name: &str| directory.path().join(name);
-    fs::create_dir_all(place("w/y")).unwrap();
-    fs::write(place("x"), line(0, 0)).unwrap();
-    fs::write(place("y"), line(0, 0)).unwrap();
-    fs::write(place("w/x"), line(1, 1)).unwrap();
-    fs::write(place("w/y/x"), line(2, 2)).unwrap();
+    let path = |name: &str| directory.path().join(name);
+    fs::create_dir_all(path("w/y")).unwrap();
+    fs::write(path("x"), line(0, 0)).unwrap();
+    fs::write(path("y"), line(0, 0)).unwrap();
+    fs::write(path("w/x"), line(1, 1)).unwrap();
+    fs::write(path("w/y/x"), line(2, 2)).unwrap();
     // Steps upwards are left out of the names of the output.
     for [first, second] in [["w/../x", "w/x"], ["w/../y", "w/y/x"]] {
-        let inputs = [place(first), place(second)];
+        let inputs = [path(first), path(second)];
         let out = tempfile::tempdir().unwrap();
         let resources = resources(1, out.path());
         let mut job = job();

@@ -52,7 +52,7 @@ fn synced(descriptor: i32) {
     }
 }
 
-/// A file or directory, also if its number is used again.
+/// A file or directory; the time of creation distinguishes files that reuse an inode number.
 type Identity = (u64, Option<SystemTime>);
 
 #[derive(Clone)]
@@ -63,16 +63,16 @@ enum Node {
 
 type Nodes = BTreeMap<Identity, Node>;
 
-/// Which syncs do nothing.
-pub type Deaf = fn(&Path) -> bool;
+/// Selects the paths whose syncs are ignored.
+pub type Ignored = fn(&Path) -> bool;
 
 /// A directory whose files are lost unless they are synced.
 pub struct Disk(Arc<Shared>);
 
 struct Shared {
     root: PathBuf,
-    deaf: Deaf,
-    /// Every n-th sync is preceded by a point.
+    ignored: Ignored,
+    /// There is a point before one in so many syncs.
     every: u64,
     state: Mutex<State>,
 }
@@ -91,7 +91,7 @@ pub struct Point {
     pub what: String,
     /// The number of acknowledged steps of the scenario.
     pub acknowledged: usize,
-    /// Whether the next one was under way.
+    /// Whether the next step had begun.
     pub under_way: bool,
     root: Identity,
     durable: Nodes,
@@ -105,17 +105,17 @@ pub enum Loss {
     All,
     /// The contents of files, but not their names.
     Contents,
-    /// Pages and names by chance.
+    /// Random pages and names.
     Random(u64),
 }
 
 impl Disk {
-    /// The existing directory `root`, all of which is durable. Syncs of paths for which `deaf`
-    /// holds do nothing. The power may fail at one of `every` syncs, and after each step.
-    pub fn new(root: &Path, every: u64, deaf: Deaf) -> Disk {
+    /// The existing directory `root`, all of which is durable. Syncs of paths for which `ignored`
+    /// holds have no effect. There is a point before one of `every` syncs, and after each step.
+    pub fn new(root: &Path, every: u64, ignored: Ignored) -> Disk {
         let shared = Arc::new(Shared {
             root: root.canonicalize().unwrap(),
-            deaf,
+            ignored,
             every,
             state: Mutex::default(),
         });
@@ -163,7 +163,7 @@ impl Shared {
             state.points.push(point);
         }
         state.syncs += 1;
-        if (self.deaf)(path) {
+        if (self.ignored)(path) {
             return;
         }
         if let Some((identity, node)) = read_node(link) {
@@ -174,7 +174,7 @@ impl Shared {
     fn point(&self, state: &State, what: String, under_way: bool) -> Point {
         let mut current = Nodes::new();
         let root = read_tree(&self.root, &mut current).unwrap();
-        // Most files are as they were synced: these are kept in memory once.
+        // Most files have not changed since their sync: these share their bytes.
         for (identity, node) in &mut current {
             if let (Node::File(now), Some(Node::File(then))) = (&node, state.durable.get(identity))
                 && now == then
@@ -224,7 +224,7 @@ fn read_tree(path: &Path, nodes: &mut Nodes) -> Option<Identity> {
 }
 
 impl Point {
-    /// The steps that may be there: all that were acknowledged, and maybe one more.
+    /// The numbers of steps that may be durable: the acknowledged ones, and possibly the next.
     pub fn steps(&self) -> std::ops::RangeInclusive<usize> {
         self.acknowledged..=self.acknowledged + usize::from(self.under_way)
     }

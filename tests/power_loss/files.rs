@@ -1,4 +1,4 @@
-//! Files that are replaced in one step.
+//! Files that are replaced atomically.
 
 use std::fs;
 use std::io::Write as _;
@@ -6,23 +6,23 @@ use std::path::Path;
 
 use simtool::io::{AtomicFile, Faults, directory};
 
-use crate::disk::{Deaf, Disk};
+use crate::disk::{Disk, Ignored};
 use crate::failures;
 
 const STEPS: usize = 6;
 
-/// The contents after a step; they begin as the first one.
+/// The contents after a step.
 fn content(step: usize) -> Vec<u8> {
     vec![step as u8 + 1; 1000 + 700 * step]
 }
 
-fn scenario(every: u64, deaf: Deaf) -> Vec<String> {
+fn scenario(every: u64, ignored: Ignored) -> Vec<String> {
     let root = tempfile::tempdir().unwrap();
     let names = ["atomic", "small"];
     for name in names {
         fs::write(root.path().join(name), content(0)).unwrap();
     }
-    let disk = Disk::new(root.path(), every, deaf);
+    let disk = Disk::new(root.path(), every, ignored);
     for step in 1..STEPS {
         let mut file = AtomicFile::create(&root.path().join("atomic")).unwrap();
         file.write_all(&content(step)).unwrap();
@@ -39,7 +39,7 @@ fn scenario(every: u64, deaf: Deaf) -> Vec<String> {
     failures(&disk, 4, |point, root: &Path| {
         for (number, name) in names.into_iter().enumerate() {
             let found = fs::read(root.join(name)).map_err(|error| error.to_string())?;
-            // Every other step is of this file.
+            // The steps alternate between the files.
             let mut allowed = point.steps().map(|steps| content((steps + 1 - number) / 2));
             if !allowed.any(|content| content == found) {
                 return Err(format!("{name} has {} bytes", found.len()));
@@ -55,8 +55,8 @@ fn a_file_has_its_old_or_its_new_content() {
 }
 
 #[test]
-fn a_sync_that_does_nothing_is_noticed() {
-    for deaf in [(|path| path.is_dir()) as Deaf, |path| path.is_file()] {
-        assert!(!scenario(1, deaf).is_empty());
+fn missing_syncs_are_noticed() {
+    for ignored in [(|path| path.is_dir()) as Ignored, |path| path.is_file()] {
+        assert!(!scenario(1, ignored).is_empty());
     }
 }

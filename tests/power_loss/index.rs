@@ -11,7 +11,7 @@ use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, builtin_stop_words};
 
-use crate::disk::{Deaf, Disk, Point};
+use crate::disk::{Disk, Ignored, Point};
 use crate::failures;
 use crate::index_model::{Model, simhash};
 
@@ -75,10 +75,10 @@ fn step(root: &Path, index: &Index, model: &mut Model, number: u64) -> Option<St
     None
 }
 
-fn scenario(every: u64, turns: u64, deaf: Deaf) -> Vec<String> {
+fn scenario(every: u64, turns: u64, ignored: Ignored) -> Vec<String> {
     let temporary = tempfile::tempdir().unwrap();
     let root = temporary.path();
-    let disk = Disk::new(root, every, deaf);
+    let disk = Disk::new(root, every, ignored);
     let mut states: States = vec![(None, Vec::new())];
     let index = Index::create(&root.join("index"), simhash(64, 3), SPEC, &options()).unwrap();
     disk.acknowledge();
@@ -111,7 +111,7 @@ fn check(point: &Point, root: &Path, states: &States) -> Result<(), String> {
     Ok(())
 }
 
-/// Fails unless the index is as one of `models`, where none is no index; goes on with it.
+/// Fails unless the index equals one of `models`, where `None` is no index, and can be changed.
 fn check_index(directory: &Path, models: &[Option<&Model>]) -> Result<(), String> {
     let opened = Index::open(directory, simhash(64, 3), SPEC, &options());
     let index = match opened {
@@ -119,7 +119,7 @@ fn check_index(directory: &Path, models: &[Option<&Model>]) -> Result<(), String
         Err(error) if models.iter().any(Option::is_none) => {
             let text = error.to_string();
             let is_none = text.contains("no such index") || text.contains("unfinished");
-            // An index can be created in its place.
+            // An index can be created there.
             let made = Index::create(directory, simhash(64, 3), SPEC, &options());
             return match (is_none, made) {
                 (true, Ok(_)) => Ok(()),
@@ -157,7 +157,7 @@ fn check_index(directory: &Path, models: &[Option<&Model>]) -> Result<(), String
 }
 
 #[test]
-fn what_was_acknowledged_is_there_and_nothing_is_torn() {
+fn acknowledged_changes_survive_and_nothing_is_torn() {
     assert_eq!(scenario(7, 3, |_| false), Vec::<String>::new());
 }
 
@@ -167,10 +167,10 @@ fn the_same_at_every_sync() {
     assert_eq!(scenario(1, 8, |_| false), Vec::<String>::new());
 }
 
-/// On a disk that does not sync the database, the segments, the manifest, or directories.
+/// On a disk that ignores syncs of the database, of segments, of their directory, or of other directories.
 #[test]
-fn syncs_that_do_nothing_are_noticed() {
-    let mute: [(&str, Deaf); 4] = [
+fn missing_syncs_are_noticed() {
+    let ignored: [(&str, Ignored); 4] = [
         ("database", |path| path.ends_with("index.redb")),
         ("segments", |path| {
             path.is_file()
@@ -181,18 +181,18 @@ fn syncs_that_do_nothing_are_noticed() {
         ("names of segments", |path| path.ends_with("segments")),
         ("names", |path| path.is_dir() && !path.ends_with("segments")),
     ];
-    for (what, deaf) in mute {
-        assert!(!scenario(1000, 2, deaf).is_empty(), "{what}");
+    for (what, ignored) in ignored {
+        assert!(!scenario(1000, 2, ignored).is_empty(), "{what}");
     }
 }
 
-/// An index that is built is there as a whole or not at all.
+/// A built index is complete or missing.
 #[test]
-fn a_built_index_is_there_when_that_was_acknowledged() {
-    let run = |deaf: Deaf| {
+fn an_acknowledged_build_survives() {
+    let run = |ignored: Ignored| {
         let temporary = tempfile::tempdir().unwrap();
         let directory = temporary.path().join("index");
-        let disk = Disk::new(temporary.path(), 1, deaf);
+        let disk = Disk::new(temporary.path(), 1, ignored);
         let mut model = Model::new(simhash(64, 3));
         let mut build = Build::create(&directory, simhash(64, 3), SPEC, &options()).unwrap();
         for number in 0..60 {
@@ -209,19 +209,19 @@ fn a_built_index_is_there_when_that_was_acknowledged() {
         })
     };
     assert_eq!(run(|_| false), Vec::<String>::new());
-    let mute: [Deaf; 3] = [
+    let ignored: [Ignored; 3] = [
         |path| path.ends_with("index.redb"),
         |path| path.ends_with("segments"),
         |path| path.extension().is_some_and(|kind| kind == "part"),
     ];
-    for deaf in mute {
-        assert!(!run(deaf).is_empty());
+    for ignored in ignored {
+        assert!(!run(ignored).is_empty());
     }
 }
 
-/// The sidecar files of an index are durable before the index.
+/// The files of settings are durable before the index is.
 #[test]
-fn the_settings_of_an_index_are_there() {
+fn the_settings_of_an_index_survive() {
     let settings = || {
         let input_settings = InputSettings {
             reading: Reading {
@@ -234,10 +234,10 @@ fn the_settings_of_an_index_are_there() {
         let spec = Spec::parse("simhash").unwrap();
         IndexSettings::without_collection(spec, &input_settings).unwrap()
     };
-    let run = |deaf: Deaf| {
+    let run = |ignored: Ignored| {
         let temporary = tempfile::tempdir().unwrap();
         let directory = temporary.path().join("index");
-        let disk = Disk::new(temporary.path(), 1, deaf);
+        let disk = Disk::new(temporary.path(), 1, ignored);
         let made = Seen::create(&directory, settings(), Level::best(), &options()).unwrap();
         disk.acknowledge();
         made.index().add(&[entry(&document(3))], 1).unwrap();
@@ -263,9 +263,9 @@ fn the_settings_of_an_index_are_there() {
         })
     };
     assert_eq!(run(|_| false), Vec::<String>::new());
-    let deaf: Deaf = |path| {
+    let ignored: Ignored = |path| {
         let kept = fs::read(path).unwrap_or_default();
         path.is_file() && kept.starts_with(b"{\"simtool_settings\"")
     };
-    assert!(!run(deaf).is_empty());
+    assert!(!run(ignored).is_empty());
 }

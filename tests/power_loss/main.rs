@@ -1,7 +1,7 @@
-//! What a loss of power leaves: everything that was acknowledged, and nothing torn.
+//! After a power loss, everything that was acknowledged is there, and no file is torn.
 //!
-//! The disk of these tests forgets whatever was not synced, wholly or in part; see [`disk`]. Each
-//! scenario is also run on a disk on which some syncs do nothing, and has to notice that.
+//! The disk of these tests loses all or part of the data that was not synced; see [`disk`]. Each
+//! scenario also runs on a disk that ignores some syncs, and has to fail there.
 
 #![allow(clippy::unwrap_used)]
 
@@ -20,8 +20,9 @@ mod setup;
 
 use disk::{Disk, Loss, Point};
 
-/// Runs `check` on what a loss of power leaves at each of the disk's points, `turns` times with
-/// other parts lost; returns what is wrong.
+/// Runs `check` on possible states after a power loss at each of the disk's points: without all
+/// unsynced data, without all unsynced contents, and `turns` - 1 times without a random part of it.
+/// Returns the errors.
 fn failures(
     disk: &Disk,
     turns: u64,

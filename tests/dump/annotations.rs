@@ -1,4 +1,4 @@
-//! Marks of annotated files say what the run found, whatever marks there were before.
+//! `--write annotated`: the fields `duplicate_of` are those of this run; earlier ones are replaced.
 
 use std::fs;
 use std::slice::from_ref;
@@ -8,14 +8,15 @@ use simtool::jobs::dedup::WriteMode;
 
 use crate::setup::{Packed, file, job, written};
 
-fn page(id: usize, text: usize, before: &str) -> String {
+/// A JSON line; `fields` precede its id.
+fn page(id: usize, text: usize, fields: &str) -> String {
     let text = format!("the words of text {text} ").repeat(9);
     let line = json!({"id": id, "text": text}).to_string();
-    format!("{{{before}{}\n", &line[1..])
+    format!("{{{fields}{}\n", &line[1..])
 }
 
 #[test]
-fn an_annotated_file_annotated_again_stays_as_it_is() {
+fn annotating_an_annotated_file_changes_nothing() {
     for packed in [Packed::Plain, Packed::Gzip(200)] {
         let text: String = (0..30).map(|id| page(id, id % 20, "")).collect();
         let (_directory, path) = file(&packed.pack(text.as_bytes()));
@@ -37,7 +38,7 @@ fn an_annotated_file_annotated_again_stays_as_it_is() {
 }
 
 #[test]
-fn earlier_marks_are_replaced_or_removed() {
+fn earlier_annotations_are_replaced_or_removed() {
     let earlier = "\"duplicate_of\": \"earlier\", ";
     let text = page(0, 0, earlier) + &page(1, 0, earlier) + &page(2, 2, "");
     let (_directory, path) = file(text.as_bytes());
@@ -46,19 +47,19 @@ fn earlier_marks_are_replaced_or_removed() {
     let (_, _out, files) = written(&job, &[path]);
     let text = String::from_utf8(files[0].clone()).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    let marks: Vec<Value> = lines
+    let annotations: Vec<Value> = lines
         .iter()
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["duplicate_of"].take())
         .collect();
-    assert_eq!(marks, [Value::Null, "0".into(), Value::Null]);
+    assert_eq!(annotations, [Value::Null, "0".into(), Value::Null]);
     assert!(!text.contains("earlier"), "{text}");
     assert_eq!(lines[1].matches("duplicate_of").count(), 1);
     assert_eq!(format!("{}\n", lines[2]), page(2, 2, ""));
 }
 
-/// A record that is too long, and blank lines, stand before the one that is marked.
+/// A record that is too long, and blank lines, precede an annotated record.
 #[test]
-fn marks_of_archives_stand_in_the_head() {
+fn annotations_of_warc_records_are_header_fields() {
     let record = |id: u32, text: &str| {
         format!(
             "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <urn:{id}>\r\n\
@@ -81,10 +82,10 @@ fn marks_of_archives_stand_in_the_head() {
             job.reading.chunk_bytes = chunk_bytes;
             let (summary, _out, files) = written(&job, from_ref(&path));
             assert_eq!((summary.dropped(), summary.skipped()), (2, 1));
-            let marked = String::from_utf8(packed.unpack(&files[0])).unwrap();
-            let mark = "WARC/1.0\r\nWARC-Simtool-Duplicate-Of: urn:1\r\n";
-            assert_eq!(marked.matches(mark).count(), 2, "{marked}");
-            assert!(marked.replace(mark, "WARC/1.0\r\n") == archive);
+            let annotated = String::from_utf8(packed.unpack(&files[0])).unwrap();
+            let field = "WARC/1.0\r\nWARC-Simtool-Duplicate-Of: urn:1\r\n";
+            assert_eq!(annotated.matches(field).count(), 2, "{annotated}");
+            assert!(annotated.replace(field, "WARC/1.0\r\n") == archive);
         }
     }
 }
