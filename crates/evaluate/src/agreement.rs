@@ -14,9 +14,9 @@ pub struct Comparison {
     pub only_second: u64,
     /// Pairs that neither found.
     pub neither: u64,
-    /// Pairs that the first one judged right and the second one wrong.
+    /// Pairs that the first one judged correctly and the second one wrongly.
     pub first_right: u64,
-    /// Pairs that the second one judged right and the first one wrong.
+    /// Pairs that the second one judged correctly and the first one wrongly.
     pub second_right: u64,
 }
 

@@ -85,7 +85,7 @@ impl Found {
     }
 
     /// These pairs and all others within their connected components, for a tool that lists each
-    /// removed document with the one that stays.
+    /// removed document with the kept one.
     ///
     /// # Errors
     /// Those of [`Clustering::pairs`].
@@ -370,7 +370,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hostile_bytes_are_errors_at_worst(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn any_bytes_are_parsed_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
             let _ = Found::parse(&bytes, &mut Ids::open());
             let object = [b"{\"id\":\"a\",\"kept\":\"b\",\"similarity\":", &bytes[..], b"}"].concat();
             let _ = Found::parse(&object, &mut Ids::open());

@@ -8,7 +8,8 @@
 //! Counts are exact, and proportions of counts are compared by cross-multiplication; floating-point
 //! numbers are only for display. They use only operations that IEEE 754 rounds correctly, so they
 //! are the same on every machine. Deliberately absent: files, texts (except the planted ones), and
-//! the running of methods.
+//! the running of methods. [`synthetic`], the generator of corpora, is separate from the rest and
+//! writes files.
 
 mod agreement;
 mod bootstrap;

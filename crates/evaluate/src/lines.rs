@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_marks_and_blank_lines_are_no_content() {
+    fn line_ends_byte_order_marks_and_blank_lines_are_not_content() {
         let found: Vec<(usize, &[u8])> = lines(b"\xef\xbb\xbfa\r\n\n \t\r\nb\n")
             .map(|line| (line.number, line.bytes))
             .collect();
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_told_from_ids_that_look_like_it() {
+    fn json_is_distinguished_from_similar_ids() {
         assert!(is_json(b"\n {\"id\":1}\n"));
         assert!(!is_json(b"{x\t{y\n"));
         assert!(!is_json(b""));

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::ids::Pair;
 use crate::sketch::Score;
 
-/// A pair that the method judged wrong.
+/// A pair that the method judged wrongly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// The two documents.

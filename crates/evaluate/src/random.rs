@@ -12,6 +12,7 @@ pub(crate) struct SplitMix64 {
     state: u64,
 }
 
+/// The difference of consecutive states.
 pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl SplitMix64 {

@@ -41,8 +41,9 @@ pub enum Judgement {
 
 /// Pairs known to be near or far.
 ///
-/// Pairs that are not listed are unknown, unless the world is closed or both documents are in
-/// clusters.
+/// Pairs that are not listed are unknown, with two exceptions. In a
+/// [closed world](Truth::closed_world) they are far. If clusters are given, pairs of documents in
+/// different clusters are far.
 #[derive(Clone, Debug)]
 pub struct Truth {
     classes: Vec<Class>,
@@ -129,7 +130,8 @@ impl Truth {
         Ok(truth)
     }
 
-    /// Counts all pairs among `documents` documents that are not listed as far.
+    /// The same truth for a closed world: of the pairs among `documents` documents, all that are not
+    /// listed are far.
     ///
     /// They become the last class, `unlisted`.
     #[must_use]
@@ -453,7 +455,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hostile_bytes_are_errors_at_worst(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn any_bytes_are_parsed_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
             let _ = Truth::from_pairs(&bytes, &mut Ids::open());
             let table = [b"a\tb\tlabel\n", &bytes[..]].concat();
             let _ = Truth::from_pairs(&table, &mut Ids::open());

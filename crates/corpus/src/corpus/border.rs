@@ -9,8 +9,9 @@ use memchr::{memchr, memmem};
 use super::chunk::Position;
 use super::decompress::{GZIP_MAGIC, ZSTD_MAGIC};
 use super::document::NO_MEMBER;
-use super::source::{Compression, Format, Source, unreadable};
+use super::source::{Compression, Format, Source};
 use crate::Result;
+use crate::io::read_error;
 
 /// The number of bytes searched at a time.
 const WINDOW_BYTES: usize = 64 << 10;
@@ -39,7 +40,7 @@ pub fn border_behind(source: &Source, offset: u64) -> Result<Option<Position>> {
         }
         _ => return Ok(None),
     };
-    let found = search(source, offset, find).map_err(|cause| unreadable(source.file(), cause))?;
+    let found = search(source, offset, find).map_err(|cause| read_error(source.file(), cause))?;
     Ok(found.map(|border| match source.compression {
         Compression::None => Position {
             chunk: 1,
@@ -75,7 +76,8 @@ fn search(
     Ok(None)
 }
 
-/// Fills `buffer` from `offset` on, as far as the file goes. Returns the number of bytes read.
+/// Fills `buffer` from `offset` on, or less of it at the end of the file. Returns the number of bytes
+/// read.
 fn fill(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut length = 0;
     while length < buffer.len() {

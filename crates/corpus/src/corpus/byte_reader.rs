@@ -30,7 +30,9 @@ const PART_BYTES: usize = 1 << 20;
 pub(super) struct ByteReader {
     source: u32,
     format: Format,
+    /// [`Reading::chunk_bytes`].
     least: usize,
+    /// [`Reading::max_document_bytes`].
     most: u64,
     stream: Stream,
     file_bytes: u64,
@@ -54,7 +56,7 @@ pub(super) struct ByteReader {
 struct LongRecord {
     rest: DocumentEnd,
     /// Whether its header claims a length beyond the end of the file. It then ends at the next record.
-    is_false: bool,
+    has_false_length: bool,
     /// The number of its bytes already consumed.
     passed: u64,
     is_document: bool,
@@ -103,7 +105,7 @@ impl ByteReader {
     }
 
     /// Returns records over the length limit in parts instead of skipping them.
-    pub(super) fn give_parts(&mut self) {
+    pub(super) fn return_parts(&mut self) {
         self.in_parts = true;
     }
 
@@ -275,11 +277,11 @@ impl ByteReader {
             DocumentEnd::Length(length) => self.is_document(length)?,
             DocumentEnd::Separator(_) | DocumentEnd::EndOfInput => (true, Vec::new()),
         };
-        let is_false = matches!(rest, DocumentEnd::Length(length) if self.start.member == NO_MEMBER
+        let has_false_length = matches!(rest, DocumentEnd::Length(length) if self.start.member == NO_MEMBER
             && self.start.offset.saturating_add(length) > self.file_bytes);
         let long = LongRecord {
             rest,
-            is_false,
+            has_false_length,
             passed: 0,
             is_document,
         };
@@ -365,7 +367,7 @@ impl ByteReader {
         let bytes = &self.ahead.bytes;
         let (end, kept) = match long.rest {
             DocumentEnd::Separator(separator) => (memchr(separator, bytes).map(|at| at + 1), 0),
-            DocumentEnd::Length(_) if long.is_false => {
+            DocumentEnd::Length(_) if long.has_false_length => {
                 // The last bytes may be the start of a version line, so they are searched again.
                 let kept = if is_last { 0 } else { bytes.len().min(7) };
                 (find_version(bytes, usize::from(long.passed == 0)), kept)

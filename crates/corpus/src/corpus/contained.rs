@@ -1,4 +1,4 @@
-//! Containment of panics in decoders and extractors, which damaged input may cause.
+//! Catching of panics in decoders and extractors, which damaged input may cause.
 
 use std::cell::Cell;
 #[cfg(any(feature = "parquet", feature = "html", test))]

@@ -34,7 +34,9 @@ pub(super) enum DocumentEnd {
 #[derive(Debug)]
 pub(super) struct ChunkCutter {
     format: Format,
+    /// The minimum length of the chunk.
     least: usize,
+    /// The maximum length of a document.
     most: u64,
     /// The start of the last known document that begins before `least`.
     last: Option<usize>,
@@ -87,8 +89,8 @@ impl ChunkCutter {
     }
 
     fn look_at_records(&mut self, bytes: &[u8], is_end: bool) -> ChunkEnd {
-        // Damage is only recognised by the record after it, so no chunk ends with it unless the
-        // damage is too long.
+        // Only the record after damage shows where the damage ends, so no chunk ends with damage
+        // unless it is too long.
         let most = self.least.saturating_add(MOST_DAMAGE_BYTES);
         while self.searched < self.least || (self.is_behind_damage && self.searched < most) {
             let rest = &bytes[self.searched..];

@@ -4,10 +4,11 @@ use super::decompress::{
     Blocks, DecodedBuffer, FillOutcome, GZIP_MAGIC, Stream, ZSTD_MAGIC, is_zstd,
 };
 use super::reading::Reading;
-use super::source::{Compression, Format, Source, unreadable};
+use super::source::{Compression, Format, Source};
 use super::unread::{binary_format, has_extension, why_unread};
 use super::web::html;
 use super::web::wide::Wide;
+use crate::io::read_error;
 use crate::{Error, ErrorKind, Result};
 use memchr::{memchr, memmem};
 use std::fs::File;
@@ -21,7 +22,7 @@ const PREFIX_BYTES: usize = 64 << 10;
 const PARQUET_MAGIC: &[u8] = b"PAR1";
 
 /// Unsupported compressions, by their first bytes.
-const FOREIGN: [(&[u8], &str); 3] = [
+const UNSUPPORTED: [(&[u8], &str); 3] = [
     (b"\xfd7zXZ\x00", "xz"),
     (b"BZh", "bzip2"),
     (b"\x04\x22\x4d\x18", "lz4"),
@@ -112,10 +113,12 @@ pub(super) fn unread_error(path: &Path, why: &str) -> Error {
     Error::new(ErrorKind::Content, message).in_file(path)
 }
 
-/// What a file that begins with `prefix` is, if it is not plain text: compressed, a table, or in a
-/// binary format.
+/// A description of a file that begins with `prefix`, if it is not plain text but compressed, a Parquet
+/// file, or in a binary format.
 pub fn not_plain_text(prefix: &[u8]) -> Option<String> {
-    let unsupported = FOREIGN.iter().find(|(magic, _)| prefix.starts_with(magic));
+    let unsupported = UNSUPPORTED
+        .iter()
+        .find(|(magic, _)| prefix.starts_with(magic));
     let supported = [(&GZIP_MAGIC[..2], "gzip"), (&ZSTD_MAGIC, "zstd")];
     let supported = supported
         .iter()
@@ -135,7 +138,7 @@ pub fn not_plain_text(prefix: &[u8]) -> Option<String> {
 /// Those of [`Source::of_file`], except for a file that is not text.
 pub(super) fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Detected> {
     let file = copy.as_deref().unwrap_or(&path);
-    let opened = File::open(file).map_err(|cause| unreadable(file, cause))?;
+    let opened = File::open(file).map_err(|cause| read_error(file, cause))?;
     detect_in(opened, path, copy, reading)
 }
 
@@ -147,18 +150,19 @@ fn detect_in(
     reading: &Reading,
 ) -> Result<Detected> {
     let file = copy.as_deref().unwrap_or(&path);
-    let foreign = |message: String| Error::new(ErrorKind::Content, message).in_file(&path);
-    let unreadable = |cause| unreadable(file, cause);
+    let refused = |message: String| Error::new(ErrorKind::Content, message).in_file(&path);
+    let unreadable = |cause| read_error(file, cause);
     let bytes = opened.metadata().map_err(unreadable)?.len();
     let mut prefix = Vec::new();
     (&opened)
         .take(PREFIX_BYTES as u64)
         .read_to_end(&mut prefix)
         .map_err(unreadable)?;
-    if let Some((_, name)) = FOREIGN.iter().find(|(magic, _)| prefix.starts_with(magic)) {
+    let mut unsupported = UNSUPPORTED.iter();
+    if let Some((_, name)) = unsupported.find(|(magic, _)| prefix.starts_with(magic)) {
         let message =
             format!("is compressed with {name}, which is not supported: decompress it first");
-        return Err(foreign(message));
+        return Err(refused(message));
     }
     let compression = compression(&prefix);
     if compression != Compression::None {
@@ -176,7 +180,7 @@ fn detect_in(
             };
             (given, None, (!is_possible).then(mismatch))
         }
-        // These are recognised by their first bytes and may contain any others.
+        // Files of these formats are recognised by their first bytes, whatever follows them.
         None if matches!(found, Format::Parquet | Format::Arc | Format::Jsonl) => {
             (found, None, None)
         }
@@ -187,7 +191,7 @@ fn detect_in(
     };
     if format == Format::Parquet && compression != Compression::None {
         let message = "is a compressed Parquet file: decompress it first";
-        return Err(foreign(message.into()));
+        return Err(refused(message.into()));
     }
     #[cfg(not(feature = "parquet"))]
     if format == Format::Parquet {
@@ -197,7 +201,7 @@ fn detect_in(
     if format == Format::Parquet && !prefix.starts_with(PARQUET_MAGIC) && !prefix.is_empty() {
         let message = "is not a Parquet file, although that is the given format (leave out \
                        --format, or name only Parquet files)";
-        return Err(foreign(message.into()));
+        return Err(refused(message.into()));
     }
     let source = Source {
         bytes: Some(bytes),
@@ -214,7 +218,7 @@ fn detect_in(
 }
 
 /// Whether a file that begins with `prefix` may have the format `given`; `found` is the format
-/// detected. Any file can be read as one text, the whole of it.
+/// detected. Any file may be one text, [`Format::WholeFile`].
 fn may_be(given: Format, found: Format, prefix: &[u8]) -> bool {
     let is_binary = || found == Format::Parquet || binary_format(prefix).is_some();
     match given {

@@ -3,8 +3,9 @@
 use super::detect::{Detected, detect, unread_error};
 use super::file_filter::{FileFilter, Listing, directory_id, sort_by_bytes};
 use super::reading::{FileChoice, Reading};
-use super::source::{Format, Source, unreadable};
+use super::source::{Format, Source};
 use crate::io::input::is_sizeless_stream;
+use crate::io::read_error;
 use crate::io::remote;
 use crate::{Error, ErrorKind, Result};
 use globset::GlobBuilder;
@@ -291,7 +292,7 @@ impl Collector {
             return self.add_one(path, identity, true, None);
         }
         remote::refuse_input(path)?;
-        let kind = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
+        let kind = fs::metadata(path).map_err(|cause| read_error(path, cause))?;
         if kind.is_dir() {
             if self.filter.except == Some(directory_id(&kind)) {
                 self.excepted.push(path.to_owned());
@@ -314,7 +315,7 @@ impl Collector {
             return self.add_sorted(files);
         }
         let is_stream = if kind.is_file() && kind.len() == 0 {
-            let file = File::open(path).map_err(|cause| unreadable(path, cause))?;
+            let file = File::open(path).map_err(|cause| read_error(path, cause))?;
             is_sizeless_stream(path, &file, &kind)?
         } else {
             !kind.is_file()
@@ -326,7 +327,7 @@ impl Collector {
     }
 
     fn add_file(&mut self, path: &Path, is_stream: bool, group: Option<usize>) -> Result<()> {
-        let identity = Identity::of(path).map_err(|cause| unreadable(path, cause))?;
+        let identity = Identity::of(path).map_err(|cause| read_error(path, cause))?;
         self.add_one(path, identity, is_stream, group)
     }
 
@@ -418,7 +419,7 @@ impl Collector {
 
     /// Adds the files and directories named in a list, one per line.
     fn add_list(&mut self, list: &Path) -> Result<()> {
-        let names = read_list(list).map_err(|cause| unreadable(list, cause))?;
+        let names = read_list(list).map_err(|cause| read_error(list, cause))?;
         for (number, line) in names.split(|&byte| byte == b'\n').enumerate() {
             let name = line.strip_suffix(b"\r").unwrap_or(line);
             if name.is_empty() {

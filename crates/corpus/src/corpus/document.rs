@@ -165,5 +165,5 @@ impl Reason {
 
 /// The description of a document of `length` bytes that exceeds the limit of `most`.
 pub(super) fn too_large(length: u64, most: u64) -> String {
-    format!("{length} bytes, and documents of at most {most} are read")
+    format!("{length} bytes; the limit is {most}")
 }

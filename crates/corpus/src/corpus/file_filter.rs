@@ -1,7 +1,7 @@
 //! The filter of files, and the listing of a directory.
 
 use super::reading::FileChoice;
-use super::source::unreadable;
+use crate::io::read_error;
 use crate::{Error, ErrorKind, Result};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::cell::RefCell;
@@ -93,7 +93,7 @@ impl FileFilter {
                         _ => io::Error::other("a symbolic link leads back to a directory above it"),
                     };
                     if is_top {
-                        return Err(unreadable(&path, cause));
+                        return Err(read_error(&path, cause));
                     }
                     if !path.file_name().is_some_and(is_hidden) {
                         listing.unreadable.push((path, cause));

@@ -33,7 +33,7 @@ fn page(piece: &[u8]) -> Option<Page<'_>> {
     let mut rest = Some(piece);
     while let Some(lines) = rest {
         let (line, behind) = split_once(b'\n', lines);
-        let id = trim(line);
+        let id = line.trim_ascii();
         if !id.is_empty() {
             return Some(Page {
                 id,
@@ -51,18 +51,6 @@ fn split_once(separator: u8, bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
         Some(place) => (&bytes[..place], Some(&bytes[place + 1..])),
         None => (bytes, None),
     }
-}
-
-fn trim(line: &[u8]) -> &[u8] {
-    let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
-    let start = line.iter().take_while(|byte| blank(byte)).count();
-    let end = line.len()
-        - line[start..]
-            .iter()
-            .rev()
-            .take_while(|byte| blank(byte))
-            .count();
-    &line[start..end]
 }
 
 /// Cuts an input after form feeds, into units of at least `unit_bytes` except the last.

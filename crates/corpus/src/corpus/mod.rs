@@ -13,8 +13,8 @@
 //! becomes a [`Skip`] with its reason and place. Only errors of the system are errors here.
 //!
 //! Deliberately absent: words, and threads of its own (threads of the caller may decompress ahead
-//! through [`Inflaters`]). Files are read here, never mapped. Only `synthetic`, the generator of
-//! corpora, writes files.
+//! through [`Inflaters`]). Files are read here, never mapped, and none is written; copies of Parquet
+//! files go to a writer of the caller.
 
 mod border;
 mod byte_reader;

@@ -71,7 +71,7 @@ impl ChunkReader {
     /// still skipped. The other chunks are the same, except for their lists of skipped records.
     pub fn in_parts(mut self) -> ChunkReader {
         match &mut self.0 {
-            Reader::Bytes(reader) => reader.give_parts(),
+            Reader::Bytes(reader) => reader.return_parts(),
             #[cfg(feature = "parquet")]
             Reader::Rows(_) => {}
         }

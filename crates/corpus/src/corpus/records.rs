@@ -128,6 +128,6 @@ pub(super) fn skip_reason(claimed: u64, found: u64, is_whole: bool, most: u64) -
     };
     (
         reason,
-        format!("a record of {claimed} bytes, but it goes on for {found}"),
+        format!("the header claims {claimed} bytes, but the record has {found}"),
     )
 }

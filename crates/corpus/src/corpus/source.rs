@@ -1,17 +1,16 @@
 //! Input files, their formats and compressions.
 
-use crate::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// An input file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Its name in the arguments; `-` is standard input.
+    /// Its name, as given by the user or as found in a directory or by a pattern; `-` is standard
+    /// input.
     pub path: PathBuf,
-    /// Its size; `None` for a stream (standard input, a pipe), which can be read only once and must
-    /// be [spooled](Source::spooled) first.
+    /// The size of the [file to open](Source::file); `None` for a stream (standard input, a pipe),
+    /// which can be read only once, until it is [spooled](Source::spooled).
     pub bytes: Option<u64>,
     /// Its format; for a stream, a guess until it is spooled.
     pub format: Format,
@@ -49,7 +48,7 @@ pub enum Format {
     Warc,
     /// The format of web archives before WARC (2009).
     Arc,
-    /// A Parquet table.
+    /// A Parquet file, also called a table.
     Parquet,
 }
 
@@ -92,7 +91,7 @@ impl Format {
         matches!(self, Format::Jsonl | Format::Parquet)
     }
 
-    /// Whether a file is one document.
+    /// Whether a file is one document, as plain text or as HTML.
     pub fn is_whole_file(self) -> bool {
         matches!(self, Format::WholeFile | Format::Html)
     }
@@ -119,16 +118,4 @@ impl Compression {
             Compression::Zstd => "zstd",
         }
     }
-}
-
-/// The error of an input that cannot be opened or read, with advice for the usual causes.
-pub(super) fn unreadable(input: &Path, cause: io::Error) -> Error {
-    let message = match cause.kind() {
-        io::ErrorKind::NotFound => "cannot be read (check the spelling of its name)",
-        io::ErrorKind::PermissionDenied => "cannot be read (ask its owner for read permission)",
-        _ => "cannot be read",
-    };
-    Error::new(ErrorKind::Read, message)
-        .in_file(input)
-        .caused_by(cause)
 }

@@ -115,7 +115,8 @@ pub(super) fn why_unread(path: &Path, prefix: &[u8], text_field: &str) -> Option
     })
 }
 
-/// How to convert a table in text form. Its separator is the most frequent in its first line.
+/// A description of a table in text form, and how to convert it. Its separator is the most frequent
+/// one in its first line.
 fn table(prefix: &[u8]) -> String {
     let first = prefix.split(|&byte| byte == b'\n').next().unwrap_or(prefix);
     let count = |separator: u8| first.iter().filter(|&&byte| byte == separator).count();

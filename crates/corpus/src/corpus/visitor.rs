@@ -11,6 +11,7 @@ pub(super) type Visit<'v> = dyn FnMut(u32, Parsed<'_>) + 'v;
 /// Numbers the documents of a chunk and passes them to a callback.
 pub(super) struct ChunkVisitor<'c, 'v, 'w> {
     pub(super) chunk: &'c Chunk,
+    /// The maximum length of a document.
     pub(super) most: u64,
     pub(super) wanted: &'w dyn Fn(u32) -> bool,
     pub(super) visit: &'w mut Visit<'v>,

@@ -7,7 +7,7 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// How the names of files begin that [`write()`] has not finished.
+/// The start of the names of files that [`write()`] has not finished.
 pub const TEMPORARY: &str = ".simtool-unfinished-";
 
 /// Removes the files in `path` that an interrupted [`write()`] left.

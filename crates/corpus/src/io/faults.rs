@@ -30,7 +30,7 @@ type Hook = dyn Fn(Operation, &Path) -> io::Result<()> + Send + Sync;
 pub struct Faults(Option<Arc<Hook>>);
 
 impl Faults {
-    /// Creates faults from `hook`, which is called before each operation and decides whether it
+    /// Faults of `hook`, which is called before each operation; if it returns an error, the operation
     /// fails.
     pub fn decided_by(
         hook: impl Fn(Operation, &Path) -> io::Result<()> + Send + Sync + 'static,
@@ -38,7 +38,7 @@ impl Faults {
         Faults(Some(Arc::new(hook)))
     }
 
-    /// Announces an operation on `file`, before it begins.
+    /// Calls the hook; to be called before each operation on `file`.
     ///
     /// # Errors
     /// The error that the hook returns.

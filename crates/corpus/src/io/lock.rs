@@ -1,11 +1,11 @@
 //! Advisory locks on files.
 
+use super::directory_lock::is_still;
 use super::regular::{open_regular, read_regular};
 use super::{read_error, write_error};
 use crate::Result;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// The number of attempts to lock a file that is replaced meanwhile.
@@ -52,11 +52,7 @@ impl FileLock {
 
     /// Whether `path` still refers to the locked file.
     pub fn is_at(&self, path: &Path) -> bool {
-        let same = || -> io::Result<bool> {
-            let (locked, found) = (self.file.metadata()?, fs::metadata(path)?);
-            Ok((locked.dev(), locked.ino()) == (found.dev(), found.ino()))
-        };
-        same().unwrap_or(false)
+        is_still(path, &self.file).unwrap_or(false)
     }
 }
 
@@ -92,6 +88,7 @@ fn unlockable(path: &Path, cause: io::Error) -> crate::Error {
 mod tests {
     use super::*;
     use crate::ErrorKind;
+    use std::fs;
 
     #[test]
     fn one_writer_or_many_readers() {

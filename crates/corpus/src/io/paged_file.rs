@@ -52,7 +52,7 @@ impl PagedFile {
     /// The length of the file in bytes.
     ///
     /// # Errors
-    /// The system's.
+    /// Those of the system.
     pub fn bytes(&self) -> io::Result<u64> {
         Ok(self.file.metadata()?.len())
     }
@@ -68,7 +68,7 @@ impl PagedFile {
     /// Writes `bytes` at offset `place`.
     ///
     /// # Errors
-    /// The system's, and those on demand.
+    /// Those of the system, and injected ones.
     pub fn write(&self, place: u64, bytes: &[u8]) -> io::Result<()> {
         self.faults.before(Operation::Write, &self.path)?;
         self.file.write_all_at(bytes, place)
@@ -78,7 +78,7 @@ impl PagedFile {
     /// full disk is an error here and not in the middle of a commit.
     ///
     /// # Errors
-    /// The system's, and those on demand.
+    /// Those of the system, and injected ones.
     pub fn resize(&self, bytes: u64) -> io::Result<()> {
         self.faults.before(Operation::Resize, &self.path)?;
         let before = self.bytes()?;

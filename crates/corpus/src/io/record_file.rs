@@ -33,7 +33,8 @@ impl<T: Pod> RecordFile<T> {
             .len();
         let size = size_of::<T>() as u64;
         if !bytes.is_multiple_of(size) {
-            let message = format!("{bytes} bytes are no multiple of {size}: the file is cut");
+            let message =
+                format!("{bytes} bytes are not a multiple of {size}: the file is truncated");
             return Err(Error::new(ErrorKind::Content, message).in_file(path));
         }
         Ok(RecordFile {

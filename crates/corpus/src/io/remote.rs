@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn schemes_are_told_from_paths() {
+    fn schemes_are_distinguished_from_paths() {
         for (path, word) in [
             ("https://host/x.gz", "curl"),
             ("s3://bucket/x", "aws"),

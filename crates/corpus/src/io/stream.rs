@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
-/// How long a step of a wait takes.
+/// The duration of a step of a wait.
 const STEP_MILLISECONDS: i32 = 50;
 
 /// A stream that is open for reading.
@@ -37,11 +37,11 @@ impl Stream {
         Ok(Stream { name, file })
     }
 
-    /// Reads what there is into `buffer`, and returns how much it is: nothing at the end. While
-    /// there is nothing to read, calls `check` a few times a second.
+    /// Reads available bytes into `buffer` and returns their number, 0 at the end of the stream.
+    /// Waits if there are none, and calls `check` twenty times a second.
     ///
     /// # Errors
-    /// Those of `check`; [`ErrorKind::Read`](crate::ErrorKind::Read).
+    /// Those of `check`; [`ErrorKind::Read`](crate::ErrorKind::Read) if the stream cannot be read.
     pub fn read(&mut self, buffer: &mut [u8], check: impl Fn() -> Result<()>) -> Result<usize> {
         loop {
             check()?;
@@ -62,7 +62,7 @@ impl Stream {
         }
     }
 
-    /// Waits for something to read, or for the end, during one step.
+    /// Whether bytes or the end can be read; waits for them during one step at most.
     fn is_ready(&self) -> io::Result<bool> {
         let mut awaited = libc::pollfd {
             fd: self.file.as_raw_fd(),

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn version_2_takes_the_tightest_group_and_gives_caches_back() {
+    fn version_2_uses_the_tightest_group_and_does_not_count_caches() {
         let machine = machine(
             "0::/outer/inner\n",
             &[
@@ -250,7 +250,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hostile_text_is_no_panic(text in "(VmHWM:|RssAnon:|RssFile:|RssShmem:|[0-9]{1,25}|[ \n:kB]){0,40}") {
+        fn hostile_text_does_not_panic(text in "(VmHWM:|RssAnon:|RssFile:|RssShmem:|[0-9]{1,25}|[ \n:kB]){0,40}") {
             let _ = Usage::parse(&text);
             let _ = left_in_groups(&text, Path::new("/nonexistent"));
         }

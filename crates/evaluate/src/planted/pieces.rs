@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_end_with_signs_and_lines() {
+    fn sentences_end_at_punctuation_and_line_ends() {
         let text = "A b. C 3.5 d!\nHeadline \n\n - \n你好。吃了吗？ Last";
         let expected = ["A b.", "C 3.5 d!", "Headline", "你好。", "吃了吗？", "Last"];
         assert_eq!(cut(text, sentences(text.as_bytes())), expected);

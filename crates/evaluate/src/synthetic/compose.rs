@@ -4,40 +4,40 @@ use super::lexicon::Lexicon;
 use super::settings::{CorpusSettings, Language, Script};
 use crate::random::SplitMix64;
 
-/// A word of a page, with the number and the mark around it.
+/// A word of a page, with a number before it and punctuation after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     /// The word's rank in the lexicon of its script.
     pub(super) rank: u64,
     /// The lexicon of the word.
     pub(super) script: Script,
-    /// Whether it is always capitalised, like a name.
-    pub(super) name: bool,
+    /// Whether it is capitalised everywhere, like a name.
+    pub(super) is_name: bool,
     /// A number from 1 to 9999 before the word, or 0 for none.
     pub(super) number: u16,
-    /// The mark after the word.
-    pub(super) mark: Mark,
+    /// The punctuation after the word.
+    pub(super) punctuation: Punctuation,
 }
 
-/// The mark after a word; from `Stop` on, it ends a sentence.
+/// The punctuation after a word; from `Stop` on, it ends a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Mark {
-    /// No mark.
+pub(super) enum Punctuation {
+    /// None.
     None,
     /// A comma.
     Comma,
-    /// The full stop of a sentence.
+    /// A full stop within a paragraph.
     Stop,
     /// A question mark.
     Question,
     /// An exclamation mark.
     Exclamation,
-    /// The full stop of a paragraph.
+    /// A full stop at the end of a paragraph.
     Paragraph,
 }
 
-/// The quantiles of page lengths in percent of the mean. A sixteenth of the pages is evenly
-/// distributed between each two neighbours. Their mean is 100.
+/// The quantiles 0, 1/16, 2/16, …, 1 of the page lengths, in percent of the mean length. Lengths are
+/// evenly distributed between one quantile and the next.
 const LENGTHS: [u64; 17] = [
     20, 30, 38, 45, 51, 57, 62, 67, 73, 79, 86, 94, 104, 118, 146, 215, 650,
 ];
@@ -95,16 +95,16 @@ impl Composer {
                 tokens.push(token);
             }
             if let Some(last) = tokens.last_mut() {
-                last.mark = end_mark(random);
+                last.punctuation = end_of_sentence(random);
             }
         }
         if let Some(last) = tokens.last_mut() {
-            last.mark = Mark::Paragraph;
+            last.punctuation = Punctuation::Paragraph;
         }
         tokens
     }
 
-    /// A random word within a sentence, with its number and mark.
+    /// A random word within a sentence, with its number and punctuation.
     pub(super) fn token(&self, script: Script, random: &mut SplitMix64) -> Token {
         let rank = self.lexicon.draw(script, random);
         // One random number for three rare decisions.
@@ -112,16 +112,16 @@ impl Composer {
         Token {
             rank,
             script,
-            name: chance.is_multiple_of(32),
+            is_name: chance.is_multiple_of(32),
             number: if (chance / 32).is_multiple_of(20) {
-                spread(chance / 640)
+                random_number(chance / 640)
             } else {
                 0
             },
-            mark: if chance.is_multiple_of(13) {
-                Mark::Comma
+            punctuation: if chance.is_multiple_of(13) {
+                Punctuation::Comma
             } else {
-                Mark::None
+                Punctuation::None
             },
         }
     }
@@ -136,18 +136,18 @@ impl Composer {
     }
 }
 
-/// A number of one to four digits; all lengths are equally likely.
-fn spread(chance: u64) -> u16 {
+/// A number from 1 to 9, 99, 999 or 9999, each of which is equally likely as the bound.
+fn random_number(chance: u64) -> u16 {
     let most = [9, 99, 999, 9999][chance as usize % 4];
     (1 + crate::random::mix(chance) % most) as u16
 }
 
-fn end_mark(random: &mut SplitMix64) -> Mark {
+fn end_of_sentence(random: &mut SplitMix64) -> Punctuation {
     match random.below(32) {
-        0..7 => Mark::Paragraph,
-        7..9 => Mark::Question,
-        9 => Mark::Exclamation,
-        _ => Mark::Stop,
+        0..7 => Punctuation::Paragraph,
+        7..9 => Punctuation::Question,
+        9 => Punctuation::Exclamation,
+        _ => Punctuation::Stop,
     }
 }
 
@@ -174,7 +174,7 @@ mod tests {
             for page in 0..200 {
                 let tokens = composer.compose(stream(page));
                 assert_eq!(tokens.len() as u64, composer.length(stream(page)));
-                assert_eq!(tokens[tokens.len() - 1].mark, Mark::Paragraph);
+                assert_eq!(tokens[tokens.len() - 1].punctuation, Punctuation::Paragraph);
             }
         }
     }

@@ -64,7 +64,7 @@ pub fn write_directory_while(
     directory: &Path,
     check: &(dyn Fn() -> Result<()> + Sync),
 ) -> Result<CorpusSummary> {
-    refuse_foreign_files(directory)?;
+    refuse_other_files(directory)?;
     fs::create_dir_all(directory).map_err(|cause| {
         let message = "directory cannot be created";
         Error::new(ErrorKind::Write, message)
@@ -180,7 +180,7 @@ fn publish<const N: usize>(mut outputs: [Output; N]) -> Result<()> {
 
 /// Refuses a directory with files of these names but without truth.tsv: they were not generated, so
 /// they must not be replaced.
-fn refuse_foreign_files(directory: &Path) -> Result<()> {
+fn refuse_other_files(directory: &Path) -> Result<()> {
     if directory.join(TRUTH).exists() {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! The edits that turn a page into a planted near-duplicate.
 
-use super::compose::{Composer, Mark, Token};
+use super::compose::{Composer, Punctuation, Token};
 use super::millionths::Millionths;
 use crate::random::SplitMix64;
 
@@ -42,10 +42,10 @@ fn edit_words(
         edits_left -= 1;
         let new = composer.token(token.script, random);
         match random.below(4) {
-            0 if token.mark < Mark::Stop => {}
+            0 if token.punctuation < Punctuation::Stop => {}
             1 => copy.extend([new, token]),
             _ => copy.push(Token {
-                mark: token.mark,
+                punctuation: token.punctuation,
                 ..new
             }),
         }
@@ -56,7 +56,7 @@ fn edit_words(
 /// Swaps two random sentences, `moves` times.
 fn move_sentences(page: &[Token], moves: u64, random: &mut SplitMix64) -> Vec<Token> {
     let mut sentences: Vec<&[Token]> = page
-        .split_inclusive(|token| token.mark >= Mark::Stop)
+        .split_inclusive(|token| token.punctuation >= Punctuation::Stop)
         .collect();
     let count = sentences.len() as u64;
     for _ in 0..moves.min(count) {

@@ -16,8 +16,8 @@
 //! and with any number of threads.
 //!
 //! With the default settings, the text has the statistics of a natural corpus of English pages: a
-//! Zipf law with Mandelbrot's shift, 0.5 % of the words over 12 letters, page lengths that vary by
-//! more than a factor of twenty, and words that recur within a page more often than between pages.
+//! Zipf law with Mandelbrot's shift, 0.5 % of the words longer than 12 letters, page lengths that vary
+//! by more than a factor of twenty, and words that recur more often within a page than in others.
 
 mod compose;
 mod corpus;

@@ -1,6 +1,6 @@
 //! The text of a page.
 
-use super::compose::{Mark, Token};
+use super::compose::{Punctuation, Token};
 use super::lexicon::Lexicon;
 use super::settings::Script;
 
@@ -11,7 +11,7 @@ const LINE: usize = 72;
 ///
 /// English words are separated by spaces, with about [`LINE`] bytes on a line; the first word of a
 /// sentence is capitalised. Chinese characters have no separators. Paragraphs are separated by an
-/// empty line. Numbers and marks contain no ASCII letters, so the words of the text are the tokens.
+/// empty line. Numbers and punctuation contain no ASCII letters, so the words of the text are the tokens.
 pub(super) fn write_page(id: &str, tokens: &[Token], lexicon: &Lexicon, out: &mut Vec<u8>) {
     out.extend_from_slice(id.as_bytes());
     out.push(b'\n');
@@ -31,11 +31,11 @@ pub(super) fn write_page(id: &str, tokens: &[Token], lexicon: &Lexicon, out: &mu
         }
         let start = out.len();
         lexicon.write(token.script, token.rank, out);
-        let begins = before.is_none_or(|before| before.mark >= Mark::Stop);
-        if (begins || token.name) && token.script == Script::English {
+        let begins = before.is_none_or(|before| before.punctuation >= Punctuation::Stop);
+        if (begins || token.is_name) && token.script == Script::English {
             out[start].make_ascii_uppercase();
         }
-        out.extend_from_slice(mark(token));
+        out.extend_from_slice(punctuation(token));
         before = Some(token);
     }
     out.push(b'\n');
@@ -43,7 +43,7 @@ pub(super) fn write_page(id: &str, tokens: &[Token], lexicon: &Lexicon, out: &mu
 
 /// Writes the separator of two words. Returns whether it begins a line.
 fn write_separator(before: &Token, token: &Token, line: usize, out: &mut Vec<u8>) -> bool {
-    if before.mark == Mark::Paragraph {
+    if before.punctuation == Punctuation::Paragraph {
         out.extend_from_slice(b"\n\n");
         return true;
     }
@@ -55,13 +55,13 @@ fn write_separator(before: &Token, token: &Token, line: usize, out: &mut Vec<u8>
     begins_line
 }
 
-fn mark(token: &Token) -> &'static [u8] {
-    let (english, chinese) = match token.mark {
-        Mark::None => ("", ""),
-        Mark::Comma => (",", "，"),
-        Mark::Stop | Mark::Paragraph => (".", "。"),
-        Mark::Question => ("?", "？"),
-        Mark::Exclamation => ("!", "！"),
+fn punctuation(token: &Token) -> &'static [u8] {
+    let (english, chinese) = match token.punctuation {
+        Punctuation::None => ("", ""),
+        Punctuation::Comma => (",", "，"),
+        Punctuation::Stop | Punctuation::Paragraph => (".", "。"),
+        Punctuation::Question => ("?", "？"),
+        Punctuation::Exclamation => ("!", "！"),
     };
     if token.script == Script::English {
         english.as_bytes()
@@ -86,25 +86,25 @@ mod tests {
     use super::*;
     use crate::synthetic::settings::CorpusSettings;
 
-    fn token(script: Script, rank: u64, number: u16, mark: Mark) -> Token {
+    fn token(script: Script, rank: u64, number: u16, punctuation: Punctuation) -> Token {
         Token {
             rank,
             script,
-            name: false,
+            is_name: false,
             number,
-            mark,
+            punctuation,
         }
     }
 
     #[test]
-    fn sentences_have_capitals_marks_and_numbers() {
+    fn sentences_have_capitals_punctuation_and_numbers() {
         let lexicon = Lexicon::new(&CorpusSettings::default());
         let mut out = Vec::new();
         let tokens = [
-            token(Script::English, 0, 0, Mark::Comma),
-            token(Script::English, 1, 1070, Mark::Question),
-            token(Script::English, 2, 0, Mark::Paragraph),
-            token(Script::English, 3, 0, Mark::Stop),
+            token(Script::English, 0, 0, Punctuation::Comma),
+            token(Script::English, 1, 1070, Punctuation::Question),
+            token(Script::English, 2, 0, Punctuation::Paragraph),
+            token(Script::English, 3, 0, Punctuation::Stop),
         ];
         write_page("page 1", &tokens, &lexicon, &mut out);
         assert_eq!(
@@ -118,8 +118,8 @@ mod tests {
         let lexicon = Lexicon::new(&CorpusSettings::default());
         let mut out = Vec::new();
         let tokens = [
-            token(Script::Chinese, 0, 0, Mark::Comma),
-            token(Script::Chinese, 1, 7, Mark::Paragraph),
+            token(Script::Chinese, 0, 0, Punctuation::Comma),
+            token(Script::Chinese, 1, 7, Punctuation::Paragraph),
         ];
         write_page("page 2", &tokens, &lexicon, &mut out);
         assert_eq!(
@@ -134,7 +134,7 @@ mod tests {
         let mut out = Vec::new();
         write_page(
             "x",
-            &[token(Script::English, 0, 0, Mark::None); 100],
+            &[token(Script::English, 0, 0, Punctuation::None); 100],
             &lexicon,
             &mut out,
         );

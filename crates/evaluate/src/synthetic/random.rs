@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_differ_by_seed_use_and_number() {
+    fn streams_differ_by_seed_purpose_and_number() {
         let first = |seed, purpose, number| stream(seed, purpose, number).next();
         let mut numbers = vec![
             first(0, StreamPurpose::Article, 0),

@@ -72,15 +72,15 @@ fn write_row(ids: [&str; 2], label: &str, (shared, all): (u64, u64), out: &mut V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synthetic::compose::Mark;
+    use crate::synthetic::compose::Punctuation;
 
     fn page(ranks: &[u64]) -> Vec<Token> {
         let token = |&rank| Token {
             rank,
             script: Script::English,
-            name: false,
+            is_name: false,
             number: 0,
-            mark: Mark::None,
+            punctuation: Punctuation::None,
         };
         ranks.iter().map(token).collect()
     }

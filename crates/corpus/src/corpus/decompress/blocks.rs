@@ -1,7 +1,6 @@
 //! Buffered reads of a file in large blocks.
 
-use crate::corpus::source::unreadable;
-use crate::io::append_at;
+use crate::io::{append_at, read_error};
 use crate::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::io;
@@ -24,7 +23,7 @@ pub(in crate::corpus) struct Blocks {
 impl Blocks {
     /// Opens a file, which must have `size` bytes.
     pub(super) fn open(path: &Path, size: u64, block_bytes: usize) -> Result<Blocks> {
-        let file = File::open(path).map_err(|cause| unreadable(path, cause))?;
+        let file = File::open(path).map_err(|cause| read_error(path, cause))?;
         Blocks::of(file, path, size, block_bytes)
     }
 
@@ -35,7 +34,7 @@ impl Blocks {
         size: u64,
         block_bytes: usize,
     ) -> Result<Blocks> {
-        let found = file.metadata().map_err(|cause| unreadable(path, cause))?;
+        let found = file.metadata().map_err(|cause| read_error(path, cause))?;
         if found.len() != size {
             return Err(changed(path, size, found.len()));
         }
@@ -124,7 +123,7 @@ impl Blocks {
                 Ok(0) => return Err(changed(&self.path, self.size, self.next)),
                 Ok(read) => self.next += read as u64,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-                Err(cause) => return Err(unreadable(&self.path, cause)),
+                Err(cause) => return Err(read_error(&self.path, cause)),
             }
         }
         Ok(want)

@@ -34,7 +34,7 @@ pub(super) enum Codec {
     Zstd {
         decoder: Box<Decoder<'static>>,
         /// The maximum number of decompressed bytes left in the frame.
-        room: u64,
+        bytes_left: u64,
         /// The number of bytes to the end of the next block. No more are fed, so the blocks before a
         /// damaged one are always returned, however the file is read.
         wanted: usize,
@@ -85,7 +85,7 @@ impl Codec {
         })?;
         Ok(Codec::Zstd {
             decoder: Box::new(decoder),
-            room: 0,
+            bytes_left: 0,
             wanted: ZSTD_FIRST_BYTES,
             block: vec![0; STEP_BYTES],
         })
@@ -132,14 +132,14 @@ impl Codec {
             }
             Codec::Zstd {
                 decoder,
-                room,
+                bytes_left,
                 wanted,
                 ..
             } => {
                 // Cannot fail: it only resets the state.
                 let _ = decoder.reinit();
                 let claim = zstd_safe::get_frame_content_size(header).ok().flatten();
-                *room = claim.unwrap_or(u64::MAX);
+                *bytes_left = claim.unwrap_or(u64::MAX);
                 *wanted = ZSTD_FIRST_BYTES;
                 claim
             }
@@ -169,7 +169,7 @@ impl Codec {
             }
             Codec::Zstd {
                 decoder,
-                room,
+                bytes_left,
                 wanted,
                 block,
             } => {
@@ -179,10 +179,10 @@ impl Codec {
                 let Ok(status) = decoder.run_on_buffers(fed, block) else {
                     return (0, Outcome::Corrupt("invalid zstd frame".into()));
                 };
-                let Some(left) = room.checked_sub(status.bytes_written as u64) else {
+                let Some(left) = bytes_left.checked_sub(status.bytes_written as u64) else {
                     return (0, Outcome::Corrupt("invalid zstd frame".into()));
                 };
-                *room = left;
+                *bytes_left = left;
                 *wanted = status.remaining;
                 out.extend_from_slice(&block[..status.bytes_written]);
                 let outcome = match status.remaining {

@@ -231,8 +231,8 @@ impl Members {
         Outcome::Going
     }
 
-    /// The damage of a file that ends within a member. The file is truncated, unless the member is
-    /// damaged and has run over whole ones.
+    /// The damage of a file that ends within a member. Either the file is truncated, or the member is
+    /// damaged, so that its decoder consumed whole members after it.
     fn end_within(&mut self, member: Member, output: &mut DecodedBuffer) -> Result<Damage> {
         let size = self.blocks.size();
         let next = self.find_next(member.offset + 1, size, false)?;
@@ -304,7 +304,7 @@ impl Members {
         match next {
             Some(next) => format!(
                 "at byte {start} of the file: {what}; {lost} compressed bytes are lost, reading \
-                 goes on at byte {next}"
+                 continues at byte {next}"
             ),
             None => format!(
                 "at byte {start} of the file: {what}; the {lost} compressed bytes to its end are \

@@ -69,7 +69,8 @@ impl ReadAhead {
             return Ok(None);
         };
         let found = decoder.member(offset).cloned();
-        // Long members often follow one another, so not every one is requested in vain.
+        // Long members, which are not decompressed ahead, often follow one another. So after a missing
+        // member, more and more members are not requested.
         match found {
             Some(_) => self.next_pause = 1,
             None => {

@@ -42,7 +42,7 @@ impl Section {
 pub(super) struct SectionDecoder {
     blocks: Blocks,
     codec: Codec,
-    room: usize,
+    most_bytes: usize,
     /// The decompressed members, concatenated.
     bytes: Vec<u8>,
     members: Vec<Inflated>,
@@ -72,7 +72,7 @@ impl SectionDecoder {
         SectionDecoder {
             blocks,
             codec,
-            room: sizes.decoded_bytes,
+            most_bytes: sizes.decoded_bytes,
             // One more step is needed to detect that a member is too long.
             bytes: Vec::with_capacity(sizes.decoded_bytes + STEP_BYTES),
             members: Vec::new(),
@@ -104,7 +104,7 @@ impl SectionDecoder {
         self.members.clear();
         self.blocks.seek(span.start);
         let finder = Finder::new(self.codec.magic());
-        let mut effort = EFFORT * self.room;
+        let mut effort = EFFORT * self.most_bytes;
         while self.blocks.offset() < span.end {
             let offset = self.blocks.offset();
             let header = self.blocks.peek(HEADER_BYTES)?;
@@ -140,8 +140,8 @@ impl SectionDecoder {
 
     fn try_member(&mut self, effort: &mut usize) -> Result<MemberOutcome> {
         let claim = self.codec.begin(self.blocks.peek(HEADER_BYTES)?);
-        let room = self.room - self.bytes.len();
-        if claim.is_some_and(|claim| claim > room as u64) {
+        let bytes_left = self.most_bytes - self.bytes.len();
+        if claim.is_some_and(|claim| claim > bytes_left as u64) {
             return Ok(MemberOutcome::OverLimit);
         }
         loop {
@@ -152,7 +152,7 @@ impl SectionDecoder {
             let before = self.bytes.len();
             let (used, outcome) = self.codec.step(input, &mut self.bytes);
             self.blocks.consume(used);
-            if self.bytes.len() > self.room {
+            if self.bytes.len() > self.most_bytes {
                 return Ok(MemberOutcome::OverLimit);
             }
             match outcome {

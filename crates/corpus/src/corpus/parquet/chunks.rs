@@ -1,12 +1,13 @@
 //! The reader of a table, which cuts it into chunks.
 
 use super::read::{Batches, Table};
+use crate::Result;
 use crate::corpus::chunk::{Body, Chunk, Position};
 use crate::corpus::decompress::changed;
 use crate::corpus::document::{NO_MEMBER, Place, Reason, Skip};
 use crate::corpus::reading::Reading;
-use crate::corpus::source::{Source, unreadable};
-use crate::{Error, Result};
+use crate::corpus::source::Source;
+use crate::io::read_error;
 
 /// Reads the chunks of a table: each is a batch of rows, or reports lost rows.
 ///
@@ -33,8 +34,8 @@ impl RowReader {
         from: Position,
     ) -> Result<RowReader> {
         let path = source.file();
-        let unreadable = |cause| -> Error { unreadable(path, cause) };
-        let found = std::fs::metadata(path).map_err(unreadable)?.len();
+        let found = std::fs::metadata(path).map_err(|cause| read_error(path, cause))?;
+        let found = found.len();
         if found != bytes {
             return Err(changed(path, bytes, found));
         }

@@ -8,7 +8,7 @@ use parquet::column::page::{Page, PageReader};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 
-use super::contain::contain;
+use super::catch_panic::catch_panic;
 
 /// The maximum number of bytes of values that are not texts.
 const OTHER_BYTES: u64 = 16;
@@ -25,7 +25,7 @@ pub(super) fn longest(file: &File, column: &ColumnChunkMetaData, rows: u64) -> R
     }
     let file = file.try_clone().map_err(|error| error.to_string())?;
     let rows = usize::try_from(rows).map_err(|error| error.to_string())?;
-    let first = contain(|| {
+    let first = catch_panic(|| {
         let mut pages = SerializedPageReader::new(Arc::new(file), column, rows, None)?;
         pages.get_next_page()
     })?;

@@ -4,12 +4,12 @@
 //! values of a row in a batch. [`copy_kept`] copies a table without its duplicates, and
 //! [`copy_annotated`] with a column that names the documents they duplicate.
 //!
-//! The decoder may panic on corrupt files. Every call of it is contained, and a panic becomes an
-//! error. The panic hook of the process runs first, because a library must not replace it; the hook
-//! can check [`is_contained`](super::is_contained).
+//! The decoder may panic on corrupt files. The panics of all its calls are caught and become errors.
+//! The panic hook of the process runs first, because a library must not replace it; the hook can check
+//! [`is_contained`](super::is_contained).
 
+mod catch_panic;
 mod chunks;
-mod contain;
 mod dictionary;
 mod documents;
 mod fields;

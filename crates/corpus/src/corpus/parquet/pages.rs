@@ -15,7 +15,7 @@ const HEADER_BYTES: u64 = 1 << 10;
 /// The maximum length of a page header, which may contain the least and the greatest value.
 const MOST_HEADER_BYTES: u64 = 16 << 20;
 
-/// Kinds of pages (`PageType`).
+/// Kinds of pages (`PageType`): DATA_PAGE, DICTIONARY_PAGE and DATA_PAGE_V2.
 const DATA: i32 = 0;
 const DICTIONARY: i32 = 2;
 const SECOND_DATA: i32 = 3;

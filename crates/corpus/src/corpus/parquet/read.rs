@@ -13,9 +13,10 @@ use parquet::arrow::arrow_reader::{
 use parquet::basic::Compression;
 use parquet::file::metadata::RowGroupMetaData;
 
-use super::contain::contain;
+use super::catch_panic::catch_panic;
 use super::{dictionary, footer, pages};
 use crate::corpus::reading::Reading;
+use crate::io::read_error;
 use crate::{Error, ErrorKind, Result};
 
 /// The maximum number of rows of a batch.
@@ -61,17 +62,9 @@ impl Table {
     /// text column; [`ErrorKind::Content`] if this build does not support the codec of a required
     /// column.
     pub fn open(path: &Path, reading: &Reading) -> Result<std::result::Result<Table, String>> {
-        let file = File::open(path).map_err(|error| {
-            Error::new(ErrorKind::Read, "cannot open")
-                .in_file(path)
-                .caused_by(error)
-        })?;
-        let metadata = file.metadata().map_err(|error| {
-            Error::new(ErrorKind::Read, "cannot get the size")
-                .in_file(path)
-                .caused_by(error)
-        })?;
-        let bytes = metadata.len();
+        let failed = |cause| read_error(path, cause);
+        let file = File::open(path).map_err(failed)?;
+        let bytes = file.metadata().map_err(failed)?.len();
         let loaded = footer::check(&file, bytes).and_then(|()| load(&file, true));
         let metadata = match loaded.and_then(|loaded| check(&loaded, bytes).map(|()| loaded)) {
             Ok(metadata) => metadata,
@@ -198,7 +191,7 @@ impl Iterator for Batches {
                 }
             };
             // After an error, the reader and the rest of its row group are dropped.
-            match contain(|| reader.next().transpose()) {
+            match catch_panic(|| reader.next().transpose()) {
                 Ok(Some(batch)) if batch.num_rows() as u64 <= self.group_end - self.row => {
                     let first_row = self.row;
                     self.row += batch.num_rows() as u64;
@@ -255,7 +248,7 @@ impl Batches {
         let file = file.try_clone().map_err(|error| error.to_string())?;
         let rows = self.table.batch_rows(group)?;
         let skipped = usize::try_from(skipped).map_err(|error| error.to_string())?;
-        contain(|| {
+        catch_panic(|| {
             ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
                 .with_row_groups(vec![number])
                 .with_projection(columns.clone())
@@ -282,7 +275,7 @@ impl Batches {
 /// Reads the footer, if `plain` without the schema that Arrow stored.
 pub(super) fn load(file: &File, plain: bool) -> std::result::Result<ArrowReaderMetadata, String> {
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(plain);
-    contain(|| ArrowReaderMetadata::load(file, options))
+    catch_panic(|| ArrowReaderMetadata::load(file, options))
 }
 
 /// Checks that the footer makes no impossible claims for a file of `file_bytes`.

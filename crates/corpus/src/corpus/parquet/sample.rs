@@ -1,15 +1,13 @@
 //! A copy of a few rows of a table, to estimate the cost of copying all.
 
-use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use super::contain::contain;
-use super::read::{check, load};
-use super::write::properties;
+use super::catch_panic::catch_panic;
+use super::write::{open_to_copy, properties};
 use crate::io::usage::thread_time;
 use crate::{Error, ErrorKind, Result};
 
@@ -35,19 +33,11 @@ const BATCHES: usize = 8;
 ///
 /// [`ErrorKind::Read`] and [`ErrorKind::Content`] about the table.
 pub fn copy_sample(path: &Path, first: usize, rows: usize) -> Result<CopiedRows> {
-    let content = |detail: String| Error::new(ErrorKind::Content, detail).in_file(path);
-    let read = |cause| {
-        Error::new(ErrorKind::Read, "cannot read")
-            .in_file(path)
-            .caused_by(cause)
-    };
-    let file = File::open(path).map_err(read)?;
-    let metadata = load(&file, false).map_err(content)?;
-    check(&metadata, file.metadata().map_err(read)?.len()).map_err(content)?;
+    let (file, metadata) = open_to_copy(path)?;
     let properties = properties(&metadata).build();
     let mut out = Vec::new();
     let mut copied = CopiedRows::default();
-    contain(|| {
+    catch_panic(|| {
         let mut reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
             .with_batch_size(rows.div_ceil(BATCHES).max(1))
             .with_offset(first)
@@ -72,7 +62,7 @@ pub fn copy_sample(path: &Path, first: usize, rows: usize) -> Result<CopiedRows>
         copied.time = thread_time().saturating_sub(before);
         Ok::<(), parquet::errors::ParquetError>(())
     })
-    .map_err(content)?;
+    .map_err(|detail| Error::new(ErrorKind::Content, detail).in_file(path))?;
     copied.bytes = out.len() as u64;
     Ok(copied)
 }

@@ -14,8 +14,9 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 
-use super::contain::contain;
+use super::catch_panic::catch_panic;
 use super::read::{check, load};
+use crate::io::read_error;
 use crate::{Error, ErrorKind, Result};
 
 /// The rows read at once.
@@ -24,11 +25,13 @@ const BATCH_ROWS: usize = 1024;
 /// The name of the column that [`copy_annotated`] adds.
 const DUPLICATE_OF: &str = "duplicate_of";
 
-/// Copies the rows of `source` whose numbers `keep` accepts. Returns their number.
+/// Copies the rows of `source` for whose indices, from 0, `keep` returns `true`. Returns the number of
+/// rows written.
 ///
-/// The columns, the schema, the codec of each column, and the key-value metadata stay the same. Each
-/// row group becomes one or several of at most 64 MiB. Rows of unreadable groups are left out.
-/// Memory: a row group of the output.
+/// The columns, the schema and the key-value metadata stay the same. Each column has the codec that it
+/// has in the first row group. Each row group becomes one or several of at most 64 MiB. In a damaged
+/// row group, the rows before the damage are copied and the others are left out. Memory: a row group of
+/// the output.
 ///
 /// # Errors
 ///
@@ -50,17 +53,17 @@ pub fn copy_kept(
 /// The annotation of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Annotation {
-    /// It is left out.
+    /// The row is not copied.
     LeftOut,
-    /// It is not a duplicate.
+    /// The row is not a duplicate.
     None,
-    /// It is a duplicate of the document with this id.
+    /// The row is a duplicate of the document with this id.
     DuplicateOf(String),
 }
 
-/// Copies the rows of `source` with a column `duplicate_of`, a string or null, determined by
-/// `annotation` for the number of a row. Returns the number of rows written. The column replaces one
-/// of that name, or is added as the last one.
+/// Copies the rows of `source` with a column `duplicate_of`, a string or null: `annotation` returns its
+/// value for the index of a row. Returns the number of rows written. The column replaces one of that
+/// name, or is added as the last one.
 ///
 /// # Errors
 ///
@@ -72,34 +75,34 @@ pub fn copy_annotated(
 ) -> Result<u64> {
     let annotate = |first_row: u64, batch: &RecordBatch| {
         let rows = first_row..first_row + batch.num_rows() as u64;
-        let (mut stays, mut ids) = (Vec::new(), Vec::new());
+        let (mut copied, mut ids) = (Vec::new(), Vec::new());
         for row in rows {
             let annotation = annotation(row)?;
-            stays.push(annotation != Annotation::LeftOut);
+            copied.push(annotation != Annotation::LeftOut);
             ids.push(match annotation {
                 Annotation::DuplicateOf(id) => Some(id),
                 Annotation::LeftOut | Annotation::None => None,
             });
         }
         let mut columns = batch.columns().to_vec();
-        let marks = Arc::new(StringArray::from(ids)) as ArrayRef;
+        let ids = Arc::new(StringArray::from(ids)) as ArrayRef;
         match batch.schema().column_with_name(DUPLICATE_OF) {
-            Some((place, _)) => columns[place] = marks,
-            None => columns.push(marks),
+            Some((place, _)) => columns[place] = ids,
+            None => columns.push(ids),
         }
         let schema = with_column(batch.schema());
-        let marked = RecordBatch::try_new(schema, columns).map_err(unwritable)?;
-        filter_record_batch(&marked, &BooleanArray::from(stays)).map_err(unwritable)
+        let annotated = RecordBatch::try_new(schema, columns).map_err(unwritable)?;
+        filter_record_batch(&annotated, &BooleanArray::from(copied)).map_err(unwritable)
     };
     copy(source, output, &with_column, annotate)
 }
 
 fn with_column(schema: SchemaRef) -> SchemaRef {
-    let marks = Arc::new(Field::new(DUPLICATE_OF, DataType::Utf8, true));
+    let column = Arc::new(Field::new(DUPLICATE_OF, DataType::Utf8, true));
     let mut fields = schema.fields().to_vec();
     match schema.column_with_name(DUPLICATE_OF) {
-        Some((place, _)) => fields[place] = marks,
-        None => fields.push(marks),
+        Some((place, _)) => fields[place] = column,
+        None => fields.push(column),
     }
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
@@ -110,59 +113,62 @@ fn copy(
     schema: &dyn Fn(SchemaRef) -> SchemaRef,
     mut change: impl FnMut(u64, &RecordBatch) -> Result<RecordBatch>,
 ) -> Result<u64> {
-    let read = |error| {
-        Error::new(ErrorKind::Read, "cannot read")
-            .in_file(source)
-            .caused_by(error)
-    };
-    let content = |detail: String| Error::new(ErrorKind::Content, detail).in_file(source);
-    let file = File::open(source).map_err(read)?;
-    // The schema that Arrow stored may be damaged although the table is not.
-    let metadata = load(&file, false)
-        .or_else(|_| load(&file, true))
-        .map_err(content)?;
-    check(&metadata, file.metadata().map_err(read)?.len()).map_err(content)?;
+    let (file, metadata) = open_to_copy(source)?;
     let schema = schema(metadata.schema().clone());
     let properties = properties(&metadata).build();
-    let mut writer =
-        contain(|| ArrowWriter::try_new(output, schema, Some(properties))).map_err(unwritable)?;
+    let mut writer = catch_panic(|| ArrowWriter::try_new(output, schema, Some(properties)))
+        .map_err(unwritable)?;
     let mut first_row = 0;
     let mut written = 0;
-    for (number, group) in metadata.metadata().row_groups().iter().enumerate() {
+    for (index, group) in metadata.metadata().row_groups().iter().enumerate() {
         let mut row = first_row;
         // If a batch cannot be read, its first rows may still be readable one by one. The rows after
         // them are lost, as when documents are read.
         for batch_rows in [BATCH_ROWS, 1] {
-            let file = file.try_clone().map_err(read)?;
+            let file = file
+                .try_clone()
+                .map_err(|cause| read_error(source, cause))?;
             let skipped = usize::try_from(row - first_row).unwrap_or(usize::MAX);
-            let mut reader = contain(|| {
+            let mut reader = catch_panic(|| {
                 ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
-                    .with_row_groups(vec![number])
+                    .with_row_groups(vec![index])
                     .with_batch_size(batch_rows)
                     .with_offset(skipped)
                     .build()
             });
             while let Ok(reader) = &mut reader
-                && let Ok(Some(batch)) = contain(|| reader.next().transpose())
+                && let Ok(Some(batch)) = catch_panic(|| reader.next().transpose())
             {
                 let changed = change(row, &batch)?;
-                contain(|| writer.write(&changed)).map_err(unwritable)?;
+                catch_panic(|| writer.write(&changed)).map_err(unwritable)?;
                 row += batch.num_rows() as u64;
                 written += changed.num_rows() as u64;
             }
         }
         first_row += u64::try_from(group.num_rows()).unwrap_or(0);
-        contain(|| writer.flush()).map_err(unwritable)?;
+        catch_panic(|| writer.flush()).map_err(unwritable)?;
     }
-    contain(|| writer.close()).map_err(unwritable)?;
+    catch_panic(|| writer.close()).map_err(unwritable)?;
     Ok(written)
+}
+
+/// Opens the file `source`, without the schema that Arrow stored if that is damaged.
+pub(super) fn open_to_copy(source: &Path) -> Result<(File, ArrowReaderMetadata)> {
+    let failed = |cause| read_error(source, cause);
+    let content = |detail: String| Error::new(ErrorKind::Content, detail).in_file(source);
+    let file = File::open(source).map_err(failed)?;
+    let metadata = load(&file, false)
+        .or_else(|_| load(&file, true))
+        .map_err(content)?;
+    check(&metadata, file.metadata().map_err(failed)?.len()).map_err(content)?;
+    Ok((file, metadata))
 }
 
 fn unwritable(detail: impl Display) -> Error {
     Error::new(ErrorKind::Write, format!("cannot write Parquet: {detail}"))
 }
 
-/// The writer properties of the source, as far as its metadata shows them.
+/// The writer properties of the source: its key-value metadata, and the codecs of its first row group.
 pub(super) fn properties(metadata: &ArrowReaderMetadata) -> WriterPropertiesBuilder {
     /// The maximum size of a row group of the output.
     const GROUP_BYTES: usize = 64 << 20;

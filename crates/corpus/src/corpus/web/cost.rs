@@ -1,19 +1,23 @@
-//! The estimated cost of building the tree of a page.
+//! An estimate of the cost of building the tree of a page.
 
 use ahash::AHashMap;
 
 use super::markup::{Attributes, Token, Tokens};
 
-/// Upper bounds on the size of the tree of a page.
+/// Estimates of the size of the tree of a page.
 ///
-/// The time of a tree builder is proportional to elements times depth. Open formatting elements
-/// (`<b>`, `<font>`) are created again in every following block, so a short malicious page can be
-/// expensive. Each attribute is compared with the previous ones of its tag, and those of each further
+/// The time of a tree builder is proportional to elements times depth. It creates open formatting
+/// elements (`<b>`, `<font>`) again in every following block, so a short malicious page can be
+/// expensive. It compares each attribute with the previous ones of its tag, and those of each further
 /// `<html>` or `<body>` with those of the first one. Memory grows with the nodes of the tree:
-/// elements, texts, comments and declarations. The bounds hold for HTML as read by [`Tokens`].
+/// elements, texts, comments and declarations. All numbers except the depth are upper bounds, for HTML
+/// as read by [`Tokens`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cost {
     elements: usize,
+    /// The most elements that are open at a time, without those that are
+    /// [closed implicitly](is_closed_implicitly). The real depth may be a few times as large. An
+    /// element without an end tag counts as open to the end of the page, so it may also be smaller.
     depth: usize,
     /// Elements, including those created again, texts, comments and declarations.
     nodes: usize,
@@ -22,23 +26,24 @@ pub(super) struct Cost {
     compared: usize,
 }
 
-/// The maximum depth, as in browsers. Deeper pages are accidents or attacks.
+/// The maximum depth, that of browsers. Deeper pages are accidents or attacks.
 const MOST_DEPTH: usize = 512;
 
-/// About the number of a page of 8 MiB.
+/// About as many elements as a page of 8 MiB has.
 const MOST_ELEMENTS: usize = 200_000;
 
-/// Each needs at most 450 bytes of memory without its attributes: 225 MB in total.
+/// A node takes at most 450 bytes of memory without its attributes: 225 MB in total.
 const MOST_NODES: usize = 500_000;
 
-/// Each needs about 120 bytes of memory.
+/// An attribute takes about 120 bytes of memory.
 const MOST_ATTRIBUTES: usize = 1_000_000;
 
-/// The number of comparisons for a tag with 6000 attributes.
+/// The comparisons for a tag with some 6300 attributes.
 const MOST_COMPARED: usize = 20_000_000;
 
 impl Cost {
-    /// Estimates the cost of a page. O(length) time; memory for the names of open elements.
+    /// Estimates the cost of a page; stops when it [is too high](Cost::is_too_high). O(length) time;
+    /// memory for the names of open elements.
     pub(super) fn of(html: &[u8]) -> Cost {
         let mut cost = Cost::default();
         let mut open: AHashMap<Vec<u8>, usize> = AHashMap::new();

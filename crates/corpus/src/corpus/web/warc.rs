@@ -215,16 +215,22 @@ impl<'a> Head<'a> {
                 break;
             }
             let value = line.value;
-            match Field::named(line.name) {
-                Some(Field::Type) => head.kind = Kind::named(value),
-                Some(Field::Id) if head.id.is_empty() => head.id = without_brackets(value),
-                Some(Field::Url) if head.url.is_empty() => head.url = without_brackets(value),
-                Some(Field::Date) if head.date.is_empty() => head.date = value,
-                Some(Field::ContentType) if head.content_type.is_empty() => {
-                    head.content_type = value;
+            let is = |known: &[u8]| line.name.eq_ignore_ascii_case(known);
+            // Most names differ in length.
+            let (field, value) = match line.name.len() {
+                9 if is(b"WARC-Type") => {
+                    head.kind = Kind::named(value);
+                    continue;
                 }
-                Some(Field::ContentLength) if length.is_empty() => length = value,
-                _ => {}
+                9 if is(b"WARC-Date") => (&mut head.date, value),
+                12 if is(b"Content-Type") => (&mut head.content_type, value),
+                14 if is(b"WARC-Record-ID") => (&mut head.id, without_brackets(value)),
+                14 if is(b"Content-Length") => (&mut length, value),
+                15 if is(b"WARC-Target-URI") => (&mut head.url, without_brackets(value)),
+                _ => continue,
+            };
+            if field.is_empty() {
+                *field = value;
             }
         }
         head.content_length = number(length).ok_or_else(|| Flaw::Damaged {
@@ -248,31 +254,6 @@ impl<'a> Head<'a> {
         Flaw::Damaged {
             head_bytes: HEAD_BYTES,
             detail: "the header of a record is longer than 64 KiB".to_owned(),
-        }
-    }
-}
-
-enum Field {
-    Type,
-    Id,
-    Url,
-    Date,
-    ContentType,
-    ContentLength,
-}
-
-impl Field {
-    fn named(name: &[u8]) -> Option<Field> {
-        let is = |known: &[u8]| name.eq_ignore_ascii_case(known);
-        // Most names differ in length.
-        match name.len() {
-            9 if is(b"WARC-Type") => Some(Field::Type),
-            9 if is(b"WARC-Date") => Some(Field::Date),
-            12 if is(b"Content-Type") => Some(Field::ContentType),
-            14 if is(b"WARC-Record-ID") => Some(Field::Id),
-            14 if is(b"Content-Length") => Some(Field::ContentLength),
-            15 if is(b"WARC-Target-URI") => Some(Field::Url),
-            _ => None,
         }
     }
 }

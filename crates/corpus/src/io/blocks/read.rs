@@ -1,6 +1,7 @@
 //! Reading of files of blocks.
 
-use super::{ADVICE, BLOCK_BYTES, BlockWriter, Header, checksum};
+use super::BlockWriter;
+use super::header::{ADVICE, BLOCK_BYTES, Header, checksum};
 use crate::io::faults::Faults;
 use crate::io::guard::{self, Registration};
 use crate::io::read_error;
@@ -78,7 +79,7 @@ impl BlockFile {
         let all = file.bytes.all();
         let wrong = |what: String| Err(Error::new(ErrorKind::Content, what).in_file(path));
         if file.header.bytes != all.len() as u64 {
-            return wrong(cut(&file.header, all));
+            return wrong(truncated(&file.header, all));
         }
         if xxh3_64(&all[file.checksums_at..]) != file.header.checksums {
             return wrong(format!("the checksums are damaged{ADVICE}"));
@@ -109,10 +110,12 @@ impl BlockFile {
         // A damaged length must not allocate for blocks that do not exist.
         let whole = blocks as u64 * (BLOCK_BYTES as u64 + 8);
         if header.bytes / 2 > all.len() as u64 {
-            return Err(wrong(cut(&header, all)));
+            return Err(wrong(truncated(&header, all)));
         }
         if header.bytes != whole || !header.sections.iter().all(inside) {
-            return Err(wrong(format!("its parts do not add up{ADVICE}")));
+            return Err(wrong(format!(
+                "the lengths in its header are inconsistent{ADVICE}"
+            )));
         }
         Ok(BlockFile {
             path: path.to_owned(),
@@ -313,9 +316,9 @@ impl BlockFile {
     }
 }
 
-fn cut(header: &Header, found: &[u8]) -> String {
+fn truncated(header: &Header, found: &[u8]) -> String {
     let (claimed, found) = (header.bytes, found.len());
-    format!("expected {claimed} bytes, found {found}: the file is cut{ADVICE}")
+    format!("expected {claimed} bytes, found {found}: the file is truncated{ADVICE}")
 }
 
 impl Bytes {

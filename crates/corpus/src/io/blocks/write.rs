@@ -1,6 +1,6 @@
 //! Writing of files of blocks.
 
-use super::{BLOCK_BYTES, Header, checksum};
+use super::header::{BLOCK_BYTES, Header, checksum};
 use crate::io::faults::{Faults, Operation};
 use crate::io::write_error;
 use crate::{Error, Result};

@@ -22,13 +22,13 @@ pub(super) struct Work {
     title: u64,
 }
 
-/// Exceeds that of a page of 8 MiB with 200 000 elements at usual depths.
+/// A page of 8 MiB with 200 000 elements at usual depths has fewer.
 const MOST_NESTED_ELEMENTS: u64 = 3_000_000;
 
-/// That of 8 MiB of text at a depth of 17.
+/// As much as 8 MiB of text at a depth of 17 have.
 const MOST_NESTED_TEXT: u64 = 150_000_000;
 
-/// At most a quarter of a second; allows 5000 ampersands in a text of 1 MiB in one element.
+/// These take at most a quarter of a second. A text of 1 MiB in one element may have 5000 ampersands.
 const MOST_SEARCHED: u64 = 5_000_000_000;
 
 /// The maximum number of bytes of titles compared with headings.
@@ -110,7 +110,7 @@ impl Work {
         self.title += if parent.is_title { length } else { 0 };
     }
 
-    /// Whether it exceeds the limits.
+    /// Whether the work exceeds a limit.
     pub(super) fn is_too_much(&self) -> bool {
         self.nested_elements > MOST_NESTED_ELEMENTS
             || self.nested_text > MOST_NESTED_TEXT

@@ -7,7 +7,7 @@ use crate::corpus::contained::contained;
 /// The result of `work`, or the message of its error or panic.
 ///
 /// State that `work` changed must not be used after an error.
-pub(super) fn contain<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+pub(super) fn catch_panic<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     match contained(work) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(error.to_string()),
