@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::{Prepared, TEXTS, take_ids};
+use super::prepared::{Prepared, TEXTS, take_ids};
 use crate::engine::Workers;
 use crate::engine::collection::{Collection, Inputs, Member};
 use crate::engine::memory_account::MemoryAccount;

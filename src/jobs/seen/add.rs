@@ -3,8 +3,11 @@
 use std::path::Path;
 
 use super::lines::Lines;
-use super::part::{Part, read};
-use super::{IndexSettings, LineSink, Payload, Seen, TextSketcher, build};
+use super::open_index::{Seen, build};
+use super::part::{LineSink, Part, read};
+use super::payload::Payload;
+use super::settings::IndexSettings;
+use super::text_sketcher::TextSketcher;
 use crate::Result;
 use crate::engine::Stage;
 use crate::engine::collection::Inputs;

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{ExpectedSettings, Seen};
+use super::open_index::Seen;
+use super::settings::ExpectedSettings;
 use crate::index::{DATABASE, Limit, Match, Query};
 use crate::jobs::dedup::{Job, KnownDocuments, Nearest, modified};
 use crate::sketch::Method;

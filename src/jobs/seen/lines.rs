@@ -1,6 +1,6 @@
 //! Answers of an index about documents, as JSON Lines.
 
-use super::Seen;
+use super::open_index::Seen;
 use super::part::Part;
 use crate::Result;
 use crate::corpus::Place;

@@ -1,6 +1,7 @@
 //! Documents of a chunk that are looked up in an index or added to it.
 
-use super::{LineSink, Payload, TextSketcher};
+use super::payload::Payload;
+use super::text_sketcher::TextSketcher;
 use crate::Result;
 use crate::corpus::{Document, Place, Reason};
 use crate::engine::Stage;
@@ -10,6 +11,9 @@ use crate::engine::doubts::Doubts;
 use crate::engine::naming::{content_suffix, name};
 use crate::index::{Entry, Index, MOST_ID_BYTES, MOST_PAYLOAD_BYTES, MOST_SKETCH_BYTES};
 use crate::report::json_lines::{self, At, Skipped};
+
+/// A function that receives JSON Lines in input order.
+pub type LineSink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
 
 /// Documents of a chunk with their sketches, end to end.
 ///

@@ -4,8 +4,8 @@ use rayon::iter::ParallelIterator;
 use rayon::slice::ParallelSliceMut;
 
 use super::lines::Lines;
-use super::part::{Part, read};
-use super::{LineSink, Seen};
+use super::open_index::Seen;
+use super::part::{LineSink, Part, read};
 use crate::Result;
 use crate::engine::collection::Inputs;
 use crate::engine::doubts::Doubts;

@@ -1,0 +1,36 @@
+//! What an evaluation has before it scores pairs.
+
+use std::collections::BTreeMap;
+
+use crate::Result;
+use crate::engine::collection::Collection;
+use crate::engine::memory_account::MemoryAccount;
+use crate::evaluate::{Ids, Truth};
+
+/// Bytes of an id in the table of ids besides its own.
+const ID_BYTES: usize = 96;
+/// The name of texts in messages.
+pub const TEXTS: &str = "texts of documents";
+
+/// Documents, sketches and truth before scoring.
+pub struct Prepared {
+    /// The documents and their sketches.
+    pub collection: Collection,
+    /// The ids of all documents.
+    pub ids: Ids,
+    /// The truth.
+    pub truth: Truth,
+    /// The texts of planted copies, by number.
+    pub planted: BTreeMap<u32, Vec<u8>>,
+    /// Further facts, by name.
+    pub facts: Vec<(String, String)>,
+}
+
+/// Reserves the memory of the table of ids.
+///
+/// # Errors
+/// [`Memory`](crate::ErrorKind::Memory) if it does not fit.
+pub fn take_ids(collection: &Collection, account: &MemoryAccount) -> Result<()> {
+    let ids = collection.members.iter().map(|member| member.id.len());
+    account.reserve(ids.map(|id| id + ID_BYTES).sum(), "ids")
+}
