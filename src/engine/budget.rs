@@ -28,6 +28,11 @@ impl Budget {
         self.free.load(Ordering::Relaxed)
     }
 
+    /// Releases `bytes` of reservations that were [kept](Reservation::keep).
+    pub fn release(&self, bytes: u64) {
+        self.free.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// Reserves `bytes` if at least `leave` bytes remain free.
     pub fn reserve(&self, bytes: u64, leave: u64) -> Option<Reservation<'_>> {
         let take = |free: u64| free.checked_sub(bytes).filter(|&rest| rest >= leave);
@@ -41,9 +46,16 @@ impl Budget {
     }
 }
 
+impl Reservation<'_> {
+    /// Keeps the bytes reserved until they are [released](Budget::release).
+    pub fn keep(self) {
+        std::mem::forget(self);
+    }
+}
+
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        self.budget.free.fetch_add(self.bytes, Ordering::Relaxed);
+        self.budget.release(self.bytes);
     }
 }
 
@@ -61,5 +73,14 @@ mod tests {
         assert!(budget.reserve(1, 40).is_none());
         drop(taken);
         assert_eq!(budget.free(), 100);
+    }
+
+    #[test]
+    fn kept_reservations_are_released_by_their_bytes() {
+        let budget = Budget::new(100);
+        budget.reserve(60, 0).unwrap().keep();
+        assert_eq!(budget.free(), 40);
+        budget.release(50);
+        assert_eq!(budget.free(), 90);
     }
 }

@@ -8,7 +8,7 @@ use ahash::AHashMap;
 
 use super::documents::ChunkDocuments;
 use super::pipeline::Pipeline;
-use super::spill_space::SpillSpace;
+use super::spill_space::{Share, SpillSpace};
 use super::text_words::WordReader;
 use crate::Result;
 use crate::io::Sorter;
@@ -19,6 +19,9 @@ use crate::text::shingles::sort_to_set;
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
 
+/// The shares of memory of the table of counts and of the sorter.
+const TABLE: Share = Share(16);
+const SORTER: Share = Share(16);
 /// Approximate bytes of a feature in the table of counts.
 const ENTRY_BYTES: usize = 40;
 
@@ -64,10 +67,10 @@ impl Counting<'_> {
         let work = |counter: &mut Counter, documents: ChunkDocuments<'_>| {
             counter.count(self.count, self.stop_words, documents)
         };
-        let limit = (self.space.memory_bytes / 4 / ENTRY_BYTES).max(1 << 16);
+        let limit = (self.space.bytes(TABLE) / ENTRY_BYTES).max(1 << 16);
         let mut totals: AHashMap<u64, u64> = AHashMap::new();
         let mut documents = 0;
-        let mut sorter: Sorter<[u64; 2]> = self.space.sorter(4);
+        let mut sorter: Sorter<[u64; 2]> = self.space.sorter(SORTER);
         let units = self.pipeline.units();
         self.pipeline
             .run_documents(&units, start, work, |_, (counted, counts)| {

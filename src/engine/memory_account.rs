@@ -1,9 +1,7 @@
 //! Accounting of memory that is held for a whole run.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use super::Resources;
 use super::pipeline::Pipeline;
+use super::{Budget, Resources};
 use crate::{Error, ErrorKind, Result};
 
 /// Memory of the program, its stacks and the Chinese dictionary.
@@ -20,8 +18,7 @@ const LONGEST_FACTOR: u64 = 8;
 #[derive(Debug)]
 pub struct MemoryAccount {
     bound: u64,
-    most: u64,
-    reserved: AtomicU64,
+    budget: Budget,
 }
 
 impl MemoryAccount {
@@ -34,7 +31,7 @@ impl MemoryAccount {
         let buffers = Pipeline::buffers(resources.threads, resources.threads) as u64;
         let longest = longest.saturating_mul(LONGEST_FACTOR);
         let reading = (BASE_BYTES + buffers * CHUNK_BYTES).saturating_add(longest);
-        let most = bound.checked_sub(reading).ok_or_else(|| {
+        let rest = bound.checked_sub(reading).ok_or_else(|| {
             let message = format!(
                 "a memory bound of {} MiB is too small: reading with {} threads needs {} MiB",
                 bound >> 20,
@@ -45,15 +42,13 @@ impl MemoryAccount {
         })?;
         Ok(MemoryAccount {
             bound,
-            most,
-            reserved: AtomicU64::new(0),
+            budget: Budget::new(rest),
         })
     }
 
     /// The bytes that are not reserved.
     pub fn free(&self) -> u64 {
-        self.most
-            .saturating_sub(self.reserved.load(Ordering::Relaxed))
+        self.budget.free()
     }
 
     /// Reserves `bytes` for `what`.
@@ -62,10 +57,11 @@ impl MemoryAccount {
     /// [`ErrorKind::Memory`] with the bound and its free bytes, if there are too few.
     pub fn reserve(&self, bytes: usize, what: &str) -> Result<()> {
         let bytes = bytes as u64;
-        let more = |reserved: u64| reserved.checked_add(bytes).filter(|&all| all <= self.most);
-        let order = Ordering::Relaxed;
-        let reserved = self.reserved.fetch_update(order, order, more);
-        reserved.map(drop).map_err(|_| self.exceeded(bytes, what))
+        let reservation = self.budget.reserve(bytes, 0);
+        reservation
+            .ok_or_else(|| self.exceeded(bytes, what))?
+            .keep();
+        Ok(())
     }
 
     /// The error for `what`, which needs at least `bytes` more.
@@ -83,7 +79,7 @@ impl MemoryAccount {
 
     /// Releases `bytes` that were reserved.
     pub fn release(&self, bytes: usize) {
-        self.reserved.fetch_sub(bytes as u64, Ordering::Relaxed);
+        self.budget.release(bytes as u64);
     }
 }
 

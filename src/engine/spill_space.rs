@@ -17,14 +17,25 @@ pub struct SpillSpace<'a> {
     pub memory_bytes: usize,
 }
 
+/// A share of the memory of a stage, in 64ths.
+#[derive(Clone, Copy, Debug)]
+pub struct Share(pub usize);
+
+impl Share {
+    /// All of it.
+    pub const WHOLE: Share = Share(64);
+}
+
 impl SpillSpace<'_> {
-    /// A sorter with one of `parts` equal parts of the memory.
-    pub fn sorter<R: Pod + Ord + Send>(&self, parts: usize) -> Sorter<R> {
-        Sorter::with_sort(
-            self.directory,
-            self.memory_bytes / parts,
-            <[R]>::par_sort_unstable,
-        )
+    /// The bytes of a share.
+    pub fn bytes(&self, share: Share) -> usize {
+        self.memory_bytes / Share::WHOLE.0 * share.0
+    }
+
+    /// A sorter with a share of the memory.
+    pub fn sorter<R: Pod + Ord + Send>(&self, share: Share) -> Sorter<R> {
+        let bytes = self.bytes(share);
+        Sorter::with_sort(self.directory, bytes, <[R]>::par_sort_unstable)
     }
 
     /// An empty temporary file.

@@ -16,12 +16,13 @@ use crate::{Error, ErrorKind, Result};
 use super::copying::Stamp;
 use super::decided::Decided;
 use super::gathered::Gathered;
+use super::run::Run;
 use super::sketching::RunInputs;
 #[cfg(feature = "parquet")]
 use super::table_dump;
 use super::work::{Opened, SUMMARY, StartOptions, Work};
 use super::{
-    Against, ClusterRule, Invocation, Job, KnownDocuments, Run, Summary, WriteMode, dump, identity,
+    Against, ClusterRule, Invocation, Job, KnownDocuments, Summary, WriteMode, dump, identity,
     least_memory_bytes, pair_tables, targets,
 };
 

@@ -9,11 +9,12 @@ use crate::engine::{Resources, Stage, StagePlan, Workers, methods};
 use crate::io::FileSystem;
 use crate::io::usage::thread_time;
 use crate::kernel::columns::Columns;
-use crate::search::join::{AnyQuery, Scratch, SketchIndex};
+use crate::search::join::{AnyQuery, Scratch};
 use crate::sketch::accidental::Chance;
 use crate::sketch::{Method, Shape, Sketches};
 
 use super::job::{Job, WriteMode};
+use super::neighbours::build_index;
 use super::row::{Flags, Row};
 use super::sample::{KindRates, Sample, Sampler};
 use super::segment::Segment;
@@ -286,11 +287,7 @@ fn near_in(
     resources: &Resources,
 ) -> Result<(usize, f64)> {
     let before = thread_time();
-    let memory = sketches
-        .iter()
-        .map(|sketch| SketchIndex::bytes_for(method, sketch))
-        .sum::<usize>();
-    let index = SketchIndex::build(method, sketches, memory.max(1 << 20), resources.level)?;
+    let index = build_index(method, sketches, resources.level)?;
     let queries: Vec<AnyQuery<'_>> = (0..)
         .zip(sketches.iter())
         .map(|(position, sketch)| AnyQuery {

@@ -7,6 +7,7 @@ use super::bits::Bits;
 use super::decision::{Decision, Follower, Grouping, Leader};
 use super::gathered::Gathered;
 use super::job::{EXACT, Job};
+use super::memory;
 use super::row::{Flags, Row};
 use crate::engine::spill_space::SpillSpace;
 
@@ -32,7 +33,7 @@ pub fn group(
     space: &SpillSpace<'_>,
 ) -> Result<Groups> {
     let exact = job.method.name() == EXACT;
-    let mut groupings = space.sorter::<Grouping>(2);
+    let mut groupings = space.sorter::<Grouping>(memory::GROUPINGS);
     gathered.rows.for_each_block(BLOCK, |first, rows| {
         for (number, row) in (first as u32..).zip(rows) {
             let is_gone = gone.is_some_and(|gone| gone.contains(number));
@@ -43,7 +44,8 @@ pub fn group(
         Ok(())
     })?;
 
-    let (mut followers, mut leaders) = (space.sorter(8), space.sorter(8));
+    let mut followers = space.sorter(memory::FOLLOWERS);
+    let mut leaders = space.sorter(memory::LEADERS);
     let mut first: Option<Grouping> = None;
     for grouping in groupings.finish()? {
         let grouping = grouping?;

@@ -18,6 +18,7 @@ use super::decision::Decision;
 use super::gathered::Gathered;
 use super::job::Job;
 use super::leaders::SketchReader;
+use super::memory;
 use super::row::Flags;
 
 /// Rows that are read at a time.
@@ -28,9 +29,7 @@ const BATCH: usize = 1 << 17;
 const BATCH_BYTES: usize = 8 << 20;
 /// The fewest sketches that a thread queries at a time.
 const LEAST_PIECE: usize = 256;
-/// The reciprocal share of memory for ids in answers, over all threads, and the least bytes for a
-/// thread.
-const ANSWERS_SHARE: usize = 8;
+/// The least bytes of ids in answers to a thread.
 const LEAST_ANSWERS_BYTES: usize = 1 << 20;
 
 /// Documents of which only ids and sketches are available.
@@ -138,12 +137,12 @@ pub fn query(
     let first = u32::try_from(gathered.rows.len()).map_err(|_| too_many())?;
     let mut hits = Hits {
         known,
-        sorter: space.sorter(4),
+        sorter: space.sorter(memory::HITS),
         ids: space.spool()?,
         ends: space.spool()?,
         id_bytes: 0,
         count: 0,
-        most_answer_bytes: (space.memory_bytes / ANSWERS_SHARE / rayon::current_num_threads())
+        most_answer_bytes: (space.bytes(memory::ANSWERS) / rayon::current_num_threads())
             .max(LEAST_ANSWERS_BYTES),
     };
     let mut sketches = SketchReader::new(gathered, method);
@@ -271,7 +270,7 @@ impl Hits<'_> {
             return Err(too_many());
         }
         // These are held while the rest of the input is compared.
-        let mut decisions = space.sorter(64);
+        let mut decisions = space.sorter(memory::KNOWN_DECISIONS);
         let mut gone = Bits::none_of(first.into());
         let mut known: Option<Hit> = None;
         for hit in self.sorter.finish()? {
@@ -399,7 +398,7 @@ mod tests {
         };
         let mut hits = Hits {
             known: &known,
-            sorter: space.sorter(4),
+            sorter: space.sorter(memory::HITS),
             ids: space.spool().unwrap(),
             ends: space.spool().unwrap(),
             id_bytes: 0,

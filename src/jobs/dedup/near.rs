@@ -1,12 +1,18 @@
 //! Decisions about near documents: candidates by sketch, verification, and the kept copy.
 //!
+//! A *leader* is the first document in keep order of those with the same words. Its *rank* is its
+//! position among the leaders in keep order. Leaders with a near sketch of another one are *marked*
+//! and get new ranks.
+//!
 //! ```text
 //! leaders ─► mark ─► shingle sets of the marked ─► star or components ─► decisions
 //!            any neighbour?   (second reading)   block by block
 //! ```
 //!
-//! Blocks of consecutive ranks are as large as memory allows. Each block has an index, which is
-//! searched for all earlier leaders. The result does not depend on the blocks.
+//! Blocks of consecutive ranks are as large as memory allows. Each block has an index. To mark
+//! leaders, the index is queried with all of them; later, with the block itself and with the
+//! centres of earlier blocks (for components, with all earlier leaders). The result does not depend
+//! on the blocks.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -30,6 +36,7 @@ use super::decision::{Decision, Leader, narrow};
 use super::gathered::Gathered;
 use super::job::{ClusterRule, Job};
 use super::leaders::{Block, Leaders};
+use super::memory;
 use super::neighbours::{Pool, build_index, have_neighbours};
 use super::numbering::Numbering;
 use super::refused::{ListedCounts, ListedPair, Refusals, Refused};
@@ -43,8 +50,8 @@ const STEP: usize = 1024;
 /// Refused pairs that are compared at a time for the list.
 const LIST_BATCH: usize = 1 << 14;
 
-/// The inputs of this stage.
-pub struct Stages<'a> {
+/// The search for near documents, with everything that it needs.
+pub struct NearSearch<'a> {
     /// The job.
     pub job: &'a Job,
     /// Its method.
@@ -77,7 +84,7 @@ thread_local! {
     static SETS: RefCell<SetBuffers> = RefCell::default();
 }
 
-impl Stages<'_> {
+impl NearSearch<'_> {
     /// Decides about all leaders.
     ///
     /// # Errors
@@ -123,8 +130,7 @@ impl Stages<'_> {
         per_document: usize,
         working: usize,
     ) -> Result<Vec<Range<u64>>> {
-        // A quarter is reserved for followers and sorters.
-        let free = self.space.memory_bytes / 4 * 3;
+        let free = self.space.bytes(memory::BLOCKS);
         let working = working + Leaders::batch_bytes(self.method);
         leaders.blocks(ranks, per_document, free.saturating_sub(working))
     }
@@ -170,14 +176,14 @@ impl Stages<'_> {
             level: self.resources.level,
             numbers: marked.documents()?,
             counts: ListedCounts::new(if self.job.refused { marked.count } else { 0 }),
-            words: sets.signature_words(self.space.memory_bytes / 8),
+            signature_words: sets.signature_words(self.space.bytes(memory::SIGNATURES)),
             signatures: OnceLock::new(),
         })
     }
 
     /// Applies the star rule to the marked leaders.
     fn stars(&self, marked: &Leaders<'_>, judge: &PairJudge<'_>) -> Result<LeaderDecisions> {
-        let mut decisions = self.space.sorter(16);
+        let mut decisions = self.space.sorter(memory::LEADER_DECISIONS);
         let mut refusals = Refusals::new(&judge.counts, &self.space);
         let mut sink = |event: Event| match event.verdict {
             Verdict::Same(verified) => decisions.push(judge.decision(&event, verified)),
@@ -243,19 +249,19 @@ impl Stages<'_> {
                 let mut from = 0;
                 while from < own.count() {
                     self.progress.check()?;
-                    let (next, told) =
+                    let (next, refused) =
                         components.report_refused(block, from, &Pool, judge, &mut sink)?;
-                    (from, count) = (next, count + told);
+                    (from, count) = (next, count + refused);
                 }
                 Ok(())
             })?;
         }
-        let mut decisions: Sorter<Decision> = self.space.sorter(16);
+        let mut decisions: Sorter<Decision> = self.space.sorter(memory::LEADER_DECISIONS);
         let (mut a, mut b) = (Block::default(), Block::default());
         for rank in 0..marked.count {
             self.progress.check()?;
             let first = components.first(rank);
-            if first != rank && self.may_go(marked, rank, first) {
+            if first != rank && self.may_be_dropped(marked, rank, first) {
                 marked.read(first..first + 1, &mut a)?;
                 marked.read(rank..rank + 1, &mut b)?;
                 let verified = judge.similarity(first, rank)?;
@@ -280,7 +286,7 @@ impl Stages<'_> {
     }
 
     /// Whether `rank` may be dropped for `first`: documents of the reference never are.
-    fn may_go(&self, marked: &Leaders<'_>, rank: u64, first: u64) -> bool {
+    fn may_be_dropped(&self, marked: &Leaders<'_>, rank: u64, first: u64) -> bool {
         let is_reference = |rank| rank < marked.references;
         !is_reference(rank) && (is_reference(first) || !self.only_references_remove())
     }
@@ -325,7 +331,7 @@ impl Stages<'_> {
         count: u64,
         judge: &PairJudge<'_>,
     ) -> Result<Refused> {
-        let mut listed = self.space.sorter(16);
+        let mut listed = self.space.sorter(memory::REFUSED);
         let mut pairs = refusals.finish()?;
         loop {
             self.progress.check()?;
@@ -355,8 +361,8 @@ struct PairJudge<'t> {
     numbers: Vec<u32>,
     /// How many refused pairs of each rank are listed.
     counts: ListedCounts,
-    /// The size of signatures, if they fit into memory.
-    words: Option<usize>,
+    /// The number of words of a signature's bitmap; `None` if signatures do not fit into memory.
+    signature_words: Option<usize>,
     /// Built when many pairs have to be verified.
     signatures: OnceLock<Signatures>,
 }
@@ -373,7 +379,7 @@ impl Judge for PairJudge<'_> {
     }
 
     fn prepare(&self) -> Result<()> {
-        if let (Some(words), None) = (self.words, self.signatures.get()) {
+        if let (Some(words), None) = (self.signature_words, self.signatures.get()) {
             let signatures = self.sets.signatures(words, self.level)?;
             self.signatures.get_or_init(|| signatures);
         }
@@ -395,7 +401,7 @@ impl Judge for PairJudge<'_> {
 impl PairJudge<'_> {
     /// The memory of this judge, including signatures.
     fn bytes(&self) -> usize {
-        let signature = self.words.map_or(0, Signatures::bytes_per_set);
+        let signature = self.signature_words.map_or(0, Signatures::bytes_per_set);
         self.numbers.len() * (size_of::<u32>() + size_of::<u8>() + signature)
     }
 
@@ -424,7 +430,7 @@ impl PairJudge<'_> {
         }
     }
 
-    /// The decision for a refused pair, with the exact similarity.
+    /// A refused pair with its exact similarity, as a record for the list.
     fn refusal(&self, pair: &ListedPair) -> Result<Decision> {
         let [member, centre] = pair.ranks.map(u64::from);
         let verified = self.similarity(centre, member)?;

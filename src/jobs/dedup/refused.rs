@@ -9,6 +9,7 @@ use crate::engine::spill_space::SpillSpace;
 use crate::io::{Sorted, Sorter};
 
 use super::decision::Decision;
+use super::memory;
 
 /// The most listed pairs of a document: pages of one template are all near one another.
 const LISTED: u8 = 20;
@@ -27,7 +28,7 @@ impl Refused {
     /// # Errors
     /// Those of temporary files.
     pub fn none(space: &SpillSpace<'_>) -> Result<Refused> {
-        let none: Sorter<Decision> = space.sorter(64);
+        let none: Sorter<Decision> = space.sorter(memory::REFUSED);
         Ok(Refused {
             listed: none.finish()?,
             count: 0,
@@ -80,11 +81,11 @@ pub struct Refusals<'c> {
 }
 
 impl<'c> Refusals<'c> {
-    /// No pairs so far; takes a sixteenth of the memory.
+    /// No pairs so far.
     pub fn new(counts: &'c ListedCounts, space: &SpillSpace<'_>) -> Refusals<'c> {
         Refusals {
             counts,
-            listed: space.sorter(16),
+            listed: space.sorter(memory::LISTED_PAIRS),
         }
     }
 

@@ -17,6 +17,7 @@ use super::gathered::Gathered;
 use super::job::{EXACT, Job, NORMALIZED};
 use super::known::KnownIds;
 use super::lines::{Lines, failed};
+use super::memory;
 use super::pair_tables::PairTables;
 use super::row::{Flags, Row};
 use super::work::Outputs;
@@ -80,7 +81,7 @@ impl Reports<'_> {
         let mut file = self.outputs.create(path)?;
         let out = path.parent().unwrap_or(Path::new("."));
         let mut tables = PairTables::create(self.job.pairs, out, self.outputs)?;
-        let mut members: Sorter<Member> = space.sorter(3);
+        let mut members: Sorter<Member> = space.sorter(memory::MEMBERS);
         let mut totals = Totals::default();
         self.lines(decisions, &mut file, |decision| {
             if !tables.is_empty() {

@@ -4,6 +4,7 @@ use crate::Result;
 use crate::io::Sorted;
 
 use super::decision::{Decision, Follower};
+use super::memory;
 use crate::engine::spill_space::SpillSpace;
 
 /// The decisions before those about followers.
@@ -31,7 +32,7 @@ pub fn resolve(
     drop_all: bool,
     space: &SpillSpace<'_>,
 ) -> Result<Sorted<Decision>> {
-    let mut sorter = space.sorter::<Decision>(3);
+    let mut sorter = space.sorter::<Decision>(memory::DECISIONS);
     for decision in before.known.into_iter().flatten() {
         sorter.push(decision?)?;
     }
@@ -106,11 +107,11 @@ mod tests {
             directory: directory.path(),
             memory_bytes: 1 << 20,
         };
-        let mut leaders = space.sorter(1);
+        let mut leaders = space.sorter(memory::LEADER_DECISIONS);
         for decision in [near(20, 3), near(40, 3)] {
             leaders.push(decision).unwrap();
         }
-        let mut followers = space.sorter(1);
+        let mut followers = space.sorter(memory::FOLLOWERS);
         for (leader, document) in [(3, 21), (10, 11), (20, 22), (20, 2), (30, 31), (50, 51)] {
             let evidence = Decision::SAME_WORDS;
             followers

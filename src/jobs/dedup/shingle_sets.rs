@@ -19,6 +19,7 @@ use crate::{Error, ErrorKind, Result};
 use super::bits::Bits;
 use super::job::Job;
 use super::leaders::Leaders;
+use super::memory;
 use super::numbering::Numbering;
 use crate::engine::spill_space::SpillSpace;
 use crate::engine::text_words::WordReader;
@@ -70,13 +71,13 @@ impl ShingleSets {
         space: &SpillSpace<'_>,
     ) -> Result<ShingleSets> {
         let mut wanted = Bits::none_of(numbering.documents());
-        let mut ranks = space.sorter::<[u32; 2]>(8);
+        let mut ranks = space.sorter::<[u32; 2]>(memory::RANKS);
         for rank in 0..marked.count {
             let document = marked.document(rank)?;
             wanted.insert(document);
             ranks.push([document, rank as u32])?;
         }
-        let mut placed = space.sorter::<NumberedExtent>(8);
+        let mut placed = space.sorter::<NumberedExtent>(memory::EXTENTS);
         let mut spool = space.spool()?;
 
         let units = numbering.units_with(&wanted);
@@ -208,7 +209,7 @@ fn by_rank(
     count: u64,
     space: &SpillSpace<'_>,
 ) -> Result<Spooled> {
-    let mut sorter = space.sorter::<NumberedExtent>(8);
+    let mut sorter = space.sorter::<NumberedExtent>(memory::EXTENTS);
     let mut placed = placed.peekable();
     for pair in ranks {
         let [document, rank] = pair?;

@@ -1,0 +1,48 @@
+//! What a run reads, and where it writes.
+
+use std::path::{Path, PathBuf};
+
+use crate::corpus::{LeftOut, Source};
+
+use super::known::KnownDocuments;
+
+/// What the input is compared with.
+#[derive(Clone, Copy)]
+pub enum Against<'a> {
+    /// Itself.
+    Itself,
+    /// Itself and another collection, whose documents come first in keep order and are never
+    /// dropped.
+    Documents(&'a [Source]),
+    /// Documents of which only sketches are known. Documents near one of them are dropped without
+    /// comparing texts; the rest is compared with itself.
+    Known(&'a dyn KnownDocuments),
+}
+
+/// What a run reads, and where it writes.
+#[derive(Clone, Copy)]
+pub struct Invocation<'a> {
+    /// What the input is compared with.
+    pub against: Against<'a>,
+    /// The input.
+    pub sources: &'a [Source],
+    /// Files that were found but are not read, for the summary.
+    pub left_out: &'a [LeftOut],
+    /// Other files that the command reads, such as lists of names and stop words. A restart never
+    /// removes them.
+    pub also_read: &'a [PathBuf],
+    /// The output directory.
+    pub out: &'a Path,
+    /// Whether to replace the recorded output of an earlier run, finished or not.
+    pub restart: bool,
+}
+
+impl<'a> Against<'a> {
+    /// The other collection, if its texts are available.
+    pub fn documents(&self) -> &'a [Source] {
+        match self {
+            Against::Documents(sources) => sources,
+            Against::Itself | Against::Known(_) => &[],
+        }
+    }
+}

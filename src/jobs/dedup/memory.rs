@@ -1,0 +1,154 @@
+//! The memory of a run: what reading takes, and the shares of the later stages.
+
+use crate::engine::Resources;
+use crate::engine::pipeline::Pipeline;
+use crate::engine::spill_space::{Share, SpillSpace};
+
+/// Memory of a run that does not depend on the input.
+const BASE_BYTES: u64 = 32 << 20;
+/// The most memory of a chunk: its bytes, and rows of the shortest documents.
+const BUFFER_BYTES: u64 = 16 << 20;
+/// The memory of the longest document as a multiple of its size: raw bytes, text, word hashes.
+const GIANT_FACTOR: u64 = 8;
+/// The least memory of the stages after the first reading.
+const LEAST_ROOM_BYTES: u64 = 192 << 20;
+
+/// The least memory bound of a run with `threads` threads and documents of up to
+/// `max_document_bytes`.
+pub fn least_memory_bytes(threads: usize, max_document_bytes: u64) -> u64 {
+    let buffers = Pipeline::buffers(threads, 1) as u64;
+    let reading = buffers * BUFFER_BYTES + GIANT_FACTOR * max_document_bytes;
+    BASE_BYTES + reading.max(LEAST_ROOM_BYTES)
+}
+
+/// How many readers fit the memory bound, at most one for each thread.
+pub fn readers(resources: &Resources, max_document_bytes: u64) -> usize {
+    let threads = resources.threads;
+    let least = least_memory_bytes(threads, max_document_bytes);
+    let spare = resources.memory_bytes.saturating_sub(least);
+    let each = BUFFER_BYTES + GIANT_FACTOR * max_document_bytes;
+    let more = usize::try_from(spare / each).unwrap_or(usize::MAX);
+    more.saturating_add(1).min(threads)
+}
+
+/// The memory and temporary space of the stages after the first reading, which divide it into the
+/// shares below.
+pub fn space(resources: &Resources) -> SpillSpace<'_> {
+    let bytes = resources.memory_bytes.saturating_sub(BASE_BYTES);
+    SpillSpace {
+        directory: &resources.temporary,
+        memory_bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+    }
+}
+
+/// Documents near known ones, while the known documents are queried.
+pub const HITS: Share = Share(16);
+/// Ids in answers of the known documents, over all threads.
+pub const ANSWERS: Share = Share(8);
+/// Documents that are dropped for a known one, until all decisions are made.
+pub const KNOWN_DECISIONS: Share = Share(1);
+/// Documents by digest.
+pub const GROUPINGS: Share = Share(32);
+/// Followers by leader, until all decisions are made.
+pub const FOLLOWERS: Share = Share(8);
+/// Leaders in keep order, until they are stored with their sketches.
+pub const LEADERS: Share = Share(8);
+/// Ranks by document, in the second reading.
+pub const RANKS: Share = Share(8);
+/// Extents of shingle sets by document, and by rank.
+pub const EXTENTS: Share = Share(8);
+/// A block of leaders with its index, and everything that is held beside it while pairs are
+/// searched, except the lists of pairs.
+pub const BLOCKS: Share = Share(47);
+/// Signatures of shingle sets, a part of [`BLOCKS`].
+pub const SIGNATURES: Share = Share(8);
+/// Dropped leaders.
+pub const LEADER_DECISIONS: Share = Share(4);
+/// Refused pairs before they are compared exactly.
+pub const LISTED_PAIRS: Share = Share(4);
+/// Refused pairs.
+pub const REFUSED: Share = Share(4);
+/// All decisions, by document.
+pub const DECISIONS: Share = Share(21);
+/// Members of clusters, for a report.
+pub const MEMBERS: Share = Share(21);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_of_each_stage_fit_the_memory() {
+        let stages: [(&str, &[Share]); 9] = [
+            ("query of known documents", &[HITS, ANSWERS]),
+            ("decisions about hits", &[HITS, KNOWN_DECISIONS]),
+            (
+                "grouping",
+                &[KNOWN_DECISIONS, GROUPINGS, FOLLOWERS, LEADERS],
+            ),
+            ("marking", &[KNOWN_DECISIONS, FOLLOWERS, BLOCKS]),
+            (
+                "second reading",
+                &[KNOWN_DECISIONS, FOLLOWERS, RANKS, EXTENTS, EXTENTS],
+            ),
+            (
+                "verification",
+                &[
+                    KNOWN_DECISIONS,
+                    FOLLOWERS,
+                    BLOCKS,
+                    LEADER_DECISIONS,
+                    LISTED_PAIRS,
+                ],
+            ),
+            (
+                "comparison of refused pairs",
+                &[
+                    KNOWN_DECISIONS,
+                    FOLLOWERS,
+                    SIGNATURES,
+                    LEADER_DECISIONS,
+                    LISTED_PAIRS,
+                    REFUSED,
+                ],
+            ),
+            (
+                "decisions about followers",
+                &[
+                    KNOWN_DECISIONS,
+                    FOLLOWERS,
+                    LEADER_DECISIONS,
+                    REFUSED,
+                    DECISIONS,
+                ],
+            ),
+            ("reports", &[MEMBERS]),
+        ];
+        for (stage, shares) in stages {
+            let sum: usize = shares.iter().map(|share| share.0).sum();
+            assert!(
+                sum <= Share::WHOLE.0,
+                "{stage}: {sum} of {}",
+                Share::WHOLE.0
+            );
+        }
+        const { assert!(SIGNATURES.0 < BLOCKS.0) };
+    }
+
+    #[test]
+    fn readers_are_added_while_memory_allows_them() {
+        let readers = |memory_bytes| {
+            let resources = Resources {
+                threads: 4,
+                memory_bytes,
+                temporary: "/tmp".into(),
+                level: crate::kernel::Level::Scalar,
+            };
+            readers(&resources, 1 << 20)
+        };
+        let (least, each) = (least_memory_bytes(4, 1 << 20), BUFFER_BYTES + (8 << 20));
+        assert_eq!([readers(0), readers(least)], [1, 1]);
+        assert_eq!(readers(least + 2 * each), 3);
+        assert_eq!(readers(u64::MAX), 4);
+    }
+}
