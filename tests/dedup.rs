@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rayon::prelude::*;
 use simtool::dedup::components::Components;
 use simtool::dedup::star::Star;
-use simtool::dedup::{Documents, Event, Judge, OneThread, Parallel, Verdict, naive};
+use simtool::dedup::{Documents, Event, IndexedBlock, Judge, OneThread, Parallel, Verdict, naive};
 use simtool::kernel::Level;
 use simtool::search::join::{AnyQuery, NearQuery, Scratch, SketchIndex};
 use simtool::sketch::{Compare, Score, Shape, SketchList, Sketches};
@@ -265,7 +265,10 @@ impl Case {
             }
             while star.step(parallel, &trial, &mut sink).unwrap() {}
             assert_eq!(u64::from(star.decided()), to - from);
-            centres.extend(star.centres().map(|position| from + u64::from(position)));
+            centres.extend(
+                star.not_removed()
+                    .map(|position| from + u64::from(position)),
+            );
             refused += star.refused();
             from = to;
         }
@@ -316,25 +319,23 @@ impl Case {
             let mut from = 0;
             for &to in borders {
                 let index = self.index(from, to, 1 << 30);
-                let pair = (&index, &block(from, to));
-                let earlier = block(0, from);
-                let mut at = 0;
-                if is_second {
-                    let asked =
-                        components.report_refused_with(pair, &earlier, parallel, &trial, &mut sink);
-                    refused += asked.unwrap();
-                } else {
-                    let joined = components.join_with(pair, &earlier, parallel, &trial);
-                    joined.unwrap();
-                }
-                while u64::from(at) < to - from {
-                    if is_second {
-                        let asked =
-                            components.report_refused(pair, at, parallel, &trial, &mut sink);
-                        let (next, count) = asked.unwrap();
-                        (at, refused) = (next, refused + count);
-                    } else {
-                        at = components.step(pair, at, parallel, &trial).unwrap();
+                let own = IndexedBlock {
+                    index: &index,
+                    documents: block(from, to),
+                };
+                for earlier in [Some(&block(0, from)), None] {
+                    let mut at = Some(0);
+                    while let Some(start) = at {
+                        at = if is_second {
+                            let asked = components
+                                .report_refused(own, earlier, start, parallel, &trial, &mut sink);
+                            let (next, count) = asked.unwrap();
+                            refused += count;
+                            next
+                        } else {
+                            let joined = components.join(own, earlier, start, parallel, &trial);
+                            joined.unwrap()
+                        };
                     }
                 }
                 from = to;
@@ -678,12 +679,16 @@ fn errors_of_the_caller_come_back() {
         let mut star = Star::new(&index, 0, &[]).with_batches(batch, pairs);
         let error = star.step(&OneThread, &verify, &mut full).unwrap_err();
         assert_eq!(error.to_string(), "full");
-        let block = Documents::block(case.all(0, 50), 0, &[]);
-        let pair = (&index, &block);
+        let block = IndexedBlock {
+            index: &index,
+            documents: Documents::block(case.all(0, 50), 0, &[]),
+        };
         let mut components = Components::new(50).unwrap().with_batches(batch, pairs);
-        let error = components.step(pair, 0, &OneThread, &fail).unwrap_err();
+        let error = components
+            .join(block, None, 0, &OneThread, &fail)
+            .unwrap_err();
         assert_eq!(error.to_string(), "gone");
-        let error = components.report_refused(pair, 0, &OneThread, &verify, &mut full);
+        let error = components.report_refused(block, None, 0, &OneThread, &verify, &mut full);
         assert_eq!(error.unwrap_err().to_string(), "full");
     }
     assert_eq!(

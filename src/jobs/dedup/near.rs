@@ -23,7 +23,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use crate::Result;
 use crate::dedup::components::Components;
 use crate::dedup::star::Star;
-use crate::dedup::{Documents, Event, Fraction, Judge, Signatures, Verdict};
+use crate::dedup::{Documents, Event, Fraction, IndexedBlock, Judge, Signatures, Verdict};
 use crate::engine::pipeline::Pipeline;
 use crate::engine::{Progress, Resources, Stage};
 use crate::io::{Sorted, Sorter};
@@ -211,7 +211,9 @@ impl NearSearch<'_> {
                     self.progress.check()?;
                     self.progress.advance_to(start + u64::from(star.decided()));
                 }
-                let own = star.centres().map(|position| start + u64::from(position));
+                let own = star
+                    .not_removed()
+                    .map(|position| start + u64::from(position));
                 own.for_each(|rank| centres.0.insert(rank as u32));
             }
             count += star.refused();
@@ -225,35 +227,17 @@ impl NearSearch<'_> {
     /// Finds the connected components of the marked leaders.
     fn components(&self, marked: &Leaders<'_>, judge: &PairJudge<'_>) -> Result<LeaderDecisions> {
         let mut components = Components::new(marked.count)?;
-        self.for_each_block(marked, judge, |index, own, earlier| match earlier {
-            Some(earlier) => components.join_with((index, own), earlier, &Pool, judge),
-            None => {
-                let mut from = 0;
-                while from < own.count() {
-                    self.progress.check()?;
-                    from = components.step((index, own), from, &Pool, judge)?;
-                }
-                Ok(())
-            }
+        self.for_each_block(marked, judge, |block, earlier, from| {
+            components.join(block, earlier, from, &Pool, judge)
         })?;
         let (mut refusals, mut count) = (Refusals::new(&judge.counts, &self.space), 0);
         let mut sink = |event: Event| refusals.push(judge.listed(&event));
         if components.has_refused() {
-            self.for_each_block(marked, judge, |index, own, earlier| {
-                let block = (index, own);
-                if let Some(earlier) = earlier {
-                    count +=
-                        components.report_refused_with(block, earlier, &Pool, judge, &mut sink)?;
-                    return Ok(());
-                }
-                let mut from = 0;
-                while from < own.count() {
-                    self.progress.check()?;
-                    let (next, refused) =
-                        components.report_refused(block, from, &Pool, judge, &mut sink)?;
-                    (from, count) = (next, count + refused);
-                }
-                Ok(())
+            self.for_each_block(marked, judge, |block, earlier, from| {
+                let (next, reported) =
+                    components.report_refused(block, earlier, from, &Pool, judge, &mut sink)?;
+                count += reported;
+                Ok(next)
             })?;
         }
         let mut decisions: Sorter<Decision> = self.space.sorter(memory::LEADER_DECISIONS);
@@ -291,34 +275,39 @@ impl NearSearch<'_> {
         !is_reference(rank) && (is_reference(first) || !self.only_references_remove())
     }
 
-    /// Calls `visit` for every block with its index: with batches of the earlier leaders, then
-    /// without.
+    /// Calls `visit(block, earlier, from)` for every block: with the earlier leaders in parts, then
+    /// with `None` for the block itself; each time from 0 on until it returns no further start.
     fn for_each_block(
         &self,
         marked: &Leaders<'_>,
         judge: &PairJudge<'_>,
-        mut visit: impl FnMut(&SketchIndex<'_>, &Documents<'_>, Option<&Documents<'_>>) -> Result<()>,
+        mut visit: impl FnMut(IndexedBlock<'_>, Option<&Documents<'_>>, u32) -> Result<Option<u32>>,
     ) -> Result<()> {
+        let mut visit_all = |block: IndexedBlock<'_>, earlier: Option<&Documents<'_>>| {
+            let mut from = Some(0);
+            while let Some(start) = from {
+                self.progress.check()?;
+                from = visit(block, earlier, start)?;
+            }
+            Ok(())
+        };
         let working = Star::WORKING_BYTES + 8 * marked.count as usize + judge.bytes();
         let (mut block, mut earlier) = (Block::default(), Block::default());
         for ranks in self.blocks(marked, 0..marked.count, 0, working)? {
             let start = ranks.start;
             marked.read(ranks, &mut block)?;
             let index = self.index(&block)?;
-            let own = Documents::block(block.all(self.method), start, &block.parts);
+            let own = IndexedBlock {
+                index: &index,
+                documents: Documents::block(block.all(self.method), start, &block.parts),
+            };
             for batch in marked.batches(0..start)? {
                 marked.read(batch, &mut earlier)?;
                 let sketches = earlier.all(self.method);
-                for from in (0..sketches.count()).step_by(STEP) {
-                    self.progress.check()?;
-                    let piece = from..sketches.count().min(from + STEP);
-                    let parts = earlier.parts.get(piece.clone()).unwrap_or_default();
-                    let first = earlier.first + from as u64;
-                    let before = Documents::block(sketches.range(piece), first, parts);
-                    visit(&index, &own, Some(&before))?;
-                }
+                let before = Documents::block(sketches, earlier.first, &earlier.parts);
+                visit_all(own, Some(&before))?;
             }
-            visit(&index, &own, None)?;
+            visit_all(own, None)?;
         }
         Ok(())
     }

@@ -10,15 +10,14 @@
 //! second pass:
 //!
 //! ```text
-//! for each block, in order:                       and again, if any pair was refused:
-//!     components.join_with(earlier documents)         components.report_refused_with(earlier documents)
-//!     components.step(from position 0 on)             components.report_refused(from position 0 on)
+//! for each block, in order:               and again, if any pair was refused:
+//!     components.join(earlier documents)      components.report_refused(earlier documents)
+//!     components.join(the block itself)       components.report_refused(the block itself)
 //! ```
 
-use super::gather::{FEW, Gathered, Gatherer, Pair, neighbours_of_each};
+use super::gather::{DENSE_QUERIES, Gathered, Gatherer, Pair, neighbours_of_each};
 use super::union_find::UnionFind;
-use super::{Documents, Event, Judge, Parallel, Verdict};
-use crate::search::join::SketchIndex;
+use super::{Documents, Event, IndexedBlock, Judge, Parallel, Verdict};
 use crate::{Error, ErrorKind, Result};
 use std::cmp::Reverse;
 
@@ -26,9 +25,9 @@ use std::cmp::Reverse;
 const BATCH: usize = 1024;
 /// Pairs in memory at a time.
 const PAIRS: usize = 1 << 18;
-/// Factor by which a few dense documents may have more neighbours than [`PAIRS`]: a neighbour takes
-/// less work and memory than a pair.
-const NEIGHBOURS: usize = 8;
+/// Factor by which [`DENSE_QUERIES`] documents may have more neighbours than [`PAIRS`]: a neighbour
+/// takes less work and memory than a pair.
+const DENSE_FACTOR: usize = 8;
 /// Pairs compared by one task.
 const COMPARED: usize = 8;
 /// Pairs filtered by one task.
@@ -68,18 +67,70 @@ struct ComparedPair {
 struct FilterTask<'g> {
     centre: u32,
     members: &'g [u32],
-    /// The ranks of those that may verify, or whose refusals the judge wants reported.
+    /// The members that may verify, or whose refusals the judge wants reported.
     chosen: Vec<u32>,
 }
 
 /// The documents that are queried, and the block that is searched.
-struct BlockQuery<'q, 'd> {
-    index: &'q SketchIndex<'d>,
-    /// The documents of the index.
-    block: &'q Documents<'d>,
-    querying: &'q Documents<'d>,
+struct BlockQuery<'q> {
+    block: IndexedBlock<'q>,
+    querying: Documents<'q>,
     /// Whether the queried documents are of the block, so that only later positions count.
     is_own: bool,
+}
+
+impl<'q> BlockQuery<'q> {
+    /// A query of `earlier` documents, or of the block itself if `None`.
+    fn new(block: IndexedBlock<'q>, earlier: Option<&Documents<'q>>) -> BlockQuery<'q> {
+        BlockQuery {
+            block,
+            querying: earlier.copied().unwrap_or(block.documents),
+            is_own: earlier.is_none(),
+        }
+    }
+
+    /// The ranks of the documents of a pair, the earlier one first.
+    fn ranks(&self, pair: Pair) -> (u64, u64) {
+        let member = self.block.documents.rank(pair.member);
+        (self.querying.rank(pair.centre), member)
+    }
+
+    /// Filters the neighbours found: `choose(earlier, later, chosen)` appends some of the ranks
+    /// `later` to `chosen`, in order. Runs in parallel.
+    fn filter<'g>(
+        &self,
+        found: &'g Gathered<'_>,
+        parallel: &impl Parallel,
+        choose: impl Fn(u64, &[u64], &mut Vec<u64>) + Sync + Send,
+    ) -> Vec<FilterTask<'g>> {
+        let pieces = found.lists().flat_map(|(centre, list)| {
+            let pieces = list.chunks(FILTERED);
+            pieces.map(move |members| FilterTask {
+                centre,
+                members,
+                chosen: Vec::new(),
+            })
+        });
+        let mut tasks: Vec<FilterTask<'_>> = pieces.collect();
+        let documents = &self.block.documents;
+        parallel.for_each(&mut tasks, |task| {
+            let ranks = task.members.iter().map(|member| documents.rank(*member));
+            let (later, mut chosen): (Vec<u64>, _) = (ranks.collect(), Vec::new());
+            choose(self.querying.rank(task.centre), &later, &mut chosen);
+            let position = |rank: u64| (rank - documents.rank(0)) as u32;
+            task.chosen.extend(chosen.into_iter().map(position));
+        });
+        tasks
+    }
+}
+
+/// The pairs that were chosen.
+fn chosen(tasks: &[FilterTask<'_>]) -> impl Iterator<Item = Pair> {
+    tasks.iter().flat_map(|task| {
+        let centre = task.centre;
+        let pair = move |&member: &u32| Pair { member, centre };
+        task.chosen.iter().map(pair)
+    })
 }
 
 impl Components {
@@ -111,56 +162,26 @@ impl Components {
         self
     }
 
-    /// Joins documents of the block of `index` with `earlier` ones.
+    /// Joins the documents of `block` with `earlier` ones, or with one another if `None`: one batch
+    /// of the earlier documents, or of the block, from number `from` on. Returns the start of the
+    /// next batch, or `None` after the last one.
     ///
-    /// `block` has the documents of the index. `judge` is called with ranks, for pairs that are not
-    /// joined.
-    ///
-    /// # Errors
-    /// Those of `judge`.
-    pub fn join_with(
-        &mut self,
-        (index, block): (&SketchIndex<'_>, &Documents<'_>),
-        earlier: &Documents<'_>,
-        parallel: &impl Parallel,
-        judge: &impl Judge,
-    ) -> Result<()> {
-        let numbers: Vec<u32> = earlier.numbers().collect();
-        for numbers in numbers.chunks(self.batch) {
-            let query = BlockQuery {
-                index,
-                block,
-                querying: earlier,
-                is_own: false,
-            };
-            self.process(&query, numbers, parallel, judge, None)?;
-        }
-        Ok(())
-    }
-
-    /// Joins documents of a block with one another: one batch, from position `from` on. Returns the
-    /// start of the next batch, or the number of documents.
-    ///
-    /// The arguments are those of [`join_with`](Self::join_with).
+    /// `judge` is called with ranks, for pairs that are not joined.
     ///
     /// # Errors
     /// Those of `judge`.
-    pub fn step(
+    pub fn join(
         &mut self,
-        (index, block): (&SketchIndex<'_>, &Documents<'_>),
+        block: IndexedBlock<'_>,
+        earlier: Option<&Documents<'_>>,
         from: u32,
         parallel: &impl Parallel,
         judge: &impl Judge,
-    ) -> Result<u32> {
-        let numbers: Vec<u32> = (from..block.count()).take(self.batch).collect();
-        let query = BlockQuery {
-            index,
-            block,
-            querying: block,
-            is_own: true,
-        };
-        self.process(&query, &numbers, parallel, judge, None)?;
-        Ok(from + numbers.len() as u32)
+    ) -> Result<Option<u32>> {
+        let query = BlockQuery::new(block, earlier);
+        self.process(&query, from, parallel, judge, |components, found| {
+            components.join_found(&query, found, parallel, judge)
+        })
     }
 
     /// Whether any pair was refused so far; its documents may have been joined since.
@@ -168,56 +189,34 @@ impl Components {
         self.refused > 0
     }
 
-    /// Finds the pairs that [`join_with`](Self::join_with) refused and whose documents are not
-    /// joined. Calls `sink` with those for which [`Judge::reports_refusal`] holds; returns the
-    /// number of all. Call it when everything is joined.
-    ///
-    /// # Errors
-    /// Those of `sink`.
-    pub fn report_refused_with(
-        &mut self,
-        (index, block): (&SketchIndex<'_>, &Documents<'_>),
-        earlier: &Documents<'_>,
-        parallel: &impl Parallel,
-        judge: &impl Judge,
-        sink: &mut dyn FnMut(Event) -> Result<()>,
-    ) -> Result<u64> {
-        let numbers: Vec<u32> = earlier.numbers().collect();
-        let mut refused = 0;
-        for numbers in numbers.chunks(self.batch) {
-            let query = BlockQuery {
-                index,
-                block,
-                querying: earlier,
-                is_own: false,
-            };
-            refused += self.process(&query, numbers, parallel, judge, Some(&mut *sink))?;
-        }
-        Ok(refused)
-    }
-
-    /// Like [`report_refused_with`](Self::report_refused_with) for the pairs that
-    /// [`step`](Self::step) refused. Returns the start of the next batch, and the number of pairs.
+    /// Finds the pairs that [`join`](Self::join) refused and whose documents are not joined. Calls
+    /// `sink` with those for which [`Judge::reports_refusal`] holds; also returns
+    /// the number of all. Call it when everything is joined; otherwise like [`join`](Self::join).
     ///
     /// # Errors
     /// Those of `sink`.
     pub fn report_refused(
         &mut self,
-        (index, block): (&SketchIndex<'_>, &Documents<'_>),
+        block: IndexedBlock<'_>,
+        earlier: Option<&Documents<'_>>,
         from: u32,
         parallel: &impl Parallel,
         judge: &impl Judge,
         sink: &mut dyn FnMut(Event) -> Result<()>,
-    ) -> Result<(u32, u64)> {
-        let numbers: Vec<u32> = (from..block.count()).take(self.batch).collect();
-        let query = BlockQuery {
-            index,
-            block,
-            querying: block,
-            is_own: true,
-        };
-        let refused = self.process(&query, &numbers, parallel, judge, Some(sink))?;
-        Ok((from + numbers.len() as u32, refused))
+    ) -> Result<(Option<u32>, u64)> {
+        let query = BlockQuery::new(block, earlier);
+        let mut refused = 0;
+        let next = self.process(&query, from, parallel, judge, |_, found| {
+            let reported = query.filter(found, parallel, |earlier, later, reported| {
+                let is_reported = |later: &u64| judge.reports_refusal(earlier, *later);
+                reported.extend(later.iter().copied().filter(is_reported));
+            });
+            refused += found.count();
+            chosen(&reported)
+                .map(|pair| block.event(&query.querying, pair, Verdict::Refused))
+                .try_for_each(&mut *sink)
+        })?;
+        Ok((next, refused))
     }
 
     /// Whether two documents are in one component.
@@ -250,125 +249,99 @@ impl Components {
         components
     }
 
-    /// Processes the near pairs of `numbers` that are not joined. Without a sink, joins those that
-    /// verify and returns 0. With a sink, reports them as refused and returns their number.
+    /// Calls `visit` with the neighbours of a batch of documents, from number `from` on, that are
+    /// not joined with them. Returns the start of the next batch.
     fn process(
         &mut self,
-        query: &BlockQuery<'_, '_>,
-        numbers: &[u32],
+        query: &BlockQuery<'_>,
+        from: u32,
         parallel: &impl Parallel,
         judge: &impl Judge,
-        mut sink: Option<&mut dyn FnMut(Event) -> Result<()>>,
-    ) -> Result<u64> {
-        let count = query.block.count();
+        mut visit: impl FnMut(&mut Components, &Gathered<'_>) -> Result<()>,
+    ) -> Result<Option<u32>> {
+        let numbers: Vec<u32> = (from..query.querying.count()).take(self.batch).collect();
+        let end = from + numbers.len() as u32;
+        let next = (end < query.querying.count()).then_some(end);
+        let count = query.block.documents.count();
         let mut gatherer = std::mem::take(&mut self.gatherer);
         if !self.is_dense {
             let limit = (self.pairs / numbers.len().max(1)).max(1);
-            let found = self.gather(&mut gatherer, query, (numbers, 0), limit, parallel);
+            let found = self.gather(&mut gatherer, query, &numbers, 0, limit, parallel);
             if found.end >= count {
-                let reported = self.process_pairs(query, &found, parallel, judge, sink)?;
+                visit(self, &found)?;
                 self.gatherer = gatherer;
-                return Ok(reported);
+                return Ok(next);
             }
         }
         judge.prepare()?;
-        let (mut reported, mut most) = (0, 0);
-        for few in numbers.chunks(FEW) {
-            let limit = neighbours_of_each(few.len(), NEIGHBOURS * self.pairs, query.index);
-            let mut from = 0;
-            while from < count {
-                let found = self.gather(&mut gatherer, query, (few, from), limit, parallel);
+        let mut most = 0;
+        for numbers in numbers.chunks(DENSE_QUERIES) {
+            let most_pairs = DENSE_FACTOR * self.pairs;
+            let limit = neighbours_of_each(numbers.len(), most_pairs, query.block.index);
+            let mut start = 0;
+            while start < count {
+                let found = self.gather(&mut gatherer, query, numbers, start, limit, parallel);
                 let lengths = found.lists().map(|(_, list)| list.len());
                 most = most.max(lengths.max().unwrap_or_default());
-                let sink: Option<&mut dyn FnMut(Event) -> Result<()>> = match &mut sink {
-                    Some(sink) => Some(&mut **sink),
-                    None => None,
-                };
-                reported += self.process_pairs(query, &found, parallel, judge, sink)?;
-                from = found.end;
+                visit(self, &found)?;
+                start = found.end;
             }
         }
         self.is_dense = most > self.pairs / self.batch;
         self.gatherer = gatherer;
-        Ok(reported)
+        Ok(next)
     }
 
-    /// The neighbours of `numbers` from position `from` on that are not joined with them.
+    /// The neighbours of `numbers` from position `start` on that are not joined with them.
     fn gather<'g>(
         &self,
         gatherer: &'g mut Gatherer,
-        query: &BlockQuery<'_, '_>,
-        (numbers, from): (&[u32], u32),
+        query: &BlockQuery<'_>,
+        numbers: &[u32],
+        start: u32,
         limit: usize,
         parallel: &impl Parallel,
     ) -> Gathered<'g> {
-        let BlockQuery {
-            index,
-            block,
-            querying,
-            is_own,
-        } = *query;
-        let is_wanted = |Pair { member, centre }: Pair| {
-            block.partition(member) == querying.partition(centre)
-                && !self.are_joined(querying.rank(centre), block.rank(member))
+        let is_wanted = |pair: Pair| {
+            let (earlier, later) = query.ranks(pair);
+            !self.are_joined(earlier, later)
         };
-        let behind = |number: u32| if is_own { number + 1 } else { 0 };
-        let range = |number: &u32| (*number, from.max(behind(*number))..block.count());
+        let first = |number: u32| if query.is_own { number + 1 } else { 0 };
+        let count = query.block.documents.count();
+        let range = |number: &u32| (*number, start.max(first(*number))..count);
         let queries = numbers.iter().map(range);
-        gatherer.gather(index, querying, queries, limit, is_wanted, parallel)
+        gatherer.gather(
+            query.block,
+            &query.querying,
+            queries,
+            limit,
+            is_wanted,
+            parallel,
+        )
     }
 
-    fn process_pairs(
+    /// Joins the documents of the pairs found that verify.
+    fn join_found(
         &mut self,
-        query: &BlockQuery<'_, '_>,
+        query: &BlockQuery<'_>,
         found: &Gathered<'_>,
         parallel: &impl Parallel,
         judge: &impl Judge,
-        sink: Option<&mut dyn FnMut(Event) -> Result<()>>,
-    ) -> Result<u64> {
-        let pieces = found.lists().flat_map(|(centre, list)| {
-            let pieces = list.chunks(FILTERED);
-            pieces.map(move |members| FilterTask {
-                centre,
-                members,
-                chosen: Vec::new(),
-            })
+    ) -> Result<()> {
+        let possible = query.filter(found, parallel, |earlier, later, possible| {
+            judge.filter(earlier, later, possible);
         });
-        let mut pieces: Vec<FilterTask<'_>> = pieces.collect();
-        let all: usize = pieces.iter().map(|piece| piece.members.len()).sum();
-        let is_report = sink.is_some();
-        parallel.for_each(&mut pieces, |piece| piece.filter(query, judge, is_report));
-        let (querying, block) = (query.querying, query.block);
-        let chosen = pieces.iter().flat_map(|piece| {
-            let centre = piece.centre;
-            piece.chosen.iter().map(move |&later| (centre, later))
-        });
-        let Some(sink) = sink else {
-            let possible: usize = pieces.iter().map(|piece| piece.chosen.len()).sum();
-            self.refused += (all - possible) as u64;
-            let ranks = |(centre, later): (u32, u32)| (querying.rank(centre), later.into());
-            let mut pairs = chosen.map(ranks).peekable();
-            while pairs.peek().is_some() {
-                let some = pairs.by_ref().take(self.pairs);
-                self.join(some.collect(), parallel, judge)?;
-            }
-            return Ok(0);
-        };
-        for (centre, later) in chosen {
-            let member = u64::from(later) - block.rank(0);
-            let (a, b) = (querying.sketch(centre), block.sketch(member as u32));
-            sink(Event {
-                member: later.into(),
-                centre: querying.rank(centre),
-                score: query.index.method().score(a, b),
-                verdict: Verdict::Refused,
-            })?;
+        self.refused += found.count() - chosen(&possible).count() as u64;
+        let mut pairs = chosen(&possible).map(|pair| query.ranks(pair)).peekable();
+        while pairs.peek().is_some() {
+            let some = pairs.by_ref().take(self.pairs);
+            self.join_pairs(some.collect(), parallel, judge)?;
         }
-        Ok(all as u64)
+        Ok(())
     }
 
     /// Compares `pairs` and joins those that verify.
-    fn join(
+    fn join_pairs(
         &mut self,
         pairs: Vec<(u64, u64)>,
         parallel: &impl Parallel,
@@ -427,23 +400,6 @@ impl Components {
             self.assumed.reset(root);
         }
         (chosen, deferred)
-    }
-}
-
-impl FilterTask<'_> {
-    /// Finds the pairs that may verify; or, of refused pairs, those to report.
-    fn filter(&mut self, query: &BlockQuery<'_, '_>, judge: &impl Judge, is_report: bool) {
-        let earlier = query.querying.rank(self.centre);
-        let ranks = self.members.iter().map(|member| query.block.rank(*member));
-        if is_report {
-            let reported = ranks.filter(|later| judge.reports_refusal(earlier, *later));
-            self.chosen.extend(reported.map(|later| later as u32));
-            return;
-        }
-        let (later, mut possible): (Vec<u64>, _) = (ranks.collect(), Vec::new());
-        judge.filter(earlier, &later, &mut possible);
-        self.chosen
-            .extend(possible.into_iter().map(|later| later as u32));
     }
 }
 

@@ -2,7 +2,35 @@
 
 use std::ops::Range;
 
+use super::gather::Pair;
+use super::{Event, Verdict};
+use crate::search::join::SketchIndex;
 use crate::sketch::Sketches;
+
+/// The documents of a block, and the index of their sketches.
+#[derive(Clone, Copy)]
+pub struct IndexedBlock<'d> {
+    /// The index of the sketches of `documents`.
+    pub index: &'d SketchIndex<'d>,
+    /// The documents, of consecutive ranks.
+    pub documents: Documents<'d>,
+}
+
+impl IndexedBlock<'_> {
+    /// The event of a pair whose centre is a document of `centres`.
+    pub(super) fn event(&self, centres: &Documents<'_>, pair: Pair, verdict: Verdict) -> Event {
+        let (a, b) = (
+            centres.sketch(pair.centre),
+            self.documents.sketch(pair.member),
+        );
+        Event {
+            member: self.documents.rank(pair.member),
+            centre: centres.rank(pair.centre),
+            score: self.index.method().score(a, b),
+            verdict,
+        }
+    }
+}
 
 /// Sketches with the ranks of their documents, ascending.
 #[derive(Clone, Copy, Debug)]

@@ -2,23 +2,23 @@
 
 use std::ops::Range;
 
-use super::{Documents, Parallel};
+use super::{Documents, IndexedBlock, Parallel};
 use crate::search::join::{NearQuery, Scratch, SketchIndex};
 
 /// Queries of one task: the chunk size of the fingerprint tables.
 const QUERIES: usize = 32;
 
 /// Documents queried at a time if each has very many neighbours.
-pub(super) const FEW: usize = 32;
+pub(super) const DENSE_QUERIES: usize = 32;
 
 /// Memory for their neighbours.
 const FOUND_BYTES: usize = 32 << 20;
 
-/// The neighbours that each of `few` documents may have at a time: `most` in total, or as many as
-/// fit in memory.
-pub(super) fn neighbours_of_each(few: usize, most: usize, index: &SketchIndex<'_>) -> usize {
+/// The neighbours that each of `queries` documents may have at a time: `most` in total, or as many
+/// as fit in memory.
+pub(super) fn neighbours_of_each(queries: usize, most: usize, index: &SketchIndex<'_>) -> usize {
     let bytes = index.bytes_per_candidate() + size_of::<u32>();
-    (most.min(FOUND_BYTES / bytes) / few.max(1)).max(1)
+    (most.min(FOUND_BYTES / bytes) / queries.max(1)).max(1)
 }
 
 /// A document of a block, and an earlier document whose sketch is near.
@@ -55,14 +55,14 @@ pub(super) struct Gathered<'g> {
 }
 
 impl Gatherer {
-    /// Finds the members near each document of `queries`, in the range given with it, that `wanted`
-    /// accepts. All ranges have one end.
+    /// Finds the members near each document of `queries`, in the range given with it, that are of
+    /// its partition and that `wanted` accepts. All ranges have one end.
     ///
     /// The answer is complete for members before its end: a query yields at most `limit` candidates
     /// at once.
     pub(super) fn gather(
         &mut self,
-        index: &SketchIndex<'_>,
+        block: IndexedBlock<'_>,
         querying: &Documents<'_>,
         queries: impl ExactSizeIterator<Item = (u32, Range<u32>)>,
         limit: usize,
@@ -70,7 +70,13 @@ impl Gatherer {
         parallel: &impl Parallel,
     ) -> Gathered<'_> {
         let tasks = split_into_tasks(&mut self.tasks, queries);
-        parallel.for_each(tasks, |task| task.work(index, querying, limit, &wanted));
+        let wanted = |pair: Pair| {
+            block.documents.partition(pair.member) == querying.partition(pair.centre)
+                && wanted(pair)
+        };
+        parallel.for_each(tasks, |task| {
+            task.work(block.index, querying, limit, &wanted)
+        });
         let end = tasks.iter().map(|task| task.next).min();
         Gathered {
             end: end.unwrap_or(u32::MAX),
@@ -93,6 +99,11 @@ impl Gathered<'_> {
         })
     }
 
+    /// The number of all pairs.
+    pub(super) fn count(&self) -> u64 {
+        self.lists().map(|(_, members)| members.len() as u64).sum()
+    }
+
     /// All pairs, by member, then by centre.
     pub(super) fn pairs(&self) -> Vec<Pair> {
         let of_list = |(centre, members): (u32, _)| {
@@ -110,7 +121,11 @@ fn split_into_tasks(
     tasks: &mut Vec<Task>,
     queries: impl ExactSizeIterator<Item = (u32, Range<u32>)>,
 ) -> &mut [Task] {
-    let each = if queries.len() <= FEW { 1 } else { QUERIES };
+    let each = if queries.len() <= DENSE_QUERIES {
+        1
+    } else {
+        QUERIES
+    };
     let count = queries.len().div_ceil(each);
     if tasks.len() < count {
         tasks.resize_with(count, Task::default);

@@ -1,17 +1,19 @@
 //! Rules of deduplication: which copies are removed, and which one stays.
 //!
 //! Documents are sorted in *keep order*, with the best copy first ([`keep`]), and identified by
-//! their rank in it. Sketches propose pairs; the caller's [`Judge`] verifies each exactly, and no
-//! document is removed unverified. [`star`] compares every removed document with the copy that
-//! stays; [`components`] follows chains.
+//! their *rank*, the place in it. Sketches propose pairs; the caller's [`Judge`] verifies each
+//! exactly, and no document is removed unverified. [`star`] compares every removed document with
+//! the copy that stays; [`components`] follows chains.
 //!
 //! Documents may exceed memory: they arrive in *blocks* of consecutive ranks, each with its index.
-//! The documents of earlier blocks are streamed as queries against later ones. Pairs are never
-//! stored beyond a batch. Blocks, batches and threads do not change the result.
+//! The *position* of a document is its index in the block. The documents of earlier blocks are
+//! streamed as queries against later ones. Pairs are never stored beyond a batch. Blocks, batches
+//! and threads do not change the result.
 //!
 //! Deliberately absent: files, threads (see [`Parallel`]), texts.
 
 pub mod components;
+mod context;
 mod documents;
 mod gather;
 mod judge;
@@ -25,7 +27,7 @@ mod sweep;
 mod union_find;
 mod verdict;
 
-pub use documents::Documents;
+pub use documents::{Documents, IndexedBlock};
 pub use judge::Judge;
 pub use parallel::{OneThread, Parallel};
 pub use signature::Signatures;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use super::context::Context;
 use super::gather::Pair;
-use super::{Documents, Event, Judge, Parallel, Verdict};
-use crate::search::join::SketchIndex;
+use super::{Documents, Event, IndexedBlock, Judge, Parallel, Verdict};
 use crate::{Error, Result};
 
 /// Members of one task.
@@ -50,19 +50,17 @@ struct Task {
 /// document that may or may not become a centre. So the comparisons are those of the sequential
 /// rule, and all members that need not wait are processed in parallel.
 pub(super) fn settle(
-    block: (&SketchIndex<'_>, &Documents<'_>),
+    block: IndexedBlock<'_>,
     centre_set: &CentreSet<'_>,
     pairs: &[Pair],
     states: &mut [State],
-    parallel: &impl Parallel,
-    judge: &impl Judge,
-    sink: &mut dyn FnMut(Event) -> Result<()>,
+    context: &mut Context<'_, impl Parallel, impl Judge>,
 ) -> Result<u64> {
     let mut tasks = split_into_tasks(pairs);
     let mut refused = 0;
     while !tasks.is_empty() {
-        let known: &[State] = states;
-        parallel.for_each(&mut tasks, |task| {
+        let (known, judge): (&[State], _) = (states, context.judge);
+        context.parallel.for_each(&mut tasks, |task| {
             let done = task.advance(block, centre_set, pairs, known, judge);
             task.error = done.err();
         });
@@ -70,7 +68,7 @@ pub(super) fn settle(
             if let Some(error) = task.error.take() {
                 return Err(error);
             }
-            task.events.drain(..).try_for_each(&mut *sink)?;
+            task.events.drain(..).try_for_each(&mut *context.sink)?;
             refused += std::mem::take(&mut task.refused);
             task.members.retain(|member| {
                 let state = &mut states[member.position as usize];
@@ -115,7 +113,7 @@ fn split_into_tasks(pairs: &[Pair]) -> Vec<Task> {
 impl Task {
     fn advance(
         &mut self,
-        (index, block): (&SketchIndex<'_>, &Documents<'_>),
+        block: IndexedBlock<'_>,
         centre_set: &CentreSet<'_>,
         pairs: &[Pair],
         states: &[State],
@@ -123,8 +121,9 @@ impl Task {
     ) -> Result<()> {
         for member in &mut self.members {
             while !member.pairs.is_empty() {
-                let Pair { centre, .. } = pairs[member.pairs.start as usize];
-                match centre_set.own.as_ref().map(|_| states[centre as usize]) {
+                let pair = pairs[member.pairs.start as usize];
+                let own_state = centre_set.own.as_ref();
+                match own_state.map(|_| states[pair.centre as usize]) {
                     Some(State::Undecided) => break,
                     Some(State::Removed) => {
                         member.pairs.start += 1;
@@ -133,8 +132,8 @@ impl Task {
                     Some(State::Centre) | None => {}
                 }
                 let ranks = (
-                    centre_set.documents.rank(centre),
-                    block.rank(member.position),
+                    centre_set.documents.rank(pair.centre),
+                    block.documents.rank(member.position),
                 );
                 self.possible.clear();
                 judge.filter(ranks.0, &[ranks.1], &mut self.possible);
@@ -146,15 +145,8 @@ impl Task {
                 member.removed = verdict != Verdict::Refused;
                 self.refused += u64::from(!member.removed);
                 if member.removed || judge.reports_refusal(ranks.0, ranks.1) {
-                    let sketch = block.sketch(member.position);
-                    self.events.push(Event {
-                        member: ranks.1,
-                        centre: ranks.0,
-                        score: index
-                            .method()
-                            .score(centre_set.documents.sketch(centre), sketch),
-                        verdict,
-                    });
+                    let event = block.event(&centre_set.documents, pair, verdict);
+                    self.events.push(event);
                 }
                 if member.removed {
                     break;

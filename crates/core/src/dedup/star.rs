@@ -5,7 +5,8 @@
 //! stay are near, unless verification refused the pair. No chain of small differences joins
 //! unrelated documents.
 //!
-//! Only centres are queried, and only for later documents. A [`Star`] is one block:
+//! Documents are queried only for later ones: of earlier blocks the centres, of the block itself
+//! batches of undecided documents. A [`Star`] applies the rule to one block:
 //!
 //! ```text
 //! for each block, in order:
@@ -18,10 +19,11 @@
 //! To remove only the documents that an older collection contains, pass all its documents to
 //! [`remove_near`](Star::remove_near) as centres, without any [`step`](Star::step).
 
-use super::gather::{FEW, Gatherer, Pair, neighbours_of_each};
+use super::context::Context;
+use super::gather::{DENSE_QUERIES, Gatherer, Pair, neighbours_of_each};
 use super::settle::{CentreSet, State, settle};
 use super::sweep::sweep;
-use super::{Documents, Event, Judge, Parallel};
+use super::{Documents, Event, IndexedBlock, Judge, Parallel};
 use crate::Result;
 use crate::search::join::SketchIndex;
 
@@ -32,14 +34,13 @@ const BATCH: usize = 1024;
 const DENSE_BATCH: usize = 256;
 /// Pairs in memory at a time.
 const PAIRS: usize = 1 << 18;
-/// Factor by which a few dense centres may have more neighbours than [`PAIRS`]: a neighbour takes
-/// less work and memory than a pair.
-const NEIGHBOURS: usize = 16;
+/// Factor by which [`DENSE_QUERIES`] centres may have more neighbours than [`PAIRS`]: a neighbour
+/// takes less work and memory than a pair.
+const DENSE_FACTOR: usize = 16;
 
 /// The star rule over a block of documents.
 pub struct Star<'a> {
-    index: &'a SketchIndex<'a>,
-    block: Documents<'a>,
+    block: IndexedBlock<'a>,
     states: Vec<State>,
     /// All documents before this position are decided.
     decided: u32,
@@ -65,8 +66,10 @@ impl<'a> Star<'a> {
     /// If `partitions` is neither empty nor has one value for each document.
     pub fn new(index: &'a SketchIndex<'a>, first: u64, partitions: &'a [u64]) -> Star<'a> {
         Star {
-            index,
-            block: Documents::block(index.sketches(), first, partitions),
+            block: IndexedBlock {
+                index,
+                documents: Documents::block(index.sketches(), first, partitions),
+            },
             states: vec![State::Undecided; index.count() as usize],
             decided: 0,
             is_dense: false,
@@ -111,9 +114,14 @@ impl<'a> Star<'a> {
             documents: *centres,
             own: None,
         };
+        let mut context = Context {
+            parallel,
+            judge,
+            sink,
+        };
         let numbers: Vec<u32> = centres.numbers().collect();
         for numbers in numbers.chunks(self.batch) {
-            self.remove_from(0, &centre_set, numbers, parallel, judge, sink)?;
+            self.remove_from(0, &centre_set, numbers, &mut context)?;
         }
         Ok(())
     }
@@ -132,12 +140,17 @@ impl<'a> Star<'a> {
     ) -> Result<bool> {
         let batch = self.next_batch();
         let (Some(&first), Some(&last)) = (batch.first(), batch.last()) else {
-            self.decided = self.block.count();
+            self.decided = self.block.documents.count();
             return Ok(false);
+        };
+        let mut context = Context {
+            parallel,
+            judge,
+            sink,
         };
         let behind = last + 1;
         let centre_set = CentreSet {
-            documents: self.block,
+            documents: self.block.documents,
             own: Some(first..behind),
         };
         // Usually one query for each document suffices. If that gives too many pairs, the batch is
@@ -148,14 +161,14 @@ impl<'a> Star<'a> {
             self.is_dense = pairs.is_none();
         }
         match pairs {
-            Some(pairs) => self.settle(&centre_set, &batch, &pairs, parallel, judge, sink)?,
+            Some(pairs) => self.decide_batch(&centre_set, &batch, &pairs, &mut context)?,
             None => {
                 judge.prepare()?;
                 let pairs = self.pairs_of(&batch, parallel);
-                self.settle(&centre_set, &batch, &pairs, parallel, judge, sink)?;
+                self.decide_batch(&centre_set, &batch, &pairs, &mut context)?;
                 let is_centre = |position: &u32| self.states[*position as usize] == State::Centre;
                 let centres: Vec<u32> = batch.iter().copied().filter(is_centre).collect();
-                self.remove_from(behind, &centre_set, &centres, parallel, judge, sink)?;
+                self.remove_from(behind, &centre_set, &centres, &mut context)?;
             }
         }
         self.decided = behind;
@@ -179,13 +192,13 @@ impl<'a> Star<'a> {
 
     /// The positions of the documents that are not removed, ascending: after the last step, the
     /// centres.
-    pub fn centres(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.block.count()).filter(|position| !self.is_removed(*position))
+    pub fn not_removed(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.block.documents.count()).filter(|position| !self.is_removed(*position))
     }
 
     /// The next undecided positions.
     fn next_batch(&self) -> Vec<u32> {
-        let rest = self.decided..self.block.count();
+        let rest = self.decided..self.block.documents.count();
         let undecided = rest.filter(|position| !self.is_removed(*position));
         let most = match self.is_dense {
             true => self.batch.min(DENSE_BATCH),
@@ -203,15 +216,16 @@ impl<'a> Star<'a> {
         start: impl Fn(u32) -> u32,
         parallel: &impl Parallel,
     ) -> Option<Vec<Pair>> {
-        let (states, block, count) = (&self.states, &self.block, self.block.count());
+        let (states, count) = (&self.states, self.block.documents.count());
+        let queries = numbers
+            .iter()
+            .map(|number| (*number, start(*number)..count));
         let found = self.gatherer.gather(
-            self.index,
+            self.block,
             &centre_set.documents,
-            numbers
-                .iter()
-                .map(|number| (*number, start(*number)..count)),
+            queries,
             (self.pairs / numbers.len().max(1)).max(1),
-            |pair| is_wanted(states, block, &centre_set.documents, pair),
+            |pair| states[pair.member as usize] == State::Undecided,
             parallel,
         );
         (found.end >= count).then(|| found.pairs())
@@ -219,7 +233,7 @@ impl<'a> Star<'a> {
 
     /// The pairs of near documents of a batch, by comparing all of it.
     fn pairs_of(&self, batch: &[u32], parallel: &impl Parallel) -> Vec<Pair> {
-        let (method, block) = (self.index.method(), &self.block);
+        let (method, block) = (self.block.index.method(), &self.block.documents);
         let mut rows: Vec<(usize, Vec<Pair>)> = (0..batch.len()).map(|n| (n, vec![])).collect();
         parallel.for_each(&mut rows, |(number, pairs)| {
             let member = batch[*number];
@@ -234,14 +248,12 @@ impl<'a> Star<'a> {
     }
 
     /// Decides the documents of a batch, and the members after it that occur in `pairs`.
-    fn settle(
+    fn decide_batch(
         &mut self,
         centre_set: &CentreSet<'_>,
         batch: &[u32],
         pairs: &[Pair],
-        parallel: &impl Parallel,
-        judge: &impl Judge,
-        sink: &mut dyn FnMut(Event) -> Result<()>,
+        context: &mut Context<'_, impl Parallel, impl Judge>,
     ) -> Result<()> {
         // Documents without a near earlier one are centres.
         let mut rest = pairs.iter().map(|pair| pair.member).peekable();
@@ -251,8 +263,7 @@ impl<'a> Star<'a> {
                 self.states[*position as usize] = State::Centre;
             }
         }
-        let (block, states) = ((self.index, &self.block), &mut self.states);
-        self.refused += settle(block, centre_set, pairs, states, parallel, judge, sink)?;
+        self.refused += settle(self.block, centre_set, pairs, &mut self.states, context)?;
         Ok(())
     }
 
@@ -262,69 +273,51 @@ impl<'a> Star<'a> {
         start: u32,
         centre_set: &CentreSet<'_>,
         numbers: &[u32],
-        parallel: &impl Parallel,
-        judge: &impl Judge,
-        sink: &mut dyn FnMut(Event) -> Result<()>,
+        context: &mut Context<'_, impl Parallel, impl Judge>,
     ) -> Result<()> {
         if !self.is_dense {
-            if let Some(pairs) = self.near(centre_set, numbers, |_| start, parallel) {
-                let (block, states) = ((self.index, &self.block), &mut self.states);
-                self.refused += settle(block, centre_set, &pairs, states, parallel, judge, sink)?;
+            if let Some(pairs) = self.near(centre_set, numbers, |_| start, context.parallel) {
+                self.refused += settle(self.block, centre_set, &pairs, &mut self.states, context)?;
                 return Ok(());
             }
-            judge.prepare()?;
+            context.judge.prepare()?;
         }
         let mut most = 0;
-        for few in numbers.chunks(FEW) {
-            most = most.max(self.sweep(start, centre_set, few, parallel, judge, sink)?);
+        for numbers in numbers.chunks(DENSE_QUERIES) {
+            most = most.max(self.remove_dense(start, &centre_set.documents, numbers, context)?);
         }
         self.is_dense = most > self.pairs / self.batch;
         Ok(())
     }
 
-    /// Like [`remove_from`](Self::remove_from) for a few centres with very many neighbours. Returns
-    /// the largest number of neighbours of one centre.
-    fn sweep(
+    /// Like [`remove_from`](Self::remove_from) for at most [`DENSE_QUERIES`] centres with very many
+    /// neighbours. Returns the largest number of neighbours of one centre.
+    fn remove_dense(
         &mut self,
         start: u32,
-        centre_set: &CentreSet<'_>,
-        few: &[u32],
-        parallel: &impl Parallel,
-        judge: &impl Judge,
-        sink: &mut dyn FnMut(Event) -> Result<()>,
+        centres: &Documents<'_>,
+        numbers: &[u32],
+        context: &mut Context<'_, impl Parallel, impl Judge>,
     ) -> Result<usize> {
-        let (mut from, count) = (start, self.block.count());
-        let limit = neighbours_of_each(few.len(), NEIGHBOURS * self.pairs, self.index);
+        let (mut from, count) = (start, self.block.documents.count());
+        let limit = neighbours_of_each(numbers.len(), DENSE_FACTOR * self.pairs, self.block.index);
         let mut most = 0;
         while from < count {
-            let (states, block) = (&self.states, &self.block);
+            let states = &self.states;
             let found = self.gatherer.gather(
-                self.index,
-                &centre_set.documents,
-                few.iter().map(|number| (*number, from..count)),
+                self.block,
+                centres,
+                numbers.iter().map(|number| (*number, from..count)),
                 limit,
-                |pair| is_wanted(states, block, &centre_set.documents, pair),
-                parallel,
+                |pair| states[pair.member as usize] == State::Undecided,
+                context.parallel,
             );
             let lists: Vec<(u32, &[u32])> = found.lists().collect();
             let lengths = lists.iter().map(|(_, list)| list.len());
             most = most.max(lengths.max().unwrap_or_default());
-            let (block, states) = ((self.index, block), &mut self.states);
-            let centres = &centre_set.documents;
-            self.refused += sweep(block, centres, &lists, states, parallel, judge, sink)?;
+            self.refused += sweep(self.block, centres, &lists, &mut self.states, context)?;
             from = found.end;
         }
         Ok(most)
     }
-}
-
-/// Whether a pair is to be compared: its member is undecided, and both are in one partition.
-fn is_wanted(
-    states: &[State],
-    block: &Documents<'_>,
-    centre_set: &Documents<'_>,
-    Pair { member, centre }: Pair,
-) -> bool {
-    states[member as usize] == State::Undecided
-        && block.partition(member) == centre_set.partition(centre)
 }

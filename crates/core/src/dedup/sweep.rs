@@ -4,9 +4,10 @@
 //! and applies the centres to it in order. No list of pairs is built; a pair that the judge refuses
 //! by its filter costs nanoseconds.
 
+use super::context::Context;
+use super::gather::Pair;
 use super::settle::State;
-use super::{Documents, Event, Judge, Parallel, Verdict};
-use crate::search::join::SketchIndex;
+use super::{Documents, Event, IndexedBlock, Judge, Parallel, Verdict};
 use crate::{Error, Result};
 
 /// Pairs of one task.
@@ -34,18 +35,17 @@ struct Buffers {
 /// Applies `centres` in the order of `lists`: removes the undecided members of their lists that
 /// verify. Returns the number of refused pairs.
 pub(super) fn sweep(
-    block: (&SketchIndex<'_>, &Documents<'_>),
+    block: IndexedBlock<'_>,
     centres: &Documents<'_>,
     lists: &[(u32, &[u32])],
     states: &mut [State],
-    parallel: &impl Parallel,
-    judge: &impl Judge,
-    sink: &mut dyn FnMut(Event) -> Result<()>,
+    context: &mut Context<'_, impl Parallel, impl Judge>,
 ) -> Result<u64> {
     let mut tasks = split_into_tasks(lists, states);
     let mut refused = 0;
     for some in tasks.chunks_mut(TASKS) {
-        parallel.for_each(some, |task| {
+        let judge = context.judge;
+        context.parallel.for_each(some, |task| {
             task.error = task.work(block, centres, lists, judge).err();
         });
         for task in some {
@@ -53,7 +53,7 @@ pub(super) fn sweep(
                 return Err(error);
             }
             let events = std::mem::take(&mut task.events);
-            events.into_iter().try_for_each(&mut *sink)?;
+            events.into_iter().try_for_each(&mut *context.sink)?;
             refused += task.refused;
         }
     }
@@ -91,7 +91,7 @@ fn split_into_tasks<'s>(lists: &[(u32, &[u32])], states: &'s mut [State]) -> Vec
 impl Task<'_> {
     fn work(
         &mut self,
-        block: (&SketchIndex<'_>, &Documents<'_>),
+        block: IndexedBlock<'_>,
         centres: &Documents<'_>,
         lists: &[(u32, &[u32])],
         judge: &impl Judge,
@@ -110,7 +110,7 @@ impl Task<'_> {
     /// Removes the members of a centre in the range that verify.
     fn apply(
         &mut self,
-        (index, block): (&SketchIndex<'_>, &Documents<'_>),
+        block: IndexedBlock<'_>,
         centres: &Documents<'_>,
         centre: u32,
         members: &[u32],
@@ -129,20 +129,15 @@ impl Task<'_> {
             members
                 .iter()
                 .filter(is_undecided)
-                .map(|member| block.rank(*member)),
+                .map(|member| block.documents.rank(*member)),
         );
         possible.clear();
         judge.filter(earlier, undecided, possible);
         let mut event = |later: u64, verdict| {
-            let position = (later - block.rank(0)) as u32;
-            let (a, b) = (centres.sketch(centre), block.sketch(position));
-            self.events.push(Event {
-                member: later,
-                centre: earlier,
-                score: index.method().score(a, b),
-                verdict,
-            });
-            (position - first) as usize
+            let member = (later - block.documents.rank(0)) as u32;
+            let event = block.event(centres, Pair { member, centre }, verdict);
+            self.events.push(event);
+            (member - first) as usize
         };
         let mut possible = possible.iter().copied().peekable();
         for &later in undecided.iter() {
