@@ -109,7 +109,7 @@ impl Possible {
             };
             let found = index.seen(&[query], 3).unwrap().remove(0);
             assert!(
-                self.0.iter().any(|model| model.seen(&query, 3) == found),
+                self.0.iter().any(|model| found == model.seen(&query, 3)),
                 "{found:?}"
             );
         }

@@ -2,9 +2,9 @@
 
 #![allow(dead_code, clippy::unwrap_used)]
 
-use simtool::index::{Answer, Document, Entry, Index, Match, Query, Verdict};
+use simtool::index::{Answer, Document, Entry, Index, Query, Verdict};
 use simtool::kernel::Level;
-use simtool::sketch::{Compare, Shape, hashed};
+use simtool::sketch::{Compare, Score, Shape, hashed};
 use std::sync::Arc;
 
 /// SimHash of `width` bits within `distance`.
@@ -15,6 +15,24 @@ pub fn simhash(width: u32, distance: u32) -> Arc<dyn Compare> {
     };
     let method: Box<dyn Compare> = settings.method(width, Level::best()).unwrap();
     Arc::from(method)
+}
+
+/// The [`Answer`] that an index must give.
+#[derive(Debug)]
+pub struct Expected {
+    pub verdict: Verdict,
+    /// Ids and scores.
+    pub matches: Vec<(Vec<u8>, Score)>,
+    pub added: bool,
+}
+
+impl PartialEq<Expected> for Answer {
+    fn eq(&self, expected: &Expected) -> bool {
+        let matches = self.matches.iter().cloned();
+        let matches: Vec<_> = matches.map(|found| (found.id, found.score)).collect();
+        (self.verdict, self.added, self.truncated) == (expected.verdict, expected.added, false)
+            && matches == expected.matches
+    }
 }
 
 /// Documents, oldest first.
@@ -50,22 +68,19 @@ impl Model {
         keys(a).iter().any(|key| of_b.contains(key))
     }
 
-    pub fn seen(&self, query: &Query<'_>, limit: usize) -> Answer {
-        let mut matches: Vec<Match> = Vec::new();
+    pub fn seen(&self, query: &Query<'_>, limit: usize) -> Expected {
+        let mut matches = Vec::new();
         for document in &self.documents {
             let comparable = !document.sketch.is_empty() && !query.sketch.is_empty();
             if comparable && query.id != Some(&document.id) {
                 let score = self.method.score(query.sketch, &document.sketch);
                 if self.method.accepts(&score) && self.shares_a_key(query.sketch, &document.sketch)
                 {
-                    matches.push(Match {
-                        id: document.id.clone(),
-                        score,
-                    });
+                    matches.push((document.id.clone(), score));
                 }
             }
         }
-        matches.sort_by_key(|near| near.score);
+        matches.sort_by_key(|(_, score)| *score);
         matches.truncate(limit);
         let known = query
             .id
@@ -79,15 +94,14 @@ impl Model {
             None if matches.is_empty() => Verdict::New,
             None => Verdict::Duplicate,
         };
-        Answer {
+        Expected {
             verdict,
             matches,
             added: false,
-            truncated: false,
         }
     }
 
-    pub fn add(&mut self, entry: &Entry<'_>, limit: usize) -> Answer {
+    pub fn add(&mut self, entry: &Entry<'_>, limit: usize) -> Expected {
         let mut answer = self.seen(
             &Query {
                 id: Some(entry.id),

@@ -54,6 +54,7 @@ impl Verdict {
 }
 
 /// A near document.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
     /// Its id.
@@ -63,6 +64,7 @@ pub struct Match {
 }
 
 /// The answer to one query or addition.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The relation to the index before the addition.

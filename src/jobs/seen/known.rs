@@ -42,7 +42,7 @@ impl KnownDocuments for Seen {
         };
         let answers = self.index.seen(&queries, limit)?.into_iter();
         let nearest = answers.map_while(|answer| match answer.matches.into_iter().next() {
-            Some(Match { id, score }) => Some(Some(Nearest { id, score })),
+            Some(Match { id, score, .. }) => Some(Some(Nearest { id, score })),
             // The nearest document's id did not fit.
             None if answer.truncated => None,
             None => Some(None),
