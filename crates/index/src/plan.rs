@@ -10,8 +10,8 @@
 //!   Σ(rᵢ + 1) = k + 1. With k + 1 blocks all rᵢ are zero (Manku, Jain and Das Sarma, WWW 2007).
 //!   With fewer blocks keys are longer, but a query visits more buckets (multi-index hashing:
 //!   Norouzi, Punjani and Fleet, CVPR 2012).
-//! * With m > k + 1 blocks, at least m - k of them have no error, and each choice of m - k blocks
-//!   is the key of a table (Manku et al.). For 64 bits, k = 3 and m = 5 these are ten tables with
+//! * With m > k + 1 blocks, each [union of m - k blocks](crate::search::hamming::blocks) is the key
+//!   of a table (Manku et al.). For 64 bits, k = 3 and m = 5 these are ten tables with
 //!   keys of 25 or 26 bits.
 //!
 //! The fastest plan depends on the number of fingerprints, on how evenly their bits are set, and on
@@ -21,6 +21,7 @@
 
 use super::options::Layout;
 use super::permutation::Value;
+use crate::search::hamming::blocks::{ball, choose, divide, entropies, sort_by_entropy, unions};
 
 /// The most bits that select a bucket: a directory of 64 MiB.
 pub const MOST_DIRECTORY_BITS: u32 = 24;
@@ -66,7 +67,7 @@ pub fn plan<F: Value>(
     let mut best: Option<Candidate> = None;
     for keys in families(&entropies, k.min(width)) {
         for most_bits in 0..=most_bits {
-            let choice = choose(&keys, &entropies, count, most_bits);
+            let choice = candidate(&keys, &entropies, count, most_bits);
             let worth = |choice: &Candidate| ((choice.bytes - bytes).max(0.0), choice.cost);
             if best
                 .as_ref()
@@ -106,35 +107,20 @@ fn families(entropies: &[f64], k: u32) -> Vec<Vec<TableKey>> {
             let radius = share.saturating_sub(1);
             TableKey { bits, radius }
         };
-        families.push((0..).zip(deal(entropies, tables)).map(key).collect());
+        families.push((0..).zip(divide(entropies, tables)).map(key).collect());
     }
     for count in k + 2..=width.min(k + MOST_TABLES) {
-        let choices = choices(count, count - k);
-        if k == 0 || choices.len() > MOST_TABLES as usize {
+        if k == 0 || choose(count, k) > MOST_TABLES.into() {
             break;
         }
-        let blocks = deal(entropies, count);
-        let key = |chosen: &Vec<usize>| {
-            let mut bits: Vec<u8> = chosen.iter().flat_map(|i| &blocks[*i]).copied().collect();
-            bits.sort_by(|a, b| by_entropy(entropies, *a, *b));
+        let key = |mut bits: Vec<u8>| {
+            sort_by_entropy(&mut bits, entropies);
             TableKey { bits, radius: 0 }
         };
-        families.push(choices.iter().map(key).collect());
+        let unions = unions(&divide(entropies, count), k);
+        families.push(unions.into_iter().map(key).collect());
     }
     families
-}
-
-/// All choices of `wanted` numbers below `count`, up to a bound.
-fn choices(count: u32, wanted: u32) -> Vec<Vec<usize>> {
-    let mut choices: Vec<Vec<usize>> = vec![Vec::new()];
-    for left in (0..wanted).rev() {
-        let longer = choices.iter().flat_map(|known| {
-            let first = known.last().map_or(0, |last| last + 1);
-            (first..(count - left) as usize).map(|next| [&known[..], &[next]].concat())
-        });
-        choices = longer.take(1 + (MOST_TABLES as usize).pow(2)).collect();
-    }
-    choices
 }
 
 struct Candidate {
@@ -145,7 +131,7 @@ struct Candidate {
     bytes: f64,
 }
 
-fn choose(keys: &[TableKey], entropies: &[f64], count: u64, most_bits: u32) -> Candidate {
+fn candidate(keys: &[TableKey], entropies: &[f64], count: u64, most_bits: u32) -> Candidate {
     let mut choice = Candidate {
         tables: Vec::new(),
         cost: 0.0,
@@ -184,50 +170,6 @@ impl TablePlan {
         let bits = self.order.len() as u32 - self.directory_bits;
         bits.div_ceil(8).max(1)
     }
-}
-
-/// The count of numbers of `bits` bits that differ from a given one in at most `radius` bits.
-fn ball(bits: u32, radius: u32) -> f64 {
-    let (mut ways, mut sum) = (1.0, 0.0);
-    for errors in 0..=radius.min(bits) {
-        sum += ways;
-        ways *= f64::from(bits - errors) / f64::from(errors + 1);
-    }
-    sum
-}
-
-/// Divides the bits into blocks of nearly equal entropy, highest entropy first in each.
-fn deal(entropies: &[f64], count: u32) -> Vec<Vec<u8>> {
-    let mut order: Vec<u8> = (0..entropies.len() as u8).collect();
-    order.sort_by(|a, b| by_entropy(entropies, *a, *b));
-    let mut blocks = vec![(0f64, Vec::new()); count as usize];
-    for bit in order {
-        if let Some(least) = blocks.iter_mut().min_by(|a, b| a.0.total_cmp(&b.0)) {
-            least.0 += entropies[usize::from(bit)];
-            least.1.push(bit);
-        }
-    }
-    blocks.into_iter().map(|(_, bits)| bits).collect()
-}
-
-/// The bit of higher entropy comes first.
-fn by_entropy(entropies: &[f64], a: u8, b: u8) -> std::cmp::Ordering {
-    entropies[usize::from(b)].total_cmp(&entropies[usize::from(a)])
-}
-
-/// Entropy of order two of each bit: if the bits are independent, 2^-sum is the probability that
-/// two fingerprints agree.
-fn entropies<F: Value>(sample: &[F], width: u32) -> Vec<f64> {
-    let of_bit = |bit: u32| {
-        let ones = sample
-            .iter()
-            .filter(|value| value.widen() >> bit & 1 == 1)
-            .count();
-        // One added zero and one added one keep the entropy of a constant bit above zero.
-        let one = (ones as f64 + 1.0) / (sample.len() as f64 + 2.0);
-        -(one * one + (1.0 - one) * (1.0 - one)).log2()
-    };
-    (0..width).map(of_bit).collect()
 }
 
 #[cfg(test)]

@@ -1,19 +1,17 @@
 //! The exact index over groups of equal fingerprints.
 
+use super::finder::Finder;
 use super::groups::Groups;
-use super::scan::compare;
-use super::tables::{self, Tables};
-use super::{Fingerprint, Hit, Scratch, limits};
+use super::{Fingerprint, Hit, Scratch, limits, tables};
 use crate::Result;
 use crate::kernel::Level;
-use crate::kernel::hamming::{Kernels, TILE, Threshold};
 use std::ops::Range;
 
 /// Fingerprints compared at a time by a brute-force search that may stop.
 const PIECE: usize = 2048;
 
 /// A query whose buckets hold more than 1 / `LARGE_PART` of the fingerprints is compared with all
-/// of them by brute force instead.
+/// of them by brute force instead: pages of one template share a bucket in every table.
 const LARGE_PART: usize = 4;
 
 /// Index that finds groups of equal fingerprints within a distance of a query.
@@ -23,10 +21,8 @@ const LARGE_PART: usize = 4;
 /// share `&self`.
 #[derive(Debug)]
 pub struct GroupedIndex<F: Fingerprint> {
-    threshold: Threshold<F>,
-    kernels: &'static Kernels<F>,
     groups: Groups<F>,
-    tables: Option<Tables<F>>,
+    finder: Finder<F>,
 }
 
 impl<F: Fingerprint> GroupedIndex<F> {
@@ -42,20 +38,10 @@ impl<F: Fingerprint> GroupedIndex<F> {
         blocks: Option<u32>,
         level: Level,
     ) -> Result<Self> {
-        let threshold = limits::threshold(width, k)?;
-        limits::positions(0, fingerprints.len())?;
-        if let Some(blocks) = blocks {
-            limits::blocks(blocks, threshold.k)?;
-        }
-        let kernels = F::kernels(level);
+        let threshold = limits::index(fingerprints.len(), width, k, blocks)?;
         let groups = Groups::build(fingerprints, threshold);
-        let tables = blocks.map(|blocks| Tables::build(&groups.values, threshold, blocks, kernels));
-        Ok(GroupedIndex {
-            threshold,
-            kernels,
-            groups,
-            tables,
-        })
+        let finder = Finder::build(&groups.values, threshold, blocks, F::kernels(level));
+        Ok(GroupedIndex { groups, finder })
     }
 
     /// The positions of all fingerprints, group by group, ascending within each.
@@ -76,33 +62,11 @@ impl<F: Fingerprint> GroupedIndex<F> {
         scratch: &mut Scratch,
         mut sink: impl FnMut(usize, &[Hit]),
     ) {
-        let size = self.tables.as_ref().map_or(TILE, |_| tables::CHUNK);
-        scratch.chunk.resize_with(tables::CHUNK, Vec::new);
-        for (queries, first) in queries.chunks(size).zip((0..).step_by(size)) {
-            let lists = match &self.tables {
-                Some(tables) => {
-                    let lists = &mut scratch.chunk[..];
-                    // Pages of one template share a bucket in every table.
-                    let values = &self.groups.values;
-                    let (threshold, kernels) = (self.threshold, self.kernels);
-                    let most = values.len() / LARGE_PART;
-                    tables.search(queries, threshold, kernels, most, lists, |query, hits| {
-                        (kernels.scan)(values, queries[query], threshold, 0, hits);
-                    });
-                    lists
-                }
-                None => {
-                    let lists = &mut scratch.tile;
-                    let values = &self.groups.values;
-                    compare(values, queries, self.threshold, self.kernels, 0, lists);
-                    lists
-                }
-            };
-            for (hits, query) in lists.iter_mut().zip(first..first + queries.len()) {
-                sink(query, hits);
-                hits.clear();
-            }
-        }
+        let values = &self.groups.values;
+        let most = values.len() / LARGE_PART;
+        let search = |query, hits: &mut Vec<Hit>| sink(query, hits);
+        let lists = &mut scratch.lists;
+        self.finder.search(values, queries, most, lists, search);
     }
 
     /// Sets `found[i]` to whether any fingerprint is near `queries[i]`, other than the one at
@@ -118,7 +82,8 @@ impl<F: Fingerprint> GroupedIndex<F> {
     ) {
         found.clear();
         found.resize(queries.len(), false);
-        let hits = &mut scratch.tile[0];
+        let hits = &mut scratch.lists.tile[0];
+        let (threshold, kernels) = (self.finder.threshold, self.finder.kernels);
         let chunks = queries.chunks(tables::CHUNK);
         let all = chunks
             .zip(except.chunks(tables::CHUNK))
@@ -128,9 +93,9 @@ impl<F: Fingerprint> GroupedIndex<F> {
                 let members = &self.groups.positions[self.group(hit.position)];
                 members.len() > 1 || except[query] != members.first().copied()
             };
-            match &self.tables {
+            match &self.finder.tables {
                 Some(tables) => {
-                    tables.any(queries, self.threshold, self.kernels, hits, found, counts);
+                    tables.any(queries, threshold, kernels, hits, found, counts);
                 }
                 None => {
                     for (number, query) in queries.iter().enumerate() {
@@ -146,13 +111,13 @@ impl<F: Fingerprint> GroupedIndex<F> {
         let pieces = self.groups.values.chunks(PIECE);
         pieces.zip((0..).step_by(PIECE)).any(|(piece, first)| {
             hits.clear();
-            (self.kernels.scan)(piece, query, self.threshold, first, hits);
+            (self.finder.kernels.scan)(piece, query, self.finder.threshold, first, hits);
             hits.iter().any(|hit| counts(*hit))
         })
     }
 
     /// The memory of the index in bytes.
     pub fn bytes(&self) -> usize {
-        self.groups.bytes() + self.tables.as_ref().map_or(0, Tables::bytes)
+        self.groups.bytes() + self.finder.bytes()
     }
 }

@@ -1,12 +1,10 @@
 //! The exact index over one set of fingerprints, with hits by position.
 
+use super::finder::{Finder, Lists};
 use super::groups::Groups;
-use super::scan::compare;
-use super::tables::{self, Tables};
 use super::{Fingerprint, Hit, Strategy, limits, order};
 use crate::Result;
 use crate::kernel::Level;
-use crate::kernel::hamming::{Kernels, TILE, Threshold};
 
 /// Index that finds every fingerprint within a distance of a query.
 ///
@@ -16,18 +14,15 @@ use crate::kernel::hamming::{Kernels, TILE, Threshold};
 #[derive(Debug)]
 pub struct Index<'a, F: Fingerprint> {
     fingerprints: &'a [F],
-    threshold: Threshold<F>,
-    kernels: &'static Kernels<F>,
     groups: Option<Groups<F>>,
-    /// Tables over the distinct fingerprints if there are groups, else over all.
-    tables: Option<Tables<F>>,
+    /// Searches the distinct fingerprints if there are groups, else all.
+    finder: Finder<F>,
 }
 
 /// Buffers that a thread reuses from search to search; they grow to the largest answer.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    pub(super) tile: [Vec<Hit>; TILE],
-    pub(super) chunk: Vec<Vec<Hit>>,
+    pub(super) lists: Lists,
     finish: Finish,
 }
 
@@ -60,28 +55,17 @@ impl<'a, F: Fingerprint> Index<'a, F> {
         strategy: Strategy,
         level: Level,
     ) -> Result<Self> {
-        let threshold = limits::threshold(width, k)?;
-        limits::positions(0, fingerprints.len())?;
-        let kernels = F::kernels(level);
-        let (grouped, blocks) = match strategy {
-            Strategy::BruteForce => (false, None),
-            Strategy::Tables { blocks } => (false, Some(blocks)),
-            Strategy::Groups { blocks } => (true, blocks),
-        };
-        if let Some(blocks) = blocks {
-            limits::blocks(blocks, threshold.k)?;
-        }
+        let (grouped, blocks) = strategy.parts();
+        let threshold = limits::index(fingerprints.len(), width, k, blocks)?;
         let groups = grouped.then(|| Groups::build(fingerprints, threshold));
         let searched = groups
             .as_ref()
             .map_or(fingerprints, |groups| &groups.values);
-        let tables = blocks.map(|blocks| Tables::build(searched, threshold, blocks, kernels));
+        let finder = Finder::build(searched, threshold, blocks, F::kernels(level));
         Ok(Index {
             fingerprints,
-            threshold,
-            kernels,
             groups,
-            tables,
+            finder,
         })
     }
 
@@ -105,49 +89,17 @@ impl<'a, F: Fingerprint> Index<'a, F> {
         scratch: &mut Scratch,
         mut sink: impl FnMut(usize, &[Hit]),
     ) {
-        let Scratch {
-            tile,
-            chunk,
-            finish,
-        } = scratch;
-        if let Some(tables) = &self.tables {
-            chunk.resize_with(tables::CHUNK, Vec::new);
-            for (queries, first) in queries
-                .chunks(tables::CHUNK)
-                .zip((0..).step_by(tables::CHUNK))
-            {
-                tables.search(
-                    queries,
-                    self.threshold,
-                    self.kernels,
-                    usize::MAX,
-                    chunk,
-                    |_, _| {},
-                );
-                for (hits, query) in chunk.iter_mut().zip(first..first + queries.len()) {
-                    hits.sort_unstable();
-                    sink(query, self.expand(hits, finish));
-                    hits.clear();
-                }
+        let Scratch { lists, finish } = scratch;
+        let (finder, searched) = (&self.finder, self.searched());
+        finder.search(searched, queries, usize::MAX, lists, |query, hits| {
+            if finder.tables.is_some() {
+                hits.sort_unstable();
+            } else {
+                order::by_distance(hits, finder.threshold.k, &mut finish.groups);
+                std::mem::swap(hits, &mut finish.groups);
             }
-        } else {
-            for (queries, first) in queries.chunks(TILE).zip((0..).step_by(TILE)) {
-                compare(
-                    self.searched(),
-                    queries,
-                    self.threshold,
-                    self.kernels,
-                    0,
-                    tile,
-                );
-                for (hits, query) in tile.iter_mut().zip(first..first + queries.len()) {
-                    order::by_distance(hits, self.threshold.k, &mut finish.groups);
-                    std::mem::swap(hits, &mut finish.groups);
-                    sink(query, self.expand(hits, finish));
-                    hits.clear();
-                }
-            }
-        }
+            sink(query, self.expand(hits, finish));
+        });
     }
 
     /// The size in bytes that a [`Scratch`] needs to hold all `fingerprints` as the hits of one
@@ -163,8 +115,7 @@ impl<'a, F: Fingerprint> Index<'a, F> {
         let searched = self.searched().len();
         let for_lists = bytes.saturating_sub(finish_bytes(self.fingerprints.len()));
         let lists = for_lists / list_bytes(searched).max(1);
-        let at_once = self.tables.as_ref().map_or(TILE, |_| tables::CHUNK);
-        if lists >= at_once {
+        if lists >= self.finder.at_once() {
             return usize::MAX;
         }
         lists.max(1)
@@ -189,8 +140,7 @@ impl<'a, F: Fingerprint> Index<'a, F> {
 
     /// The memory of the index in bytes, without the fingerprints that it borrows.
     pub fn bytes(&self) -> usize {
-        self.groups.as_ref().map_or(0, Groups::bytes)
-            + self.tables.as_ref().map_or(0, Tables::bytes)
+        self.groups.as_ref().map_or(0, Groups::bytes) + self.finder.bytes()
     }
 }
 

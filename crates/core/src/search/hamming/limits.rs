@@ -1,11 +1,27 @@
 //! Validation of search parameters.
 
 use super::Fingerprint;
+use super::blocks::choose;
 use crate::kernel::hamming::Threshold;
 use crate::{Error, ErrorKind, Result};
 
 /// The maximum number of tables; brute force is faster than more.
 pub(super) const TABLES: u64 = 255;
+
+/// Checks the parameters of an index of `count` fingerprints, with tables of `blocks` blocks if any.
+pub(super) fn index<F: Fingerprint>(
+    count: usize,
+    width: u32,
+    k: u32,
+    blocks: Option<u32>,
+) -> Result<Threshold<F>> {
+    let threshold = threshold(width, k)?;
+    positions(0, count)?;
+    if let Some(count) = blocks {
+        self::blocks(count, threshold.k)?;
+    }
+    Ok(threshold)
+}
 
 /// Checks `width`; a `k` above it is reduced to it.
 pub(super) fn threshold<F: Fingerprint>(width: u32, k: u32) -> Result<Threshold<F>> {
@@ -47,26 +63,9 @@ pub(super) fn blocks(blocks: u32, k: u32) -> Result<()> {
     Ok(())
 }
 
-/// The binomial coefficient of `n` and `k`; saturates.
-pub(super) fn choose(n: u32, k: u32) -> u64 {
-    let k = k.min(n - k);
-    (1..=k).fold(1u64, |ways, i| {
-        ways.saturating_mul((n - k + i).into()) / u64::from(i)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn combinations_are_counted() {
-        assert_eq!(
-            [choose(4, 3), choose(6, 3), choose(129, 128), choose(5, 0)],
-            [4, 20, 129, 1]
-        );
-        assert!(choose(128, 64) > TABLES);
-    }
 
     #[test]
     fn limits_are_parameter_errors_with_both_numbers() {

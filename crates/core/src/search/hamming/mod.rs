@@ -35,7 +35,8 @@
 //! # Ok::<(), simtool_core::Error>(())
 //! ```
 
-mod blocks;
+pub mod blocks;
+mod finder;
 mod grouped;
 mod groups;
 mod index;

@@ -25,6 +25,17 @@ pub enum Strategy {
     },
 }
 
+impl Strategy {
+    /// Whether equal fingerprints are collapsed, and the number of blocks of the tables if any.
+    pub(crate) fn parts(self) -> (bool, Option<u32>) {
+        match self {
+            Strategy::BruteForce => (false, None),
+            Strategy::Tables { blocks } => (false, Some(blocks)),
+            Strategy::Groups { blocks } => (true, blocks),
+        }
+    }
+}
+
 /// The strategy that [`plan`] chose, and its estimates.
 ///
 /// The estimates guide the choice of a strategy, which does not change any answer.
@@ -116,10 +127,11 @@ pub fn plan<F: Fingerprint>(
         }
         best.seconds
     };
+    let entropies = blocks::entropies(&sample.values, width);
     let mut seconds = consider(Strategy::Groups { blocks: None }, &[]);
     for blocks in threshold.k + 1..=(threshold.k + 1 + MORE_BLOCKS).min(width) {
         // More blocks mean more lookups: stop when these alone cost too much.
-        let lookups = limits::choose(blocks, threshold.k) as f64 * queries as f64;
+        let lookups = blocks::choose(blocks, threshold.k) as f64 * queries as f64;
         if limits::blocks(blocks, threshold.k).is_err() || lookups * cost::PROBE[0] * 1e-9 > seconds
         {
             break;
@@ -128,7 +140,7 @@ pub fn plan<F: Fingerprint>(
             bits: key.count_ones(),
             chance: sample.agreement(key),
         };
-        let keys = blocks::keys(&sample, width, threshold.k, blocks);
+        let keys = blocks::keys(&entropies, threshold.k, blocks);
         let keys: Vec<Agreement> = keys.into_iter().map(agreement).collect();
         consider(Strategy::Tables { blocks }, &keys);
         seconds = consider(
@@ -159,11 +171,7 @@ struct Job {
 
 impl Job {
     fn estimate<F: Fingerprint>(&self, strategy: Strategy, keys: &[Agreement]) -> Plan {
-        let (grouped, tables) = match strategy {
-            Strategy::BruteForce => (false, false),
-            Strategy::Tables { .. } => (false, true),
-            Strategy::Groups { blocks } => (true, blocks.is_some()),
-        };
+        let (grouped, blocks) = strategy.parts();
         let searched = if grouped { self.distinct } else { self.count };
         // Assumes that groups near a query have average size.
         let found = self.nearness * searched as f64;
@@ -173,7 +181,7 @@ impl Job {
             mut build,
             mut search,
             candidates,
-        } = if tables {
+        } = if blocks.is_some() {
             self.tables::<F>(searched, found, keys)
         } else {
             self.brute_force::<F>(searched, found)

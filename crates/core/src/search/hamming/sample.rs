@@ -1,6 +1,7 @@
 //! A sample of fingerprints, and the probabilities estimated from it.
 
 use super::Fingerprint;
+use super::blocks::ball;
 use crate::kernel::Level;
 use crate::kernel::hamming::Threshold;
 
@@ -24,24 +25,6 @@ impl<F: Fingerprint> Sample<F> {
         Sample {
             values: (0..taken).map(member).collect(),
         }
-    }
-
-    /// The collision entropy (Rényi, order two) of each of the lowest `width` bits, in bits. If the
-    /// bits were independent, 2^-sum would be the probability that two fingerprints agree.
-    pub(super) fn entropies(&self, width: u32) -> Vec<f64> {
-        let mut ones = vec![0u32; width as usize];
-        for value in &self.values {
-            let bits = value.widen();
-            for (bit, count) in ones.iter_mut().enumerate() {
-                *count += (bits >> bit) as u32 & 1;
-            }
-        }
-        let entropy = |count: &u32| {
-            // Laplace smoothing keeps the entropy of a constant bit above zero.
-            let one = (f64::from(*count) + 1.0) / (self.values.len() as f64 + 2.0);
-            -(one * one + (1.0 - one) * (1.0 - one)).log2()
-        };
-        ones.iter().map(entropy).collect()
     }
 
     /// The probability that two fingerprints agree in `mask`; at least that of uniform bits.
@@ -77,13 +60,7 @@ impl<F: Fingerprint> Sample<F> {
 
 /// The proportion of the 2^width fingerprints within `k` bits of any given one.
 fn uniform_nearness(width: u32, k: u32) -> f64 {
-    let mut ways = 1.0;
-    let mut sum = 0.0;
-    for i in 0..=k {
-        sum += ways;
-        ways *= f64::from(width - i) / f64::from(i + 1);
-    }
-    sum / f64::from(width).exp2()
+    ball(width, k) / f64::from(width).exp2()
 }
 
 /// An estimate of the number of distinct fingerprints. Counts the distinct ones whose hash is in a
@@ -113,6 +90,7 @@ fn scramble(bits: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::hamming::blocks::entropies;
 
     #[test]
     fn few_different_fingerprints_among_many_are_counted() {
@@ -139,11 +117,7 @@ mod tests {
         let sample = Sample::of(&(0..=255).collect::<Vec<u64>>(), threshold);
         assert_eq!(sample.nearness(threshold), 1.0);
         assert_eq!(sample.agreement(0b1), 0.5);
-        assert!(
-            sample
-                .entropies(8)
-                .iter()
-                .all(|entropy| (entropy - 1.0).abs() < 1e-3)
-        );
+        let entropies = entropies(&sample.values, 8);
+        assert!(entropies.iter().all(|entropy| (entropy - 1.0).abs() < 1e-3));
     }
 }

@@ -41,7 +41,8 @@ impl<F: Fingerprint> Tables<F> {
         kernels: &Kernels<F>,
     ) -> Self {
         let sample = Sample::of(of, threshold);
-        let masks = blocks::keys(&sample, threshold.mask.count_ones(), threshold.k, blocks);
+        let entropies = blocks::entropies(&sample.values, threshold.mask.count_ones());
+        let masks = blocks::keys(&entropies, threshold.k, blocks);
         let build = |mask| Table::build(of, Key::new(mask, key_bits(of.len())), kernels);
         Tables {
             tables: masks.into_par_iter().map(build).collect(),

@@ -6,7 +6,7 @@ use super::lists::Lists;
 use super::query::{AnyQuery, NearQuery};
 use crate::Result;
 use crate::kernel::Level;
-use crate::search::hamming::{self, Fingerprint, GroupedIndex, Strategy, plan};
+use crate::search::hamming::{self, Fingerprint, GroupedIndex, plan};
 use crate::sketch::{Score, Sketches};
 
 /// Buffers that a thread reuses from search to search.
@@ -48,11 +48,8 @@ impl<F: Fingerprint> FingerprintIndex<F> {
         let fingerprints = fingerprints::<F>(sketches);
         let count = fingerprints.len();
         let table_bytes = memory_bytes.saturating_sub(count * Self::fold_bytes());
-        let blocks = match plan(&fingerprints, count, F::BITS, distance, table_bytes)?.strategy {
-            Strategy::BruteForce => None,
-            Strategy::Tables { blocks } => Some(blocks),
-            Strategy::Groups { blocks } => blocks,
-        };
+        let plan = plan(&fingerprints, count, F::BITS, distance, table_bytes)?;
+        let (_, blocks) = plan.strategy.parts();
         let index = GroupedIndex::build(&fingerprints, F::BITS, distance, blocks, level)?;
         Ok(FingerprintIndex { index })
     }
