@@ -15,7 +15,8 @@
 //!     components.join(the block itself)       components.report_refused(the block itself)
 //! ```
 
-use super::gather::{DENSE_QUERIES, Gathered, Gatherer, Pair, neighbours_of_each};
+use super::documents::Pair;
+use super::gather::{DENSE_QUERIES, Gathered, Gatherer, neighbours_of_each};
 use super::union_find::UnionFind;
 use super::{Documents, Event, IndexedBlock, Judge, Parallel, Verdict};
 use crate::{Error, ErrorKind, Result};
@@ -190,8 +191,8 @@ impl Components {
     }
 
     /// Finds the pairs that [`join`](Self::join) refused and whose documents are not joined. Calls
-    /// `sink` with those for which [`Judge::reports_refusal`] holds; also returns
-    /// the number of all. Call it when everything is joined; otherwise like [`join`](Self::join).
+    /// `sink` with those for which [`Judge::reports_refusal`] holds; also returns the number of all.
+    /// Call it when everything is joined. Otherwise like [`join`](Self::join).
     ///
     /// # Errors
     /// Those of `sink`.

@@ -2,10 +2,18 @@
 
 use std::ops::Range;
 
-use super::gather::Pair;
 use super::{Event, Verdict};
 use crate::search::join::SketchIndex;
 use crate::sketch::Sketches;
+
+/// A document of a block, and an earlier document whose sketch is near.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Pair {
+    /// The position of the document in the block.
+    pub member: u32,
+    /// The number of the earlier document among the queried ones.
+    pub centre: u32,
+}
 
 /// The documents of a block, and the index of their sketches.
 #[derive(Clone, Copy)]

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::documents::Pair;
 use super::{Documents, IndexedBlock, Parallel};
 use crate::search::join::{NearQuery, Scratch, SketchIndex};
 
@@ -19,15 +20,6 @@ const FOUND_BYTES: usize = 32 << 20;
 pub(super) fn neighbours_of_each(queries: usize, most: usize, index: &SketchIndex<'_>) -> usize {
     let bytes = index.bytes_per_candidate() + size_of::<u32>();
     (most.min(FOUND_BYTES / bytes) / queries.max(1)).max(1)
-}
-
-/// A document of a block, and an earlier document whose sketch is near.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Pair {
-    /// The position of the document in the block.
-    pub member: u32,
-    /// The number of the earlier document among the queried ones.
-    pub centre: u32,
 }
 
 /// Searches an index for the neighbours of many documents, in parallel.

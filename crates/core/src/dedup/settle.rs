@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::context::Context;
-use super::gather::Pair;
+use super::documents::Pair;
 use super::{Documents, Event, IndexedBlock, Judge, Parallel, Verdict};
 use crate::{Error, Result};
 

@@ -20,7 +20,8 @@
 //! [`remove_near`](Star::remove_near) as centres, without any [`step`](Star::step).
 
 use super::context::Context;
-use super::gather::{DENSE_QUERIES, Gatherer, Pair, neighbours_of_each};
+use super::documents::Pair;
+use super::gather::{DENSE_QUERIES, Gatherer, neighbours_of_each};
 use super::settle::{CentreSet, State, settle};
 use super::sweep::sweep;
 use super::{Documents, Event, IndexedBlock, Judge, Parallel};

@@ -5,7 +5,7 @@
 //! by its filter costs nanoseconds.
 
 use super::context::Context;
-use super::gather::Pair;
+use super::documents::Pair;
 use super::settle::State;
 use super::{Documents, Event, IndexedBlock, Judge, Parallel, Verdict};
 use crate::{Error, Result};

@@ -9,7 +9,7 @@ use std::fmt;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
 use super::vectors::Vectors;
 
 /// The rule that combines two verdicts.
@@ -114,10 +114,6 @@ impl Compare for Combined {
             format!("{}({})", method.name(), parameters.join(", "))
         };
         vec![("first", all(0)), ("second", all(1))]
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Keys
     }
 
     fn sketch_bytes(&self) -> Option<usize> {

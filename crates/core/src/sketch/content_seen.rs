@@ -6,7 +6,7 @@
 
 use super::blocks;
 use super::entry::{Entry, Statistics};
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::method::{Compare, Method, Score, Scratch, Shape, TokenizedDocument};
 use super::parameter::{Domain, Parameter};
 use crate::kernel::columns::Columns;
 use crate::{Error, ErrorKind, Result};
@@ -195,14 +195,6 @@ impl Compare for ContentSeen {
 }
 
 impl Method for ContentSeen {
-    fn least_words(&self) -> usize {
-        0
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,

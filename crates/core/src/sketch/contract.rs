@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::registry::{CountRequest, Domain, METHODS, MethodContext, Spec, Unit};
+use super::registry::{CountRequest, Domain, METHODS, Spec, Unit};
+use super::testing::context;
 use super::{Method, Scratch, Shape, TokenizedDocument};
 use crate::ErrorKind;
 use crate::kernel::Level;
@@ -123,13 +124,7 @@ fn build(spec: &Spec, documents: &[Document], stop: &WordSet) -> Option<Box<dyn 
     let ahead = spec.required_counts().into_iter();
     let frequencies: Vec<Frequencies> =
         ahead.map(|wanted| count(wanted, documents, stop)).collect();
-    let setting = MethodContext {
-        level: Level::best(),
-        tokenizer: Choice::Auto,
-        stop_words: stop,
-        frequencies: None,
-    };
-    match spec.build(&setting, &frequencies) {
+    match spec.build(&context(stop), &frequencies) {
         Ok(method) => Some(method),
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Parameter, "{spec}");

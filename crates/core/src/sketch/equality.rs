@@ -1,6 +1,6 @@
 //! Methods whose sketch is a digest: documents are near if their digests are equal.
 
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
 
 /// A function from documents to digests.
 pub(super) trait Digester: Send + Sync {
@@ -11,7 +11,9 @@ pub(super) trait Digester: Send + Sync {
     /// The length of a digest in bytes, at least eight.
     fn bytes(&self) -> usize;
     /// [`Method::needs`].
-    fn needs(&self) -> Needs;
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
     /// Appends the digest of a document and returns `true`; or appends nothing and returns `false`
     /// if there is nothing to digest.
     fn digest(
@@ -53,10 +55,6 @@ impl<D: Digester> Compare for Equality<D> {
         self.0.parameters()
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Keys
-    }
-
     fn sketch_bytes(&self) -> Option<usize> {
         Some(self.0.bytes())
     }
@@ -78,11 +76,6 @@ impl<D: Digester> Compare for Equality<D> {
 }
 
 impl<D: Digester> Method for Equality<D> {
-    /// Digests of short documents are as reliable as others.
-    fn least_words(&self) -> usize {
-        0
-    }
-
     fn needs(&self) -> Needs {
         self.0.needs()
     }

@@ -68,10 +68,6 @@ impl Digester for Text {
         self.0.bytes()
     }
 
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
     fn digest(&self, document: TokenizedDocument<'_>, _: &mut Scratch, out: &mut Vec<u8>) -> bool {
         let found = !document.text.is_empty();
         if found {

@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::digest::Algorithm;
 use super::entry::{CountRequest, Entry, MethodContext, Statistics, Unit};
 use super::lexicon_simhash::DROP;
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
 use super::weights::inverse_frequency;
 use crate::vocabulary::{Frequencies, SubLexicons};
@@ -227,10 +227,6 @@ impl Compare for IMatch {
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
         self.parameters.clone()
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Keys
     }
 
     fn sketch_bytes(&self) -> Option<usize> {

@@ -9,7 +9,7 @@
 use super::blocks;
 use super::entry::{Entry, MethodContext, Statistics};
 use super::fingerprinter::{Fingerprinter, Rules};
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter, Values};
 use super::{Features, Weights};
 use crate::text::WordSet;
@@ -174,10 +174,6 @@ impl Compare for LexiconSimHash {
         self.parameters.clone()
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Keys
-    }
-
     fn sketch_bytes(&self) -> Option<usize> {
         Some(self.bytes())
     }
@@ -254,29 +250,20 @@ mod tests {
     use super::*;
     use crate::kernel::Level;
     use crate::sketch::registry::Spec;
-    use crate::text::Choice;
+    use crate::sketch::testing;
     use proptest::prelude::*;
-    use std::collections::BTreeSet;
     use xxhash_rust::xxh3::xxh3_64;
 
     fn build(text: &str, stop_words: &WordSet, level: Level) -> Box<dyn Method> {
         let setting = MethodContext {
             level,
-            tokenizer: Choice::Auto,
-            stop_words,
-            frequencies: None,
+            ..testing::context(stop_words)
         };
         Spec::parse(text).unwrap().build(&setting, &[]).unwrap()
     }
 
     fn sketch(method: &dyn Method, words: &[u64]) -> Option<Vec<u8>> {
-        let document = TokenizedDocument {
-            short: words,
-            ..TokenizedDocument::default()
-        };
-        let mut out = Vec::new();
-        let found = method.sketch(document, &mut Scratch::default(), &mut out);
-        found.then_some(out)
+        testing::sketch(method, testing::of_words(words))
     }
 
     /// The fingerprints by their definition, a sum for each bit.
@@ -351,11 +338,7 @@ mod tests {
                 if let [Some(a), Some(b)] = found {
                     let score = method.score(&a, &b);
                     prop_assert_eq!(score, Score::Distance(nearest(&expected[0], &expected[1])));
-                    let keys = |sketch: &[u8]| {
-                        let mut keys = BTreeSet::new();
-                        method.keys(sketch, &mut |key| { keys.insert(key); });
-                        keys
-                    };
+                    let keys = |sketch: &[u8]| testing::keys(&*method, sketch);
                     if method.accepts(&score) {
                         prop_assert!(!keys(&a).is_disjoint(&keys(&b)));
                     }

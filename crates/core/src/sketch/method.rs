@@ -107,11 +107,15 @@ pub trait Compare: Send + Sync {
     /// Every parameter that affects a sketch, a key or a verdict, by name.
     fn parameters(&self) -> Vec<(&'static str, String)>;
 
-    /// The shape of the sketches.
-    fn shape(&self) -> Shape;
+    /// The shape of the sketches; by default they are found by their keys.
+    fn shape(&self) -> Shape {
+        Shape::Keys
+    }
 
-    /// The length of every sketch in bytes; `None` if it varies.
-    fn sketch_bytes(&self) -> Option<usize>;
+    /// The length of every sketch in bytes; `None`, the default, if it varies.
+    fn sketch_bytes(&self) -> Option<usize> {
+        None
+    }
 
     /// Whether `bytes` are a well-formed sketch of this method, so that no other function panics.
     /// Call it for bytes from a file.
@@ -200,11 +204,16 @@ pub struct TokenizedDocument<'a> {
 
 /// A method that computes sketches of documents.
 pub trait Method: Compare {
-    /// The minimum number of words of a document; shorter ones are compared only for equality.
-    fn least_words(&self) -> usize;
+    /// The minimum number of words of a document; shorter ones are compared only for equality. By
+    /// default 0, for methods that do not depend on the number of words.
+    fn least_words(&self) -> usize {
+        0
+    }
 
-    /// The lists of a document that the method reads, besides its text.
-    fn needs(&self) -> Needs;
+    /// The lists of a document that the method reads, besides its text; by default none.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
 
     /// Appends the sketch of a document to `out`; returns whether the document has features.
     ///

@@ -11,8 +11,8 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::Bands;
 use super::entry::{Entry, Statistics};
 use super::features::for_each_shingle;
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
-use super::parameter::{Domain, Parameter};
+use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
+use super::parameter::{Domain, Parameter, SHINGLE_PARAMETER};
 use crate::kernel::Level;
 use crate::kernel::minhash::Permutations;
 use crate::text::shingles::little_endian;
@@ -45,12 +45,7 @@ Approximate Nearest Neighbors, STOC 1998.",
             default: "0.95",
             domain: Domain::Share,
         },
-        Parameter {
-            name: "shingle",
-            meaning: "words in a shingle",
-            default: "5",
-            domain: Domain::Integer(1, 100),
-        },
+        SHINGLE_PARAMETER,
     ],
     statistics: |_| Statistics::Nothing,
     build: |values, setting| {
@@ -177,10 +172,6 @@ impl Compare for MinHash {
         ]
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Keys
-    }
-
     fn sketch_bytes(&self) -> Option<usize> {
         Some(self.bytes())
     }
@@ -238,6 +229,7 @@ impl Method for MinHash {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sketch::{Shape, testing};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -247,13 +239,7 @@ mod tests {
     }
 
     fn sketch(method: &MinHash, words: &[u64]) -> Vec<u8> {
-        let mut out = Vec::new();
-        let words = TokenizedDocument {
-            short: words,
-            ..TokenizedDocument::default()
-        };
-        assert!(method.sketch(words, &mut Scratch::default(), &mut out));
-        out
+        testing::sketch(method, testing::of_words(words)).unwrap()
     }
 
     /// The sketch by its definition.
@@ -308,11 +294,7 @@ mod tests {
             let mut edited = words.clone();
             edited[place] ^= 1;
             let [a, b] = [&words, &edited].map(|words| sketch(&method, words));
-            let keys = |sketch| {
-                let mut keys = BTreeSet::new();
-                method.keys(sketch, &mut |key| { keys.insert(key); });
-                keys
-            };
+            let keys = |sketch: &[u8]| testing::keys(&method, sketch);
             let shared = keys(&a).intersection(&keys(&b)).count() as u64;
             let score = method.score(&a, &b);
             prop_assert_eq!(score, Score::Fraction(shared, method.bands().bands() as u64));

@@ -34,6 +34,8 @@ mod sketches;
 pub mod spot_signatures;
 pub mod structure;
 pub mod super_shingles;
+#[cfg(test)]
+mod testing;
 pub mod text_profile;
 mod vectors;
 mod weights;

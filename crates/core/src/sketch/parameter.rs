@@ -20,6 +20,14 @@ pub struct Parameter {
     pub domain: Domain,
 }
 
+/// The parameter of methods that hash shingles of words.
+pub(super) const SHINGLE_PARAMETER: Parameter = Parameter {
+    name: "shingle",
+    meaning: "words in a shingle",
+    default: "5",
+    domain: Domain::Integer(1, 100),
+};
+
 /// The domain of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {

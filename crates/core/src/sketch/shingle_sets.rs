@@ -12,8 +12,8 @@
 //! keys: it orders features by rarity.
 
 use super::entry::{Entry, Statistics};
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
-use super::parameter::{Domain, Parameter};
+use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
+use super::parameter::{Domain, Parameter, SHINGLE_PARAMETER};
 use super::sets;
 use super::vectors::{self, Vectors};
 use crate::text::shingles::{overlap, shingles};
@@ -50,12 +50,7 @@ and Yu, Efficient Similarity Joins for Near Duplicate Detection, WWW 2008.",
             default: "0.8",
             domain: Domain::Share,
         },
-        Parameter {
-            name: "shingle",
-            meaning: "words in a shingle",
-            default: "5",
-            domain: Domain::Integer(1, 100),
-        },
+        SHINGLE_PARAMETER,
     ],
     statistics: |_| Statistics::Nothing,
     build: |values, _| {
@@ -98,14 +93,6 @@ impl Compare for ShingleSets {
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
         self.parameters.clone()
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Keys
-    }
-
-    fn sketch_bytes(&self) -> Option<usize> {
-        None
     }
 
     fn is_sketch(&self, bytes: &[u8]) -> bool {
@@ -173,32 +160,13 @@ impl Method for ShingleSets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Level;
-    use crate::sketch::registry::{MethodContext, Spec};
-    use crate::text::{Choice, WordSet};
+    use crate::sketch::testing::{self, method};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
     use xxhash_rust::xxh3::xxh3_64;
 
-    fn build(text: &str) -> Box<dyn Method> {
-        let setting = MethodContext {
-            level: Level::best(),
-            tokenizer: Choice::Auto,
-            stop_words: &WordSet::default(),
-            frequencies: None,
-        };
-        Spec::parse(text).unwrap().build(&setting, &[]).unwrap()
-    }
-
     fn sketch(method: &dyn Method, words: &[u64]) -> Vec<u8> {
-        let document = TokenizedDocument {
-            short: words,
-            ..TokenizedDocument::default()
-        };
-        let mut out = Vec::new();
-        let found = method.sketch(document, &mut Scratch::default(), &mut out);
-        assert_eq!(found, !words.is_empty());
-        out
+        testing::sketch(method, testing::of_words(words)).unwrap_or_default()
     }
 
     /// The set by its definition.
@@ -226,7 +194,7 @@ mod tests {
         ) {
             let measure = if containment { "containment" } else { "resemblance" };
             let share = if percent == 100 { "1".to_owned() } else { format!("0.{percent:02}") };
-            let method = build(&format!("shingles:measure={measure},similarity={share},shingle={shingle}"));
+            let method = method(&format!("shingles:measure={measure},similarity={share},shingle={shingle}"));
             let mut edited = words[part.min(words.len() - 1)..].to_vec();
             for (place, word) in edits {
                 let place = place.index(edited.len());
@@ -246,11 +214,7 @@ mod tests {
             prop_assert_eq!((n, d), (shared, all));
             let near = shared * 100 >= percent * all;
             prop_assert_eq!(method.accepts(&score), near);
-            let keys = |sketch: &[u8]| {
-                let mut keys = BTreeSet::new();
-                method.keys(sketch, &mut |key| { keys.insert(key); });
-                keys
-            };
+            let keys = |sketch: &[u8]| testing::keys(&*method, sketch);
             let keys = [0, 1].map(|side: usize| keys(&sketches[side]));
             if near {
                 prop_assert!(!keys[0].is_disjoint(&keys[1]));
@@ -265,7 +229,7 @@ mod tests {
 
     #[test]
     fn sketches_may_lie_anywhere() {
-        let method = build("shingles");
+        let method = method("shingles");
         let words: Vec<u64> = (0..50).collect();
         let sketch = sketch(&*method, &words);
         for start in 0..8 {
@@ -280,7 +244,7 @@ mod tests {
     #[test]
     fn an_empty_set_has_no_keys() {
         for measure in ["resemblance", "containment"] {
-            let method = build(&format!("shingles:measure={measure}"));
+            let method = method(&format!("shingles:measure={measure}"));
             method.keys(&[], &mut |_| panic!("a key of nothing"));
             assert!(!method.accepts(&method.score(&[], &[])));
         }
@@ -289,6 +253,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "9 bytes of hashes")]
     fn other_sketches_are_refused() {
-        build("shingles").keys(&[0; 9], &mut |_| {});
+        method("shingles").keys(&[0; 9], &mut |_| {});
     }
 }

@@ -14,7 +14,7 @@
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::entry::{Entry, Statistics};
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter};
 use super::vectors::{Feature, Measure, SimilarityRule, Vectors};
 use crate::text::WordSet;
@@ -188,14 +188,6 @@ impl Compare for SpotSignatures {
         self.parameters.clone()
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Keys
-    }
-
-    fn sketch_bytes(&self) -> Option<usize> {
-        None
-    }
-
     fn is_sketch(&self, bytes: &[u8]) -> bool {
         bytes.as_chunks::<12>().1.is_empty()
     }
@@ -257,11 +249,6 @@ impl Compare for SpotSignatures {
 }
 
 impl Method for SpotSignatures {
-    /// The method requires a number of spots instead.
-    fn least_words(&self) -> usize {
-        0
-    }
-
     fn needs(&self) -> Needs {
         Needs::HASHES
     }

@@ -8,9 +8,9 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::entry::{Entry, Statistics};
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
 use super::minhash::{minima, permutations};
-use super::parameter::{Domain, Parameter};
+use super::parameter::SHINGLE_PARAMETER;
 use crate::kernel::minhash::Permutations;
 use crate::text::shingles::little_endian;
 
@@ -28,12 +28,7 @@ Broder, On the Resemblance and Containment of Documents, SEQUENCES 1997; Broder,
 and Zweig, Syntactic Clustering of the Web, WWW 1997.",
     measured: "2.4 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                0.01 and 0.35 s",
-    parameters: &[Parameter {
-        name: "shingle",
-        meaning: "words in a shingle",
-        default: "5",
-        domain: Domain::Integer(1, 100),
-    }],
+    parameters: &[SHINGLE_PARAMETER],
     statistics: |_| Statistics::Nothing,
     build: |values, setting| {
         Ok(Box::new(SuperShingles {
@@ -71,10 +66,6 @@ impl Compare for SuperShingles {
 
     fn parameters(&self) -> Vec<(&'static str, String)> {
         vec![("shingle", self.shingle.to_string())]
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Keys
     }
 
     fn sketch_bytes(&self) -> Option<usize> {
@@ -135,8 +126,8 @@ impl Method for SuperShingles {
 mod tests {
     use super::*;
     use crate::kernel::Level;
+    use crate::sketch::testing;
     use proptest::prelude::*;
-    use std::collections::BTreeSet;
     use xxhash_rust::xxh3::xxh3_64;
 
     fn method(shingle: usize, level: Level) -> SuperShingles {
@@ -147,13 +138,7 @@ mod tests {
     }
 
     fn sketch(method: &SuperShingles, words: &[u64]) -> Vec<u8> {
-        let document = TokenizedDocument {
-            short: words,
-            ..TokenizedDocument::default()
-        };
-        let mut out = Vec::new();
-        assert!(method.sketch(document, &mut Scratch::default(), &mut out));
-        out
+        testing::sketch(method, testing::of_words(words)).unwrap()
     }
 
     /// The sketch by its definition.
@@ -192,11 +177,7 @@ mod tests {
             let [a, b] = [a, b].map(|digests| -> Vec<u8> {
                 digests.iter().flat_map(|digest| [*digest; 8]).collect()
             });
-            let keys = |sketch: &[u8]| {
-                let mut keys = BTreeSet::new();
-                method.keys(sketch, &mut |key| { keys.insert(key); });
-                keys
-            };
+            let keys = |sketch: &[u8]| testing::keys(&method, sketch);
             let (keys_a, keys_b) = (keys(&a), keys(&b));
             prop_assert_eq!(keys_a.len(), 15);
             let shared = keys_a.intersection(&keys_b).count() as u64;

@@ -15,7 +15,7 @@ use unicode_normalization::char::is_combining_mark;
 use super::digest::Algorithm;
 use super::entry::{Entry, Statistics};
 use super::equality::{Digester, Equality};
-use super::method::{Needs, Scratch, TokenizedDocument};
+use super::method::{Scratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter, SHARE_DENOMINATOR};
 
 /// The registry entry of TextProfileSignature.
@@ -215,10 +215,6 @@ impl Digester for TextProfile {
 
     fn bytes(&self) -> usize {
         Algorithm::Md5.bytes()
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::default()
     }
 
     fn digest(

@@ -10,6 +10,7 @@ use super::positions::{IGNORED, MAPPED, common, feature, gbk, mapped};
 use super::*;
 use crate::kernel::Level;
 use crate::sketch::registry::{SHARE_DENOMINATOR, Spec};
+use crate::sketch::testing::{self, keys};
 use crate::text::{Choice, Tokenizer, WordHashes, WordSet, builtin_stop_words};
 use crate::vocabulary::Frequencies;
 
@@ -23,16 +24,9 @@ fn frequencies() -> Frequencies {
 
 fn method(spec: &str) -> Box<dyn Method> {
     let stop_words = builtin_stop_words();
-    let setting = MethodContext {
-        level: Level::best(),
-        tokenizer: Choice::Auto,
-        stop_words: &stop_words,
-        frequencies: None,
-    };
-    Spec::parse(spec)
-        .unwrap()
-        .build(&setting, &[frequencies()])
-        .unwrap()
+    let context = testing::context(&stop_words);
+    let spec = Spec::parse(spec).unwrap();
+    spec.build(&context, &[frequencies()]).unwrap()
 }
 
 /// The method of a variant with one more setting; built once, since its tables are slow to build.
@@ -70,14 +64,6 @@ fn sketch(method: &dyn Method, scratch: &mut Scratch, text: &[u8]) -> Vec<u8> {
     let any = method.sketch(view, scratch, &mut out);
     assert_eq!(any, out.len() > 1);
     out.split_off(1)
-}
-
-fn keys(method: &dyn Method, sketch: &[u8]) -> BTreeSet<u64> {
-    let mut keys = BTreeSet::new();
-    method.keys(sketch, &mut |key| {
-        keys.insert(key);
-    });
-    keys
 }
 
 /// The positions of a character by the definition.

@@ -1,23 +1,12 @@
 //! Combined methods against the verdicts of their parts.
 
-use std::collections::BTreeSet;
-
 use proptest::prelude::*;
 
 use super::*;
 use crate::kernel::Level;
-use crate::sketch::registry::{MethodContext, Spec};
-use crate::text::{Choice, Spelling, Tokenizer, WordHashes, WordSet};
-
-fn method(spec: &str) -> Box<dyn Method> {
-    let setting = MethodContext {
-        level: Level::best(),
-        tokenizer: Choice::Auto,
-        stop_words: &WordSet::default(),
-        frequencies: None,
-    };
-    Spec::parse(spec).unwrap().build(&setting, &[]).unwrap()
-}
+use crate::sketch::Shape;
+use crate::sketch::testing::{self, keys, method};
+use crate::text::{Choice, Spelling, Tokenizer, WordHashes};
 
 /// The sketch of a text, if it has features.
 fn sketch(method: &dyn Method, text: &[u8]) -> Option<Vec<u8>> {
@@ -30,25 +19,7 @@ fn sketch(method: &dyn Method, text: &[u8]) -> Option<Vec<u8>> {
         long: &hashes.long,
         spelled: words.all(),
     };
-    let mut out = vec![7];
-    let found = method.sketch(view, &mut Scratch::default(), &mut out);
-    let sketch = out.split_off(1);
-    let empty = vec![0; method.sketch_bytes().unwrap_or(0)];
-    assert!(found || sketch == empty);
-    assert!(
-        method
-            .sketch_bytes()
-            .is_none_or(|bytes| bytes == sketch.len())
-    );
-    found.then_some(sketch)
-}
-
-fn keys(method: &dyn Method, sketch: &[u8]) -> BTreeSet<u64> {
-    let mut keys = BTreeSet::new();
-    method.keys(sketch, &mut |key| {
-        keys.insert(key);
-    });
-    keys
+    testing::sketch(method, view)
 }
 
 /// The verdict of one method; documents without features are near no other.

@@ -6,29 +6,10 @@ use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::*;
-use crate::kernel::Level;
-use crate::sketch::registry::{MethodContext, Spec};
-use crate::text::{Choice, WordSet};
-
-fn method(spec: &str) -> Box<dyn Method> {
-    let setting = MethodContext {
-        level: Level::best(),
-        tokenizer: Choice::Auto,
-        stop_words: &WordSet::default(),
-        frequencies: None,
-    };
-    Spec::parse(spec).unwrap().build(&setting, &[]).unwrap()
-}
+use crate::sketch::testing::{self, method};
 
 fn sketch(method: &dyn Method, text: &[u8]) -> Vec<u8> {
-    let view = TokenizedDocument {
-        text,
-        ..TokenizedDocument::default()
-    };
-    let mut out = vec![7];
-    let any = method.sketch(view, &mut Scratch::default(), &mut out);
-    assert_eq!(any, out.len() > 1);
-    out.split_off(1)
+    testing::sketch(method, testing::of_text(text)).unwrap_or_default()
 }
 
 /// The codes as strings, by definition: each side of each stop separately.
@@ -92,9 +73,7 @@ proptest! {
         let sketches = [&a, &b].map(|text| sketch(&*method, text));
         for (codes, sketch) in codes.iter().zip(&sketches) {
             let expected: BTreeSet<u64> = codes.iter().map(|code| xxh3_64(code.as_bytes())).collect();
-            let mut keys = BTreeSet::new();
-            method.keys(sketch, &mut |key| { keys.insert(key); });
-            prop_assert_eq!(&keys, &expected);
+            prop_assert_eq!(&testing::keys(&*method, sketch), &expected);
             prop_assert_eq!(sketch.len(), 8 * expected.len());
         }
         let shared = codes[0].intersection(&codes[1]).count() as u64;

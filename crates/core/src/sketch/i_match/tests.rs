@@ -1,9 +1,9 @@
 //! I-Match against its definition.
 
 use super::*;
-use crate::kernel::Level;
 use crate::sketch::registry::Spec;
-use crate::text::{Choice, Spelling, WordSet};
+use crate::sketch::testing;
+use crate::text::{Spelling, WordSet};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use xxhash_rust::xxh3::xxh3_64;
@@ -20,14 +20,10 @@ fn word(number: u32) -> String {
 }
 
 fn build(text: &str, frequencies: Option<&Frequencies>) -> Result<Box<dyn Method>> {
-    let setting = MethodContext {
-        level: Level::best(),
-        tokenizer: Choice::Auto,
-        stop_words: &WordSet::default(),
-        frequencies: None,
-    };
+    let stop_words = WordSet::default();
     let known = frequencies.cloned().into_iter().collect::<Vec<_>>();
-    Spec::parse(text).unwrap().build(&setting, &known)
+    let context = &testing::context(&stop_words);
+    Spec::parse(text).unwrap().build(context, &known)
 }
 
 fn sketch(method: &dyn Method, words: &[u32]) -> Option<Vec<u8>> {
@@ -39,11 +35,7 @@ fn sketch(method: &dyn Method, words: &[u32]) -> Option<Vec<u8>> {
         spelled: spelling.all(),
         ..TokenizedDocument::default()
     };
-    let mut out = Vec::new();
-    let found = method.sketch(document, &mut Scratch::default(), &mut out);
-    assert_eq!(Some(out.len()), method.sketch_bytes());
-    assert!(found || out.iter().all(|byte| *byte == 0));
-    found.then_some(out)
+    testing::sketch(method, document)
 }
 
 /// The signatures by their definition, with a window from 0.1 to 0.9 in floats.
@@ -99,11 +91,7 @@ proptest! {
             edited[place] = word;
         }
         if let [Some(a), Some(b)] = [&words, &edited].map(|words| sketch(&*method, words)) {
-            let keys = |sketch: &[u8]| {
-                let mut keys = BTreeSet::new();
-                method.keys(sketch, &mut |key| { keys.insert(key); });
-                keys
-            };
+            let keys = |sketch: &[u8]| testing::keys(&*method, sketch);
             let shared = keys(&a).intersection(&keys(&b)).count() as u64;
             let score = method.score(&a, &b);
             prop_assert_eq!(score, Score::Fraction(shared, 11));

@@ -8,7 +8,7 @@ use super::page_abstract::DIGEST_BYTES;
 use crate::sketch::equality::key;
 use crate::sketch::parameter::SHARE_DENOMINATOR;
 use crate::sketch::weights::Idf;
-use crate::sketch::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use crate::sketch::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
 use crate::text::WordSet;
 
 /// The order in which keywords are digested.
@@ -139,10 +139,6 @@ impl Compare for Keywords {
             parameters.push(("epsilon", format!("{share}/{of}")));
         }
         parameters
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Keys
     }
 
     fn sketch_bytes(&self) -> Option<usize> {

@@ -3,7 +3,7 @@
 use md5::{Digest, Md5};
 
 use crate::sketch::equality::Digester;
-use crate::sketch::{Needs, Scratch, TokenizedDocument};
+use crate::sketch::{Scratch, TokenizedDocument};
 
 /// The length of an MD5 in bytes.
 pub(super) const DIGEST_BYTES: usize = 16;
@@ -49,10 +49,6 @@ impl Digester for Abstract {
 
     fn bytes(&self) -> usize {
         DIGEST_BYTES
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::default()
     }
 
     fn digest(

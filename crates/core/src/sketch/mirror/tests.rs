@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::*;
-use crate::kernel::Level;
 use crate::sketch::registry::Spec;
+use crate::sketch::testing;
 use crate::sketch::{Score, Scratch, TokenizedDocument};
-use crate::text::{Choice, Spelling, WordSet};
+use crate::text::{Spelling, WordSet};
 use crate::vocabulary::Frequencies;
 
 const NAMES: [&str; 5] = ["mirror-1", "mirror-2", "mirror-3", "mirror-4", "mirror-5"];
@@ -27,16 +27,9 @@ fn frequencies() -> Frequencies {
 
 fn method(spec: &str) -> Box<dyn Method> {
     let stop_words = stop_words();
-    let setting = MethodContext {
-        level: Level::best(),
-        tokenizer: Choice::Auto,
-        stop_words: &stop_words,
-        frequencies: None,
-    };
-    Spec::parse(spec)
-        .unwrap()
-        .build(&setting, &[frequencies()])
-        .unwrap()
+    let context = testing::context(&stop_words);
+    let spec = Spec::parse(spec).unwrap();
+    spec.build(&context, &[frequencies()]).unwrap()
 }
 
 /// The sketch of a text with words separated by spaces, if it has words.
@@ -49,11 +42,7 @@ fn sketch(method: &dyn Method, text: &str) -> Option<Vec<u8>> {
         spelled: spelling.all(),
         ..TokenizedDocument::default()
     };
-    let mut out = vec![7];
-    let any = method.sketch(view, &mut Scratch::default(), &mut out);
-    assert_eq!(Some(out.len() - 1), method.sketch_bytes());
-    assert!(any || out[1..].iter().all(|&byte| byte == 0));
-    any.then(|| out.split_off(1))
+    testing::sketch(method, view)
 }
 
 /// Keywords and weights by their definition, heaviest first.
@@ -235,12 +224,7 @@ fn weights_that_are_nothing_or_huge() {
     // Every document has the words: their weight is zero.
     let stop_words = stop_words();
     let nothing = Frequencies::new(1, [(xxh3_64(b"x"), 1)]);
-    let setting = MethodContext {
-        level: Level::best(),
-        tokenizer: Choice::Auto,
-        stop_words: &stop_words,
-        frequencies: None,
-    };
+    let setting = testing::context(&stop_words);
     let spec = Spec::parse("mirror-3:weights=tf-idf").unwrap();
     let method = spec.build(&setting, &[nothing]).unwrap();
     assert!(accepts(&*method, "x y", "x y"));

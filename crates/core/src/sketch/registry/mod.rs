@@ -15,8 +15,8 @@ pub use spec::Spec;
 mod tests {
     use super::*;
     use crate::ErrorKind;
-    use crate::kernel::Level;
-    use crate::text::{Choice, WordSet};
+    use crate::sketch::testing::context;
+    use crate::text::WordSet;
     use crate::vocabulary::Frequencies;
     use std::collections::BTreeSet;
 
@@ -26,12 +26,7 @@ mod tests {
         let names: BTreeSet<&str> = METHODS.iter().map(|entry| entry.name).collect();
         assert_eq!(names.len(), METHODS.len());
         let stop_words = WordSet::default();
-        let setting = MethodContext {
-            level: Level::best(),
-            tokenizer: Choice::Auto,
-            stop_words: &stop_words,
-            frequencies: None,
-        };
+        let setting = context(&stop_words);
         for &entry in METHODS {
             let spec = Spec::parse(entry.name).unwrap();
             let text = spec.to_string();
@@ -84,12 +79,7 @@ mod tests {
     #[test]
     fn frequencies_go_to_their_methods() {
         let stop_words = WordSet::default();
-        let setting = MethodContext {
-            level: Level::best(),
-            tokenizer: Choice::Auto,
-            stop_words: &stop_words,
-            frequencies: None,
-        };
+        let setting = context(&stop_words);
         let spec = "mirror-5 and mirror-2:weights=tf-idf or characters:weights=tf-idf or mirror-3:weights=tf-idf";
         let spec = Spec::parse(spec).unwrap();
         assert_eq!(

@@ -1,9 +1,8 @@
 //! SpotSigs against their definition.
 
 use super::*;
-use crate::kernel::Level;
-use crate::sketch::registry::{MethodContext, Spec};
-use crate::text::Choice;
+use crate::sketch::registry::Spec;
+use crate::sketch::testing::{self, keys};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,25 +13,14 @@ fn hash(word: &str) -> u64 {
 }
 
 fn build(text: &str) -> Box<dyn Method> {
-    let setting = MethodContext {
-        level: Level::best(),
-        tokenizer: Choice::Auto,
-        stop_words: &WordSet::new(STOP.map(hash)),
-        frequencies: None,
-    };
-    Spec::parse(text).unwrap().build(&setting, &[]).unwrap()
+    let stop_words = WordSet::new(STOP.map(hash));
+    let spec = Spec::parse(text).unwrap();
+    spec.build(&testing::context(&stop_words), &[]).unwrap()
 }
 
 fn sketch(method: &dyn Method, words: &[&str]) -> Option<Vec<u8>> {
     let short: Vec<u64> = words.iter().map(|word| hash(word)).collect();
-    let document = TokenizedDocument {
-        short: &short,
-        ..TokenizedDocument::default()
-    };
-    let mut out = Vec::new();
-    let found = method.sketch(document, &mut Scratch::default(), &mut out);
-    assert!(found || out.is_empty());
-    found.then_some(out)
+    testing::sketch(method, testing::of_words(&short))
 }
 
 /// The spots by their definition, word for word.
@@ -103,14 +91,6 @@ fn words() -> impl Strategy<Value = Vec<&'static str>> {
         "far", "sun", "sea", "ice", "oak",
     ]);
     prop::collection::vec(word, 0..90)
-}
-
-fn keys(method: &dyn Method, sketch: &[u8]) -> BTreeSet<u64> {
-    let mut keys = BTreeSet::new();
-    method.keys(sketch, &mut |key| {
-        keys.insert(key);
-    });
-    keys
 }
 
 proptest! {

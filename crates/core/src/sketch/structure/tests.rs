@@ -6,29 +6,10 @@ use md5::{Digest, Md5};
 use proptest::prelude::*;
 
 use super::*;
-use crate::kernel;
-use crate::sketch::registry::{MethodContext, Spec};
-use crate::text::{Choice, WordSet};
-
-fn method(spec: &str) -> Box<dyn Method> {
-    let setting = MethodContext {
-        level: kernel::Level::best(),
-        tokenizer: Choice::Auto,
-        stop_words: &WordSet::default(),
-        frequencies: None,
-    };
-    Spec::parse(spec).unwrap().build(&setting, &[]).unwrap()
-}
+use crate::sketch::testing::{self, method};
 
 fn sketch(method: &dyn Method, text: &[u8]) -> Vec<u8> {
-    let view = TokenizedDocument {
-        text,
-        ..TokenizedDocument::default()
-    };
-    let mut out = vec![7];
-    let any = method.sketch(view, &mut Scratch::default(), &mut out);
-    assert_eq!(any, out.len() > 1);
-    out.split_off(1)
+    testing::sketch(method, testing::of_text(text)).unwrap_or_default()
 }
 
 type Tree = BTreeMap<usize, (u64, BTreeSet<Vec<u8>>)>;
@@ -126,11 +107,7 @@ proptest! {
         prop_assert!((expected - 0.5).abs() < 1e-9 || accepted == (expected > 0.5));
         prop_assert_eq!(accepted, 2 * u128::from(part) >= u128::from(whole) && part > 0);
         if accepted {
-            let keys = |sketch: &[u8]| {
-                let mut keys = BTreeSet::new();
-                method.keys(sketch, &mut |key| { keys.insert(key); });
-                keys
-            };
+            let keys = |sketch: &[u8]| testing::keys(&*method, sketch);
             prop_assert!(!keys(&sketches[0]).is_disjoint(&keys(&sketches[1])));
         }
         if !a.is_empty() && !sketches[0].is_empty() {

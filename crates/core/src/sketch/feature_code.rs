@@ -3,7 +3,7 @@
 mod codes;
 
 use super::entry::{Entry, Statistics};
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::method::{Compare, Method, Score, Scratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter};
 use super::sets;
 use super::vectors::{Measure, Vectors};
@@ -69,14 +69,6 @@ impl Compare for FeatureCode {
         self.parameters.clone()
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Keys
-    }
-
-    fn sketch_bytes(&self) -> Option<usize> {
-        None
-    }
-
     fn is_sketch(&self, bytes: &[u8]) -> bool {
         bytes.len().is_multiple_of(size_of::<u64>())
     }
@@ -101,15 +93,6 @@ impl Compare for FeatureCode {
 }
 
 impl Method for FeatureCode {
-    /// The method does not use words.
-    fn least_words(&self) -> usize {
-        0
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,

@@ -10,7 +10,7 @@ mod counting;
 mod positions;
 
 use super::entry::{CountRequest, Entry, MethodContext, Statistics, Unit};
-use super::method::{Compare, Method, Needs, Score, Scorer, Scratch, Shape, TokenizedDocument};
+use super::method::{Compare, Method, Score, Scorer, Scratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter, Values};
 use super::vectors::{Feature, Measure, SimilarityRule, Vectors};
 use super::weights::Idf;
@@ -179,14 +179,6 @@ impl Compare for Characters {
         self.parameters.clone()
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Keys
-    }
-
-    fn sketch_bytes(&self) -> Option<usize> {
-        None
-    }
-
     /// Whole components, sorted by rank.
     fn is_sketch(&self, bytes: &[u8]) -> bool {
         let whole = bytes.len().is_multiple_of(size_of::<u64>());
@@ -255,15 +247,6 @@ impl Compare for Characters {
 }
 
 impl Method for Characters {
-    /// The method does not use words.
-    fn least_words(&self) -> usize {
-        0
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,

@@ -8,7 +8,7 @@ mod blocks;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::entry::{Entry, Statistics};
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::method::{Compare, Method, Score, Scratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter};
 use super::sets;
 use super::vectors::{Feature, Measure, SimilarityRule, Vectors};
@@ -165,14 +165,6 @@ impl Compare for Structure {
         self.parameters.clone()
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Keys
-    }
-
-    fn sketch_bytes(&self) -> Option<usize> {
-        None
-    }
-
     fn is_sketch(&self, bytes: &[u8]) -> bool {
         parse(bytes).is_some()
     }
@@ -223,15 +215,6 @@ impl Compare for Structure {
 }
 
 impl Method for Structure {
-    /// The method does not use words.
-    fn least_words(&self) -> usize {
-        0
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
