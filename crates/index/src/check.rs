@@ -10,7 +10,8 @@ use crate::{Error, Result};
 /// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Check {
-    /// Correct documents, without removed ones.
+    /// The number of documents that are found by their ids, without removed ones; 0 if the database
+    /// or a segment is damaged, because documents are not looked up then.
     pub documents: u64,
     /// The problems; none if the index is correct.
     pub problems: Vec<Problem>,
@@ -21,7 +22,7 @@ pub struct Check {
 pub struct Problem {
     /// The file, if one can be named.
     pub file: Option<PathBuf>,
-    /// What is wrong, and what can be done.
+    /// What is wrong.
     pub message: String,
 }
 
@@ -38,8 +39,8 @@ impl Index {
     /// meanwhile; queries do not.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the database could not be opened again
-    /// after a failure. Damage is no error but a result.
+    /// If an earlier failure closed the database: those of opening it again. Damage is no error but
+    /// a result.
     pub fn check(&self) -> Result<Check> {
         let mut writer = self.lock();
         if writer.database.is_none() {

@@ -12,8 +12,8 @@ use std::sync::{Arc, PoisonError};
 use ahash::AHashSet;
 
 use super::database::{Change, ListedSegment, RECENT};
-use super::due::{self, Exclusions, SEAL_BYTES};
 use super::handle::{Index, IndexWriter};
+use super::merge_policy::{Exclusions, SEAL_BYTES, is_overdue, next_merge};
 use super::recent::Recent;
 use super::segment::{Segment, SegmentSettings, SegmentWriter};
 use super::snapshot::{Location, Part, Snapshot};
@@ -135,7 +135,7 @@ impl Index {
             failed: &writer.failed,
             most_documents,
         };
-        let range = due::due(&self.snapshot(), &self.options, &exclusions);
+        let range = next_merge(&self.snapshot(), &self.options, &exclusions);
         Ok(range.map(|range| self.take(&mut writer, range, false)))
     }
 
@@ -145,7 +145,7 @@ impl Index {
         // `info` shows failures; merging is tried again after the next sealing.
         if self.options.merge_apart {
             let small = u64::from(self.options.seal_documents) * SMALL;
-            while due::is_overdue(&self.snapshot()) && matches!(self.merge(small), Ok(true)) {}
+            while is_overdue(&self.snapshot()) && matches!(self.merge(small), Ok(true)) {}
         } else {
             while matches!(self.merge(u64::MAX), Ok(true)) {}
         }

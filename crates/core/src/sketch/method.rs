@@ -104,7 +104,9 @@ pub trait Compare: Send + Sync {
     /// The name of the method, as users write it.
     fn name(&self) -> &'static str;
 
-    /// Every parameter that affects a sketch, a key or a verdict, by name.
+    /// Every parameter that affects a sketch, a key or a verdict, as built: summaries report these
+    /// names and values, which therefore do not change. Most methods list those of their registry
+    /// entry; SimHash and MinHash list the settings derived from them.
     fn parameters(&self) -> Vec<(&'static str, String)>;
 
     /// The shape of the sketches; by default they are found by their keys.

@@ -4,11 +4,11 @@ use crate::kernel::probe::MAX_SLOTS;
 
 /// The maximum number of columns of a row.
 pub const MAX_COLUMNS: usize = 128;
-/// The maximum number of slots in one call of [`SignRows::accumulate`], so that a 32-bit sum cannot
-/// overflow.
+/// The maximum number of slots in one call of [`SignRows::accumulate`]. A sum has 32 bits: the calls
+/// that add to one [`Sums`] may have at most `i32::MAX` slots in total.
 pub const MAX_ADDITIONS: usize = 1 << 30;
 
-/// The number of columns in a lane of a row.
+/// The number of columns in a lane, a 64-bit word of a row.
 pub(super) const LANE: usize = 64;
 /// The number of additions that a byte holds.
 pub(super) const BYTE_ADDITIONS: usize = 255;
@@ -21,7 +21,8 @@ pub struct Sums(pub [i32; MAX_COLUMNS]);
 /// Rows of signs, and the row of each slot.
 #[derive(Clone, Debug)]
 pub struct SignRows {
-    /// A row of zeros, then the given rows; each has `lanes` lanes, with bit j for column j.
+    /// A row of zeros, then the given rows, each of `lanes` lanes. Bit j of lane i is set if the sign
+    /// in column 64 i + j is +1; bits of unused columns are clear.
     pub(super) rows: Vec<u64>,
     pub(super) lanes: usize,
     /// The first lane of the row of each possible slot; 0, that of the row of zeros, for a slot
@@ -67,7 +68,8 @@ impl SignRows {
         self.first_lane[usize::from(slot)] = first as u16;
     }
 
-    /// Adds the row of each slot to `sums`; a slot without a row adds nothing.
+    /// Adds the row of each slot to `sums`; a slot without a row adds nothing. The sums overflow
+    /// after more than `i32::MAX` slots in all calls.
     ///
     /// # Panics
     /// If there are more than [`MAX_ADDITIONS`] slots.
@@ -129,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_widened_in_time() {
+    fn byte_counters_are_widened_before_they_overflow() {
         for additions in [254, 255, 256, 510, 511, 100_000] {
             check(128, &[u128::MAX, 0, 5], &vec![0; additions]);
             check(64, &[u128::MAX, 0, 5], &vec![1; additions]);
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_go_on() {
+    fn a_second_call_adds_to_the_sums() {
         let mut signs = SignRows::new(3, &[0b101], Level::best());
         signs.assign(65_535, 0);
         let mut sums = Sums::default();

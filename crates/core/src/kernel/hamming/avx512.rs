@@ -21,40 +21,40 @@ lanes::table!(
     "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi1,bmi2,popcnt"
 );
 
-fn unpack(stored: &[u8], each: usize, named: u64, out: &mut Vec<u64>) {
+fn unpack(stored: &[u8], value_bytes: usize, common: u64, out: &mut Vec<u64>) {
     // SAFETY: `dispatch` returns this table only if the processor has the level.
-    unsafe { unpack_bytes(stored, each, named, out) }
+    unsafe { unpack_bytes(stored, value_bytes, common, out) }
 }
 
 /// Expands eight fingerprints at a time from at most 64 bytes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn unpack_bytes(stored: &[u8], each: usize, named: u64, out: &mut Vec<u64>) {
+fn unpack_bytes(stored: &[u8], value_bytes: usize, common: u64, out: &mut Vec<u64>) {
     assert!(
-        (1..=8).contains(&each),
+        (1..=8).contains(&value_bytes),
         "a fingerprint of 64 bits has 1 to 8 bytes"
     );
     let (mut sources, mut kept) = ([0u8; 64], 0u64);
     for (at, source) in sources.iter_mut().enumerate() {
-        if at % 8 < each {
-            *source = (at / 8 * each + at % 8) as u8;
+        if at % 8 < value_bytes {
+            *source = (at / 8 * value_bytes + at % 8) as u8;
             kept |= 1 << at;
         }
     }
-    let count = stored.len() / each;
-    let stored = &stored[..count * each];
+    let count = stored.len() / value_bytes;
+    let stored = &stored[..count * value_bytes];
     out.reserve(count + 8);
     // SAFETY: the masked load reads only bytes of `stored`. Every store of eight fingerprints is
     // within the reserved `count + 8`. The new length includes only the first `count`, all of them
     // written.
     unsafe {
         let sources = _mm512_loadu_si512(sources.as_ptr().cast());
-        let named = _mm512_set1_epi64(named as i64);
+        let common = _mm512_set1_epi64(common as i64);
         let end = out.as_mut_ptr().add(out.len());
-        for (eight, bytes) in stored.chunks(8 * each).enumerate() {
+        for (eight, bytes) in stored.chunks(8 * value_bytes).enumerate() {
             let first = u64::MAX >> (64 - bytes.len());
             let bytes = _mm512_maskz_loadu_epi8(first, bytes.as_ptr().cast());
             let values = _mm512_maskz_permutexvar_epi8(kept, sources, bytes);
-            _mm512_storeu_si512(end.add(8 * eight).cast(), _mm512_or_si512(values, named));
+            _mm512_storeu_si512(end.add(8 * eight).cast(), _mm512_or_si512(values, common));
         }
         out.set_len(out.len() + count);
     }

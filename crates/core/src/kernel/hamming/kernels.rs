@@ -11,7 +11,8 @@ pub const TILE: usize = 8;
 pub struct Hit {
     /// The Hamming distance to the query.
     pub distance: u32,
-    /// The index of the fingerprint in the slice that was searched.
+    /// The position of the fingerprint: its index in the slice that was searched, plus the position
+    /// that the caller gave to the start of the slice.
     pub position: u32,
 }
 
@@ -41,7 +42,7 @@ type ScanTile<F> = fn(&[F], &[F; TILE], Threshold<F>, u32, &mut [Vec<Hit>; TILE]
 /// `scan_each(fingerprints, queries, threshold, out)`: see [`Kernels::scan_each`].
 type ScanEach<F> = fn(&[F], &[F], Threshold<F>, &mut Vec<Pair>);
 
-/// `unpack(stored, each, named, out)`: see [`Kernels::unpack`].
+/// `unpack(stored, value_bytes, common, out)`: see [`Kernels::unpack`].
 type Unpack<F> = fn(&[u8], usize, F, &mut Vec<F>);
 
 /// The kernels of one instruction-set level; all levels give the same results.
@@ -58,8 +59,8 @@ pub struct Kernels<F> {
     /// Appends the hits of any number of queries to one list, in no particular order. For a few
     /// fingerprints and rare hits.
     pub scan_each: ScanEach<F>,
-    /// Appends fingerprints stored little-endian in `each` bytes, from 1 to the size of `F`, with
-    /// the bits of `named` set in all of them. Ignores an incomplete one at the end.
+    /// Appends fingerprints stored little-endian in `value_bytes` bytes each, from 1 to the size of
+    /// `F`, and sets the bits of `common` in all of them. Ignores an incomplete one at the end.
     pub unpack: Unpack<F>,
     /// Writes the bucket of every fingerprint under a key. Both slices have the same length.
     pub buckets: fn(&[F], Key<F>, &mut [u32]),

@@ -14,24 +14,12 @@ mod kernels;
 mod key;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
+mod prefetch;
 mod scalar;
 
 pub use fingerprint::Fingerprint;
 pub use kernels::{Hit, Kernels, Key, Pair, TILE, Threshold};
-
-/// Prefetches the start of `slice` into the cache; has no other effect.
-#[inline]
-pub fn prefetch<T>(slice: &[T]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let start = slice.as_ptr().cast::<i8>();
-        // SAFETY: a prefetch never faults, and SSE is part of x86-64.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(start) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = slice;
-}
+pub use prefetch::prefetch;
 
 #[cfg(test)]
 mod tests {

@@ -64,18 +64,23 @@ fn scan_each<F: Fingerprint>(
     }
 }
 
-pub(super) fn unpack<F: Fingerprint>(stored: &[u8], each: usize, named: F, out: &mut Vec<F>) {
-    let mask = F::low_bits(8 * each as u32);
+pub(super) fn unpack<F: Fingerprint>(
+    stored: &[u8],
+    value_bytes: usize,
+    common: F,
+    out: &mut Vec<F>,
+) {
+    let mask = F::low_bits(8 * value_bytes as u32);
     let known = out.len();
     // Reads a whole word for each fingerprint and masks the bytes of the next one; the last ones
     // are copied.
-    let wide = stored.windows(size_of::<F>()).step_by(each);
-    out.extend(wide.map(|bytes| bytemuck::pod_read_unaligned::<F>(bytes) & mask | named));
-    let rest = &stored[(out.len() - known) * each..];
-    out.extend(rest.chunks_exact(each).map(|bytes| {
+    let wide = stored.windows(size_of::<F>()).step_by(value_bytes);
+    out.extend(wide.map(|bytes| bytemuck::pod_read_unaligned::<F>(bytes) & mask | common));
+    let rest = &stored[(out.len() - known) * value_bytes..];
+    out.extend(rest.chunks_exact(value_bytes).map(|bytes| {
         let mut value = F::default();
-        bytemuck::bytes_of_mut(&mut value)[..each].copy_from_slice(bytes);
-        value | named
+        bytemuck::bytes_of_mut(&mut value)[..value_bytes].copy_from_slice(bytes);
+        value | common
     }));
 }
 

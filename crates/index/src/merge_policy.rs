@@ -1,9 +1,10 @@
-//! The choice of the segments to merge.
+//! The merge policy: which segments are merged next.
 //!
-//! Segments of about the same size are merged four at a time. So a document is copied about log₄(n
-//! / 65 536) times, and a query searches few segments. Only segments that are adjacent in age are
-//! merged, which keeps documents in the order of their addition. A segment with many removed
-//! documents is rewritten alone.
+//! Recent documents are *sealed*: written to a segment of their own. Four or more segments of about
+//! the same size are merged into one. So a document is copied about log₄(n / 65 536) times, and a
+//! query searches few segments. Only segments that are adjacent in age are merged, which keeps
+//! documents in the order of their addition. A segment with many removed documents is rewritten
+//! alone.
 
 use std::ops::Range;
 
@@ -13,23 +14,24 @@ use super::snapshot::{Part, Snapshot};
 
 /// Recent documents are sealed when their records take this number of bytes, however few they are.
 pub const SEAL_BYTES: usize = 64 << 20;
-/// The number of segments of a size that are merged.
+/// The least number of segments of a size that are merged.
 const FAN_IN: usize = 4;
 /// More segments than this are too many, since every query searches each of them.
 const OVERDUE: usize = 64;
 
-/// Segments that are not merged.
+/// What a merge must not contain.
 pub struct Exclusions<'a> {
-    /// Segments that are being replaced.
+    /// Numbers of segments that are being merged.
     pub taken: &'a [u64],
-    /// Merges that failed.
+    /// Merges that failed, each as the numbers of its segments.
     pub failed: &'a [Vec<u64>],
     /// The most documents of a merge.
     pub most_documents: u64,
 }
 
-/// The smallest adjacent segments that should be merged.
-pub fn due(
+/// The next merge: a segment to rewrite, or else adjacent segments of the smallest size of which
+/// there are enough. `None` if nothing is to be merged.
+pub fn next_merge(
     snapshot: &Snapshot,
     options: &Options,
     exclusions: &Exclusions<'_>,
@@ -39,8 +41,8 @@ pub fn due(
     let most_documents = exclusions.most_documents.min(MOST_DOCUMENTS.into());
     let has_failed = |range: &Range<usize>| {
         let numbers = parts[range.clone()].iter().map(|part| part.number);
-        let is_it = |failed: &Vec<u64>| numbers.clone().eq(failed.iter().copied());
-        exclusions.failed.iter().any(is_it)
+        let is_same = |failed: &Vec<u64>| numbers.clone().eq(failed.iter().copied());
+        exclusions.failed.iter().any(is_same)
     };
     let fits = |range: &Range<usize>| {
         let documents = parts[range.clone()]
@@ -48,13 +50,14 @@ pub fn due(
             .map(|part| u64::from(part.segment.documents()));
         documents.sum::<u64>() <= most_documents && !has_failed(range)
     };
-    let untidy = |at: &usize| is_free(&parts[*at]) && is_untidy(snapshot, &parts[*at], options);
-    let untidy = (0..parts.len())
-        .filter(untidy)
+    let is_rewritten =
+        |at: &usize| is_free(&parts[*at]) && has_many_removed(snapshot, &parts[*at], options);
+    let rewritten = (0..parts.len())
+        .filter(is_rewritten)
         .map(|at| at..at + 1)
         .find(fits);
-    if untidy.is_some() {
-        return untidy;
+    if rewritten.is_some() {
+        return rewritten;
     }
     let tiers: Vec<u32> = parts.iter().map(|part| tier(part, options)).collect();
     let largest = tiers.iter().copied().max()?;
@@ -88,7 +91,7 @@ fn tier(part: &Part, options: &Options) -> u32 {
 }
 
 /// Whether so many documents of a segment were removed that it should be rewritten.
-fn is_untidy(snapshot: &Snapshot, part: &Part, options: &Options) -> bool {
+fn has_many_removed(snapshot: &Snapshot, part: &Part, options: &Options) -> bool {
     let removed = snapshot
         .removed
         .get(&part.number)
