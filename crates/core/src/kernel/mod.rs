@@ -5,6 +5,10 @@
 //! cost is negligible.
 
 pub mod accumulate;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 pub mod bitmaps;
 pub mod columns;
 pub mod hamming;

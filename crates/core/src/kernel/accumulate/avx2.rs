@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::rows::{BYTE_ADDITIONS, LANE, SignRows, Sums};
+use crate::kernel::avx2::add_half;
 
 /// # Safety
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).
@@ -53,21 +54,6 @@ fn add_bits(ones: [__m256i; 2], bits: u64) -> [__m256i; 2] {
         add_half(ones[0], bits as u32),
         add_half(ones[1], (bits >> 32) as u32),
     ]
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn add_half(ones: __m256i, bits: u32) -> __m256i {
-    let byte_of_column = _mm256_setr_epi64x(
-        0,
-        0x0101_0101_0101_0101,
-        0x0202_0202_0202_0202,
-        0x0303_0303_0303_0303,
-    );
-    let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits as i32), byte_of_column);
-    let bit_of_column = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
-    let set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit_of_column), bit_of_column);
-    _mm256_sub_epi8(ones, set)
 }
 
 /// Adds `2 * ones - added` to each sum.

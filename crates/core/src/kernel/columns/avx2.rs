@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::counts::{ColumnCounts, MAX_COLUMNS};
+use crate::kernel::avx2::add_half;
 use crate::kernel::hamming::Fingerprint;
 
 /// The number of lanes in a vector.
@@ -113,21 +114,6 @@ fn add_bits<const LANES: usize>(vector: __m256i, bytes: &mut [Bytes; LANES]) {
             bytes[1] = add_half(bytes[1], (lane >> 32) as u32);
         }
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn add_half(ones: __m256i, bits: u32) -> __m256i {
-    let byte_of_column = _mm256_setr_epi64x(
-        0,
-        0x0101_0101_0101_0101,
-        0x0202_0202_0202_0202,
-        0x0303_0303_0303_0303,
-    );
-    let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits as i32), byte_of_column);
-    let bit_of_column = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
-    let set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit_of_column), bit_of_column);
-    _mm256_sub_epi8(ones, set)
 }
 
 /// Adds each byte, times `weight`, to its count.

@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use super::scalar;
 use super::window::{Class, HEAD, Runs, WINDOW_BYTES, joined};
+use crate::kernel::avx2::positions;
 
 /// # Safety
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).
@@ -98,21 +99,4 @@ fn below(bytes: __m256i, first: u8, count: u8) -> __m256i {
     // A signed comparison is enough if `first` is shifted to the smallest signed value.
     let moved = _mm256_sub_epi8(bytes, _mm256_set1_epi8((first ^ 0x80) as i8));
     _mm256_cmpgt_epi8(_mm256_set1_epi8((0x80 ^ count) as i8), moved)
-}
-
-/// Appends the positions of the bits of `mask`; returns the new count.
-#[inline]
-#[target_feature(enable = "bmi1,popcnt")]
-fn positions(mut mask: u64, base: usize, places: &mut [u16], mut count: usize) -> usize {
-    let total = count + mask.count_ones() as usize;
-    // Four at a time: fewer mispredicted loop ends than one at a time. Surplus entries are
-    // overwritten.
-    while count < total {
-        for place in &mut places[count..count + 4] {
-            *place = (base + mask.trailing_zeros() as usize) as u16;
-            mask &= mask.wrapping_sub(1);
-        }
-        count += 4;
-    }
-    total
 }

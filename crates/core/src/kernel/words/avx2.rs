@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{KEY_LETTERS, LONG, Words};
+use crate::kernel::avx2::positions;
 
 /// # Safety
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).
@@ -48,23 +49,6 @@ unsafe fn letters(block: *const u8) -> u64 {
     let moved = _mm256_sub_epi8(folded, _mm256_set1_epi8((b'a' ^ 0x80) as i8));
     let letters = _mm256_cmpgt_epi8(_mm256_set1_epi8((0x80 ^ 26) as u8 as i8), moved);
     u64::from(_mm256_movemask_epi8(letters) as u32)
-}
-
-/// Appends the positions of the bits of `mask`; returns the new count.
-#[inline]
-#[target_feature(enable = "bmi1,popcnt")]
-fn positions(mut mask: u64, base: usize, places: &mut [u16], mut count: usize) -> usize {
-    let total = count + mask.count_ones() as usize;
-    // Four at a time: fewer mispredicted loop ends than one at a time. Surplus entries are
-    // overwritten.
-    while count < total {
-        for place in &mut places[count..count + 4] {
-            *place = (base + mask.trailing_zeros() as usize) as u16;
-            mask &= mask.wrapping_sub(1);
-        }
-        count += 4;
-    }
-    total
 }
 
 #[inline]

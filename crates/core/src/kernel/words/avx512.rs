@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{KEY_LETTERS, LONG, Words};
+use crate::kernel::avx512::{iota, positions};
 
 /// # Safety
 /// The processor must have [`Level::Avx512`](crate::kernel::Level::Avx512).
@@ -36,22 +37,6 @@ pub(super) unsafe fn find(words: &mut Words) {
         // positions of this or an earlier window, or zero, so all are within the window.
         unsafe { keys(words, first) };
     }
-}
-
-/// Stores the positions of the bits of `mask` and returns their number: at most 32, since no two
-/// borders of a kind are adjacent.
-///
-/// # Safety
-/// `places` must be valid for writing 32 entries.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
-unsafe fn positions(mask: u64, base: usize, places: *mut u16) -> usize {
-    let packed = _mm512_maskz_compress_epi8(mask, iota());
-    let wide = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(packed));
-    let moved = _mm512_add_epi16(wide, _mm512_set1_epi16(base as i16));
-    // SAFETY: the caller guarantees that `places` is valid for writing 32 entries, 64 bytes.
-    unsafe { _mm512_storeu_si512(places.cast(), moved) };
-    mask.count_ones() as usize
 }
 
 /// Computes the keys of the eight words from `first` on.
@@ -129,23 +114,6 @@ unsafe fn packed_letters(words: &Words, first: usize, lengths: __m128i, lengths_
     let fives = _mm512_maskz_mov_epi8(inside, _mm512_and_si512(bytes, _mm512_set1_epi8(31)));
     let tens = _mm512_maddubs_epi16(fives, _mm512_set1_epi16(0x0120));
     _mm512_madd_epi16(tens, _mm512_set1_epi32(0x0001_0400))
-}
-
-/// Bytes 0, 1, 2 … 63.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn iota() -> __m512i {
-    const IOTA: [u8; 64] = {
-        let mut bytes = [0; 64];
-        let mut place = 0;
-        while place < 64 {
-            bytes[place] = place as u8;
-            place += 1;
-        }
-        bytes
-    };
-    // SAFETY: the array has 64 bytes.
-    unsafe { _mm512_loadu_si512(IOTA.as_ptr().cast()) }
 }
 
 /// For each byte, twice the number of its 16-byte lane: the offset of the length of its word.
