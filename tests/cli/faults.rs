@@ -1,4 +1,4 @@
-//! What can happen in the middle of a run, and what it leaves behind.
+//! Signals, changed inputs and full disks during a run: the message, and the state of the directory.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -6,13 +6,14 @@ use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
-use crate::sandbox::{OLD, SIMTOOL, Sandbox, assert_message, example, wait_until};
+use crate::sandbox::{OLD, SIMTOOL, Sandbox, assert_message, example};
+use crate::wait::wait_until;
 
-/// So often is the same file given as articles: seconds of work without much on the disk.
+/// The number of times that a file is given as articles: seconds of work with little on the disk.
 const REPEATS: usize = 40;
 
 /// The example with an earlier result and a large file of articles.
-fn busy_place() -> Sandbox {
+fn with_large_input() -> Sandbox {
     let sandbox = Sandbox::example();
     sandbox.write(
         "large.txt",
@@ -24,7 +25,7 @@ fn busy_place() -> Sandbox {
     sandbox
 }
 
-/// A run that has begun and will not end soon.
+/// Starts a run of several seconds, and waits until it has begun.
 fn start_long_run(sandbox: &Sandbox) -> Child {
     let mut args = vec!["100", "64", "--threads", "1", "--articles"];
     args.extend([&"large.txt"; REPEATS]);
@@ -34,7 +35,7 @@ fn start_long_run(sandbox: &Sandbox) -> Child {
     run
 }
 
-/// Waits until `run` has a file without a name open, below `directory`.
+/// Waits until `run` has an unnamed file open below `directory`.
 fn wait_for_unnamed_file(run: &Child, directory: &Path) {
     let files = format!("/proc/{}/fd", run.id());
     let directory = directory.canonicalize().unwrap();
@@ -47,10 +48,10 @@ fn wait_for_unnamed_file(run: &Child, directory: &Path) {
     });
 }
 
-/// Waits until `run` listens to signals.
+/// Waits until `run` has installed its signal handlers.
 pub fn wait_for_handlers(run: &Child) {
     let status = format!("/proc/{}/status", run.id());
-    wait_until("handlers of signals", || {
+    wait_until("signal handlers", || {
         let status = std::fs::read_to_string(&status).unwrap_or_default();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
         // The second bit is that of SIGINT.
@@ -72,6 +73,19 @@ fn assert_old_result_and_nothing_else(sandbox: &Sandbox) {
     assert!(names.iter().all(|name| !name.starts_with('.')), "{names:?}");
 }
 
+fn resize(sandbox: &Sandbox, name: &str, bytes: u64) {
+    let file = OpenOptions::new().write(true).open(sandbox.path(name));
+    file.unwrap().set_len(bytes).unwrap();
+}
+
+/// Waits until `run` has mapped the file `name`.
+fn wait_for_mapping(run: &Child, name: &str) {
+    let maps = format!("/proc/{}/maps", run.id());
+    wait_until("the mapping of an input", || {
+        std::fs::read_to_string(&maps).is_ok_and(|maps| maps.contains(name))
+    });
+}
+
 fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
@@ -79,7 +93,7 @@ fn text(bytes: &[u8]) -> &str {
 #[test]
 fn interruption_leaves_the_old_result_and_no_temporary_file() {
     for name in ["INT", "TERM"] {
-        let sandbox = busy_place();
+        let sandbox = with_large_input();
         let run = start_long_run(&sandbox);
         signal(&run, name);
         let Output {
@@ -99,7 +113,7 @@ fn interruption_leaves_the_old_result_and_no_temporary_file() {
 
 #[test]
 fn a_killed_run_leaves_the_old_result_and_no_temporary_file() {
-    let sandbox = busy_place();
+    let sandbox = with_large_input();
     let mut run = start_long_run(&sandbox);
     run.kill().unwrap();
     run.wait().unwrap();
@@ -107,8 +121,8 @@ fn a_killed_run_leaves_the_old_result_and_no_temporary_file() {
 }
 
 #[test]
-fn interruption_while_waiting_for_input_is_heard_at_once() {
-    let sandbox = busy_place();
+fn a_wait_for_input_can_be_interrupted() {
+    let sandbox = with_large_input();
     let mut run = sandbox.start(&["100", "16", "--samples", "-"], Stdio::piped());
     wait_for_unnamed_file(&run, &sandbox.path(""));
     signal(&run, "INT");
@@ -118,13 +132,9 @@ fn interruption_while_waiting_for_input_is_heard_at_once() {
 
 #[test]
 fn truncation_fails_the_run_and_leaves_the_old_result() {
-    let sandbox = busy_place();
+    let sandbox = with_large_input();
     let run = start_long_run(&sandbox);
-    let large = OpenOptions::new()
-        .write(true)
-        .open(sandbox.path("large.txt"))
-        .unwrap();
-    large.set_len(100_000).unwrap();
+    resize(&sandbox, "large.txt", 100_000);
     let Output {
         status,
         stdout,
@@ -142,23 +152,15 @@ fn truncation_fails_the_run_and_leaves_the_old_result() {
 
 #[test]
 fn truncation_to_nothing_ends_the_run_before_the_wrong_result_is_written() {
-    // A file of zeros is one page whose id is all of it, and which is near every sample: a result
-    // of 12 GB.
+    // A file of zeros is one page with an id of the file's length, and it is near every sample: the
+    // result would have 12 GB.
     const MOST_WRITTEN: u64 = 2_000_000_000;
-    let sandbox = busy_place();
+    let sandbox = with_large_input();
     sandbox.write("large.txt", "id\nword\x0c".repeat(3_000_000));
     let args = ["100", "64", "--articles", "large.txt", "--samples", "-"];
     let mut run = sandbox.start(&args, Stdio::piped());
-    let process = format!("/proc/{}", run.id());
-    wait_until("the mapping of the articles", || {
-        let maps = std::fs::read_to_string(format!("{process}/maps"));
-        maps.is_ok_and(|maps| maps.contains("large.txt"))
-    });
-    let large = OpenOptions::new()
-        .write(true)
-        .open(sandbox.path("large.txt"))
-        .unwrap();
-    large.set_len(0).unwrap();
+    wait_for_mapping(&run, "large.txt");
+    resize(&sandbox, "large.txt", 0);
     let samples: String = (0..400)
         .map(|sample| format!("{sample}\nword\x0c"))
         .collect();
@@ -166,7 +168,7 @@ fn truncation_to_nothing_ends_the_run_before_the_wrong_result_is_written() {
     stdin.write_all(samples.as_bytes()).unwrap();
     drop(stdin);
     while run.try_wait().unwrap().is_none() {
-        let counts = std::fs::read_to_string(format!("{process}/io")).unwrap_or_default();
+        let counts = std::fs::read_to_string(format!("/proc/{}/io", run.id())).unwrap_or_default();
         let written = counts.lines().find_map(|line| line.strip_prefix("wchar: "));
         if written.is_some_and(|bytes| bytes.parse::<u64>().unwrap() > MOST_WRITTEN) {
             run.kill().unwrap();
@@ -182,20 +184,59 @@ fn truncation_to_nothing_ends_the_run_before_the_wrong_result_is_written() {
 
 #[test]
 fn growth_fails_the_run() {
-    let sandbox = busy_place();
+    let sandbox = with_large_input();
     let run = start_long_run(&sandbox);
-    let large = OpenOptions::new()
-        .write(true)
-        .open(sandbox.path("large.txt"))
-        .unwrap();
-    large.set_len(30_000_000).unwrap();
+    resize(&sandbox, "large.txt", 30_000_000);
     let output = run.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        text(&output.stderr).contains("found 30000000 bytes"),
-        "{output:?}"
-    );
+    let message = text(&output.stderr);
+    assert!(message.contains("found 30000000 bytes"), "{message}");
+    let advice = "(run again when it is complete; dedup then has to begin anew)";
+    assert!(message.contains(advice), "{message}");
     assert_old_result_and_nothing_else(&sandbox);
+}
+
+/// The same command does not resume with the longer file; with `--restart` it begins anew.
+#[test]
+fn a_dedup_whose_input_grows_fails_and_has_to_be_restarted() {
+    let sandbox = Sandbox::new();
+    let line = |id: usize| {
+        let words: String = (0..100)
+            .map(|word| format!("w{} ", id * 7 + word))
+            .collect();
+        format!("{{\"id\":\"{id}\",\"text\":\"{words}\"}}\n")
+    };
+    let all: String = (0..40_000).map(line).collect();
+    sandbox.write("grows.jsonl", &all);
+    let command = "dedup grows.jsonl -o out --threads 1";
+    let args: Vec<&str> = command.split(' ').collect();
+    let run = sandbox.start(&args, Stdio::null());
+    // The first reading takes a second.
+    wait_until("the first reading", || {
+        sandbox.path("out/.simtool/sketch").exists()
+    });
+    let mut file = OpenOptions::new()
+        .append(true)
+        .open(sandbox.path("grows.jsonl"));
+    let added = line(40_000);
+    file.as_mut().unwrap().write_all(added.as_bytes()).unwrap();
+    let output = run.wait_with_output().unwrap();
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    let found = format!(
+        "grows.jsonl: changed while it was being read: expected {} bytes",
+        all.len()
+    );
+    let advice = "(run again when it is complete";
+    assert!(
+        message.contains(&found) && message.contains(advice),
+        "{message}"
+    );
+    assert!(!sandbox.path("out/summary.json").exists());
+    let refused = sandbox.run(command).code(2);
+    assert_message(&refused, &["inputs[0]", "--restart"]);
+    let stderr = sandbox.stderr(&format!("{command} --restart"));
+    assert!(stderr.starts_with("40001 documents seen"), "{stderr}");
 }
 
 #[test]
@@ -210,18 +251,12 @@ fn full_device_is_reported() {
 
 #[test]
 fn input_that_changes_puts_nothing_on_standard_output() {
-    let sandbox = busy_place();
+    let sandbox = with_large_input();
     let mut args = vec!["100", "64", "--threads", "1", "--output", "-", "--articles"];
     args.extend([&"large.txt"; REPEATS]);
     let run = sandbox.start(&args, Stdio::null());
-    let maps = format!("/proc/{}/maps", run.id());
-    wait_until("the articles are mapped", || {
-        std::fs::read_to_string(&maps).is_ok_and(|maps| maps.contains("large.txt"))
-    });
-    let articles = OpenOptions::new()
-        .write(true)
-        .open(sandbox.path("large.txt"));
-    articles.unwrap().set_len(5000).unwrap();
+    wait_for_mapping(&run, "large.txt");
+    resize(&sandbox, "large.txt", 5000);
     let Output { status, stdout, .. } = run.wait_with_output().unwrap();
     assert_eq!(status.code(), Some(2));
     assert_eq!(text(&stdout), "");
@@ -245,11 +280,11 @@ fn limit_on_file_sizes_is_reported() {
 }
 
 #[test]
-fn a_signal_is_heard_where_others_are_ignored() {
-    // As a shell starts commands in the background, and as nohup does.
+fn a_signal_ends_a_run_that_ignores_other_signals() {
+    // Shells ignore signals for background commands, and nohup does.
     for ignored in ["INT", "HUP", "INT,QUIT"] {
         let ignored = &format!("--ignore-signal={ignored}");
-        let sandbox = busy_place();
+        let sandbox = with_large_input();
         let mut run = std::process::Command::new("env")
             .args(["--default-signal=INT,HUP,TERM", ignored, SIMTOOL])
             .args(["100", "16", "--samples", "-"])

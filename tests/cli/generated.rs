@@ -2,7 +2,8 @@
 
 use std::process::Stdio;
 
-use crate::sandbox::{Sandbox, stderr, wait_until};
+use crate::sandbox::{Sandbox, stderr};
+use crate::wait::wait_until;
 
 #[test]
 fn planted_repetitions_are_found() {

@@ -22,3 +22,5 @@ mod sandbox;
 mod skipped;
 mod streams;
 mod terminal;
+#[path = "../wait/mod.rs"]
+mod wait;

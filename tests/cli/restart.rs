@@ -5,7 +5,8 @@ use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::process::Stdio;
 
-use crate::sandbox::{SIMTOOL, Sandbox, assert_message, stderr, wait_until};
+use crate::sandbox::{SIMTOOL, Sandbox, assert_message, stderr};
+use crate::wait::wait_until;
 
 /// A line of JSON with some words.
 fn line(id: &str, words: &str) -> String {

@@ -5,7 +5,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
@@ -150,17 +149,5 @@ pub fn assert_message(assert: &Assert, parts: &[&str]) {
     assert!(text.starts_with("simtool: "), "{text}");
     for part in parts {
         assert!(text.contains(part), "expected {part:?} in {text:?}");
-    }
-}
-
-/// Waits until `is_met`, for a minute at most.
-pub fn wait_until(what: &str, mut is_met: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !is_met() {
-        assert!(
-            begin.elapsed() < Duration::from_secs(60),
-            "waited for {what}"
-        );
-        std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -1,4 +1,4 @@
-//! Batches: many questions in one request.
+//! Batches: many documents in one request.
 
 use std::io::{BufReader, Write};
 
@@ -13,7 +13,7 @@ fn lines(body: &str) -> Vec<Value> {
 }
 
 #[test]
-fn ten_thousand_lines_in_order() {
+fn ten_thousand_lines_are_answered_in_order() {
     let service = Service::start("");
     let line = |number: u64| {
         let text = words(number / 2, 30);
@@ -26,34 +26,35 @@ fn ten_thousand_lines_in_order() {
         answer.header("content-type").as_deref(),
         Some("application/x-ndjson")
     );
-    let said = lines(&answer.text());
-    assert_eq!(said.len(), 10_000);
-    for (number, said) in said.iter().enumerate() {
-        assert_eq!(said["id"], format!("d{number}"));
-        assert_eq!(said["added"], true);
+    let answer = lines(&answer.text());
+    assert_eq!(answer.len(), 10_000);
+    for (number, answer) in answer.iter().enumerate() {
+        assert_eq!(answer["id"], format!("d{number}"));
+        assert_eq!(answer["added"], true);
         if number % 2 == 1 {
-            assert_eq!(said["verdict"], "duplicate");
-            let twin = format!("d{}", number - 1);
+            assert_eq!(answer["verdict"], "duplicate");
+            let earlier = format!("d{}", number - 1);
             assert!(
-                said["matches"]
+                answer["matches"]
                     .as_array()
                     .unwrap()
                     .iter()
-                    .any(|near| near["id"] == twin)
+                    .any(|near| near["id"] == earlier)
             );
         }
     }
     let again = service.ask("POST", "/v1/seen/batch", "", body.as_bytes());
-    let said = lines(&again.text());
+    let answer = lines(&again.text());
     assert!(
-        said.iter()
-            .all(|said| said["verdict"] == "unchanged" && said["added"] == false)
+        answer
+            .iter()
+            .all(|answer| answer["verdict"] == "unchanged" && answer["added"] == false)
     );
     assert_eq!(service.get("/v1/stats").json()["documents"], 10_000);
 }
 
 #[test]
-fn lines_of_every_kind() {
+fn each_line_of_a_batch_has_its_own_answer() {
     let service = Service::start("--max-body 5000 --max-bodies 9000");
     let text = words(1, 60);
     let body = [
@@ -69,10 +70,10 @@ fn lines_of_every_kind() {
     ]
     .join("\n");
     let answer = service.ask("POST", "/v1/seen/batch", "", body.as_bytes());
-    let said = lines(&answer.text());
-    let verdicts: Vec<&Value> = said
+    let answer = lines(&answer.text());
+    let verdicts: Vec<&Value> = answer
         .iter()
-        .map(|said| said.get("verdict").unwrap_or(&said["code"]))
+        .map(|answer| answer.get("verdict").unwrap_or(&answer["code"]))
         .collect();
     let expected = [
         "new",
@@ -85,16 +86,19 @@ fn lines_of_every_kind() {
         "duplicate",
     ];
     assert_eq!(verdicts, expected);
-    let numbers: Vec<&Value> = said.iter().filter_map(|said| said.get("line")).collect();
+    let numbers: Vec<&Value> = answer
+        .iter()
+        .filter_map(|answer| answer.get("line"))
+        .collect();
     assert_eq!(numbers, [&json!(4), &json!(5), &json!(8)]);
-    assert_eq!(said[1]["matches"], json!([{"id": "a", "distance": 0}]));
+    assert_eq!(answer[1]["matches"], json!([{"id": "a", "distance": 0}]));
     let empty = service.ask("POST", "/v1/seen/batch", "", b"");
     assert_eq!((empty.status, empty.text()), (200, String::new()));
 }
 
-/// A client that waits for each answer before the next question gets it.
+/// A client that waits for each answer before it sends the next line gets the answer.
 #[test]
-fn answers_come_while_questions_do() {
+fn answers_are_sent_while_the_batch_arrives() {
     let service = Service::start("");
     let mut stream = service.connect();
     let head =
@@ -109,16 +113,16 @@ fn answers_come_while_questions_do() {
         send(&format!("{line}\n"));
         if number == 0 {
             // The head of the answer comes with its first line.
-            let mut byte = String::new();
-            while !byte.ends_with("\r\n\r\n") {
-                std::io::BufRead::read_line(&mut reader, &mut byte).unwrap();
+            let mut head = String::new();
+            while !head.ends_with("\r\n\r\n") {
+                std::io::BufRead::read_line(&mut reader, &mut head).unwrap();
             }
-            assert!(byte.starts_with("HTTP/1.1 200"));
+            assert!(head.starts_with("HTTP/1.1 200"));
         }
-        let said: Value = serde_json::from_slice(&read_chunk(&mut reader).unwrap()).unwrap();
-        assert_eq!(said["id"], format!("{number}"));
+        let answer: Value = serde_json::from_slice(&read_chunk(&mut reader).unwrap()).unwrap();
+        assert_eq!(answer["id"], format!("{number}"));
         assert_eq!(
-            said["verdict"],
+            answer["verdict"],
             if number == 0 { "new" } else { "duplicate" }
         );
     }

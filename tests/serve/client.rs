@@ -1,10 +1,10 @@
-//! A running service and its client: HTTP/1.1 by hand, so that requests may be unusual.
+//! A running service and an HTTP/1.1 client that can send any bytes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -19,7 +19,7 @@ pub struct Service {
     _temporary: Option<TempDir>,
 }
 
-/// The answer.
+/// An HTTP response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -71,7 +71,7 @@ impl Service {
         Service::under("unlimited", directory, flags)
     }
 
-    /// The same with a limit on the size of files, in KiB.
+    /// The same with a limit on the size of the files that it writes, in KiB.
     pub fn under(file_size: &str, directory: &Path, flags: &str) -> Service {
         let script = "ulimit -S -f $0; exec env --default-signal=INT,HUP,TERM \"$@\"";
         let mut child = Command::new("bash")
@@ -209,7 +209,7 @@ pub fn read_answer(stream: &mut impl BufRead) -> Option<Answer> {
     Some(answer)
 }
 
-/// The next piece of a chunked body; none at its end.
+/// The next chunk of a chunked body; `None` at its end.
 pub fn read_chunk(stream: &mut impl BufRead) -> Option<Vec<u8>> {
     let mut line = String::new();
     stream.read_line(&mut line).ok()?;
@@ -220,23 +220,11 @@ pub fn read_chunk(stream: &mut impl BufRead) -> Option<Vec<u8>> {
     (length > 0).then_some(chunk)
 }
 
-/// A text of made-up words.
+/// A text of pseudorandom words.
 pub fn words(seed: u64, count: u64) -> String {
-    let word = |place: u64| {
-        let mixed = (seed * 1_000_003 + place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let word = |index: u64| {
+        let mixed = (seed * 1_000_003 + index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         format!("w{:x} ", mixed >> 50)
     };
     (0..count).map(word).collect()
-}
-
-/// Waits until `is_so`, at most a minute.
-pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(
-            begin.elapsed() < Duration::from_secs(60),
-            "waited for {what}"
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }

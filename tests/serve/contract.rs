@@ -1,10 +1,11 @@
-//! /openapi.json and the service agree.
+//! The service conforms to its /openapi.json.
 
 use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::client::{Service, wait_until, words};
+use crate::client::{Service, words};
+use crate::wait::wait_until;
 
 /// Checks that `value` has the fields that `schema` lists, and no others.
 fn conforms(api: &Value, schema: &str, value: &Value) {
@@ -13,7 +14,7 @@ fn conforms(api: &Value, schema: &str, value: &Value) {
     for (name, value) in value.as_object().unwrap() {
         let property = properties
             .get(name)
-            .unwrap_or_else(|| panic!("{name} is not said"));
+            .unwrap_or_else(|| panic!("{name} is not listed"));
         if let Some(item) = property["items"]["$ref"].as_str() {
             let item = item.rsplit('/').next().unwrap();
             for value in value.as_array().unwrap() {
@@ -32,12 +33,12 @@ fn conforms(api: &Value, schema: &str, value: &Value) {
             Value::Null => "null",
             Value::Object(_) => "object",
         };
-        let said = match &property["type"] {
-            Value::String(said) => said == kind || (said == "number" && kind == "integer"),
-            Value::Array(said) => said.contains(&json!(kind)),
+        let allowed = match &property["type"] {
+            Value::String(name) => name == kind || (name == "number" && kind == "integer"),
+            Value::Array(names) => names.contains(&json!(kind)),
             _ => true,
         };
-        assert!(said, "{name} is {kind}: {property}");
+        assert!(allowed, "{name} is {kind}: {property}");
     }
     for name in schema["required"].as_array().unwrap() {
         assert!(
@@ -59,17 +60,17 @@ fn every_route_and_field_is_listed() {
         let concrete = path.replace("{id}", "nobody");
         for method in ["get", "post", "delete", "put"] {
             let answer = service.ask(&method.to_uppercase(), &concrete, "", b"");
-            let is_said = methods.get(method).is_some();
+            let is_listed = methods.get(method).is_some();
             assert_eq!(
                 answer.status != 405,
-                is_said,
+                is_listed,
                 "{method} {path}: {}",
                 answer.status
             );
-            if is_said {
+            if is_listed {
                 let responses = &methods[method]["responses"];
-                let said = responses.get(answer.status.to_string());
-                assert!(said.is_some(), "{method} {path}: {}", answer.status);
+                let listed = responses.get(answer.status.to_string());
+                assert!(listed.is_some(), "{method} {path}: {}", answer.status);
             }
         }
     }
@@ -129,7 +130,7 @@ fn every_route_and_field_is_listed() {
         }
         service.seen(&body);
     }
-    // So is the length of a fingerprint: 32 bits here, 64 by default.
+    // The length of a fingerprint is listed: 32 bits here, 64 by default.
     assert_eq!(question["fingerprint"]["pattern"], "^[0-9a-fA-F]{8}$");
     // Every code of a problem is listed.
     let codes = &api["components"]["schemas"]["Problem"]["properties"]["code"]["enum"];
@@ -187,23 +188,23 @@ const STATUSES: [(&str, &str, &[u16]); 10] = [
 
 #[test]
 fn every_status_is_listed() {
-    let place = tempfile::tempdir().unwrap();
-    let token = place.path().join("token");
+    let temporary = tempfile::tempdir().unwrap();
+    let token = temporary.path().join("token");
     std::fs::write(&token, "0123456789abcdef").unwrap();
-    let copies = place.path().join("copies");
+    let copies = temporary.path().join("copies");
     std::fs::create_dir(&copies).unwrap();
     let limits = "--max-body 20000 --max-bodies 40000 --request-timeout 1";
     let open = Service::start(&format!("{limits} --copies {}", copies.display()));
     let guarded = Service::start(&format!("--token-file {}", token.display()));
     let api = open.get("/openapi.json").json();
-    let mut said = Vec::new();
+    let mut listed = Vec::new();
     for (path, methods) in api["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             if let Some(responses) = operation["responses"].as_object() {
                 let statuses = responses.keys().map(|status| status.parse().unwrap());
                 let mut statuses: Vec<u16> = statuses.collect();
                 statuses.sort_unstable();
-                said.push((method.clone(), path.clone(), statuses));
+                listed.push((method.clone(), path.clone(), statuses));
             }
         }
     }
@@ -211,21 +212,21 @@ fn every_status_is_listed() {
         .iter()
         .map(|(method, path, statuses)| ((*method).into(), (*path).into(), statuses.to_vec()))
         .collect();
-    said.sort();
+    listed.sort();
     expected.sort();
-    assert_eq!(said, expected);
+    assert_eq!(listed, expected);
 
-    // The service answers them: before routing,
+    // The service sends them: before routing,
     let page = json!({"text": "a b c", "id": "a", "add": true}).to_string();
-    let mut heard: Vec<(&str, &str, u16)> = Vec::new();
+    let mut found: Vec<(&str, &str, u16)> = Vec::new();
     let concrete = |path: &str| path.replace("{id}", "a");
     for (method, path, _) in STATUSES {
         let ask = |service: &Service, headers: &str, body: &str| {
             let (method, path) = (method.to_uppercase(), concrete(path));
             service.ask(&method, &path, headers, body.as_bytes()).status
         };
-        heard.push((method, path, ask(&guarded, "", "")));
-        heard.push((
+        found.push((method, path, ask(&guarded, "", "")));
+        found.push((
             method,
             path,
             ask(&open, "Origin: http://evil.example\r\n", ""),
@@ -235,7 +236,7 @@ fn every_status_is_listed() {
         } else {
             &page
         };
-        heard.push((method, path, ask(&open, "", body)));
+        found.push((method, path, ask(&open, "", body)));
     }
     // by a route,
     let large = "x".repeat(20_001);
@@ -252,37 +253,37 @@ fn every_status_is_listed() {
         ("post", "/v1/copies", "/v1/copies", "{\"name\":\"a\"}"),
     ] {
         let answer = open.ask(&method.to_uppercase(), asked, "", body.as_bytes());
-        heard.push((method, path, answer.status));
+        found.push((method, path, answer.status));
     }
     let without = Service::start("");
     let copy = without.ask("POST", "/v1/copies", "", b"{}");
-    heard.push(("post", "/v1/copies", copy.status));
-    // by one that waits for a body,
+    found.push(("post", "/v1/copies", copy.status));
+    // by a route that waits for a body,
     for path in ["/v1/seen", "/v1/copies"] {
         let head = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n");
-        heard.push(("post", path, open.raw(head.as_bytes()).status));
+        found.push(("post", path, open.raw(head.as_bytes()).status));
     }
     // by a busy service,
-    let full = Service::start("--max-requests 1");
-    let mut busy = full.connect();
+    let busy_service = Service::start("--max-requests 1");
+    let mut pending = busy_service.connect();
     let head = b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n";
-    wait_until("a full service", || {
-        busy = full.connect();
-        busy.write_all(head).unwrap();
-        full.get("/v1/stats").status == 503
+    wait_until("the permit to be held", || {
+        pending = busy_service.connect();
+        pending.write_all(head).unwrap();
+        busy_service.get("/v1/stats").status == 503
     });
     for (method, path, _) in STATUSES {
-        let answer = full.ask(&method.to_uppercase(), &concrete(path), "", b"");
-        heard.push((method, path, answer.status));
+        let answer = busy_service.ask(&method.to_uppercase(), &concrete(path), "", b"");
+        found.push((method, path, answer.status));
     }
-    drop(busy);
+    drop(pending);
     // The remaining 500, 507 and 422 are in the tests of the writer, of copies and of slow
     // documents.
     for (method, path, statuses) in STATUSES {
-        let mut own: Vec<u16> = heard
+        let mut own: Vec<u16> = found
             .iter()
-            .filter(|heard| (heard.0, heard.1) == (method, path))
-            .map(|heard| heard.2)
+            .filter(|found| (found.0, found.1) == (method, path))
+            .map(|found| found.2)
             .collect();
         own.sort_unstable();
         own.dedup();

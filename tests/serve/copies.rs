@@ -7,13 +7,14 @@ use std::thread;
 
 use serde_json::json;
 
-use crate::client::{Service, wait_until, words};
+use crate::client::{Service, words};
+use crate::wait::wait_until;
 
 /// A copy has all additions that were acknowledged before its request, while others are added.
 #[test]
-fn a_copy_has_all_that_was_acknowledged_before() {
-    let place = tempfile::tempdir().unwrap();
-    let copies = place.path().join("copies");
+fn a_copy_has_all_additions_acknowledged_before() {
+    let temporary = tempfile::tempdir().unwrap();
+    let copies = temporary.path().join("copies");
     std::fs::create_dir(&copies).unwrap();
     let service = Service::start(&format!("--copies {}", copies.display()));
     let acknowledged = Mutex::new(Vec::new());
@@ -37,8 +38,8 @@ fn a_copy_has_all_that_was_acknowledged_before() {
             });
         }
         for name in ["first", "second"] {
-            let enough = count() + 100;
-            wait_until("some additions", || count() > enough);
+            let least = count() + 100;
+            wait_until("some additions", || count() > least);
             let known = acknowledged.lock().unwrap().clone();
             let made = service.post("/v1/copies", &json!({"name": name}));
             assert_eq!((made.status, made.json()), (200, json!({"name": name})));
@@ -68,11 +69,11 @@ fn a_copy_has_all_that_was_acknowledged_before() {
 }
 
 #[test]
-fn copies_that_are_refused() {
-    let place = tempfile::tempdir().unwrap();
-    std::fs::create_dir(place.path().join("taken")).unwrap();
-    std::fs::write(place.path().join("taken/mine"), "").unwrap();
-    std::fs::write(place.path().join("file"), "").unwrap();
+fn invalid_copies_are_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    std::fs::create_dir(temporary.path().join("taken")).unwrap();
+    std::fs::write(temporary.path().join("taken/mine"), "").unwrap();
+    std::fs::write(temporary.path().join("file"), "").unwrap();
     let without = Service::start("");
     without
         .post("/v1/copies", &json!({"name": "a"}))
@@ -80,16 +81,16 @@ fn copies_that_are_refused() {
     // Links may lead out of the directory.
     let elsewhere = tempfile::tempdir().unwrap();
     let link = |name: &str, to: &std::path::Path| {
-        std::os::unix::fs::symlink(to, place.path().join(name)).unwrap();
+        std::os::unix::fs::symlink(to, temporary.path().join(name)).unwrap();
     };
     link("dangling", &elsewhere.path().join("nothing"));
     link("empty", elsewhere.path());
-    let service = Service::start(&format!("--copies {}", place.path().display()));
+    let service = Service::start(&format!("--copies {}", temporary.path().display()));
     let ask = |name: &str| service.post("/v1/copies", &json!({"name": name}));
     for name in ["taken", "file", "dangling", "empty"] {
         let refused = ask(name);
         refused.problem(409, "copy-exists");
-        let path = place.path().display().to_string();
+        let path = temporary.path().display().to_string();
         assert!(!refused.text().contains(&path), "{}", refused.text());
     }
     assert_eq!(elsewhere.path().read_dir().unwrap().count(), 0);
@@ -104,15 +105,15 @@ fn copies_that_are_refused() {
     service
         .ask("POST", "/v1/copies", "", b"{\"name\":\"\xff\"}")
         .problem(400, "bad-json");
-    assert!(place.path().join("taken/mine").exists());
+    assert!(temporary.path().join("taken/mine").exists());
 }
 
 /// The client gets the reason of a failure, and the log of the service gets the path.
 #[test]
-fn a_copy_that_fails_names_no_path_to_callers() {
+fn a_failed_copy_names_no_path_to_clients() {
     for (flags, start) in [("", "simtool: copy: "), ("--log json", "{\"time\":")] {
-        let place = tempfile::tempdir().unwrap();
-        let copies = place.path().join("copies");
+        let temporary = tempfile::tempdir().unwrap();
+        let copies = temporary.path().join("copies");
         std::fs::create_dir(&copies).unwrap();
         let service = Service::start(&format!("--copies {} {flags}", copies.display()));
         // Even the superuser cannot create files in it.
@@ -123,10 +124,10 @@ fn a_copy_that_fails_names_no_path_to_callers() {
         let detail = refused.json()["detail"].as_str().unwrap().to_owned();
         assert!(detail.starts_with("no copy was made ("), "{detail}");
         assert!(detail.contains("standard error"), "{detail}");
-        let path = place.path().display().to_string();
+        let path = temporary.path().display().to_string();
         assert!(!refused.text().contains(&path), "{}", refused.text());
-        let (_, told) = service.end();
-        let line = told.lines().find(|line| line.contains(&path)).unwrap();
-        assert!(line.starts_with(start), "{told}");
+        let (_, stderr) = service.end();
+        let line = stderr.lines().find(|line| line.contains(&path)).unwrap();
+        assert!(line.starts_with(start), "{stderr}");
     }
 }

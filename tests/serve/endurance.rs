@@ -1,4 +1,4 @@
-//! Races, kills, and the end of the service.
+//! Concurrent additions, kills, shutdown, and a full disk.
 
 use std::io::{BufReader, Write};
 use std::process::Command;
@@ -8,7 +8,8 @@ use std::thread;
 
 use serde_json::json;
 
-use crate::client::{Service, read_answer, request, wait_until, words};
+use crate::client::{Service, read_answer, request, words};
+use crate::wait::wait_until;
 
 #[test]
 fn one_of_many_clients_gets_the_verdict_new() {
@@ -20,8 +21,8 @@ fn one_of_many_clients_gets_the_verdict_new() {
                 let (service, text) = (&service, &text);
                 scope.spawn(move || {
                     let id = format!("{round}-{caller}");
-                    let said = service.seen(&json!({"text": text, "id": id, "add": true}));
-                    said["verdict"].as_str().unwrap().to_owned()
+                    let answer = service.seen(&json!({"text": text, "id": id, "add": true}));
+                    answer["verdict"].as_str().unwrap().to_owned()
                 })
             };
             let callers: Vec<_> = (0..8).map(ask).collect();
@@ -36,8 +37,8 @@ fn one_of_many_clients_gets_the_verdict_new() {
     assert_eq!(service.get("/v1/stats").json()["documents"], 160);
 }
 
-/// Adds until the service has ended; returns the acknowledged ids.
-fn add_until_gone(
+/// Adds documents until the service ends, and records the acknowledged ids.
+fn add_until_the_end(
     service: &Service,
     caller: u64,
     stop: &AtomicBool,
@@ -69,8 +70,8 @@ fn add_until_gone(
 }
 
 fn acknowledged_survives(end: impl Fn(&mut Service)) {
-    let place = tempfile::tempdir().unwrap();
-    let directory = place.path().join("seen");
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("seen");
     let acknowledged = Mutex::new(Vec::new());
     let stop = AtomicBool::new(false);
     for round in 0..3_u64 {
@@ -80,13 +81,13 @@ fn acknowledged_survives(end: impl Fn(&mut Service)) {
             for caller in 0..4 {
                 let (service, stop, acknowledged) = (&service, &stop, &acknowledged);
                 scope.spawn(move || {
-                    add_until_gone(service, round * 10 + caller, stop, acknowledged)
+                    add_until_the_end(service, round * 10 + caller, stop, acknowledged)
                 });
             }
             wait_until("some additions", || {
                 acknowledged.lock().unwrap().len() > before + 200
             });
-            // Kills the process, while clients hold the service.
+            // The clients borrow the service, so `Service::kill` is not available here.
             let id = service.child.id().to_string();
             let killed = Command::new("kill").args(["-KILL", &id]).status().unwrap();
             assert!(killed.success());
@@ -125,8 +126,8 @@ fn a_stopped_service_answers_requests_under_way() {
     let service = Service::start("");
     let mut stream = service.connect();
     let body = json!({"text": words(1, 60), "id": "a", "add": true}).to_string();
-    let whole = request("POST", "/v1/seen", "", body.as_bytes(), "keep-alive");
-    stream.write_all(&whole[..whole.len() - 1]).unwrap();
+    let bytes = request("POST", "/v1/seen", "", body.as_bytes(), "keep-alive");
+    stream.write_all(&bytes[..bytes.len() - 1]).unwrap();
     let metrics = "simtool_requests_in_flight 2";
     wait_until("the request", || {
         service.get("/metrics").text().contains(metrics)
@@ -134,10 +135,10 @@ fn a_stopped_service_answers_requests_under_way() {
     service.signal("-TERM");
     // No new connections.
     let address = service.address.clone();
-    wait_until("a closed door", || {
+    wait_until("a closed listener", || {
         std::net::TcpStream::connect(&address).is_err()
     });
-    stream.write_all(&whole[whole.len() - 1..]).unwrap();
+    stream.write_all(&bytes[bytes.len() - 1..]).unwrap();
     let answer = read_answer(&mut BufReader::new(stream)).unwrap();
     assert_eq!(
         (answer.status, &answer.json()["added"]),
@@ -151,9 +152,9 @@ fn a_stopped_service_answers_requests_under_way() {
 
 /// If files cannot grow, additions are refused and queries are answered.
 #[test]
-fn a_full_disk() {
-    let place = tempfile::tempdir().unwrap();
-    let directory = place.path().join("seen");
+fn a_full_disk_refuses_additions_and_answers_queries() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("seen");
     let first = Service::of(&directory, "");
     let text = words(1, 60);
     first.seen(&json!({"text": text, "id": "a", "add": true}));
@@ -172,30 +173,32 @@ fn a_full_disk() {
     let question = json!({"text": text}).to_string();
     let lines = format!("{body}\n\n{question}\n{body}\n");
     let batch = service.ask("POST", "/v1/seen/batch", "", lines.as_bytes());
-    let said: Vec<serde_json::Value> = batch
+    let answer: Vec<serde_json::Value> = batch
         .text()
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let told = said.iter().map(|said| (&said["code"], &said["line"]));
+    let found = answer
+        .iter()
+        .map(|answer| (&answer["code"], &answer["line"]));
     let full = json!("disk-full");
     let expected = [
         (&full, &json!(1)),
         (&json!(null), &json!(null)),
         (&full, &json!(4)),
     ];
-    assert_eq!(told.collect::<Vec<_>>(), expected);
+    assert_eq!(found.collect::<Vec<_>>(), expected);
     service.get("/v1/documents/b").problem(404, "unknown-id");
-    // Clients get no path; standard error has it.
-    let path = place.path().display().to_string();
+    // Clients get no path; standard error names it.
+    let path = temporary.path().display().to_string();
     for answer in [refused.text(), batch.text()] {
         assert!(!answer.contains(&path), "{answer}");
     }
-    let (code, told) = service.end();
+    let (code, stderr) = service.end();
     assert_eq!(code, Some(0));
-    let is_told = |line: &str| line.starts_with("simtool: add: ") && line.contains(&path);
-    assert!(told.lines().any(is_told), "{told}");
-    // When there is space again, additions go on.
+    let names_path = |line: &str| line.starts_with("simtool: add: ") && line.contains(&path);
+    assert!(stderr.lines().any(names_path), "{stderr}");
+    // When there is space again, additions are accepted.
     let service = Service::of(&directory, "");
     assert_eq!(service.seen(&body)["added"], true);
 }

@@ -1,4 +1,4 @@
-//! Clients that take much memory or time, and clients with unusual HTTP.
+//! Clients that cost much memory or time, and clients with unusual HTTP.
 
 use std::io::{BufReader, Write};
 use std::net::{Shutdown, TcpStream};
@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::client::{Service, read_answer, request, wait_until, words};
+use crate::client::{Service, read_answer, request, words};
+use crate::wait::wait_until;
 
 /// The peak memory of the process in bytes.
 fn peak_bytes(service: &Service) -> usize {
@@ -30,15 +31,15 @@ fn long_answers_that_are_not_read_are_in_bounded_memory() {
     }
     let body = json!({"fingerprint": "0000000000000000", "limit": 1000}).to_string();
     let before = peak_bytes(&service);
-    let question = request("POST", "/v1/seen", "", body.as_bytes(), "close");
+    let query = request("POST", "/v1/seen", "", body.as_bytes(), "close");
     let unread: Vec<TcpStream> = (0..100)
         .map(|_| {
             let mut stream = service.connect();
-            stream.write_all(&question).unwrap();
+            stream.write_all(&query).unwrap();
             stream
         })
         .collect();
-    // Questions with short answers need no reservation.
+    // Queries with short answers need no reservation.
     assert_eq!(
         service.seen(&json!({"text": words(1, 9)}))["verdict"],
         "new"
@@ -54,7 +55,7 @@ fn long_answers_that_are_not_read_are_in_bounded_memory() {
     }
     let grown = peak_bytes(&service) - before;
     assert!(grown < 128 << 20, "{grown}");
-    // The same in a batch: every line has the answer of a single question.
+    // The same in a batch: every line has the answer of a single query.
     let batch = (body + "\n").repeat(5);
     let batch = service.ask("POST", "/v1/seen/batch", "", batch.as_bytes());
     let lines: Vec<Value> = batch
@@ -76,7 +77,7 @@ fn long_answers_that_are_not_read_are_in_bounded_memory() {
 
 /// A body takes memory when it arrives, not when it is announced.
 #[test]
-fn announced_bodies_block_no_questions() {
+fn announced_bodies_block_no_queries() {
     let service = Service::start("--max-bodies 64M --request-timeout 600");
     let head = b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16000000\r\n\r\n{";
     let announce = |_| {
@@ -87,11 +88,11 @@ fn announced_bodies_block_no_questions() {
     let mut announced: Vec<TcpStream> = (0..64).map(announce).collect();
     let ask = || service.seen(&json!({"text": words(1, 9)}))["verdict"].clone();
     assert_eq!(ask(), "new");
-    // Also when more bytes have arrived than need no reservation.
+    // Nor if so many bytes have arrived that they need a reservation.
     for stream in &mut announced {
         stream.write_all(&vec![b' '; 200_000]).unwrap();
     }
-    let lent = || {
+    let reserved = || {
         let text = service.get("/metrics").text();
         let line = text
             .lines()
@@ -103,18 +104,18 @@ fn announced_bodies_block_no_questions() {
             .parse::<u64>()
             .unwrap()
     };
-    wait_until("all memory lent", || lent() > 40 << 20);
+    wait_until("all memory to be reserved", || reserved() > 40 << 20);
     assert_eq!(ask(), "new");
 }
 
-/// A client that sends a whole refused body before it reads gets the reason.
+/// A client that sends all of a refused body before it reads gets the reason.
 #[test]
 fn a_refused_body_is_drained() {
     let service = Service::start("");
     let large = vec![b' '; 17 << 20];
     let limit = "POST /v1/seen HTTP/1.1\r\nHost: localhost\r\n";
-    let foreign = format!("{limit}Origin: http://evil.example\r\n");
-    for (head, status) in [(limit, 413), (foreign.as_str(), 403)] {
+    let cross_origin = format!("{limit}Origin: http://evil.example\r\n");
+    for (head, status) in [(limit, 413), (cross_origin.as_str(), 403)] {
         for connection in ["close", "keep-alive"] {
             let head = format!(
                 "{head}Connection: {connection}\r\nContent-Length: {}\r\n\r\n",
@@ -139,8 +140,8 @@ fn a_client_that_closes_its_side_after_the_request_is_answered() {
         ("GET", "/v1/stats", ""),
     ] {
         let mut stream = service.connect();
-        let whole = request(method, path, "", body.as_bytes(), "keep-alive");
-        stream.write_all(&whole).unwrap();
+        let bytes = request(method, path, "", body.as_bytes(), "keep-alive");
+        stream.write_all(&bytes).unwrap();
         stream.shutdown(Shutdown::Write).unwrap();
         let answer = read_answer(&mut BufReader::new(stream)).unwrap();
         assert_eq!(answer.status, 200);
@@ -151,13 +152,13 @@ fn a_client_that_closes_its_side_after_the_request_is_answered() {
 /// Removing the file `lock` of an index that is served lets no other process change the index.
 #[test]
 fn other_processes_cannot_change_a_served_index() {
-    let place = tempfile::tempdir().unwrap();
-    let directory = place.path().join("seen");
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("seen");
     let service = Service::of(&directory, "");
     let page = json!({"text": words(1, 60), "id": "a", "add": true});
     assert_eq!(service.seen(&page)["added"], true);
     std::fs::remove_file(directory.join("lock")).unwrap();
-    let input = place.path().join("more.jsonl");
+    let input = temporary.path().join("more.jsonl");
     let line = json!({"text": words(2, 60), "id": "b"}).to_string();
     std::fs::write(&input, line).unwrap();
     let mut add = Command::new(env!("CARGO_BIN_EXE_simtool"));

@@ -59,7 +59,7 @@ fn ask(service: &Service, method: &str, path: &str, body: &[u8]) -> Answer {
 }
 
 #[test]
-fn questions_and_additions_over_https() {
+fn queries_and_additions_over_https() {
     let service = Service::start(&flags());
     let page = json!({"text": words(1, 200), "id": "a", "add": true});
     let body = page.to_string();
@@ -75,23 +75,23 @@ fn questions_and_additions_over_https() {
 #[test]
 fn clients_without_tls_or_trust_do_not_affect_others() {
     let service = Service::start(&flags());
-    // Plain HTTP: closed, at most with an alert.
+    // Plain HTTP: the connection is closed, at most with an alert.
     let mut plain = service.connect();
     plain
         .write_all(&request("GET", "/healthz", "", b"", "close"))
         .unwrap();
-    let mut heard = Vec::new();
-    let _ = plain.read_to_end(&mut heard);
-    assert!(!heard.starts_with(b"HTTP/"));
+    let mut response = Vec::new();
+    let _ = plain.read_to_end(&mut response);
+    assert!(!response.starts_with(b"HTTP/"));
     // A client that does not trust the certificate.
-    let mut stranger = connect(&service, &[]);
-    let refused = stranger.write_all(&request("GET", "/healthz", "", b"", "close"));
+    let mut client = connect(&service, &[]);
+    let refused = client.write_all(&request("GET", "/healthz", "", b"", "close"));
     assert!(refused.unwrap_err().to_string().contains("UnknownIssuer"));
     assert_eq!(ask(&service, "GET", "/healthz", b"").status, 200);
 }
 
 #[test]
-fn files_that_are_no_certificate_or_key_are_named() {
+fn invalid_certificate_and_key_files_are_named() {
     for (certificate, key, wrong) in [
         ("key.pem", "key.pem", "key.pem"),
         ("certificate.pem", "certificate.pem", "certificate.pem"),

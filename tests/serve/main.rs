@@ -13,3 +13,5 @@ mod https;
 mod questions;
 mod refusals;
 mod unread;
+#[path = "../wait/mod.rs"]
+mod wait;

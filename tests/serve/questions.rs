@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::client::{Service, words};
 
 #[test]
-fn seen_and_added() {
+fn queries_and_additions_return_verdicts() {
     let service = Service::start("--method simhash:distance=6");
     let text = words(1, 200);
     let new = service.seen(&json!({"text": text, "id": "a"}));
@@ -38,7 +38,7 @@ fn seen_and_added() {
     let by_fingerprint = service.seen(&json!({"fingerprint": found["fingerprint"]}));
     assert_eq!(by_fingerprint, found);
 
-    // A duplicate is added under its own id, by the address as well.
+    // A duplicate is added under its own id; the query string of the URL may also ask for that.
     let answer = service.post("/v1/seen?add=true", &json!({"text": near, "id": "b"}));
     let added = answer.json();
     assert_eq!(
@@ -59,13 +59,13 @@ fn seen_and_added() {
 fn empty_documents_match_nothing() {
     let service = Service::start("");
     for id in ["a", "b"] {
-        let said = service.seen(&json!({"text": " \n", "id": id, "add": true}));
+        let answer = service.seen(&json!({"text": " \n", "id": id, "add": true}));
         assert_eq!(
-            (&said["verdict"], &said["fingerprint"]),
+            (&answer["verdict"], &answer["fingerprint"]),
             (&json!("empty"), &json!(""))
         );
         assert_eq!(
-            (&said["matches"], &said["added"]),
+            (&answer["matches"], &answer["added"]),
             (&json!([]), &json!(true))
         );
     }
@@ -74,7 +74,7 @@ fn empty_documents_match_nothing() {
 }
 
 #[test]
-fn pages_are_their_text() {
+fn html_is_compared_by_its_text() {
     let service = Service::start("--html visible");
     let text = words(1, 50);
     service.seen(&json!({"text": text, "id": "a", "add": true}));
@@ -84,31 +84,31 @@ fn pages_are_their_text() {
 }
 
 #[test]
-fn content_seen_speaks_of_likeness() {
+fn content_seen_reports_likeness() {
     let service = Service::start("--method content-seen:distance=7");
     service.seen(&json!({"text": "the cat sat on the mat.", "id": "a", "add": true}));
-    let said = service.seen(&json!({"text": "the cat sat on a mat."}));
-    assert_eq!(said["fingerprint"], "998f0276");
+    let answer = service.seen(&json!({"text": "the cat sat on a mat."}));
+    assert_eq!(answer["fingerprint"], "998f0276");
     let near = json!({"id": "a", "distance": 7, "likeness": 0.78125});
-    assert_eq!(said["matches"], json!([near]));
+    assert_eq!(answer["matches"], json!([near]));
     let known = service.get("/v1/documents/a").json();
     assert_eq!(known["fingerprint"], "db87a2f4");
 }
 
 #[test]
-fn methods_without_fingerprints() {
+fn methods_without_fingerprints_refuse_them() {
     let service = Service::start("--method minhash");
     let text = words(1, 200);
     service.seen(&json!({"text": text, "id": "a", "add": true}));
-    let said = service.seen(&json!({"text": text.clone() + "more"}));
-    assert_eq!(said["verdict"], "duplicate");
-    assert!(said["matches"][0]["similarity"].is_array());
-    let answer = service.post("/v1/seen", &json!({"fingerprint": said["fingerprint"]}));
+    let answer = service.seen(&json!({"text": text.clone() + "more"}));
+    assert_eq!(answer["verdict"], "duplicate");
+    assert!(answer["matches"][0]["similarity"].is_array());
+    let answer = service.post("/v1/seen", &json!({"fingerprint": answer["fingerprint"]}));
     answer.problem(400, "no-fingerprints");
 }
 
 #[test]
-fn documents_have_any_id() {
+fn ids_may_be_any_bytes() {
     let service = Service::start("");
     let text = words(1, 60);
     for (id, address) in [
@@ -142,7 +142,7 @@ fn documents_have_any_id() {
 }
 
 #[test]
-fn what_is_known_of_the_service() {
+fn statistics_metrics_and_log_describe_the_service() {
     let service = Service::start("--tokenizer unicode --log json");
     service.seen(&json!({"text": words(1, 60), "id": "a", "add": true}));
     assert_eq!(service.get("/healthz").text(), "ok\n");
@@ -188,7 +188,7 @@ fn what_is_known_of_the_service() {
 }
 
 #[test]
-fn an_index_that_may_only_be_read() {
+fn a_read_only_service_refuses_changes() {
     let service = Service::start("");
     let text = words(1, 60);
     service.seen(&json!({"text": text, "id": "a", "add": true}));

@@ -1,4 +1,4 @@
-//! Refused requests and their problems.
+//! Requests and flags that the service refuses, with the status and the problem code of each.
 
 use std::io::{BufReader, Read, Write};
 use std::process::Command;
@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::client::{Service, read_answer, request, words};
+use crate::wait::wait_until;
 
 #[test]
 fn invalid_bodies_are_refused() {
@@ -89,9 +90,9 @@ fn unknown_routes_and_methods_are_refused() {
 }
 
 #[test]
-fn tokens() {
-    let place = tempfile::tempdir().unwrap();
-    let file = place.path().join("token");
+fn requests_without_the_token_are_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let file = temporary.path().join("token");
     std::fs::write(&file, "0123456789abcdef\n").unwrap();
     let service = Service::start(&format!("--token-file {}", file.display()));
     for headers in [
@@ -115,7 +116,7 @@ fn tokens() {
 }
 
 #[test]
-fn requests_of_foreign_pages_are_refused() {
+fn cross_origin_requests_are_refused() {
     let service = Service::start("");
     let origin = "Origin: http://evil.example\r\n";
     let body = br#"{"text":"a","id":"a","add":true}"#;
@@ -127,7 +128,7 @@ fn requests_of_foreign_pages_are_refused() {
         .problem(403, "foreign-origin");
     let own = "Origin: http://127.0.0.1\r\n";
     assert_eq!(service.ask("POST", "/v1/seen", own, body).status, 200);
-    // A foreign name that resolves to this machine.
+    // A host name of another site, such as one that resolves to this machine (DNS rebinding).
     let named = b"GET /v1/stats HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
     service.raw(named).problem(403, "foreign-origin");
     // A name that is not UTF-8.
@@ -141,28 +142,28 @@ fn requests_of_foreign_pages_are_refused() {
     }
 }
 
-/// Requests of the page as nginx forwards them, for a service with a token.
+/// Requests of the web page as nginx forwards them, for a service with a token.
 #[test]
-fn the_page_asks_through_a_proxy() {
-    let place = tempfile::tempdir().unwrap();
-    let file = place.path().join("token");
+fn same_origin_requests_through_a_proxy_are_answered() {
+    let temporary = tempfile::tempdir().unwrap();
+    let file = temporary.path().join("token");
     std::fs::write(&file, "0123456789abcdef").unwrap();
     let service = Service::start(&format!("--token-file {}", file.display()));
     let ask = |host: &str, origin: &str| {
         let body = "{\"text\":\"a\"}";
-        let whole = format!(
+        let request = format!(
             "POST /v1/seen HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nConnection: close\r\n\
              Authorization: Bearer 0123456789abcdef\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         );
-        service.raw(whole.as_bytes())
+        service.raw(request.as_bytes())
     };
     assert_eq!(ask("seen.example", "https://seen.example").status, 200);
     let port = ask("seen.example:8443", "https://seen.example:8443");
     assert_eq!(port.status, 200);
     let other = ask("seen.example", "https://evil.example");
     other.problem(403, "foreign-origin");
-    // The documentation says so.
+    // The documentation has the directive on which this depends.
     let page = include_str!("../../docs/SERVICE.md");
     assert!(page.contains("proxy_set_header Host $http_host;"));
 }
@@ -195,41 +196,41 @@ fn slow_clients_are_refused() {
 }
 
 #[test]
-fn too_many_at_once() {
+fn requests_beyond_the_limit_are_refused() {
     let service = Service::start("--max-requests 1");
     let body = json!({"text": "a"}).to_string();
-    let whole = request("POST", "/v1/seen", "", body.as_bytes(), "close");
-    // An incomplete body holds the only permit. If the previous question still held it, the body
-    // was refused, and another one is sent.
-    let mut taken = None;
-    crate::client::wait_until("a full service", || {
-        taken = None;
+    let bytes = request("POST", "/v1/seen", "", body.as_bytes(), "close");
+    // A request with an incomplete body holds the only permit. If an earlier request still held it,
+    // this one was refused, and another one is sent.
+    let mut pending = None;
+    wait_until("the permit to be held", || {
+        pending = None;
         if service.get("/v1/stats").status != 200 {
             return false;
         }
         std::thread::sleep(Duration::from_millis(50));
         let mut stream = service.connect();
-        stream.write_all(&whole[..whole.len() - 1]).unwrap();
+        stream.write_all(&bytes[..bytes.len() - 1]).unwrap();
         std::thread::sleep(Duration::from_millis(50));
-        taken = Some(stream);
+        pending = Some(stream);
         service.get("/v1/stats").status == 503
     });
-    let mut stream = taken.unwrap();
+    let mut stream = pending.unwrap();
     let refused = service.get("/v1/stats");
     refused.problem(503, "busy");
     assert_eq!(refused.header("retry-after").as_deref(), Some("1"));
     assert_eq!(service.get("/healthz").status, 200);
-    stream.write_all(&whole[whole.len() - 1..]).unwrap();
+    stream.write_all(&bytes[bytes.len() - 1..]).unwrap();
     assert_eq!(
         read_answer(&mut BufReader::new(stream)).unwrap().status,
         200
     );
-    crate::client::wait_until("a free place", || service.get("/v1/stats").status == 200);
+    wait_until("a free permit", || service.get("/v1/stats").status == 200);
 }
 
-/// Batches and additions leave half of the permits for questions.
+/// Batches, additions and removals hold at most half of the permits.
 #[test]
-fn additions_leave_permits_for_questions() {
+fn additions_leave_permits_for_queries() {
     let service = Service::start("--max-requests 4");
     let head =
         b"POST /v1/seen/batch HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -241,7 +242,7 @@ fn additions_leave_permits_for_questions() {
         })
         .collect();
     let page = json!({"text": words(1, 60), "id": "a", "add": true});
-    crate::client::wait_until("two batches", || {
+    wait_until("two batches", || {
         service.post("/v1/seen", &page).status == 503
     });
     service.post("/v1/seen", &page).problem(503, "busy");
@@ -252,23 +253,23 @@ fn additions_leave_permits_for_questions() {
         .ask("DELETE", "/v1/documents/a", "", b"")
         .problem(503, "busy");
     assert_eq!(service.get("/v1/stats").status, 200);
-    let asked = json!({"text": words(1, 60)});
-    assert_eq!(service.post("/v1/seen", &asked).status, 200);
+    let query = json!({"text": words(1, 60)});
+    assert_eq!(service.post("/v1/seen", &query).status, 200);
     drop(batches);
-    crate::client::wait_until("a free place", || {
+    wait_until("a free permit", || {
         service.post("/v1/seen", &page).status == 200
     });
 }
 
 #[test]
-fn flags_that_are_refused() {
-    let place = tempfile::tempdir().unwrap();
-    let short = place.path().join("token");
+fn invalid_flags_are_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let short = temporary.path().join("token");
     std::fs::write(&short, "short").unwrap();
     let refuse = |flags: &str, part: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_simtool"))
             .arg("serve")
-            .arg(place.path().join("seen"))
+            .arg(temporary.path().join("seen"))
             .args(flags.split_whitespace())
             .output()
             .unwrap();
@@ -283,23 +284,23 @@ fn flags_that_are_refused() {
     refuse("--method simhash:weights=tf-idf", "has to count");
     refuse("--method nothing", "expected one of");
     refuse("--listen nowhere", "--listen");
-    let service = Service::of(&place.path().join("seen"), "");
+    let service = Service::of(&temporary.path().join("seen"), "");
     refuse(
         "--listen 127.0.0.1:0",
         "another process has this index open",
     );
     refuse("--listen 192.0.2.1:0 --insecure", "no such address");
-    let taken = format!("--listen {}", service.address);
-    let other = place.path().join("other");
+    let in_use = format!("--listen {}", service.address);
+    let other = temporary.path().join("other");
     let output = Command::new(env!("CARGO_BIN_EXE_simtool"))
         .arg("serve")
         .arg(&other)
-        .args(taken.split_whitespace())
+        .args(in_use.split_whitespace())
         .output()
         .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(
-        message.contains(&format!("{taken}: cannot listen there")),
+        message.contains(&format!("{in_use}: cannot listen there")),
         "{message}"
     );
     assert!(message.contains("give another --listen"), "{message}");
@@ -310,12 +311,12 @@ fn flags_that_are_refused() {
     refuse("--method minhash", "was made with method simhash");
 }
 
-/// A command that was killed before its index was complete leaves a directory without an index.
+/// A killed `index build` leaves a directory with segments and without an index.
 #[test]
-fn an_unfinished_index_is_not_replaced_by_an_empty_one() {
-    let place = tempfile::tempdir().unwrap();
-    let index = place.path().join("index");
-    let lines = place.path().join("lines.jsonl");
+fn an_unfinished_index_is_not_replaced() {
+    let temporary = tempfile::tempdir().unwrap();
+    let index = temporary.path().join("index");
+    let lines = temporary.path().join("lines.jsonl");
     let page = json!({"id": "a", "text": words(1, 60)});
     std::fs::write(&lines, format!("{page}\n")).unwrap();
     let build = Command::new(env!("CARGO_BIN_EXE_simtool"))
@@ -324,7 +325,7 @@ fn an_unfinished_index_is_not_replaced_by_an_empty_one() {
         .output()
         .unwrap();
     assert!(build.status.success());
-    // The files of a build before its transaction.
+    // The state of a build before its commit.
     for name in ["index.json", "index.redb"] {
         std::fs::remove_file(index.join(name)).unwrap();
     }
@@ -334,7 +335,7 @@ fn an_unfinished_index_is_not_replaced_by_an_empty_one() {
     };
     let before = files();
     assert_eq!(before.len(), 1);
-    // A service that starts is killed, with another exit code.
+    // `timeout` kills a service that starts, and exits with another code.
     let served = Command::new("timeout")
         .args(["60", env!("CARGO_BIN_EXE_simtool"), "serve"])
         .arg(&index)

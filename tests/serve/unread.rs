@@ -6,11 +6,11 @@ use serde_json::json;
 
 use crate::client::{Service, request};
 
-/// A client that sends this and reads nothing holds the only connection, and loses it.
-fn comes_back(service: &Service, sent: &[u8]) {
+/// A client that sends `bytes` and reads nothing holds the only connection, and loses it.
+fn loses_connection(service: &Service, bytes: &[u8]) {
     let mut stream = service.connect();
-    // The client may be cut off before it has sent everything.
-    let _ = stream.write_all(sent);
+    // The connection may close before all is sent.
+    let _ = stream.write_all(bytes);
     assert_eq!(service.get("/healthz").status, 200);
     drop(stream);
 }
@@ -20,22 +20,22 @@ fn service() -> Service {
 }
 
 #[test]
-fn one_long_answer_and_many_behind_one_another() {
+fn clients_with_unread_answers_lose_their_connection() {
     let service = service();
     let payload = "p".repeat(12 << 20);
     service
         .seen(&json!({"fingerprint": "0".repeat(16), "id": "a", "add": true, "payload": payload}));
     let long = request("GET", "/v1/documents/a", "", b"", "keep-alive");
-    comes_back(&service, &long);
+    loses_connection(&service, &long);
     let short = request("GET", "/openapi.json", "", b"", "keep-alive");
-    comes_back(&service, &short.repeat(1000));
-    // Its memory was released, too.
+    loses_connection(&service, &short.repeat(1000));
+    // The memory of its answers was released.
     let again = service.get("/v1/documents/a");
     assert_eq!(again.json()["payload"].as_str().unwrap().len(), 12 << 20);
 }
 
 #[test]
-fn a_batch() {
+fn a_client_with_an_unread_batch_loses_its_connection() {
     let service = service();
     let lines = |count: u64, extra: &str| -> String {
         let line = |number: u64| {
@@ -46,14 +46,14 @@ fn a_batch() {
     let known = lines(1000, "");
     let added = service.ask("POST", "/v1/seen/batch?add=true", "", known.as_bytes());
     assert_eq!(added.status, 200);
-    let questions = lines(1000, ",\"limit\":1000");
-    comes_back(
+    let queries = lines(1000, ",\"limit\":1000");
+    loses_connection(
         &service,
         &request(
             "POST",
             "/v1/seen/batch",
             "",
-            questions.as_bytes(),
+            queries.as_bytes(),
             "keep-alive",
         ),
     );
