@@ -111,8 +111,7 @@ impl<'a> Inputs<'a> {
 
     /// Bytes of all inputs.
     pub fn bytes(&self) -> u64 {
-        let sizes = self.sources.iter().filter_map(|source| source.bytes);
-        sizes.sum()
+        self.pipeline().bytes()
     }
 
     /// The accounted memory for data of these inputs.

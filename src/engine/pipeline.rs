@@ -147,6 +147,12 @@ struct ReaderChannels<T> {
 }
 
 impl Pipeline<'_> {
+    /// The bytes of all sources whose size is known.
+    pub fn bytes(&self) -> u64 {
+        let sizes = self.sources.iter().filter_map(|source| source.bytes);
+        sizes.sum()
+    }
+
     /// All sources, grouped into units.
     pub fn units(&self) -> Vec<Unit> {
         let units = units(self.sources).into_iter();

@@ -94,7 +94,7 @@ impl NearSearch<'_> {
         let all = Leaders::store(leaders, self.gathered, self.method, with_parts, &self.space)?;
         let marked = self.mark(&all)?;
 
-        self.progress.begin(Stage::Verify, self.pipeline_bytes());
+        self.progress.begin(Stage::Verify, self.pipeline.bytes());
         let sets = ShingleSets::collect(
             self.job,
             self.numbering,
@@ -113,12 +113,6 @@ impl NearSearch<'_> {
         };
         self.progress.end(0);
         Ok(found)
-    }
-
-    /// The most bytes that the second reading reads.
-    fn pipeline_bytes(&self) -> u64 {
-        let sources = self.inputs.sources.iter();
-        sources.filter_map(|source| source.bytes).sum()
     }
 
     /// Blocks of leaders that fit into memory with their index, while `working` bytes are used

@@ -76,12 +76,7 @@ impl Run<'_> {
     /// # Errors
     /// Those of reading and writing; interruption.
     pub fn all(&self) -> Result<(Summary, String)> {
-        let total = self
-            .inputs
-            .sources
-            .iter()
-            .filter_map(|source| source.bytes)
-            .sum();
+        let total = self.pipeline().bytes();
         let method = self.method(total)?;
         let method = method.as_deref();
         let units = units(self.inputs.sources);
@@ -338,12 +333,7 @@ impl Run<'_> {
                 Ok(())
             })?;
         }
-        let total = self
-            .inputs
-            .sources
-            .iter()
-            .filter_map(|source| source.bytes)
-            .sum();
+        let total = self.pipeline().bytes();
         self.progress.begin(Stage::Write, total);
         let references = self.inputs.references;
         let units: Vec<Unit> = units

@@ -130,8 +130,6 @@ impl Lookup<'_> {
         sources: &[Source],
         ids: [&[u8]; 2],
     ) -> Result<[Option<FoundDocument>; 2]> {
-        let total = sources.iter().filter_map(|source| source.bytes).sum();
-        self.progress.begin(Stage::Sketch, total);
         let units: Vec<Unit> = (0..sources.len() as u32)
             .map(|number| Unit::whole(number..number + 1))
             .collect();
@@ -142,6 +140,7 @@ impl Lookup<'_> {
             readers: self.threads,
             progress: self.progress,
         };
+        self.progress.begin(Stage::Sketch, pipeline.bytes());
         let mut matches = ids.map(|_| Matches::default());
         let work = |(): &mut (), documents: ChunkDocuments<'_>| matches_of(documents, ids);
         pipeline.run_documents(
@@ -154,7 +153,7 @@ impl Lookup<'_> {
                 Ok(())
             },
         )?;
-        self.progress.end(total);
+        self.progress.end(pipeline.bytes());
         let [a, b] = matches;
         Ok([a.only(ids[0], sources)?, b.only(ids[1], sources)?])
     }
