@@ -29,7 +29,8 @@ pub struct Leaders<'a> {
     sketches: Spooled,
     /// The extent of each sketch, if their lengths vary.
     extents: Option<Spooled>,
-    /// Parts, eight bytes each, if parts matter.
+    /// The part of each document, eight bytes, if only documents of one part (a site) are
+    /// duplicates of each other.
     parts: Option<Spooled>,
     /// The number of leaders.
     pub count: u64,
@@ -47,7 +48,7 @@ pub struct Block {
     pub first: u64,
     /// The sketches.
     pub sketches: SketchList,
-    /// The parts, or nothing.
+    /// The part of each document; empty if parts do not matter.
     pub parts: Vec<u64>,
 }
 
