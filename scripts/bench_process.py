@@ -1,8 +1,9 @@
-"""How long does a program run, and how much memory does it take? Shared by the bench scripts."""
+"""Functions shared by the bench scripts: running programs, and their times and memory."""
 
 import hashlib
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SIMTOOL = ROOT / "target" / "release" / "simtool"
 EXAMPLES = ROOT / "target" / "release" / "examples"
-# Between two looks at a running process: often, without taking a core from it.
+# The interval between two samples of a running process; short, but at little CPU cost.
 LOOK_SECONDS = 0.001
 UNITS = {"K": 10, "M": 20, "G": 30, "T": 40}
 
@@ -31,13 +32,13 @@ class Run:
 
 
 def build():
-    """Builds the program and the examples as users have them."""
+    """Builds the program and the examples in release mode."""
     command = ["cargo", "build", "--release", "--quiet", "--bins", "--examples"]
     subprocess.run(command, cwd=ROOT, check=True)
 
 
 def generate(directory, *flags):
-    """The generated corpus in `directory`: made if it is not there with the same flags."""
+    """Generates a corpus in `directory` unless it has one with the same flags."""
     note = directory / "flags.txt"
     wanted = " ".join(flags)
     if not note.exists() or note.read_text() != wanted:
@@ -50,7 +51,7 @@ def generate(directory, *flags):
 def run(command, environment=None, watch=None):
     """Runs a program to its end and fails if it fails.
 
-    `watch(pid)` is called over and over until it has ended.
+    `watch(pid)` is called repeatedly until it has ended.
     """
     command = [str(word) for word in command]
     environment = {**os.environ, **(environment or {})}
@@ -99,7 +100,7 @@ def parse_size(text):
 
 
 def print_table(header, rows):
-    """A Markdown table on standard output; every column but the first is aligned right."""
+    """Prints a Markdown table; every column but the first is aligned right."""
     print("| " + " | ".join(header) + " |")
     print("|---" + "|--:" * (len(header) - 1) + "|")
     for row in rows:
@@ -108,7 +109,7 @@ def print_table(header, rows):
 
 
 def print_machine():
-    """What the numbers were measured on."""
+    """Prints the processor, the system, the commit and the load."""
     model = "unknown processor"
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -121,10 +122,16 @@ def print_machine():
     print(f"{model}, {cores()} cores, {system}, commit {version}, load {load:.1f}\n", flush=True)
 
 
+def status_bytes(status, name):
+    """A row of /proc/PID/status in bytes; zero if the process has just ended."""
+    row = re.search(rf"^{name}:\s+(\d+) kB", status, re.MULTILINE)
+    return int(row[1]) << 10 if row else 0
+
+
 def cores():
     return len(os.sched_getaffinity(0))
 
 
 def say(message):
-    """Progress, apart from the tables."""
+    """Prints progress on standard error; the tables are on standard output."""
     print(message, file=sys.stderr, flush=True)

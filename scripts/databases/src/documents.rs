@@ -1,8 +1,8 @@
-//! Made-up documents: each follows from its number, so that whatever is read can be checked.
+//! Generated documents: each is determined by its number, so that all that is read can be checked.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// What is stored of one.
+/// The stored fields of a document.
 pub struct Document {
     pub number: u32,
     /// The hash of its id.

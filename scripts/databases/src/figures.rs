@@ -1,4 +1,4 @@
-//! What is measured, and how it is written.
+//! Measurements, and their formatting.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,8 +10,8 @@ use crate::Result;
 /// The rows of one database.
 pub type Rows = Vec<(&'static str, String)>;
 
-/// What this process has used so far, in all threads: seconds on a processor, and bytes that it had
-/// written to disk. Its children do not count.
+/// The CPU seconds of all threads of this process, and the bytes that it has written to disk, without
+/// those of its children.
 pub fn usage() -> Result<[f64; 2]> {
     let stat = fs::read_to_string("/proc/self/stat")?;
     let io = fs::read_to_string("/proc/self/io")?;
@@ -32,12 +32,12 @@ pub fn usage() -> Result<[f64; 2]> {
     ])
 }
 
-/// How long each of many things took, in seconds.
+/// The times of repeated operations, in seconds.
 #[derive(Default)]
 pub struct Times(Vec<f64>);
 
 impl Times {
-    /// Does one of them.
+    /// Runs one operation and records its time.
     pub fn time<T>(&mut self, what: impl FnOnce() -> T) -> T {
         let begin = Instant::now();
         let result = what();
@@ -45,17 +45,17 @@ impl Times {
         result
     }
 
-    /// How many there were.
+    /// The number of operations.
     pub fn count(&self) -> f64 {
         self.0.len() as f64
     }
 
-    /// How long all took.
+    /// The total time.
     pub fn sum(&self) -> f64 {
         self.0.iter().sum()
     }
 
-    /// How many a second.
+    /// The operations per second.
     pub fn rate(&self) -> f64 {
         self.count() / self.sum()
     }
@@ -69,7 +69,7 @@ impl Times {
     }
 }
 
-/// Bytes of disk below `directory`, holes not counted.
+/// The disk space below `directory`, without holes of sparse files.
 pub fn disk_bytes(directory: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(directory)? {
@@ -83,7 +83,7 @@ pub fn disk_bytes(directory: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Three digits that count.
+/// Formats with three significant digits.
 pub fn rounded(figure: f64) -> String {
     match figure {
         _ if figure >= 1e6 => format!("{:.2} M", figure / 1e6),

@@ -1,4 +1,4 @@
-//! The jobs: everything kept in the database, killed at any moment, and only recent documents.
+//! The jobs: all documents in the database, kills at random moments, and only recent documents.
 
 use std::fs;
 use std::hint::black_box;
@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::figures::{Rows, Times, disk_bytes, rounded, usage};
 use crate::{Document, Result, Store};
 
-/// Documents of a commit, of which no part may be there without the rest.
+/// The documents of a commit, which must be present completely or not at all.
 const COMMIT: u32 = 1000;
 const LOOK_UPS: u32 = 200_000;
 /// A child is killed at some moment of its first seconds, of which opening is a part.
@@ -27,7 +27,7 @@ const CYCLES: usize = 4;
 /// The argument that makes a program the child.
 pub const ADD_UNTIL_KILLED: &str = "add-until-killed";
 
-/// Does all of them in a new folder below `directory`.
+/// Runs all jobs in a new directory below `directory`.
 pub fn measure<S: Store>(directory: &Path, count: u32, kills: u32) -> Result<Rows> {
     eprintln!("{}", S::NAME);
     let mut rows = vec![("pairs: median / 99th percentile", S::NAME.to_owned())];
@@ -62,7 +62,7 @@ fn ingest<S: Store>(directory: &Path, commits: u32, rows: &mut Rows) -> Result<(
         times.time(|| store.add(&documents, true))?;
     }
     let commit = times.spread(1e-3);
-    // What its threads still have to do is part of the job.
+    // The remaining work of its threads is part of the job.
     times.time(|| drop(store));
     let documents = f64::from(commits * COMMIT);
     let bytes = disk_bytes(directory)? as f64 / documents;
@@ -108,7 +108,7 @@ fn look_up<S: Store>(directory: &Path, count: u32, rows: &mut Rows) -> Result<()
     Ok(())
 }
 
-/// What is killed: adds one commit after the other, and says so when it is durable.
+/// The process that is killed: adds one commit after another, and reports each when it is durable.
 pub fn add_until_killed<S: Store>(directory: &Path, first: u32) -> Result<()> {
     let store = S::open(directory)?;
     for commit in first.. {
@@ -156,8 +156,8 @@ fn kill<S: Store>(directory: &Path, begin: u32, kills: u32, rows: &mut Rows) -> 
     Ok(())
 }
 
-/// How many commits there are; none if any is torn or left out, or if anything is there that was
-/// not added.
+/// The number of commits; `None` if one is torn or missing, or if there are documents that were not
+/// added.
 fn whole_commits<S: Store>(store: &S) -> Result<Option<u32>> {
     let (mut names, mut records) = (Vec::new(), Vec::new());
     let (mut own_names, mut own_records) = (true, true);

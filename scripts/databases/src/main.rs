@@ -19,16 +19,16 @@ use with_redb::Redb;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The caches of those that have one of their own.
+/// The cache size of databases with their own cache.
 const CACHE_BYTES: usize = 64 << 20;
 
 /// A database with two tables: a document's name (the hash of its id) to its number, and the
 /// number to its record. Every commit is one transaction, as durable as the database can make it.
 trait Store: Sized {
-    /// What the table calls it.
+    /// Its name in the table.
     const NAME: &str;
 
-    /// Opens it in `directory`, which exists; makes it there if there is none.
+    /// Opens it in `directory`, which exists; creates it if there is none.
     fn open(directory: &Path) -> Result<Self>;
 
     /// Adds the records of all of `documents`, and their names if `named`.
@@ -37,7 +37,7 @@ trait Store: Sized {
     /// The record of the document with this name, if there is one.
     fn look_up(&self, name: u64) -> Result<Option<Vec<u8>>>;
 
-    /// Shows all names with their numbers, then all records with theirs.
+    /// Calls the visitors for all names with their numbers, then for all records with theirs.
     fn each(&self, name: impl FnMut(u64, u32), record: impl FnMut(u32, &[u8])) -> Result<()>;
 
     /// Removes all records.

@@ -8,7 +8,7 @@ use heed::{CommitOrAbort, Database, Env, EnvOpenOptions};
 
 use crate::{Document, Result, Store};
 
-/// What the file may grow to; only addresses are taken.
+/// The maximum size of the file; only address space is reserved.
 const MAP_BYTES: usize = 64 << 30;
 
 type Names = Database<'static, U64<BigEndian>, U32<BigEndian>>;
@@ -24,7 +24,7 @@ impl Store for Heed {
     const NAME: &str = "heed (LMDB)";
 
     fn open(directory: &Path) -> Result<Self> {
-        // SAFETY: nobody else changes or shortens the file: the directory is new, and the process
+        // SAFETY: no other process changes or truncates the file: the directory is new, and the process
         // that was killed has ended.
         let database = unsafe {
             EnvOpenOptions::new()

@@ -10,8 +10,8 @@ use crate::{CACHE_BYTES, Document, Result, Store};
 const NAMES: TableDefinition<u64, u32> = TableDefinition::new("names");
 const RECORDS: TableDefinition<u32, &[u8]> = TableDefinition::new("records");
 
-/// A commit is safe with one phase if nobody chooses the data to break checksums, and with two in
-/// any case.
+/// A commit with one phase is safe unless data is chosen to break checksums; with two it is always
+/// safe.
 pub struct Redb<const TWO_PHASES: bool>(Database);
 
 impl<const TWO_PHASES: bool> Redb<TWO_PHASES> {
