@@ -1,12 +1,10 @@
 //! `simtool dedup`: finds and removes the near-duplicates of a dump.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use simtool::corpus::{Discovery, Reading, Source};
 use simtool::dedup::keep::Policy;
-use simtool::engine::Progress;
 use simtool::jobs::dedup::{
     Against, BeginOutcome, ClusterRule, DumpSettings, Invocation, Job, KnownDocuments, PairForms,
     SkippedRecords, Summary, Verification, Warning, WriteMode,
@@ -22,16 +20,17 @@ use super::found::{check_text_field, find, warn_of_patterns};
 use super::index;
 use super::log::{Form, SummaryForm};
 use super::method_flags::check_verification;
+use super::session::Session;
 use super::visible::visible_path;
-use super::watch::Watch;
-use super::{forecast, interrupt, message, outcome, timings};
+use super::{forecast, message, outcome};
 
 /// Deduplicates and publishes.
 ///
 /// # Errors
 /// Those of the flags, of the inputs and of the job.
 pub fn run(args: &DedupArgs) -> Result<Finish> {
-    let begin = Instant::now();
+    let log = args.log.log(args.quiet);
+    let session = Session::new(log);
     let own = || {
         let spec = args.method.spec(args.reading.tokenizer())?;
         check_effect(args, &spec)?;
@@ -50,6 +49,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     #[cfg(not(feature = "index"))]
     let (job, known) = (job(args, own()?)?, None::<&dyn KnownDocuments>);
     job.check()?;
+    refuse_file_as_output(args)?;
     refuse_own_input(args)?;
     let mut reading = job.reading.clone();
     reading.files.except_directory = Some(args.output.clone());
@@ -69,7 +69,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
             found.sources
         }
     };
-    warn_of_patterns(&unmatched);
+    warn_of_patterns(&unmatched, references.iter().chain(&sources));
     for sources in [&references, &sources] {
         check_text_field(sources, &reading)?;
     }
@@ -89,13 +89,13 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
             None if references.is_empty() => Against::Itself,
             None => Against::Documents(&references),
         },
+        arguments: &[&args.inputs[..], &args.files_from].concat(),
         sources: &sources,
         left_out: &left_out,
         also_read: &also_read,
         out: &args.output,
         restart: args.restart,
     };
-    let log = args.log.log(args.quiet);
     check_output(args, &job, &invocation)?;
     if args.dry_run {
         job.check_beginning(&invocation, &resources)?;
@@ -107,29 +107,24 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
         return Ok(Finish::Complete);
     }
     let unfinished = match job.begin(&invocation, &resources)? {
-        BeginOutcome::Complete(summary) => return complete(&summary, args, begin.elapsed()),
+        BeginOutcome::Complete(summary) => return complete(&summary, args, session.elapsed()),
         BeginOutcome::Unfinished(unfinished) => unfinished,
     };
     if let Some(warning) = unfinished.warning() {
         message::say(warning);
     }
     unfinished.found().into_iter().for_each(message::say);
-    let progress = Arc::new(Progress::new());
-    let plan = forecast::expect(&job, &invocation, &resources, log, &progress)?;
-    let stoppable = interrupt::stoppable(&progress);
-    let watch = Watch::start(&progress, log, plan.first_text);
-    let outcome = unfinished.run(&progress);
-    drop(watch);
+    let plan = forecast::expect(&job, &invocation, &resources, log, &session.progress)?;
+    let running = session.start(plan.first_text);
+    let outcome = unfinished.run(&session.progress);
+    drop(running);
     let has_stream = sources.iter().chain(&references).any(Source::is_stream);
     let summary = outcome.map_err(|error| explain_stop(error, args, has_stream))?;
-    drop(stoppable);
     say_what_stays(&args.output);
 
-    let time = begin.elapsed();
+    let time = session.elapsed();
     warn(&summary);
-    if args.timings {
-        message::write(&timings::table(&progress.finished(), time));
-    }
+    session.report_timings(args.timings);
     match args.summary {
         Some(SummaryForm::Json) => message::write(&published(&args.output)?),
         _ => log.result(
@@ -268,6 +263,19 @@ fn dump_settings(args: &DedupArgs) -> Result<DumpSettings> {
         },
         compression_level: args.compression_level,
     })
+}
+
+/// Refuses a file where the output directory is to be.
+fn refuse_file_as_output(args: &DedupArgs) -> Result<()> {
+    let mut existing = args.output.ancestors().filter(|path| path.exists());
+    match existing.next() {
+        Some(path) if !path.is_dir() => {
+            let message = "is a file, and -o names a directory for several files (choose another \
+                           name for -o)";
+            Err(Error::new(ErrorKind::Parameter, message).in_file(path))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses an output directory that is also an input: a repeated run would read its own output. The

@@ -3,12 +3,9 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Instant;
 
 use clap::{ArgGroup, Args};
 use simtool::corpus;
-use simtool::engine::Progress;
 use simtool::engine::collection::Inputs;
 use simtool::evaluate::{EvaluationSettings, Proportion};
 use simtool::io::AtomicFile;
@@ -19,11 +16,11 @@ use simtool::{Error, ErrorKind, Result};
 
 use super::effect::check_words;
 use super::exit::Finish;
-use super::log::{Log, LogArgs};
+use super::log::LogArgs;
 use super::reading_flags::{ReadingArgs, files};
 use super::resource_flags::ResourceArgs;
-use super::watch::Watch;
-use super::{interrupt, message, number, screen, timings, values};
+use super::session::Session;
+use super::{message, number, screen, values};
 
 /// Measure how well methods find the near-duplicates of your documents
 ///
@@ -179,7 +176,7 @@ const LONGEST_TEXT: usize = 4000;
 /// # Errors
 /// Those of the flags, of the inputs and of the job.
 pub fn run(args: &EvaluateArgs) -> Result<Finish> {
-    let begin = Instant::now();
+    let session = Session::new(args.log.log(args.quiet));
     let methods = methods(&args.method, &args.sweep)?;
     let job = Job {
         methods,
@@ -198,12 +195,12 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
             mistakes: args.mistakes,
         },
     };
-    let (report, progress) = report(
+    let report = report(
         &job,
         &args.inputs,
         &args.reading,
         &args.resources,
-        args.log.log(args.quiet),
+        &session,
         &|sources| args.check_output(sources),
     )?;
     if let Some(directory) = &args.output {
@@ -216,9 +213,7 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
             screen::print(text.as_bytes())?;
         }
     }
-    if args.timings {
-        message::write(&timings::table(&progress.finished(), begin.elapsed()));
-    }
+    session.report_timings(args.timings);
     if report.skipped > 0 {
         message::say(&format!(
             "{} of {} documents could not be read",
@@ -238,26 +233,24 @@ pub fn report(
     inputs: &[PathBuf],
     reading: &ReadingArgs,
     resources: &ResourceArgs,
-    log: Log,
+    session: &Session,
     check: &dyn Fn(&[corpus::Source]) -> Result<()>,
-) -> Result<(Report, Arc<Progress>)> {
+) -> Result<Report> {
     check_words(&job.methods, reading.word_flags())?;
     let input_settings = reading.input_settings()?;
     let resources = resources.resources(reading.max_document, std::env::temp_dir())?;
     let [sources] = files([inputs], &input_settings.reading)?;
     check(&sources)?;
-    let progress = Arc::new(Progress::new());
-    let _stoppable = interrupt::stoppable(&progress);
-    let watch = Watch::start(&progress, log, None);
-    let report = job.run(Inputs {
-        sources: &sources,
-        settings: &input_settings,
-        resources: &resources,
-        progress: &progress,
+    let report = session.run(|progress| {
+        job.run(Inputs {
+            sources: &sources,
+            settings: &input_settings,
+            resources: &resources,
+            progress,
+        })
     })?;
-    drop(watch);
     message::warn_of_doubts(&report.doubts, &sources);
-    Ok((report, progress))
+    Ok(report)
 }
 
 impl EvaluateArgs {

@@ -26,7 +26,7 @@ pub fn discover<const N: usize>(
         *sources = found.sources;
         unmatched.push(found.unmatched);
     }
-    warn_of_patterns(&unmatched);
+    warn_of_patterns(&unmatched, sources.iter().flatten());
     for sources in &sources {
         check_text_field(sources, reading)?;
     }
@@ -52,14 +52,19 @@ pub fn check_text_field(sources: &[Source], reading: &Reading) -> Result<()> {
     text_field::check("--text-field", sources, reading)
 }
 
-/// Warns of patterns that are `unmatched` in every group of inputs.
-pub fn warn_of_patterns(unmatched: &[FileChoice]) {
-    unmatched_lines(unmatched)
+/// Warns of patterns that are `unmatched` in every group of inputs, which stand for `sources`.
+pub fn warn_of_patterns<'a>(
+    unmatched: &[FileChoice],
+    mut sources: impl Iterator<Item = &'a Source>,
+) {
+    let are_files = sources.any(|source| source.path.as_os_str() != "-");
+    unmatched_lines(unmatched, are_files)
         .iter()
         .for_each(|line| message::warn(line));
 }
 
-fn unmatched_lines(unmatched: &[FileChoice]) -> Vec<String> {
+/// A line for each unmatched pattern; `are_files` is `false` if standard input alone is read.
+fn unmatched_lines(unmatched: &[FileChoice], are_files: bool) -> Vec<String> {
     let Some((first, others)) = unmatched.split_first() else {
         return Vec::new();
     };
@@ -69,6 +74,9 @@ fn unmatched_lines(unmatched: &[FileChoice]) -> Vec<String> {
     let lines = |flag: &str, of: &str, lists: fn(&FileChoice) -> &[String]| {
         let texts = lists(first).iter().filter(|text| in_all(lists, text));
         let line = |text: &String| {
+            if !are_files {
+                return format!("{flag} {text}: has no effect on standard input");
+            }
             let hint = match text.ends_with('/') {
                 true => String::new(),
                 false => format!(" ({text}/ is for the files below directories)"),
@@ -126,8 +134,8 @@ mod tests {
              directories)",
             "--exclude c/: matches no file",
         ];
-        assert_eq!(unmatched_lines(&[one.clone(), other]), expected);
-        assert_eq!(unmatched_lines(&[one, choice(&[], &[])]), [""; 0]);
+        assert_eq!(unmatched_lines(&[one.clone(), other], true), expected);
+        assert_eq!(unmatched_lines(&[one, choice(&[], &[])], true), [""; 0]);
     }
 
     #[test]

@@ -1,17 +1,17 @@
 //! `simtool generate`: a synthetic corpus with known duplicates.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use simtool::engine::Progress;
 use simtool::evaluate::synthetic::{
     Corpus, CorpusSettings, CorpusSummary, Extent, Language, Millionths, write_directory_while,
 };
 use simtool::{Error, ErrorKind, Result};
 
+use super::log::Log;
+use super::message;
+use super::session::Session;
 use super::size::parse_size;
-use super::{interrupt, message};
 
 /// Write a synthetic corpus with planted near-duplicates
 ///
@@ -101,11 +101,11 @@ enum Written {
 /// # Errors
 /// Those of [`write_directory_while`]; a parameter out of range is named by its flag.
 pub fn run(args: &GenerateArgs) -> Result<()> {
-    let progress = Arc::new(Progress::new());
-    let _stoppable = interrupt::stoppable(&progress);
-    let summary = Corpus::new(&args.settings())
-        .and_then(|corpus| write_directory_while(&corpus, &args.dir, &|| progress.check()))
-        .map_err(name_flag)?;
+    let run = Session::new(Log::SILENT).run(|progress| {
+        let corpus = Corpus::new(&args.settings())?;
+        write_directory_while(&corpus, &args.dir, &|| progress.check())
+    });
+    let summary = run.map_err(name_flag)?;
     let CorpusSummary {
         documents,
         article_bytes,

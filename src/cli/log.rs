@@ -84,9 +84,15 @@ impl LogArgs {
 }
 
 impl Log {
+    /// No report, only errors.
+    pub const SILENT: Log = Log {
+        form: Form::Silent,
+        delay: Duration::MAX,
+    };
+
     fn new(asked: Option<LogForm>, quiet: bool, on_terminal: bool) -> Log {
         let (form, delay) = match asked {
-            _ if quiet => (Form::Silent, Duration::MAX),
+            _ if quiet => return Log::SILENT,
             Some(LogForm::Text) => (Form::Text, Duration::ZERO),
             Some(LogForm::Json) => (Form::Json, Duration::ZERO),
             Some(LogForm::None) => (Form::None, Duration::MAX),

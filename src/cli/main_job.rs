@@ -1,17 +1,14 @@
 //! `simtool N M`: the main job.
 
-use std::sync::Arc;
-use std::time::Instant;
-
-use simtool::engine::{Progress, Stage, StagePlan};
+use simtool::engine::{Stage, StagePlan};
 use simtool::{Error, ErrorKind, Result};
 
 use super::log::{Form, LogArgs, SummaryForm};
 use super::main_job_flags::MainJobArgs;
 use super::output::Output;
 use super::plan::Plan;
-use super::watch::Watch;
-use super::{interrupt, message, scaling, summary, timings};
+use super::session::Session;
+use super::{message, scaling, summary};
 
 /// The stages of the plain form.
 const STAGES: [Stage; 5] = [
@@ -27,7 +24,8 @@ const STAGES: [Stage; 5] = [
 /// # Errors
 /// Those of the flags, of the inputs and of the job; the target does not change then.
 pub fn run(args: &MainJobArgs) -> Result<()> {
-    let begin = Instant::now();
+    let log = LogArgs { log: args.log }.log(args.quiet);
+    let session = Session::new(log);
     let plan = Plan::new(args)?;
     let inputs = plan.sources.open(&plan.resources.temporary)?;
     if let Some(runs) = args.scaling {
@@ -37,27 +35,20 @@ pub fn run(args: &MainJobArgs) -> Result<()> {
     inputs.warn_of_character_sets();
     let mut output = Output::create(&plan.target, &plan.resources.temporary)?;
 
-    let progress = Arc::new(Progress::new());
-    let stoppable = interrupt::stoppable(&progress);
-    let log = LogArgs { log: args.log }.log(args.quiet);
-    progress.expect(STAGES.map(StagePlan::untimed).into());
-    let watch = Watch::start(&progress, log, None);
-    let outcome = inputs.confirm(&progress, || {
-        let sink = &mut |bytes: &[u8]| output.write(bytes);
-        plan.job
-            .run(&inputs.bytes(), &plan.resources, &progress, sink)
+    let run = session.run(|progress| {
+        progress.expect(STAGES.map(StagePlan::untimed).into());
+        let seen = inputs.confirm(progress, || {
+            let sink = &mut |bytes: &[u8]| output.write(bytes);
+            plan.job
+                .run(&inputs.bytes(), &plan.resources, progress, sink)
+        })?;
+        progress.check().map(|()| seen)
     });
-    drop(watch);
-    let seen = outcome
-        .and_then(|seen| progress.check().map(|()| seen))
-        .map_err(|error| explain_stop(error, &plan))?;
-    drop(stoppable);
+    let seen = run.map_err(|error| explain_stop(error, &plan))?;
     output.publish(seen.first_block_bytes)?;
 
-    let time = begin.elapsed();
-    if args.timings {
-        message::write(&timings::table(&progress.finished(), time));
-    }
+    let time = session.elapsed();
+    session.report_timings(args.timings);
     let took_long = time > log.delay && log.form != Form::None;
     match args.summary {
         Some(SummaryForm::Json) => message::write(&summary::json(&seen, &plan, time)),

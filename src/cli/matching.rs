@@ -1,32 +1,31 @@
 //! `simtool match`: the articles near each sample, in any format and by any method.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Instant;
 
 use clap::Args;
 use serde_json::{Value, json};
 
 use simtool::Result;
-use simtool::engine::Progress;
 use simtool::engine::collection::Inputs;
-#[cfg(feature = "index")]
-use simtool::io::InputFiles;
 use simtool::jobs::matching::{MatchCounts, find_matches};
 use simtool::sketch::registry::Spec;
 
 use super::effect::check_words;
 use super::exit::Finish;
 #[cfg(feature = "index")]
-use super::index::query;
+use super::index::documents::{DocumentArgs, ReportArgs};
+#[cfg(feature = "index")]
+use super::index::query::{self, QueryArgs};
+#[cfg(feature = "index")]
+use super::index::settings_flags::SettingsArgs;
 use super::log::LogArgs;
 #[cfg(feature = "index")]
 use super::output;
 use super::output::{Output, Target};
 use super::reading_flags::{ReadingArgs, files};
 use super::resource_flags::ResourceArgs;
-use super::watch::Watch;
-use super::{interrupt, message, timings, values};
+use super::session::Session;
+use super::{message, values};
 
 /// Find the articles near each sample, in any format and by any method
 ///
@@ -115,8 +114,8 @@ pub fn run(args: &MatchArgs) -> Result<Finish> {
     if let Some(index) = &args.against {
         return against(args, index);
     }
-    let begin = Instant::now();
     let log = args.log.log(args.quiet);
+    let session = Session::new(log);
     let spec = Spec::parse(&args.method)?;
     check_words(std::slice::from_ref(&spec), args.reading.word_flags())?;
     let input_settings = args.reading.input_settings()?;
@@ -127,25 +126,21 @@ pub fn run(args: &MatchArgs) -> Result<Finish> {
     let resources = args
         .resources
         .resources(args.reading.max_document, target.temporary())?;
-    let progress = Arc::new(Progress::new());
-    let stoppable = interrupt::stoppable(&progress);
-    let watch = Watch::start(&progress, log, None);
-    let inputs = |sources| Inputs {
-        sources,
-        settings: &input_settings,
-        resources: &resources,
-        progress: &progress,
-    };
-    let mut output = Output::create(&target, &resources.temporary)?;
-    let summary = find_matches(&spec, inputs(&articles), inputs(&samples), &mut |lines| {
-        output.write(lines)
+    let summary = session.run(|progress| {
+        let inputs = |sources| Inputs {
+            sources,
+            settings: &input_settings,
+            resources: &resources,
+            progress,
+        };
+        let mut output = Output::create(&target, &resources.temporary)?;
+        let write = &mut |lines: &[u8]| output.write(lines);
+        let summary = find_matches(&spec, inputs(&articles), inputs(&samples), write)?;
+        output.publish(0)?;
+        Ok(summary)
     })?;
-    output.publish(0)?;
-    drop((watch, stoppable));
-    if args.timings {
-        message::write(&timings::table(&progress.finished(), begin.elapsed()));
-    }
-    let seconds = begin.elapsed().as_secs_f64();
+    session.report_timings(args.timings);
+    let seconds = session.elapsed().as_secs_f64();
     let (text, fields) = (text(&summary, seconds), fields(&summary, seconds));
     message::warn_of_doubts(&summary.article_doubts, &articles);
     message::warn_of_doubts(&summary.sample_doubts, &samples);
@@ -156,22 +151,24 @@ pub fn run(args: &MatchArgs) -> Result<Finish> {
 /// Queries an index.
 #[cfg(feature = "index")]
 fn against(args: &MatchArgs, index: &std::path::Path) -> Result<Finish> {
-    let temporary = output::temporary(&args.output);
-    query::run_query(query::IndexQuery {
-        index,
-        wanted: simtool::jobs::seen::ExpectedSettings::default(),
-        inputs: &args.samples,
-        reading: args.reading.reading(),
-        files: InputFiles::default(),
-        resources: args
-            .resources
-            .resources(args.reading.max_document, temporary)?,
-        temp_dir: args.resources.temp_dir.as_deref(),
+    query::run(&QueryArgs {
+        index: index.to_owned(),
+        documents: DocumentArgs {
+            inputs: args.samples.clone(),
+            fields: args.reading.fields.clone(),
+            max_document: args.reading.max_document,
+            resources: args.resources.clone(),
+            temporary: Some(output::temporary(&args.output)),
+            skipped_report: None,
+            reports: ReportArgs {
+                log: args.log,
+                quiet: args.quiet,
+            },
+        },
+        settings: SettingsArgs::default(),
         limit: query::MOST_MATCHES,
-        output: &args.output,
-        skipped: None,
+        output: args.output.clone(),
         summary: args.summary,
-        log: args.log.log(args.quiet),
     })
 }
 

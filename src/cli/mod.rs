@@ -45,6 +45,7 @@ mod scaling;
 mod screen;
 #[cfg(feature = "serve")]
 pub mod serve;
+mod session;
 mod size;
 mod summary;
 mod timings;

@@ -1,5 +1,5 @@
-//! The plan of the main job: flags become a validated job, resources and files, before anything is
-//! read.
+//! The plan of the main job: the flags become a validated job with its resources and files, before
+//! any input is read.
 
 use std::path::PathBuf;
 
@@ -14,8 +14,8 @@ use super::main_job_flags::MainJobArgs;
 use super::output::Target;
 use super::resource_flags::check_temporary;
 
-/// The default distance of near pages.
-const USUAL_DISTANCE: usize = 3;
+/// The default of `--distance`, unless the fingerprints have fewer bits.
+const DEFAULT_DISTANCE: usize = 3;
 
 /// The job with its resources and files.
 #[derive(Debug)]
@@ -30,8 +30,8 @@ impl Plan {
     /// The plan of the flags.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] or [`ErrorKind::Memory`], naming the flag, its value and the
-    /// bound.
+    /// [`ErrorKind::Parameter`] or [`ErrorKind::Memory`], naming the flag, its value and the bound;
+    /// those of [`Target::new`] and [`check_temporary`].
     pub fn new(args: &MainJobArgs) -> Result<Plan> {
         let place = |name: &str| args.dir.clone().unwrap_or_default().join(name);
         let one = |path: &Option<PathBuf>, name| path.clone().unwrap_or_else(|| place(name));
@@ -48,7 +48,7 @@ impl Plan {
         sources.check()?;
         let mut files = match args.scaling {
             None => sources.files(),
-            // A measurement writes no result.
+            // --scaling discards the result, so the target may be an input.
             Some(_) => InputFiles::default(),
         };
         let target = Target::new(one(&args.output, "result.txt"), "--output", &mut files)?;
@@ -77,13 +77,16 @@ fn job(args: &MainJobArgs) -> Result<Job> {
             return Err(Error::new(ErrorKind::Parameter, message));
         }
         Some(distance) => distance,
-        // Fingerprints of fewer bits have no larger distance.
-        None => USUAL_DISTANCE.min(bits),
+        // Fingerprints of M bits differ in at most M bits.
+        None => DEFAULT_DISTANCE.min(bits),
     };
     Job::new(args.features, bits, distance as u32)
 }
 
-/// The requested bound, or half of the available memory.
+/// The requested bound, or half of the available memory, but at least the minimum for `threads`.
+///
+/// # Errors
+/// [`ErrorKind::Memory`] if the requested bound is below the minimum.
 fn memory(asked: Option<u64>, threads: usize) -> Result<u64> {
     let least = Resources::least_memory_bytes(threads);
     match asked {

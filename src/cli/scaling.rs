@@ -1,17 +1,17 @@
 //! `--scaling`: the speed-up with more threads, and a check that the result is the same.
 
 use std::fmt::Write;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use simtool::engine::{Progress, Resources};
+use simtool::engine::Resources;
 use simtool::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::inputs::Inputs;
-use super::interrupt;
+use super::log::Log;
 use super::plan::Plan;
 use super::screen;
+use super::session::Session;
 
 /// One measured run: the time of each stage by name, `total` last, and the hash of the output.
 struct Measured {
@@ -66,21 +66,21 @@ fn measure(plan: &Plan, inputs: &Inputs, threads: usize) -> Result<Measured> {
         threads,
         ..plan.resources.clone()
     };
-    let progress = Arc::new(Progress::new());
-    let _stoppable = interrupt::stoppable(&progress);
+    let session = Session::new(Log::SILENT);
     let mut hash = Xxh3::new();
-    let begin = Instant::now();
     let mut total = Duration::ZERO;
-    inputs.confirm(&progress, || {
-        let sink = &mut |bytes: &[u8]| {
-            hash.update(bytes);
-            Ok(())
-        };
-        let outcome = plan.job.run(&inputs.bytes(), &resources, &progress, sink);
-        total = begin.elapsed();
-        outcome
+    session.run(|progress| {
+        inputs.confirm(progress, || {
+            let sink = &mut |bytes: &[u8]| {
+                hash.update(bytes);
+                Ok(())
+            };
+            let outcome = plan.job.run(&inputs.bytes(), &resources, progress, sink);
+            total = session.elapsed();
+            outcome
+        })
     })?;
-    let stages = progress.finished().into_iter();
+    let stages = session.progress.finished().into_iter();
     let mut times: Vec<_> = stages
         .map(|stage| (stage.stage.name(), stage.time))
         .collect();

@@ -2,18 +2,17 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use simtool::corpus::Reading;
-use simtool::engine::Progress;
 use simtool::index::{Options, enclosing, is_unused};
 use simtool::jobs::seen::{IndexSettings, Seen};
 use simtool::{Error, ErrorKind, Result};
 
 use super::index::settings_flags::SettingsArgs;
-use super::interrupt::stoppable;
+use super::log::Log as CommandLog;
+use super::session::Session;
 use super::size::parse_size;
 use super::{machine, message, number, screen};
 use crate::serve::{Config, Limits, Log};
@@ -204,8 +203,6 @@ pub fn run(args: &ServeArgs) -> Result<()> {
         tls: certificate(args),
         copies: args.copies.as_deref().map(place_of_copies).transpose()?,
     };
-    let progress = Arc::new(Progress::new());
-    let _stoppable = stoppable(&progress);
     let scheme = if config.tls.is_some() {
         "https"
     } else {
@@ -218,8 +215,10 @@ pub fn run(args: &ServeArgs) -> Result<()> {
         }
         Ok(seen)
     };
-    crate::serve::run(open, config, &progress, |address| {
-        screen::print(format!("{scheme}://{address}/\n").as_bytes())
+    Session::new(CommandLog::SILENT).run(|progress| {
+        crate::serve::run(open, config, progress, |address| {
+            screen::print(format!("{scheme}://{address}/\n").as_bytes())
+        })
     })
 }
 

@@ -1,14 +1,48 @@
-//! The table of `--timings`: the time of a run by stage.
+//! The report of `--timings`: the time of a run by stage.
 
 use std::fmt::Write;
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use simtool::engine::StageTime;
 use simtool::io::usage::Usage;
 
-/// A table of stages, of the remaining time (opening, checking and publishing files), of the total
-/// and of the peak memory.
-pub fn table(stages: &[StageTime], total: Duration) -> String {
+use super::log::Form;
+use super::message::{self, event_object};
+
+/// Writes the times of the stages: an object with the event `timings` in a log of JSON objects,
+/// otherwise a table.
+pub fn write(stages: &[StageTime], total: Duration, form: Form) {
+    message::write(&match form {
+        Form::Json => format!("{}\n", event_object("timings", &fields(stages, total))),
+        _ => table(stages, total),
+    });
+}
+
+/// The fields of the event `timings`.
+fn fields(stages: &[StageTime], total: Duration) -> Value {
+    let stage = |stage: &StageTime| {
+        json!({
+            "stage": stage.stage.name(),
+            "seconds": stage.time.as_secs_f64(),
+            "bytes": stage.bytes,
+        })
+    };
+    json!({
+        "stages": stages.iter().map(stage).collect::<Vec<_>>(),
+        "files": outside(stages, total).as_secs_f64(),
+        "total": total.as_secs_f64(),
+        "peak_memory_bytes": Usage::now().map(|usage| usage.peak_resident_bytes),
+    })
+}
+
+/// The time outside the stages: opening, checking and publishing files.
+fn outside(stages: &[StageTime], total: Duration) -> Duration {
+    total.saturating_sub(stages.iter().map(|stage| stage.time).sum())
+}
+
+/// A table of stages, of the time outside them, of the total and of the peak memory.
+fn table(stages: &[StageTime], total: Duration) -> String {
     let mut table = format!(
         "{:<12} {:>10} {:>16} {:>10}\n",
         "stage", "seconds", "bytes", "MB/s"
@@ -20,8 +54,7 @@ pub fn table(stages: &[StageTime], total: Duration) -> String {
             row(stage.stage.name(), stage.time, stage.bytes)
         );
     }
-    let spent: Duration = stages.iter().map(|stage| stage.time).sum();
-    let _ = writeln!(table, "{}", row("files", total.saturating_sub(spent), 0));
+    let _ = writeln!(table, "{}", row("files", outside(stages, total), 0));
     let _ = writeln!(table, "{}", row("total", total, 0));
     if let Some(usage) = Usage::now() {
         let _ = writeln!(
@@ -58,6 +91,7 @@ mod tests {
             number: None,
         }];
         let table = table(&stages, Duration::from_millis(2500));
+        assert_eq!(fields(&stages, Duration::from_millis(2500))["files"], 0.5);
         for row in [
             "count            2.0000       3000000000     1500.0\n",
             "files            0.5000                -          -\n",

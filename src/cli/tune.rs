@@ -11,6 +11,7 @@ use super::exit::Finish;
 use super::log::LogArgs;
 use super::reading_flags::ReadingArgs;
 use super::resource_flags::ResourceArgs;
+use super::session::Session;
 use super::{screen, values};
 
 /// Recommend a method and a threshold for a wanted precision
@@ -99,12 +100,12 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
             mistakes: 0,
         },
     };
-    let (report, _) = evaluate::report(
+    let report = evaluate::report(
         &job,
         &args.inputs,
         &args.reading,
         &args.resources,
-        args.log.log(args.quiet),
+        &Session::new(args.log.log(args.quiet)),
         &|_| Ok(()),
     )?;
     let tuning = recommend(&report, &specs)?;

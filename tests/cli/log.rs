@@ -74,7 +74,8 @@ fn a_log_has_the_plan_a_line_a_stage_and_the_result() {
 #[test]
 fn a_log_for_programs_has_an_object_a_line() {
     let sandbox = documents();
-    let stderr = sandbox.stderr("dedup docs.jsonl -o out --log json --write kept --method minhash");
+    let stderr = sandbox
+        .stderr("dedup docs.jsonl -o out --log json --timings --write kept --method minhash");
     let objects = json_lines(&stderr);
     let events: Vec<&str> = objects
         .iter()
@@ -91,6 +92,10 @@ fn a_log_for_programs_has_an_object_a_line() {
     assert!(planned.eq(ended.map(|object| &object["stage"])), "{stderr}");
     let result = &objects[objects.len() - 1];
     assert_eq!([&result["seen"], &result["kept"]], [10, 9]);
+    let timings = &objects[objects.len() - 2];
+    assert_eq!(timings["event"], "timings", "{stderr}");
+    assert_eq!(timings["stages"].as_array().map(Vec::len), Some(8));
+    assert!(timings["total"].is_f64() && timings["files"].is_f64());
 }
 
 #[test]

@@ -73,6 +73,56 @@ fn standard_input_gives_what_the_file_gives() {
 }
 
 #[test]
+fn a_file_is_refused_as_the_output_directory() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.jsonl", lines());
+    sandbox.write("file", "kept");
+    for out in ["file", "file/below"] {
+        let message = stderr(&dedup(&sandbox, "a.jsonl", out, &[]).code(2));
+        let expected = "simtool: file: is a file, and -o names a directory for several files \
+                        (choose another name for -o)\n";
+        assert_eq!(message, expected, "{out}");
+    }
+    assert_eq!(sandbox.read("file"), "kept");
+}
+
+#[test]
+fn runs_on_different_inputs_without_documents_are_different() {
+    let sandbox = Sandbox::new();
+    for directory in ["one", "other"] {
+        fs::create_dir(sandbox.path(directory)).unwrap();
+        sandbox.write(&format!("{directory}/left-out"), "text");
+    }
+    let flags = ["--exclude", "left-out"];
+    for _ in 0..2 {
+        dedup(&sandbox, "one", "out", &flags).success();
+    }
+    let message = stderr(&dedup(&sandbox, "other", "out", &flags).code(2));
+    let expected = "arguments[0] was \"one\", is \"other\"";
+    assert!(message.contains(expected), "{message}");
+}
+
+#[test]
+fn advice_about_standard_input_names_no_file() {
+    let sandbox = Sandbox::new();
+    let advice = |input: &str, pattern: &str| {
+        let mut command = sandbox.command(SIMTOOL);
+        command.args(["dedup", "-", "-o", "out", pattern, "x*"]);
+        stderr(&command.write_stdin(input).assert())
+    };
+    for pattern in ["--exclude", "--include"] {
+        let message = advice(&lines(), pattern);
+        let expected = format!("warning: {pattern} x*: has no effect on standard input\n");
+        assert!(message.contains(&expected), "{message}");
+        fs::remove_dir_all(sandbox.path("out")).unwrap();
+    }
+    let message = advice("{\n\"text\": 1}\n", "--exclude");
+    let expected = "-: is JSON that is not one object per line (convert it with jq -c .): have it \
+                    read as one text by --format whole-file\n";
+    assert!(message.ends_with(expected), "{message}");
+}
+
+#[test]
 fn standard_input_is_written_without_duplicates() {
     let sandbox = Sandbox::new();
     dedup(&sandbox, "-", "out", &["--write", "kept"]).success();

@@ -155,6 +155,7 @@ fn a_run_against_known_documents_resumes_only_if_they_are_the_same() {
     let resume = |known: &Changing, progress: &Progress| {
         let invocation = Invocation {
             against: Against::Known(known),
+            arguments: &[],
             sources: &sources,
             left_out: &[],
             also_read: &[],

@@ -69,6 +69,7 @@ impl Case {
     fn invocation<'a>(&'a self, out: &'a Path, restart: bool) -> Invocation<'a> {
         Invocation {
             against: Against::Itself,
+            arguments: &[],
             sources: &self.sources,
             left_out: &[],
             also_read: &[],

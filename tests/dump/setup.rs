@@ -121,6 +121,7 @@ pub fn run(
             [] => Against::Itself,
             documents => Against::Documents(documents),
         },
+        arguments: &[],
         sources: &discover(inputs, &[], &job.reading)?,
         left_out: &[],
         also_read: &[],

@@ -3,10 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use simtool::corpus::{Reading, Source};
-use simtool::engine::Progress;
 use simtool::jobs::explain::{FoundDocument, Lookup};
 use simtool::{Error, ErrorKind, Result};
 
@@ -14,8 +12,8 @@ use super::super::found::{check_text_field, discover};
 use super::flags::ExplainArgs;
 use super::listed::{Listed, listed};
 use crate::cli::log::Log;
-use crate::cli::watch::Watch;
-use crate::cli::{interrupt, machine};
+use crate::cli::machine;
+use crate::cli::session::Session;
 
 /// Two documents, and the line about them in a deduplication's report.
 pub struct Pair {
@@ -30,20 +28,17 @@ pub struct Pair {
 /// # Errors
 /// Those of finding and reading them; [`ErrorKind::Parameter`] for a name without a document.
 pub fn pair(args: &ExplainArgs, reading: &Reading) -> Result<Pair> {
-    let progress = Arc::new(Progress::new());
-    let _stoppable = interrupt::stoppable(&progress);
-    let watch = Watch::start(&progress, Log::usual(), None);
-    let lookup = Lookup {
-        reading,
-        threads: machine::all_cores(),
-        progress: &progress,
-    };
-    let found = match (&args.pair, &args.id) {
-        (Some(list), Some(id)) => of_line(list, id, &lookup),
-        _ => names(args).and_then(|(names, inputs)| by_names(names, inputs, &lookup)),
-    };
-    drop(watch);
-    found
+    Session::new(Log::usual()).run(|progress| {
+        let lookup = Lookup {
+            reading,
+            threads: machine::all_cores(),
+            progress,
+        };
+        match (&args.pair, &args.id) {
+            (Some(list), Some(id)) => of_line(list, id, &lookup),
+            _ => names(args).and_then(|(names, inputs)| by_names(names, inputs, &lookup)),
+        }
+    })
 }
 
 /// The two names and the inputs. `--in` takes every following word, so a missing name is its last

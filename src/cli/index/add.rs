@@ -7,9 +7,8 @@ use simtool::Result;
 use simtool::jobs::seen::{Listing, Seen};
 
 use super::build::PayloadName;
-use super::line_file::LineFile;
+use super::documents::{DocumentArgs, report_added, warn_of_accidents};
 use super::query::MOST_MATCHES;
-use super::session::{DocumentArgs, report_added, warn_of_accidents};
 use super::settings_flags::{SettingsArgs, input_settings_of};
 use crate::cli::exit::Finish;
 use crate::cli::{message, number};
@@ -56,27 +55,13 @@ pub fn run(args: &AddArgs) -> Result<Finish> {
     let (wanted, level) = (args.settings.wanted()?, session.resources.level);
     let seen = Seen::open(&args.index, &wanted, level, &session.options())?;
     let input_settings = input_settings_of(seen.settings(), args.documents.reading());
-    let mut files = args.settings.files();
-    files.add_directory(&args.index);
-    let sources = session.sources(&args.documents, &input_settings.reading, &mut files)?;
-    let temp_dir = args.documents.temp_dir();
-    let output = LineFile::new(args.output.as_deref(), "--output", &mut files, temp_dir)?;
-    let skipped = args.documents.skipped_report();
-    let skipped = LineFile::new(skipped, "--skipped-report", &mut files, temp_dir)?;
-    let (mut lines, mut skips) = (output.begin()?, skipped.begin()?);
-    let mut take = |more: &[u8]| lines.write(more);
-    let listing = args.output.is_some().then_some(Listing {
-        limit: args.limit,
-        take: &mut take,
-    });
-    let inputs = session.inputs(&sources, &input_settings);
-    let payload = args.payload.into();
-    let added = seen.add_inputs(inputs, payload, listing, &mut |more| skips.write(more))?;
-    lines.publish()?;
-    skips.publish()?;
-    drop(session);
+    let (files, output) = (args.settings.files(), args.output.as_deref());
+    let added = session.process(&input_settings, files, output, |inputs, take, skipped| {
+        let limit = args.limit;
+        let listing = output.is_some().then_some(Listing { limit, take });
+        seen.add_inputs(inputs, args.payload.into(), listing, skipped)
+    })?;
     warn_of_accidents(&seen);
-    message::warn_of_doubts(&added.doubts, &sources);
-    let has_lines = output.is_screen() || skipped.is_screen();
-    report_added(&added, args.documents.log(), has_lines)
+    message::warn_of_doubts(&added.result.doubts, &added.sources);
+    report_added(&added.result, args.documents.log(), added.has_lines)
 }

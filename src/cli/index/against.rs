@@ -9,7 +9,7 @@ use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
-use super::session::{read_only, warn_of_accidents};
+use super::documents::{read_only, warn_of_accidents};
 use super::settings_flags::input_settings_of;
 use crate::cli::dedup_flags::DedupArgs;
 

@@ -8,8 +8,7 @@ use simtool::index::{Layout, Options, check_creatable};
 use simtool::jobs::seen::{IndexSettings, Payload, Seen};
 use simtool::sketch::Shape;
 
-use super::line_file::LineFile;
-use super::session::{DocumentArgs, report_built, warn_of_accidents};
+use super::documents::{DocumentArgs, report_built, warn_of_accidents};
 use super::settings_flags::SettingsArgs;
 use crate::cli::effect::{no_effect, preview_of};
 use crate::cli::exit::Finish;
@@ -71,28 +70,24 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
     }
     let input_settings = args.settings.input_settings(args.documents.reading())?;
     let session = args.documents.begin(&args.index)?;
-    let mut files = args.settings.files();
-    files.add_directory(&args.index);
-    let sources = session.sources(&args.documents, &input_settings.reading, &mut files)?;
-    let (skipped, temp_dir) = (args.documents.skipped_report(), args.documents.temp_dir());
-    let skipped = LineFile::new(skipped, "--skipped-report", &mut files, temp_dir)?;
-    let inputs = session.inputs(&sources, &input_settings);
-    let settings = IndexSettings::counted(spec, inputs)?;
     let options = Options {
         layout: args.layout.unwrap_or(LayoutName::Fast).into(),
         ..session.options()
     };
-    let (index, payload) = (&args.index, args.payload.into());
-    let mut skips = skipped.begin()?;
-    let (seen, added) =
-        Seen::build_inputs(index, settings, &options, inputs, payload, &mut |more| {
-            skips.write(more)
-        })?;
-    skips.publish()?;
-    drop(session);
-    warn_of_accidents(&seen);
-    message::warn_of_doubts(&added.doubts, &sources);
-    report_built(&added, args.documents.log(), skipped.is_screen())
+    let built = session.process(
+        &input_settings,
+        args.settings.files(),
+        None,
+        |inputs, _, skipped| {
+            let settings = IndexSettings::counted(spec, inputs)?;
+            let (index, payload) = (&args.index, args.payload.into());
+            Seen::build_inputs(index, settings, &options, inputs, payload, skipped)
+        },
+    )?;
+    let (seen, added) = &built.result;
+    warn_of_accidents(seen);
+    message::warn_of_doubts(&added.doubts, &built.sources);
+    report_built(added, args.documents.log(), built.has_lines)
 }
 
 impl From<PayloadName> for Payload {

@@ -11,8 +11,8 @@ use simtool::io::InputFiles;
 use simtool::jobs::seen::{ExpectedSettings, Seen};
 use simtool::{Error, ErrorKind, Result};
 
+use super::documents::read_only;
 use super::line_file::LineFile;
-use super::session::read_only;
 use crate::cli::{machine, screen};
 
 /// Print what an index contains, its settings, and the expected number of accidental hits

@@ -7,7 +7,7 @@ use serde_json::json;
 use simtool::jobs::seen::{ExpectedSettings, Seen};
 use simtool::{Error, ErrorKind, Result};
 
-use super::session::{ReportArgs, read_only, report_result, writable};
+use super::documents::{ReportArgs, read_only, report_result, writable};
 use crate::cli::{machine, message};
 
 /// Read every byte of an index and check it

@@ -3,12 +3,12 @@
 mod add;
 pub mod against;
 mod build;
+pub mod documents;
 mod info;
 mod line_file;
 mod maintenance;
 pub mod query;
 mod remove;
-mod session;
 pub mod settings_flags;
 
 use clap::{Args, Subcommand};

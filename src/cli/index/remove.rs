@@ -9,7 +9,7 @@ use serde_json::json;
 use simtool::jobs::seen::{ExpectedSettings, Seen};
 use simtool::{Error, Result};
 
-use super::session::{ReportArgs, report_result, writable};
+use super::documents::{ReportArgs, report_result, writable};
 use crate::cli::machine;
 
 /// The most ids of a commit.

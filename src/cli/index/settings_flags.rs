@@ -18,8 +18,8 @@ use crate::cli::reading_flags::{HtmlPart, stop_words};
 use crate::cli::values;
 
 /// The settings of an index.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "IndexSettings of the index")]
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Settings of the index")]
 pub struct SettingsArgs {
     /// How near documents are found: NAME or NAME:parameter=value,...; simtool methods lists them
     /// [default: simhash, or that of the index]

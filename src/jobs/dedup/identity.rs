@@ -21,7 +21,7 @@ const LAYOUT: u32 = 3;
 /// # Errors
 /// [`ErrorKind::Read`] if an input's metadata cannot be read; those of the known documents.
 pub fn identity(job: &Job, invocation: &Invocation<'_>) -> Result<Value> {
-    Ok(json!({
+    let mut identity = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "layout": LAYOUT,
         "settings": job.settings(),
@@ -30,7 +30,12 @@ pub fn identity(job: &Job, invocation: &Invocation<'_>) -> Result<Value> {
             Against::Known(known) => known.state()?,
             against => all(against.documents())?.into(),
         },
-    }))
+    });
+    if invocation.sources.is_empty() {
+        let arguments = invocation.arguments.iter();
+        identity["arguments"] = arguments.map(|path| path_value(path)).collect();
+    }
+    Ok(identity)
 }
 
 fn all(sources: &[Source]) -> Result<Vec<Value>> {

@@ -24,6 +24,9 @@ pub enum Against<'a> {
 pub struct Invocation<'a> {
     /// What the input is compared with.
     pub against: Against<'a>,
+    /// The files, directories and lists that were given as the input. They identify a job without
+    /// sources.
+    pub arguments: &'a [PathBuf],
     /// The input.
     pub sources: &'a [Source],
     /// Files that were found but are not read, for the summary.

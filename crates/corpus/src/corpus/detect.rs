@@ -4,7 +4,7 @@ use super::decompress::{
     Blocks, DecodedBuffer, FillOutcome, GZIP_MAGIC, Stream, ZSTD_MAGIC, is_zstd,
 };
 use super::reading::Reading;
-use super::source::{Compression, Format, Source};
+use super::source::{Compression, Format, STANDARD_INPUT, Source};
 use super::unread::{binary_format, has_extension, why_unread};
 use super::web::html;
 use super::web::wide::Wide;
@@ -106,10 +106,11 @@ impl Detected {
 
 /// The error of a file that is not read.
 pub(super) fn unread_error(path: &Path, why: &str) -> Error {
-    let message = format!(
-        "is {why}: leave it out with --exclude, or have each file read as one text by --format \
-         whole-file"
-    );
+    let instead = match path.as_os_str() == STANDARD_INPUT {
+        true => "have it",
+        false => "leave it out with --exclude, or have each file",
+    };
+    let message = format!("is {why}: {instead} read as one text by --format whole-file");
     Error::new(ErrorKind::Content, message).in_file(path)
 }
 

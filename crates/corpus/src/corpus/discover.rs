@@ -3,7 +3,7 @@
 use super::detect::{Detected, detect, unread_error};
 use super::file_filter::{FileFilter, Listing, directory_id, sort_by_bytes};
 use super::reading::{FileChoice, Reading};
-use super::source::{Format, Source};
+use super::source::{Format, STANDARD_INPUT, Source};
 use crate::io::input::is_sizeless_stream;
 use crate::io::read_error;
 use crate::io::remote;
@@ -17,9 +17,6 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-/// The name of standard input.
-const STANDARD_INPUT: &str = "-";
 
 /// The files that inputs refer to.
 #[derive(Debug)]

@@ -32,6 +32,9 @@ impl Source {
     }
 }
 
+/// The name of standard input.
+pub(super) const STANDARD_INPUT: &str = "-";
+
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,5 +1,6 @@
 //! Recognition of unsupported files by their first bytes.
 
+use super::source::STANDARD_INPUT;
 use super::web::charset;
 use super::web::wide::Wide;
 use memchr::{memchr, memmem};
@@ -93,21 +94,23 @@ pub(super) fn why_unread(path: &Path, prefix: &[u8], text_field: &str) -> Option
     if let Some(wide) = Wide::of(prefix) {
         return structured_wide(wide, prefix);
     }
+    let files = match path.as_os_str() == STANDARD_INPUT {
+        true => "",
+        false => " FILE > FILE.jsonl",
+    };
     if is_array(bare) {
-        return Some(
-            "a JSON array, not JSON Lines (convert it with jq -c '.[]' FILE > FILE.jsonl, one of \
-             strings with jq -c '.[] | {text: .}')"
-                .to_owned(),
-        );
+        return Some(format!(
+            "a JSON array, not JSON Lines (convert it with jq -c '.[]'{files}, one of strings with \
+             jq -c '.[] | {{text: .}}')"
+        ));
     }
     if is_spread_object(bare) {
-        return Some(
-            "JSON that is not one object per line (convert it with jq -c . FILE > FILE.jsonl)"
-                .to_owned(),
-        );
+        return Some(format!(
+            "JSON that is not one object per line (convert it with jq -c .{files})"
+        ));
     }
     if has_extension(path, &["csv", "tsv"]) || is_table(bare, text_field) {
-        return Some(table(bare));
+        return Some(table(bare, files));
     }
     is_mostly_control(prefix).then(|| {
         "binary data, or text in a character set that is not recognised (convert text with iconv)"
@@ -117,7 +120,7 @@ pub(super) fn why_unread(path: &Path, prefix: &[u8], text_field: &str) -> Option
 
 /// A description of a table in text form, and how to convert it. Its separator is the most frequent
 /// one in its first line.
-fn table(prefix: &[u8]) -> String {
+fn table(prefix: &[u8], files: &str) -> String {
     let first = prefix.split(|&byte| byte == b'\n').next().unwrap_or(prefix);
     let count = |separator: u8| first.iter().filter(|&&byte| byte == separator).count();
     let (tabs, semicolons, commas) = (count(b'\t'), count(b';'), count(b','));
@@ -129,8 +132,8 @@ fn table(prefix: &[u8]) -> String {
         ("a CSV table", "--icsv")
     };
     format!(
-        "{what}, which is not supported (convert it to JSON Lines with mlr {flags} --ojsonl cat FILE > \
-         FILE.jsonl, or to Parquet)"
+        "{what}, which is not supported (convert it to JSON Lines with mlr {flags} --ojsonl \
+         cat{files}, or to Parquet)"
     )
 }
 

@@ -1,8 +1,7 @@
-//! Inputs and resources of commands that read documents for an index.
+//! Commands that read documents for an index: their inputs, resources and reports.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -12,18 +11,18 @@ use simtool::engine::streams::spool;
 use simtool::engine::{Progress, Resources};
 use simtool::index::Options;
 use simtool::io::InputFiles;
-use simtool::jobs::seen::{AddCounts, Seen};
+use simtool::jobs::seen::{AddCounts, LineSink, Seen};
 use simtool::{Error, ErrorKind, Result};
 use tempfile::TempDir;
 
+use super::line_file::LineFile;
 use crate::cli::exit::Finish;
 use crate::cli::found::discover;
-use crate::cli::interrupt::{Stoppable, stoppable};
 use crate::cli::log::{Form, Log, LogArgs};
 use crate::cli::reading_flags::FieldArgs;
 use crate::cli::resource_flags::ResourceArgs;
+use crate::cli::session::{Running, Session};
 use crate::cli::size::parse_size;
-use crate::cli::watch::Watch;
 use crate::cli::{machine, message, screen};
 
 /// The flags of inputs.
@@ -31,39 +30,43 @@ use crate::cli::{machine, message, screen};
 pub struct DocumentArgs {
     /// Files, directories or patterns; - is standard input
     #[arg(value_name = "INPUT", required = true)]
-    inputs: Vec<PathBuf>,
+    pub inputs: Vec<PathBuf>,
 
     #[command(flatten)]
-    fields: FieldArgs,
+    pub fields: FieldArgs,
 
     /// Documents larger than this are skipped and counted
     #[arg(
         long, value_name = "SIZE", default_value = "16M", value_parser = parse_size,
         help_heading = "Reading"
     )]
-    max_document: u64,
+    pub max_document: u64,
 
     #[command(flatten)]
-    resources: ResourceArgs,
+    pub resources: ResourceArgs,
+
+    /// The default directory of temporary files, unless that is the one of the index.
+    #[arg(skip)]
+    pub temporary: Option<PathBuf>,
 
     /// Write a JSON object a line for each document that is skipped: its id and place, the reason
     /// and a detail; - is standard output
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
-    skipped_report: Option<PathBuf>,
+    pub skipped_report: Option<PathBuf>,
 
     #[command(flatten)]
-    reports: ReportArgs,
+    pub reports: ReportArgs,
 }
 
 /// The flags of messages.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ReportArgs {
     #[command(flatten)]
-    log: LogArgs,
+    pub log: LogArgs,
 
     /// Nothing but errors: no progress, no messages, no result line
     #[arg(long, help_heading = "Reports")]
-    quiet: bool,
+    pub quiet: bool,
 }
 
 impl ReportArgs {
@@ -73,12 +76,24 @@ impl ReportArgs {
     }
 }
 
-/// The resources and the progress of a running command.
-pub struct Session {
+/// The start of a command that reads documents for an index.
+pub struct DocumentSession<'a> {
+    args: &'a DocumentArgs,
+    index: &'a Path,
+    session: Session,
+    running: Running,
+    /// The resources of the command.
     pub resources: Resources,
-    pub progress: Arc<Progress>,
-    _watch: Watch,
-    _stoppable: Stoppable,
+}
+
+/// The documents of a command that were processed.
+pub struct Processed<T> {
+    /// The result.
+    pub result: T,
+    /// Where the documents were read from.
+    pub sources: Sources,
+    /// Whether standard output has lines.
+    pub has_lines: bool,
 }
 
 /// Inputs, with the copies of streams among them.
@@ -89,21 +104,6 @@ pub struct Sources {
 }
 
 impl DocumentArgs {
-    /// The inputs as they were given.
-    pub fn inputs(&self) -> &[PathBuf] {
-        &self.inputs
-    }
-
-    /// The file that lists skipped documents, if requested.
-    pub fn skipped_report(&self) -> Option<&Path> {
-        self.skipped_report.as_deref()
-    }
-
-    /// The directory of temporary files, if the user names one.
-    pub fn temp_dir(&self) -> Option<&Path> {
-        self.resources.temp_dir.as_deref()
-    }
-
     /// How progress and result are reported.
     pub fn log(&self) -> Log {
         self.reports.log()
@@ -114,30 +114,24 @@ impl DocumentArgs {
         self.fields.reading(HtmlText::default(), self.max_document)
     }
 
-    /// The resources. Temporary files are created next to the index by default.
+    /// Starts progress and interruption. Temporary files are created next to the index by default.
     ///
     /// # Errors
     /// Those of insufficient resources.
-    pub fn resources(&self, index: &Path) -> Result<Resources> {
-        let temporary = match index.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-            _ => PathBuf::from("."),
+    pub fn begin<'a>(&'a self, index: &'a Path) -> Result<DocumentSession<'a>> {
+        let temporary = match (&self.temporary, index.parent()) {
+            (Some(directory), _) => directory.clone(),
+            (None, Some(parent)) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            (None, _) => PathBuf::from("."),
         };
-        self.resources.resources(self.max_document, temporary)
-    }
-
-    /// Starts progress and interruption.
-    ///
-    /// # Errors
-    /// Those of insufficient resources.
-    pub fn begin(&self, index: &Path) -> Result<Session> {
-        let resources = self.resources(index)?;
-        let progress = Arc::new(Progress::new());
-        Ok(Session {
-            _stoppable: stoppable(&progress),
-            _watch: Watch::start(&progress, self.log(), None),
+        let resources = self.resources.resources(self.max_document, temporary)?;
+        let session = Session::new(self.log());
+        Ok(DocumentSession {
+            args: self,
+            index,
+            running: session.start(None),
+            session,
             resources,
-            progress,
         })
     }
 }
@@ -183,33 +177,46 @@ impl Deref for Sources {
     }
 }
 
-impl Session {
-    /// The inputs of a command.
+impl DocumentSession<'_> {
+    /// Finds the documents and passes them to `job`, with the destinations of lines for `output`
+    /// and of lines about skipped documents. The lines are published if the job succeeds. `files`
+    /// has the files that the command reads besides.
     ///
     /// # Errors
-    /// Those of [`Sources::find`].
-    pub fn sources(
-        &self,
-        documents: &DocumentArgs,
-        reading: &Reading,
-        files: &mut InputFiles,
-    ) -> Result<Sources> {
-        let (resources, progress) = (&self.resources, &self.progress);
-        Sources::find(&documents.inputs, reading, resources, progress, files)
-    }
-
-    /// The sources with the resources to read them.
-    pub fn inputs<'a>(
-        &'a self,
-        sources: &'a [Source],
-        input_settings: &'a InputSettings,
-    ) -> Inputs<'a> {
-        Inputs {
+    /// Those of [`Sources::find`], of the files of lines, and of `job`.
+    pub fn process<T>(
+        self,
+        settings: &InputSettings,
+        mut files: InputFiles,
+        output: Option<&Path>,
+        job: impl FnOnce(Inputs<'_>, LineSink<'_>, LineSink<'_>) -> Result<T>,
+    ) -> Result<Processed<T>> {
+        let (args, resources, progress) = (self.args, &self.resources, &self.session.progress);
+        files.add_directory(self.index);
+        let reading = &settings.reading;
+        let sources = Sources::find(&args.inputs, reading, resources, progress, &mut files)?;
+        let temp_dir = args.resources.temp_dir.as_deref();
+        let output = LineFile::new(output, "--output", &mut files, temp_dir)?;
+        let skipped = args.skipped_report.as_deref();
+        let skipped = LineFile::new(skipped, "--skipped-report", &mut files, temp_dir)?;
+        let (mut lines, mut skips) = (output.begin()?, skipped.begin()?);
+        let inputs = Inputs {
+            sources: &sources,
+            settings,
+            resources,
+            progress,
+        };
+        let result = job(inputs, &mut |more| lines.write(more), &mut |more| {
+            skips.write(more)
+        })?;
+        lines.publish()?;
+        skips.publish()?;
+        drop(self.running);
+        Ok(Processed {
+            result,
             sources,
-            settings: input_settings,
-            resources: &self.resources,
-            progress: &self.progress,
-        }
+            has_lines: output.is_screen() || skipped.is_screen(),
+        })
     }
 
     /// The options to open the index for changes.

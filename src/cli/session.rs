@@ -1,0 +1,66 @@
+//! The run of a command: progress and timings on standard error, and its end by a signal.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use simtool::Result;
+use simtool::engine::Progress;
+
+use super::interrupt::{Stoppable, stoppable};
+use super::log::Log;
+use super::timings;
+use super::watch::Watch;
+
+/// The run of a command, from its start.
+pub struct Session {
+    begin: Instant,
+    log: Log,
+    /// What the job has done.
+    pub progress: Arc<Progress>,
+}
+
+/// Shows the progress of a run, and lets the first signal stop it, until it is dropped.
+pub struct Running {
+    _watch: Watch,
+    _stoppable: Stoppable,
+}
+
+impl Session {
+    /// Starts the clock of a command that reports in the form of `log`.
+    pub fn new(log: Log) -> Session {
+        Session {
+            begin: Instant::now(),
+            log,
+            progress: Arc::new(Progress::new()),
+        }
+    }
+
+    /// Starts showing progress, after the text `plan`.
+    pub fn start(&self, plan: Option<String>) -> Running {
+        Running {
+            _stoppable: stoppable(&self.progress),
+            _watch: Watch::start(&self.progress, self.log, plan),
+        }
+    }
+
+    /// Runs `job` with progress; the first signal stops it.
+    ///
+    /// # Errors
+    /// Those of `job`.
+    pub fn run<T>(&self, job: impl FnOnce(&Progress) -> Result<T>) -> Result<T> {
+        let _running = self.start(None);
+        job(&self.progress)
+    }
+
+    /// The time since the start of the command.
+    pub fn elapsed(&self) -> Duration {
+        self.begin.elapsed()
+    }
+
+    /// Writes the timings of the stages, if they are `requested`.
+    pub fn report_timings(&self, requested: bool) {
+        if requested {
+            timings::write(&self.progress.finished(), self.elapsed(), self.log.form);
+        }
+    }
+}
