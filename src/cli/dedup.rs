@@ -6,13 +6,13 @@ use std::time::Duration;
 use simtool::corpus::{Discovery, Reading, Source};
 use simtool::dedup::keep::Policy;
 use simtool::jobs::dedup::{
-    Against, BeginOutcome, ClusterRule, DumpSettings, Invocation, Job, KnownDocuments, PairForms,
-    SkippedRecords, Summary, Verification, Warning, WriteMode,
+    Against, BeginOutcome, DumpSettings, Invocation, Job, KnownDocuments, PairForms, Summary,
+    Verification, Warning, WriteMode,
 };
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
-use super::dedup_flags::{DedupArgs, PairsName, Rule, SkippedName, WriteName};
+use super::dedup_flags::{DedupArgs, PairsName};
 use super::effect::{WordFlags, check_words};
 use super::exit::Finish;
 use super::found::{check_text_field, find, warn_of_patterns};
@@ -190,10 +190,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
             shingle: args.method.verified_shingle(tokenizer),
             thousandths: args.method.similarity(),
         },
-        clusters: match args.cluster {
-            Some(Rule::Star) | None => ClusterRule::Star,
-            Some(Rule::Components) => ClusterRule::Components,
-        },
+        clusters: args.cluster.unwrap_or_default(),
         keep: args.keep.clone(),
         keep_per_site: args.keep_per.is_some(),
         drop_all: args.drop_all,
@@ -202,12 +199,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
             keep_field,
             ..args.reading.reading()
         },
-        write: match args.write {
-            WriteName::None => WriteMode::None,
-            WriteName::Ids => WriteMode::Ids,
-            WriteName::Kept => WriteMode::Kept,
-            WriteName::Annotated => WriteMode::Annotated,
-        },
+        write: args.write,
         dump: dump_settings(args)?,
         pairs: PairForms {
             csv: args.pairs.contains(&PairsName::Csv),
@@ -247,7 +239,7 @@ fn say_what_stays(out: &Path) {
 
 /// The settings for `kept` and `annotated`.
 fn dump_settings(args: &DedupArgs) -> Result<DumpSettings> {
-    let has_files = matches!(args.write, WriteName::Kept | WriteName::Annotated);
+    let has_files = matches!(args.write, WriteMode::Kept | WriteMode::Annotated);
     let given = [
         (args.skipped.is_some(), "--skipped"),
         (args.compression_level.is_some(), "--compression-level"),
@@ -257,10 +249,7 @@ fn dump_settings(args: &DedupArgs) -> Result<DumpSettings> {
         return Err(Error::new(ErrorKind::Parameter, message));
     }
     Ok(DumpSettings {
-        skipped: match args.skipped {
-            Some(SkippedName::Drop) => SkippedRecords::Drop,
-            Some(SkippedName::Keep) | None => SkippedRecords::Keep,
-        },
+        skipped: args.skipped.unwrap_or_default(),
         compression_level: args.compression_level,
     })
 }

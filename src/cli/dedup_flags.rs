@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simtool::dedup::keep::Policy;
+use simtool::jobs::dedup::{ClusterRule, SkippedRecords, WriteMode};
 
 use super::log::{LogArgs, SummaryForm};
 use super::max_skipped::MaxSkipped;
@@ -77,7 +78,7 @@ pub struct DedupArgs {
     /// How duplicates of duplicates are treated: star compares every dropped document with the kept
     /// one [default: star]
     #[arg(long, value_name = "RULE", help_heading = "Decision")]
-    pub cluster: Option<Rule>,
+    pub cluster: Option<ClusterRule>,
 
     /// What to write besides the reports
     #[arg(
@@ -86,11 +87,11 @@ pub struct DedupArgs {
         default_value = "none",
         help_heading = "Output"
     )]
-    pub write: WriteName,
+    pub write: WriteMode,
 
     /// What kept and annotated do with records that could not be read [default: keep]
     #[arg(long, value_name = "WHAT", help_heading = "Output")]
-    pub skipped: Option<SkippedName>,
+    pub skipped: Option<SkippedRecords>,
 
     /// Compress the files of kept and annotated again: gzip 0 to 9, zstd 1 to 19 [default: copy
     /// unchanged members; gzip 6 and zstd 3 for others]
@@ -170,57 +171,21 @@ Exit codes:
   0 complete, 2 an error and nothing published, 3 published but more input was skipped than
   --max-skipped allows, 130 interrupted: the same command resumes.";
 
-macro_rules! names {
-    ($(#[$about:meta])* $name:ident: $($(#[$doc:meta])* $variant:ident),+) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-        pub enum $name { $($(#[$doc])* $variant),+ }
-    };
+/// The values of --keep-per.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Group {
+    /// The host of the URL
+    Site,
 }
 
-names!(
-    /// The values of --keep-per.
-    Group:
-    /// The host of the URL
-    Site
-);
-names!(
-    /// The values of --cluster.
-    Rule:
-    /// Each document is compared with the kept one
-    Star,
-    /// Documents that a chain of duplicates connects
-    Components
-);
-names!(
-    /// The values of --pairs.
-    PairsName:
+/// The values of --pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PairsName {
     /// duplicates.csv
     Csv,
     /// duplicates.parquet
-    Parquet
-);
-names!(
-    /// The values of --write.
-    WriteName:
-    /// Nothing
-    None,
-    /// The ids of the kept documents
-    Ids,
-    /// The input without duplicates, in its own format
-    Kept,
-    /// The input with a mark on each duplicate
-    Annotated
-);
-
-names!(
-    /// The values of --skipped.
-    SkippedName:
-    /// They are kept unchanged
-    Keep,
-    /// They are left out
-    Drop
-);
+    Parquet,
+}
 
 /// Parses the value of --keep; the message is for clap.
 fn policy(text: &str) -> std::result::Result<Policy, String> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use simtool::evaluate::synthetic::{
     Corpus, CorpusSettings, CorpusSummary, Extent, Language, Millionths, write_directory_while,
 };
@@ -12,6 +12,7 @@ use super::log::Log;
 use super::message;
 use super::session::Session;
 use super::size::parse_size;
+use super::values::{self, Named};
 
 /// Write a synthetic corpus with planted near-duplicates
 ///
@@ -69,8 +70,8 @@ pub struct GenerateArgs {
     strength: Vec<Millionths>,
 
     /// Language of the pages
-    #[arg(long, value_enum, default_value_t = Written::English)]
-    language: Written,
+    #[arg(long, default_value = "english", value_parser = values::named(&LANGUAGES))]
+    language: Language,
 
     /// Number of rows of hashvalue.txt
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
@@ -86,15 +87,19 @@ pub struct GenerateArgs {
 }
 
 /// The values of --language.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Written {
-    /// Function words and made-up words
-    English,
-    /// Chinese characters in no meaningful order
-    Chinese,
-    /// Sentences of either
-    Mixed,
-}
+const LANGUAGES: [Named<Language>; 3] = [
+    (
+        "english",
+        "Function words and made-up words",
+        Language::English,
+    ),
+    (
+        "chinese",
+        "Chinese characters in no meaningful order",
+        Language::Chinese,
+    ),
+    ("mixed", "Sentences of either", Language::Mixed),
+];
 
 /// Writes the corpus, and its counts on standard error.
 ///
@@ -129,11 +134,7 @@ impl GenerateArgs {
                 .size
                 .map_or(Extent::Documents(self.documents), Extent::Bytes),
             words_per_document: self.words_per_document,
-            language: match self.language {
-                Written::English => Language::English,
-                Written::Chinese => Language::Chinese,
-                Written::Mixed => Language::Mixed,
-            },
+            language: self.language,
             vocabulary: self.vocabulary,
             exponent: self.exponent,
             rare_share: self.rare_share,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use simtool::corpus::{FileChoice, Format, HtmlText, Reading, Source};
 use simtool::engine::collection::InputSettings;
 use simtool::io::InputFiles;
@@ -13,14 +13,17 @@ use super::effect::WordFlags;
 use super::found::discover;
 use super::method_flags::tokenizer;
 use super::size::parse_size;
-use super::values;
+use super::values::{self, Named};
 
 /// The fields of documents, and which files to read.
 #[derive(Args, Clone, Debug)]
 pub struct FieldArgs {
     /// Format of all inputs [default: detected from their content]
-    #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
-    pub format: Option<FormatName>,
+    #[arg(
+        long, value_name = "FORMAT", value_parser = values::named(&FORMATS),
+        help_heading = "Reading"
+    )]
+    pub format: Option<Format>,
 
     /// Field of the text; dots lead into nested fields
     #[arg(
@@ -76,8 +79,11 @@ pub struct ReadingArgs {
     pub fields: FieldArgs,
 
     /// Part of an HTML page that is its text, in any format [default: main]
-    #[arg(long, value_name = "PART", help_heading = "Reading")]
-    pub html: Option<HtmlPart>,
+    #[arg(
+        long, value_name = "PART", value_parser = values::named(&HTML_PARTS),
+        help_heading = "Reading"
+    )]
+    pub html: Option<HtmlText>,
 
     /// Documents larger than this are skipped and listed
     #[arg(
@@ -108,7 +114,7 @@ impl FieldArgs {
     /// The reading with these flags.
     pub fn reading(&self, html: HtmlText, max_document_bytes: u64) -> Reading {
         Reading {
-            format: self.format.map(Format::from),
+            format: self.format,
             text_field: self.text_field.clone(),
             id_field: self.id_field.clone(),
             url_field: self.url_field.clone(),
@@ -152,8 +158,8 @@ impl ReadingArgs {
 
     /// The reading with these flags.
     pub fn reading(&self) -> Reading {
-        let html = self.html.map_or_else(HtmlText::default, HtmlText::from);
-        self.fields.reading(html, self.max_document)
+        self.fields
+            .reading(self.html.unwrap_or_default(), self.max_document)
     }
 
     /// Which of the flags about words are given.
@@ -214,55 +220,27 @@ pub fn files<const N: usize>(
 }
 
 /// The values of --format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
-    /// Pages separated by form feeds, headed by a line with the id
-    FormFeed,
-    /// Each file is a document
-    WholeFile,
-    /// Each file is an HTML page
-    Html,
-    /// A JSON object per line
-    Jsonl,
-    /// WARC and WET
-    Warc,
-    /// The web archives before 2009
-    Arc,
-    /// Parquet
-    Parquet,
-}
+const FORMATS: [Named<Format>; 7] = [
+    (
+        "form-feed",
+        "Pages separated by form feeds, headed by a line with the id",
+        Format::FormFeed,
+    ),
+    ("whole-file", "Each file is a document", Format::WholeFile),
+    ("html", "Each file is an HTML page", Format::Html),
+    ("jsonl", "A JSON object per line", Format::Jsonl),
+    ("warc", "WARC and WET", Format::Warc),
+    ("arc", "The web archives before 2009", Format::Arc),
+    ("parquet", "Parquet", Format::Parquet),
+];
 
 /// The values of --html.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum HtmlPart {
-    /// The main text, without menus and the like
-    Main,
-    /// All visible text
-    Visible,
-    /// The unchanged markup
-    Markup,
-}
-
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Format {
-        match name {
-            FormatName::FormFeed => Format::FormFeed,
-            FormatName::WholeFile => Format::WholeFile,
-            FormatName::Html => Format::Html,
-            FormatName::Jsonl => Format::Jsonl,
-            FormatName::Warc => Format::Warc,
-            FormatName::Arc => Format::Arc,
-            FormatName::Parquet => Format::Parquet,
-        }
-    }
-}
-
-impl From<HtmlPart> for HtmlText {
-    fn from(part: HtmlPart) -> HtmlText {
-        match part {
-            HtmlPart::Main => HtmlText::Main,
-            HtmlPart::Visible => HtmlText::Visible,
-            HtmlPart::Markup => HtmlText::Markup,
-        }
-    }
-}
+pub const HTML_PARTS: [Named<HtmlText>; 3] = [
+    (
+        "main",
+        "The main text, without menus and the like",
+        HtmlText::Main,
+    ),
+    ("visible", "All visible text", HtmlText::Visible),
+    ("markup", "The unchanged markup", HtmlText::Markup),
+];

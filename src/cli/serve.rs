@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use simtool::corpus::Reading;
 use simtool::index::{Options, enclosing, is_unused};
 use simtool::jobs::seen::{IndexSettings, Seen};
@@ -39,7 +39,7 @@ pub struct ServeArgs {
 
     /// Log of requests on standard error
     #[arg(long, value_name = "FORM", default_value = "none")]
-    log: LogForm,
+    log: Log,
 
     /// Directory for copies of the index, which clients may request: POST /v1/copies
     #[arg(long, value_name = "DIR")]
@@ -135,15 +135,6 @@ pub struct ServeArgs {
     grace: usize,
 }
 
-/// The values of --log.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum LogForm {
-    /// Nothing
-    None,
-    /// A JSON object per line for each request
-    Json,
-}
-
 const EXAMPLES: &str = "\
 Examples:
   simtool serve seen
@@ -196,10 +187,7 @@ pub fn run(args: &ServeArgs) -> Result<()> {
         },
         token,
         threads: args.threads.unwrap_or_else(machine::all_cores),
-        log: match args.log {
-            LogForm::None => Log::Quiet,
-            LogForm::Json => Log::Json,
-        },
+        log: args.log,
         tls: certificate(args),
         copies: args.copies.as_deref().map(place_of_copies).transpose()?,
     };

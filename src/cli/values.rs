@@ -1,6 +1,6 @@
 //! Parsers that suggest usual values to shells and accept others too.
 
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::Error;
 use clap::{Arg, Command};
 use simtool::sketch::registry::METHODS;
@@ -27,6 +27,23 @@ impl<P: TypedValueParser> TypedValueParser for Suggested<P> {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new((self.known)().into_iter()))
     }
+}
+
+/// A value of a flag: its name, its help text (or none, if empty), and what it stands for.
+pub type Named<T> = (&'static str, &'static str, T);
+
+/// The values of a library's enumeration.
+pub fn named<T: Copy + Send + Sync>(
+    values: &'static [Named<T>],
+) -> impl TypedValueParser<Value = T> {
+    let possible = values.iter().map(|(name, help, _)| {
+        let help = (!help.is_empty()).then_some(*help);
+        PossibleValue::new(*name).help(help)
+    });
+    PossibleValuesParser::new(possible).try_map(|text| {
+        let value = values.iter().find(|(name, ..)| *name == text);
+        value.map(|(.., value)| *value).ok_or("unknown value")
+    })
 }
 
 /// Names of methods, which parameters may follow.

@@ -31,8 +31,8 @@ impl<'a> At<'a> {
     }
 }
 
-/// The Base64 of an id that is not UTF-8.
-pub(super) fn base64_if_needed(id: &[u8]) -> Option<String> {
+/// The Base64 of an id or a payload that is not UTF-8.
+pub fn base64_if_needed(id: &[u8]) -> Option<String> {
     std::str::from_utf8(id)
         .is_err()
         .then(|| STANDARD.encode(id))

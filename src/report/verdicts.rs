@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 
 use super::location::At;
+pub use super::location::base64_if_needed;
 use crate::sketch::{Score, content_seen};
 
 /// A near document of the index.
@@ -170,13 +169,6 @@ impl Line<'_> {
         let _ = serde_json::to_writer(&mut *out, self);
         out.push(b'\n');
     }
-}
-
-/// The bytes of an id or a payload that JSON cannot show.
-pub fn base64_if_needed(id: &[u8]) -> Option<String> {
-    std::str::from_utf8(id)
-        .is_err()
-        .then(|| STANDARD.encode(id))
 }
 
 #[cfg(test)]

@@ -9,12 +9,13 @@ use simtool::Error;
 
 use crate::cli::message;
 
-/// The log of requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The log of requests on standard error: the values of --log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Log {
-    /// Nothing.
+    /// Nothing
+    #[value(name = "none")]
     Quiet,
-    /// A JSON object a line, on standard error.
+    /// A JSON object per line for each request
     Json,
 }
 

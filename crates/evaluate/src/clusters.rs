@@ -1,11 +1,12 @@
 //! Measures of the agreement of two clusterings of the same documents.
 
 use ahash::AHashMap;
+use serde::Serialize;
 
 use super::clustering::{Clustering, pairs_of};
 
 /// Measures of found clusters against the true ones.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ClusterScores {
     /// The adjusted Rand index: 1 for equal clusters, about 0 for random ones.
     ///

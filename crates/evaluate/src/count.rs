@@ -1,9 +1,11 @@
 //! Confusion matrices: hits and mistakes.
 
+use serde::Serialize;
+
 use super::proportion::Proportion;
 
 /// The verdicts of a method on the pairs whose label is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ConfusionMatrix {
     /// Near pairs that were found (true positives).
     pub hits: u64,

@@ -1,12 +1,14 @@
 //! Outcomes: the verdicts of a method, or of another tool, on the pairs of a truth.
 
+use serde::Serialize;
+
 use super::found::{Found, FoundPair};
 use super::truth::{Judgement, Truth};
 use crate::sketch::Score;
 use crate::{Error, ErrorKind, Result};
 
 /// The cost of a method; `None` if not measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
     /// CPU seconds per document.
     pub seconds_per_document: Option<f64>,

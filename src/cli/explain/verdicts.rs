@@ -1,12 +1,11 @@
 //! Two compared documents and their verdicts, as text and as JSON.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use simtool::jobs::explain::{
     Comparison, Evidence, ExplainSettings, FoundDocument, Outcome, Verdict,
 };
 use simtool::report::json_lines::At;
+use simtool::report::verdicts::base64_if_needed;
 use simtool::sketch::Score;
 
 use super::listed::Listed;
@@ -91,8 +90,8 @@ pub fn json(
             "bytes": text.len(),
             "words": comparison.words[side],
         });
-        if std::str::from_utf8(id).is_err() {
-            value["id_base64"] = STANDARD.encode(id).into();
+        if let Some(base64) = base64_if_needed(id) {
+            value["id_base64"] = base64.into();
         }
         value
     };

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use simtool::Result;
-use simtool::jobs::seen::{Listing, Seen};
+use simtool::jobs::seen::{Listing, Payload, Seen};
 
-use super::build::PayloadName;
+use super::build::PAYLOADS;
 use super::documents::{DocumentArgs, report_added, warn_of_accidents};
 use super::query::MOST_MATCHES;
 use super::settings_flags::{SettingsArgs, input_settings_of};
 use crate::cli::exit::Finish;
-use crate::cli::{message, number};
+use crate::cli::{message, number, values};
 
 /// Look documents up and add them, each in one step
 ///
@@ -32,8 +32,11 @@ pub struct AddArgs {
     settings: SettingsArgs,
 
     /// Data to store with a document: url, date, both (as a JSON object) or none
-    #[arg(long, value_name = "FIELDS", default_value = "none")]
-    payload: PayloadName,
+    #[arg(
+        long, value_name = "FIELDS", default_value = "none",
+        value_parser = values::named(&PAYLOADS)
+    )]
+    payload: Payload,
 
     /// Write a JSON object a line for each document, in input order: its id and place, the verdict
     /// (new, duplicate, unchanged, changed with its distance, or empty), whether it was added, and
@@ -59,7 +62,7 @@ pub fn run(args: &AddArgs) -> Result<Finish> {
     let added = session.process(&input_settings, files, output, |inputs, take, skipped| {
         let limit = args.limit;
         let listing = output.is_some().then_some(Listing { limit, take });
-        seen.add_inputs(inputs, args.payload.into(), listing, skipped)
+        seen.add_inputs(inputs, args.payload, listing, skipped)
     })?;
     warn_of_accidents(&seen);
     message::warn_of_doubts(&added.result.doubts, &added.sources);

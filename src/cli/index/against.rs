@@ -33,7 +33,7 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
             .method
             .wanted(&settings(index)?.spec, args.against_only)?,
         tokenizer: args.reading.tokenizer,
-        html: args.reading.html.map(Into::into),
+        html: args.reading.html,
         stop_words: match args.reading.stop_words {
             Some(_) => Some(args.reading.stop_words()?),
             None => None,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use simtool::Result;
 use simtool::index::{Layout, Options, check_creatable};
 use simtool::jobs::seen::{IndexSettings, Payload, Seen};
@@ -13,6 +13,7 @@ use super::settings_flags::SettingsArgs;
 use crate::cli::effect::{no_effect, preview_of};
 use crate::cli::exit::Finish;
 use crate::cli::message;
+use crate::cli::values::{self, Named};
 
 /// Make an index of many documents at once
 ///
@@ -31,31 +32,28 @@ pub struct BuildArgs {
     settings: SettingsArgs,
 
     /// Data to store with a document: url, date, both (as a JSON object) or none
-    #[arg(long, value_name = "FIELDS", default_value = "none")]
-    payload: PayloadName,
+    #[arg(
+        long, value_name = "FIELDS", default_value = "none",
+        value_parser = values::named(&PAYLOADS)
+    )]
+    payload: Payload,
 
     /// Kind of tables for fingerprints: fast, or compact (at most 34 bytes for a fingerprint of 64
     /// bits; slower if they are skewed) [default: fast]
-    #[arg(long, value_name = "LAYOUT")]
-    layout: Option<LayoutName>,
+    #[arg(long, value_name = "LAYOUT", value_parser = values::named(&LAYOUTS))]
+    layout: Option<Layout>,
 }
 
 /// The values of --payload.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum PayloadName {
-    None,
-    Url,
-    Date,
-    #[value(name = "url,date")]
-    UrlAndDate,
-}
+pub const PAYLOADS: [Named<Payload>; 4] = [
+    ("none", "", Payload::None),
+    ("url", "", Payload::Url),
+    ("date", "", Payload::Date),
+    ("url,date", "", Payload::UrlAndDate),
+];
 
 /// The values of --layout.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum LayoutName {
-    Fast,
-    Compact,
-}
+const LAYOUTS: [Named<Layout>; 2] = [("fast", "", Layout::Fast), ("compact", "", Layout::Compact)];
 
 /// Builds an index and prints the number of documents.
 pub fn run(args: &BuildArgs) -> Result<Finish> {
@@ -71,7 +69,7 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
     let input_settings = args.settings.input_settings(args.documents.reading())?;
     let session = args.documents.begin(&args.index)?;
     let options = Options {
-        layout: args.layout.unwrap_or(LayoutName::Fast).into(),
+        layout: args.layout.unwrap_or_default(),
         ..session.options()
     };
     let built = session.process(
@@ -80,7 +78,7 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
         None,
         |inputs, _, skipped| {
             let settings = IndexSettings::counted(spec, inputs)?;
-            let (index, payload) = (&args.index, args.payload.into());
+            let (index, payload) = (&args.index, args.payload);
             Seen::build_inputs(index, settings, &options, inputs, payload, skipped)
         },
     )?;
@@ -88,24 +86,4 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
     warn_of_accidents(seen);
     message::warn_of_doubts(&added.doubts, &built.sources);
     report_built(added, args.documents.log(), built.has_lines)
-}
-
-impl From<PayloadName> for Payload {
-    fn from(name: PayloadName) -> Payload {
-        match name {
-            PayloadName::None => Payload::None,
-            PayloadName::Url => Payload::Url,
-            PayloadName::Date => Payload::Date,
-            PayloadName::UrlAndDate => Payload::UrlAndDate,
-        }
-    }
-}
-
-impl From<LayoutName> for Layout {
-    fn from(name: LayoutName) -> Layout {
-        match name {
-            LayoutName::Fast => Layout::Fast,
-            LayoutName::Compact => Layout::Compact,
-        }
-    }
 }

@@ -11,7 +11,7 @@ use simtool::engine::streams::spool;
 use simtool::engine::{Progress, Resources};
 use simtool::index::Options;
 use simtool::io::InputFiles;
-use simtool::jobs::seen::{AddCounts, LineSink, Seen};
+use simtool::jobs::seen::{AddCounts, ExpectedSettings, LineSink, Seen};
 use simtool::{Error, ErrorKind, Result};
 use tempfile::TempDir;
 
@@ -73,6 +73,14 @@ impl ReportArgs {
     /// How progress and result are reported.
     pub fn log(self) -> Log {
         self.log.log(self.quiet)
+    }
+
+    /// Reports the result of a command that writes nothing else.
+    ///
+    /// # Errors
+    /// Those of [`report_result`].
+    pub fn report(self, text: &str, fields: &Value) -> Result<()> {
+        report_result(self.log(), text, fields, false)
     }
 }
 
@@ -228,6 +236,15 @@ impl DocumentSession<'_> {
     }
 }
 
+/// Opens an index, whatever its settings.
+///
+/// # Errors
+/// Those of [`Seen::open`]; [`ErrorKind::Parameter`] for an unknown instruction set.
+pub fn open(index: &Path, options: &Options) -> Result<Seen> {
+    let wanted = ExpectedSettings::default();
+    Seen::open(index, &wanted, machine::level()?, options)
+}
+
 /// The options to open an index for reading.
 pub fn read_only() -> Options {
     Options {
@@ -298,7 +315,7 @@ pub fn report_built(built: &AddCounts, log: Log, has_lines: bool) -> Result<Fini
 ///
 /// # Errors
 /// Those of standard output.
-pub fn report_result(log: Log, text: &str, fields: &Value, has_lines: bool) -> Result<()> {
+fn report_result(log: Log, text: &str, fields: &Value, has_lines: bool) -> Result<()> {
     match log.form {
         Form::None | Form::Bar | Form::Text if !has_lines => screen::print(text.as_bytes()),
         _ => {

@@ -8,12 +8,12 @@ use serde::Serialize;
 use simtool::corpus::HtmlText;
 use simtool::index::{Info, Layout};
 use simtool::io::InputFiles;
-use simtool::jobs::seen::{ExpectedSettings, Seen};
+use simtool::jobs::seen::Seen;
 use simtool::{Error, ErrorKind, Result};
 
-use super::documents::read_only;
+use super::documents::{open, read_only};
 use super::line_file::LineFile;
-use crate::cli::{machine, screen};
+use crate::cli::screen;
 
 /// Print what an index contains, its settings, and the expected number of accidental hits
 #[derive(Args, Clone, Debug)]
@@ -58,13 +58,7 @@ struct Segment {
 
 /// Prints the facts.
 pub fn run(args: &InfoArgs) -> Result<()> {
-    let level = machine::level()?;
-    let seen = Seen::open(
-        &args.index,
-        &ExpectedSettings::default(),
-        level,
-        &read_only(),
-    )?;
+    let seen = open(&args.index, &read_only())?;
     if let Some(id) = &args.id {
         return document(&seen, id);
     }

@@ -4,26 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use simtool::jobs::seen::{ExpectedSettings, Seen};
+use simtool::jobs::seen::Seen;
 use simtool::{Error, ErrorKind, Result};
 
-use super::documents::{ReportArgs, read_only, report_result, writable};
+use super::documents::{ReportArgs, open, read_only, writable};
 use crate::cli::{machine, message};
 
-/// Read every byte of an index and check it
+/// The flags of a command on one index.
 #[derive(Args, Clone, Debug)]
-pub struct CheckArgs {
-    /// The directory of the index
-    #[arg(value_name = "DIR")]
-    index: PathBuf,
-
-    #[command(flatten)]
-    reports: ReportArgs,
-}
-
-/// Merge an index into one segment, without removed documents
-#[derive(Args, Clone, Debug)]
-pub struct CompactArgs {
+pub struct MaintenanceArgs {
     /// The directory of the index
     #[arg(value_name = "DIR")]
     index: PathBuf,
@@ -62,17 +51,8 @@ pub struct RescueArgs {
     reports: ReportArgs,
 }
 
-fn open(index: &std::path::Path, options: &simtool::index::Options) -> Result<Seen> {
-    Seen::open(
-        index,
-        &ExpectedSettings::default(),
-        machine::level()?,
-        options,
-    )
-}
-
 /// Prints the number of undamaged documents; fails if anything is damaged.
-pub fn check(args: &CheckArgs) -> Result<()> {
+pub fn check(args: &MaintenanceArgs) -> Result<()> {
     let found = open(&args.index, &read_only())?.index().check()?;
     for problem in &found.problems {
         message::error(&problem.message);
@@ -81,12 +61,8 @@ pub fn check(args: &CheckArgs) -> Result<()> {
     match found.problems.len() {
         0 => {
             let text = format!("{documents} documents, all right\n");
-            report_result(
-                args.reports.log(),
-                &text,
-                &json!({ "documents": documents }),
-                false,
-            )
+            args.reports
+                .report(&text, &json!({ "documents": documents }))
         }
         count => {
             let message = format!("is damaged; faults listed above: {count}");
@@ -96,7 +72,7 @@ pub fn check(args: &CheckArgs) -> Result<()> {
 }
 
 /// Merges an index into one segment.
-pub fn compact(args: &CompactArgs) -> Result<()> {
+pub fn compact(args: &MaintenanceArgs) -> Result<()> {
     let seen = open(&args.index, &writable())?;
     seen.index().compact()?;
     report_documents(&seen, args.reports)
@@ -117,22 +93,13 @@ pub fn rescue(args: &RescueArgs) -> Result<()> {
     }
     let (saved, lost) = (rescued.saved, rescued.lost);
     let text = format!("{saved} documents saved, {lost} lost\n");
-    report_result(
-        args.reports.log(),
-        &text,
-        &json!({ "saved": saved, "lost": lost }),
-        false,
-    )
+    args.reports
+        .report(&text, &json!({ "saved": saved, "lost": lost }))
 }
 
 /// Prints the number of documents.
 fn report_documents(seen: &Seen, reports: ReportArgs) -> Result<()> {
     let documents = seen.index().info().documents;
     let text = format!("{documents} documents\n");
-    report_result(
-        reports.log(),
-        &text,
-        &json!({ "documents": documents }),
-        false,
-    )
+    reports.report(&text, &json!({ "documents": documents }))
 }

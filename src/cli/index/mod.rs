@@ -36,8 +36,10 @@ enum Operation {
     Remove(remove::RemoveArgs),
     Query(query::QueryArgs),
     Info(info::InfoArgs),
-    Check(maintenance::CheckArgs),
-    Compact(maintenance::CompactArgs),
+    /// Read every byte of an index and check it
+    Check(maintenance::MaintenanceArgs),
+    /// Merge an index into one segment, without removed documents
+    Compact(maintenance::MaintenanceArgs),
     Copy(maintenance::CopyArgs),
     Rescue(maintenance::RescueArgs),
 }

@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::UnknownArgumentValueParser;
 use serde_json::json;
-use simtool::jobs::seen::{ExpectedSettings, Seen};
 use simtool::{Error, Result};
 
-use super::documents::{ReportArgs, report_result, writable};
-use crate::cli::machine;
+use super::documents::{self, ReportArgs, writable};
 
 /// The most ids of a commit.
 const GROUP: usize = 1 << 14;
@@ -44,12 +42,7 @@ pub struct RemoveArgs {
 
 /// Removes documents, and prints how many the index had.
 pub fn run(args: &RemoveArgs) -> Result<()> {
-    let seen = Seen::open(
-        &args.index,
-        &ExpectedSettings::default(),
-        machine::level()?,
-        &writable(),
-    )?;
+    let seen = documents::open(&args.index, &writable())?;
     let (mut removed, mut unknown) = (0_u64, 0_u64);
     let mut remove = |ids: &mut Vec<Vec<u8>>| -> Result<()> {
         let borrowed: Vec<&[u8]> = ids.iter().map(Vec::as_slice).collect();
@@ -80,7 +73,7 @@ pub fn run(args: &RemoveArgs) -> Result<()> {
     remove(&mut group)?;
     let text = format!("{removed} removed, {unknown} not found\n");
     let fields = json!({ "removed": removed, "not_found": unknown });
-    report_result(args.reports.log(), &text, &fields, false)
+    args.reports.report(&text, &fields)
 }
 
 fn open(path: &Path) -> std::io::Result<BufReader<Box<dyn Read>>> {

@@ -14,7 +14,7 @@ use simtool::text::{Choice, builtin_stop_words};
 
 use crate::cli::effect::{WordFlags, check_words};
 use crate::cli::method_flags::tokenizer;
-use crate::cli::reading_flags::{HtmlPart, stop_words};
+use crate::cli::reading_flags::{HTML_PARTS, stop_words};
 use crate::cli::values;
 
 /// The settings of an index.
@@ -41,8 +41,8 @@ pub struct SettingsArgs {
     stop_words: Option<PathBuf>,
 
     /// Part of an HTML page that is its text [default: main, or that of the index]
-    #[arg(long, value_name = "PART")]
-    html: Option<HtmlPart>,
+    #[arg(long, value_name = "PART", value_parser = values::named(&HTML_PARTS))]
+    html: Option<HtmlText>,
 }
 
 impl SettingsArgs {
@@ -63,7 +63,7 @@ impl SettingsArgs {
         Ok(ExpectedSettings {
             spec: self.method.as_deref().map(Spec::parse).transpose()?,
             tokenizer: self.tokenizer,
-            html: self.html.map(HtmlText::from),
+            html: self.html,
             stop_words: self.stop_words.as_deref().map(stop_words).transpose()?,
         })
     }

@@ -53,24 +53,27 @@ pub struct Verification {
 }
 
 /// How verified pairs form clusters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum ClusterRule {
-    /// Every dropped document is verified against the kept one.
+    /// Each document is compared with the kept one.
+    #[default]
     Star,
-    /// Documents that are connected by verified pairs are one cluster.
+    /// Documents that a chain of duplicates connects.
     Components,
 }
 
 /// What is written besides the reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum WriteMode {
     /// Nothing.
     None,
     /// The ids of the kept documents.
     Ids,
-    /// The inputs without the dropped documents, in their own format.
+    /// The input without duplicates, in its own format.
     Kept,
-    /// The inputs with a mark on each duplicate.
+    /// The input with a mark on each duplicate.
     Annotated,
 }
 
@@ -98,8 +101,9 @@ pub struct DumpSettings {
 
 /// What happens to records that could not be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum SkippedRecords {
-    /// They are kept byte for byte.
+    /// They are kept unchanged.
     #[default]
     Keep,
     /// They are left out.

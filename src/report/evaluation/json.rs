@@ -1,13 +1,12 @@
 //! An evaluation as JSON, for programs.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 
 use crate::evaluate::{
-    ClusterScores, Comparison, ConfusionMatrix, Evaluation, Histogram, Ids, Interval, MethodResult,
-    Mistake, Point, Proportion, Scale,
+    ClusterScores, Comparison, ConfusionMatrix, Cost, Evaluation, Histogram, Ids, Interval,
+    MethodResult, Mistake, Point, Proportion, Scale,
 };
+use crate::report::verdicts::{Nearness, base64_if_needed};
 use crate::sketch::Score;
 
 /// The evaluation as one object, ended by a line feed.
@@ -56,10 +55,8 @@ struct Method<'a> {
     name: &'a str,
     #[serde(serialize_with = "as_object")]
     parameters: &'a [(String, String)],
-    hits: u64,
-    false_hits: u64,
-    misses: u64,
-    rejections: u64,
+    #[serde(flatten)]
+    counts: ConfusionMatrix,
     precision: JsonProportion,
     recall: JsonProportion,
     f1: JsonProportion,
@@ -74,8 +71,8 @@ struct Method<'a> {
     histogram: Option<Bins>,
     false_hits_worst: Vec<Wrong<'a>>,
     misses_worst: Vec<Wrong<'a>>,
-    seconds_per_document: Option<f64>,
-    bytes_per_document: Option<f64>,
+    #[serde(flatten)]
+    cost: Cost,
 }
 
 #[derive(Serialize)]
@@ -96,18 +93,9 @@ struct FoundOfClass<'a> {
 }
 
 #[derive(Serialize)]
-enum Nearness {
-    #[serde(rename = "distance")]
-    Distance(u32),
-    #[serde(rename = "similarity")]
-    Similarity([u64; 2]),
-}
-
-#[derive(Serialize)]
 struct Clusters {
-    adjusted_rand: f64,
-    b_cubed_precision: f64,
-    b_cubed_recall: f64,
+    #[serde(flatten)]
+    scores: ClusterScores,
     b_cubed_f1: f64,
 }
 
@@ -209,12 +197,6 @@ impl<'a> All<'a> {
 
 impl<'a> Method<'a> {
     fn new(evaluation: &'a Evaluation, method: &'a MethodResult, ids: &Ids) -> Method<'a> {
-        let ConfusionMatrix {
-            hits,
-            false_hits,
-            misses,
-            rejections,
-        } = method.counts;
         let wrong = |mistakes: &[Mistake]| {
             let mistakes = mistakes.iter();
             mistakes
@@ -225,10 +207,7 @@ impl<'a> Method<'a> {
         Method {
             name: &method.name,
             parameters: &method.parameters,
-            hits,
-            false_hits,
-            misses,
-            rejections,
+            counts: method.counts,
             precision: JsonProportion::wilson(method.counts.precision()),
             recall: JsonProportion::wilson(method.counts.recall()),
             f1: JsonProportion::new(method.counts.f1(), method.f1_interval),
@@ -240,14 +219,17 @@ impl<'a> Method<'a> {
                 })
                 .collect(),
             without_score: method.without_score,
-            threshold: method.threshold.map(Nearness::new),
-            clusters: method.clusters.map(Clusters::new),
+            threshold: method.threshold.map(nearness),
+            clusters: method.clusters.map(|scores| Clusters {
+                scores,
+                b_cubed_f1: scores.b_cubed_f1(),
+            }),
             average_precision: method.sweep.average_precision(),
             best: method.best.map(Operating::new),
             wanted: method.wanted.map(Operating::new),
             curve: (method.sweep.points().iter())
                 .map(|point| CurvePoint {
-                    threshold: Nearness::new(point.threshold),
+                    threshold: nearness(point.threshold),
                     hits: point.hits,
                     false_hits: point.false_hits,
                 })
@@ -255,8 +237,7 @@ impl<'a> Method<'a> {
             histogram: method.histogram.as_ref().map(Bins::new),
             false_hits_worst: wrong(&method.mistakes.false_hits),
             misses_worst: wrong(&method.mistakes.misses),
-            seconds_per_document: method.cost.seconds_per_document,
-            bytes_per_document: method.cost.bytes_per_document,
+            cost: method.cost,
         }
     }
 }
@@ -277,32 +258,14 @@ impl JsonProportion {
     }
 }
 
-impl Nearness {
-    fn new(score: Score) -> Nearness {
-        match score {
-            Score::Distance(bits) => Nearness::Distance(bits),
-            Score::Fraction(numerator, denominator) => {
-                Nearness::Similarity([numerator, denominator])
-            }
-        }
-    }
-}
-
-impl Clusters {
-    fn new(scores: ClusterScores) -> Clusters {
-        Clusters {
-            adjusted_rand: scores.adjusted_rand,
-            b_cubed_precision: scores.b_cubed_precision,
-            b_cubed_recall: scores.b_cubed_recall,
-            b_cubed_f1: scores.b_cubed_f1(),
-        }
-    }
+fn nearness(score: Score) -> Nearness {
+    Nearness::new(score, false)
 }
 
 impl Operating {
     fn new(point: Point) -> Operating {
         Operating {
-            threshold: Nearness::new(point.threshold),
+            threshold: nearness(point.threshold),
             precision: JsonProportion::wilson(point.precision()),
             recall: JsonProportion::wilson(point.recall()),
             f1: point.f1().value().unwrap_or(0.0),
@@ -344,18 +307,13 @@ impl Bins {
 impl<'a> Wrong<'a> {
     fn new(evaluation: &'a Evaluation, mistake: &Mistake, ids: &Ids) -> Wrong<'a> {
         let [a, b] = mistake.pair.documents().map(|document| ids.name(document));
-        let base64 = |id: &[u8]| {
-            std::str::from_utf8(id)
-                .is_err()
-                .then(|| STANDARD.encode(id))
-        };
         Wrong {
             a: String::from_utf8_lossy(a).into_owned(),
-            a_base64: base64(a),
+            a_base64: base64_if_needed(a),
             b: String::from_utf8_lossy(b).into_owned(),
-            b_base64: base64(b),
+            b_base64: base64_if_needed(b),
             label: &evaluation.classes[mistake.class].name,
-            score: mistake.score.map(Nearness::new),
+            score: mistake.score.map(nearness),
         }
     }
 }
@@ -387,7 +345,7 @@ fn as_object<S: Serializer>(pairs: &[(String, String)], to: S) -> Result<S::Ok, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::{Cost, EvaluationSettings, Outcome, Truth, evaluate};
+    use crate::evaluate::{EvaluationSettings, Outcome, Truth, evaluate};
     use serde_json::{Value, json as value};
 
     #[test]
