@@ -44,7 +44,7 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
         let expected: Vec<Value> = sandbox
             .lines(&format!("asked{number}"))
             .iter()
-            // Too short for a method of single documents to be trusted.
+            // `dedup` ignores documents that are too short for the method.
             .filter(|answer| answer["matches"] != json!([]) && answer["id"] != "short")
             .map(|answer| {
                 let near = &answer["matches"][0];
@@ -95,7 +95,7 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
             assert_eq!(count("dropped"), expected.len() as u64);
             assert_eq!(count("kept"), 82 - expected.len() as u64);
             assert_eq!(summary["against"]["documents"], 50);
-            // The line that cannot be read is there, too.
+            // The unreadable line is kept, too.
             let kept = fs::read_to_string(sandbox.path(&format!("{out}/kept/new.jsonl"))).unwrap();
             assert_eq!(
                 kept.lines().count() as u64,
@@ -115,7 +115,7 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
     }
 }
 
-/// The parser of JSON may be off by the last bit.
+/// The JSON parser may round the last bit.
 fn rounded(number: Option<f64>) -> Option<String> {
     number.map(|number| format!("{number:.9}"))
 }
@@ -125,7 +125,7 @@ fn ids(pairs: &[Value]) -> Vec<[&Value; 2]> {
 }
 
 #[test]
-fn documents_that_repeat_a_known_document_are_one_cluster() {
+fn duplicates_of_a_known_document_are_one_cluster() {
     let sandbox = Sandbox::new();
     sandbox.write("old.jsonl", corpus());
     sandbox.write("new.jsonl", dump());
@@ -159,10 +159,9 @@ fn documents_that_repeat_a_known_document_are_one_cluster() {
     let readable = |line| serde_json::from_str::<Value>(line).ok();
     let annotated: Vec<Value> = annotated.lines().filter_map(readable).collect();
     assert_eq!(annotated.len(), 82, "one line cannot be read");
-    let marks = annotated.iter().filter_map(|line| line.get("duplicate_of"));
+    let annotations = annotated.iter().filter_map(|line| line.get("duplicate_of"));
     let kept: Vec<&Value> = pairs.iter().map(|pair| &pair["kept"]).collect();
-    assert_eq!(marks.collect::<Vec<_>>(), kept);
-    // It says what it can.
+    assert_eq!(annotations.collect::<Vec<_>>(), kept);
     sandbox.refuse(
         "explain --pair out/duplicates.jsonl --id a3",
         &["a3", "index, which stores no texts"],
@@ -216,7 +215,8 @@ fn unsuitable_indexes_are_refused() {
         "dedup new.jsonl --against old.jsonl seen -o out",
         &["seen", "takes alone"],
     );
-    // One that lacks its database is no directory of documents; a lost manifest is in there, too.
+    // An index without its database is not read as a directory of documents. The manifest is restored
+    // from the database.
     let (part, aside) = (sandbox.path("seen/index.redb"), sandbox.path("aside"));
     fs::rename(&part, &aside).unwrap();
     sandbox.refuse("dedup new.jsonl --against seen -o out", &["seen"]);
@@ -230,7 +230,7 @@ fn unsuitable_indexes_are_refused() {
         .code(3);
     let duplicates = |of: &str| fs::read(sandbox.path(of).join("duplicates.jsonl")).unwrap();
     assert_eq!(duplicates("whole"), duplicates("lost"));
-    // What it was made with is no contradiction.
+    // Flags with the settings of the index are accepted.
     sandbox.stdout("index build chars old.jsonl --method minhash:recall=0.9 --tokenizer chars");
     let same = "--method minhash:recall=0.9 --tokenizer chars";
     for (out, flags) in [("o1", same), ("o2", "--recall 0.9"), ("o3", "")] {

@@ -62,7 +62,7 @@ fn the_kept_documents_of_three_days_have_no_duplicates() {
     assert!(sandbox.lines("new/kept/day1.jsonl").len() > 25);
     assert!(sandbox.lines("newer/kept/day2.jsonl").len() > 25);
 
-    // The same with an index, of a method that an index can take at its word.
+    // The same with an index, of a method that needs no verification.
     sandbox.stdout("index build seen out/kept --method shingles:similarity=0.8");
     sandbox.stdout("dedup day1.jsonl --against seen -o indexed --write kept");
     let same = |name: &str| {
@@ -110,7 +110,7 @@ fn an_index_gives_what_a_query_and_a_deduplication_give() {
         );
         let known = |line: &&Value| {
             let is_short = line["id"].as_str().unwrap().starts_with("short");
-            // Too short for a method to be trusted, unless it compares texts of any length.
+            // `dedup` ignores documents that are too short for the method.
             let takes_any = method == "exact" || method.starts_with("content-seen");
             (takes_any || !is_short) && line["matches"] != Value::Array(Vec::new())
         };
@@ -129,7 +129,7 @@ fn an_index_gives_what_a_query_and_a_deduplication_give() {
                 format!("out-{number}-{keep}"),
                 format!("plain-{number}-{keep}"),
             );
-            // Texts that are compared by equality have no similarity.
+            // The method `exact` has no similarity.
             let flags = match method {
                 "exact" => format!("--keep {keep}"),
                 _ => format!("--similarity 0.7 --keep {keep}"),
@@ -168,10 +168,10 @@ fn an_index_gives_what_a_query_and_a_deduplication_give() {
     }
 }
 
-/// The same names of files and of the output every day, and no document has an id of its own: its
-/// place is the place of another text in the index.
+/// Every day has the same names of files and of the output, and documents without ids: the location
+/// of a document is that of another text in the index.
 #[test]
-fn documents_without_ids_at_the_place_of_earlier_ones_are_not_lost() {
+fn documents_without_ids_at_the_location_of_earlier_ones_are_not_lost() {
     const DAYS: u64 = 3;
     const DOCUMENTS: u64 = 20;
     let jsonl = |texts: &[String]| -> String {
@@ -197,10 +197,10 @@ fn documents_without_ids_at_the_place_of_earlier_ones_are_not_lost() {
     ];
     for (name, write, each_day) in formats {
         let sandbox = Sandbox::new();
-        // Of a method with sketches of its own for each text, and a text too short for a sketch.
+        // A method whose sketches differ for different texts; one text is too short for a sketch.
         let method = "shingles:similarity=0.8";
         let day = |number: u64| {
-            // Of one length, so that the places of the days are the same.
+            // Texts of one length, so that the locations of each day are the same.
             let word = |word: &str| format!("{word:x>5} ");
             let text =
                 |own| -> String { words(number * 100 + own, 40).split(' ').map(word).collect() };
@@ -231,7 +231,7 @@ fn documents_without_ids_at_the_place_of_earlier_ones_are_not_lost() {
         assert_eq!(info["documents"], DAYS * each_day, "{name}");
         assert_eq!(info["removed"], 0, "{name}");
 
-        // Texts of every day are found again, and the evidence names the place of each.
+        // Texts of every day are found again, and the evidence names the location of each.
         for number in 0..DAYS {
             sandbox.write(name, day(number));
             sandbox.stdout(&format!("dedup {name} --against seen -o again --restart"));
@@ -249,7 +249,7 @@ fn documents_without_ids_at_the_place_of_earlier_ones_are_not_lost() {
             }
         }
 
-        // A document that is removed comes back under its name, beside the others of its place.
+        // A removed document is added again under its old id, next to the others of its location.
         let last = sandbox.lines("added.jsonl")[0]["id"]
             .as_str()
             .unwrap()

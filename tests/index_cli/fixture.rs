@@ -1,5 +1,5 @@
-//! Indexes that the command line of the first version made are opened for ever: their settings are
-//! read, and the same texts still have the same sketches.
+//! Indexes made by the command line of the first version: later versions read their settings, and the
+//! same texts have the same sketches.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::query;
 use crate::sandbox::{Sandbox, json_lines};
 
-/// What was kept, and how it was made: fingerprints, narrow ones, and words that were counted.
+/// The indexes and the flags that made them: fingerprints, narrow ones, and corpus statistics.
 const INDEXES: [(&str, &str); 3] = [
     ("usual", ""),
     ("content-seen", "--method content-seen"),
@@ -52,11 +52,11 @@ fn unpack(sandbox: &Sandbox, name: &str) {
         fs::create_dir_all(unpacked.parent().unwrap()).unwrap();
         fs::write(unpacked, bytes).unwrap();
     }
-    // Which version control does not keep.
+    // Version control keeps no empty file `lock`.
     fs::write(sandbox.path(name).join("lock"), b"").unwrap();
 }
 
-/// The documents, those of other names with the same texts, and what is known of each.
+/// The documents as JSON Lines, the same texts under other ids, and the parsed documents.
 fn documents() -> (String, String, Vec<Value>) {
     let text = fs::read_to_string(home().join("documents.jsonl")).unwrap();
     let all = json_lines(&text);
@@ -91,7 +91,7 @@ fn indexes_of_the_first_version_know_the_same_texts() {
         for answer in &answers {
             assert_eq!(answer["verdict"], "unchanged", "{name}: {answer}");
         }
-        // Texts of no features stand for nothing that could be near.
+        // Texts without features match nothing.
         let answers = query(&sandbox, &format!("index query {name} renamed.jsonl"));
         let expected = known(&sandbox, name, &all);
         for ((answer, document), known) in answers.iter().zip(&all).zip(&expected) {
@@ -108,7 +108,7 @@ fn indexes_of_the_first_version_know_the_same_texts() {
         let kept = fs::read_to_string(home().join(format!("{name}.jsonl"))).unwrap();
         assert_eq!(expected, json_lines(&kept), "{name}");
 
-        // It goes on; and a new one has the same sketches where nothing is counted.
+        // The index can be changed; a new one has the same sketches if it has no corpus statistics.
         let added = sandbox.stdout(&format!("index add {name} renamed.jsonl"));
         assert!(added.starts_with("15 documents: 0 new,"), "{added}");
         sandbox.stdout(&format!("index compact {name}"));
@@ -121,8 +121,7 @@ fn indexes_of_the_first_version_know_the_same_texts() {
     }
 }
 
-/// How `testdata/index-cli-v1` was made, but for `documents.jsonl`. A new version gets a directory
-/// of its own.
+/// Makes `testdata/index-cli-v1`, except `documents.jsonl`. A new version gets its own directory.
 #[test]
 #[ignore = "writes testdata"]
 fn make() {

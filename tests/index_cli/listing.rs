@@ -1,4 +1,4 @@
-//! The line of each document: added, skipped or looked up.
+//! The lines about single documents: added, skipped or looked up.
 
 use std::fs;
 
@@ -50,7 +50,7 @@ fn additions_are_listed_line_by_line() {
         field("added"),
         [false, true, true, true, true, true, true].map(Value::from)
     );
-    // How far it is from what it was; from nothing, nowhere.
+    // The distance from the earlier version; there is none from an empty document.
     assert!(lines[1]["distance"].as_u64().unwrap() > 6);
     assert_eq!(lines[6].get("distance"), None);
     let near = &lines[2]["matches"][0];
@@ -58,11 +58,11 @@ fn additions_are_listed_line_by_line() {
         (&near["id"], &near["payload"]),
         (&json!("d3"), &json!("http://d3/"))
     );
-    // The document of two lines before.
+    // The document added two lines earlier.
     assert_eq!(lines[4]["matches"][0]["id"], "n2");
     assert_eq!(lines[4]["matches"][0]["payload"], "http://n2/");
 
-    // Otherwise the answers of a query.
+    // Otherwise the lines are the answers of a query.
     for line in &mut lines {
         line.as_object_mut().unwrap().remove("added");
     }
@@ -71,7 +71,7 @@ fn additions_are_listed_line_by_line() {
     asked[4] = lines[4].clone();
     assert_eq!(lines, asked);
 
-    // With lines on standard output, counts are elsewhere.
+    // With lines on standard output, the counts are on standard error.
     let assert = sandbox
         .run("index add seen new.jsonl -o - --limit 1")
         .success();
@@ -91,7 +91,7 @@ fn additions_are_listed_line_by_line() {
         "index add seen new.jsonl -o here --skipped-report here",
         &["here", "the same place"],
     );
-    // Of dedup, where it says what becomes of such records.
+    // A flag of dedup.
     sandbox.refuse(
         "index add seen new.jsonl --skipped here",
         &["--skipped-report"],
@@ -146,7 +146,7 @@ fn skipped_documents_are_listed() {
 }
 
 #[test]
-fn a_document_that_no_index_takes_is_skipped_and_named() {
+fn a_document_that_no_index_accepts_is_skipped_and_named() {
     let sandbox = Sandbox::new();
     // 2^21 and more distinct shingles of eight bytes each.
     let mut state = 1_u64;
@@ -204,7 +204,7 @@ fn a_document_that_no_index_takes_is_skipped_and_named() {
 }
 
 #[test]
-fn payloads_come_back() {
+fn payloads_are_returned() {
     let sandbox = Sandbox::new();
     let all = [
         dated("a", &words(1, 50), "http://a/", "2026-01-02"),
@@ -271,7 +271,7 @@ fn a_document_is_looked_up() {
         "index info seen --id nobody",
         &["no document \"nobody\"", "seen"],
     );
-    // Bytes of an id that is no text, as they are.
+    // An id that is not UTF-8.
     use std::os::unix::ffi::OsStrExt;
     let mut command = sandbox.command(SIMTOOL);
     command.args(["index", "info", "seen", "--id"]);
@@ -283,7 +283,7 @@ fn a_document_is_looked_up() {
 }
 
 #[test]
-fn accidental_hits_are_announced_where_they_show() {
+fn expected_accidental_hits_are_reported_if_there_are_any() {
     let sandbox = Sandbox::new();
     let many: String = (0..8000)
         .map(|number| line(&format!("d{number}"), &words(number, 3)))

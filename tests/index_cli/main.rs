@@ -43,7 +43,7 @@ fn corpus() -> String {
 }
 
 #[test]
-fn an_index_is_built_asked_changed_and_kept() {
+fn an_index_is_built_queried_changed_and_copied() {
     let sandbox = Sandbox::new();
     sandbox.write("old.jsonl", corpus());
     let near = words(3, 200) + "more";
@@ -141,7 +141,7 @@ fn an_index_is_built_asked_changed_and_kept() {
 }
 
 #[test]
-fn settings_of_an_index_need_no_flags_and_are_kept() {
+fn settings_of_an_index_are_stored_and_need_no_flags() {
     let sandbox = Sandbox::new();
     sandbox.write("old.jsonl", corpus());
     sandbox.write("stop.txt", "w1 w2 w3");
@@ -232,7 +232,7 @@ fn inputs_of_every_kind() {
 }
 
 #[test]
-fn obstacles_are_named() {
+fn errors_name_the_index_and_the_cause() {
     let sandbox = Sandbox::new();
     sandbox.write("old.jsonl", corpus());
     sandbox.refuse("index query seen old.jsonl", &["seen", "no such index"]);
@@ -285,9 +285,9 @@ fn no_index_is_made_inside_another_one() {
     sandbox.stdout("index check seen");
 }
 
-/// The leftovers of a command that was killed while it wrote a small file.
+/// A command that is killed while it writes a small file leaves a temporary file.
 #[test]
-fn files_that_a_killed_command_began_are_removed_and_others_stay() {
+fn temporary_files_of_a_killed_command_are_removed_and_no_others() {
     let sandbox = Sandbox::new();
     sandbox.write("old.jsonl", corpus());
     sandbox.stdout("index build seen old.jsonl");
@@ -313,7 +313,7 @@ fn files_that_a_killed_command_began_are_removed_and_others_stay() {
 }
 
 #[test]
-fn very_many_questions_are_answered_in_input_order() {
+fn very_many_queries_are_answered_in_input_order() {
     let sandbox = Sandbox::new();
     // More than one batch.
     let all: String = (0..140_000)

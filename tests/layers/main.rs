@@ -141,16 +141,16 @@ impl Source {
         }
     }
 
-    /// Whether its code contains `name` as a whole word.
+    /// Whether its code contains `name` as a word of its own.
     fn mentions(&self, name: &str) -> bool {
         let part = |byte: Option<&u8>| {
             byte.is_some_and(|&byte| byte == b'_' || byte.is_ascii_alphanumeric())
         };
         let code = self.code.as_bytes();
-        let mut places = self.code.match_indices(name).map(|(place, _)| place);
-        places.any(|place| {
-            let before = place.checked_sub(1).and_then(|before| code.get(before));
-            let after = code.get(place + name.len());
+        let mut offsets = self.code.match_indices(name).map(|(offset, _)| offset);
+        offsets.any(|offset| {
+            let before = offset.checked_sub(1).and_then(|before| code.get(before));
+            let after = code.get(offset + name.len());
             !part(before) && (name.ends_with('!') || !part(after))
         })
     }
@@ -208,9 +208,9 @@ fn names_behind(code: &str, root: &str) -> BTreeSet<String> {
             .collect::<String>()
     };
     let mut names = BTreeSet::new();
-    for (place, _) in code.match_indices(root) {
-        let is_longer = code[..place].chars().next_back().is_some_and(is_name);
-        let Some(behind) = code[place + root.len()..]
+    for (offset, _) in code.match_indices(root) {
+        let is_longer = code[..offset].chars().next_back().is_some_and(is_name);
+        let Some(behind) = code[offset + root.len()..]
             .strip_prefix("::")
             .filter(|_| !is_longer)
         else {
@@ -221,14 +221,14 @@ fn names_behind(code: &str, root: &str) -> BTreeSet<String> {
             Some(list) => {
                 let mut depth = 0;
                 let mut at_start = true;
-                for (place, byte) in list.char_indices() {
+                for (offset, byte) in list.char_indices() {
                     match byte {
                         '{' => depth += 1,
                         '}' if depth == 0 => break,
                         '}' => depth -= 1,
                         ',' if depth == 0 => at_start = true,
                         _ if depth == 0 && at_start && is_name(byte) => {
-                            names.insert(first_name(&list[place..]));
+                            names.insert(first_name(&list[offset..]));
                             at_start = false;
                         }
                         _ => {}
@@ -251,6 +251,15 @@ fn folder_of(name: &str) -> &str {
 /// Fails with all complaints.
 fn none(complaints: Vec<String>) {
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+/// Fails with the complaint about each source for which there is one.
+fn no_source(complaint: impl Fn(&Source) -> Option<String>) {
+    let complaints = sources().into_iter().filter_map(|source| {
+        let complaint = complaint(&source)?;
+        Some(format!("{}: {complaint}", source.path))
+    });
+    none(complaints.collect());
 }
 
 #[test]
@@ -283,24 +292,19 @@ fn folders_import_only_what_they_may() {
 
 #[test]
 fn no_path_leaves_a_folder_through_its_parent() {
-    let leaves = |source: &Source| {
+    no_source(|source| {
         let up = "super::".repeat(source.depth().max(1));
-        source.folder() != "lib" && source.code.contains(&up)
-    };
-    let complaints = sources().into_iter().filter(leaves);
-    none(
-        complaints
-            .map(|source| format!("{}: super:: up to the root of the crate", source.path))
-            .collect(),
-    );
+        let leaves = source.folder() != "lib" && source.code.contains(&up);
+        leaves.then(|| "super:: up to the root of the crate".into())
+    });
 }
 
 #[test]
 fn what_may_be_imported_has_no_circle() {
     // The folders in a row must be listed above it.
-    for (place, (folder, allowed)) in MAY_IMPORT.iter().enumerate() {
+    for (row, (folder, allowed)) in MAY_IMPORT.iter().enumerate() {
         for known in *allowed {
-            let above = MAY_IMPORT[..place].iter().any(|(above, _)| above == known)
+            let above = MAY_IMPORT[..row].iter().any(|(above, _)| above == known)
                 || WHOLE_CRATES.contains(known);
             assert!(
                 above,
@@ -345,50 +349,31 @@ fn only_the_program_prints_exits_and_reads_the_environment() {
 
 #[test]
 fn unsafe_stays_in_its_folders() {
-    let outside = |source: &Source| source.mentions("unsafe") && !UNSAFE.contains(&source.folder());
-    let complaints = sources().into_iter().filter(outside);
-    none(
-        complaints
-            .map(|source| format!("{}: unsafe", source.path))
-            .collect(),
-    );
+    no_source(|source| {
+        let outside = source.mentions("unsafe") && !UNSAFE.contains(&source.folder());
+        outside.then(|| "unsafe".into())
+    });
 }
 
 #[test]
 fn threads_belong_to_the_engine_and_jobs() {
-    let outside = |source: &Source| {
+    no_source(|source| {
         let named = PARALLEL.contains(&source.path.as_str());
-        // The program draws progress and asks how many processors there are.
+        // The program shows progress and reads the number of processors.
         let may = ["engine", "jobs", "facade"].contains(&source.folder())
             || PROGRAM.contains(&source.folder())
             || named;
-        !may && (source.mentions("rayon") || source.mentions("thread"))
-    };
-    let complaints = sources().into_iter().filter(outside);
-    none(
-        complaints
-            .map(|source| format!("{}: threads outside engine and jobs", source.path))
-            .collect(),
-    );
+        let outside = !may && (source.mentions("rayon") || source.mentions("thread"));
+        outside.then(|| "threads outside engine and jobs".into())
+    });
 }
 
 #[test]
 fn files_are_short() {
-    let lines = |source: &Source| source.text.lines().count();
-    let complaints = sources()
-        .into_iter()
-        .filter(|source| lines(source) > MOST_LINES);
-    none(
-        complaints
-            .map(|source| {
-                format!(
-                    "{}: {} lines, at most {MOST_LINES}",
-                    source.path,
-                    lines(&source)
-                )
-            })
-            .collect(),
-    );
+    no_source(|source| {
+        let lines = source.text.lines().count();
+        (lines > MOST_LINES).then(|| format!("{lines} lines, at most {MOST_LINES}"))
+    });
 }
 
 #[test]
