@@ -1,5 +1,4 @@
-//! `simtool explain` finds the documents that are meant, and says the same of them as a
-//! deduplication does.
+//! `simtool explain` finds the given documents and reports the same evidence as `simtool dedup`.
 
 #![allow(clippy::unwrap_used)]
 

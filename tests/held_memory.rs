@@ -1,4 +1,4 @@
-//! `match`, `evaluate` and `tune` stay within `--memory`: what they hold is in one account.
+//! `match`, `evaluate` and `tune` stay within `--memory`.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 #![cfg(target_os = "linux")]
@@ -85,7 +85,7 @@ impl Place {
         }
     }
 
-    /// Fails for want of memory, within the bound.
+    /// Runs a command that has to fail within the bound because the memory is too small.
     fn refused(&self, line: &str, what: &str) {
         let seen = self.run(line, LEAST);
         assert_eq!(seen.code, Some(2), "{line}: {}", seen.message);

@@ -1,4 +1,4 @@
-//! The index gives the answers of a list in which all documents are compared.
+//! The index gives the answers of a list whose documents are all compared.
 
 #![allow(clippy::unwrap_used)]
 

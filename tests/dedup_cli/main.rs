@@ -1,4 +1,4 @@
-//! `simtool dedup` by inputs of all kinds: streams, tables, files without ids.
+//! `simtool dedup`, the program: streams, tables, whole files, finished runs, warnings, reports.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
@@ -33,7 +33,7 @@ fn summary(sandbox: &Sandbox, out: &str) -> Value {
     serde_json::from_str(&sandbox.read(&format!("{out}/summary.json"))).unwrap()
 }
 
-/// The texts of documents, every fourth of which repeats the one before but for its end.
+/// The texts of documents; every fourth is the one before it with another last word.
 fn texts() -> Vec<String> {
     let text = |number: usize| {
         let own = number - usize::from(number % 4 == 3);
@@ -45,7 +45,7 @@ fn texts() -> Vec<String> {
     (0..40).map(text).collect()
 }
 
-/// A JSON object a line; the last one has no line feed.
+/// The documents as JSON Lines, without a line feed at the end.
 fn lines() -> String {
     let line = |(number, text)| format!("{{\"id\":\"d{number}\",\"text\":\"{text}\"}}");
     let lines: Vec<_> = texts().iter().enumerate().map(line).collect();
@@ -134,7 +134,7 @@ fn standard_input_is_written_without_duplicates() {
 }
 
 #[test]
-fn a_mark_that_has_no_place_in_standard_input_leaves_nothing_behind() {
+fn a_stream_that_cannot_be_annotated_leaves_no_output() {
     let sandbox = Sandbox::new();
     let flags = ["--write", "annotated", "--format", "form-feed"];
     dedup(&sandbox, "-", "out", &flags).code(2);
@@ -142,7 +142,7 @@ fn a_mark_that_has_no_place_in_standard_input_leaves_nothing_behind() {
 }
 
 #[test]
-fn whole_files_go_by_their_paths() {
+fn whole_files_have_their_paths_as_ids() {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("in")).unwrap();
     let texts = texts();
@@ -154,10 +154,10 @@ fn whole_files_go_by_their_paths() {
     assert!(duplicates.contains("\"in/a.txt\""), "{duplicates}");
 }
 
-/// A file that a run did not make stays, whatever its name; an output directory within an input is
-/// not read.
+/// A file that no run made is kept, whatever its name. An output directory within an input is not
+/// read.
 #[test]
-fn files_of_the_user_in_the_output_directory_stay() {
+fn files_of_the_user_in_the_output_directory_are_kept() {
     let sandbox = Sandbox::new();
     fs::create_dir_all(sandbox.path("in/out/kept/in")).unwrap();
     sandbox.write("in/a.jsonl", lines());
@@ -239,7 +239,7 @@ fn a_finished_run_given_again_is_complete() {
     assert!(!sandbox.path("out/kept").exists());
     assert_eq!(sandbox.read("out/.env.sample"), "mine");
 
-    // What a stream held cannot be compared.
+    // The content of an earlier stream cannot be compared.
     again("-", &["--restart"]).success();
     let message = stderr(&again("-", &[]).code(2));
     assert!(message.contains("what a stream held"), "{message}");
@@ -289,7 +289,7 @@ fn a_finished_run_given_again_repeats_its_warnings() {
 }
 
 #[test]
-fn some_skipped_documents_may_be_allowed() {
+fn max_skipped_allows_skipped_documents() {
     let sandbox = Sandbox::new();
     sandbox.write("a.jsonl", lines() + "\n{broken\n{broken too\n");
     let ends = |out: &str, flags: &[&str], code: i32| {
@@ -306,9 +306,9 @@ fn some_skipped_documents_may_be_allowed() {
     assert!(!sandbox.path("no").exists());
 }
 
-/// Documents to compare with that cannot be read find nothing: that is counted, told and listed.
+/// Unreadable documents of `--against` are counted, warned about and listed.
 #[test]
-fn unread_documents_of_against_are_counted_apart() {
+fn unreadable_documents_of_against_are_counted_separately() {
     let sandbox = Sandbox::new();
     sandbox.write("new.jsonl", lines());
     let all: Vec<String> = lines().lines().map(str::to_owned).collect();
@@ -365,7 +365,7 @@ fn unread_documents_of_against_are_counted_apart() {
 }
 
 #[test]
-fn what_has_no_effect_is_said() {
+fn flags_without_effect_are_warned_about_or_refused() {
     let sandbox = Sandbox::new();
     sandbox.write("a.jsonl", lines());
     let run = |line: &str, code: i32| stderr(&sandbox.run(&format!("dedup {line}")).code(code));
@@ -450,7 +450,7 @@ fn long_ids(id_bytes: usize) -> impl Iterator<Item = String> {
 }
 
 #[test]
-fn memory_is_bounded_whatever_ids_are_long() {
+fn memory_is_bounded_for_ids_of_any_length() {
     for id_bytes in [100_000, 8_000_000] {
         let sandbox = Sandbox::new();
         let mut file = fs::File::create(sandbox.path("a.jsonl")).unwrap();
@@ -501,7 +501,7 @@ fn lists_of_pairs_have_one_schema() {
             assert_eq!(cell, expected, "{name}");
         }
         let share = value["shared"].as_f64().unwrap() / value["shingles"].as_f64().unwrap();
-        // The parser may be off by the last bit.
+        // The JSON parser may round the last bit.
         assert!((value["similarity"].as_f64().unwrap() - share).abs() < 1e-12);
         count += 1;
     }

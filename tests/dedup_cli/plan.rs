@@ -1,14 +1,13 @@
-//! The plan of a dry run against what is there.
+//! The plan of a dry run, compared with the inputs.
 
 use std::fs;
 
 use crate::plan;
 use crate::sandbox::Sandbox;
 
-/// Two kinds of documents, long ones first: what stands at the start of a file says nothing of its
-/// end.
+/// Two kinds of documents, long ones first: the start of a file does not represent its end.
 #[test]
-fn the_plan_rests_on_places_all_over_the_input() {
+fn the_plan_samples_all_of_the_input() {
     let sandbox = Sandbox::new();
     let line = |number: usize, words: usize| {
         let text: Vec<_> = (0..words)
@@ -32,7 +31,7 @@ fn the_plan_rests_on_places_all_over_the_input() {
     }
 }
 
-/// Records that are longer than documents may be are passed over, but written again.
+/// Records longer than --max-document are skipped, but copied to the output.
 #[test]
 fn the_plan_counts_the_bytes_of_records_that_are_too_large() {
     let sandbox = Sandbox::new();
