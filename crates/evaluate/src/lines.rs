@@ -22,8 +22,8 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
         .filter(|line| !line.bytes.trim_ascii().is_empty())
 }
 
-/// Whether a file is JSON Lines: its first line starts like an object and has no tab (JSON escapes
-/// tabs).
+/// Whether a file is JSON Lines: its first line that is not blank begins with `{` and has no tab,
+/// which would separate columns. (Within JSON strings, tabs are escaped.)
 pub(super) fn is_json(bytes: &[u8]) -> bool {
     lines(bytes).next().is_some_and(|line| {
         line.bytes.trim_ascii_start().starts_with(b"{") && !line.bytes.contains(&b'\t')

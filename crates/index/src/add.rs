@@ -30,13 +30,16 @@ impl Index {
     ///
     /// On success all entries are durable. One commit takes a fraction of a millisecond, so add
     /// many entries at once. Some calls also seal recent documents, for some tenths of a second, or
-    /// merge segments. Queries go on meanwhile, and during merges changes of other threads, too.
+    /// merge segments. Queries continue during both. During merges, other threads can also change
+    /// the index.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for an id that is empty or longer than 65 535 bytes, a payload
-    /// or sketch beyond 2²⁴ bytes, or a fingerprint of another length: nothing is added then.
+    /// or sketch beyond 2²⁴ bytes, or a sketch of another form than the method's: nothing is added
+    /// then.
     /// [`ErrorKind::Write`] if the entries cannot be made durable (the disk is full), or if very
-    /// many recent documents could not be sealed: all entries or none are added, and queries go on.
+    /// many recent documents could not be sealed: all entries or none are added, and queries
+    /// continue. [`ErrorKind::Write`] also for an index that is open for reading only.
     /// Those of [`seen`](Self::seen).
     pub fn add(&self, entries: &[Entry<'_>], limit: impl Into<Limit>) -> Result<Vec<Answer>> {
         entries
@@ -62,18 +65,19 @@ impl Index {
     /// Removes the documents called `ids`, in one step; returns which of them existed.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`] if it cannot be made durable; those of [`document`](Self::document).
+    /// [`ErrorKind::Write`] if the removal cannot be made durable, or if the index is open for
+    /// reading only; those of [`document`](Self::document).
     pub fn remove(&self, ids: &[&[u8]]) -> Result<Vec<bool>> {
         let mut writer = self.ready()?;
         let mut removed = Vec::new();
-        let mut there = Vec::new();
+        let mut existed = Vec::new();
         {
             let snapshot = self.snapshot();
             for id in ids {
                 let location = snapshot
                     .find(id)?
                     .filter(|location| !removed.contains(location));
-                there.push(location.is_some());
+                existed.push(location.is_some());
                 removed.extend(location);
             }
         }
@@ -82,7 +86,7 @@ impl Index {
             drop(writer);
             self.merge_all();
         }
-        Ok(there)
+        Ok(existed)
     }
 
     /// The writer; after a failure, the database is opened again first.
@@ -170,7 +174,8 @@ struct Addition<'a> {
     /// Numbers continue those of the recent documents.
     fresh: Recent,
     removed: Vec<Location>,
-    gone: AHashSet<Location>,
+    /// The same locations, for look-ups.
+    removed_set: AHashSet<Location>,
 }
 
 impl<'a> Addition<'a> {
@@ -182,7 +187,7 @@ impl<'a> Addition<'a> {
             left: limit.all_id_bytes,
             fresh: Recent::new(index.form),
             removed: Vec::new(),
-            gone: AHashSet::new(),
+            removed_set: AHashSet::new(),
         }
     }
 
@@ -197,33 +202,34 @@ impl<'a> Addition<'a> {
         let mut answers = Vec::with_capacity(entries.len());
         for entry in entries {
             let mut nearest = match entry.sketch.is_empty() {
-                true => self.nothing(),
-                false => known.next().unwrap_or_else(|| self.nothing()),
+                true => self.empty_nearest(),
+                false => known.next().unwrap_or_else(|| self.empty_nearest()),
             };
             answers.push(self.add_one(entry, &mut nearest)?);
         }
         Ok(answers)
     }
 
-    /// The nearest documents of the snapshot, besides those that are gone.
+    /// The nearest documents of the snapshot, except those that this call has replaced.
     fn search_snapshot(&self, sketches: &[&[u8]]) -> Result<Vec<Nearest>> {
         let Index { method, form, .. } = self.index;
-        let wanted = |location| !self.gone.contains(&location);
+        let wanted = |location| !self.removed_set.contains(&location);
         self.snapshot
             .search(&**method, *form, sketches, self.limit.matches + 1, &wanted)
     }
 
-    /// One more match than the limit, as an entry does not match itself.
-    fn nothing(&self) -> Nearest {
+    /// An empty list. It takes one more match than the limit: the entry itself may be found, and is
+    /// left out of the answer.
+    fn empty_nearest(&self) -> Nearest {
         Nearest::new(self.limit.matches + 1)
     }
 
     fn add_one(&mut self, entry: &Entry<'_>, nearest: &mut Nearest) -> Result<Answer> {
         let location = |part, number| Location { part, number };
         let known = nearest.finish().iter();
-        let is_gone =
-            |&(_, part, number): &(_, u32, u32)| self.gone.contains(&location(part, number));
-        if known.copied().any(|found| is_gone(&found))
+        let is_removed =
+            |&(_, part, number): &(_, u32, u32)| self.removed_set.contains(&location(part, number));
+        if known.copied().any(|found| is_removed(&found))
             && let Some(again) = self.search_snapshot(&[entry.sketch])?.pop()
         {
             *nearest = again;
@@ -247,7 +253,7 @@ impl<'a> Addition<'a> {
         if added {
             if let Some(old) = known {
                 self.removed.push(old);
-                self.gone.insert(old);
+                self.removed_set.insert(old);
             }
             self.fresh.push(entry, &*self.index.method);
         }
@@ -259,15 +265,15 @@ impl<'a> Addition<'a> {
         })
     }
 
-    /// Offers the earlier additions of this call.
+    /// Adds the near documents among the earlier additions of this call to `nearest`.
     fn search_fresh(&self, entry: &Entry<'_>, nearest: &mut Nearest) {
         if entry.sketch.is_empty() || self.fresh.len() == 0 {
             return;
         }
-        let mut own = [self.nothing()];
+        let mut own = [self.empty_nearest()];
         let queries = [entry.sketch];
         let queries = self.index.form.queries(&queries);
-        let live = |number| !self.gone.contains(&self.fresh_location(number));
+        let live = |number| !self.removed_set.contains(&self.fresh_location(number));
         self.fresh
             .search(&*self.index.method, &queries, &live, &mut own);
         for (score, _, number) in own[0].finish() {
@@ -301,12 +307,12 @@ impl<'a> Addition<'a> {
             .fresh
             .find(id)
             .map(|number| self.fresh_location(number));
-        if let Some(location) = fresh.filter(|location| !self.gone.contains(location)) {
+        if let Some(location) = fresh.filter(|location| !self.removed_set.contains(location)) {
             return Ok(Some(location));
         }
         Ok(self
             .snapshot
             .find(id)?
-            .filter(|location| !self.gone.contains(location)))
+            .filter(|location| !self.removed_set.contains(location)))
     }
 }

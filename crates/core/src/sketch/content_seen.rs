@@ -1,7 +1,8 @@
 //! ContentSeen: a 32-bit SimHash for crawlers.
 //!
 //! A crawler's test for content seen before. Features are tokens of UTF-16 units with the string
-//! hash of the 64-bit .NET Framework. Invalid UTF-8 is decoded as U+FFFD. Source of the sum:
+//! hash of the 64-bit .NET Framework. Invalid UTF-8 is decoded as U+FFFD. A bit of the fingerprint
+//! is set if more features have it set than not:
 //! Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002.
 
 use super::blocks;
@@ -80,7 +81,8 @@ const BITS: u32 = 32;
 
 /// The proportion of equal bits at a Hamming distance, for display.
 ///
-/// 1 for equal ones, 0 for opposite ones; a distance above 32 counts as 32.
+/// 1 for equal fingerprints, 0 for those that differ in every bit; a distance above 32 counts as
+/// 32.
 pub fn likeness(distance: u32) -> f64 {
     f64::from(BITS - distance.min(BITS)) / f64::from(BITS)
 }
@@ -88,7 +90,7 @@ pub fn likeness(distance: u32) -> f64 {
 /// The division of a text into tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tokens {
-    /// Runs of `chunk` units at every multiple of `step`; the last run is left out.
+    /// Runs of `chunk` units at every multiple of `step`, except a run that ends with the text.
     Overlapping { chunk: usize, step: usize },
     /// Consecutive runs of this many units; the last may be shorter.
     Fixed(usize),
@@ -237,7 +239,8 @@ mod tests {
         found.then(|| u32::from_le_bytes(out.try_into().unwrap()))
     }
 
-    /// The fingerprint by its definition, of a sum for each bit.
+    /// The fingerprint by its definition: a bit is set if the sum over the features, +1 for a set
+    /// bit and -1 for another, is positive.
     fn definition(tokens: Tokens, text: &[u8]) -> Option<u32> {
         let units: Vec<u16> = String::from_utf8_lossy(text).encode_utf16().collect();
         let mut pieces = Vec::new();
