@@ -1,4 +1,5 @@
-//! The synthetic corpus is what it says: the same bytes everywhere, true truth, honest statistics.
+//! The synthetic corpus has the same bytes everywhere, a correct truth.tsv, and the statistics of
+//! natural text.
 
 #![allow(clippy::unwrap_used)] // The helpers of tests may fail as tests do.
 
@@ -62,7 +63,7 @@ fn example() -> CorpusSettings {
     }
 }
 
-/// Pages by ID, split as the file format says and by nothing of the generator.
+/// Pages by ID. They are split by the definition of the file format, without code of the generator.
 fn pages(file: &[u8]) -> Vec<(String, String)> {
     let text = std::str::from_utf8(file).unwrap();
     text.split('\u{c}')
@@ -72,7 +73,7 @@ fn pages(file: &[u8]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Folded runs of ASCII letters, and single characters beyond ASCII that are letters.
+/// Runs of ASCII letters in lower case, and single letters beyond ASCII, with their counts.
 fn words(text: &str) -> HashMap<String, u64> {
     let mut counts = HashMap::new();
     let spaced: String = text
@@ -131,7 +132,7 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn seeds_and_every_setting_of_a_page_change_the_pages() {
+fn the_seed_and_settings_of_pages_change_the_pages() {
     let same = small(Language::English);
     let pages = |settings: &CorpusSettings| generate(settings).swap_remove(0);
     let reference = pages(&same);
@@ -150,7 +151,7 @@ fn seeds_and_every_setting_of_a_page_change_the_pages() {
     }
 }
 
-/// Recomputes likeness and label of every row from the text alone.
+/// Recomputes similarity and label of every row from the texts of the pages.
 fn check_truth(settings: &CorpusSettings) {
     let made = generate(settings);
     let texts: HashMap<String, String> =
@@ -223,7 +224,8 @@ fn strengths_give_their_classes() {
             .skip(1)
             .filter(|row| !row.contains("unrelated"));
         let (hits, misses): (Vec<&str>, Vec<&str>) = planted.partition(|row| row.contains(class));
-        // Short pages round the number of edits up, and long ones scatter a little.
+        // The number of edits is rounded up, and kinds of edits differ in their effect: some pages
+        // are in a neighbouring class.
         assert!(hits.len() > 9 * misses.len(), "{class}: {misses:?}");
         assert!(hits.len() + misses.len() == 18 + 8, "{truth}");
     }
@@ -353,7 +355,7 @@ fn parameters_out_of_range_are_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_corpus_of_somebody_else_is_not_replaced_and_a_generated_one_is() {
+fn files_of_the_user_are_not_replaced_and_a_generated_corpus_is() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("sample.txt"), "mine").unwrap();
     let corpus = Corpus::new(&small(Language::English)).unwrap();

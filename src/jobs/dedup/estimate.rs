@@ -1,4 +1,7 @@
 //! Estimates of a run's time and space, from a sample of its inputs.
+//!
+//! A document is *marked* if a near document is found for it. The candidates of
+//! marked documents are verified.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -25,15 +28,16 @@ use super::{Against, Invocation};
 const LABEL_BYTES: u64 = 96;
 /// Approximate bytes of shingle hashes per byte of text: eight for each word.
 const SHINGLES_OF_TEXT: f64 = 1.4;
-/// The assumed share of documents with a near one, if the sample is too small to measure it.
+/// The assumed share of marked documents, if the sample is too small to measure it.
 const MARKED: f64 = 0.2;
-/// The least number of near documents that a sample must be expected to hold to be believed.
-const BELIEVED: f64 = 10.0;
-/// Bytes of the reports per dropped document: its line, and its part of its cluster's.
+/// The least number of marked documents that must be expected in the sample, by the assumed share,
+/// to use a measured share below it.
+const LEAST_EXPECTED: f64 = 10.0;
+/// Bytes of the reports per dropped document: its line, and its entry in the line of its cluster.
 const REPORT_BYTES: f64 = 750.0;
-/// The approximate share of dropped documents among those with a near one.
+/// The approximate share of dropped documents among marked ones.
 const DROPPED: f64 = 0.5;
-/// The least number of different fingerprints to estimate the chance of accidental hits.
+/// The least number of different fingerprints to estimate the probability of accidental hits.
 const LEAST_FINGERPRINTS: usize = 256;
 /// The most sketches of the sample that are compared.
 const COMPARED: usize = 1 << 14;
@@ -41,28 +45,31 @@ const COMPARED: usize = 1 << 14;
 /// files or for the last chunks. Measured with `scripts/bench-plan`: 0.52 to 0.83.
 const BUSY: f64 = 0.75;
 
-/// Approximate seconds of one thread per document, for stages that the sample does not measure.
+/// Approximate seconds of one thread for stages that the sample does not measure; per document,
+/// unless another unit is given.
 mod seconds {
-    /// Gathering, per byte of rows.
+    /// Gathering, per byte of rows, sketches and labels.
     pub const GATHER_BYTE: f64 = 3e-9;
     pub const GROUP: f64 = 0.8e-6;
     /// Looking up and inserting a fingerprint in tables.
     pub const MARK_BITS: f64 = 4e-6;
-    /// The ratio of look-up times in a large table and in that of a sample.
+    /// The ratio of the look-up time in a large table to that in the table of a sample.
     pub const MARK_GROWTH: f64 = 2.0;
-    /// Per document with a near one.
+    /// Clustering, per marked document.
     pub const CLUSTER: f64 = 8e-6;
+    /// Reporting, per marked document.
     pub const REPORT: f64 = 5e-6;
     /// Querying an index.
     pub const SEARCH: f64 = 20e-6;
-    /// Making shingles, as a share of tokenizing; counting likewise.
+    /// The time to make shingles, divided by that to tokenize.
     pub const SHINGLES: f64 = 0.5;
+    /// The time to count words, divided by that to tokenize.
     pub const COUNTING: f64 = 0.5;
     /// Writing and syncing a byte.
     pub const WRITE_BYTE: f64 = 1.5e-9;
 }
 
-/// An estimate of a run, for the user; nothing depends on it.
+/// An estimate of a run, for the plan and the progress bar. The outputs do not depend on it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Documents of all inputs.
@@ -77,10 +84,11 @@ pub struct Estimate {
     pub output_bytes: u64,
     /// The stages in order, with their durations.
     pub stages: Vec<StagePlan>,
-    /// The expected number of accidental neighbours of a document, with fair bits and with the bits
-    /// of the sample. Only for fingerprints of 64 bits and samples that are large enough.
+    /// The expected number of accidental neighbours of a document: if bits were uniform, and with
+    /// the shares of set bits in the sample. Only for fingerprints of 64 bits and samples that are
+    /// large enough.
     pub accidental: Option<(f64, f64)>,
-    /// How many documents were looked at, if none of them has text in the text field.
+    /// The number of documents in the sample, if none of them has text in the text field.
     pub without_text: Option<usize>,
 }
 
@@ -175,7 +183,6 @@ impl Job {
             threads: working_threads(resources.threads.min(cores())),
             marked: nearness.marked(accidental),
             mark_seconds: nearness.seconds,
-            // What the sample stored besides the texts.
             stored_bytes: stored_bytes(&sample.segment),
         };
         Ok(costs.estimate(method, known.is_some(), accidental))
@@ -202,14 +209,14 @@ fn documents(kinds: &[KindRates]) -> u64 {
     kinds.iter().map(of).sum::<f64>().round() as u64
 }
 
-/// How many documents were looked at, if none of them has text in the text field.
+/// The number of documents in the sample, if none of them has text in the text field.
 fn without_text(segment: &Segment) -> Option<usize> {
     let lacks_text = |row: &Row| row.flags.has(Flags::NO_TEXT);
     let all_lack_it = !segment.rows.is_empty() && segment.rows.iter().all(lacks_text);
     all_lack_it.then_some(segment.rows.len())
 }
 
-/// Approximate bytes that are stored for a document.
+/// Approximate bytes that are stored for each document: its row, sketch and labels.
 fn stored_bytes(segment: &Segment) -> u64 {
     let sketches = segment.sketches.bytes.len() + size_of_val(&segment.sketches.borders[..]);
     let labels = segment.labels.len();
@@ -223,7 +230,7 @@ fn stored_bytes(segment: &Segment) -> u64 {
 /// The share of near documents, and the cost of finding them.
 #[derive(Default)]
 struct Nearness {
-    /// The share of all documents that have a near one, not counting accidental hits.
+    /// The share of all documents that have a near document, not counting accidental hits.
     share: f64,
     /// Seconds of one thread for each document.
     seconds: f64,
@@ -239,7 +246,7 @@ impl Nearness {
 /// Compares the sketches of the sample with each other.
 ///
 /// A neighbour in the same chunk is as frequent in the sample as in the input. Of the other
-/// neighbours, the sample shows only those that it happens to hold.
+/// neighbours, the sample has the same share as of all documents.
 fn nearness(
     sample: &Sample,
     documents: u64,
@@ -254,20 +261,21 @@ fn nearness(
     let workers = Workers::new(1)?;
     let near_in = |rows: Range<usize>| -> Result<(usize, f64)> {
         let sketches = segment.sketches.all(method).range(rows);
-        // The index uses the current pool, so that its time is that of this thread.
+        // The index is built in the current pool. With its single thread, the time of the calling
+        // thread is the time of all work.
         workers.install(|| near_in(sketches, method, resources))
     };
     let (near, seconds) = near_in(0..count)?;
-    let (mut begin, mut beside) = (0, 0);
+    let (mut begin, mut in_chunks) = (0, 0);
     for &end in sample.chunk_ends.iter().take_while(|&&end| end <= count) {
-        beside += near_in(begin..end)?.0;
+        in_chunks += near_in(begin..end)?.0;
         begin = end;
     }
-    let segment_share = (count as f64 / documents.max(1) as f64).min(1.0);
+    let sample_share = (count as f64 / documents.max(1) as f64).min(1.0);
     let share_of = |number: usize| number as f64 / count as f64;
-    let share = share_of(beside) + share_of(near.saturating_sub(beside)) / segment_share;
-    let is_believed = count as f64 * segment_share * MARKED >= BELIEVED;
-    let share = match is_believed || segment_share == 1.0 {
+    let share = share_of(in_chunks) + share_of(near.saturating_sub(in_chunks)) / sample_share;
+    let is_large = count as f64 * sample_share * MARKED >= LEAST_EXPECTED;
+    let share = match is_large || sample_share == 1.0 {
         true => share,
         false => share.max(MARKED),
     };
@@ -280,7 +288,7 @@ fn nearness(
     })
 }
 
-/// How many of `sketches` have a near one, and the seconds that it took to find out.
+/// The number of `sketches` with a near sketch among the others, and the seconds to count them.
 fn near_in(
     sketches: Sketches<'_>,
     method: &dyn Method,
@@ -318,16 +326,16 @@ impl Costs<'_> {
     fn estimate(
         &self,
         method: Option<&dyn Method>,
-        is_known: bool,
+        against_index: bool,
         accidental: Option<(f64, f64)>,
     ) -> Estimate {
         let text: f64 = self.total(|kind| kind.text.over(kind.bytes));
         let gathered = self.documents * self.stored_bytes as f64;
-        let has_pairs = method.is_some() && !is_known;
+        let has_pairs = method.is_some() && !against_index;
         let marked = if has_pairs { self.marked } else { 0.0 };
         let shingles = text * marked * SHINGLES_OF_TEXT;
         let sketches = if has_pairs { gathered } else { 0.0 };
-        let near = if is_known {
+        let near = if against_index {
             self.marked.max(MARKED)
         } else {
             self.marked
@@ -347,27 +355,27 @@ impl Costs<'_> {
             work_bytes: (2.0 * gathered) as u64,
             spooled_bytes: (shingles + sketches) as u64,
             output_bytes: (written + reports) as u64,
-            stages: self.stages(has_pairs, is_known),
+            stages: self.stages(has_pairs, against_index),
             accidental,
             without_text: without_text(&self.sample.segment),
         }
     }
 
-    fn stages(&self, has_pairs: bool, is_known: bool) -> Vec<StagePlan> {
+    fn stages(&self, has_pairs: bool, against_index: bool) -> Vec<StagePlan> {
         let tokenize = self.total(|kind| kind.tokenize.over(kind.bytes));
         let sketch = self.total(|kind| kind.sketch.over(kind.bytes));
         let each = |seconds: f64| seconds * self.documents / self.threads;
         let marked = |seconds: f64| seconds * self.documents * self.marked;
         let gathered = self.documents * self.stored_bytes as f64;
         let mut stages = Vec::new();
-        if !is_known {
+        if !against_index {
             let counting = self.reading(tokenize * (1.0 + seconds::COUNTING));
-            let ahead = self.job.method.required_counts().len();
-            stages.extend(std::iter::repeat_n((Stage::Count, counting), ahead));
+            let passes = self.job.method.required_counts().len();
+            stages.extend(std::iter::repeat_n((Stage::Count, counting), passes));
         }
         stages.push((Stage::Sketch, self.reading(sketch)));
         stages.push((Stage::Gather, gathered * seconds::GATHER_BYTE));
-        match is_known {
+        match against_index {
             true => stages.push((Stage::Search, each(seconds::SEARCH))),
             false => stages.push((Stage::Group, each(seconds::GROUP))),
         }
@@ -403,8 +411,8 @@ impl Costs<'_> {
         ((read + work) / self.threads).max(longest)
     }
 
-    /// Seconds to write everything again: tables one after another, other files while they are
-    /// read.
+    /// Seconds to write everything again: tables (Parquet) one after another, other files in
+    /// parallel, with the time to read them.
     fn writing(&self) -> f64 {
         let (mut together, mut tables) = (0.0, 0.0);
         for kind in &self.sample.kinds {
@@ -432,15 +440,15 @@ fn accidental(
             distance,
         } => {
             let columns = Columns::<u64>::new(resources.level);
-            let mut prints: Vec<u64> = bytemuck::pod_collect_to_vec(&segment.sketches.bytes);
-            // Equal documents are no accident.
-            prints.sort_unstable();
-            prints.dedup();
-            if prints.len() < LEAST_FINGERPRINTS {
+            let mut fingerprints: Vec<u64> = bytemuck::pod_collect_to_vec(&segment.sketches.bytes);
+            // Equal fingerprints are usually of equal words, not accidental.
+            fingerprints.sort_unstable();
+            fingerprints.dedup();
+            if fingerprints.len() < LEAST_FINGERPRINTS {
                 return None;
             }
-            let counts = columns.count(&prints);
-            let measured = Chance::measured(&counts.0, prints.len() as u64, 64, distance);
+            let counts = columns.count(&fingerprints);
+            let measured = Chance::measured(&counts.0, fingerprints.len() as u64, 64, distance);
             let fair = Chance::uniform(64, distance);
             Some((
                 fair.hits_per_query(documents),

@@ -21,8 +21,8 @@ use super::warnings::Warning;
 /// The most unread files that are named.
 const MOST_LEFT_OUT: usize = 100;
 
-/// Counts that add up: seen = kept + dropped + skipped. Documents of the reference are counted
-/// separately.
+/// Counts that add up: seen = kept + dropped + skipped. Documents of the reference, those of
+/// `--against`, are counted separately.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Documents of each kind.
@@ -31,7 +31,7 @@ pub struct Summary {
     pub(super) totals: Totals,
     /// Pairs that the method found and verification did not confirm.
     pub refused: u64,
-    /// Of these, listed pairs.
+    /// Of these, the pairs that `refused.jsonl` lists.
     pub refused_listed: u64,
     /// Records of WARC files that were dropped with their response.
     pub related: RelatedCounts,
@@ -91,13 +91,13 @@ impl Summary {
         self.totals.clusters
     }
 
-    /// Bytes of text of all documents.
+    /// Bytes of text of the documents of the input.
     pub fn text_bytes(&self) -> u64 {
         self.counts.text_bytes
     }
 
-    /// The counts in a text of [`json`](Summary::json); `None` if some are missing, or they do not
-    /// add up.
+    /// The counts in the parsed text of [`json`](Summary::json); `None` if one without a
+    /// default is missing, or if they do not add up.
     pub(super) fn parse(text: &Value) -> Option<Summary> {
         let number = |value: &Value| value.as_u64();
         let flagged = &text["flagged"];
@@ -180,35 +180,35 @@ impl Summary {
         }
         let [requests, metadata] = self.related;
         let text = json!({
-                "seen": self.seen(),
-                "kept": self.kept(),
-                "dropped": self.dropped(),
-                "skipped": self.skipped(),
-                "flagged": {
-                    "empty": self.counts.empty,
-                    "short": self.counts.short,
-                    "broken_text": self.counts.broken_text,
-                    "unknown_charset": self.counts.unknown_charset,
-                },
-                "dropped_by": {
-                    "exact": self.totals.same_text,
-                    "normalized": self.totals.same_words,
-                    &job.method.name(): self.totals.near + own(job, &self.totals),
-                },
-        "dropped_against": self.totals.against,
-        "related_dropped": {"request": requests, "metadata": metadata},
-        "refused": self.refused,
-                "refused_listed": job.refused.then_some(self.refused_listed),
-                "clusters": self.totals.clusters,
-                "largest_cluster": self.totals.largest_cluster,
-                "text_bytes": self.counts.text_bytes,
-                "warnings": self.warnings.iter().map(warning).collect::<Vec<_>>(),
-                "against": against,
-                "settings": settings,
-                "inputs": inputs,
-                "left_out": describe_left_out(left_out),
-                "version": env!("CARGO_PKG_VERSION"),
-            });
+            "seen": self.seen(),
+            "kept": self.kept(),
+            "dropped": self.dropped(),
+            "skipped": self.skipped(),
+            "flagged": {
+                "empty": self.counts.empty,
+                "short": self.counts.short,
+                "broken_text": self.counts.broken_text,
+                "unknown_charset": self.counts.unknown_charset,
+            },
+            "dropped_by": {
+                "exact": self.totals.same_text,
+                "normalized": self.totals.same_words,
+                &job.method.name(): self.totals.near + replaced_count(job, &self.totals),
+            },
+            "dropped_against": self.totals.against,
+            "related_dropped": {"request": requests, "metadata": metadata},
+            "refused": self.refused,
+            "refused_listed": job.refused.then_some(self.refused_listed),
+            "clusters": self.totals.clusters,
+            "largest_cluster": self.totals.largest_cluster,
+            "text_bytes": self.counts.text_bytes,
+            "warnings": self.warnings.iter().map(warning).collect::<Vec<_>>(),
+            "against": against,
+            "settings": settings,
+            "inputs": inputs,
+            "left_out": describe_left_out(left_out),
+            "version": env!("CARGO_PKG_VERSION"),
+        });
         format!("{text:#}\n")
     }
 }
@@ -249,8 +249,9 @@ fn describe_left_out(files: &[LeftOut]) -> Value {
     json!({"files": files.len(), "reasons": reasons, "first": first.collect::<Vec<_>>()})
 }
 
-/// The documents that a method by digest found itself.
-fn own(job: &Job, totals: &Totals) -> u64 {
+/// In `dropped_by`, the entry of the method replaces the entry `exact` or `normalized` if it has
+/// the same name: the count of the replaced entry.
+fn replaced_count(job: &Job, totals: &Totals) -> u64 {
     match job.method.name().as_str() {
         "exact" => totals.same_text,
         "normalized" => totals.same_words,

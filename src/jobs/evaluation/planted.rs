@@ -1,4 +1,4 @@
-//! A constructed truth: edited copies of some documents, and pairs of unrelated documents.
+//! Ground truth by construction: edited copies of some documents, and pairs of unrelated documents.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,8 @@ use crate::sketch::{Method, Needs};
 use crate::text::shingles::jaccard;
 use crate::{Error, ErrorKind, Result};
 
-/// Documents are unrelated if they share at most one in this number of their shingles.
+/// Documents are unrelated if the Jaccard similarity of their sets of shingles is at most one
+/// divided by this number.
 const RELATED: u64 = 5;
 /// Words in these shingles.
 const SHINGLE: usize = 5;
@@ -27,7 +28,7 @@ const UNRELATED: &str = "unrelated";
 /// Settings of planted copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planting {
-    /// The most documents that are copied, and the number of unrelated pairs that are drawn.
+    /// The most documents that are copied, and the most random pairs that are drawn.
     pub documents: usize,
     /// The seed of the choice and of the edits.
     pub seed: u64,
@@ -41,7 +42,8 @@ struct Copy {
 }
 
 impl Planting {
-    /// Reads and sketches the documents, plants copies of some, and draws unrelated pairs.
+    /// Reads and sketches the documents, plants copies of some, and draws random pairs, of
+    /// which it uses the unrelated ones.
     ///
     /// # Errors
     /// Those of reading; [`ErrorKind::Content`] if no document can be copied.
@@ -61,8 +63,8 @@ impl Planting {
             let numbered = chosen.par_iter().enumerate();
             let copies = numbered.map_init(
                 || Sketcher::new(methods, inputs.common()),
-                |sketcher, (place, number)| {
-                    let donor = chosen[(place + 1) % chosen.len()];
+                |sketcher, (index, number)| {
+                    let donor = chosen[(index + 1) % chosen.len()];
                     self.copies(&collection, [*number, donor], &texts, sketcher, account)
                 },
             );
@@ -115,8 +117,8 @@ impl Planting {
         })
     }
 
-    /// The documents to copy, ascending: those with the smallest hashes, so that the choice depends
-    /// on their ids alone.
+    /// The documents to copy, ascending: those whose ids have the smallest hashes, so that the
+    /// choice depends on ids and the seed, not on the order of the documents.
     fn choose(&self, collection: &Collection) -> Vec<u32> {
         let hash = |number: &u32| {
             let id = &collection.members[*number as usize].id;
@@ -129,7 +131,8 @@ impl Planting {
         numbers
     }
 
-    /// All copies of a document, with inserted passages of the donor.
+    /// All edited copies of document `number`. Inserted and replacement words are those of the
+    /// document `donor`.
     fn copies(
         &self,
         collection: &Collection,
@@ -202,7 +205,7 @@ fn texts(
     Ok(texts)
 }
 
-/// The drawn pairs whose documents share almost no shingles.
+/// The drawn pairs whose documents are unrelated, as [`RELATED`] defines.
 fn unrelated(drawn: &[Pair], texts: &BTreeMap<u32, Vec<u8>>, inputs: Inputs<'_>) -> Vec<Pair> {
     let common = inputs.common();
     let mut words = WordReader::new(common.tokenizer, Needs::HASHES, common.level);

@@ -15,7 +15,7 @@ use super::{checksummed, path_text};
 use crate::io::{Faults, directory};
 use crate::{Error, ErrorKind, Result};
 
-/// The job and the outputs of a finished run.
+/// The file with the job and the outputs of a finished run.
 pub const RUN: &str = "run.json";
 /// Published last; its presence marks the output as complete.
 pub const SUMMARY: &str = "summary.json";
@@ -64,8 +64,8 @@ impl FinishedRun {
         })
     }
 
-    /// The files of the run in `out`. Its `timings.json`, which has no digest, is assumed to be the
-    /// present one.
+    /// The files of the run in `out`. The digests of `run.json` and `timings.json` are not
+    /// recorded: the present files of these names are assumed to be of this run.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] if they cannot be read.
@@ -80,7 +80,8 @@ impl FinishedRun {
         Ok(recorded)
     }
 
-    /// Publishes `run.json` for a run of `job`, with the recorded outputs and the coming `summary`.
+    /// Publishes `run.json` for a run of `job`, with the recorded outputs and the text `summary`,
+    /// which is published next.
     ///
     /// # Errors
     /// [`ErrorKind::Write`].
@@ -139,7 +140,7 @@ impl FinishedRun {
 
     /// Removes all outputs of the run: the summary first, so that incomplete output never looks
     /// finished, and `run.json` last. Files that were changed since are kept, unless they are in
-    /// `own`.
+    /// `own`, the files that are known to be written by a run.
     ///
     /// # Errors
     /// [`ErrorKind::Write`].

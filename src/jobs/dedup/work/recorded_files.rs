@@ -113,11 +113,11 @@ impl RecordedFiles {
         Ok(Some(marks.iter().any(is_same)))
     }
 
-    /// Refuses to replace a file among `names` in `out` that no run wrote; returns the names of the
-    /// others that exist.
+    /// Fails if one of the files `names` in `out` was not written by a run; otherwise returns the
+    /// names of those that exist.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`] naming the first file of the user.
+    /// [`ErrorKind::Write`] naming the first such file, or one that cannot be read.
     pub fn refuse_others(&self, out: &Path, names: &[PathBuf]) -> Result<BTreeSet<PathBuf>> {
         let mut own = BTreeSet::new();
         for name in names {
@@ -176,8 +176,8 @@ impl RecordedFiles {
     /// # Errors
     /// [`ErrorKind::Write`].
     pub fn sync(&self, out: &Path) -> Result<()> {
-        let there = self.0.keys().filter(|name| self.is_latest(out, name));
-        let directories: BTreeSet<_> = there.filter_map(|name| name.parent()).collect();
+        let present = self.0.keys().filter(|name| self.is_latest(out, name));
+        let directories: BTreeSet<_> = present.filter_map(|name| name.parent()).collect();
         for directory in directories {
             let path = out.join(directory);
             let synced = fs::File::open(&path).and_then(|directory| directory.sync_all());
