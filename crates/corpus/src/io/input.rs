@@ -246,7 +246,7 @@ fn changed(name: &Path, opened: &Metadata, found: &Metadata) -> Error {
         format!("{size} bytes modified at {seconds}.{nanoseconds:09}")
     };
     let message = format!(
-        "changed while it was being read: expected {}, found {} (run again when it is complete; dedup then has to begin anew)",
+        "changed while it was being read: expected {}, found {} (run again when it is complete)",
         describe(opened),
         describe(found),
     );
