@@ -1,4 +1,4 @@
-//! `simtool explain`: two documents side by side, and the verdicts of all methods on them.
+//! `simtool explain`: two documents side by side, and the verdicts of methods on them.
 
 use std::io::IsTerminal;
 
@@ -46,8 +46,8 @@ pub fn run(args: &ExplainArgs) -> Result<()> {
     screen::print(text.as_bytes())
 }
 
-/// The methods with these names; all methods for `all`.
-fn further(names: &[String]) -> Result<Vec<Spec>> {
+/// The methods that `--method` requests, each by name and parameters; `all` requests every method.
+fn requested_methods(names: &[String]) -> Result<Vec<Spec>> {
     let each = |name: &String| match name.as_str() {
         "all" => METHODS.iter().map(|entry| entry.name.to_owned()).collect(),
         _ => vec![name.clone()],
@@ -68,6 +68,6 @@ fn settings(args: &ExplainArgs) -> Result<ExplainSettings> {
             false => args.reading.stop_words()?,
         },
         recall: args.recall,
-        methods: further(&args.method)?,
+        methods: requested_methods(&args.method)?,
     })
 }

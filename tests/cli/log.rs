@@ -1,10 +1,10 @@
-//! What commands say on standard error: a result, and lines while they run.
+//! Standard error of commands: progress while they run, and the result line.
 
 use serde_json::Value;
 
 use crate::sandbox::{Sandbox, json_lines};
 
-/// Ten documents, of which two are the same.
+/// Ten documents, of which two have the same text.
 fn documents() -> Sandbox {
     let sandbox = Sandbox::new();
     let text = |number: usize| {
@@ -26,7 +26,7 @@ fn documents() -> Sandbox {
 const RESULT: &str = "10 documents seen = 9 kept + 1 dropped + 0 skipped; 1 clusters";
 
 #[test]
-fn a_result_is_told_in_a_pipe_unless_nothing_is_wanted() {
+fn a_result_is_written_to_a_pipe_unless_quiet() {
     let sandbox = documents();
     for (number, flags) in ["", "--log none", "--summary"].iter().enumerate() {
         let stderr = sandbox.stderr(&format!("dedup docs.jsonl -o out{number} {flags}"));
@@ -44,7 +44,7 @@ fn a_result_is_told_in_a_pipe_unless_nothing_is_wanted() {
 }
 
 #[test]
-fn a_log_has_the_plan_a_line_a_stage_and_the_result() {
+fn a_text_log_has_the_plan_each_stage_and_the_result() {
     let sandbox = documents();
     let stderr = sandbox.stderr("dedup docs.jsonl -o out --log text");
     let lines: Vec<&str> = stderr.lines().collect();
@@ -72,7 +72,7 @@ fn a_log_has_the_plan_a_line_a_stage_and_the_result() {
 }
 
 #[test]
-fn a_log_for_programs_has_an_object_a_line() {
+fn a_json_log_has_an_object_on_each_line() {
     let sandbox = documents();
     let stderr = sandbox
         .stderr("dedup docs.jsonl -o out --log json --timings --write kept --method minhash");
@@ -99,7 +99,7 @@ fn a_log_for_programs_has_an_object_a_line() {
 }
 
 #[test]
-fn the_plain_form_has_a_log_too() {
+fn the_main_job_has_a_log() {
     let sandbox = Sandbox::example();
     let stderr = sandbox.stderr("100 16 --log text");
     assert!(

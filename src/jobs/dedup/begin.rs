@@ -30,11 +30,11 @@ use super::{
 pub enum BeginOutcome<'a> {
     /// The complete output of the same job on the same inputs.
     Complete(Box<Summary>),
-    /// No output, or that of an interrupted run of the same job.
+    /// A run that begins, or resumes an interrupted run of the same job.
     Unfinished(Box<UnfinishedRun<'a>>),
 }
 
-/// A run that has locked its output directory and has read nothing yet.
+/// A run that has locked its output directory and has processed no documents yet.
 pub struct UnfinishedRun<'a> {
     job: &'a Job,
     invocation: Invocation<'a>,
@@ -85,14 +85,15 @@ impl Job {
         }
     }
 
-    /// Checks everything that can be checked before reading, and locks the output directory. A
-    /// restart removes earlier output only after the first bytes of the first stream have arrived.
+    /// Makes the checks that are possible before documents are processed, and locks the output
+    /// directory. A restart removes earlier output only after the first bytes of the first stream
+    /// have arrived.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for an impossible job, or if the command reads earlier output that
     /// it would remove; [`ErrorKind::Memory`] for too small a bound; [`ErrorKind::Changed`] if the
     /// output directory belongs to another job, or an input changed; [`ErrorKind::Content`] if the
-    /// directory is damaged; [`ErrorKind::Write`].
+    /// directory is damaged, or an input unusable; [`ErrorKind::Read`]; [`ErrorKind::Write`].
     pub fn begin<'a>(
         &'a self,
         invocation: &Invocation<'a>,
@@ -134,7 +135,8 @@ impl Job {
         }
     }
 
-    /// Makes the checks of [`begin`](Job::begin) that need no reading, and changes nothing.
+    /// Makes the checks of [`begin`](Job::begin), except those of streams and of the lock, and
+    /// changes nothing.
     ///
     /// # Errors
     /// Those of [`begin`](Job::begin).
@@ -153,7 +155,8 @@ impl Job {
         match invocation.against {
             Against::Known(known) => self.check_known(known)?,
             Against::Documents(_) if self.drop_all => {
-                let message = "no copy is kept only of an input that is compared with itself";
+                let message =
+                    "drop_all needs an input that is compared with itself, not with others";
                 return Err(Error::new(ErrorKind::Parameter, message));
             }
             Against::Itself | Against::Documents(_) => {}
@@ -228,8 +231,8 @@ impl Job {
         Ok(Some(format!("continuing an interrupted run: {found}")))
     }
 
-    /// Refuses inputs that cannot be read and outputs that cannot be written; little is known of
-    /// streams yet. The first `references` sources are the reference.
+    /// Refuses inputs that cannot be read and outputs that cannot be written. Streams are checked
+    /// only after they are copied to files. The first `references` sources are the reference.
     fn check_sources(&self, sources: &[Source], references: usize, out: &Path) -> Result<()> {
         let (references, inputs) = sources.split_at(references.min(sources.len()));
         #[cfg(feature = "parquet")]
@@ -268,7 +271,7 @@ impl Job {
         }
     }
 
-    /// Refuses settings that need the texts or sites of known documents.
+    /// Refuses settings that need more of known documents than their ids and sketches.
     fn check_known(&self, known: &dyn KnownDocuments) -> Result<()> {
         let refused = [
             (self.keep_per_site, "a copy for every site is kept"),
@@ -279,7 +282,7 @@ impl Job {
             (self.drop_all, "no copy is kept"),
             (
                 self.against_only && self.keep != Policy::First,
-                "the copy that stays is chosen",
+                "the kept copy is chosen",
             ),
         ];
         if let Some((_, what)) = refused.iter().find(|(is_asked, _)| *is_asked) {

@@ -33,7 +33,7 @@ pub struct Reports<'a> {
     pub gathered: &'a Gathered,
     /// Known documents, if the input was compared with an index.
     pub known: Option<&'a KnownIds>,
-    /// How many of the first documents belong to the reference.
+    /// The number of documents of the reference, which come first.
     pub references: u32,
     /// All sources.
     pub sources: &'a [Source],
@@ -50,13 +50,14 @@ pub struct Reports<'a> {
 pub struct Totals {
     /// Dropped documents.
     pub dropped: u64,
-    /// Of these, documents with the same text as the kept one.
+    /// Dropped documents with the same text as the kept one.
     pub same_text: u64,
-    /// Documents with the same words as the kept one.
+    /// Dropped documents with another text, but the same words in the same order.
     pub same_words: u64,
-    /// Documents that the method found and verification confirmed.
+    /// Other dropped documents: pairs that the method proposed. Verification confirmed them, except
+    /// those with a document of an index.
     pub near: u64,
-    /// Documents that are dropped for one of the reference, or for a known one.
+    /// Dropped documents whose kept document is in the reference or in an index.
     pub against: u64,
     /// Clusters of two or more documents.
     pub clusters: u64,
@@ -64,11 +65,11 @@ pub struct Totals {
     pub largest_cluster: u64,
 }
 
-/// A member and its cluster. Sorts by cluster.
+/// The number of a cluster's kept document, and that of a member. Sorts by cluster.
 type Member = [u32; 2];
 
 impl Reports<'_> {
-    /// Writes `duplicates.jsonl` and its other forms.
+    /// Writes `duplicates.jsonl`, and the same list as CSV or Parquet if the job asks for it.
     ///
     /// # Errors
     /// Those of reading and writing; interruption.
@@ -102,7 +103,7 @@ impl Reports<'_> {
         Ok((totals, members.finish()?))
     }
 
-    /// Writes `refused.jsonl`: pairs that the method found and verification did not confirm.
+    /// Writes `refused.jsonl`: pairs that the method proposed and verification did not confirm.
     ///
     /// Returns the number of listed pairs.
     ///
@@ -123,7 +124,8 @@ impl Reports<'_> {
         Ok(listed)
     }
 
-    /// Writes `clusters.jsonl`, by the number of the kept document.
+    /// Writes `clusters.jsonl`, ordered by the number of the kept document. Adds the clusters to
+    /// `totals`.
     ///
     /// # Errors
     /// Those of reading and writing; interruption.
@@ -178,7 +180,7 @@ impl Reports<'_> {
         file.publish()
     }
 
-    /// Writes `kept.jsonl`: the ids of the kept documents, in input order.
+    /// Writes `kept.jsonl`: the ids and places of the kept documents, in input order.
     ///
     /// # Errors
     /// Those of reading and writing; interruption.
@@ -187,11 +189,11 @@ impl Reports<'_> {
         let mut lines = Lines::new();
         self.gathered.rows.for_each_block(BATCH, |first, rows| {
             self.progress.check()?;
-            let gone = [Flags::SKIPPED, Flags::REFERENCE];
-            let stays = |(number, row): &(u32, &Row)| {
-                !gone.iter().any(|flag| row.flags.has(*flag)) && !dropped.contains(*number)
+            let excluded = [Flags::SKIPPED, Flags::REFERENCE];
+            let is_kept = |(number, row): &(u32, &Row)| {
+                !excluded.iter().any(|flag| row.flags.has(*flag)) && !dropped.contains(*number)
             };
-            let kept: Vec<(u32, &Row)> = (first as u32..).zip(rows).filter(stays).collect();
+            let kept: Vec<(u32, &Row)> = (first as u32..).zip(rows).filter(is_kept).collect();
             lines.write(&kept, &mut file, |(_, row), most, out| {
                 let Some(label) = self.gathered.label_within(row, most)? else {
                     return Ok(false);
@@ -212,7 +214,7 @@ impl Reports<'_> {
     ) -> Result<()> {
         let mut lines = Lines::new();
         let mut batch: Vec<Decision> = Vec::new();
-        // A document that is dropped for several reasons is listed once.
+        // Several decisions on a pair are consecutive; the pair is listed once.
         let mut last = None;
         loop {
             self.progress.check()?;
@@ -295,7 +297,7 @@ impl Reports<'_> {
         Ok(true)
     }
 
-    /// Writes the line of a cluster. Its first member is kept, unless none is.
+    /// Writes the line of a cluster. Its first member is kept, unless the job keeps no copy.
     fn cluster(&self, members: &[u32], file: &mut AtomicFile, totals: &mut Totals) -> Result<()> {
         self.progress.check()?;
         let size = members.len() as u64;

@@ -1,41 +1,42 @@
-//! Keys of a fingerprint: blocks of its bits.
+//! Search keys of a fingerprint: hashes of blocks of its bits.
 //!
-//! The bits are divided into `distance + 1` blocks, so that two fingerprints within the distance
-//! agree in at least one block. Source: Manku, Jain and Das Sarma, "Detecting Near-Duplicates for
-//! Web Crawling", WWW 2007.
+//! The bits are divided into at least `distance + 1` blocks, so that two fingerprints within the
+//! distance agree in at least one block. Source: Manku, Jain and Das Sarma, "Detecting
+//! Near-Duplicates for Web Crawling", WWW 2007.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A fingerprint of up to 256 bits, lower half first.
+/// A fingerprint of up to 256 bits, the lower 128 bits first.
 pub(super) type Bits = [u128; 2];
 
 /// The maximum number of bits of a block.
-const MOST: u32 = 128;
+const MOST_BITS: u32 = 128;
 
 /// Calls `emit` with a key for each block of the `width` lowest bits: a hash of the block, its
-/// position and `slot`, so that blocks of different positions or slots have different keys. If
-/// every bit may differ, emits one constant key for the slot.
+/// position and `slot`, so that equal blocks of different positions or slots have different keys.
+/// If `distance` allows every bit to differ, emits one constant key for the slot. `slot` is the
+/// number of the fingerprint in its sketch.
 pub(super) fn keys(bits: Bits, width: u32, distance: u32, slot: u32, emit: &mut dyn FnMut(u64)) {
     let seed = |block: u32| u64::from(slot) << 32 | u64::from(block);
     if distance >= width {
         return emit(seed(0));
     }
-    let blocks = (distance + 1).max(width.div_ceil(MOST));
-    let border = |block| (u64::from(width) * u64::from(block) / u64::from(blocks)) as u32;
+    let blocks = (distance + 1).max(width.div_ceil(MOST_BITS));
+    let boundary = |block| (u64::from(width) * u64::from(block) / u64::from(blocks)) as u32;
     for block in 0..blocks {
-        let value = between(bits, border(block), border(block + 1));
+        let value = between(bits, boundary(block), boundary(block + 1));
         emit(xxh3_64_with_seed(&value.to_le_bytes(), seed(block)));
     }
 }
 
-/// The bits from `start` to before `end`, which are 1 to 128.
+/// The bits `start..end`, of which there must be 1 to 128.
 fn between([low, high]: Bits, start: u32, end: u32) -> u128 {
     let from_start = match start {
         0 => low,
-        1..MOST => low >> start | high << (MOST - start),
-        _ => high >> (start - MOST),
+        1..MOST_BITS => low >> start | high << (MOST_BITS - start),
+        _ => high >> (start - MOST_BITS),
     };
-    from_start & (u128::MAX >> (MOST - (end - start)))
+    from_start & (u128::MAX >> (MOST_BITS - (end - start)))
 }
 
 /// The Hamming distance.
@@ -43,7 +44,7 @@ pub(super) fn distance(a: Bits, b: Bits) -> u32 {
     (a[0] ^ b[0]).count_ones() + (a[1] ^ b[1]).count_ones()
 }
 
-/// Reads a fingerprint from a sketch of its lowest bits, little-endian.
+/// Reads a fingerprint from the bytes that [`write`] appended; missing high bits are zero.
 pub(super) fn read(sketch: &[u8]) -> Bits {
     let mut bytes = [0; 32];
     bytes[..sketch.len()].copy_from_slice(sketch);
@@ -51,7 +52,7 @@ pub(super) fn read(sketch: &[u8]) -> Bits {
     [0, 1].map(|half| u128::from_le_bytes(halves[half]))
 }
 
-/// Appends the `width` lowest bits, little-endian.
+/// Appends the `width` lowest bits, little-endian. `width` is a multiple of 8.
 pub(super) fn write(bits: Bits, width: u32, out: &mut Vec<u8>) {
     let bytes = bits.map(u128::to_le_bytes).concat();
     out.extend_from_slice(&bytes[..width as usize / 8]);
@@ -127,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn places_and_slots_are_told_apart() {
+    fn blocks_and_slots_have_different_keys() {
         let keys: Vec<u64> = (0..10).flat_map(|slot| all([0; 2], 64, 7, slot)).collect();
         assert_eq!(keys.len(), 80);
         assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), 80);
     }
 
     #[test]
-    fn anything_goes_at_a_distance_as_wide_as_the_fingerprint() {
+    fn one_key_if_every_bit_may_differ() {
         assert_eq!(all([1; 2], 64, 64, 0), [0]);
         assert_eq!(all([2; 2], 64, u32::MAX, 1), [1 << 32]);
         assert_eq!(all([2; 2], 256, 0, 0).len(), 2);

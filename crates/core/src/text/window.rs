@@ -1,4 +1,4 @@
-//! A document as a sequence of windows.
+//! Windows: consecutive parts of a document that split no word.
 
 use std::ops::Range;
 
@@ -30,8 +30,8 @@ impl Windows {
 
     /// Calls `visit` with the windows of `text` in order; every word is in exactly one of them.
     ///
-    /// O(length) time. `text` is read once, except words longer than a window, which are passed on
-    /// without a copy.
+    /// O(length) time. The text of each window is copied, except words longer than a window, which
+    /// are passed on without a copy.
     pub fn for_each(&mut self, text: &[u8], mut visit: impl FnMut(Window<'_>)) {
         let mut start = 0;
         while start < text.len() {
@@ -94,18 +94,20 @@ impl Window<'_> {
         listed.iter().map(|&ordinal| usize::from(ordinal))
     }
 
-    /// The letters of a word that is too long for a key, in their original case.
+    /// The letters of a word that is too long for a key, in their original case. `ordinal` is one
+    /// of [`long_words`](Window::long_words).
     ///
     /// # Panics
-    /// If the window has no such word.
+    /// May panic for other ordinals.
     pub fn long_word(&self, ordinal: usize) -> &[u8] {
         self.giant.unwrap_or_else(|| self.words.bytes(ordinal))
     }
 
-    /// The range of that word in the document.
+    /// The range of a word that is too long for a key, in the document. `ordinal` is one of
+    /// [`long_words`](Window::long_words).
     ///
     /// # Panics
-    /// If the window has no such word.
+    /// May panic for other ordinals.
     pub fn long_word_range(&self, ordinal: usize) -> Range<usize> {
         let within = self
             .giant
@@ -155,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn windows_are_seamless(
+        fn every_word_is_in_one_window(
             pieces in prop::collection::vec(("[a-zA-Z]{0,40}|[a-z]{3000,9000}", "[ -@\\x00\\xff]{1,3}"), 0..60)
         ) {
             let text: String = pieces.iter().map(|(word, gap)| format!("{word}{gap}")).collect();
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_around_the_window() {
+    fn words_about_as_long_as_a_window() {
         for letters in WINDOW_BYTES - 3..WINDOW_BYTES + 3 {
             for tail in [&b""[..], b" ", b" tail", b"9", b"9x"] {
                 for head in [&b""[..], b" ", b"head ", b"9"] {

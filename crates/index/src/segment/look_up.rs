@@ -226,7 +226,7 @@ impl<F: Value> LookUpBuffers<F> {
         (of.kernels.scan_each)(&self.piece, queries, of.near, &mut self.pairs);
         for Pair { query, hit } in &self.pairs {
             let (value, query) = (self.piece[hit.position as usize], *query as usize);
-            if table.is_in_an_earlier(queries[query] ^ value) {
+            if table.is_found_earlier(queries[query] ^ value) {
                 continue;
             }
             let (query, distance) = (order[query] as u32, hit.distance);

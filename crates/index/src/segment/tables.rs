@@ -14,7 +14,7 @@ use crate::kernel::hamming::{Kernels, Threshold};
 use crate::permutation::{Permutation, Value};
 use crate::plan;
 
-/// Headers with more neighbouring buckets than this are refused.
+/// The most buckets that a query visits in a table; headers that require more are refused.
 const MOST_PATTERNS: usize = 1 << 16;
 
 /// The tables of a segment.
@@ -32,18 +32,18 @@ pub struct Table<F: Value> {
     width: u32,
     pub(super) directory_bits: u32,
     /// Bytes of a stored fingerprint.
-    each: u64,
-    /// Whether the bits that select the bucket are stored, too, as in files of the first form.
-    whole: bool,
+    value_bytes: u64,
+    /// Whether the bits that select the bucket are stored, too, as in the first file format.
+    stores_bucket_bits: bool,
     radius: u32,
     kernels: &'static Kernels<F>,
     pub(super) permutation: Permutation<F>,
-    /// From the order of this table to that of the first.
+    /// Changes the bit order of this table to that of the first.
     pub(super) to_first: Permutation<F>,
-    /// For each earlier table: the bits that select its buckets, in the order of this table, and
-    /// its radius.
+    /// For each earlier table: a mask of the bits that select its buckets, in the bit order of this
+    /// table, and its radius.
     earlier: Vec<(F, u32)>,
-    /// The differences between the bucket of a query and the buckets to visit.
+    /// The XOR of the bucket of a query with each bucket to visit.
     pub(super) patterns: Vec<u32>,
 }
 
@@ -53,34 +53,34 @@ impl<F: Value> Tables<F> {
         let width = u32::from(attributes.width);
         let kernels = F::kernels(Level::best());
         let mut tables: Vec<Table<F>> = Vec::new();
-        for (number, of) in attributes.tables.iter().enumerate() {
-            let permutation = Permutation::new(&of.order)?;
+        for (number, table_plan) in attributes.tables.iter().enumerate() {
+            let permutation = Permutation::new(&table_plan.order)?;
             let first = tables
                 .first()
                 .map_or(&permutation, |first| &first.permutation);
             let to_first = permutation.onto(first)?;
-            let named = |table: &Table<F>| {
-                let named =
+            let bucket_mask = |table: &Table<F>| {
+                let mask =
                     F::of_prefix((1 << table.directory_bits) - 1, width, table.directory_bits);
                 let onto = table.permutation.onto(&permutation)?;
-                Some((onto.apply(named), table.radius))
+                Some((onto.apply(mask), table.radius))
             };
-            let each = match attributes.whole {
+            let value_bytes = match attributes.whole {
                 true => size_of::<F>() as u64,
-                false => of.value_bytes().into(),
+                false => table_plan.value_bytes().into(),
             };
             tables.push(Table {
                 number,
                 width,
-                directory_bits: of.directory_bits,
-                each,
-                whole: attributes.whole,
-                radius: of.radius,
+                directory_bits: table_plan.directory_bits,
+                value_bytes,
+                stores_bucket_bits: attributes.whole,
+                radius: table_plan.radius,
                 kernels,
                 to_first,
-                earlier: tables.iter().map(named).collect::<Option<_>>()?,
+                earlier: tables.iter().map(bucket_mask).collect::<Option<_>>()?,
                 permutation,
-                patterns: patterns(of)?,
+                patterns: patterns(table_plan)?,
             });
         }
         if tables.is_empty() {
@@ -98,12 +98,14 @@ impl<F: Value> Tables<F> {
         })
     }
 
-    /// A fingerprint in the order of the first table.
+    /// A fingerprint in the bit order of the first table.
     pub(super) fn first_order(&self, fingerprint: F) -> F {
         self.tables[0].permutation.apply(fingerprint)
     }
 
-    /// The group of a fingerprint: its place in the first table, where its bucket is `within`.
+    /// The group of the documents with the fingerprint `value`, which is in the bit order of the
+    /// first table. Groups have the numbers of their fingerprints' positions in that table; the
+    /// bucket of `value` has the positions `within`.
     pub(super) fn group(&self, file: &BlockFile, value: F, within: (u32, u32)) -> Result<u32> {
         let first = &self.tables[0];
         let bucket = first.bucket(value);
@@ -121,8 +123,8 @@ impl<F: Value> Tables<F> {
         Err(file.damaged("its tables hold different fingerprints"))
     }
 
-    /// Calls `visit` with the fingerprints of the first table, in order, at most `most` at a time,
-    /// and the group of the first of them.
+    /// Calls `visit` with the fingerprints of the first table, in order and `most` at a time, and
+    /// with the group of the first of them. The last call has fewer fingerprints, or none.
     pub(super) fn for_each_piece(
         &self,
         file: &BlockFile,
@@ -164,13 +166,13 @@ impl<F: Value> Tables<F> {
 }
 
 impl<F: Value> Table<F> {
-    /// The bucket of a fingerprint in the order of this table.
+    /// The bucket of a fingerprint that is in the bit order of this table.
     #[inline]
     pub(super) fn bucket(&self, value: F) -> u32 {
         value.prefix(self.width, self.directory_bits)
     }
 
-    /// Whether places in this table are the numbers of groups.
+    /// Whether this is the first table, in which a fingerprint's position is its group's number.
     pub(super) fn is_first(&self) -> bool {
         self.number == 0
     }
@@ -179,7 +181,7 @@ impl<F: Value> Table<F> {
         1 << self.directory_bits
     }
 
-    /// Begin and end of a bucket.
+    /// The positions in the table at which a bucket begins and ends.
     #[inline]
     pub(super) fn range(&self, file: &BlockFile, bucket: u32) -> Result<(u32, u32)> {
         let bucket = u64::from(bucket);
@@ -187,7 +189,8 @@ impl<F: Value> Table<F> {
         Ok((ends[0], ends[1]))
     }
 
-    /// Replaces `out` by fingerprints of a bucket, by their places in the table.
+    /// Replaces the contents of `out` by the fingerprints at `places` in the table, all of which
+    /// are in `bucket`.
     #[inline]
     pub(super) fn read(
         &self,
@@ -198,12 +201,12 @@ impl<F: Value> Table<F> {
     ) -> Result<()> {
         let bytes = self.bytes(places);
         let stored = file.values::<u8>(values(self.number), bytes)?;
-        let named = match self.whole {
+        let bucket_bits = match self.stores_bucket_bits {
             true => F::default(),
             false => F::of_prefix(bucket, self.width, self.directory_bits),
         };
         out.clear();
-        (self.kernels.unpack)(stored, self.each as usize, named, out);
+        (self.kernels.unpack)(stored, self.value_bytes as usize, bucket_bits, out);
         Ok(())
     }
 
@@ -213,7 +216,7 @@ impl<F: Value> Table<F> {
         file.prefetch::<u8>(values(self.number), self.bytes(places), source);
     }
 
-    /// Prefetches begin and end of a bucket.
+    /// Prefetches the directory entry of a bucket.
     #[inline]
     pub(super) fn prefetch_range(&self, file: &BlockFile, bucket: u32, source: Source) {
         let bucket = u64::from(bucket);
@@ -234,26 +237,26 @@ impl<F: Value> Table<F> {
     }
 
     fn bytes(&self, places: Range<u32>) -> Range<u64> {
-        u64::from(places.start) * self.each..u64::from(places.end) * self.each
+        u64::from(places.start) * self.value_bytes..u64::from(places.end) * self.value_bytes
     }
 
-    /// Whether an earlier table finds fingerprints with this difference, in the order of this
-    /// table.
+    /// Whether an earlier table also finds a fingerprint with this difference (XOR) from the query,
+    /// in the bit order of this table.
     #[inline]
-    pub(super) fn is_in_an_earlier(&self, difference: F) -> bool {
-        let finds = |(named, radius): &(F, u32)| (difference & *named).count_ones() <= *radius;
+    pub(super) fn is_found_earlier(&self, difference: F) -> bool {
+        let finds = |(mask, radius): &(F, u32)| (difference & *mask).count_ones() <= *radius;
         self.earlier.iter().any(finds)
     }
 
-    /// Checks the table. Returns the sum of the hashes of its fingerprints, in the order of the
-    /// first table.
+    /// Checks the table. Returns the sum of the hashes of its fingerprints, hashed in the bit order
+    /// of the first table.
     fn verify(&self, file: &BlockFile, distinct: u64) -> Result<u64> {
         let size = file.len::<u8>(values(self.number));
         let (begin, last) = (
             self.range(file, 0)?.0,
             self.range(file, self.buckets() - 1)?.1,
         );
-        if begin != 0 || u64::from(last) != distinct || size != distinct * self.each {
+        if begin != 0 || u64::from(last) != distinct || size != distinct * self.value_bytes {
             return Err(file.damaged("a directory does not cover its table"));
         }
         let mut all = Vec::new();
@@ -276,14 +279,14 @@ impl<F: Value> Table<F> {
     }
 }
 
-/// All numbers with at most `radius` of the bits of the directory set.
+/// All numbers of `directory_bits` bits of which at most `radius` are set; `None` if too many.
 fn patterns(table: &plan::TablePlan) -> Option<Vec<u32>> {
     let mut patterns = vec![0u32];
     let mut last = 0;
     for _ in 0..table.radius.min(table.directory_bits) {
         let end = patterns.len();
         for known in last..end {
-            // Only bits below the lowest set bit, so that each set comes once.
+            // Adds only bits below the lowest set bit, so that each number is listed once.
             let below = match patterns[known] {
                 0 => table.directory_bits,
                 pattern => pattern.trailing_zeros(),
@@ -304,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_are_all_of_at_most_the_radius() {
+    fn patterns_have_at_most_radius_bits() {
         for (radius, bits) in [(0, 5), (1, 7), (2, 9), (3, 4), (5, 3), (2, 0)] {
             let table = plan::TablePlan {
                 order: Vec::new(),

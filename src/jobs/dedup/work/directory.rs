@@ -38,15 +38,16 @@ pub enum Opened {
 }
 
 impl Work {
-    /// Opens the work directory in `out`, or makes one for `job`. With `restart`, the recorded
-    /// files of earlier runs are removed first, and nothing else.
+    /// Opens the work directory in `out`, or makes one for `job`. With `restart`, first removes the
+    /// recorded files of earlier runs, and nothing else. If the job reads a stream, first removes
+    /// those of an unfinished run.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] if the command reads a file that would be removed;
     /// [`ErrorKind::Write`] if the directory cannot be made, if another process uses it, or if a
-    /// file that no run recorded has the name of an output; [`ErrorKind::Changed`], with the
-    /// differences, if the directory belongs to another job; [`ErrorKind::Content`] if the record
-    /// of an earlier run is damaged.
+    /// file that no run recorded has the name of an output; [`ErrorKind::Changed`] if the directory
+    /// belongs to another job (with the differences), or outputs of a finished run were changed;
+    /// [`ErrorKind::Content`] if the record of an earlier run is damaged; [`ErrorKind::Read`].
     pub fn open(out: &Path, job: &Value, start: StartOptions, faults: &Faults) -> Result<Opened> {
         directory::create_all(out)?;
         let directory = out.join(NAME);
@@ -106,8 +107,8 @@ impl Work {
         }))
     }
 
-    /// Makes the checks of [`open`](Work::open) and changes nothing; does not check whether another
-    /// process works there.
+    /// Makes the checks of [`open`](Work::open) and changes nothing. Does not check whether another
+    /// process uses the directory.
     ///
     /// # Errors
     /// Those of [`open`](Work::open).
@@ -180,7 +181,7 @@ impl Work {
     /// The object `name`; `None` if it does not exist.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`] if it is damaged.
+    /// [`ErrorKind::Content`] if it is damaged; [`ErrorKind::Write`] if it cannot be read.
     pub fn published(&self, name: &str) -> Result<Option<Map<String, Value>>> {
         let path = self.path(name);
         match fs::read(&path) {
@@ -209,7 +210,7 @@ impl Work {
     }
 
     /// Publishes the record of the finished run and `summary`, in this order, and removes the
-    /// directory. Files of others there are kept.
+    /// directory. Files that simtool did not make are kept.
     ///
     /// # Errors
     /// [`ErrorKind::Write`].
@@ -235,10 +236,11 @@ impl Work {
 fn remove(directory: &Path, faults: &Faults) -> Result<()> {
     remove_segments(directory, faults)?;
     remove_directory(&directory.join(SEGMENTS), faults)?;
-    // A power failure must leave neither files without their job nor a job without its record.
-    let is_before =
+    // The job is removed after the other files and before the record of outputs: a power failure
+    // must leave neither files without their job nor a job without its record.
+    let is_removed_first =
         |name: &str| names::order(name).filter(|_| !names::is_job(name) && !names::is_late(name));
-    remove_known(directory, is_before, faults)?;
+    remove_known(directory, is_removed_first, faults)?;
     sync(directory, faults)?;
     remove_known(
         directory,
@@ -281,7 +283,7 @@ fn remove_directory(directory: &Path, faults: &Faults) -> Result<()> {
         .and_then(|()| fs::remove_dir(directory));
     match removed.map_err(|cause| (cause.kind(), cause)) {
         Ok(()) => Ok(()),
-        // The directory has files of others, or is a symbolic link of others.
+        // The directory has files that simtool did not make, or is a symbolic link.
         Err((io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotADirectory, _)) => Ok(()),
         Err((io::ErrorKind::NotFound, _)) => Ok(()),
         Err((_, cause)) => Err(error(directory, cause)),

@@ -25,7 +25,7 @@ struct Record {
     /// `out` without symbolic links.
     real_out: PathBuf,
     journal: PathBuf,
-    /// Part of the name of every temporary file.
+    /// The number of the run, which is part of the name of every temporary file.
     run: u64,
     faults: Faults,
     state: Mutex<State>,
@@ -33,6 +33,7 @@ struct Record {
 
 struct State {
     file: File,
+    /// How many temporary files were named.
     temporaries: u64,
     /// Recorded directories.
     directories: BTreeSet<PathBuf>,
@@ -49,9 +50,10 @@ pub struct OutputRecord {
 }
 
 impl Outputs {
-    /// Opens the undamaged record `journal` of the outputs in `out`, for the run with the number
-    /// `run`. Files that `earlier` runs wrote may also be replaced. Removes temporary files of a
-    /// killed process, also in the directories of the outputs `names`.
+    /// Opens the record `journal` of the outputs in `out`, which must be undamaged, for the run with
+    /// the number `run`. Files that `earlier` runs wrote may also be replaced. Removes temporary
+    /// files of a killed process in `out`, in the recorded directories, and in those of the outputs
+    /// `names`.
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write).
@@ -122,8 +124,8 @@ impl Outputs {
     }
 }
 
-/// Removes the temporary files and outputs of an unfinished run in `out`. Files that were changed
-/// since are kept, unless they are in `own`.
+/// Removes the recorded outputs of an unfinished run in `out`. Files that were changed since are
+/// kept, unless they are in `own`.
 ///
 /// # Errors
 /// [`ErrorKind::Write`](crate::ErrorKind::Write).
@@ -150,8 +152,8 @@ pub fn remove_recorded(
     directory::sync(out, faults)
 }
 
-/// Removes the output `name` of `out`, and directories below `out` that are empty then. A symbolic
-/// link is kept.
+/// Removes the output `name` of `out`, and its parent directories below `out` if they are empty
+/// then. A symbolic link is kept.
 ///
 /// # Errors
 /// [`ErrorKind::Write`](crate::ErrorKind::Write).
