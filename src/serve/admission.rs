@@ -9,11 +9,12 @@ use super::permits::RequestPermit;
 use super::problem::Problem;
 use super::service::Service;
 
-/// Routes without a token: they reveal nothing of the index.
+/// Routes that need no token: they reveal no documents.
 const OPEN: [&str; 3] = ["/", "/healthz", "/openapi.json"];
 
 impl Service {
-    /// Admits a request that has the token and no foreign origin, if there are not too many.
+    /// Admits a request that has the token, if one is needed, and no foreign origin, unless too many
+    /// are under way. `/healthz` needs no token and no permit.
     pub(super) fn admit<B>(&self, request: &Request<B>) -> Result<Option<RequestPermit>, Problem> {
         let (headers, path) = (request.headers(), request.uri().path());
         self.refuse_foreign(headers, request.uri())?;
@@ -29,8 +30,8 @@ impl Service {
         self.permits.request().map(Some)
     }
 
-    /// Refuses requests that a page of another site makes a browser send, also if the name of that
-    /// site resolves to this machine (DNS rebinding). A token prevents both, too.
+    /// Refuses requests that a page of another site makes a browser send. On a loopback address and
+    /// without a token, also refuses requests to another host name, against DNS rebinding.
     fn refuse_foreign(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Problem> {
         // A value that is not UTF-8 never equals a name of this machine.
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
@@ -54,7 +55,7 @@ impl Service {
     }
 }
 
-/// Whether a host, with or without a port, is this machine.
+/// Whether a host, with or without a port, is a loopback address or empty.
 fn is_loopback(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -75,7 +76,7 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
         .then(|| token.trim_ascii())
 }
 
-/// Compares in constant time.
+/// Compares in a time that depends on the lengths only.
 fn equal(given: &[u8], token: &[u8]) -> bool {
     let differences = given.iter().zip(token).map(|(a, b)| a ^ b);
     let differs = differences.fold(0, |all, one| all | one);

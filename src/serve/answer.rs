@@ -1,7 +1,7 @@
 //! Answers as JSON, with bounded size.
 //!
-//! Ids may be long, and an answer lists many. So the bytes of ids are bounded. Memory for an answer
-//! is reserved before it is written, and released when the client has read it.
+//! Ids may be long, and an answer lists many. So the bytes of ids are bounded. Memory for a long
+//! answer is reserved before it is formatted, and released when it is sent.
 
 use std::borrow::Cow;
 

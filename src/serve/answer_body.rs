@@ -1,4 +1,4 @@
-//! The body of an answer to a batch, for clients of any speed.
+//! The body of an answer to a batch: its memory is bounded, however slowly the client reads.
 
 use std::io;
 use std::pin::Pin;
@@ -50,8 +50,8 @@ impl AsRef<[u8]> for Piece {
 }
 
 impl Answers {
-    /// A sender of answers, and the body that it feeds. A piece that cannot be sent within
-    /// `timeout` ends both.
+    /// A sender of answers, and the body that it feeds. Sending fails if a piece waits for longer
+    /// than `timeout`. The body fails if the sender is dropped without [`Answers::end`].
     pub fn new(memory: &Memory, timeout: Duration) -> (Answers, Frames) {
         let (sender, pieces) = channel(PIECES);
         let is_whole = Arc::new(AtomicBool::new(false));
@@ -106,7 +106,7 @@ impl Body for Frames {
         self.pieces.poll_recv(context).map(|piece| match piece {
             Some(bytes) => Some(Ok(Frame::data(bytes))),
             None if is_whole.load(Ordering::Acquire) => None,
-            // A truncated body must not look complete: the connection is broken off.
+            // A truncated body must not look complete: the connection is aborted.
             None => Some(Err(io::ErrorKind::TimedOut.into())),
         })
     }

@@ -1,7 +1,7 @@
 //! Batches: a question on each line, answered in order while further lines arrive.
 //!
 //! ```text
-//! body ─► Lines ─► parts of some hundred lines ─► Pool ─► runs of questions, runs of additions ─►
+//! body ─► Lines ─► parts of up to 1024 lines ─► Pool ─► runs of questions, runs of additions ─►
 //! answers
 //! ```
 //!
@@ -74,7 +74,7 @@ type RunAnswer = (Vec<u8>, Vec<&'static str>);
 
 /// The state of a run.
 enum RunOutcome {
-    /// The first questions are answered; the others follow.
+    /// The answers to the first questions, and the remaining questions.
     Answered(RunAnswer, Run),
     /// This number of bytes has to be reserved for the answers, which are then looked up again.
     Long(Run, usize),
@@ -397,7 +397,8 @@ impl Run {
         let mut answers = look(reader, &self.questions);
         let is_cut =
             |answer: &Result<Answer, Problem>| answer.as_ref().is_ok_and(|answer| answer.truncated);
-        // An answer that was truncated because of earlier ones is repeated in the next run.
+        // A truncated answer is looked up again as the first of the next run, because earlier
+        // answers may have used its bytes.
         let whole = answers.iter().skip(1).position(is_cut);
         answers.truncate(whole.map_or(answers.len(), |whole| whole + 1));
         let bytes = answers.iter().flatten().map(id_bytes).sum();
@@ -415,7 +416,8 @@ impl Run {
     }
 }
 
-/// Looks up questions of one limit. The first answer is complete; later ones may be truncated.
+/// Looks up questions with the same limit. Answers after the first may be truncated because of the
+/// answers before them.
 fn look(reader: &QuestionReader<'_>, questions: &[Question]) -> Vec<Result<Answer, Problem>> {
     let queries = questions.iter().map(|question| Query {
         id: question.id.as_deref(),

@@ -11,13 +11,13 @@ use super::log::Log;
 pub struct Limits {
     /// Bytes of a body, or of a line of a batch.
     pub body_bytes: usize,
-    /// Bytes of all bodies in memory, each until it is answered.
+    /// Memory reserved for bodies until they are answered. Answers get a quarter of it in addition.
     pub memory_bytes: usize,
     /// Requests at once; further ones are refused as busy.
     pub requests: usize,
     /// Open connections; further ones wait.
     pub connections: usize,
-    /// Time for the head of a request.
+    /// Time for the head of a request, and for the TLS handshake.
     pub header: Duration,
     /// Time for a body, for an answer, for the text of a document, for a line of a batch, and for
     /// the client to read the next bytes of an answer.

@@ -57,7 +57,7 @@ impl CurrentTask {
         }
     }
 
-    /// Marks the thread as replaced if it still reads a document and `replace` starts another one.
+    /// Marks the thread as replaced if it still reads a document and `replace` starts a new thread.
     pub fn replace(&self, replace: impl FnOnce() -> bool) {
         let mut work = self.work();
         if work.since.is_some() && !work.is_replaced {

@@ -14,7 +14,7 @@ pub struct Line {
 
 /// Splits pieces of a body into lines; blank lines are left out.
 ///
-/// Only the incomplete line is copied; later lines stay in their piece.
+/// A line is copied when it is taken, or when its piece ends; later lines stay in the piece.
 pub struct Lines {
     most: usize,
     number: u64,
@@ -39,7 +39,7 @@ impl Lines {
         }
     }
 
-    /// Takes the next piece when the lines of the last one are consumed.
+    /// Takes the next piece; all lines of the last one have been consumed.
     pub fn push(&mut self, piece: Bytes) {
         debug_assert!(self.piece.is_empty());
         self.piece = piece;

@@ -1,4 +1,4 @@
-//! The listener and its connections, their number and their end.
+//! The listener and its connections.
 
 use std::convert::Infallible;
 use std::io;
@@ -60,7 +60,8 @@ impl Listener {
         })
     }
 
-    /// Accepts connections until `progress` is stopped, then waits until all requests have ended.
+    /// Accepts connections until `progress` is stopped or SIGTERM arrives. Then waits until all
+    /// connections have ended, at most for the grace time.
     pub async fn serve(
         self,
         service: &Arc<Service>,
@@ -77,7 +78,7 @@ impl Listener {
         let connections = Arc::new(Semaphore::new(limits.connections));
         let (end, ended) = watch::channel(false);
         let router = router(service);
-        // Also if the parent has the process ignore signals, as a shell does with `&`.
+        // SIGTERM ends the service even if the process was started to ignore it.
         let mut terminated = signal(SignalKind::terminate()).map_err(no_signals)?;
         loop {
             let take = async {
@@ -87,7 +88,7 @@ impl Listener {
             let (permit, (stream, peer)) = tokio::select! {
                 taken = take => match taken {
                     (Ok(permit), Ok(stream)) => (permit, stream),
-                    // Out of file descriptors: retry when a connection has ended.
+                    // For example, no file descriptor is free: retry after a pause.
                     _ => {
                         sleep(LOOK).await;
                         continue;

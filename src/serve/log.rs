@@ -1,4 +1,4 @@
-//! The log: a line for each request.
+//! The log: a line for each request and for each failed operation.
 
 use std::io::Write;
 use std::net::SocketAddr;

@@ -1,10 +1,10 @@
 //! Memory for bodies and answers: reserved before use, released after the answer.
 //!
-//! **No task waits for a reservation while it holds one.** A batch reserves memory for its next
-//! lines after it has handed on the lines before. A long line gets its reservation while it is
-//! short enough to need none. A task that holds a reservation waits for a client (with a time
-//! limit), a thread or the writer, which reserve nothing. So waiting cannot deadlock. Waiting tasks
-//! are served in order.
+//! **No task waits for memory for a body while it holds a reservation.** A batch reserves memory
+//! for its next lines after it has handed on the lines before. A long line gets its reservation
+//! while it is short enough to need none. A task that holds a reservation waits only for memory for
+//! an answer, a client (with a time limit), a thread or the writer. Threads and the writer reserve
+//! nothing. So waiting cannot deadlock. Waiting tasks are served in order.
 //!
 //! Memory that is bounded by the number of requests is not reserved: the fixed parts of a document,
 //! the beginning of a line, short answers.
@@ -18,10 +18,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const UNIT: usize = 1024;
 /// Memory of a document besides its bytes.
 const DOCUMENT: usize = 256;
-/// Sets: eight bytes of hash for every two bytes of text, each of which is two digits in the
-/// answer.
+/// Memory for each byte of text if sketches are sets: two bytes of text give eight bytes of hashes,
+/// which are 16 digits in the answer.
 const SWELL_OF_SETS: usize = 12;
-/// Memory for pending answers is all memory divided by this, in addition to it.
+/// Pending answers get additional memory: the memory for bodies divided by this.
 const ANSWERS: usize = 4;
 /// The first bytes of a body need no reservation; fewer for methods that make sets.
 const SMALL: usize = 64 << 10;
@@ -87,7 +87,7 @@ impl Memory {
         Reserved(bodies.acquire_many_owned(wanted).await.ok())
     }
 
-    /// The number of reserved bytes.
+    /// The number of bytes that are reserved for bodies.
     pub fn reserved(&self) -> usize {
         (self.all - self.bodies.available_permits()) * UNIT
     }

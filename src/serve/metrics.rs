@@ -28,8 +28,9 @@ struct MetricCounts {
     requests: BTreeMap<(&'static str, u16), u64>,
     /// By route.
     times: BTreeMap<&'static str, Histogram>,
-    /// Verdicts of single questions; those of lines of batches follow.
+    /// Verdicts of single questions.
     verdicts: BTreeMap<&'static str, u64>,
+    /// Verdicts of lines of batches.
     lines: BTreeMap<&'static str, u64>,
 }
 
@@ -45,7 +46,7 @@ impl Metrics {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts an answered request; a batch counts when its first answers are sent.
+    /// Counts an answered request; a batch counts when its response begins.
     pub fn answered(&self, route: &'static str, status: u16, took: Duration) {
         let mut counts = self.counts();
         *counts.requests.entry((route, status)).or_default() += 1;

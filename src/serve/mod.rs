@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Network I/O is asynchronous; computation and writes run in their own threads. An addition is
-//! answered when it is durable. Deliberately absent: flags and signals.
+//! answered when it is durable. Flags are parsed, and SIGINT is handled, in `cli`.
 
 mod admission;
 mod answer;

@@ -1,4 +1,4 @@
-//! How many requests run at once.
+//! Permits, which bound the number of requests under way.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::problem::Problem;
 
-/// TaskMemory by a request until it is answered; a batch holds it to its end.
+/// Held by a request until it is answered; a batch holds it to its end.
 pub type RequestPermit = Arc<OwnedSemaphorePermit>;
 
-/// TaskMemory by an addition, a removal, a batch or a copy. At most half of the requests have one,
+/// Held by an addition, a removal, a batch or a copy. At most half of the requests have one,
 /// so that the other half remains for single questions.
 #[derive(Debug)]
 pub struct SlowPermit(#[expect(dead_code, reason = "released on drop")] OwnedSemaphorePermit);

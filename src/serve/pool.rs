@@ -1,10 +1,9 @@
 //! Threads that compute sketches and search.
 //!
 //! A slow document does not block them: a thread that reads one for longer than [`SLOW`] is
-//! replaced by a new thread, and ends after that document. A document that takes longer than the
-//! limit is cancelled: its request is answered, and its memory is released. At most
-//! [`MOST_REPLACED`] threads are replaced at once. While all threads are busy with slow documents,
-//! tasks are refused.
+//! replaced by a new thread, and ends after its task. A task with a document that takes longer than
+//! the limit is cancelled: it is answered, and its memory is released. At most [`MOST_REPLACED`]
+//! threads are replaced at once. While all threads are busy with slow documents, tasks are refused.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,7 +24,7 @@ use super::problem::Problem;
 use super::question::QuestionReader;
 use super::threads::{join, spawn};
 
-/// The thread of a document that takes longer is replaced.
+/// A thread that reads a document for longer than this is replaced.
 const SLOW: Duration = Duration::from_secs(1);
 /// The most threads that are replaced at once.
 const MOST_REPLACED: usize = 16;
@@ -177,7 +176,7 @@ impl PoolThreads {
         }
     }
 
-    /// Replaces slow threads and cancels their documents.
+    /// Replaces slow threads, cancels tasks at the limit, and refuses tasks if no thread is free.
     fn watch(self: &Arc<Self>) {
         while !self.ended.load(Ordering::Relaxed) {
             sleep(LOOK);

@@ -68,11 +68,11 @@ pub struct QuestionReader<'a> {
     task: &'a CurrentTask,
 }
 
-/// Buffers that a giant page grew beyond this are released.
+/// The buffer for the text of pages is shrunk to this capacity before each page.
 const KEPT_CAPACITY: usize = 1 << 20;
 
 impl<'a> QuestionReader<'a> {
-    /// A reader for the thread of `desk`.
+    /// A reader for the thread of `task`.
     pub fn new(seen: &'a Seen, log: Log, task: &'a CurrentTask) -> QuestionReader<'a> {
         QuestionReader {
             seen,
@@ -95,18 +95,18 @@ impl<'a> QuestionReader<'a> {
         self.seen
     }
 
-    /// Looks up queries; the log gets errors.
+    /// Looks up queries.
     pub fn look_up(&self, queries: &[Query<'_>], limit: Limit) -> Result<Vec<Answer>, Problem> {
         let answers = self.seen.index().seen(queries, limit);
         answers.map_err(|error| self.problem(&error))
     }
 
-    /// Logs a failed look-up; its problem.
+    /// The problem of a failed look-up; the error is logged unless the document caused it.
     pub fn problem(&self, error: &Error) -> Problem {
         Problem::of(self.log, "look", error)
     }
 
-    /// Parses a body; `add` is the parameter of the address.
+    /// Parses a body; `add` is the parameter in the URL.
     pub fn read(&mut self, body: &[u8], add: Option<bool>) -> Result<Question, Problem> {
         let task = self.task;
         task.document(|| self.question(body, add))
@@ -203,7 +203,7 @@ fn id(
     base64: Option<Cow<'_, str>>,
 ) -> Result<Option<Vec<u8>>, Problem> {
     let id = match (text, base64) {
-        // With both, the text is a readable form of the bytes.
+        // If both are given, the text is only a readable form of the bytes.
         (_, Some(base64)) => {
             let bytes = STANDARD.decode(base64.as_bytes());
             bytes.map_err(|error| Problem::bad("bad-id", format!("id_base64: {error}")))?

@@ -264,7 +264,7 @@ async fn remove(State(service): State<Arc<Service>>, request: Request) -> Reply 
     }
 }
 
-/// The parameter `add` of an address.
+/// The parameter `add` in the query of a URL.
 fn asked_to_add(query: Option<&str>) -> Result<Option<bool>, Problem> {
     let mut add = None;
     for pair in query
@@ -284,7 +284,7 @@ fn asked_to_add(query: Option<&str>) -> Result<Option<bool>, Problem> {
     Ok(add)
 }
 
-/// The id in an address, in which `%` and two digits stand for a byte.
+/// The id in the path of a URL, in which `%` and two hexadecimal digits stand for a byte.
 fn id_of(path: &str) -> Result<Vec<u8>, Problem> {
     let text = path.strip_prefix(DOCUMENTS).unwrap_or_default().as_bytes();
     let mut id = Vec::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! The life of the service: start, listen, end.
+//! The service from its start to its end.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,8 +16,9 @@ use super::threads::not_started;
 /// The time that threads have to end after the requests.
 const SHUTDOWN: Duration = Duration::from_secs(1);
 
-/// Serves until `progress` is stopped; then completes the requests under way. `ready` gets the
-/// address. `open` opens or creates the index when everything else is ready.
+/// Serves until `progress` is stopped or SIGTERM arrives; then the requests under way have the grace
+/// time to complete. `open` opens or creates the index after the address is bound; then `ready` gets
+/// the address.
 pub fn run(
     open: impl FnOnce() -> Result<Seen>,
     config: Config,

@@ -1,4 +1,4 @@
-//! What all requests share.
+//! The state of a service.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -44,7 +44,7 @@ impl Service {
         })
     }
 
-    /// Ends its threads when their work is done, or at the deadline.
+    /// Waits until the pool and the writer have done their work, at most until the deadline.
     pub fn end(self, deadline: Instant) {
         self.pool.end(deadline);
         self.writer.end(deadline);

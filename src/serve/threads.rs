@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use simtool::{Error, ErrorKind, Result};
 
-/// How often a thread that should end is looked at.
+/// The interval of the checks whether a thread has ended.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Starts a thread.

@@ -1,4 +1,4 @@
-//! Write timeout: a connection whose client has to go on reading.
+//! Write timeout: a connection fails if its client stops reading.
 
 use std::io;
 use std::pin::Pin;
@@ -26,7 +26,7 @@ impl<S> WriteTimeout<S> {
         }
     }
 
-    /// Passes `done` on until the timeout.
+    /// Returns `done`; an error if output has been pending for the timeout.
     fn watch<T>(
         &mut self,
         context: &mut Context<'_>,

@@ -22,7 +22,8 @@ use super::problem::Problem;
 use super::question::Question;
 use super::threads::{join, spawn};
 
-/// Bounds of a commit: documents, their bytes, and the matches that they ask for.
+/// A group of additions is complete when it reaches one of these: documents, their bytes, and the
+/// matches that they ask for.
 const GROUP: usize = 1 << 14;
 const GROUP_BYTES: usize = 16 << 20;
 const GROUP_MATCHES: usize = 1 << 18;
@@ -63,7 +64,7 @@ pub struct WriteCounts {
     pub documents: AtomicU64,
     /// Documents that were removed.
     pub removed: AtomicU64,
-    /// Commits that failed.
+    /// Commits of additions or removals that failed.
     pub failed: AtomicU64,
 }
 
@@ -85,8 +86,8 @@ impl Writer {
         })
     }
 
-    /// Looks up documents, which have ids, and adds them, in order and in one step. A caller that
-    /// passes no permit has to hold one until the answer.
+    /// Looks up documents, which have ids, and adds them, in order and in one commit unless one of
+    /// them is refused. A caller that passes no permit has to hold one until the answer.
     pub async fn add(
         &self,
         questions: Vec<Question>,
