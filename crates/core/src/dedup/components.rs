@@ -191,11 +191,11 @@ impl Components {
     }
 
     /// Finds the pairs that [`join`](Self::join) refused and whose documents are not joined. Calls
-    /// `sink` with those for which [`Judge::reports_refusal`] holds; also returns the number of all.
-    /// Call it when everything is joined. Otherwise like [`join`](Self::join).
+    /// `sink` with those for which [`Judge::reports_refusal`] holds; also returns the number of all
+    /// of them. Call it after the last [`join`](Self::join), whose parameters it shares.
     ///
     /// # Errors
-    /// Those of `sink`.
+    /// Those of `sink` and of [`Judge::prepare`].
     pub fn report_refused(
         &mut self,
         block: IndexedBlock<'_>,

@@ -12,7 +12,7 @@ const QUERIES: usize = 32;
 /// Documents queried at a time if each has very many neighbours.
 pub(super) const DENSE_QUERIES: usize = 32;
 
-/// Memory for their neighbours.
+/// Memory for the neighbours of [`DENSE_QUERIES`] documents.
 const FOUND_BYTES: usize = 32 << 20;
 
 /// The neighbours that each of `queries` documents may have at a time: `most` in total, or as many
@@ -48,10 +48,10 @@ pub(super) struct Gathered<'g> {
 
 impl Gatherer {
     /// Finds the members near each document of `queries`, in the range given with it, that are of
-    /// its partition and that `wanted` accepts. All ranges have one end.
+    /// its partition and that `wanted` accepts. All ranges must end at the same position.
     ///
-    /// The answer is complete for members before its end: a query yields at most `limit` candidates
-    /// at once.
+    /// A query yields at most `limit` candidates at once (more only for a single position). The
+    /// answer is complete for the members before [`Gathered::end`].
     pub(super) fn gather(
         &mut self,
         block: IndexedBlock<'_>,

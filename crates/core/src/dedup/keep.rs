@@ -35,8 +35,8 @@ pub enum Policy {
 pub struct Facts<'a> {
     /// The length of the text in bytes.
     pub text_bytes: u64,
-    /// The date when the document was created or fetched; empty if unknown. ISO 8601, RFC 3339, or
-    /// 8 or 14 digits.
+    /// The date when the document was created or fetched; empty if unknown. A calendar date of ISO
+    /// 8601 or RFC 3339, or 8, 12 or 14 digits.
     pub date: &'a [u8],
     /// Its URL; empty if unknown.
     pub url: &'a [u8],

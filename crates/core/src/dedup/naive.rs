@@ -39,7 +39,7 @@ pub fn star(
 
 /// For each of documents 0 to `count`, the first document of its component.
 ///
-/// `is_copy` returns whether a pair is proposed and verified. Cubic in the worst case.
+/// `is_copy` returns whether a pair is proposed and verified. Quadratic.
 pub fn components(count: u64, is_copy: impl Fn(u64, u64) -> bool) -> Vec<u64> {
     let mut first: Vec<u64> = (0..count).collect();
     for a in 0..count {

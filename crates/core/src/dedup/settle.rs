@@ -47,8 +47,8 @@ struct Task {
 /// the centres one by one. Returns the number of refused pairs.
 ///
 /// Each member is compared with its centres in order, up to the first that verifies. It waits at a
-/// document that may or may not become a centre. So the comparisons are those of the sequential
-/// rule, and all members that need not wait are processed in parallel.
+/// document that is still undecided. So the comparisons are those of the sequential rule, and all
+/// members that need not wait are processed in parallel.
 pub(super) fn settle(
     block: IndexedBlock<'_>,
     centre_set: &CentreSet<'_>,

@@ -21,9 +21,9 @@ pub struct Signatures {
 }
 
 impl Signatures {
-    /// The number of 64-bit words for the bitmaps of `count` sets of `mean` elements each: two bits
-    /// for each element, or fewer if all signatures would exceed `memory_bytes`. `None` if even one
-    /// word does.
+    /// The number of 64-bit words for the bitmaps of `count` sets of `mean` elements each: a power
+    /// of two with at least two bits for each element, or less to stay within 32 words and
+    /// `memory_bytes` for all signatures. `None` if even one word for each exceeds `memory_bytes`.
     pub fn words(count: u64, mean: u64, memory_bytes: usize) -> Option<usize> {
         let wanted = (2 * mean).div_ceil(64).clamp(1, MOST_WORDS as u64);
         let mut words = wanted.next_power_of_two() as usize;

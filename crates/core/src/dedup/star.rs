@@ -5,8 +5,8 @@
 //! documents that stay are near, unless verification refused the pair. No chain of small differences
 //! joins unrelated documents.
 //!
-//! Documents are queried only for later ones: of earlier blocks the centres, of the block itself
-//! batches of undecided documents. A [`Star`] applies the rule to one block:
+//! A query searches only later documents. The queries of a block are the centres of earlier blocks,
+//! then batches of its own undecided documents. A [`Star`] applies the rule to one block:
 //!
 //! ```text
 //! for each block, in order:
@@ -208,8 +208,8 @@ impl<'a> Star<'a> {
         undecided.take(most).collect()
     }
 
-    /// The near pairs of documents `numbers` of `centre_set`, each from position `start(number)`
-    /// on. `None` if one has too many candidates.
+    /// The near pairs of the documents `numbers` of `centre_set` with members from position
+    /// `start(number)` on. `None` if a document has too many candidates.
     fn near(
         &mut self,
         centre_set: &CentreSet<'_>,

@@ -1,8 +1,8 @@
 //! Removal for centres with very many neighbours, a few centres at a time.
 //!
 //! All centres are known, so members do not depend on one another. Each task has a range of members
-//! and applies the centres to it in order. No list of pairs is built; a pair that the judge refuses
-//! by its filter costs nanoseconds.
+//! and applies the centres to it in order. No list of pairs is built, and the judge filters all
+//! members of a centre in the range by one call.
 
 use super::context::Context;
 use super::documents::Pair;

@@ -1,8 +1,8 @@
 //! Parsing of dates.
 
-/// Parses a date to nanoseconds since 1970 in UTC. Accepts ISO 8601, RFC 3339 (`2024-01-02`,
-/// `2024-01-02T03:04:05.678+01:00`), and 8 or 14 digits (`20240102030405`). Missing parts of the
-/// time are zero; a missing offset is UTC.
+/// Parses a date to nanoseconds since 1970 in UTC. Accepts calendar dates of ISO 8601 and RFC 3339
+/// (`2024-01`, `2024-01-02T03:04:05.678+01:00`), and 8, 12 or 14 digits (`20240102030405`). A
+/// missing day is the first; missing parts of the time are zero; a missing offset is UTC.
 pub(super) fn moment(date: &[u8]) -> Option<i128> {
     let mut rest = Reader(date.trim_ascii());
     let year = rest.number(4)?;

@@ -62,7 +62,7 @@ pub fn unions(blocks: &[Vec<u8>], k: u32) -> Vec<Vec<u8>> {
     unions
 }
 
-/// The binomial coefficient of `n` and `k`; saturates.
+/// The binomial coefficient of `n` and `k <= n`; at least `u64::MAX / k` if a product overflows.
 pub fn choose(n: u32, k: u32) -> u64 {
     let k = k.min(n - k);
     (1..=k).fold(1u64, |ways, i| {
@@ -82,8 +82,8 @@ pub fn ball(bits: u32, radius: u32) -> f64 {
 
 /// The key of every table, as a mask: each union of `blocks - k` of `blocks` blocks.
 ///
-/// If there are more blocks than bits, a block is empty and every pair agrees in it: the result is
-/// then one empty key.
+/// With more blocks than bits, some blocks are empty. If a union has no bits, every pair agrees in
+/// it: the result is then this one empty key.
 pub(super) fn keys<F: Fingerprint>(entropies: &[f64], k: u32, blocks: u32) -> Vec<F> {
     let unions = unions(&divide(entropies, blocks), k);
     let keys: Vec<F> = unions.iter().map(|bits| mask(bits)).collect();

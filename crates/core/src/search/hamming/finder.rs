@@ -42,10 +42,10 @@ impl<F: Fingerprint> Finder<F> {
         self.tables.as_ref().map_or(TILE, |_| tables::CHUNK)
     }
 
-    /// Calls `sink(i, hits)` once for every query, in order, with all hits of `queries[i]` in
-    /// `fingerprints`, those of [`build`](Self::build): by position for brute force, in no
-    /// particular order for tables. A query that tables would compare with more than `most`
-    /// fingerprints is searched by brute force.
+    /// Calls `sink(i, hits)` once for every query, in order, with all hits of `queries[i]`.
+    /// `fingerprints` must be those of [`build`](Self::build). Hits are sorted by position for
+    /// brute force, and unsorted for tables. A query that tables would compare with more than
+    /// `most` fingerprints is searched by brute force.
     pub(super) fn search(
         &self,
         fingerprints: &[F],

@@ -13,9 +13,9 @@
 //!   expand the groups found to positions.
 //!
 //! Real fingerprints are far from uniform: a bit may be set in 2 % or in 99 % of them. Blocks of
-//! equally many bits would then yield a hundred times as many candidates. Bits are therefore
-//! distributed so that every block has about the same entropy. The planner counts collisions in a
-//! sample instead of assuming 2^-bits.
+//! equally many bits could then yield many times as many candidates. Bits are therefore distributed
+//! so that every block has about the same entropy. The planner counts collisions in a sample
+//! instead of assuming that a key of b bits agrees with probability 2^-b.
 //!
 //! Fingerprints are `u64` or `u128`. Bits at and above the width are ignored, in the searched
 //! fingerprints and in queries. Positions are indices into the searched slice.

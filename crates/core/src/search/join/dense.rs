@@ -6,14 +6,14 @@
 //!
 //! *Norms.* As ab ≤ |a||b|, norms must be similar: |a||b| ≥ k (A + B).
 //!
-//! *Slots.* Each feature is assigned to a slot, and a_s is the projection of a to slot s. By the
-//! Cauchy–Schwarz inequality in each slot, ab ≤ Σ |a_s||b_s|. The heaviest features have a slot
-//! each, where the bound is exact; the others share the remaining slots. This product of 64 numbers
-//! of 16 bits rejects most pairs.
+//! *Slots.* Each feature is assigned to a slot, and a_s is the part of a with the features of slot
+//! s. By the Cauchy–Schwarz inequality in each slot, ab ≤ Σ |a_s||b_s|. The heaviest features have
+//! a slot each, where the bound is exact; the others share the remaining slots. This dot product of
+//! 64 numbers of 16 bits rejects most pairs.
 //!
-//! Source: Bayardo, Ma and Srikant, "Scaling Up All Pairs Similarity Search", WWW 2007, bound
-//! prefixes and rests by their norms in this way. Floating-point numbers are rounded so that no
-//! near pair is missed; they only select candidates.
+//! Anastasiu and Karypis, "L2AP: Fast Cosine Similarity Search With Prefix L-2 Norm Bounds", ICDE
+//! 2014, bound prefixes and rests by their norms in this way. Floating-point numbers are rounded so
+//! that no near pair is missed; they only select candidates.
 
 use std::ops::Range;
 

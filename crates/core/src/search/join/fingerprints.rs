@@ -27,14 +27,15 @@ pub(super) struct FingerprintIndex<F: Fingerprint> {
 }
 
 impl<F: Fingerprint> FingerprintIndex<F> {
-    /// The groups, and k + 1 tables with at most one byte of bucket borders per fingerprint. While
-    /// groups are built, the fingerprints and their sort take less than three tables.
+    /// The groups, and k + 1 tables (at most 255) with at most one byte of bucket borders per
+    /// fingerprint.
     pub(super) fn bytes_per_sketch(distance: u32) -> usize {
         let tables = (distance.min(F::BITS - 1) as usize + 1).min(255);
         Self::fold_bytes() + tables * (size_of::<F>() + 4 + 1)
     }
 
-    /// Values, borders and positions; the sort of pairs before takes the memory of two more values.
+    /// Values, borders and positions; during construction also a copy of the fingerprints, and
+    /// pairs for sorting that take at most the memory of two values.
     pub(super) fn fold_bytes() -> usize {
         4 * size_of::<F>() + 8
     }

@@ -66,10 +66,11 @@ impl<'a> SketchIndex<'a> {
         each.saturating_mul(count)
     }
 
-    /// Prepares `sketches` for searches; takes at most `memory_bytes`.
+    /// Prepares `sketches` for searches, with an index of about `memory_bytes` at most (of
+    /// [`least_bytes`](Self::least_bytes) if that is more).
     ///
-    /// With less than [`bytes_for`](Self::bytes_for) each, distinct fingerprints are searched by
-    /// brute force. With more, skewed fingerprints get more tables. Uses the current rayon pool.
+    /// With less than [`bytes_for`](Self::bytes_for) each, fingerprints may be searched by brute
+    /// force. With more, skewed ones may get more tables. Uses the current rayon pool.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] if there are more than `u32::MAX` sketches or a fingerprint is not
@@ -155,10 +156,11 @@ impl<'a> SketchIndex<'a> {
         answer
     }
 
-    /// Calls `sink(i, found)` once for every query, in order, with whether any sketch is near.
+    /// Calls `sink(i, found)` once for every query, in order; `found` is the answer of
+    /// [`any_near`](Self::any_near).
     ///
-    /// Stops at the first near one, so further near or equal ones cost nothing. For fingerprints,
-    /// several times as fast per query as [`any_near`](Self::any_near).
+    /// Stops at the first near sketch, so further ones cost nothing. For fingerprints, several
+    /// times as fast per query as [`any_near`](Self::any_near).
     pub fn any_near_batch(
         &self,
         queries: &[AnyQuery<'_>],

@@ -4,15 +4,15 @@
 //! the measure is a proportion of the union or of the larger set, o ≥ θ|x| and o ≥ θ|y|. If it is a
 //! proportion of the smaller set, at least one of the two holds.
 //!
-//! *Prefixes.* All features are sorted by one global order. The *prefix* of x is its shortest
-//! prefix such that the remaining features, its *rest*, weigh less than θ|x|. If o ≥ θ|x|, y
+//! *Prefixes.* All features are sorted by one global order. The *prefix* of x has the fewest first
+//! features such that the remaining features, its *rest*, weigh less than θ|x|. If o ≥ θ|x|, y
 //! contains a feature of the prefix of x. If also o ≥ θ|y|, and the prefix of x ends first in the
 //! order, then the prefix of y contains every feature of y in the prefix of x.
 //!
 //! *Counts.* Let s be the overlap of the two prefixes. Every other shared feature is after the end
 //! of the prefix that ends first: o ≤ s + max(rest x, rest y). Pairs whose bound is below the
-//! overlap that their sizes require are never compared. For a proportion of the smaller set, its
-//! prefix is looked up among all features of the larger one: o ≤ s + its rest.
+//! overlap that their sizes require are never compared. For a proportion of the smaller set x, the
+//! prefix of x is looked up among all features of the larger set: o ≤ s + rest x.
 //!
 //! Any order is correct. With rare features first, few sets share a feature of a prefix.
 //!
