@@ -1,4 +1,4 @@
-//! Byte-for-byte copies of files from which no document is dropped.
+//! Byte-for-byte copies of input files.
 
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind as IoErrorKind, Write};
@@ -14,7 +14,7 @@ use super::shingle_sets::changed;
 /// Bytes that are copied at a time.
 const STEP_BYTES: usize = 1 << 20;
 
-/// Size, identity and time of a file, to detect changes.
+/// Size, inode and modification time of a file, to detect changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     bytes: u64,
@@ -42,11 +42,10 @@ impl Stamp {
     }
 }
 
-/// Copies the file of `source` to `output`. `stamp` is the file's stamp when its documents were
-/// read.
+/// Copies the file of `source` to `output`. `stamp` is the file's stamp when the run began.
 ///
 /// # Errors
-/// [`ErrorKind::Changed`] if the file has another stamp before or after copying;
+/// [`ErrorKind::Changed`] if the file has another stamp, or another length, after copying;
 /// [`ErrorKind::Interrupted`]; those of reading and writing.
 pub fn copy(
     source: &Source,

@@ -1,5 +1,5 @@
 //! Decisions in files of the work directory: which documents are dropped for which kept ones, and
-//! which pairs were refused. An interrupted run resumes after them.
+//! which pairs were refused. With them, an interrupted run resumes at the reports.
 
 use serde_json::{Map, Value, json};
 
@@ -48,7 +48,7 @@ impl Decided {
     /// Whether a run has stored its decisions.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`] for a damaged marker.
+    /// [`ErrorKind::Content`] for a damaged marker; [`ErrorKind::Write`] if it cannot be read.
     pub fn is_complete(work: &Work) -> Result<bool> {
         Ok(work.published(MARKER)?.is_some())
     }
@@ -56,7 +56,8 @@ impl Decided {
     /// The decisions of an interrupted run, if it completed them.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`] for a damaged file.
+    /// [`ErrorKind::Content`] for a damaged file; [`ErrorKind::Read`] and [`ErrorKind::Write`] for
+    /// one that cannot be read.
     pub fn load(work: &Work) -> Result<Option<Decided>> {
         let Some(marker) = work.published(MARKER)? else {
             return Ok(None);

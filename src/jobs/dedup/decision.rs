@@ -12,13 +12,13 @@ use crate::sketch::Score;
 pub struct Decision {
     /// The dropped document.
     pub document: u32,
-    /// The kept document.
+    /// The kept document; the dropped one itself if no copy is kept.
     pub kept: u32,
     /// The rule that found it: one of the constants below.
     pub evidence: u32,
-    /// The method's score of the two: a distance and zero, or a fraction.
+    /// The method's score: a distance and zero, or a fraction; 0 and 1 for equal documents.
     pub score: [u32; 2],
-    /// Shared and all shingles of the two; zeros if only an index knows the kept one.
+    /// Shared and all shingles; 1 and 1 for equal documents, zeros for [`KNOWN`](Self::KNOWN).
     pub verified: [u32; 2],
 }
 
@@ -27,7 +27,8 @@ impl Decision {
     pub const SAME_TEXT: u32 = 0;
     /// Both have the same words in the same order.
     pub const SAME_WORDS: u32 = 1;
-    /// The method found them, and verification confirmed it (for refused pairs, it did not).
+    /// The method found the pair and verification confirmed it; or a chain of such pairs connects
+    /// the two. Refused pairs in the list have this value too.
     pub const NEAR: u32 = 2;
     /// The method found a near document of an index, whose text is not available.
     pub const KNOWN: u32 = 3;
@@ -41,8 +42,8 @@ impl Decision {
     }
 }
 
-/// A fraction of 32-bit numbers. One that does not fit is rounded down by less than 2⁻²⁹: the
-/// numbers may be sums of squares.
+/// The fraction in 32-bit numbers. If they do not fit (they may be sums of squares), it is rounded
+/// down by less than 2⁻²⁹.
 fn share_of(share: u64, of: u64) -> [u32; 2] {
     if let (Ok(share), Ok(of)) = (u32::try_from(share), u32::try_from(of)) {
         return [share, of];
@@ -50,19 +51,19 @@ fn share_of(share: u64, of: u64) -> [u32; 2] {
     if share >= of {
         return [1, 1];
     }
-    // One bit less than fits, as rounding up may take it.
+    // Shifted to 31 bits, because rounding up may add a bit.
     let shift = (u64::BITS - of.leading_zeros()).saturating_sub(31);
     let rounded_up = (of >> shift) + u64::from(of & ((1 << shift) - 1) > 0);
     [narrow(share >> shift), narrow(rounded_up)]
 }
 
-/// A rank or a number of shingles in 32 bits. Larger numbers do not occur in practice and are
-/// capped.
+/// A number in 32 bits. Larger ones become `u32::MAX`; ranks and numbers of shingles are not that
+/// large in practice.
 pub fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// A document with the same digest as its leader, which shares the leader's decision.
+/// A document with the same digest as its leader: it is dropped with the leader or for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
 pub struct Follower {
@@ -92,13 +93,13 @@ pub struct Leader {
 pub struct Grouping {
     /// The digest that all documents of the group share.
     pub digest: u128,
-    /// Only documents of the same part form a group.
+    /// The part of the input: only documents of the same part form a group.
     pub part: u64,
     /// The document's position in keep order.
     pub leader: Leader,
     /// The digest of its text.
     pub text_digest: u128,
-    /// One if it has no sketch, so that only its digest counts.
+    /// One if it is not compared by its sketch, but only by its digest.
     pub is_short: u32,
     /// Zeros.
     pub _reserved: [u32; 3],

@@ -1,7 +1,8 @@
 //! The third reading: writes the inputs without dropped documents, or with a mark on each.
 //!
-//! Records that could not be read are kept, unless the settings drop them. A file without dropped
-//! documents is copied byte for byte.
+//! Records that could not be read are kept, unless the settings drop them; damaged rows of tables
+//! cannot be. A file without dropped documents is copied byte for byte, unless duplicates are
+//! marked or a compression level is given.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -37,7 +38,8 @@ use super::work::{Outputs, Work};
 pub enum Change<'a> {
     /// They are removed.
     Remove,
-    /// They get a mark with the id of the kept document: sorted pairs of both numbers.
+    /// They get a mark with the id of the kept document. Holds sorted pairs of the numbers of a
+    /// duplicate and its kept document.
     Mark(&'a [(u32, u32)]),
 }
 
@@ -52,14 +54,14 @@ pub struct Dump<'a> {
     pub stamps: &'a [Stamp],
     /// The numbers of documents.
     pub numbering: &'a Numbering<'a>,
-    /// Their labels.
+    /// Their rows and labels.
     pub gathered: &'a Gathered,
     /// Known documents, if the input was compared with an index.
     pub known: Option<&'a KnownIds>,
     /// Documents to remove: duplicates unless they get a mark, and records that could not be read
     /// if the settings drop them.
     pub dropped: &'a Bits,
-    /// The record of output files.
+    /// Creates output files and records them.
     pub outputs: &'a Outputs,
     /// What happens to duplicates.
     pub change: Change<'a>,
@@ -69,7 +71,7 @@ pub struct Dump<'a> {
     pub out: &'a Path,
     /// For each source of the input, its file below the output directory.
     pub targets: &'a [PathBuf],
-    /// The work directory, which stores counts until the run ends.
+    /// The work directory, which stores the counts of related records.
     pub work: &'a Work,
     /// The ids of dropped records, for the files that are being written.
     pub related: OpenRelatedIds,
@@ -78,7 +80,7 @@ pub struct Dump<'a> {
 /// Refuses formats and compression levels that cannot be written, before anything is read.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] for a mark in a format that has no place for one, and for a level that
+/// [`ErrorKind::Parameter`] for marks in a format that has no place for them, and for a level that
 /// a compression does not have.
 pub fn check(sources: &[Source], marks: bool, settings: DumpSettings) -> Result<()> {
     let refuse = |source: &Source, message: String| {
@@ -124,7 +126,8 @@ enum Written {
 }
 
 impl Dump<'_> {
-    /// Writes a file for each source; returns how many related records were dropped.
+    /// Writes a file for each source of the input that has none yet; returns how many related
+    /// records were dropped.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if a source changed; those of reading and writing.
@@ -304,11 +307,11 @@ impl Dump<'_> {
         numbers: Range<u32>,
     ) -> Result<Vec<Replaced>> {
         let bytes = chunk.bytes();
-        // Earlier marks are looked for only in chunks that have some.
+        // Kept records are searched for earlier marks only if the chunk contains the name of one.
         let has_marks = memmem::find(bytes, mark::name(source.format)).is_some();
         let mut changes = Vec::new();
         self.gathered.for_each_row(numbers, |number, row| {
-            // A record that the reader skipped is in no chunk.
+            // Chunks do not contain records that the reader skipped.
             let Some(range) = chunk.range(&row.place) else {
                 return Ok(());
             };

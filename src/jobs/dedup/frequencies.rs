@@ -8,13 +8,13 @@ use std::io::Write;
 
 use super::work::Work;
 
-/// A feature and its count; the first record is the number of documents.
+/// A feature and its count. The first record is the number of documents, and zero.
 pub type Record = [u64; 2];
 
 /// The records that a run stored under `number`; `None` if there are none.
 ///
 /// # Errors
-/// [`ErrorKind::Content`] if they are damaged.
+/// [`ErrorKind::Content`] if they are damaged; [`ErrorKind::Read`] if they cannot be read.
 pub fn load(work: &Work, number: usize) -> Result<Option<Vec<Record>>> {
     let path = work.path(&name(number));
     if !path.exists() {

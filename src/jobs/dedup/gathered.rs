@@ -39,13 +39,13 @@ pub struct Counts {
     pub references: u64,
     /// Documents of the reference that could not be read.
     pub skipped_references: u64,
-    /// Of these, skipped because they have no text.
+    /// Of these, those without text.
     pub references_without_text: u64,
     /// Those of the input that could not be read.
     pub skipped: u64,
-    /// Without a word.
+    /// Without a word; if the method is `exact` or `normalized`, without text.
     pub empty: u64,
-    /// Too short for the method.
+    /// Too short for the method, or without features.
     pub short: u64,
     /// With bytes that do not fit their character set.
     pub broken_text: u64,
@@ -66,7 +66,7 @@ pub struct Counts {
 }
 
 impl Gathered {
-    /// Puts the segments of `units` units together, unless that was done before.
+    /// Joins the segments of `units` units, unless that was done before; removes the segments.
     ///
     /// # Errors
     /// [`ErrorKind::Content`] for a damaged segment or file; those of reading and writing.
@@ -94,7 +94,7 @@ impl Gathered {
     /// Whether the first reading is complete.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`] for a damaged marker.
+    /// [`ErrorKind::Content`] for a damaged marker; [`ErrorKind::Write`] if it cannot be read.
     pub fn is_complete(work: &Work) -> Result<bool> {
         Ok(work.published(MARKER)?.is_some())
     }
@@ -108,13 +108,14 @@ impl Gathered {
         label.ok_or_else(|| Error::new(ErrorKind::Content, "a label is too long"))
     }
 
-    /// The label of a row; `None` if it has more than `most` bytes, which are not read then.
+    /// The label of a row; `None` if it has more than `most` bytes. Then at most its first 256
+    /// bytes are read.
     ///
     /// # Errors
     /// Those of [`label`](Self::label).
     pub fn label_within(&self, row: &Row, most: usize) -> Result<Option<Label>> {
         let mut bytes = Vec::new();
-        // Most labels fit; longer ones are read again.
+        // Most labels fit into this length; longer ones are read again.
         self.labels.read(row.label, 256, &mut bytes)?;
         let missing = || Error::new(ErrorKind::Content, "a label is cut: start with --restart");
         let head = *bytes.first_chunk().ok_or_else(missing)?;
@@ -149,8 +150,8 @@ impl Gathered {
         Ok(())
     }
 
-    /// Counts the documents of each kind, and of input and reference those whose characters may be
-    /// wrong; reads all rows. Rows of a table that damage took at once count one by one.
+    /// Counts the documents of each kind, and those of input and reference whose characters may be
+    /// wrong; reads all rows. Of a damaged part of a table, each lost row counts.
     ///
     /// # Errors
     /// [`ErrorKind::Read`].
@@ -200,8 +201,8 @@ impl Gathered {
     }
 }
 
-/// How many documents a row stands for that could not be read: all rows of a table that were lost
-/// with it, as its footer counts them.
+/// How many documents a skipped row represents. In a table it may represent many lost rows, as the
+/// table's footer counts them.
 fn lost_documents(row: &Row, sources: &[Source]) -> u64 {
     let source = sources.get(row.place.source as usize);
     match source.is_some_and(|source| source.format == Format::Parquet) {

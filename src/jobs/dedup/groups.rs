@@ -1,4 +1,5 @@
-//! Groups of documents with the same digest: one leads, the others follow it.
+//! Groups of documents with the same digest: the first in keep order is the leader, the others are
+//! its followers.
 
 use crate::Result;
 use crate::io::Sorted;
@@ -16,13 +17,14 @@ const BLOCK: usize = 8192;
 
 /// The result of grouping.
 pub struct Groups {
-    /// Documents that do not lead, by leader.
+    /// Documents that are not leaders, by leader; documents of the reference are left out.
     pub followers: Sorted<Follower>,
-    /// The leaders that have a sketch, in keep order; those of the reference come first.
+    /// The leaders that are compared by sketch, in keep order; those of the reference come first.
     pub leaders: Sorted<Leader>,
 }
 
-/// Groups all documents except those in `gone`. Reads all rows and sorts twice.
+/// Groups all documents except those in `gone`, skipped ones and empty ones. Reads all rows; sorts
+/// the documents, then the leaders and the followers.
 ///
 /// # Errors
 /// Those of reading and of temporary files.

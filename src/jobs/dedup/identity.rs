@@ -1,4 +1,4 @@
-//! The identity of a job: its settings, and its inputs with their sizes and times.
+//! The identity of a job: the program's version, the settings, the inputs with sizes and times.
 
 use std::fs;
 use std::io;
@@ -13,10 +13,10 @@ use crate::{Error, Result};
 use super::work::path_value;
 use super::{Against, Invocation, Job};
 
-/// The layout of the work directory.
+/// The version of the work directory's layout.
 const LAYOUT: u32 = 3;
 
-/// What has to be equal for another run to resume this one.
+/// The values that must be equal for another run to resume this one.
 ///
 /// # Errors
 /// [`ErrorKind::Read`] if an input's metadata cannot be read; those of the known documents.
@@ -58,7 +58,7 @@ fn describe(source: &Source) -> Result<Value> {
     }))
 }
 
-/// The modification time of a file, in seconds.
+/// The modification time of a file, in seconds with nine decimals.
 ///
 /// # Errors
 /// Those of reading it.

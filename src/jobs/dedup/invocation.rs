@@ -14,8 +14,9 @@ pub enum Against<'a> {
     /// Itself and another collection, whose documents come first in keep order and are never
     /// dropped.
     Documents(&'a [Source]),
-    /// Documents of which only sketches are known. Documents near one of them are dropped without
-    /// comparing texts; the rest is compared with itself.
+    /// Documents of which only ids and sketches are available. Documents near one of them are
+    /// dropped without comparing texts; the others are compared with each other, unless the job
+    /// rules that out.
     Known(&'a dyn KnownDocuments),
 }
 

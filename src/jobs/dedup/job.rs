@@ -10,7 +10,7 @@ use crate::sketch::registry::Spec;
 use crate::text::{Choice, WordSet};
 use crate::{Error, ErrorKind, Result};
 
-/// Everything that determines the output besides the inputs' bytes.
+/// The settings that determine the output, besides the inputs and what they are compared with.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// How candidates are found.
@@ -19,7 +19,7 @@ pub struct Job {
     pub tokenizer: Choice,
     /// The words that methods with stop words leave out.
     pub stop_words: WordSet,
-    /// When a candidate is a duplicate.
+    /// When two candidates are duplicates.
     pub verification: Verification,
     /// How verified pairs form clusters.
     pub clusters: ClusterRule,
@@ -43,7 +43,7 @@ pub struct Job {
     pub refused: bool,
 }
 
-/// A candidate is a duplicate if the sets of its shingles and of the kept copy's are similar.
+/// Two candidates are duplicates if their sets of shingles are similar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verification {
     /// Words in a shingle.
@@ -202,7 +202,7 @@ impl Job {
         )
     }
 
-    /// What the method is built with.
+    /// The settings of the job that the method is built with.
     pub(super) fn common(&self, level: Level) -> Common<'_> {
         Common {
             tokenizer: self.tokenizer,
@@ -214,7 +214,7 @@ impl Job {
     /// Checks the settings before anything is read.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] naming the parameter, its value and its bounds.
+    /// [`ErrorKind::Parameter`] naming the setting and what is expected of it.
     pub fn check(&self) -> Result<()> {
         self.reading.check()?;
         within(
@@ -237,9 +237,9 @@ impl Job {
 pub const DEFAULT_METHOD: &str = "simhash";
 /// The least similarity of duplicates by default, in thousandths.
 pub const DEFAULT_THOUSANDTHS: u32 = 800;
-/// The method that compares texts byte for byte, for equality alone.
+/// The method that finds only texts with the same bytes.
 pub const EXACT: &str = "exact";
-/// The method that compares words in their order, for equality alone.
+/// The method that finds only texts with the same words in the same order.
 pub const NORMALIZED: &str = "normalized";
 
 /// Parameters as JSON: whole numbers as numbers, everything else as text.

@@ -1,4 +1,4 @@
-//! Comparison with the documents of an index: what is near one of them is dropped.
+//! Comparison with the documents of an index; documents near one of them are dropped.
 
 use ahash::AHashMap;
 use bytemuck::{Pod, Zeroable};
@@ -23,13 +23,12 @@ use super::row::Flags;
 
 /// Rows that are read at a time.
 const ROWS: usize = 8192;
-/// The most sketches, and bytes of sketches, of a query to the index, which orders a batch by its
-/// tables.
+/// A batch of queries ends with the sketch that reaches this number, or this number of bytes.
 const BATCH: usize = 1 << 17;
 const BATCH_BYTES: usize = 8 << 20;
-/// The fewest sketches that a thread queries at a time.
+/// The fewest sketches that a thread queries at a time, if the batch has more.
 const LEAST_PIECE: usize = 256;
-/// The least bytes of ids in answers to a thread.
+/// The least bound on the bytes of ids in the answers to a thread.
 const LEAST_ANSWERS_BYTES: usize = 1 << 20;
 
 /// Documents of which only ids and sketches are available.
@@ -50,10 +49,10 @@ pub trait KnownDocuments: Sync {
     fn expect(&self, job: &Job) -> Result<()>;
 
     /// For each sketch, the nearest document that the method accepts, if any; the oldest one among
-    /// equals. Sketches are not empty.
+    /// equals. There is at least one sketch.
     ///
-    /// Answers as many of the first sketches as ids of `most_id_bytes` bytes in all allow, and at
-    /// least one.
+    /// The answers are for the first sketches: as many as have ids of at most `most_id_bytes` bytes
+    /// in all, and at least one.
     ///
     /// # Errors
     /// Those of reading.
@@ -69,7 +68,7 @@ pub trait KnownDocuments: Sync {
     fn state(&self) -> Result<Value>;
 }
 
-/// A known document.
+/// A known document near a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nearest {
     /// The document's id.
@@ -99,13 +98,14 @@ pub struct FoundIds {
     pub(super) ends: Spooled,
 }
 
-/// A document of the input and the known one near it. Sorts by the known one, then in input order.
+/// A document of the input and the known one near it. Hits sort by the hash of the known id, then
+/// by document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
 struct Hit {
     id_hash: u128,
     document: u32,
-    /// The position of the known document's id among the spooled ones.
+    /// The position of the known document's id among the stored ones.
     id: u32,
     score: [u32; 2],
 }
@@ -122,8 +122,8 @@ pub struct KnownMatches {
 
 /// Queries the known documents for all sketches; documents near a known one are dropped.
 ///
-/// Memory is bounded by `space`. A known document has the number of the first hit with its id, so
-/// that all documents that are dropped for it form one cluster.
+/// Hits and answers take their shares of the memory of `space`. A known document is numbered by the
+/// first hit with its id, so that all documents that are dropped for it form one cluster.
 ///
 /// # Errors
 /// Those of queries, of reading and of temporary files; interruption.
@@ -179,7 +179,7 @@ struct Hits<'a> {
     ends: Spool,
     id_bytes: u64,
     count: u32,
-    /// The most bytes of ids in an answer to one thread.
+    /// The most bytes of ids in the answers to one query of a thread.
     most_answer_bytes: usize,
 }
 
@@ -193,7 +193,7 @@ impl Hits<'_> {
             .par_chunks(piece)
             .map(|piece| self.nearest(piece))
             .collect();
-        // An id that occurs several times in a batch is spooled once.
+        // An id that occurs several times in a batch is stored once.
         let mut stored: AHashMap<u128, u32> = AHashMap::new();
         for (answers, piece) in answers.into_iter().zip(batch.chunks(piece)) {
             let mut answers = answers?;
@@ -269,7 +269,7 @@ impl Hits<'_> {
         if first.checked_add(self.count).is_none() {
             return Err(too_many());
         }
-        // These are held while the rest of the input is compared.
+        // These decisions are kept while the rest of the input is compared with itself.
         let mut decisions = space.sorter(memory::KNOWN_DECISIONS);
         let mut gone = Bits::none_of(first.into());
         let mut known: Option<Hit> = None;
@@ -306,7 +306,7 @@ impl KnownIds {
     /// The id of the known document `number`; `None` for a document of the input.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if there is no such document.
     pub fn get(&self, number: u32) -> Result<Option<Vec<u8>>> {
         let Some(place) = number.checked_sub(self.first) else {
             return Ok(None);

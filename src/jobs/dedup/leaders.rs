@@ -1,4 +1,4 @@
-//! The leaders, which have sketches of their own, in keep order, with their sketches.
+//! The leaders in keep order, with their sketches.
 
 use std::ops::Range;
 
@@ -13,14 +13,14 @@ use crate::engine::spill_space::SpillSpace;
 
 /// Approximate bytes of sketches that are read at a time.
 const BLOCK_BYTES: usize = 1 << 16;
-/// The most leaders of a batch that is compared with a block.
+/// The most leaders of a batch, which is compared with a block.
 const BATCH: u64 = 1 << 16;
 /// The most bytes of sketches of a batch, if their lengths vary; a batch has one sketch at least.
 const BATCH_BYTES: u64 = 16 << 20;
 /// Extents that are read at a time.
 const EXTENTS: u64 = 1 << 13;
 
-/// Documents by rank, in temporary files.
+/// Leaders by rank, their position in keep order, in temporary files.
 pub struct Leaders<'a> {
     method: &'a dyn Compare,
     /// Document numbers, four bytes each.
@@ -34,11 +34,11 @@ pub struct Leaders<'a> {
     parts: Option<Spooled>,
     /// The number of leaders.
     pub count: u64,
-    /// How many of the first ones belong to the reference.
+    /// How many of them, the first ones, belong to the reference.
     pub references: u64,
 }
 
-/// Where a sketch begins, and the index's memory for all sketches before it.
+/// Where a sketch begins, and the memory that an index needs for all sketches before it.
 type Extent = [u64; 2];
 
 /// Leaders of consecutive ranks, in memory.
@@ -184,10 +184,12 @@ impl<'a> Leaders<'a> {
     }
 
     /// Blocks of the leaders at `ranks`. Each block with its index, and with `per_document` more
-    /// bytes per leader, fits into `memory_bytes`; a leader with a giant sketch has its own block.
+    /// bytes per leader, fits into `memory_bytes`. If sketches vary in length, one that alone needs
+    /// more has its own block.
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] if not even one leader fits; those of temporary files.
+    /// [`ErrorKind::Memory`] if no leader fits and sketches are of one length; those of temporary
+    /// files.
     pub fn blocks(
         &self,
         ranks: Range<u64>,
@@ -219,7 +221,8 @@ impl<'a> Leaders<'a> {
     }
 
     /// Splits `ranks` into parts of at most `most` leaders and a cost of at most `most_cost`,
-    /// unless a single leader costs more. A leader costs the growth of `cost`, and `each`.
+    /// unless a single leader costs more. A leader costs `each` and the increase of `cost` to the
+    /// next leader. Costs count only if sketches vary in length.
     fn cut(
         &self,
         ranks: Range<u64>,
@@ -341,7 +344,7 @@ impl<'a> LeaderWriter<'a> {
     }
 }
 
-/// A reader of sketches by number, fast if the numbers mostly ascend.
+/// A reader of sketches by document number, fast if the numbers mostly ascend.
 pub(super) struct SketchReader<'a> {
     file: &'a RecordFile<u8>,
     /// Where each sketch ends, if lengths vary.
@@ -374,7 +377,7 @@ impl<'a> SketchReader<'a> {
         Ok(begin..self.ends.get(number)?.max(begin))
     }
 
-    /// The sketch of document `number`; cheap if it is near the previous one.
+    /// The sketch of document `number`; cheap if it soon follows the previous one.
     ///
     /// # Errors
     /// Those of reading.

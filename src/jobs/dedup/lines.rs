@@ -1,4 +1,4 @@
-//! Report lines, formatted by all threads in bounded memory.
+//! Report lines, formatted by all threads in pieces of bounded size.
 //!
 //! ```text
 //! items ─► pieces, a thread each ─► bytes, in order ─► file
@@ -24,7 +24,7 @@ const LABEL_BYTES: usize = 64 << 10;
 
 /// Writes lines in the order of their items.
 pub struct Lines {
-    /// Items of each of the next pieces.
+    /// The number of items of the next pieces.
     items: usize,
 }
 
@@ -35,7 +35,7 @@ struct Piece {
 }
 
 impl Lines {
-    /// Starts with the largest pieces.
+    /// A writer whose first pieces have the most items.
     pub fn new() -> Lines {
         Lines { items: MOST_ITEMS }
     }
@@ -110,7 +110,7 @@ pub fn write(file: &mut AtomicFile, bytes: &[u8]) -> Result<()> {
     file.write_all(bytes).map_err(|cause| file.error(cause))
 }
 
-/// The error for a line that cannot be formatted: of the report, as writing to memory cannot fail.
+/// The error for a line that cannot be written: to the report, as writing to memory cannot fail.
 pub fn failed(cause: io::Error) -> Error {
     Error::new(crate::ErrorKind::Write, "a report cannot be written").caused_by(cause)
 }

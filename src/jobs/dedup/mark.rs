@@ -15,7 +15,7 @@ const KEY: &str = "duplicate_of";
 /// The header of the mark in a WARC record.
 const HEADER: &[u8] = b"WARC-Simtool-Duplicate-Of";
 
-/// The name that occurs in every record with a mark.
+/// The name of a mark, as it is written into records.
 pub fn name(format: Format) -> &'static [u8] {
     match format {
         Format::Warc => HEADER,
@@ -23,8 +23,8 @@ pub fn name(format: Format) -> &'static [u8] {
     }
 }
 
-/// A record with a mark that names the `kept` document, or without a mark if there is none; `None`
-/// if the record does not change.
+/// A record with a mark that names the `kept` document, or without a mark if `kept` is `None`.
+/// `None` if there is no mark to remove, or no place for one.
 pub fn marked(format: Format, raw: &[u8], kept: Option<&[u8]>) -> Option<Vec<u8>> {
     match format {
         Format::Jsonl => line(raw, kept),

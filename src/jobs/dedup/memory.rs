@@ -1,4 +1,4 @@
-//! The memory of a run: what reading takes, and the shares of the later stages.
+//! The memory of a run: estimates for reading, and the shares of the later stages.
 
 use crate::engine::Resources;
 use crate::engine::pipeline::Pipeline;
@@ -6,7 +6,7 @@ use crate::engine::spill_space::{Share, SpillSpace};
 
 /// Memory of a run that does not depend on the input.
 const BASE_BYTES: u64 = 32 << 20;
-/// The most memory of a chunk: its bytes, and rows of the shortest documents.
+/// The most memory of a chunk: its bytes, and its rows if all documents are as short as possible.
 const BUFFER_BYTES: u64 = 16 << 20;
 /// The memory of the longest document as a multiple of its size: raw bytes, text, word hashes.
 const GIANT_FACTOR: u64 = 8;
@@ -21,7 +21,7 @@ pub fn least_memory_bytes(threads: usize, max_document_bytes: u64) -> u64 {
     BASE_BYTES + reading.max(LEAST_ROOM_BYTES)
 }
 
-/// How many readers fit the memory bound, at most one for each thread.
+/// How many readers fit the memory bound: at least one, and at most one for each thread.
 pub fn readers(resources: &Resources, max_document_bytes: u64) -> usize {
     let threads = resources.threads;
     let least = least_memory_bytes(threads, max_document_bytes);
@@ -64,9 +64,9 @@ pub const BLOCKS: Share = Share(47);
 pub const SIGNATURES: Share = Share(8);
 /// Dropped leaders.
 pub const LEADER_DECISIONS: Share = Share(4);
-/// Refused pairs before they are compared exactly.
+/// Refused pairs for the list, before they are compared exactly.
 pub const LISTED_PAIRS: Share = Share(4);
-/// Refused pairs.
+/// Refused pairs for the list, with their exact similarity.
 pub const REFUSED: Share = Share(4);
 /// All decisions, by document.
 pub const DECISIONS: Share = Share(21);

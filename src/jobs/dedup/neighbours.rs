@@ -8,9 +8,9 @@ use crate::kernel::Level;
 use crate::search::join::{AnyQuery, Scratch, SketchIndex};
 use crate::sketch::{Method, Sketches};
 
-/// Queries of a thread at a time.
+/// The most queries that a thread makes at a time.
 const QUERIES: usize = 1024;
-/// The least memory of an index: a small one may exceed its share.
+/// The least memory bound of an index: one of few sketches may need more than estimated.
 const LEAST_INDEX_BYTES: usize = 1 << 20;
 
 /// The current rayon pool, for `dedup/`, which does not depend on rayon.
@@ -22,8 +22,8 @@ impl Parallel for Pool {
     }
 }
 
-/// Builds an index of `sketches`, in the memory that
-/// [`bytes_for`](SketchIndex::bytes_for) expects.
+/// Builds an index of `sketches`, in the memory that [`bytes_for`](SketchIndex::bytes_for)
+/// estimates, or in 1 MiB if that is more.
 ///
 /// # Errors
 /// Those of [`SketchIndex::build`].

@@ -15,7 +15,7 @@ use super::sketching::too_many;
 #[derive(Debug)]
 pub struct Numbering<'a> {
     chunks: &'a [ChunkEntry],
-    /// The first document of each chunk, and the number of all documents.
+    /// The number of the first document of each chunk; then the count of all documents.
     first: Vec<u32>,
     /// For each source, the index of its first chunk; one entry more than there are sources.
     sources: Vec<usize>,
@@ -65,8 +65,8 @@ impl<'a> Numbering<'a> {
         self.documents_before(source)..self.documents_before(source + 1)
     }
 
-    /// The number of a chunk's first document and the number of its documents; `None` if the chunk
-    /// differs from the first reading.
+    /// The number of a chunk's first document and the count of its documents; `None` if the chunk
+    /// differs from the first reading. Rows of tables are not compared.
     pub fn first_of(&self, chunk: &Chunk) -> Option<(u32, u32)> {
         let source = chunk.source as usize;
         let (Some(&begin), Some(&end)) = (self.sources.get(source), self.sources.get(source + 1))
@@ -87,7 +87,7 @@ impl<'a> Numbering<'a> {
         is_same.then_some((self.first[place], entry.documents))
     }
 
-    /// The units that contain any document of `wanted`, from their start.
+    /// The whole units that contain any document of `wanted`.
     pub fn units_with(&self, wanted: &Bits) -> Vec<Unit> {
         let has_any = |sources: &Range<u32>| {
             let (begin, end) = (

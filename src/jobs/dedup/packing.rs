@@ -1,7 +1,8 @@
 //! Output chunks in the compression of their source.
 //!
-//! Unchanged members are copied in compressed form. Everything else is compressed again: each
-//! record of a web archive as its own member; in other formats, the bytes between copied members.
+//! Unchanged members are copied in compressed form, unless a level is requested. Everything else is
+//! compressed again: each WARC record as a member of its own; in other formats, the bytes between
+//! copied members.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -17,7 +18,7 @@ use crate::{Error, ErrorKind, Result};
 /// The default levels of gzip and zstd.
 const GZIP_LEVEL: u32 = 6;
 const ZSTD_LEVEL: u32 = 3;
-/// The highest level for long records: higher levels take hundreds of megabytes of memory.
+/// The highest zstd level for long records: higher levels take hundreds of megabytes of memory.
 const MOST_LONG_ZSTD_LEVEL: u32 = 9;
 
 /// The levels of a compression; `None` if it has none.
@@ -37,7 +38,7 @@ pub enum Piece {
     New(Vec<u8>),
 }
 
-/// How a source is compressed.
+/// How the output for a source is compressed.
 #[derive(Clone, Copy)]
 pub struct Packing<'a> {
     /// The source.

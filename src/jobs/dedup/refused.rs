@@ -1,4 +1,4 @@
-//! Pairs that verification did not confirm: all are counted, the first of each document are listed.
+//! Pairs that verification did not confirm: all are counted, the first of each document listed.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -11,7 +11,7 @@ use crate::io::{Sorted, Sorter};
 use super::decision::Decision;
 use super::memory;
 
-/// The most listed pairs of a document: pages of one template are all near one another.
+/// The most listed pairs of a document. Pages of one template may all be near one another.
 const LISTED: u8 = 20;
 
 /// The refused pairs.
@@ -46,7 +46,7 @@ pub struct ListedPair {
     pub document: u32,
     /// The earlier document.
     pub kept: u32,
-    /// The ranks of both.
+    /// The ranks of both, the later document first.
     pub ranks: [u32; 2],
     /// The score of the method.
     pub score: [u32; 2],
@@ -54,7 +54,7 @@ pub struct ListedPair {
 
 /// The number of listed pairs of each rank, one byte each; empty if no pairs are listed.
 ///
-/// Threads read it while they verify, to pass on only pairs that may be listed.
+/// Threads read it during verification, to report only pairs that may be listed.
 pub struct ListedCounts(Vec<AtomicU8>);
 
 impl ListedCounts {
@@ -64,7 +64,7 @@ impl ListedCounts {
         ListedCounts(counts.collect())
     }
 
-    /// Whether another pair of the later document at `rank` will be listed.
+    /// Whether another pair, whose later document has the rank `rank`, will be listed.
     pub fn admits(&self, rank: u64) -> bool {
         let count = self.0.get(rank as usize);
         count.is_some_and(|count| count.load(Ordering::Relaxed) < LISTED)
@@ -89,7 +89,7 @@ impl<'c> Refusals<'c> {
         }
     }
 
-    /// Adds a pair, unless its document has enough.
+    /// Adds a pair, unless its later document has enough.
     ///
     /// # Errors
     /// Those of temporary files.

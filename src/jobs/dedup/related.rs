@@ -2,7 +2,7 @@
 //!
 //! A `request` or `metadata` record belongs to a response if it names the response's id in
 //! `WARC-Concurrent-To` or `WARC-Refers-To`, or if the response names its id in
-//! `WARC-Concurrent-To`. All other records are kept.
+//! `WARC-Concurrent-To`. All other `request` and `metadata` records are kept.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -26,7 +26,7 @@ const METADATA: &str = "metadata";
 /// How many records are dropped with a response: requests, and metadata.
 pub type RelatedCounts = [u64; 2];
 
-/// Sorted hashes of the ids that identify the dropped records of a WARC file.
+/// Sorted hashes of the ids that identify the related records to drop in a WARC file.
 #[derive(Debug, Default)]
 pub struct RelatedIds {
     /// Ids of the dropped documents.
@@ -36,8 +36,8 @@ pub struct RelatedIds {
 }
 
 impl RelatedIds {
-    /// The ids of the dropped documents among `documents`, which are those of one file. Takes 16 to
-    /// 32 bytes for each.
+    /// The ids of the dropped documents among `documents`, which are those of one file. Stores at
+    /// most two hashes of 16 bytes for each.
     pub fn read(gathered: &Gathered, documents: Range<u32>, dropped: &Bits) -> Result<RelatedIds> {
         let mut ids = RelatedIds::default();
         gathered.for_each_row(documents, |number, row| {
@@ -57,8 +57,8 @@ impl RelatedIds {
         Ok(ids)
     }
 
-    /// The dropped records among `bytes`, which are whole records of a WARC file: their ranges in
-    /// order, and their counts.
+    /// The related records to drop in `bytes`, which are whole records of a WARC file: their ranges
+    /// in order, and their counts.
     pub fn find(&self, bytes: &[u8]) -> (Vec<Range<usize>>, RelatedCounts) {
         let (mut found, mut counts) = (Vec::new(), RelatedCounts::default());
         if self.gone.is_empty() && self.concurrent.is_empty() {
@@ -110,7 +110,8 @@ pub fn store(work: &Work, source: u32, [requests, metadata]: RelatedCounts) -> R
 /// The counts of a file; zeros if none were stored.
 ///
 /// # Errors
-/// [`ErrorKind::Content`](crate::ErrorKind::Content) if they are damaged.
+/// [`ErrorKind::Content`](crate::ErrorKind::Content) if they are damaged, and
+/// [`ErrorKind::Write`](crate::ErrorKind::Write) if they cannot be read.
 pub fn stored(work: &Work, source: u32) -> Result<RelatedCounts> {
     let stored = work.published(&name(source))?.unwrap_or_default();
     let count = |kind: &str| stored.get(kind).and_then(Value::as_u64).unwrap_or_default();
@@ -126,7 +127,7 @@ fn name(source: u32) -> String {
 pub struct OpenRelatedIds(Mutex<HashMap<u32, Arc<RelatedIds>>>);
 
 impl OpenRelatedIds {
-    /// The ids for a source; calls `read` for a source without.
+    /// The ids for a source; calls `read` if they are not held yet.
     ///
     /// # Errors
     /// Those of `read`.

@@ -22,10 +22,11 @@ pub struct Reported {
 }
 
 impl Reported {
-    /// The totals of an interrupted run whose reports are complete in `out`.
+    /// The totals of an interrupted run; `None` unless all its reports are in `out`.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`](crate::ErrorKind::Content) for a damaged file.
+    /// [`ErrorKind::Content`](crate::ErrorKind::Content) for a damaged marker, and
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) for one that cannot be read.
     pub fn load(work: &Work, out: &Path) -> Result<Option<Reported>> {
         let Some(marker) = work.published(MARKER)? else {
             return Ok(None);

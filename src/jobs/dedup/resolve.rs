@@ -1,4 +1,4 @@
-//! Decisions about followers, from those about their leaders.
+//! Decisions about all documents, from those about leaders.
 
 use crate::Result;
 use crate::io::Sorted;
@@ -20,8 +20,8 @@ pub struct EarlierDecisions {
 /// A follower is dropped for the same document as its leader. If the leader is kept, the follower
 /// is dropped for it. With `references`, the number of documents of the reference, only duplicates
 /// of these are dropped: a follower whose leader is kept and is not of the reference is kept too.
-/// With `drop_all`, kept documents of clusters are dropped too, each with a record that names
-/// itself as the kept one.
+/// With `drop_all`, kept documents of the input are dropped too, with records that name them as
+/// their own kept document.
 ///
 /// # Errors
 /// Those of temporary files.

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::corpus::{Doubt, Place};
 
-/// A document in the work directory. Its number is its position in the file.
+/// A document in the work directory. Its number is the row's position in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Row {
@@ -47,10 +47,11 @@ impl Row {
 }
 
 impl Flags {
-    /// It has no words, so it is never a duplicate.
-    pub const EMPTY: Flags = Flags(1);
-    /// It has fewer words than the method needs: only a document with the same words is a
+    /// It has no words (with the methods `exact` and `normalized`: no text), so it is never a
     /// duplicate.
+    pub const EMPTY: Flags = Flags(1);
+    /// It has fewer words than the method needs, or no features: only a document with the same
+    /// words is a duplicate.
     pub const SHORT: Flags = Flags(2);
     /// Its bytes did not fit its character set.
     pub const BROKEN_TEXT: Flags = Flags(4);
@@ -58,7 +59,7 @@ impl Flags {
     pub const SKIPPED: Flags = Flags(8);
     /// It belongs to the collection that the input is compared with.
     pub const REFERENCE: Flags = Flags(16);
-    /// It has no id of its own: the label has file and offset.
+    /// It has no id of its own: that of the label is made of file and place.
     pub const NAMED_BY_PLACE: Flags = Flags(32);
     /// It was skipped because it has no text.
     pub const NO_TEXT: Flags = Flags(64);
@@ -83,7 +84,7 @@ impl Flags {
 /// The names of a document, and the reason if it was skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label {
-    /// The id, as it stands in the input.
+    /// The id in the input; if there is none, file and place.
     pub id: Vec<u8>,
     /// The URL, or nothing.
     pub url: Vec<u8>,

@@ -1,4 +1,4 @@
-//! The stages of a run, one after another; finished ones are loaded from the work directory.
+//! The stages of a run in order. Results of finished stages are loaded from the work directory.
 
 use std::io::Write;
 use std::ops::Range;
@@ -40,7 +40,7 @@ use super::{frequencies, groups, memory, warnings};
 /// The dropped documents.
 struct DropList {
     dropped: Bits,
-    /// Sorted pairs of dropped and kept document, only if the dump is marked.
+    /// Sorted pairs of a dropped document and its kept one; empty unless the dump is annotated.
     kept: Vec<(u32, u32)>,
 }
 
@@ -52,11 +52,11 @@ pub struct Run<'a> {
     pub inputs: RunInputs<'a>,
     /// Files that are not read, for the summary.
     pub left_out: &'a [LeftOut],
-    /// The files of the inputs when the run began.
+    /// The stamps of the inputs' files when the run began.
     pub stamps: Vec<Stamp>,
     /// The output files of the dump.
     pub targets: Vec<PathBuf>,
-    /// Known documents, if the input is compared with an index.
+    /// The documents of the index with which the input is compared, if any.
     pub known: Option<&'a dyn KnownDocuments>,
     /// The output directory.
     pub out: &'a Path,
@@ -140,7 +140,7 @@ impl Run<'_> {
         Ok((summary, text))
     }
 
-    /// The dropped documents, and the kept ones if the dump is marked.
+    /// The dropped documents, and the kept ones if the dump is annotated.
     fn drops(&self, decided: &Decided, documents: u64) -> Result<DropList> {
         let mut drops = DropList {
             dropped: Bits::none_of(documents),

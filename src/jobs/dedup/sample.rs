@@ -23,21 +23,21 @@ use super::sketching::{RowSketcher, RunInputs};
 /// The most places, and the bytes that are read at each.
 const MOST_PLACES: u64 = 48;
 const PLACE_BYTES: u64 = 256 << 10;
-/// At most a quarter of a small input is read, but always the first places.
+/// About a quarter of a small input is read, but at least this number of places.
 const LEAST_PLACES: u64 = 4;
 const SHARE: u64 = 4;
 /// Decompressed bytes that are read of all files without borders.
 const FORWARD_BYTES: u64 = 48 << 20;
 /// Every n-th chunk of these is measured.
 const FORWARD_STEP: u64 = 4;
-/// Every n-th place in tables is measured, with this number of chunks.
+/// Every n-th place in tables is measured; this number of chunks is read there.
 const TABLE_STEP: u64 = 4;
 const TABLE_CHUNKS: u64 = 5;
 /// Every n-th chunk is also tokenized separately and compressed.
 const COSTLY_STEP: usize = 4;
-/// No place is started after this time.
+/// After this time, only the first place is started.
 const MOST_TIME: Duration = Duration::from_secs(1);
-/// The most tables whose footers are read to count their rows.
+/// With more tables than this, rows are not counted in advance.
 #[cfg(feature = "parquet")]
 const MOST_FOOTERS: usize = 256;
 
@@ -51,7 +51,7 @@ pub struct Sample {
     pub kinds: Vec<KindRates>,
 }
 
-/// An amount per byte of some files.
+/// An amount per byte of files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rate {
     covered: f64,
@@ -187,7 +187,7 @@ impl<'a> Sampler<'a> {
                 None => *forward.entry(number).or_default() += 1,
             }
         }
-        // There is no border after the last one of a file, whose other parts were measured.
+        // A file that was measured at other places needs no reading from its start.
         forward.retain(|number, _| known.iter().all(|(measured, _)| measured != number));
         let each = FORWARD_BYTES / (forward.len() as u64).max(1);
         for (number, _) in forward {
@@ -224,7 +224,7 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// The first border from `offset` on, if the source has borders.
+    /// The first border from `offset` on; `None` if none is found, or if the source is small.
     fn border(&self, source: &Source, offset: u64) -> Result<Option<Position>> {
         #[cfg(feature = "parquet")]
         if source.format == Format::Parquet {
@@ -238,7 +238,7 @@ impl<'a> Sampler<'a> {
             }));
         }
         match offset {
-            // Small files are read from their starts.
+            // Small files are read from the start.
             _ if source
                 .bytes
                 .is_none_or(|bytes| bytes <= SHARE * PLACE_BYTES) =>

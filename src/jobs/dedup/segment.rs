@@ -1,7 +1,7 @@
 //! Segments: finished parts of the first reading, which survive a crash.
 //!
 //! ```text
-//! header │ chunks │ rows │ borders │ sketches │ labels │ xxh3-128 of all before
+//! header │ chunks │ rows │ borders │ sketches │ labels │ xxh3-128 of all these
 //! ```
 
 use std::fs;
@@ -20,7 +20,8 @@ use crate::{Error, ErrorKind, Result};
 const MAGIC: [u8; 8] = *b"STSEG\0\0\x03";
 const CHECKSUM_BYTES: usize = 16;
 
-/// The header of a segment's file: its end in the input, and the sizes of its parts.
+/// The header of a segment's file: where the segment ends in the input, and its numbers of
+/// records and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Header {
@@ -39,11 +40,11 @@ pub struct Header {
     label_bytes: u64,
 }
 
-/// A chunk, as later readings must find it again.
+/// A chunk of the first reading, with which later readings are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct ChunkEntry {
-    /// xxh3-128 of its bytes.
+    /// xxh3-128 of its bytes or, if it has none (as rows of a table), of its texts' digests.
     pub digest: u128,
     /// Documents in it, skipped ones too.
     pub documents: u32,
@@ -90,7 +91,7 @@ impl Header {
 }
 
 impl Segment {
-    /// Approximate bytes of memory.
+    /// Approximate bytes of memory, without those of the chunk entries.
     pub fn bytes(&self) -> usize {
         size_of_val(self.rows.as_slice())
             + size_of_val(self.sketches.borders.as_slice())

@@ -1,4 +1,4 @@
-//! The shingle sets of documents with a near one: the second reading.
+//! The second reading: the shingle sets of documents with a near sketch of another one.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,7 +57,7 @@ struct ChunkSets {
 }
 
 impl ShingleSets {
-    /// Reads the inputs again for the documents of `marked`.
+    /// Reads the inputs with documents of `marked` again, and stores the sets of these documents.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if a chunk differs from the first reading; those of reading and of
@@ -115,7 +115,7 @@ impl ShingleSets {
 
     /// The Jaccard similarity of the sets of two ranks: shared and all shingles.
     ///
-    /// The last two sets of `buffers` are not read again.
+    /// Sets that are in `buffers`, from the last call, are not read again.
     ///
     /// # Errors
     /// Those of temporary files.
@@ -159,8 +159,8 @@ impl ShingleSets {
         Ok((&first.set, &second.set))
     }
 
-    /// How many words the bitmaps of [`signatures`](Self::signatures) have in `memory_bytes`;
-    /// `None` if they do not fit.
+    /// How many words each bitmap of [`signatures`](Self::signatures) has if all are to fit into
+    /// `memory_bytes`; `None` if they cannot.
     pub fn signature_words(&self, memory_bytes: usize) -> Option<usize> {
         let count = self.extents.bytes() / size_of::<Extent>() as u64;
         let shingles = self.file.bytes() / size_of::<u64>() as u64;

@@ -20,7 +20,7 @@ use super::segment::{ChunkEntry, Segment};
 use super::work::Work;
 use crate::engine::units::units;
 
-/// A segment is finished when it holds this many bytes, or covers this many bytes of input.
+/// A segment is finished when it holds this many bytes, or covers this many bytes of chunks.
 const SEGMENT_BYTES: usize = 4 << 20;
 const SEGMENT_INPUT_BYTES: u64 = 128 << 20;
 
@@ -36,8 +36,7 @@ pub struct RunInputs<'a> {
 /// Reads everything that no finished segment covers, and finishes the segments.
 ///
 /// # Errors
-/// Those of reading and writing; [`ErrorKind::Interrupted`]. Segments that were finished before are
-/// kept.
+/// Those of reading and writing; [`ErrorKind::Interrupted`]. Finished segments are kept.
 pub fn sketch(
     job: &Job,
     method: Option<&dyn Method>,
@@ -70,7 +69,7 @@ pub fn sketch(
     )
 }
 
-/// An incomplete unit, and its data that is in no finished segment yet.
+/// An incomplete unit, with the data that is not in a finished segment yet.
 struct OpenUnit {
     unit: usize,
     next_segment: usize,
@@ -80,7 +79,7 @@ struct OpenUnit {
 }
 
 impl OpenUnit {
-    /// The unit after its last segment; `None` if it is complete.
+    /// The rest of a unit after its last segment; `None` if the unit is complete.
     fn resume(
         unit: usize,
         sources: std::ops::Range<u32>,
@@ -173,7 +172,7 @@ impl<'a> RowSketcher<'a> {
         let maker = RowMaker {
             job,
             method,
-            // Digests need the hashes.
+            // The digest of the words needs their hashes.
             words: WordReader::new(job.tokenizer, needs.and(Needs::HASHES), level),
         };
         RowSketcher {

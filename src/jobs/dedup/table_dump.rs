@@ -1,4 +1,4 @@
-//! The dump of tables, which copies all columns; chunks have only some.
+//! The dump of tables. It copies all columns; chunks have only those that are compared.
 
 use std::collections::HashSet;
 
@@ -12,8 +12,8 @@ use super::dump::{Change, Dump};
 use super::gathered::Gathered;
 use super::row::{Flags, Row};
 
-/// Refuses tables without the text column, or with a codec that this build lacks in a column that
-/// is read; all columns are, if the table `is_copied`.
+/// Refuses tables without the text column, or with an unsupported codec in a required column. If
+/// the tables are copied (`is_copied`), all columns are required.
 ///
 /// # Errors
 /// Those of [`Table::open`] and [`Table::check_all_codecs`].
@@ -47,8 +47,8 @@ struct TableDocument {
 }
 
 impl Documents<'_> {
-    /// The document in `row`, or the lost rows that include it, if any. Rows have to be requested
-    /// in order.
+    /// The number of the document in `row`, or of the lost rows that include it, if any. Rows have
+    /// to be requested in order.
     fn at(&mut self, row: u64) -> Result<Option<(u32, TableDocument)>> {
         while self.next < self.end {
             let found = match self.last {
@@ -81,7 +81,7 @@ impl Documents<'_> {
 
 impl Dump<'_> {
     /// Writes a table for each source that is a table and not `finished`. One whose rows cannot be
-    /// located is copied, or left out if the settings drop skipped records.
+    /// located is copied byte for byte, or left out if the settings drop skipped records.
     ///
     /// # Errors
     /// [`ErrorKind::Content`] if a kept row cannot be copied; those of reading and writing;
@@ -123,7 +123,7 @@ impl Dump<'_> {
         })?;
         let stay = missing;
         // Batches of this reading end elsewhere, so it may find rows that the first reading lost.
-        // These were compared with nothing.
+        // They were not compared and are left out.
         let mut kept_in = |row: u64| {
             if row.is_multiple_of(1024) {
                 progress.check()?;

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::corpus::Source;
 use crate::{Error, ErrorKind, Result};
 
-/// The path without its root and without `.` and `..`; `stdin` for `-`.
+/// The path without its root, `.` and `..`; `stdin` for `-`.
 pub fn inside(path: &Path) -> PathBuf {
     if path == Path::new("-") {
         return "stdin".into();
@@ -56,7 +56,7 @@ pub fn of_sources(sources: &[Source], directory: &str) -> Result<Vec<PathBuf>> {
     Ok(targets)
 }
 
-/// Refuses output names where no file can be written, or that lead out of the directory `out`.
+/// Refuses names of output files in `out` if a symbolic link, directory or file is in the way.
 ///
 /// # Errors
 /// [`ErrorKind::Write`] for a symbolic link, for a directory where a file is needed, and for

@@ -1,4 +1,4 @@
-//! Settings that had no effect on a run, and documents that they left out or that may be misread.
+//! Warnings: settings without effect, documents that were not read, text that may be misread.
 
 use crate::corpus::{Compression, Reading, Source};
 use crate::dedup::keep::Policy;
@@ -7,9 +7,10 @@ use crate::engine::doubts::Doubts;
 use super::gathered::Counts;
 use super::job::Job;
 
-/// A setting without effect, or with an effect that is hardly meant; or text that may be misread.
+/// A setting without effect, or with an effect that is probably not intended; or text that may be
+/// misread.
 ///
-/// What is counted depends on the inputs and the job alone.
+/// The counts depend only on the inputs and the job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// The setting, or what is wrong: "inputs" or "text".
@@ -94,7 +95,7 @@ pub fn warnings(job: &Job, counts: &Counts, doubts: &Doubts, sources: &[Source])
     warnings
 }
 
-/// What is said of references that could not be read.
+/// The warning about documents of the reference that could not be read.
 fn unread_references(job: &Job, counts: &Counts) -> String {
     let without_text = match counts.references_without_text {
         0 => String::new(),
