@@ -41,11 +41,11 @@ impl Found {
     ///   header starts with `a`, `b`, and has no column that is a number; its column `score`, if
     ///   any, has the scores.
     /// * JSON Lines with `id`, `kept` and optionally `estimate`, `distance` or `similarity` (the
-    ///   first of these is used), like `duplicates.jsonl`.
+    ///   first of these is used), like `duplicates.jsonl`. Lines without `kept` are ignored.
     /// * Clusters, like `clusters.jsonl`.
     ///
-    /// Integers are distances; decimal numbers and fractions `n/d` are similarities. Integers among
-    /// similarities are similarities.
+    /// Integers are distances; decimal numbers and fractions `n/d` are similarities. Integers in a
+    /// file with similarities are similarities, as are those of `estimate` and `similarity`.
     ///
     /// # Errors
     /// [`Content`](crate::ErrorKind::Content), with the line, what was found and what was expected.

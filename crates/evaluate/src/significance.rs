@@ -3,9 +3,10 @@
 /// The two-sided p-value of McNemar's exact test.
 ///
 /// `only_a` and `only_b` are the numbers of pairs that only the first and only the second of two
-/// methods judged correctly. Under the null hypothesis, both cases are equally likely for each pair. Not corrected for multiple
-/// comparisons. O(n). Source: McNemar, Note on the sampling error of the difference between
-/// correlated proportions, Psychometrika 12, 1947; the exact form is the sign test.
+/// methods judged correctly. Under the null hypothesis, both cases are equally likely for each
+/// pair. The value is not corrected for multiple comparisons. O(`only_a` + `only_b`). Source:
+/// McNemar, Note on the sampling error of the difference between correlated proportions,
+/// Psychometrika 12, 1947; the exact form is the sign test.
 pub fn mcnemar(only_a: u64, only_b: u64) -> f64 {
     let (few, count) = (only_a.min(only_b), only_a + only_b);
     if only_a == only_b {

@@ -20,12 +20,12 @@ const MOST_BYTES: u64 = 4 << 20;
 /// The number of bytes at the end of a window that the next window repeats.
 const OVERLAP_BYTES: usize = 16;
 
-/// The first border between documents or between compressed members at or after `offset` of a
-/// source: a start for a sample. `None` if there is none within 4 MiB.
+/// The first border between documents or between compressed members that is found from `offset` of
+/// a source on: a start for a sample. `None` if there is none within about 4 MiB.
 ///
 /// A border is recognised by its bytes. If the same bytes occur within a document or within
 /// compressed data, the chunk read from there begins with damage. Tables have rows instead of
-/// borders. Files of one document and ARC files are not searched.
+/// borders. Uncompressed files of one document and uncompressed ARC files are not searched.
 ///
 /// # Errors
 /// [`ErrorKind::Read`](crate::ErrorKind::Read) if the file cannot be read.
@@ -92,7 +92,7 @@ fn fill(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
 }
 
 /// The index at which a gzip member seems to begin: magic, flags, extra flags and system are
-/// values that compressors write. Random bytes have such values once in some gigabytes.
+/// values that compressors write. Random bytes have such values once in about 200 GB.
 fn gzip_member(bytes: &[u8]) -> Option<usize> {
     const HEADER_BYTES: usize = 10;
     memmem::find_iter(bytes, &GZIP_MAGIC).find(|&at| {

@@ -396,8 +396,8 @@ impl ByteReader {
         Ok(chunk)
     }
 
-    /// Drops the bytes before any damage, reports the damage, and continues at the start of a
-    /// document: at the next member if `is_start`, otherwise after the next separator.
+    /// Drops the bytes before the damage, if there is any, and reports it. Continues at the start
+    /// of a document: at the next member if `is_start`, otherwise after the next separator.
     fn skip_damaged_bytes(&mut self, mut is_start: bool, skipped: &mut Vec<Skip>) -> Result<()> {
         while let Some(damage) = self.damage.take() {
             let length = self.ahead.bytes.len();

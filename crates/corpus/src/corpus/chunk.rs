@@ -31,7 +31,7 @@ pub struct Chunk {
     pub end: Position,
     /// The documents.
     pub body: Body,
-    /// Documents after those of the chunk that the reader skipped.
+    /// Documents that the reader skipped; they follow those in `body`.
     pub skipped: Vec<Skip>,
 }
 
@@ -142,7 +142,7 @@ impl Chunk {
     }
 }
 
-/// The member and offset of the byte at `index` after `start`, if `members` begin in between.
+/// The member and offset of the byte `index` bytes after `start`; `members` begin after `start`.
 pub(super) fn locate(start: Position, members: &[(usize, u64)], index: usize) -> (u64, u64) {
     let begun = members.partition_point(|&(begin, _)| begin <= index);
     match begun.checked_sub(1).map(|last| members[last]) {

@@ -34,7 +34,8 @@ impl Source {
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if the file cannot be read; [`ErrorKind::Content`] if its compression is
-    /// unsupported, if it is not text, or if it is not a table although [`Reading::format`] is one.
+    /// unsupported, if it is not text, if it is a table that cannot be read (compressed, or without
+    /// the feature `parquet`), or if it is not a table although [`Reading::format`] is that of one.
     pub fn of_file(path: &Path, reading: &Reading) -> Result<Source> {
         detect(path.to_owned(), None, reading)?.source()
     }
@@ -143,7 +144,7 @@ pub(super) fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) ->
     detect_in(opened, path, copy, reading)
 }
 
-/// The same, for an open file.
+/// Like [`detect`], for an open file.
 fn detect_in(
     opened: File,
     path: PathBuf,
@@ -231,7 +232,7 @@ fn may_be(given: Format, found: Format, prefix: &[u8]) -> bool {
     }
 }
 
-/// Whether `byte` is the first character of a line of `prefix` that is not white space.
+/// Whether a line of `prefix` begins with `byte`, after any white space.
 fn begins_line(prefix: &[u8], byte: u8) -> bool {
     let bare = prefix.strip_prefix(b"\xef\xbb\xbf").unwrap_or(prefix);
     let mut lines = bare.split(|&byte| byte == b'\n');
@@ -246,7 +247,7 @@ pub(super) fn without_parquet(path: &Path) -> Error {
     Error::new(ErrorKind::Content, message).in_file(path)
 }
 
-/// The first decompressed bytes, after any damage.
+/// The first bytes that can be decompressed; damaged ones are skipped.
 fn decompress(opened: File, file: &Path, bytes: u64, compression: Compression) -> Result<Vec<u8>> {
     let mut output = DecodedBuffer::default();
     let blocks = Blocks::of(opened, file, bytes, PREFIX_BYTES)?;
@@ -260,8 +261,8 @@ fn decompress(opened: File, file: &Path, bytes: u64, compression: Compression) -
     Ok(output.bytes)
 }
 
-/// The compression of a file that begins with `prefix`. One flipped bit is tolerated, so it costs
-/// only the first member. No text begins with such bytes.
+/// The compression of a file that begins with `prefix`. One flipped bit is tolerated, so that it
+/// damages only the first member. No text begins with such bytes.
 fn compression(prefix: &[u8]) -> Compression {
     if prefix.starts_with(&[0x1f, 0x8b]) || is_one_bit_off(prefix, &GZIP_MAGIC) {
         Compression::Gzip

@@ -104,11 +104,11 @@ impl Discovery {
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if a file, directory or list cannot be read; it names the file, and the
-    /// list with its name;
-    /// [`ErrorKind::Parameter`] if a pattern is invalid or matches no file, if a name is
-    /// [remote](remote::refuse_input), or if a file is named twice, even by different names;
-    /// [`ErrorKind::Content`] for a file that cannot be decompressed, that contradicts the given
-    /// format, or that was named and is not text.
+    /// list that names it; [`ErrorKind::Parameter`] if a pattern is invalid or matches no file, if
+    /// a name is [remote](remote::refuse_input), or if a file is named twice, even by different
+    /// names; [`ErrorKind::Content`] for a file whose compression is unsupported, that contradicts
+    /// the given format, or that was named and is not text, and if files were found but none is
+    /// read.
     pub fn of(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Discovery> {
         reading.check()?;
         let mut collector = Collector {

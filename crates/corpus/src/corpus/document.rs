@@ -68,7 +68,7 @@ pub enum Doubt {
     None,
     /// Some bytes are not valid in its character set.
     Broken,
-    /// It names an unknown character set, so the character set was guessed.
+    /// The document names an unknown character set, so its character set was guessed.
     UnknownCharset,
 }
 

@@ -173,7 +173,7 @@ impl Patterns {
 }
 
 /// The glob of a pattern. A pattern without a slash matches file names; one that ends in a slash
-/// matches all files below directories.
+/// matches all files below the directories that it names.
 fn glob(text: &str) -> String {
     let bare = text.strip_prefix("./").unwrap_or(text);
     let name = bare.trim_end_matches('/');

@@ -14,7 +14,7 @@ pub struct Page<'a> {
 /// The pages of an input or of a [unit](units) of it, in order.
 ///
 /// Every form feed ends a page. Blank lines before the id are skipped; if all lines are blank, there
-/// is no page. O(length) time, no memory.
+/// is no page. O(length) time, no allocation.
 pub fn pages(input: &[u8]) -> impl Iterator<Item = Page<'_>> {
     let mut rest = Some(input);
     std::iter::from_fn(move || {

@@ -10,7 +10,7 @@
 //! with a [`Parser`] finds the documents of a chunk. A document borrows its bytes and has a
 //! [`Place`]. Borders, places and numbers depend only on the bytes of the input and on the
 //! [`Reading`], never on buffers or on where reading resumed. A document that cannot be read
-//! becomes a [`Skip`] with its reason and place. Only errors of the system are errors here.
+//! becomes a [`Skip`] with its reason and place, not an error.
 //!
 //! Deliberately absent: words, and threads of its own (threads of the caller may decompress ahead
 //! through [`Inflaters`]). Files are read here, never mapped, and none is written; copies of Parquet

@@ -56,7 +56,7 @@ impl Parser {
     ///
     /// Numbers start at 0; documents that the reader skipped come last. Records that are not
     /// documents (blank lines, pages without an id, images) have no number; their count is returned.
-    /// Documents whose number is not `wanted` are not decoded.
+    /// Documents whose number is not `wanted` are not decoded, but visited as [`Parsed::Unwanted`].
     pub fn for_each(
         &mut self,
         format: Format,

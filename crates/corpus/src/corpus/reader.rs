@@ -100,7 +100,7 @@ impl ChunkReader {
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if the system cannot read the file, [`ErrorKind::Changed`] if the file
-    /// shrank. Damage in the file is not an error, but reported in [`Chunk::skipped`].
+    /// shrank. Damage in the file is not an error: it becomes skipped documents.
     pub fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Chunk>> {
         match &mut self.0 {
             Reader::Bytes(reader) => reader.next(buffer),

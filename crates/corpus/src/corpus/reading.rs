@@ -26,7 +26,8 @@ pub struct Reading {
     pub html: HtmlText,
     /// The maximum number of bytes of a document, both decompressed and decoded.
     pub max_document_bytes: u64,
-    /// The minimum number of bytes of a chunk, except the last and those before damage.
+    /// The minimum number of bytes of a chunk, except before damage, before a document over the
+    /// length limit, and at the end.
     pub chunk_bytes: usize,
     /// The choice of files. Not a part of the job, which lists the files themselves.
     #[serde(skip)]

@@ -16,7 +16,7 @@ pub(super) fn next_record(format: Format, bytes: &[u8], is_end: bool) -> Next<'_
 }
 
 /// The length that the header of the first record of `bytes` claims, up to the end of its block, if
-/// it exceeds `most`. For ARC records the limit is at least 2 MiB.
+/// it exceeds `most`. For ARC records the limit is at least 1 MiB and 64 KiB.
 pub(super) fn longer_than(most: u64, format: Format, bytes: &[u8]) -> Option<u64> {
     let most = match format {
         Format::Arc => most.max((GARBAGE_BYTES + HEAD_BYTES) as u64),

@@ -56,8 +56,8 @@ impl InputFiles {
     /// Adds the output that `flag` names; `-` is standard output.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if `output` is [remote](remote::refuse_output), is an input, lies in an added directory, or is another
-    /// output.
+    /// [`ErrorKind::Parameter`] if `output` is [remote](remote::refuse_output), is an input, lies
+    /// in an added directory, or is another output.
     pub fn claim(&mut self, output: &Path, flag: &str) -> Result<()> {
         let (path, name) = match output.as_os_str() == STREAM {
             true => (Path::new("/dev/stdout"), Path::new("standard output")),

@@ -41,7 +41,7 @@ impl FileLock {
             .map_err(|cause| unlockable(path, cause))
     }
 
-    /// Locks the existing file `path` as a shared lock; `None` if a writer has locked it.
+    /// Locks the existing file `path` shared; `None` if another process has locked it exclusively.
     ///
     /// # Errors
     /// [`ErrorKind::Read`](crate::ErrorKind::Read) if the file cannot be opened or locked.

@@ -1,8 +1,9 @@
 //! Files: verified inputs, atomic outputs, temporary files and locks.
 //!
-//! Bytes can be trusted in two cases: those of an [`Input`] whose [`verify`](Input::verify)
-//! succeeded after their last use, and those of a file that an [`AtomicFile`] published. All other
-//! cases, such as a truncated mapping or a half-written file, are errors of one file and never end
+//! Bytes can be trusted in three cases: those of an [`Input`] whose [`verify`](Input::verify)
+//! succeeded after their last use, those of a file that an [`AtomicFile`] published, and the
+//! verified values of a [`BlockFile`]. All other cases, such as a truncated mapping or a
+//! half-written file, are errors of one file. Only a failing device under a [`Table`] on disk ends
 //! the process.
 //!
 //! Inputs are mapped only if the program has installed the [`guard`]; without it, they are read

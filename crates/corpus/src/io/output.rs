@@ -25,16 +25,16 @@ const DESCRIPTORS: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"
 /// `AtomicFile` removes what was written.
 ///
 /// The temporary file has no name while it is written, so a process that is killed leaves nothing.
-/// It has one, `.NAME.` and six characters, only between the last two steps of a publication that
-/// replaces a file, and on file systems that have no unnamed files. With a [`Recorder`], it always
-/// has the name that the recorder gives it.
+/// It has one, `.NAME.` and six characters, only for a moment while a publication replaces a file,
+/// and on file systems that have no unnamed files. With a [`Recorder`], it always has the name that
+/// the recorder gives it.
 ///
 /// A target that exists and is not a regular file (`/dev/null`, a FIFO), or is an open descriptor
 /// (`/dev/stdout`), cannot be replaced. It is written directly and may have received a part of the
 /// output if an error occurs.
 ///
 /// Errors of [`Write`] do not name the file; [`error`](AtomicFile::error) adds it. After an error,
-/// all later writes and `publish` fail too.
+/// every later flush and `publish` fail too.
 pub struct AtomicFile {
     path: PathBuf,
     file: File,
@@ -139,9 +139,9 @@ impl AtomicFile {
     /// target that is written directly, flushes the buffer.)
     ///
     /// # Errors
-    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if any byte could not be written; the target
-    /// is then unchanged. The last step makes the new name durable. If only that fails, the message
-    /// says so, and the new file is in place.
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if any byte could not be written, and those of
+    /// the recorder; the target is then unchanged. The last step makes the new name durable. If
+    /// only that fails, the message says so, and the new file is in place.
     pub fn publish(mut self) -> Result<()> {
         self.flush().map_err(|cause| self.error(cause))?;
         let Some(Replacement {

@@ -89,8 +89,8 @@ impl<T: Pod> RecordFile<T> {
         Ok(record)
     }
 
-    /// Calls `visit(first, records)` for each block of records, in order; `first` is the number of
-    /// its first record.
+    /// Calls `visit(first, records)` for each block of `block` records, in order; `first` is the
+    /// number of its first record. The last block may be shorter.
     ///
     /// # Errors
     /// As [`read`](RecordFile::read), and those of `visit`.

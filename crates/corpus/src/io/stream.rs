@@ -38,7 +38,7 @@ impl Stream {
     }
 
     /// Reads available bytes into `buffer` and returns their number, 0 at the end of the stream.
-    /// Waits if there are none, and calls `check` twenty times a second.
+    /// Calls `check` first. Waits if there are no bytes, and calls `check` twenty times a second.
     ///
     /// # Errors
     /// Those of `check`; [`ErrorKind::Read`](crate::ErrorKind::Read) if the stream cannot be read.

@@ -20,12 +20,12 @@ pub fn create(directory: &Path, mode: u32) -> Option<File> {
     ((named.dev(), named.ino()) == (own.dev(), own.ino())).then_some(file)
 }
 
-/// Gives the unnamed `file` the name `target`, in `directory`, in one step.
+/// Gives the unnamed `file` the name `target`, in `directory`, atomically.
 ///
-/// A file that is there is replaced: for that, the unnamed file gets a temporary name first.
+/// An existing file is replaced: for that, the unnamed file gets a temporary name first.
 ///
 /// # Errors
-/// Those of linking and of renaming; `target` is what it was then.
+/// Those of linking and of renaming; `target` is then unchanged.
 #[cfg(target_os = "linux")]
 pub fn publish(file: &File, target: &Path, directory: &Path) -> io::Result<()> {
     match link(file, target) {

@@ -41,8 +41,8 @@ pub(super) struct GeneratedPage {
 impl Corpus {
     /// The corpus for `settings`.
     ///
-    /// If the settings limit the bytes, this generates 512 pages to measure them, and determines the
-    /// length of every page in words, which takes one random number per page.
+    /// Generates 512 pages to measure them. If the settings give the size in bytes, this also
+    /// determines the length of every page in words, which takes one random number per page.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) as [`CorpusSettings::check`].
@@ -127,8 +127,8 @@ impl Corpus {
 
     /// Sample `number`, which is below [`samples`](Self::samples).
     ///
-    /// Samples are copies of articles with each of the strengths in turn, followed by one that is not
-    /// a copy.
+    /// For each of the strengths in turn, a sample is a copy of an article. After the last strength
+    /// follows a sample that is not a copy.
     pub(super) fn sample(&self, number: u64) -> GeneratedPage {
         let id = format!("sample-{number:06}");
         match self

@@ -42,15 +42,14 @@ pub struct CorpusSummary {
 /// truth.tsv has the header `a⇥b⇥label⇥score`. `a` is a sample or article that is a copy of article
 /// `b`. `label` is `exact`, `minor`, `edited`, `heavy` or `distant`, by the score (1 and equal texts,
 /// from 0.95, 0.80, 0.50, 0). A second row, labelled `unrelated`, names an article generated
-/// independently of `a`. `score` is the Jaccard similarity of the two
-/// multisets of words (Σ min / Σ max of the counts; a word is a run of ASCII letters, folded, or
-/// one Chinese character), with six decimals, rounded down.
+/// independently of `a`; a sample that is not a copy has only this row. `score` is the Jaccard
+/// similarity of the two multisets of words (Σ min / Σ max of the counts; a word is a run of ASCII
+/// letters, folded, or one Chinese character), with six decimals, rounded down.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] as [`CorpusSettings::check`](super::CorpusSettings::check), and for a directory
-/// with a file of one of these names but without truth.tsv, which was not generated; nothing is
-/// written then. [`ErrorKind::Write`] if the directory or a file cannot be written; the temporary
-/// files are removed.
+/// [`ErrorKind::Parameter`] for a directory with a file of one of these names but without
+/// truth.tsv, because that file was not generated; nothing is written then. [`ErrorKind::Write`] if
+/// the directory or a file cannot be written; the temporary files are removed.
 pub fn write_directory(corpus: &Corpus, directory: &Path) -> Result<CorpusSummary> {
     write_directory_while(corpus, directory, &|| Ok(()))
 }

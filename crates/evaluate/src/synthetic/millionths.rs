@@ -33,8 +33,8 @@ impl FromStr for Millionths {
     /// Parses digits with at most one point among them: `0.05`, `.5`, `1`.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for anything else, for more than six
-    /// digits after the point, and for 1000 and more.
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for anything else, and for more than
+    /// three digits before the point or six after it.
     fn from_str(text: &str) -> crate::Result<Millionths> {
         let (whole, part) = text.split_once('.').unwrap_or((text, ""));
         let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());

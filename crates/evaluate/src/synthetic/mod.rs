@@ -1,7 +1,7 @@
 //! A seeded generator of corpora with planted near-duplicates.
 //!
-//! It writes the inputs of the main job, of any size, and the list of near-duplicates. A page passes
-//! through these files from left to right:
+//! It writes the inputs of `simtool N M`, of any size, and the list of near-duplicates. A page
+//! passes through these files from left to right:
 //!
 //! ```text
 //! plan ──► compose ──► edit ──► page ──► files

@@ -9,7 +9,7 @@ use crate::{Error, ErrorKind, Result};
 /// The settings that determine the bytes of a synthetic corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CorpusSettings {
-    /// The seed; corpora with different seeds share no page.
+    /// The seed; corpora with different seeds share no page, except very short ones by chance.
     pub seed: u64,
     /// The size of article.txt.
     pub extent: Extent,

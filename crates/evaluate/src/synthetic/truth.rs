@@ -53,7 +53,7 @@ pub(super) fn write_planted(
     write_row(ids, label, (shared, all), out);
 }
 
-/// Appends the row of two independent pages, unless they are as similar as an edited copy by chance,
+/// Appends the row of two independent pages, unless their similarity is 0.5 or more by chance,
 /// which may happen with a vocabulary of a few words.
 pub(super) fn write_unrelated(ids: [&str; 2], (shared, all): (u64, u64), out: &mut Vec<u8>) {
     if shared * 2 < all {

@@ -22,9 +22,9 @@ const SECTIONS: usize = 2;
 /// ahead, in sections of the file. A reader uses the result only if it reaches exactly that offset,
 /// so its output is the same without help.
 ///
-/// Each reader thread has a clone, and each [`ChunkReader`](crate::corpus::ChunkReader) has one.
-/// There are at most 2 sections per reader, of at most 2.2 MiB each; zstd needs 2 MiB more for the
-/// window of a frame.
+/// Each reader thread has a clone, and each [`ChunkReader`](crate::corpus::ChunkReader) has one. In
+/// total, there are at most 2 sections per reader, of at most 2.2 MiB each; zstd needs up to 8 MiB
+/// more for the window of a frame.
 #[derive(Clone, Debug)]
 pub struct Inflaters {
     jobs: Sender<Section>,

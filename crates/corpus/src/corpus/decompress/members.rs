@@ -22,8 +22,8 @@ pub(super) const HELD_BYTES: u64 = 1 << 20;
 /// would need more memory than their bytes.
 const LEAST_WHOLE_BYTES: u64 = 256;
 
-/// The maximum number of bytes of false members decompressed in the search after one damaged place.
-/// Beyond it, members within a false one are no longer tried, which keeps the search linear.
+/// The maximum number of compressed bytes of false members tried in the search after one damaged
+/// place. Beyond it, members within a false one are no longer tried, which keeps the search linear.
 const SEARCH_BYTES: u64 = 64 << 20;
 
 /// The decompressed bytes of a file of members.

@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, bounded};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The number of bytes read at a time; small, so that little is read for two sections.
+/// The number of bytes read at a time; small, because adjacent sections read some bytes twice.
 const BLOCK_BYTES: usize = 64 << 10;
 
 /// The maximum number of members not requested after a missing one.

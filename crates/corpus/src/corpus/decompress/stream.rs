@@ -31,7 +31,7 @@ impl Stream {
         Stream::of(blocks, compression, (member, offset))
     }
 
-    /// The same, for an open file.
+    /// Like [`open`](Self::open), for an open file.
     pub(in crate::corpus) fn of(
         mut blocks: Blocks,
         compression: Compression,

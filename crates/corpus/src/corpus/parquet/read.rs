@@ -23,9 +23,9 @@ use crate::{Error, ErrorKind, Result};
 const MOST_ROWS: u64 = 8192;
 /// The maximum number of bytes that values of a batch may repeat from dictionaries or other values.
 const MOST_REPEATED_BYTES: u64 = 16 << 20;
-/// The maximum size of a page, as a multiple of the maximum size of a document, which needs as much
-/// memory while it is processed. Pages have about a megabyte, but some writers check the size only
-/// after every thousand rows.
+/// The maximum size of a page, as a multiple of the maximum size of a document. A document needs
+/// about this multiple of its size while it is processed. Pages have about a megabyte, but some
+/// writers check the size only after every thousand rows.
 const PAGE_OF_DOCUMENTS: u64 = 8;
 /// The bounds of the maximum size of a page.
 const LEAST_PAGE_BYTES: u64 = 64 << 20;

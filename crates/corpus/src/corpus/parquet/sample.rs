@@ -18,16 +18,16 @@ pub struct CopiedRows {
     pub rows: u64,
     /// The size of a file with only these rows.
     pub bytes: u64,
-    /// The processor time of this thread for reading and writing them.
+    /// The CPU time of this thread for reading and writing them.
     pub time: Duration,
 }
 
-/// The number of batches of a sample. The time of the first is not representative, because its pages
-/// are decompressed from their starts.
+/// The number of batches of a sample. The first is read but not copied, because its time is not
+/// representative: its pages are decompressed from their starts.
 const BATCHES: usize = 8;
 
-/// Copies `rows` rows of the table at `path`, from row `first` on, to memory, as
-/// [`copy_kept`](super::copy_kept) does.
+/// Reads at most `rows` rows of the table at `path`, from row `first` on, and copies them to memory
+/// as [`copy_kept`](super::copy_kept) does, except the first batch of several.
 ///
 /// # Errors
 ///

@@ -14,8 +14,9 @@ use arrow_schema::{DataType, TimeUnit};
 /// The value at `index`, which is not null, as text.
 ///
 /// Dates and times are in the notation of ISO 8601: `2024-05-01`, `2024-05-01T12:30:00.250`,
-/// `12:30:00`. A timestamp with any time zone is written in UTC, with a `Z`. `None` for dates out of
-/// range, and for values of other types, such as lists and intervals.
+/// `12:30:00`. A timestamp with any time zone is written in UTC, with a `Z`. Bytes of a fixed
+/// length are hexadecimal. `None` for dates out of range and for other types, such as lists and
+/// intervals.
 pub fn value_text(array: &dyn Array, index: usize) -> Option<String> {
     let text = match array.data_type() {
         DataType::Boolean => array.as_boolean().value(index).to_string(),

@@ -1,10 +1,10 @@
 //! Detection and decoding of character sets.
 //!
 //! The character set is determined by the first of these: a byte-order mark; the label of the HTTP
-//! header; the label in the first kilobyte of the page or in an XML declaration; UTF-16 or UTF-32 if
-//! the bytes [look like it](Wide); UTF-8 if they are valid UTF-8; ISO-2022-JP if they have its
-//! escapes; a detector. Labels have the meaning of the web: `gb2312` is GBK, `iso-8859-1` is
-//! windows-1252.
+//! header; the label in the first kilobyte of the page or in an XML declaration; UTF-16 or UTF-32
+//! if the bytes [look like it](Wide); ISO-2022-JP if they are ASCII with its escapes; UTF-8 if they
+//! are valid or nearly valid UTF-8; a detector. Labels have the meaning of the web: `gb2312` is
+//! GBK, `iso-8859-1` is windows-1252.
 //!
 //! Source: WHATWG Encoding and HTML §13.2.3; detection: Henri Sivonen, chardetng.
 
@@ -49,7 +49,7 @@ pub struct Decoded<'a> {
     pub charset: &'static str,
     /// Whether some bytes were invalid and became replacement characters.
     pub broken: bool,
-    /// Whether its label is unknown, so that the character set was guessed.
+    /// Whether the label of the text is unknown, so that the character set was guessed.
     pub unknown_label: bool,
 }
 
@@ -72,9 +72,9 @@ impl Labels {
 /// Decodes `bytes`; `header` is the value of a Content-Type header, empty if there is none.
 ///
 /// If `is_html`, labels in markup count. The label of an XML declaration counts in any text, except
-/// in valid UTF-8 that is not HTML, which was converted after it was written. The text is in `buffer`,
-/// except that valid UTF-8 is not copied. Never fails; invalid bytes become U+FFFD. Each byte becomes
-/// at most three bytes of text.
+/// in valid UTF-8 beyond ASCII that is not HTML: such a text was converted after the declaration
+/// was written. The text is in `buffer`, except that valid UTF-8 is not copied. Never fails;
+/// invalid bytes become U+FFFD. Each byte becomes at most three bytes of text.
 pub fn decode<'a>(
     bytes: &'a [u8],
     header: &[u8],
@@ -218,7 +218,7 @@ fn header_label(header: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The character set of a label. Labels for "do not decode" are unknown.
+/// The character set of a label. The labels of the encoding `replacement` are unknown.
 fn known_label(label: &[u8]) -> Option<&'static Encoding> {
     let other = || {
         let mut names = OTHER_NAMES.iter();

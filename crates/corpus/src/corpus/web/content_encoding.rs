@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Read};
 
 use super::Reason;
 
-/// The maximum number of nested encodings; more are an attack.
+/// The maximum number of nested encodings; a body with more is not decoded.
 const MOST_LAYERS: usize = 4;
 
 /// The maximum window of zstd frames in web pages: 8 MiB (RFC 9659).
@@ -46,9 +46,9 @@ impl Encoding {
 ///
 /// # Errors
 ///
-/// [`Reason::TooLarge`] if the result has more than `most_bytes`; [`Reason::BadEncoding`] if the
-/// bytes are damaged or neither compressed nor text. Memory: twice `most_bytes` in each buffer and a
-/// window of 16 MiB.
+/// [`Reason::TooLarge`] if a result has more than `most_bytes`; [`Reason::BadEncoding`] if the
+/// bytes are damaged or neither compressed nor text, or for more than four encodings. Memory: twice
+/// `most_bytes` in each buffer and a window of 16 MiB.
 pub fn decode<'v>(
     values: impl Iterator<Item = &'v [u8]>,
     body: &mut Vec<u8>,

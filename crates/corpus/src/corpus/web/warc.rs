@@ -16,7 +16,7 @@ use super::lines::{blank_run, next_header_line, next_line, without_brackets};
 /// The maximum length of a record header; a longer one is damage.
 pub const HEAD_BYTES: usize = 64 << 10;
 
-/// The maximum number of invalid bytes that one [`Next::Damaged`] covers.
+/// The maximum number of bytes without a record header that one [`Next::Damaged`] covers.
 pub const GARBAGE_BYTES: usize = 1 << 20;
 
 /// The maximum number of line-end bytes that belong to the preceding record.

@@ -43,7 +43,7 @@ enum Media {
 }
 
 impl WebText {
-    /// An extractor for bodies of at most `most_bytes`, before and after each decoding.
+    /// An extractor for bodies of at most `most_bytes`, before and after each decompression.
     pub fn new(which: HtmlText, most_bytes: u64) -> WebText {
         WebText {
             which,
@@ -57,15 +57,15 @@ impl WebText {
 
     /// Whether `record` is a document.
     ///
-    /// Reads only the headers, in O(headers) time. A body without a type counts as HTML if it begins
-    /// with a tag. A compressed body without a type is not a document.
+    /// Reads only the headers and at most the first KiB of the body, in O(headers) time. A body
+    /// without a type counts as HTML if it begins with a tag, so a compressed one does not.
     pub fn is_document(&self, record: &Record<'_>) -> bool {
         Part::of(record).is_some()
     }
 
     /// The text of `record`; empty if it is not a document.
     ///
-    /// Plain text in UTF-8 is not copied.
+    /// Plain text in UTF-8 is not copied, unless it is chunked or compressed.
     ///
     /// # Errors
     ///

@@ -53,10 +53,10 @@ impl Wide {
         Some((*wide, mark.len()))
     }
 
-    /// The character set of `bytes` without a byte-order mark, if their values exclude others.
+    /// The character set of `bytes` without a byte-order mark, if their values exclude other sets.
     ///
     /// Examines the first 4 KiB. Text is recognised as
-    /// * UTF-32 if every unit is a character of the first three planes;
+    /// * UTF-32 if every unit is a character, and nearly all are usual in texts;
     /// * UTF-16 if a quarter of the bytes of one parity are NUL, and none of the other parity;
     /// * UTF-16 if it is not nearly UTF-8, has bytes that are control characters in single-byte
     ///   character sets, is valid, and its high bytes vary clearly less than its low bytes do.

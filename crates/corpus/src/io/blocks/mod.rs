@@ -2,7 +2,7 @@
 //!
 //! A file consists of blocks of 4096 bytes. The first is the header. Sections follow, each aligned
 //! to a block and padded with zeros. At the end is a checksum for each preceding block: the 64-bit
-//! xxh3 of its bytes, seeded with its number. All numbers are little-endian.
+//! xxh3 of its bytes, seeded with its number; 0 for the header. All numbers are little-endian.
 //!
 //! | bytes of the header | |
 //! |---|---|

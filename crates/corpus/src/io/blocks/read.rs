@@ -73,7 +73,8 @@ impl BlockFile {
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if it cannot be read; [`ErrorKind::Content`] if it is not a file of
-    /// blocks of a known layout, is truncated, or has a damaged header.
+    /// blocks of a known layout, is truncated, or has a damaged header or damaged checksums;
+    /// [`ErrorKind::Memory`] if it does not fit in memory.
     pub fn open(path: &Path) -> Result<BlockFile> {
         let file = BlockFile::open_damaged(path)?;
         let all = file.bytes.all();
@@ -91,7 +92,7 @@ impl BlockFile {
     /// block that does not match its checksum, or has none, is an error when it is read.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open).
+    /// Those of [`open`](Self::open), but truncation only if more than half of the file is missing.
     pub fn open_damaged(path: &Path) -> Result<BlockFile> {
         let file = read_regular(path).map_err(|cause| read_error(path, cause))?;
         let found = file.metadata().map_err(|cause| read_error(path, cause))?;
@@ -245,7 +246,8 @@ impl BlockFile {
     /// Writes a fully verified copy of the file to `to`.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`] if it is damaged, [`ErrorKind::Write`] if it cannot be written.
+    /// [`ErrorKind::Content`] if it is damaged, [`ErrorKind::Write`] if the copy cannot be written,
+    /// and those of [`unchanged`](Self::unchanged).
     pub fn copy(&self, to: &Path, faults: &Faults) -> Result<()> {
         let mut writer = BlockWriter::create(to, self.kind(), faults)?;
         for section in 0..self.sections() {
@@ -368,8 +370,8 @@ fn is_resident(bytes: &[u8]) -> bool {
         let address = page.as_ptr() as usize & !(BLOCK_BYTES - 1);
         let page = std::ptr::without_provenance_mut(address);
         // SAFETY: the result has one byte for the one queried page, which is mapped; the page
-        // itself is not read. If pages are larger than blocks the call fails, and the answer is
-        // `false`.
+        // itself is not read. If pages are larger than blocks the call may fail, and the answer is
+        // then `false`.
         let done = unsafe { libc::mincore(page, 1, std::ptr::from_mut(&mut found).cast()) };
         done == 0 && found & 1 == 1
     };

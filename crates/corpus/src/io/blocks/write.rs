@@ -104,6 +104,9 @@ impl BlockWriter {
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if any of that fails.
+    ///
+    /// # Panics
+    /// If `attributes` do not fit the header.
     pub fn finish(mut self, attributes: &[u8]) -> Result<u64> {
         self.flush()?;
         // The header is covered by the identity, not by a checksum.

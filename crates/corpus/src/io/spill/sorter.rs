@@ -35,7 +35,8 @@ impl<R: Pod + Ord> Sorter<R> {
         Sorter::with_sort(directory, memory_bytes, <[R]>::sort_unstable)
     }
 
-    /// Sets the function that sorts a buffer in place, for example by several threads.
+    /// Like [`new`](Self::new), with the function that sorts a buffer in place, for example by
+    /// several threads.
     ///
     /// `sort` must sort the records in ascending order, with at most constant memory for each
     /// thread.
