@@ -1,4 +1,4 @@
-//! Near-duplicate texts in large crawl dumps: find them exactly, fast, in bounded memory.
+//! Search for near-duplicate texts in large crawl dumps, in bounded memory.
 //!
 //! # Texts in memory
 //!
@@ -20,12 +20,12 @@
 //! runtime. The features `index`, `html`, `zh` and `parquet` add the index, the main text of HTML,
 //! Chinese words and Parquet. `examples/` has three small programs.
 //!
-//! These items, their fields and [`Error`] follow semantic versioning. The modules below are what
-//! the program is made of: they are public for the program and its tests, and may change in any
-//! version.
+//! These items, their fields and [`Error`] follow semantic versioning. The modules below are public
+//! only for the program and its tests, and may change in any version.
 //!
-//! The library never prints, exits, reads the environment, or handles signals, with one exception:
-//! the [truncation guard](io::guard), which the program installs.
+//! The library never prints, exits or reads the environment. Two functions change how signals are
+//! handled, and only the program calls them: [`io::guard::install`] and
+//! [`io::output::outlive_file_size_limit`].
 //!
 //! # Modules
 //!
@@ -83,7 +83,7 @@ pub use index::{Answer, Match, Verdict};
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// Those of the guide, too.
+/// The examples of the guide are tests, too.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/GUIDE.md")]
 struct Guide;

@@ -4,7 +4,7 @@ use memmap2::{Advice, MmapMut};
 
 use super::{Budget, Reservation};
 
-/// The size of a slab: large enough for huge pages, small compared with any budget.
+/// The size of a slab: large enough for huge pages, small compared with a usual budget.
 const SLAB_BYTES: usize = 16 << 20;
 /// The alignment of stored data.
 const ALIGNMENT: usize = 16;
@@ -12,7 +12,7 @@ const ALIGNMENT: usize = 16;
 /// Append-only memory of one thread, taken from a [`Budget`] slab by slab and freed as a whole.
 ///
 /// Slabs request huge pages: first accesses to ordinary pages took a fifth of the counting time.
-/// The first slab does not, as a small job would not fill one.
+/// The first slab does not, as a small job uses little of it.
 #[derive(Debug)]
 pub struct Arena<'a> {
     budget: &'a Budget,
@@ -36,7 +36,7 @@ impl<'a> Arena<'a> {
         len.next_multiple_of(ALIGNMENT)
     }
 
-    /// An arena that takes slabs while more than `leave` bytes of `budget` remain free.
+    /// An arena that takes slabs as long as at least `leave` bytes of `budget` remain free.
     pub fn new(budget: &'a Budget, leave: u64) -> Arena<'a> {
         Arena {
             budget,
@@ -46,7 +46,8 @@ impl<'a> Arena<'a> {
         }
     }
 
-    /// Stores `parts`, each [padded](Arena::padded), if there is memory for them.
+    /// Stores `parts`, each [padded](Arena::padded). `None` if there is no memory for them, or if
+    /// they are larger than a slab.
     pub fn store(&mut self, parts: &[&[u8]]) -> Option<ArenaSlot> {
         let len = parts.iter().map(|part| Arena::padded(part.len())).sum();
         if self.used + len > SLAB_BYTES {

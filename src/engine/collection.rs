@@ -1,4 +1,5 @@
-//! Collections: all documents of some inputs in memory, sketched by several methods in one pass.
+//! Collections: ids and sketches of all documents of some inputs, made by several methods in one
+//! pass and held in memory.
 
 use std::collections::BTreeSet;
 
@@ -109,7 +110,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// Bytes of all inputs.
+    /// Bytes of all inputs whose size is known.
     pub fn bytes(&self) -> u64 {
         self.pipeline().bytes()
     }
@@ -125,7 +126,7 @@ impl<'a> Inputs<'a> {
     /// Builds the methods. Corpus statistics that several methods need are counted once.
     ///
     /// # Errors
-    /// Those of building and of reading.
+    /// Those of building, of reading and of temporary files.
     pub fn methods(&self, specs: &[Spec]) -> Result<Vec<Box<dyn Method>>> {
         let mut known: Vec<(CountRequest, Frequencies)> = Vec::new();
         for count in specs.iter().flat_map(Spec::required_counts) {
@@ -254,7 +255,8 @@ impl<'a> Inputs<'a> {
     /// Passes the text of each document of `wanted` with its number to `take`, in any order.
     ///
     /// # Errors
-    /// Those of reading; [`ErrorKind::Changed`] if a document is not found at its place.
+    /// Those of reading and of `take`; [`ErrorKind::Changed`] if a document is not found at its
+    /// place.
     pub fn texts(
         &self,
         members: &[Member],

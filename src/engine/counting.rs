@@ -1,5 +1,5 @@
-//! Corpus statistics: the most frequent features of all documents, in a reading before the first
-//! one.
+//! Corpus statistics: the most frequent features of all documents, counted in a separate reading
+//! before the documents are sketched.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -134,7 +134,7 @@ fn spill(totals: &mut AHashMap<u64, u64>, sorter: &mut Sorter<[u64; 2]>) -> Resu
 
 /// Adds up the counts of each feature, and returns the most frequent features with their counts.
 fn first_of(sorter: Sorter<[u64; 2]>, most: usize) -> Result<Vec<(u64, u64)>> {
-    // The least frequent of them is on top.
+    // The top of the heap is the least frequent feature.
     let mut best: BinaryHeap<(Reverse<u64>, u64)> = BinaryHeap::new();
     let mut keep = |feature: u64, count: u64| {
         if count > 0 {

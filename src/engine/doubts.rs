@@ -7,7 +7,7 @@ use crate::corpus::{Compression, Doubt, Format, NO_MEMBER, Place, Source};
 pub struct Doubts {
     /// Those with bytes that are not valid in their character set.
     pub broken: Doubtful,
-    /// Those that name a character set that is not known.
+    /// Those that name a character set that is not supported.
     pub unknown_charset: Doubtful,
 }
 

@@ -11,10 +11,10 @@ const CHUNK_BYTES: u64 = 4 << 20;
 /// The memory of the longest document as a multiple of its size: raw bytes, text, word hashes.
 const LONGEST_FACTOR: u64 = 8;
 
-/// The rest of a memory bound besides reading: one account for ids, sketches, indices, texts and
-/// found pairs of all threads.
+/// The part of a memory bound that reading does not need: one account for ids, sketches, indices,
+/// texts and found pairs of all threads.
 ///
-/// Memory that grows with the input is reserved before it grows, or in small steps meanwhile.
+/// Memory that grows with the input is reserved before it grows, or in small steps while it grows.
 #[derive(Debug)]
 pub struct MemoryAccount {
     bound: u64,

@@ -1,9 +1,10 @@
 //! Execution of jobs: units of input, threads, memory, temporary space, progress.
 //!
 //! A *job* determines every byte of the output. *Resources* (threads, memory, instruction set)
-//! affect only the time. A job's inputs are split into *units* by their bytes alone. [`Workers`]
-//! assigns units to threads; within a unit, everything is single-threaded. Deliberately absent:
-//! flags, the screen, signals. The caller of a job may observe its [`Progress`].
+//! affect only the time. A job's inputs are split into *units*, independently of the resources. In
+//! the main job, [`Workers`] assigns each unit to one thread. In a pipeline, one reader reads a
+//! unit, and all workers process its chunks. Deliberately absent: flags, the screen, signals. The
+//! caller of a job may observe its [`Progress`].
 
 mod arena;
 mod budget;

@@ -1,4 +1,4 @@
-//! A pipeline: few threads read inputs, all process them, and the results are put back in order.
+//! A pipeline: readers read inputs, workers process them, and the results are put back in order.
 //!
 //! ```text
 //! reader ─┐                ┌─ worker ─┐
@@ -10,8 +10,8 @@
 //!
 //! A unit is a range of sources that one reader reads. A reader without a unit decompresses members
 //! for the others, so that a single file compressed in members keeps all readers busy. The number
-//! of buffers bounds memory: a reader needs one to begin a chunk, and gets it back when the chunk's
-//! result has been collected. Of chunks with a giant document, one is processed at a time.
+//! of buffers bounds memory: a reader needs one to begin a chunk, and it is free again when the
+//! chunk's result has been collected. Of chunks with a giant document, one is processed at a time.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ const GIANT_FACTOR: usize = 4;
 /// A range of sources and the position in the first of them where reading begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// The sources, all of one reader.
+    /// The sources, which one reader reads.
     pub sources: Range<u32>,
     /// Where to begin in the first of them.
     pub begin: Position,
@@ -92,7 +92,7 @@ struct WorkResult<T> {
     event: Option<Event<T>>,
     /// A buffer to reuse.
     buffer: Option<Vec<u8>>,
-    /// Whether to release the permit for giants.
+    /// Whether to release the permit for giant chunks.
     giant: bool,
 }
 
@@ -159,7 +159,7 @@ impl Pipeline<'_> {
         units.map(Unit::whole).collect()
     }
 
-    /// The number of buffers in use at the same time.
+    /// The most buffers that are in use at the same time.
     pub fn buffers(workers: usize, readers: usize) -> usize {
         2 * workers + readers
     }
@@ -173,7 +173,7 @@ impl Pipeline<'_> {
     /// progress is stopped. Results that were collected before were in order.
     ///
     /// # Panics
-    /// If a worker panics, after all threads have ended.
+    /// If a reader, `start`, `work` or `collect` panics, after all threads have ended.
     pub fn run<S, T: Send>(
         &self,
         units: &[Unit],

@@ -11,7 +11,7 @@ use crate::{Error, ErrorKind, Result};
 pub enum Stage {
     /// A sample of the articles is read, to guess which words are frequent.
     Sample,
-    /// The words of the articles are counted.
+    /// Words or other features are counted.
     Count,
     /// The most frequent words are found and proven.
     Rank,
@@ -27,7 +27,7 @@ pub enum Stage {
     Group,
     /// Documents with a near one are found.
     Mark,
-    /// Shingles of these documents are read.
+    /// Shingles of the documents with a near one are read.
     Verify,
     /// Documents to keep are chosen.
     Cluster,
@@ -91,7 +91,7 @@ pub struct Snapshot {
     pub total: u64,
     /// Time since the stage began.
     pub elapsed: Duration,
-    /// Time until the stage ends, by its own rate or by the plan.
+    /// Time until the stage ends, by its own rate or by the plan; `None` if neither is known.
     pub stage_left: Option<Duration>,
     /// Time until the run ends, if the plan has times.
     pub run_left: Option<Duration>,
@@ -121,7 +121,7 @@ struct Current {
 const TRUSTED_SHARE: f64 = 0.05;
 /// The most by which the remaining stages are assumed to be slower or faster than planned.
 const MOST_CORRECTION: f64 = 10.0;
-/// The share of later stages' planned time that counts as if it had taken exactly that long.
+/// The share of later stages' planned time that is treated as already spent, exactly as planned.
 const UNKNOWN_SHARE: f64 = 0.05;
 
 impl Stage {
@@ -180,7 +180,7 @@ impl Progress {
         *lock(&self.plan) = stages;
     }
 
-    /// The current stage and its progress; `None` between two stages.
+    /// The current stage and its progress; `None` if no stage is running.
     pub fn current(&self) -> Option<Snapshot> {
         let current = (*lock(&self.current))?;
         let plan = lock(&self.plan);
@@ -305,9 +305,9 @@ struct RemainingPlan {
 }
 
 impl RemainingPlan {
-    /// Time until the run ends. RemainingPlan stages are assumed to be as much slower or faster than
-    /// planned as the stages so far, which took `took` instead of `planned`. Stages that an earlier
-    /// run finished are not among them.
+    /// Time until the run ends. The later stages are assumed to be as much slower or faster than
+    /// planned as the stages so far, which took `took` instead of `planned`. Both exclude stages
+    /// that an earlier run finished.
     fn run_left(&self, planned: Duration, took: Duration) -> Duration {
         let [left, later, planned, took] =
             [self.left, self.time, planned, took].map(|time| time.as_secs_f64());

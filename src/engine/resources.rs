@@ -19,18 +19,18 @@ pub struct Resources {
     pub level: Level,
 }
 
-/// Memory that does not grow with the input: code, stacks, the hash table.
+/// Memory of the main job that does not grow with the input: code, stacks, the hash table.
 const BASE_BYTES: u64 = 24 << 20;
 /// Memory of a thread: counters, windows and the words of a unit.
 const THREAD_BYTES: u64 = 20 << 20;
 
 impl Resources {
-    /// The least memory bound for `threads` threads.
+    /// The least memory bound of the main job with `threads` threads.
     pub fn least_memory_bytes(threads: usize) -> u64 {
         BASE_BYTES + threads as u64 * THREAD_BYTES
     }
 
-    /// The bytes for data that grows with the input.
+    /// The main job's bytes for data that grows with the input.
     ///
     /// # Errors
     /// [`ErrorKind::Memory`] if the bound is below [`Resources::least_memory_bytes`].

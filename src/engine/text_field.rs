@@ -1,4 +1,4 @@
-//! A text field that no document has is noticed before anything is done.
+//! A check for a text field that no document has, before a run begins.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,7 +18,8 @@ const MOST_COMPARED: usize = 100;
 /// The fields of a document.
 type Object = BTreeMap<String, Value>;
 
-/// Fails if all sources are JSON Lines, and the first documents of each lack the text field.
+/// Fails if all sources are JSON Lines files, and the first documents of each lack the text field.
+/// Empty sources are ignored.
 ///
 /// Reads the start of one source after the other, up to the first that has the field.
 ///
@@ -44,7 +45,7 @@ pub fn check(setting: &str, sources: &[Source], reading: &Reading) -> Result<()>
                     lacks |= is_missing;
                     has |= !is_missing;
                 }
-                // What cannot be read says nothing.
+                // Whether an unreadable record has the field is unknown.
                 Err(_) => {}
                 Ok(_) => has = true,
             }
@@ -89,7 +90,7 @@ fn names(object: &Object) -> Vec<String> {
     names
 }
 
-/// The field that holds at least twice as much text as any other.
+/// The field that holds at least twice as much text as any other, unless its name is too long.
 fn likely(objects: &[Object]) -> Option<String> {
     let mut lengths = BTreeMap::new();
     for object in objects {
@@ -108,7 +109,7 @@ fn add_lengths<'a>(
     fields: impl IntoIterator<Item = (&'a String, &'a Value)>,
     lengths: &mut BTreeMap<String, usize>,
 ) {
-    // No path leads to other names.
+    // A path cannot name a field whose name is empty or contains a dot.
     let fields = fields.into_iter();
     for (name, value) in fields.filter(|(name, _)| !name.is_empty() && !name.contains('.')) {
         let path = format!("{outer}{name}");

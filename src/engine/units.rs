@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use crate::corpus::Source;
 
-/// The most bytes of small files that share a unit, so that a segment is large enough.
+/// The most bytes of small files that share a unit. Otherwise each file would have a small segment.
 const UNIT_BYTES: u64 = 64 << 20;
 /// The most files that share a unit.
 const UNIT_SOURCES: usize = 4096;
 
-/// Groups the sources into units, in order. Depends on their sizes alone.
+/// Groups the sources into units, in order. Depends on the sources' sizes alone.
 pub fn units(sources: &[Source]) -> Vec<Range<u32>> {
     let mut units: Vec<Range<u32>> = Vec::new();
     let (mut bytes, mut count) = (u64::MAX, 0);

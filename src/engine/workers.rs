@@ -41,8 +41,8 @@ impl Workers {
     /// its number until none is left. Returns the states of all threads, in any order.
     ///
     /// # Errors
-    /// The first error of `work`; [`ErrorKind::Interrupted`] if `progress` was stopped. No further
-    /// item is begun then.
+    /// An error of `work`; [`ErrorKind::Interrupted`] if `progress` was stopped. Items that no
+    /// thread has taken by then are dropped.
     pub fn for_each<T: Send, S: Send>(
         &self,
         progress: &Progress,

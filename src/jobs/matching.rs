@@ -1,6 +1,6 @@
 //! Matching of two collections: the documents of one near each document of the other.
 //!
-//! `simtool N M` is the special case of two text files and one fingerprint.
+//! `simtool N M` is a special case with its own implementation: [`main_job`](super::main_job).
 
 use crate::engine::collection::{Collection, Inputs, Member};
 use crate::engine::documents::ChunkDocuments;
@@ -24,7 +24,7 @@ pub struct MatchCounts {
     pub samples: u64,
     /// Samples with a neighbour.
     pub matched: u64,
-    /// Pairs of a sample and an article.
+    /// Matching pairs of a sample and an article.
     pub matches: u64,
     /// Documents of either side that could not be read.
     pub skipped: u64,
@@ -41,13 +41,13 @@ pub struct MatchCounts {
 /// come first, equally near ones in input order. Corpus statistics are counted in the articles.
 ///
 /// Exact for methods whose definition is a threshold; others miss pairs as their recall allows.
-/// Sketches and ids of the articles, and an index, are held in memory, within its bound. The index
-/// gets three quarters of the memory besides ids and sketches; samples and their lines get the
+/// Sketches and ids of the articles, and an index, are held within the memory bound. The index gets
+/// at most three quarters of the memory besides ids and sketches; samples and their lines get the
 /// rest. The result does not depend on resources.
 ///
 /// # Errors
-/// Those of reading and of `write`; [`Memory`](crate::ErrorKind::Memory) if the articles, or the
-/// matches of a chunk of samples, do not fit.
+/// Those of building the method, of reading and of `write`; [`Memory`](crate::ErrorKind::Memory) if
+/// the articles, or the matches of a chunk of samples, do not fit.
 pub fn find_matches(
     spec: &Spec,
     articles: Inputs<'_>,
