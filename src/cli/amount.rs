@@ -21,7 +21,7 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
-/// Seconds, minutes, hours or days, in at most six characters.
+/// Seconds, minutes, hours or days, in at most seven characters.
 pub fn short_duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match time.as_secs() {

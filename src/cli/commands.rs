@@ -9,8 +9,8 @@ const FLAGS: [(&str, &str); 1] = [("version", "--version")];
 /// The least similarity of a name that is suggested.
 const LEAST_SIMILARITY: f64 = 0.8;
 
-/// The error for `word` if it is not among the command `names`; `None` if it is, or may be a number
-/// or a flag of the plain form.
+/// The error for `word` if it is not among the command `names`; `None` if it is, or does not begin
+/// with a letter, as numbers and flags of the plain form (`simtool N M`).
 pub fn refusal(word: &str, names: &[&str]) -> Option<Error> {
     let is_word = word.starts_with(char::is_alphabetic);
     if !is_word || names.contains(&word) {

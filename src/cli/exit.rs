@@ -7,9 +7,9 @@ use simtool::{Error, ErrorKind, Result, corpus};
 
 use super::message;
 
-/// An error; nothing was published.
+/// An error.
 const FAILED: u8 = 2;
-/// Published, but some of the input was skipped.
+/// Complete, but more of the input was skipped than is allowed.
 const SKIPPED: u8 = 3;
 /// Stopped by a signal.
 pub const INTERRUPTED: u8 = 130;
@@ -17,9 +17,9 @@ pub const INTERRUPTED: u8 = 130;
 /// The result of a successful command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
-    /// All input was used.
+    /// All input was used, or no more was skipped than `--max-skipped` allows.
     Complete,
-    /// Some input was skipped, and is listed in the output.
+    /// More input was skipped than is allowed, by default none.
     Skipped,
 }
 

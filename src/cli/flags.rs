@@ -71,7 +71,7 @@ Exit codes:
 
 /// The parsed command line.
 pub struct Flags {
-    /// The subcommand, or the plain form.
+    /// The subcommand, or the plain form (`simtool N M`).
     pub command: Command,
 }
 
@@ -128,7 +128,8 @@ pub fn definition() -> clap::Command {
 /// short help is printed.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] for flags that are unknown, missing, contradictory or out of range.
+/// [`ErrorKind::Parameter`] for flags that are unknown, missing, contradictory or out of range, and
+/// for remote addresses; those of printing.
 pub fn parse() -> Result<Option<Flags>> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let first = match words.get(1) {

@@ -17,7 +17,7 @@ use super::{machine, message};
 
 /// Smaller inputs are not sampled unless a plan was requested.
 const PLANNED_BYTES: u64 = 256 << 20;
-/// They are sampled if a file system has less free space than this.
+/// Smaller inputs are sampled, too, if a file system has less free space than this.
 const AMPLE_BYTES: u64 = 2 << 30;
 
 /// The plan of a run, if there is one.
@@ -29,8 +29,9 @@ pub struct Forecast {
     pub time: Option<Duration>,
 }
 
-/// Plans a run for `progress`. On a terminal the plan is written immediately. Other forms of the
-/// log get only a warning if there is too little space.
+/// Plans a run for `progress`. With a progress bar, the plan is written immediately. Otherwise it
+/// is the first text of the log, if the log was requested or is text. If the log was not requested,
+/// a warning of too little space is written immediately.
 ///
 /// # Errors
 /// Those of sampling the inputs.

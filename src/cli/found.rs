@@ -1,4 +1,4 @@
-//! The files that inputs stand for, and a word on those that are left out.
+//! The files that inputs stand for, and messages about files that are left out.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use simtool::engine::text_field;
 
 use super::message;
 
-/// The sources of each group of inputs; standard error tells of files that are left out, and of
+/// The sources of each group of inputs. Writes messages about files that are left out, and about
 /// patterns that no file of any group matched.
 ///
 /// # Errors
@@ -33,7 +33,7 @@ pub fn discover<const N: usize>(
     Ok(sources)
 }
 
-/// What inputs and lists of inputs stand for; standard error tells of files that are left out.
+/// What inputs and lists of inputs stand for. Writes messages about files that are left out.
 ///
 /// # Errors
 /// Those of [`Discovery::of`].
@@ -96,7 +96,7 @@ fn unmatched_lines(unmatched: &[FileChoice], are_files: bool) -> Vec<String> {
 fn left_out(files: &[LeftOut]) -> Vec<String> {
     let mut counts: BTreeMap<_, (usize, &LeftOut)> = BTreeMap::new();
     for file in files {
-        // Formats have an advice each; what is said for other reasons may name other files.
+        // Each format has its own advice. The texts of other reasons may name other files.
         let format = (file.reason == LeftOutReason::Format).then_some(&file.why);
         counts.entry((file.reason, format)).or_insert((0, file)).0 += 1;
     }

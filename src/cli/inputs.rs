@@ -17,7 +17,7 @@ use super::message;
 
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
-/// How often inputs are verified during a run, which takes about a microsecond for each.
+/// The interval of verification during a run. It takes about a microsecond for each input.
 const INTERVAL: Duration = Duration::from_millis(50);
 /// The bytes of a text that are examined to detect its character set.
 const SAMPLE_BYTES: usize = 4096;
@@ -110,8 +110,8 @@ impl Inputs {
         Ok(())
     }
 
-    /// Warns of texts that begin with hardly any ASCII letters, which words consist of. They are
-    /// searched nevertheless.
+    /// Warns of texts that begin with more bytes outside ASCII than ASCII letters, or in UTF-16 or
+    /// UTF-32: words are runs of ASCII letters. These texts are searched nevertheless.
     pub fn warn_of_character_sets(&self) {
         for input in self.articles.iter().chain(&self.samples) {
             if let Some(what) = foreign_characters(input.bytes()) {

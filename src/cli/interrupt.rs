@@ -35,7 +35,7 @@ pub fn install() -> Result<()> {
     thread.spawn(listen).map(drop).map_err(failed)
 }
 
-/// The signals that are ignored: signal n is bit n - 1. None, if the system does not tell.
+/// The set of ignored signals: signal n is bit n - 1. It is empty if the system does not report it.
 fn ignored_signals() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -138,7 +138,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// A state without lines.
+    /// The state before the first line.
     pub fn new(form: Form) -> Lines {
         Lines {
             is_json: form == Form::Json,
@@ -147,8 +147,8 @@ impl Lines {
         }
     }
 
-    /// The lines that are due after `elapsed`: one for each stage that ended since, or one for the
-    /// current stage if there was no line for a minute.
+    /// The lines that are due after `elapsed`: one for each stage that ended since the last call,
+    /// or one for the current stage if there was no line for a minute.
     pub fn due(
         &mut self,
         elapsed: Duration,

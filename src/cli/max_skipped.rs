@@ -1,4 +1,4 @@
-//! `--max-skipped`: how much of the input a run that counts as complete may skip.
+//! `--max-skipped`: the largest part of the input that a complete run may have skipped.
 
 use std::str::FromStr;
 

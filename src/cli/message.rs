@@ -86,6 +86,6 @@ pub fn event_object(event: &str, fields: &Value) -> Value {
 
 /// Writes trusted text unchanged.
 pub fn write(text: &str) {
-    // A closed standard error is ignored.
+    // Errors of standard error cannot be reported.
     let _ = io::stderr().write_all(text.as_bytes());
 }

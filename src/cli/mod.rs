@@ -4,7 +4,8 @@
 //! command line ─► flags ─► plan (job, resources, files) ─► run ─► published file ─► screen
 //! ```
 //!
-//! Only this folder prints, reads the environment, exits and handles signals.
+//! Only this folder prints, reads the environment, exits and handles signals, except that `serve`
+//! logs its requests and handles SIGTERM.
 
 mod addresses;
 mod amount;

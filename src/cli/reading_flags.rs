@@ -105,7 +105,7 @@ pub struct ReadingArgs {
     pub stop_words: Option<PathBuf>,
 }
 
-/// Small enough that the rows of the shortest documents fit into the memory of a chunk.
+/// Bytes of a chunk: so few that the rows of very short documents fit into its memory, too.
 const CHUNK_BYTES: usize = 512 << 10;
 /// The most bytes of a file of stop words.
 const MOST_STOP_WORD_BYTES: u64 = 64 << 20;

@@ -99,7 +99,7 @@ fn thread_counts(most: usize) -> Vec<usize> {
     counts
 }
 
-/// The median time of each stage; the longer one of two.
+/// The median time of each stage; of an even number, the longer of the two middle times.
 fn medians(runs: &[Vec<(&'static str, Duration)>]) -> Vec<(&'static str, Duration)> {
     let stages = runs.first().map_or(0, Vec::len);
     let median = |stage: usize| {

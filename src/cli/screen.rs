@@ -15,7 +15,7 @@ const USUAL_WIDTH: usize = 100;
 /// The least width of a terminal; narrower ones wrap lines.
 const NARROWEST: usize = 40;
 
-/// The width of the terminal on standard output, or 100.
+/// The width of the terminal on standard output, at least 40; 100 without a terminal.
 pub fn width() -> usize {
     let size = terminal_size::terminal_size_of(io::stdout());
     size.map_or(USUAL_WIDTH, |(width, _)| {

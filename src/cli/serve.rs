@@ -220,7 +220,7 @@ fn certificate(_: &ServeArgs) -> Option<(PathBuf, PathBuf)> {
     None
 }
 
-/// Opens the index, or makes one if the directory is unused.
+/// Opens the index, or makes one if the directory is unused and may be written.
 fn open(args: &ServeArgs) -> Result<Seen> {
     let level = machine::level()?;
     let options = Options {
@@ -238,7 +238,7 @@ fn open(args: &ServeArgs) -> Result<Seen> {
     Seen::create(&args.index, settings, level, &options)
 }
 
-/// The directory of copies, which must exist.
+/// The directory of copies, which must exist outside any index.
 fn place_of_copies(path: &Path) -> Result<PathBuf> {
     if let Some(index) = enclosing(&path.join("copy")) {
         let message = format!("--copies: is inside the index {}", index.display());

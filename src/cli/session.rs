@@ -35,7 +35,7 @@ impl Session {
         }
     }
 
-    /// Starts showing progress, after the text `plan`.
+    /// Starts showing progress, after the text `plan`; the first signal stops the run.
     pub fn start(&self, plan: Option<String>) -> Running {
         Running {
             _stoppable: stoppable(&self.progress),

@@ -67,7 +67,7 @@ Examples:
   simtool tune docs.jsonl --planted --method simhash --sweep features=1..5 --sweep bits=64,128
           Settings of one method";
 
-/// The most settings that are listed, of those recommended and of those left out.
+/// The most settings in the table, and in the list of those left out for each reason.
 const MOST_SHOWN: usize = 40;
 
 /// The message if no pair should not be found.
@@ -155,8 +155,8 @@ fn for_dedup(spec: &Spec) -> String {
     }
 }
 
-/// The flags of a verification that accepts the same pairs as the method, which only `shingles`
-/// allows.
+/// The flags with which verification accepts all pairs of the method; `None` for methods other than
+/// `shingles`.
 fn verified_alike(spec: &Spec) -> Option<String> {
     if spec.name() != "shingles" {
         return None;

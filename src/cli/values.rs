@@ -32,7 +32,7 @@ impl<P: TypedValueParser> TypedValueParser for Suggested<P> {
 /// A value of a flag: its name, its help text (or none, if empty), and what it stands for.
 pub type Named<T> = (&'static str, &'static str, T);
 
-/// The values of a library's enumeration.
+/// A parser of the names in `values`.
 pub fn named<T: Copy + Send + Sync>(
     values: &'static [Named<T>],
 ) -> impl TypedValueParser<Value = T> {

@@ -23,8 +23,8 @@ const NO_BAR: &str = "{msg}";
 pub struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Watch {
-    /// Starts a thread that shows progress in the form of `log`. `plan` is written before the first
-    /// line.
+    /// Starts a thread that shows progress in the form of `log`. A log of lines begins with `plan`;
+    /// a progress bar ignores it.
     pub fn start(progress: &Arc<Progress>, log: Log, plan: Option<String>) -> Watch {
         if matches!(log.form, Form::Silent | Form::None) {
             return Watch(None);

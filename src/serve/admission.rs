@@ -13,8 +13,8 @@ use super::service::Service;
 const OPEN: [&str; 3] = ["/", "/healthz", "/openapi.json"];
 
 impl Service {
-    /// Admits a request that has the token, if one is needed, and no foreign origin, unless too many
-    /// are under way. `/healthz` needs no token and no permit.
+    /// Admits a request that has the token, if one is needed, and no foreign origin, unless too
+    /// many are under way. `/healthz` needs no token and no permit.
     pub(super) fn admit<B>(&self, request: &Request<B>) -> Result<Option<RequestPermit>, Problem> {
         let (headers, path) = (request.headers(), request.uri().path());
         self.refuse_foreign(headers, request.uri())?;

@@ -16,9 +16,9 @@ use super::threads::not_started;
 /// The time that threads have to end after the requests.
 const SHUTDOWN: Duration = Duration::from_secs(1);
 
-/// Serves until `progress` is stopped or SIGTERM arrives; then the requests under way have the grace
-/// time to complete. `open` opens or creates the index after the address is bound; then `ready` gets
-/// the address.
+/// Serves until `progress` is stopped or SIGTERM arrives; then the requests under way have the
+/// grace time to complete. `open` opens or creates the index after the address is bound; then
+/// `ready` gets the address.
 pub fn run(
     open: impl FnOnce() -> Result<Seen>,
     config: Config,

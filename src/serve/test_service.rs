@@ -97,7 +97,7 @@ impl TestService {
     }
 }
 
-/// The result of every change of a file.
+/// Makes the error of a change of a file.
 pub type Failure = fn() -> io::Error;
 
 /// A disk that blocks or fails on demand.

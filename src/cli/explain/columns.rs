@@ -15,7 +15,7 @@ struct Column {
     line: Line,
 }
 
-/// Text in alternating styles.
+/// Runs of text, each with its style.
 #[derive(Default)]
 struct Line {
     runs: Vec<(Style, String)>,

@@ -94,8 +94,8 @@ fn of_line(list: &Path, id: &OsStr, lookup: &Lookup<'_>) -> Result<Pair> {
     })
 }
 
-/// The path of `file` in the report `list`. It is relative to the directory of the run, which is
-/// the current one or, if the output is below it, one above the report.
+/// The path of `file` in the report `list`. It is relative to the directory in which dedup ran: the
+/// current directory, or a directory above the report.
 fn file_of_run(list: &Path, file: &Path) -> Result<PathBuf> {
     if file.exists() {
         return Ok(file.to_owned());
@@ -115,7 +115,7 @@ fn file_of_run(list: &Path, file: &Path) -> Result<PathBuf> {
     })
 }
 
-/// Looks names up as ids if there are inputs, otherwise as files and places.
+/// Looks names up as ids in the inputs, if any; a name that is no id there, as a file or a place.
 fn by_names(names: [&OsStr; 2], inputs: &[PathBuf], lookup: &Lookup<'_>) -> Result<Pair> {
     let [sources] = discover([inputs], lookup.reading)?;
     if let Some(stream) = sources.iter().find(|source| source.is_stream()) {

@@ -1,4 +1,4 @@
-//! The line of `duplicates.jsonl` about two documents.
+//! The line of `duplicates.jsonl` or `refused.jsonl` about two documents.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use simtool::{Error, ErrorKind, Result};
 
-/// The most bytes of a line that a deduplication writes.
+/// The most bytes of a line that are read.
 const MOST_LINE_BYTES: u64 = 16 << 20;
 /// Lines between two checks for interruption.
 const LINES: u64 = 4096;

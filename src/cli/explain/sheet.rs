@@ -62,7 +62,8 @@ struct Sheet<'t> {
 }
 
 impl Sheet<'_> {
-    /// Shows an equal part; of the first and the last part, only the end next to a change.
+    /// Shows an equal part. Of a long one, only the ends next to changes are shown; if there is no
+    /// change, both ends.
     fn equal(&mut self, part: &Part, is_first: bool, is_last: bool) {
         let length = part.tokens[0].len();
         let context = |is_end: bool| {

@@ -84,7 +84,7 @@ impl ReportArgs {
     }
 }
 
-/// The start of a command that reads documents for an index.
+/// A command that reads documents for an index, from its start.
 pub struct DocumentSession<'a> {
     args: &'a DocumentArgs,
     index: &'a Path,
@@ -94,7 +94,7 @@ pub struct DocumentSession<'a> {
     pub resources: Resources,
 }
 
-/// The documents of a command that were processed.
+/// The result of a command that processed documents, and their sources.
 pub struct Processed<T> {
     /// The result.
     pub result: T,
@@ -311,7 +311,7 @@ pub fn report_built(built: &AddCounts, log: Log, has_lines: bool) -> Result<Fini
 }
 
 /// Reports the result of a command in one line: on standard output, or on standard error if
-/// standard output has lines. A JSON object is written to standard error by every command.
+/// standard output has lines. With `--log json`, it is a JSON object on standard error instead.
 ///
 /// # Errors
 /// Those of standard output.

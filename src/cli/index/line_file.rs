@@ -1,4 +1,4 @@
-//! JSON Lines files that a command writes besides its main output.
+//! JSON Lines files that a command writes.
 
 use std::path::{Path, PathBuf};
 

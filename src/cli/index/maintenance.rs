@@ -51,7 +51,7 @@ pub struct RescueArgs {
     reports: ReportArgs,
 }
 
-/// Prints the number of undamaged documents; fails if anything is damaged.
+/// Prints the number of documents if nothing is damaged; otherwise lists the faults and fails.
 pub fn check(args: &MaintenanceArgs) -> Result<()> {
     let found = open(&args.index, &read_only())?.index().check()?;
     for problem in &found.problems {

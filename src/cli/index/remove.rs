@@ -10,7 +10,7 @@ use simtool::{Error, Result};
 
 use super::documents::{self, ReportArgs, writable};
 
-/// The most ids of a commit.
+/// Ids are removed in one commit when this many are read from `--ids`.
 const GROUP: usize = 1 << 14;
 
 /// Remove documents by their ids
