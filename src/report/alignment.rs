@@ -40,7 +40,7 @@ impl Part {
 ///
 /// With few differences the number of changed tokens is minimal, except that a few equal tokens
 /// between longer changes count as changed. Deterministic. O(n log n) time plus at most about 2^28
-/// steps; O(n) memory plus 8 MB.
+/// steps; O(n) memory plus about 2 MB.
 pub fn align(a: &[u32], b: &[u32]) -> Vec<Part> {
     without_accidents(parts(&matches(a, b), [a.len(), b.len()]))
 }

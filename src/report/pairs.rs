@@ -1,7 +1,7 @@
 //! The list of pairs: one table for every format.
 //!
 //! `duplicates.jsonl`, `.csv` and `.parquet` have the columns of [`COLUMNS`], with these names, in
-//! this order. No name is a reserved word of SQL.
+//! this order.
 
 use std::borrow::Cow;
 

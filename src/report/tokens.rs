@@ -4,7 +4,7 @@ use ahash::AHashMap;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// A token: a word, a sign, or a run of bytes that are not UTF-8.
+/// A token: a word, a number, a sign, or an invalid UTF-8 sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'t> {
     /// Its bytes.

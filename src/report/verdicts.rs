@@ -124,7 +124,7 @@ impl KnownMatch {
         }
     }
 
-    /// Shows what was put in with it.
+    /// Sets the payload; an empty one is not shown.
     pub fn set_payload(&mut self, payload: &[u8]) {
         let shown = !payload.is_empty();
         self.payload = shown.then(|| String::from_utf8_lossy(payload).into_owned());
@@ -157,7 +157,7 @@ impl Display for Digits<'_> {
 
 impl Serialize for Digits<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        // Long ones are not put together first.
+        // Without an intermediate string, since sketches may be long.
         to.collect_str(self)
     }
 }

@@ -22,7 +22,8 @@ use crate::sketch::Compare;
 impl Index {
     /// Copies the current state of the index into the directory `to`; queries and changes go on.
     ///
-    /// `to` must not exist, or be empty. One transaction at the end makes it an index.
+    /// `to` is subject to the conditions of [`Index::create`]. One transaction at the end makes it an
+    /// index.
     ///
     /// # Errors
     /// Those of [`Index::create`]; [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment
@@ -82,7 +83,9 @@ pub struct Rescued {
 /// problems say so.
 ///
 /// # Errors
-/// [`ErrorKind::Content`](crate::ErrorKind::Content) if the manifest is damaged; those of
+/// [`ErrorKind::Content`](crate::ErrorKind::Content) if the manifest is damaged,
+/// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if `spec` differs,
+/// [`ErrorKind::Read`](crate::ErrorKind::Read) if there is no index or it is in use; those of
 /// [`Build`].
 pub fn rescue(
     directory: &Path,

@@ -93,7 +93,7 @@ impl Database {
         Self::over(path, File(file))
     }
 
-    /// The same from a copy in memory: nothing is written.
+    /// Like [`open`](Self::open) for a copy of the database in memory: nothing is written.
     pub fn open_copy(index: &Path) -> Result<Database> {
         let path = index.join(NAME);
         let bytes = PagedFile::read_all(&path)?;
@@ -171,7 +171,8 @@ impl Database {
     /// of it is stored.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`]; the database then has to be opened again.
+    /// [`ErrorKind::Write`], or [`ErrorKind::Content`] if the database is damaged; it then has to be
+    /// opened again.
     pub fn commit(&self, change: &Change<'_>) -> Result<()> {
         self.write(change).map_err(|cause| self.error(cause))
     }

@@ -115,7 +115,7 @@ impl Form {
 pub enum Queries<'a> {
     /// Fingerprints of at most 64 bits.
     Narrow(Vec<u64>),
-    /// Fingerprints of at most 128 bits.
+    /// Fingerprints of 65 to 128 bits.
     Wide(Vec<u128>),
     /// Sketches that are searched by keys.
     Keys(&'a [&'a [u8]]),

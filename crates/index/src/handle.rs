@@ -57,7 +57,7 @@ pub struct Info {
     pub recent: u64,
     /// Documents, distinct fingerprints and bytes of each segment, the oldest first.
     pub segments: Vec<(u32, u64, u64)>,
-    /// Whether additions are possible.
+    /// Whether the index is open for reading only.
     pub read_only: bool,
     /// The last error of sealing or merging, unless a later attempt succeeded.
     pub trouble: Option<String>,
@@ -72,8 +72,8 @@ impl Index {
     /// which reads the index once, in order. Memory: some 100 bytes for each query, and its answer.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for a fingerprint of another length, [`ErrorKind::Content`] if a
-    /// segment is damaged, [`ErrorKind::Changed`] if one was truncated meanwhile.
+    /// [`ErrorKind::Parameter`] for a sketch that is not one of the method, [`ErrorKind::Content`]
+    /// if a segment is damaged, [`ErrorKind::Changed`] if one was truncated meanwhile.
     pub fn seen(&self, queries: &[Query<'_>], limit: impl Into<Limit>) -> Result<Vec<Answer>> {
         let limit = limit.into().checked();
         for query in queries {
@@ -120,7 +120,7 @@ impl Index {
     /// The document called `id`.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`] or [`ErrorKind::Changed`] if its segment is damaged.
+    /// [`ErrorKind::Content`] if a segment is damaged, [`ErrorKind::Changed`] if one was truncated.
     pub fn document(&self, id: &[u8]) -> Result<Option<Document>> {
         let snapshot = self.snapshot();
         let Some(location) = snapshot.find(id)? else {
@@ -133,7 +133,7 @@ impl Index {
     /// on meanwhile. Memory: recent documents that are sealed or removed meanwhile.
     ///
     /// # Errors
-    /// Those of `visit`; [`ErrorKind::Content`] if a segment is damaged.
+    /// Those of `visit` and of [`document`](Self::document).
     pub fn for_each(&self, mut visit: impl FnMut(&Entry<'_>) -> Result<()>) -> Result<()> {
         self.snapshot().for_each(|entry| visit(entry))
     }
@@ -170,7 +170,7 @@ impl Index {
         &self.directory
     }
 
-    /// The state of the index as of now. It does not change, and keeps out no change.
+    /// The current state of the index. It never changes, and does not block changes of the index.
     pub(super) fn snapshot(&self) -> Arc<Snapshot> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&current)

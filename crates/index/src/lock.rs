@@ -3,7 +3,8 @@
 //! Two files are locked: `lock`, as in every version of simtool, and the database. A user may
 //! remove `lock`, which is empty; without the database there is no index to change.
 //!
-//! Locking fails with [`ErrorKind::Read`] if another process has the index open.
+//! Readers share their locks; a process that changes the index locks it exclusively. Locking fails
+//! with [`ErrorKind::Read`] if another process has a conflicting lock.
 
 use std::path::Path;
 

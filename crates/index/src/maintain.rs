@@ -1,10 +1,10 @@
 //! Sealing recent documents into a segment, and merging segments.
 //!
 //! Segments are replaced in three steps: *take* their documents, *write* a new segment, *put* it in
-//! their place by one transaction. Only the first and the last step need the writer. While a
-//! segment is written, which may take hours, additions and removals go on; the last transaction
-//! applies these removals to the new segment. Documents keep the order of their addition, so that
-//! answers do not depend on merges.
+//! their place by one transaction. A merge needs the writer only in the first and the last step.
+//! While it writes a segment, which may take hours, additions and removals go on; the last
+//! transaction applies these removals to the new segment. Sealing and compaction keep the writer in
+//! all steps. Documents keep the order of their addition, so that answers do not depend on merges.
 
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
@@ -19,8 +19,7 @@ use super::segment::{Segment, SegmentSettings, SegmentWriter};
 use super::snapshot::{Location, Part, Snapshot};
 use crate::{Error, Result};
 
-/// More recent documents than this multiple of the sealing threshold are refused: sealing keeps
-/// failing.
+/// At this multiple of the sealing threshold, additions are refused unless sealing succeeds.
 const PATIENCE: u32 = 4;
 
 /// Segments of at most this multiple of the sealing threshold are small.
@@ -291,7 +290,7 @@ impl Index {
         if part.segment.documents() == 0 {
             part.segment.remove_when_unused(&self.options.faults);
         }
-        // The old documents are dropped behind the lock of the snapshot.
+        // The old documents are dropped after the lock of the snapshot is released.
         let _recent = self.replace(&change.replaced, parts, (part.number, removed));
         for (part, _) in &input.parts {
             part.segment.remove_when_unused(&self.options.faults);

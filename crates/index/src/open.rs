@@ -47,8 +47,9 @@ impl Index {
     /// parameters, which never change.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if there is something in `directory`, or if the method's
-    /// fingerprints are too wide; [`ErrorKind::Write`] if it cannot be written.
+    /// [`ErrorKind::Parameter`] if there is something else in `directory`, or if the method's
+    /// fingerprints are too wide; [`ErrorKind::Read`] if another process has it open;
+    /// [`ErrorKind::Write`] if it cannot be written.
     pub fn create(
         directory: &Path,
         method: Arc<dyn Compare>,
@@ -163,7 +164,7 @@ impl Index {
         writer.next = writer.next.max(stored.next);
         writer.seal_from = 0;
         writer.database = Some(database);
-        // What was published before is dropped behind the lock.
+        // The old snapshot is dropped after the lock is released.
         let _old = self.update(|current| std::mem::replace(current, snapshot));
         Ok(())
     }

@@ -15,9 +15,10 @@
 //!   keys of 25 or 26 bits.
 //!
 //! The fastest plan depends on the number of fingerprints, on how evenly their bits are set, and on
-//! the bytes that tables may take. Four tables suffice for ten million uniform fingerprints; skewed
-//! fingerprints need ten. Only the first d bits of a key select a bucket. Errors in later bits do
-//! not matter, so d decides between more and larger buckets. The d bits are not stored.
+//! the bytes that tables may take. For 64 bits and k = 3, four tables suffice for ten million
+//! uniform fingerprints; skewed ones need ten. Only the first d bits of a key select a bucket.
+//! Errors in later bits do not matter: a larger d gives more and smaller buckets, of which a query
+//! visits more. The d bits are not stored.
 
 use super::options::Layout;
 use super::permutation::Value;
@@ -96,7 +97,7 @@ struct TableKey {
     radius: u32,
 }
 
-/// All sets of keys that find every fingerprint within `k`.
+/// The sets of keys to choose from; each of them finds every fingerprint within `k`.
 fn families(entropies: &[f64], k: u32) -> Vec<Vec<TableKey>> {
     let width = entropies.len() as u32;
     let mut families = Vec::new();

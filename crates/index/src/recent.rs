@@ -13,7 +13,7 @@ use crate::kernel::Level;
 use crate::kernel::hamming::{Hit, TILE, Threshold};
 use crate::sketch::{Compare, Score};
 
-/// A chunk grows to at most this number of documents, or of bytes of their records.
+/// A chunk is full at this number of documents, or if their records exceed this number of bytes.
 const CHUNK_DOCUMENTS: u32 = 4096;
 const CHUNK_BYTES: usize = 1 << 20;
 

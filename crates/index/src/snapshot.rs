@@ -75,7 +75,7 @@ impl Snapshot {
         sealed + u64::from(self.recent.len()) - removed as u64
     }
 
-    /// The document at `place`.
+    /// The document at `location`.
     pub fn document(&self, location: Location) -> Result<Entry<'_>> {
         match self.parts.get(location.part as usize) {
             Some(part) => part.segment.document(location.number),
@@ -100,7 +100,7 @@ impl Snapshot {
     }
 
     /// Calls `visit` with the number of the query, the score and the document of every match, query
-    /// by query. Further documents are prefetched meanwhile.
+    /// by query. Prefetches the documents of later matches.
     pub fn for_each_found(
         &self,
         found: &mut [Nearest],
@@ -161,7 +161,7 @@ impl Snapshot {
         Ok(None)
     }
 
-    /// The nearest documents of each sketch for which `wanted` holds; no sketch may be empty.
+    /// For each sketch, the nearest documents for which `wanted` holds; no sketch may be empty.
     pub fn search(
         &self,
         method: &dyn Compare,

@@ -1,7 +1,7 @@
 //! Formats of an [`Evaluation`](crate::evaluate::Evaluation): plain text, JSON, CSV, and an HTML
 //! page.
 //!
-//! All of them depend only on the evaluation: the same evaluation gives the same bytes.
+//! All of them are deterministic: the same arguments give the same bytes.
 
 mod csv;
 mod json;

@@ -77,7 +77,7 @@ pub(super) fn bytes(bytes: Option<f64>) -> String {
     })
 }
 
-/// A count with thin spaces between thousands.
+/// A count with narrow no-break spaces between thousands.
 pub(super) fn count(count: u64) -> String {
     let digits = count.to_string();
     let mut shown = String::new();

@@ -20,8 +20,8 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a character is a direction mark, joiner, filler, tag or other invisible format
-/// character. Source: general category Cf of the Unicode Character Database.
+/// Whether a character is a direction mark, joiner, tag, separator or other invisible format
+/// character. Source: general categories Cf (without visible signs), Zl and Zp of Unicode.
 fn is_invisible(character: char) -> bool {
     matches!(
         u32::from(character),

@@ -1,9 +1,9 @@
 //! Star clusters: every removed document is a verified copy of a document that stays.
 //!
-//! The rule visits documents in keep order, the best copy first. An undecided one becomes a *centre*
-//! and removes those of its neighbours that are still undecided and verify as its copies. So no two
-//! documents that stay are near, unless verification refused the pair. No chain of small differences
-//! joins unrelated documents.
+//! The rule visits documents in keep order, the best copy first. An undecided one becomes a
+//! *centre* and removes those of its neighbours that are still undecided and verify as its copies.
+//! So no two documents that stay are near, unless verification refused the pair. No chain of small
+//! differences joins unrelated documents.
 //!
 //! A query searches only later documents. The queries of a block are the centres of earlier blocks,
 //! then batches of its own undecided documents. A [`Star`] applies the rule to one block:

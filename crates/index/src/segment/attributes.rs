@@ -12,7 +12,7 @@
 //!
 //! In files of the first form, all tables share one order, each with its own rotation:
 //!
-//! | bytes behind the first 23 | |
+//! | bytes after the first 23 | |
 //! |---|---|
 //! | w | the bit at each position |
 //! | 3t | of each table: rotation, radius, bits of the directory |

@@ -116,7 +116,7 @@ impl<F: Value> Fingerprints<F> {
     }
 }
 
-/// Offers the documents of a group, of which only as many as the limit can matter.
+/// Offers the documents of a group: at most the limit, since later ones cannot be in the answer.
 fn offer(
     file: &BlockFile,
     near: &NearGroup,

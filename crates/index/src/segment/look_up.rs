@@ -1,11 +1,12 @@
 //! Look-up of queries: each query visits its buckets of every table, and all queries pass through a
 //! table in the order of their buckets.
 //!
-//! In that order a large batch reads a table from beginning to end, each bucket once for all
-//! queries that share it. The neighbours of the buckets, which differ in one bit, also come in
-//! order but for long jumps: one stream for each bit, of which those of low bits stay in the cache.
-//! Queries of a small batch are more than a page apart. There the neighbours are sorted, too, which
-//! costs less than the misses of the page tables. Data is prefetched some steps ahead.
+//! In that order a large batch reads a table from start to end, each bucket once for all queries
+//! that share it. A query also visits neighbours of its bucket, which differ from it in a pattern of
+//! a few bits. The neighbours for one pattern are visited in nearly ascending order; those that
+//! differ in low bits only stay in the cache. In a small batch, buckets are more than a page apart.
+//! Then the neighbours are sorted, too, which costs less than TLB misses. Data is prefetched some
+//! steps ahead.
 
 use std::ops::Range;
 
@@ -53,7 +54,7 @@ pub struct LookUpBuffers<F> {
 struct NearValue<F> {
     /// In the order of the first table.
     value: F,
-    /// Begin and end of its bucket there, once they are known.
+    /// Start and end of its bucket there, once they are known.
     range: (u32, u32),
     query: u32,
     distance: u32,
@@ -74,7 +75,7 @@ pub struct NearGroup {
 #[derive(Debug)]
 struct BucketLookUp {
     bucket: u32,
-    /// Its begin and end, once they are known.
+    /// Its start and end, once they are known.
     range: (u32, u32),
     /// The queries, by their places in the order.
     queries: (u32, u32),

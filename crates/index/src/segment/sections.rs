@@ -8,7 +8,7 @@ pub const ENDS: usize = 1;
 pub const IDS: usize = 2;
 /// Hashes of keys, ascending, `u64`; the next section holds their documents.
 pub const KEYS: usize = 4;
-/// For each distinct fingerprint, in the order of the first table, the begin of its documents in
+/// For each distinct fingerprint, in the order of the first table, the start of its documents in
 /// the next section, then the end of the last, `u32`; empty if each has one document.
 pub const GROUPS: usize = 5;
 /// Documents of each distinct fingerprint, ascending, `u32`.
@@ -19,7 +19,7 @@ pub fn values(table: usize) -> usize {
     if table == 0 { 4 } else { 6 + 2 * table }
 }
 
-/// The begin of each bucket of a table, then the end of the last, `u32`.
+/// The start of each bucket of a table, then the end of the last, `u32`.
 pub fn directory(table: usize) -> usize {
     7 + 2 * table
 }

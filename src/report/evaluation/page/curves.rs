@@ -96,8 +96,8 @@ fn best(method: &MethodResult) -> String {
     })
 }
 
-/// Both axes end at 1. They start 0.1 below the lowest point of the methods as configured or at
-/// their best.
+/// Both axes end at 1. They start 0.1 to 0.2 below the lowest point of the methods as configured or
+/// at their best, but not below 0.
 struct Axes {
     least_recall: f64,
     least_precision: f64,

@@ -9,7 +9,7 @@ use crate::report::tokens::{Gap, Token, numbers, tokens};
 const MOST_COMPARED: usize = 1 << 20;
 /// The maximum number of bytes compared for each byte shown.
 const COMPARED_FOR_SHOWN: usize = 64;
-/// The number of equal words kept before and after a difference.
+/// The number of equal tokens kept before and after a difference.
 const CONTEXT: usize = 24;
 
 /// Both texts as HTML; about `most` bytes of each are shown.

@@ -6,8 +6,8 @@
 
 use super::Fingerprint;
 
-/// The collision entropy (Rényi, order two) of each of the lowest `width` bits of a sample, in bits.
-/// If the bits were independent, 2^-sum would be the probability that two fingerprints agree.
+/// The collision entropy (Rényi, order two) of each of the lowest `width` bits of a sample, in
+/// bits. If the bits were independent, 2^-sum would be the probability that two fingerprints agree.
 pub fn entropies<F: Fingerprint>(sample: &[F], width: u32) -> Vec<f64> {
     let mut ones = vec![0u32; width as usize];
     for value in sample {
@@ -45,8 +45,8 @@ pub fn divide(entropies: &[f64], count: u32) -> Vec<Vec<u8>> {
     blocks.into_iter().map(|(_, bits)| bits).collect()
 }
 
-/// The bits of every union of `blocks.len() - k` of the blocks, in lexicographic order of the blocks
-/// chosen; there are [`choose`]`(blocks.len(), k)`.
+/// The bits of every union of `blocks.len() - k` of the blocks, in lexicographic order of the
+/// blocks chosen; there are [`choose`]`(blocks.len(), k)`.
 pub fn unions(blocks: &[Vec<u8>], k: u32) -> Vec<Vec<u8>> {
     fn extend(blocks: &[Vec<u8>], count: usize, with: &[u8], out: &mut Vec<Vec<u8>>) {
         if count == 0 {
