@@ -4,8 +4,8 @@
 //! command line ─► flags ─► plan (job, resources, files) ─► run ─► published file ─► screen
 //! ```
 //!
-//! Only this folder prints, reads the environment, exits and handles signals, except that `serve`
-//! logs its requests and handles SIGTERM.
+//! Only this folder prints, reads the environment, exits and handles termination signals, except
+//! that `serve` logs its requests and handles SIGTERM, too.
 
 mod addresses;
 mod amount;

@@ -66,7 +66,7 @@ fn make(seen: &Seen, to: &Path, log: Log) -> Result<(), Problem> {
     if to.is_symlink() {
         return Err(Problem::copy_exists());
     }
-    // An unfinished copy of an ended process is replaced.
+    // A copy that an ended process began, and in which no documents are listed yet, is replaced.
     check_creatable(to).map_err(|error| match error.kind() {
         simtool::ErrorKind::Parameter => Problem::copy_exists(),
         _ => failed(&error),
