@@ -10,7 +10,7 @@ impl Bits {
         Bits(vec![0; count.div_ceil(64) as usize])
     }
 
-    /// Adds a number; from `count`, rounded up to a multiple of 64, numbers are ignored.
+    /// Adds a number, unless it is at least `count` rounded up to a multiple of 64.
     pub fn insert(&mut self, number: u32) {
         if let Some(word) = self.0.get_mut(number as usize / 64) {
             *word |= 1 << (number % 64);

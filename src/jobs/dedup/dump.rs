@@ -1,8 +1,8 @@
 //! The third reading: writes the inputs without dropped documents, or with a mark on each.
 //!
-//! Records that could not be read are kept, unless the settings drop them; damaged rows of tables
-//! cannot be. A file without dropped documents is copied byte for byte, unless duplicates are
-//! marked or a compression level is given.
+//! Records that could not be read are kept, unless the settings drop them. A file without dropped
+//! documents is copied byte for byte, unless duplicates are marked or a compression level applies
+//! to it. Other tables are written without damaged rows.
 
 use std::collections::HashSet;
 use std::io::Write;

@@ -55,13 +55,13 @@ pub struct Counts {
     pub text_bytes: u64,
     /// Skipped because they have no text.
     pub without_text: u64,
-    /// Of those that were read: in formats of which the job names the fields.
+    /// Of those that were read: in formats with named fields.
     pub with_fields: u64,
     /// Of these: without the field of the id, of the URL and of the date.
     pub without_field: [u64; 3],
-    /// Of those that were read: without what the keep policy goes by.
+    /// Of those that were read: without the property that the keep policy compares.
     pub without_key: u64,
-    /// Of those that were read: without a host in their URL, if sites matter.
+    /// Of those that were read: without a host in their URL, if each site keeps a copy.
     pub without_site: u64,
 }
 

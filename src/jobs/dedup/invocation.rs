@@ -15,8 +15,8 @@ pub enum Against<'a> {
     /// dropped.
     Documents(&'a [Source]),
     /// Documents of which only ids and sketches are available. Documents near one of them are
-    /// dropped without comparing texts; the others are compared with each other, unless the job
-    /// rules that out.
+    /// dropped without comparing texts. The others are compared with each other, unless the job is
+    /// `against_only`.
     Known(&'a dyn KnownDocuments),
 }
 

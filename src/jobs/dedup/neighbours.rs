@@ -23,7 +23,7 @@ impl Parallel for Pool {
 }
 
 /// Builds an index of `sketches`, in the memory that [`bytes_for`](SketchIndex::bytes_for)
-/// estimates, or in 1 MiB if that is more.
+/// estimates, or in `LEAST_INDEX_BYTES` if that is more.
 ///
 /// # Errors
 /// Those of [`SketchIndex::build`].

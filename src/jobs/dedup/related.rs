@@ -23,7 +23,7 @@ use super::work::Work;
 const REQUEST: &str = "request";
 const METADATA: &str = "metadata";
 
-/// How many records are dropped with a response: requests, and metadata.
+/// The numbers of records that are dropped with their responses: requests, and metadata.
 pub type RelatedCounts = [u64; 2];
 
 /// Sorted hashes of the ids that identify the related records to drop in a WARC file.
@@ -122,7 +122,7 @@ fn name(source: u32) -> String {
     format!("related-{source}")
 }
 
-/// The ids of the files that are being written.
+/// The [`RelatedIds`] of the sources whose files are being written.
 #[derive(Debug, Default)]
 pub struct OpenRelatedIds(Mutex<HashMap<u32, Arc<RelatedIds>>>);
 

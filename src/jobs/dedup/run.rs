@@ -74,7 +74,7 @@ impl Run<'_> {
     /// Runs all stages; returns the summary and the text of `summary.json`.
     ///
     /// # Errors
-    /// Those of reading and writing; interruption.
+    /// Those of reading and writing; changed inputs, too little memory and interruption.
     pub fn all(&self) -> Result<(Summary, String)> {
         let total = self.pipeline().bytes();
         let method = self.method(total)?;

@@ -82,7 +82,7 @@ pub struct KindRates {
     pub own_bytes: u64,
     /// Whether its files are tables.
     pub is_table: bool,
-    /// The bytes of the largest file that has to be read from its start.
+    /// The bytes of the largest file that the sample reads from its start.
     pub largest_serial: u64,
     /// Documents of all its files, if they can be counted without reading: rows of tables, and
     /// files that are one document each.
@@ -204,7 +204,7 @@ impl<'a> Sampler<'a> {
         self.kinds.entry(key).or_default()
     }
 
-    /// Counts the rows of all tables, unless there are too many tables.
+    /// Counts the rows of all tables, unless there are more than [`MOST_FOOTERS`] tables.
     #[cfg(feature = "parquet")]
     fn count_rows(&mut self) -> Result<()> {
         let is_table = |source: &&Source| source.format == Format::Parquet && !source.is_stream();
@@ -258,7 +258,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Measures one chunk.
+    /// Measures the chunk at `position`.
     fn look_at(&mut self, number: usize, position: Position) -> Result<()> {
         let source = &self.sources[number];
         let mut reader = ChunkReader::open(source, number as u32, &self.reading, position)?;

@@ -1,4 +1,4 @@
-//! The dump of tables. It copies all columns; chunks have only those that are compared.
+//! The dump of tables. It copies all columns; chunks have only the requested ones.
 
 use std::collections::HashSet;
 

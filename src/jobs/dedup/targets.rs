@@ -1,4 +1,4 @@
-//! The names of output files, checked before anything is read.
+//! The names of output files, and their checks before reading and before writing.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
