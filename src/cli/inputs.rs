@@ -130,8 +130,8 @@ impl Inputs {
         }
     }
 
-    /// The result of a run over these inputs. If an input changes during the run, that is the error,
-    /// as it explains other failures. Errors in the hash table get its name.
+    /// The result of a run over these inputs. If an input changes during it, that is the error, as
+    /// it explains other failures. Errors in the hash table get its name.
     ///
     /// Inputs are also verified during the run. After a change, further results are wrong and may
     /// have any length (a truncated file reads as zeros, one page with a long id), so the run is
