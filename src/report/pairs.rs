@@ -1,7 +1,7 @@
 //! The list of pairs: one table for every format.
 //!
 //! `duplicates.jsonl`, `.csv` and `.parquet` have the columns of [`COLUMNS`], with these names, in
-//! this order.
+//! this order. No name needs quotes in PostgreSQL or DuckDB.
 
 use std::borrow::Cow;
 
@@ -255,7 +255,7 @@ pub(super) mod tests {
 
     #[test]
     fn no_column_needs_quotes_in_sql() {
-        // Reserved words of the standard, PostgreSQL and DuckDB.
+        // Some of the reserved words of PostgreSQL and DuckDB.
         let reserved = [
             "all",
             "at",

@@ -22,8 +22,8 @@ use crate::sketch::Compare;
 impl Index {
     /// Copies the current state of the index into the directory `to`; queries and changes go on.
     ///
-    /// `to` is subject to the conditions of [`Index::create`]. One transaction at the end makes it an
-    /// index.
+    /// `to` is subject to the conditions of [`Index::create`]. One transaction at the end makes it
+    /// an index.
     ///
     /// # Errors
     /// Those of [`Index::create`]; [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment

@@ -171,8 +171,8 @@ impl Database {
     /// of it is stored.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`], or [`ErrorKind::Content`] if the database is damaged; it then has to be
-    /// opened again.
+    /// [`ErrorKind::Write`], or [`ErrorKind::Content`] if the database is damaged; it then has to
+    /// be opened again.
     pub fn commit(&self, change: &Change<'_>) -> Result<()> {
         self.write(change).map_err(|cause| self.error(cause))
     }

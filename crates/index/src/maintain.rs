@@ -74,9 +74,9 @@ impl Index {
     /// wait.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the disk is full,
-    /// [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment is damaged; the index is
-    /// unchanged then.
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the disk is full or the index is open for
+    /// reading only, [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment is damaged; the
+    /// index is unchanged then.
     pub fn compact(&self) -> Result<()> {
         let mut writer = self.ready()?;
         let snapshot = self.snapshot();

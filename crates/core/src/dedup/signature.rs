@@ -143,7 +143,7 @@ mod tests {
             for level in Level::available() {
                 let signatures = signatures(&sets, 1 << words, level);
                 for (number, set) in (0..).zip(&sets) {
-                    // Thresholds that pairs reach exactly, and just do not.
+                    // Thresholds at the similarity of a pair, and just below and above it.
                     let exact = sets.iter().filter_map(|other| {
                         let (shared, of) = jaccard(set, other);
                         (of > 0).then(|| (1000 * shared / of) as u32)

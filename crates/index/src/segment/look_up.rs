@@ -2,8 +2,8 @@
 //! table in the order of their buckets.
 //!
 //! In that order a large batch reads a table from start to end, each bucket once for all queries
-//! that share it. A query also visits neighbours of its bucket, which differ from it in a pattern of
-//! a few bits. The neighbours for one pattern are visited in nearly ascending order; those that
+//! that share it. A query also visits neighbours of its bucket, which differ from it in a pattern
+//! of a few bits. The neighbours for one pattern are visited in nearly ascending order; those that
 //! differ in low bits only stay in the cache. In a small batch, buckets are more than a page apart.
 //! Then the neighbours are sorted, too, which costs less than TLB misses. Data is prefetched some
 //! steps ahead.

@@ -182,7 +182,7 @@ impl Axes {
         html
     }
 
-    /// A line through the points; points on the same half pixel are drawn once.
+    /// A line through the points; successive points on the same half pixel are drawn once.
     fn path(&self, points: &[Point]) -> String {
         let mut path = String::new();
         let mut before = None;
