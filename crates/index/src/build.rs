@@ -44,7 +44,7 @@ pub struct Built {
 impl Build {
     /// Starts an index as [`Index::create`] does.
     ///
-    /// Memory: that of the options, at most 80 MiB, and some bytes for each repeated id.
+    /// Memory: that of the options, up to 80 MiB more, and some bytes for each repeated id.
     ///
     /// # Errors
     /// Those of [`Index::create`].
