@@ -8,13 +8,15 @@ use std::str::FromStr;
 pub enum Level {
     /// Plain Rust: every processor, and the oracle of the other levels.
     Scalar,
-    /// AVX2 with BMI1, BMI2 and POPCNT: x86-64 processors since 2013 (Intel) and 2015 (AMD).
+    /// AVX2 with BMI1, BMI2, LZCNT and POPCNT: most x86-64 processors since 2013 (Intel) and 2015
+    /// (AMD).
     Avx2,
-    /// AVX-512 F, BW, DQ, VL, VBMI, VBMI2, BITALG and VPOPCNTDQ: Ice Lake, Zen 4 and later.
+    /// AVX-512 F, BW, DQ, VL, VBMI, VBMI2, BITALG and VPOPCNTDQ: Intel Ice Lake and later server
+    /// processors, AMD Zen 4 and later.
     Avx512,
 }
 
-/// The function `$kernel` of the module of a level, or of `scalar` if this processor lacks the level.
+/// The function `$kernel` of the module of a level, or of `scalar` if this processor lacks it.
 macro_rules! kernel_of {
     ($level:expr, $kernel:ident($($argument:ident),+)) => {
         match $level {

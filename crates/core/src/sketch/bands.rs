@@ -41,7 +41,7 @@ impl Bands {
     ///
     /// For each number of rows, the smallest number of bands with that recall is the cheapest. Of
     /// these, the one with the smallest area under the curve below `similarity` is chosen: more
-    /// rows make it steeper. Deterministic: uses only additions and multiplications.
+    /// rows make it steeper. Deterministic: uses only basic arithmetic.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] if `similarity` is not in (0, 1] or `recall` not in (0, 1), if
@@ -90,7 +90,7 @@ impl Bands {
         self.bands * self.rows
     }
 
-    /// The probability that two documents with this Jaccard similarity agree in a band.
+    /// The probability that two documents with this Jaccard similarity agree in at least one band.
     ///
     /// ```
     /// let bands = simtool_core::sketch::Bands::new(20, 5)?;

@@ -182,7 +182,7 @@ impl Compare for Combined {
 }
 
 impl Method for Combined {
-    /// The minimum of both methods, or of either.
+    /// The larger of both minima for `and`, the smaller for `or`.
     fn least_words(&self) -> usize {
         let [first, second] = [0, 1].map(|side| self.methods[side].least_words());
         match self.rule {

@@ -296,7 +296,7 @@ const OF_LETTERS: [&str; 5] = [
     "structure-tree",
     "feature-code",
 ];
-/// Methods for which one more or fewer word may change the document.
+/// Methods that need not find a copy with one other word.
 const OF_ALL_WORDS: [&str; 3] = ["exact", "normalized", "content-seen"];
 
 /// Methods that count only characters, which are similar in all generated texts.

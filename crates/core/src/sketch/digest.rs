@@ -17,7 +17,7 @@ pub fn of_text(text: &[u8]) -> u128 {
 
 /// The digest of a normalised text: that of the little-endian 64-bit hashes of its words, in order.
 ///
-/// Texts that differ only in case, punctuation or white space have equal digests.
+/// Texts with the same folded words in the same order have equal digests.
 pub fn of_words(words: &[u64]) -> u128 {
     xxh3_128(&little_endian(words))
 }

@@ -16,8 +16,8 @@ pub struct Entry {
     pub summary: &'static str,
     /// A description of a few paragraphs: principle, cost, limits, and sources.
     pub description: &'static str,
-    /// The CPU time measured by `benches/programs/method_costs.rs` on 100 000 generated English documents
-    /// of 3.5 KB, and the growth of a self-join.
+    /// The CPU time measured by `benches/programs/method_costs.rs` on 100 000 generated English
+    /// documents of 3.5 KB, and the growth of a self-join.
     pub measured: &'static str,
     /// The parameters of the method.
     pub parameters: &'static [Parameter],
@@ -71,7 +71,8 @@ pub struct MethodContext<'a> {
     pub tokenizer: Choice,
     /// The stop words, for methods that remove them.
     pub stop_words: &'a WordSet,
-    /// The counted frequencies, if the method requires them; set by [`Spec::build`](super::registry::Spec::build).
+    /// The counted frequencies, if the method requires them; set by
+    /// [`Spec::build`](super::registry::Spec::build).
     pub frequencies: Option<&'a Frequencies>,
 }
 

@@ -185,7 +185,7 @@ impl<F: FeatureHash> Fingerprinter<F> {
         sums.signs()
     }
 
-    /// The signs if the weight of a feature is 1 + log2 of its occurrences; sorts `features`.
+    /// The signs if the weight of a feature is 1 + log2 of its occurrences. Overwrites `features`.
     fn log_weighted(&self, features: &mut Vec<F>, runs: &mut Vec<(u64, u128)>) -> Option<F> {
         features.sort_unstable();
         let equal = features.chunk_by(F::eq);
@@ -195,7 +195,7 @@ impl<F: FeatureHash> Fingerprinter<F> {
     }
 
     /// The signs if the weight of each occurrence is the inverse document frequency of the feature,
-    /// which is identified by its name.
+    /// which is looked up by its 64-bit hash in `scratch.names`. Overwrites `features`.
     fn idf_weighted(&self, idf: &Idf, features: &mut Vec<F>, scratch: &mut Scratch) -> Option<F> {
         let Scratch { names, runs, .. } = scratch;
         assert_eq!(names.len(), features.len(), "features and their names");

@@ -11,8 +11,8 @@ use crate::{Error, ErrorKind, Result};
 /// lines, are ignored.
 ///
 /// # Errors
-/// [`ErrorKind::Content`] with the line if a line is missing or too short, or has another character
-/// among these digits.
+/// [`ErrorKind::Content`] if a line is missing, or, with its number, if it is too short or has
+/// another character among these digits.
 ///
 /// # Panics
 /// If `columns` exceeds [`MAX_COLUMNS`].

@@ -328,7 +328,8 @@ impl Compare for SimHash {
         Some(self.width.bits() as usize / 8)
     }
 
-    /// The bits are divided into `distance + 1` blocks, so near fingerprints agree in at least one.
+    /// The bits are divided into more than `distance` blocks, so near fingerprints agree in at
+    /// least one. If all bits may differ, one key is common to all fingerprints.
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
         let bits = self.read(sketch);
         blocks::keys(bits, self.width.bits(), self.settings.distance, 0, emit);

@@ -1,12 +1,12 @@
 //! I-Match: documents with equal sets of mid-frequency words are copies.
 //!
 //! The signature is the SHA-1 of the words of a document that are in the lexicon, each once, sorted
-//! by bytes, and followed by a zero byte. The lexicon has the counted words whose inverse document
+//! by bytes, each followed by a zero byte. The lexicon has the counted words whose inverse document
 //! frequency, log(N/df) / log N, is in a window. The randomised variant has further signatures that
-//! leave out a random third of the words. Sources: Chowdhury, Frieder, Grossman and McCabe,
-//! "Collection Statistics for Fast Duplicate Document Detection", TOIS 2002; Kołcz, Chowdhury and
-//! Alspector, "Improved Robustness of Signature-Based Near-Replica Detection via Lexicon
-//! Randomization", KDD 2004.
+//! leave out a random part of the words, by default a third. Sources: Chowdhury, Frieder, Grossman
+//! and McCabe, "Collection Statistics for Fast Duplicate Document Detection", TOIS 2002; Kołcz,
+//! Chowdhury and Alspector, "Improved Robustness of Signature-Based Near-Replica Detection via
+//! Lexicon Randomization", KDD 2004.
 
 use ahash::AHashSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;

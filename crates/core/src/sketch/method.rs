@@ -46,7 +46,7 @@ impl Score {
 
     /// The similarity `part` / `whole`, where `part` is at most `whole`; 0 / 0 is 0.
     ///
-    /// Exact if the numbers fit into 64 bits; else rounded down by less than 2^-62, so that no pair
+    /// Exact if the numbers fit into 64 bits; else rounded down by less than 2^-61, so that no pair
     /// is accepted wrongly. Equal nonzero numbers give exactly 1.
     pub(super) fn share(part: u128, whole: u128) -> Score {
         if part == whole && whole > 0 {
@@ -129,13 +129,13 @@ pub trait Compare: Send + Sync {
     /// Calls `emit` with the keys of `sketch`; near sketches share at least one.
     ///
     /// # Panics
-    /// If `sketch` is none of this method's.
+    /// If `sketch` is not a sketch of this method.
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64));
 
     /// The score of two sketches; symmetric.
     ///
     /// # Panics
-    /// If one of them is none of this method's.
+    /// If one of them is not a sketch of this method.
     fn score(&self, a: &[u8], b: &[u8]) -> Score;
 
     /// Whether documents with this score are near.
@@ -149,7 +149,7 @@ pub trait Compare: Send + Sync {
     /// A function that compares many sketches with `sketch`: returns the score if it is accepted.
     ///
     /// # Panics
-    /// If a sketch is none of this method's.
+    /// If one of the sketches is not a sketch of this method.
     fn scorer<'s>(&'s self, sketch: &'s [u8]) -> Scorer<'s> {
         Box::new(move |other| {
             let score = self.score(sketch, other);

@@ -1,8 +1,8 @@
 //! Five methods that recognise mirrored pages.
 //!
 //! Method 1 compares abstracts. Methods 2 and 5 compare keywords in the order of weight (2) or of
-//! name (5). Methods 3 and 4 also require similar weights, again in the order of weight (3) or of
-//! name (4). So 3 is stricter than 2 and 4, which are both stricter than 5.
+//! bytes (5). Methods 3 and 4 also require similar weights, again in the order of weight (3) or of
+//! bytes (4). So 3 is stricter than 2 and 4, which are both stricter than 5.
 
 mod keywords;
 mod page_abstract;
@@ -132,7 +132,7 @@ const EPSILON: Parameter = Parameter {
 const PARAMETERS_OF_DIGESTS: &[Parameter] = &[KEYWORDS, WEIGHTS];
 const PARAMETERS: &[Parameter] = &[KEYWORDS, WEIGHTS, EPSILON];
 
-/// The maximum number of counted words; rarer words count as one occurrence.
+/// The maximum number of counted words; rarer words count as occurring in one document.
 const MOST_COUNTED: usize = 1_000_000;
 
 fn statistics(values: &Values) -> Statistics {

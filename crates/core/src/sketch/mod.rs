@@ -1,6 +1,7 @@
 //! Sketching methods: a small representation of a document, and the comparison of two.
 //!
-//! Each method has a file. Deliberately absent: files, threads, other documents.
+//! Each method, or family of methods, has a file. Deliberately absent: files, threads, other
+//! documents.
 
 pub mod accidental;
 mod bands;

@@ -119,8 +119,8 @@ impl Values {
     /// The defaults, overridden by `settings` (`name=value`, separated by commas).
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for an unknown parameter, one set twice, or a value out of bounds;
-    /// the message has the parameter, the value and the bounds.
+    /// [`ErrorKind::Parameter`] for an unknown parameter, one set twice, or an invalid value. The
+    /// message has the parameter; for an invalid value also the value and the domain.
     pub(super) fn parse(
         method: &'static str,
         parameters: &'static [Parameter],
@@ -174,7 +174,7 @@ impl Values {
     /// The integer value of parameter `name`.
     ///
     /// # Panics
-    /// If the method has no such parameter.
+    /// If the method has no integer parameter of that name.
     pub fn integer(&self, name: &str) -> u64 {
         match self.get(name) {
             Value::Integer(number) => number,
@@ -185,7 +185,7 @@ impl Values {
     /// The proportion value of parameter `name`: numerator and denominator.
     ///
     /// # Panics
-    /// If the method has no such parameter.
+    /// If the method has no proportion of that name.
     pub fn share(&self, name: &str) -> (u64, u64) {
         match self.get(name) {
             Value::Share(millionths) => (millionths, SHARE_DENOMINATOR),
@@ -196,7 +196,7 @@ impl Values {
     /// The word value of parameter `name`.
     ///
     /// # Panics
-    /// If the method has no such parameter.
+    /// If the method has no word parameter of that name.
     pub fn word(&self, name: &str) -> &'static str {
         match self.get(name) {
             Value::Word(word) => word,

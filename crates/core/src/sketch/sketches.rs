@@ -57,7 +57,7 @@ impl<'a> Sketches<'a> {
     /// The sketch at index `number`.
     ///
     /// # Panics
-    /// If an index is out of range.
+    /// If `number` is out of range.
     #[inline]
     pub fn get(self, number: usize) -> &'a [u8] {
         match self.borders {

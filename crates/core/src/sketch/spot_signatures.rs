@@ -1,9 +1,9 @@
 //! SpotSigs: multisets of function words and the content words that follow them.
 //!
 //! Each antecedent word starts a spot. Its chain is found by steps of the antecedent's distance,
-//! skipping stop words. The sketch is the multiset of spots by ascending hash: a 64-bit hash and a
-//! 32-bit count each, little-endian. Source: Theobald, Siddharth and Paepcke, "SpotSigs: Robust and
-//! Efficient Near Duplicate Detection in Large Web Collections", SIGIR 2008.
+//! skipping stop words and antecedents. The sketch is the multiset of spots by ascending hash: a
+//! 64-bit hash and a 32-bit count each, little-endian. Source: Theobald, Siddharth and Paepcke,
+//! "SpotSigs: Robust and Efficient Near Duplicate Detection in Large Web Collections", SIGIR 2008.
 //!
 //! Documents A, B are near if Σmin ≥ θ Σmax over the counts of their spots. They share a key: let x
 //! be their first shared spot by hash. All shared spots are at or after x, so A has at least Σmin ≥

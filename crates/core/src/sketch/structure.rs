@@ -178,8 +178,8 @@ impl Compare for Structure {
         }
     }
 
-    /// Exact unless the least common multiple of the sizes is too large; then each level is rounded
-    /// down by less than 2^-56.
+    /// Exact if the least common multiple of the sizes is at most [`MOST_DENOMINATOR`] and the sums
+    /// fit into 64 bits; else rounded down by less than 2^-52.
     fn score(&self, a: &[u8], b: &[u8]) -> Score {
         let shares = self.shares(a, b);
         let common = denominator(shares.iter().map(|[_, _, of]| *of));

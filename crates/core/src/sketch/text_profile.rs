@@ -3,10 +3,10 @@
 //! Tokens are runs of more than two letters and decimal digits of the Basic Multilingual Plane,
 //! folded to lower case one to one. Counts are rounded down to multiples of a quantum, and tokens
 //! with smaller counts are left out. The quantum is the largest count times 0.01, rounded, but at
-//! least 2 if any token repeats. The signature is the MD5 of the lines "token count", by descending
-//! count, then by token. Source: the description and behaviour of TextProfileSignature in Apache
-//! Nutch and Apache Solr. Versions that leave the order of equal counts to a hash map differ in
-//! that.
+//! least 2 if any token repeats. (Two and 0.01 are the defaults.) The signature is the MD5 of the
+//! lines "token count", by descending count, then by token. Source: the description and behaviour
+//! of TextProfileSignature in Apache Nutch and Apache Solr. Versions that leave the order of equal
+//! counts to a hash map differ in that.
 
 use std::cmp::Reverse;
 
@@ -129,8 +129,8 @@ impl Tokens<'_> {
 /// Whether a character is a letter or decimal digit of the Basic Multilingual Plane, by general
 /// category.
 ///
-/// Alphabetic characters of the standard library are letters, and also letter numbers, marks, and
-/// circled letters, which are excluded.
+/// [`char::is_alphabetic`] also holds for letter numbers, marks and circled letters, which are
+/// excluded.
 fn is_letter_or_digit(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_alphanumeric();

@@ -2,7 +2,7 @@
 //!
 //! The main job reads text as [`Window`]s: a few kilobytes of one document, copied, with the words
 //! found in it. Everything else uses a [`Tokenizer`], which turns a document into the hashes of its
-//! words, and [`shingles`], which turns those into sets. Deliberately absent: files, documents,
+//! words, and [`shingles`], which turns those into sets. Deliberately absent: files, collections,
 //! counts.
 
 pub mod shingles;

@@ -1,7 +1,7 @@
 //! Shingles: sets of hashes of word n-grams, and the similarity of two such sets.
 //!
-//! Source: Broder, "On the resemblance and containment of documents", 1997. The hash of a shingle is
-//! the XXH3-64 of the hashes of its words, each as eight little-endian bytes. Sets are sorted
+//! Source: Broder, "On the resemblance and containment of documents", 1997. The hash of a shingle
+//! is the XXH3-64 of the hashes of its words, each as eight little-endian bytes. Sets are sorted
 //! slices without repetition.
 
 use std::borrow::Cow;
@@ -58,8 +58,8 @@ pub fn overlap(a: &[u64], b: &[u64]) -> usize {
     overlap_of_at_least(a, b, 0).unwrap_or_default()
 }
 
-/// The size of the intersection of two sets if it is at least `least`, else `None`. Stops as soon
-/// as `least` is out of reach.
+/// The size of the intersection of two sets if it is at least `least`, else `None`. Usually stops
+/// early if `least` is out of reach.
 ///
 /// Each step of a merge depends on the one before. Hashes are uniformly distributed, so the sets
 /// are split at the same values into four parts of about equal size, whose merges are interleaved.
@@ -143,8 +143,8 @@ pub fn jaccard(a: &[u64], b: &[u64]) -> (u64, u64) {
     (shared, a.len() as u64 + b.len() as u64 - shared)
 }
 
-/// The [`jaccard`] similarity if it is at least `thousandths`, else `None`; stops as soon as that is
-/// out of reach. `None` for two empty sets.
+/// The [`jaccard`] similarity if it is at least `thousandths`, else `None`; usually stops early if
+/// that is out of reach. `None` for two empty sets.
 pub fn jaccard_of_at_least(a: &[u64], b: &[u64], thousandths: u32) -> Option<(u64, u64)> {
     let (sizes, thousandths) = (a.len() + b.len(), thousandths as usize);
     // The least number with shared * 1000 >= (sizes - shared) * thousandths.

@@ -11,7 +11,7 @@ pub struct Counter {
     bucket_bits: u32,
 }
 
-/// For each bucket the number of words outside the lexicon that hash to it.
+/// For each bucket the number of occurrences of words outside the lexicon that hash to it.
 #[derive(Clone, Debug)]
 pub struct Buckets(Vec<u64>);
 

@@ -6,8 +6,8 @@
 //!            Ranking::suspects ◄────────────────────┘
 //!              ├─ none: no word outside the lexicon can be among the first N
 //!              └─ some: count the words in suspect buckets exactly (ExactCounter; if they
-//!                 are too many, `run` sorts them), from kept misses or a second reading, then
-//!                 rank again
+//!                 are too many, the caller sorts them), from kept misses or a second reading,
+//!                 then rank again
 //! ```
 //! [`Frequencies`] are the counts of a collection that methods other than the main job's use.
 //! [`SubLexicons`] are random subsets of the vocabulary for some of them.

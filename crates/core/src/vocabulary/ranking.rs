@@ -54,7 +54,8 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// Offers words, each at most once over all calls. O(words · log) time, O(limit) memory.
+    /// Offers words, each at most once over all calls. O((words + limit) · log limit) time,
+    /// O(limit) memory.
     pub fn offer(&mut self, words: impl IntoIterator<Item = Ranked<'a>>) {
         for word in words {
             self.words.push(word);

@@ -8,9 +8,9 @@ use xxhash_rust::xxh3::Xxh3;
 /// A word of any length in 16 bytes.
 ///
 /// Up to [`Term::LETTERS`] letters the term encodes the word: five bits per letter, the first in
-/// bits 124..120, so that terms sort like words. A longer word is the top bit and 127 bits of its
-/// xxh3-128 hash; its letters have to be read from the text. (Such runs are not words of a
-/// language, but encoded data in real dumps.)
+/// bits 124..120, so that such terms sort like words. A longer word is the top bit and 127 bits of
+/// its xxh3-128 hash; its letters have to be read from the text. (In real dumps, most runs of this
+/// length are encoded data.)
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Term(u128);

@@ -11,7 +11,7 @@ impl SignRows {
     /// Creates rows of `columns` signs: a set bit j means +1 in column j, a clear one -1.
     ///
     /// # Panics
-    /// If `columns` exceeds [`MAX_COLUMNS`](super::MAX_COLUMNS) or there are more than 2^15 - 1 rows.
+    /// If `columns` exceeds [`MAX_COLUMNS`](super::MAX_COLUMNS) or there are 2^15 rows or more.
     pub fn new(columns: usize, rows: &[u128], level: Level) -> SignRows {
         SignRows::with_kernel(
             columns,

@@ -4,8 +4,8 @@ use crate::kernel::probe::MAX_SLOTS;
 
 /// The maximum number of columns of a row.
 pub const MAX_COLUMNS: usize = 128;
-/// The maximum number of slots in one call of [`SignRows::accumulate`]. A sum has 32 bits: the calls
-/// that add to one [`Sums`] may have at most `i32::MAX` slots in total.
+/// The maximum number of slots in one call of [`SignRows::accumulate`]. A sum has 32 bits: the
+/// calls that add to one [`Sums`] may have at most `i32::MAX` slots in total.
 pub const MAX_ADDITIONS: usize = 1 << 30;
 
 /// The number of columns in a lane, a 64-bit word of a row.
@@ -21,8 +21,8 @@ pub struct Sums(pub [i32; MAX_COLUMNS]);
 /// Rows of signs, and the row of each slot.
 #[derive(Clone, Debug)]
 pub struct SignRows {
-    /// A row of zeros, then the given rows, each of `lanes` lanes. Bit j of lane i is set if the sign
-    /// in column 64 i + j is +1; bits of unused columns are clear.
+    /// A row of zeros, then the given rows, each of `lanes` lanes. Bit j of lane i is set if the
+    /// sign in column 64 i + j is +1; bits of unused columns are clear.
     pub(super) rows: Vec<u64>,
     pub(super) lanes: usize,
     /// The first lane of the row of each possible slot; 0, that of the row of zeros, for a slot

@@ -39,7 +39,8 @@ pub trait Fingerprint:
     /// The kernels of `level`, or of the best level of this processor if it lacks `level`.
     fn kernels(level: Level) -> &'static Kernels<Self>;
 
-    /// The `width` lowest bits set; every bit if `width` is [`BITS`](Self::BITS) or more.
+    /// The `width` lowest bits set; every bit if `width` is [`BITS`](Self::BITS) or more. A width
+    /// of 0 counts as 1.
     fn low_bits(width: u32) -> Self {
         Self::truncate(u128::MAX >> (128 - width.clamp(1, 128)))
     }

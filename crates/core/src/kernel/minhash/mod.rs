@@ -1,11 +1,11 @@
 //! Minima of a set under random permutations, for MinHash.
 //!
-//! A permutation is h(x) = ⌊a x mod 2^64 / 2^32⌋ + b mod 2^32, with a random 64-bit a and a random
-//! 32-bit b for a 32-bit x: multiply-shift without the rounding of its offset. For two different
-//! values, h(x) is uniform, and h(y) - h(x) is uniform up to 2^-31, so the family is 2-universal.
-//! The values are hashes already. Sources: Dietzfelbinger, "Universal Hashing and k-Wise
-//! Independent Random Variables via Integer Arithmetic without Primes", STACS 1996; Broder, "On the
-//! Resemblance and Containment of Documents", SEQUENCES 1997.
+//! A permutation is approximated by the hash function h(x) = ⌊(a x mod 2^64) / 2^32⌋ + b mod 2^32,
+//! with a random 64-bit a and a random 32-bit b for a 32-bit x: multiply-shift, with its offset
+//! added after the shift. h(x) is uniform, and two different values collide with a probability of
+//! at most 2^-31. The values are hashes already. Sources: Dietzfelbinger, "Universal Hashing and
+//! k-Wise Independent Random Variables via Integer Arithmetic without Primes", STACS 1996; Broder,
+//! "On the Resemblance and Containment of Documents", SEQUENCES 1997.
 //!
 //! A few permutations stay in registers during a pass over the whole set.
 

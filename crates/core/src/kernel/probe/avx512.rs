@@ -102,7 +102,8 @@ unsafe fn append(table: &KeyTable, keys: &[u64], block: &Block, found: &mut Foun
     for (first_slots, (places, hits)) in first_slots.into_iter().zip(halves) {
         let slots = _mm512_add_epi16(first_slots, _mm512_cvtepu8_epi16(places));
         let packed = _mm512_maskz_compress_epi16(hits, slots);
-        // SAFETY: at most 32 slots are appended at a time, 64 in all, for which the caller has space.
+        // SAFETY: at most 32 slots are appended at a time, 64 in all; the caller has space for
+        // them.
         unsafe {
             let end = found.slots.as_mut_ptr().add(found.slot_count);
             _mm512_storeu_si512(end.cast(), packed);

@@ -17,7 +17,7 @@ pub(super) struct Line(pub(super) [u64; LINE_KEYS]);
 /// and in one that drops only [`LONG`].
 const DROPPED_PLACES: (usize, usize) = (2, 1);
 
-/// A fixed set of keys, some of which are recognised only to be dropped.
+/// A set of keys, some of which are recognised only to be dropped. The table does not grow.
 #[derive(Clone, Debug)]
 pub struct KeyTable {
     pub(super) lines: Vec<Line>,

@@ -153,7 +153,7 @@ impl Runs {
 }
 
 /// The bytes of a block of 64 that belong to runs: those of `alone`, and those of `joints` between
-/// two such. `before` is 1 if the byte before the block is such a byte; `behind` is whether the
+/// two such. `before` is 1 if the byte before the block is one of `alone`; `behind` is whether the
 /// byte after it is.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]

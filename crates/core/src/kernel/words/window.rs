@@ -13,7 +13,7 @@ pub const LONG: u64 = 1 << 63;
 const PADDING: usize = 128;
 /// The maximum number of words of a window, and space for a whole block of stores after them.
 const WORDS: usize = WINDOW_BYTES / 2 + 64;
-/// The maximum number of words of a window that are too long for a key, and space for eight more.
+/// The maximum number of words of a window that are too long for a key, and spare space.
 const LONG_WORDS: usize = WINDOW_BYTES / (KEY_LETTERS + 2) + 16;
 
 /// A copy of a window of text and the words found in it, as a structure of arrays.

@@ -11,7 +11,7 @@ pub(super) struct Component {
 
 /// Bits of a weight in a sketch.
 const WEIGHT_BITS: u32 = 48;
-/// The maximum weight, so that products of sums of squares fit into 128 bits.
+/// The maximum weight, so that a sum of squares times a ratio of 32 bits fits into 128 bits.
 pub(super) const MOST_WEIGHT: u64 = 1 << 40;
 
 impl Component {

@@ -16,7 +16,7 @@ pub(super) const IGNORED: u16 = MAPPED;
 /// Characters that are frequent in most English or Chinese texts.
 ///
 /// Components of high weight make prefixes short, so keys are few. Starting with rare characters
-/// would not help: a prefix needs a tenth of the norm of a vector, which takes hundreds of them,
+/// would not help: a prefix needs a tenth of the squared norm at 0.9, which takes hundreds of them,
 /// and some are in nearly every text. (On 319 Chinese pages at 0.9, about ten keys per page; a
 /// hundred with the order of hashes alone, five hundred with the rarest first; the candidates are
 /// the same.)

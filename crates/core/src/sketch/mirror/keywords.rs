@@ -29,7 +29,7 @@ pub(super) struct Keywords {
     pub(super) keywords: usize,
     /// Inverse document frequencies, if they are part of the weights.
     pub(super) idf: Option<Idf>,
-    /// Weights must differ by less than this fraction.
+    /// |a−b|² / (|a|²+|b|²) of the weights must be below this fraction.
     pub(super) epsilon: Option<(u64, u64)>,
     pub(super) stop_words: WordSet,
 }

@@ -149,8 +149,8 @@ impl Spec {
     /// Builds the method; `frequencies` are those of [`Spec::required_counts`], in its order.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for parameters that contradict each other; from some methods, if a
-    /// required count is missing.
+    /// [`ErrorKind::Parameter`] for parameters that contradict each other, such as a recall that
+    /// cannot be reached. A missing count is no error, but counts as one of an empty collection.
     pub fn build(
         &self,
         setting: &MethodContext<'_>,

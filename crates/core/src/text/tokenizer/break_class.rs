@@ -46,8 +46,8 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// Whether a character of this class is separate from the preceding one unless both are
-    /// letters, digits or joiners of these.
+    /// Whether a character of this class does not belong to every preceding character, as marks and
+    /// zero-width joiners do; false for [`Class::Rare`], which may be either.
     #[inline]
     pub(super) fn is_apart(self) -> bool {
         !matches!(self, Class::Extend | Class::Joiner | Class::Rare)

@@ -8,7 +8,7 @@ use super::utf8::valid_parts;
 
 /// The number of bytes of a document that decide whether it is Chinese.
 const DETECTION_BYTES: usize = 16 << 10;
-/// The number of other letters that count as much as one Han character.
+/// The number of other letters and digits that count as much as one Han character.
 const LETTERS_PER_HAN: usize = 3;
 /// The ratio of Han characters to kana above which a text is Chinese, not Japanese.
 const HAN_PER_KANA: usize = 8;

@@ -50,7 +50,7 @@ const KANA: [(u32, u32); 4] = [
     (0x1aff0, 0x1b16f),
 ];
 
-/// Unified and compatibility ideographs, the iteration mark and the zero.
+/// Unified and compatibility ideographs, the iteration mark, the zero and Hangzhou numerals.
 const HAN: [(u32, u32); 7] = [
     (0x3005, 0x3007),
     (0x3021, 0x3029),

@@ -22,7 +22,7 @@ pub(super) struct Sink<'a> {
     output: Output<'a>,
     /// The bytes of the current word that are not hashed yet.
     word: &'a mut Vec<u8>,
-    /// The running hash of a current word longer than [`PART_BYTES`].
+    /// The running hash of a current word of at least [`PART_BYTES`].
     giant: Option<Box<Xxh3>>,
 }
 
@@ -36,8 +36,8 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Emits all runs of a window. Calls `apart`, with the range in the window, for those that are
-    /// apart.
+    /// Emits all runs of a window, except those that the kernel lists as apart: for these, calls
+    /// `apart` with the range in the window.
     pub(super) fn runs(
         &mut self,
         runs: &Runs,
