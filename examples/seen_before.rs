@@ -1,4 +1,4 @@
-//! Which lines of standard input were seen before, in this run or an earlier one?
+//! Which lines of standard input are near a different line of this run or an earlier one?
 //!
 //! `cargo run --release --example seen_before -- DIRECTORY < lines.txt`
 

@@ -20,8 +20,8 @@
 //! runtime. The features `index`, `html`, `zh` and `parquet` add the index, the main text of HTML,
 //! Chinese words and Parquet. `examples/` has three small programs.
 //!
-//! These items, their fields and [`Error`] follow semantic versioning. The modules below are public
-//! only for the program and its tests, and may change in any version.
+//! The functions and types at the root of this crate follow semantic versioning. The modules below
+//! are public only for the program and its tests, and may change in any version.
 //!
 //! The library never prints, exits or reads the environment. Two functions change how signals are
 //! handled, and only the program calls them: [`io::guard::install`] and

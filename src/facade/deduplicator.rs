@@ -335,7 +335,7 @@ impl Groups {
     }
 }
 
-/// Compares sets of shingles, by rank.
+/// The shingle sets of the leaders that have neighbours, compared exactly.
 struct SetJudge {
     sets: Vec<Vec<u64>>,
     thousandths: u32,

@@ -12,10 +12,10 @@ const PERMUTATIONS: usize = 128;
 
 /// The 64-bit SimHash of a text: that of `simtool dedup` and `simtool index`.
 ///
-/// Features are the words that are no stop words, weighted by their number. Texts with most words
-/// in common have fingerprints with a small [Hamming distance](hamming_distance); up to 6 is taken
-/// as near. Fingerprints of texts with fewer than eight words vary much. A text without such words
-/// has the fingerprint 0. Stable: the same on every machine. Source: Charikar, STOC 2002.
+/// Features are the words except stop words, weighted by their number of occurrences. Texts with
+/// most words in common have fingerprints with a small [Hamming distance](hamming_distance); up to
+/// 6 is taken as near. Fingerprints of texts with fewer than eight words vary much. A text without
+/// features has the fingerprint 0. Stable: the same on every machine. Source: Charikar, STOC 2002.
 ///
 /// ```
 /// let a = simtool::simhash("A cat sat on the mat while a dog slept in the sun behind the house");

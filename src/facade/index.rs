@@ -16,9 +16,9 @@ const MATCHES: usize = 10;
 
 /// A directory that knows texts by their sketches: has this been seen?
 ///
-/// The same as `simtool index`, which can read and change it too. One process at a time has it open
-/// for writing. What [`add`](Index::add) acknowledged survives a killed process and a power loss.
-/// [`crate::index::Index`] has all functions, for sketches.
+/// `simtool index` can read and change the same directory, but only one process at a time can have
+/// it open for writing. A text survives a killed process and a power loss once [`add`](Index::add)
+/// has returned. [`crate::index::Index`] has all functions, for sketches.
 ///
 /// ```
 /// use simtool::{Index, Verdict};
@@ -42,8 +42,8 @@ impl Index {
     /// Creates an empty index in `directory`, with SimHash fingerprints of 64 bits.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`] if the directory cannot be created or is in
-    /// use.
+    /// [`ErrorKind::Parameter`] if `directory` is inside an index, or is neither new nor empty;
+    /// [`ErrorKind::Read`] if another process is creating it; [`ErrorKind::Write`].
     pub fn create(directory: impl AsRef<Path>) -> Result<Index> {
         Index::create_with(directory, DEFAULT_METHOD)
     }
@@ -52,8 +52,8 @@ impl Index {
     /// --method`.
     ///
     /// # Errors
-    /// Those of [`create`](Self::create); [`ErrorKind::Parameter`] for
-    /// an unknown method, and for one that needs statistics of a collection.
+    /// Those of [`create`](Self::create); [`ErrorKind::Parameter`] for an unknown method, and for
+    /// one that needs statistics of a collection.
     pub fn create_with(directory: impl AsRef<Path>, method: &str) -> Result<Index> {
         let input_settings = InputSettings {
             reading: Default::default(),
@@ -69,9 +69,8 @@ impl Index {
     /// Opens the index in `directory`; its method is the one that it was created with.
     ///
     /// # Errors
-    /// [`ErrorKind::Read`] if there is none,
-    /// [`ErrorKind::Content`] if it is damaged,
-    /// [`ErrorKind::Write`] if another process has it open.
+    /// [`ErrorKind::Read`] if there is none, or if another process has it open;
+    /// [`ErrorKind::Content`] if it is damaged; [`ErrorKind::Write`].
     pub fn open(directory: impl AsRef<Path>) -> Result<Index> {
         let (expected, options) = (ExpectedSettings::default(), Options::default());
         let seen = Seen::open(directory.as_ref(), &expected, Level::best(), &options)?;
@@ -130,7 +129,7 @@ impl Index {
     }
 }
 
-/// The answer to the only question.
+/// The answer to the only query.
 fn only(mut answers: Vec<Answer>) -> Result<Answer> {
     let message = "the index did not answer";
     answers

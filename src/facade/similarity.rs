@@ -38,8 +38,8 @@ impl fmt::Display for Similarity {
 
 /// The share of word shingles that two texts have in common, counted exactly.
 ///
-/// A shingle is a run of five words; a shorter text is one shingle. Time and memory are linear in
-/// the lengths of the texts.
+/// A shingle is a run of five words; a shorter text is one shingle. Memory is linear in the lengths
+/// of the texts; time includes sorting their shingles.
 ///
 /// ```
 /// let a = "the quick brown fox jumps over the lazy dog today";

@@ -3,12 +3,12 @@
 use crate::sketch::accidental::Chance;
 use crate::sketch::{Score, Shape};
 
-/// The frequency of each set bit in a method's fingerprints.
+/// The share of a method's fingerprints in which each bit is set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BitMeans(Vec<f64>);
 
 impl BitMeans {
-    /// The frequencies in `sketches`; empty for a method without fingerprints.
+    /// The shares in `sketches`; empty for a method without fingerprints.
     pub fn of<'s>(shape: Shape, sketches: impl Iterator<Item = &'s [u8]>) -> BitMeans {
         let Shape::Bits { width, .. } = shape else {
             return BitMeans::default();
@@ -25,7 +25,8 @@ impl BitMeans {
         BitMeans(ones.into_iter().map(mean).collect())
     }
 
-    /// The expected number of accidental neighbours of a document among `documents`.
+    /// The expected number of accidental neighbours of a document among `documents`; `None` for a
+    /// method without fingerprints.
     pub fn accidents(&self, score: Score, documents: u64) -> Option<f64> {
         match score {
             Score::Distance(bits) if !self.0.is_empty() => {

@@ -71,7 +71,7 @@ pub struct Report {
     pub outcomes: Vec<Outcome>,
     /// The measures of quality.
     pub evaluation: Evaluation,
-    /// The frequencies of set bits in the fingerprints of each method.
+    /// The shares of set bits in the fingerprints of each method.
     pub bits: Vec<BitMeans>,
     /// The documents of the worst mistakes.
     pub mistaken: BTreeMap<u32, ShownDocument>,
@@ -86,8 +86,9 @@ pub struct Report {
 }
 
 impl Job {
-    /// Evaluates all methods in one pass over the documents, and reads the texts of the worst
-    /// mistakes in another. Deterministic except for the costs.
+    /// Evaluates all methods in one pass over the documents. Further passes count corpus
+    /// statistics, and read texts for planted copies and for the worst mistakes. Deterministic
+    /// except for the costs.
     ///
     /// # Errors
     /// [`Content`](crate::ErrorKind::Content), with file and line, for a truth or matches that are

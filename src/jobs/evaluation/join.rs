@@ -14,7 +14,7 @@ use crate::sketch::Method;
 /// Queries of a thread at a time.
 const QUERIES: u32 = 256;
 
-/// The memory of a found pair until the evaluation ends: the pair, and its entry among verdicts.
+/// The memory of a found pair until the evaluation ends: the pair and its verdict.
 const PAIR_BYTES: usize = size_of::<FoundPair>() + 16;
 /// The additional memory while its method is measured: entries in curves and among mistakes.
 pub const MEASURED_BYTES: usize = 160;

@@ -46,7 +46,8 @@ impl Planting {
     /// which it uses the unrelated ones.
     ///
     /// # Errors
-    /// Those of reading; [`ErrorKind::Content`] if no document can be copied.
+    /// Those of reading; [`ErrorKind::Content`] if no document can be copied;
+    /// [`ErrorKind::Memory`].
     pub(super) fn prepare(
         &self,
         inputs: Inputs<'_>,

@@ -1,4 +1,4 @@
-//! What an evaluation has before it scores pairs.
+//! The data of an evaluation before it scores pairs.
 
 use std::collections::BTreeMap;
 

@@ -8,8 +8,8 @@ use crate::evaluate::{Cost, Point};
 use crate::sketch::Score;
 use crate::sketch::registry::{SHARE_DENOMINATOR, Spec};
 
-/// The most accidental neighbours of a document. With more, a threshold is useless, whatever its
-/// results on a few pairs.
+/// The most expected accidental neighbours of a document. A threshold with more is not recommended,
+/// whatever its results on a few pairs.
 const MOST_ACCIDENTS: f64 = 1.0;
 
 /// The methods that are tried by default: those with graded scores.
@@ -43,7 +43,7 @@ pub struct Recommendation {
     pub accidents: Option<f64>,
 }
 
-/// The result for every setting that was tried.
+/// The result for every setting that was tried; empty if precision was not measured.
 #[derive(Clone, Debug, Default)]
 pub struct Tuning {
     /// The settings with the wanted precision, the best first.
@@ -59,7 +59,7 @@ pub enum Rejection {
     Imprecise,
     /// Thresholds with enough precision have too many accidental neighbours.
     Accidental,
-    /// It has no parameter for the threshold.
+    /// It has no parameter for the threshold, or the parameter does not accept it.
     Fixed,
 }
 
@@ -72,7 +72,7 @@ pub enum Rejection {
 /// Recommends nothing if the report [does not measure](crate::evaluate::Evaluation) precision.
 ///
 /// # Errors
-/// Those of building methods with their new thresholds.
+/// None at present: a threshold that a method does not accept is [`Rejection::Fixed`].
 pub fn recommend(report: &Report, specs: &[Spec]) -> Result<Tuning> {
     let mut tuning = Tuning::default();
     if !report.evaluation.measures_precision {

@@ -24,7 +24,7 @@ pub struct ExplainSettings {
     pub distance: u32,
     /// Words that fingerprints leave out.
     pub stop_words: WordSet,
-    /// The share of pairs of that similarity that MinHash has to find.
+    /// The share of pairs with exactly the least similarity that MinHash has to find.
     pub recall: f64,
     /// Further methods, without their corpus statistics.
     pub methods: Vec<Spec>,
@@ -35,7 +35,7 @@ pub struct ExplainSettings {
 pub struct Comparison {
     /// The number of words of each.
     pub words: [usize; 2],
-    /// The verdicts: equality, fingerprints, MinHash, exact similarity.
+    /// The verdicts: equality, fingerprints, MinHash, exact similarity, further methods.
     pub verdicts: Vec<Verdict>,
 }
 
@@ -77,7 +77,7 @@ pub enum Evidence {
     },
     /// The score of a further method.
     Score(Score),
-    /// No measurement, as one document has no features for the method.
+    /// No measurement, as a document has no features for the method.
     Nothing,
     /// Shared shingles.
     Share {
@@ -97,14 +97,13 @@ pub enum Outcome {
     Near,
     /// The documents are not near.
     Far,
-    /// One of them has fewer words than the method needs, so only equality would count.
+    /// At least one of them has fewer words than this number, or no features for the method.
     TooShort(usize),
 }
 
 /// Applies every method. `level` affects the speed alone.
 ///
-/// Takes the time of a deduplication's first reading for each method, and memory for the hashes of
-/// all words and shingles.
+/// Sketches both texts by every method. Memory holds the hashes of all words and shingles of both.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] for settings out of range.

@@ -61,12 +61,12 @@ pub struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
-    /// The document that begins at `offset` of a file, or of the decompressed `member`. Reads no
-    /// more than necessary.
+    /// The document that begins at `offset` of a file, or of the decompressed `member`. Stops
+    /// reading after the chunk of this document.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if no document begins there, with the place of the next one;
-    /// [`ErrorKind::Content`] if the document cannot be read; those of reading.
+    /// [`ErrorKind::Parameter`] if no document begins there, with the place of the next one, or if
+    /// the document cannot be read; those of reading the file.
     pub fn at(&self, file: &Path, member: Option<u64>, offset: u64) -> Result<FoundDocument> {
         let source = Source::of_file(file, self.reading)?;
         let wanted = (checked_member(&source, member)?, offset);
@@ -93,8 +93,8 @@ impl Lookup<'_> {
     /// The only document of a file.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if the file has none or several; [`ErrorKind::Content`] if it
-    /// cannot be read; those of reading.
+    /// [`ErrorKind::Parameter`] if the file has none or several, or if the document cannot be read;
+    /// those of reading the file.
     pub fn only(&self, file: &Path) -> Result<FoundDocument> {
         let source = Source::of_file(file, self.reading)?;
         let mut found: Option<std::result::Result<FoundDocument, String>> = None;
@@ -183,7 +183,7 @@ impl Lookup<'_> {
     }
 }
 
-/// The documents with an id.
+/// The documents with a wanted id.
 #[derive(Default)]
 struct Matches {
     /// One of the documents, or the reason why it cannot be read.

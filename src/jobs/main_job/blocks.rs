@@ -13,10 +13,10 @@ pub type Sink<'a> = &'a mut (dyn FnMut(&[u8]) -> Result<()> + Send);
 
 /// Memory of a block besides its bytes.
 pub(super) const BLOCK_BYTES: u64 = 64;
-/// The largest piece that is passed to the output.
+/// The largest piece of a block that is written in pieces.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Memory that the blocks of one wave share.
+/// Memory that the blocks of one wave (samples that are searched together) share.
 pub(super) struct WaveMemory(AtomicU64);
 
 /// A sample's block after its search.
@@ -33,7 +33,7 @@ pub(super) enum SampleBlock {
     Unwritten {
         /// The sample.
         sample: usize,
-        /// The known length of the block.
+        /// The length of the block, or an assumed length if its hits were not held.
         bytes: u64,
     },
 }
@@ -57,7 +57,7 @@ impl WaveMemory {
     }
 }
 
-/// A block that is being formatted in memory while there is enough.
+/// A block that is being formatted, in memory while there is enough.
 struct GrowingBlock<'a> {
     memory: &'a WaveMemory,
     bytes: Vec<u8>,
@@ -118,7 +118,7 @@ impl<'a> GrowingBlock<'a> {
 }
 
 impl SampleBlock {
-    /// The known length of the block.
+    /// The length of the block; only assumed for some unwritten blocks.
     pub(super) fn bytes(&self) -> u64 {
         match self {
             SampleBlock::Block { bytes, .. } => bytes.len() as u64,

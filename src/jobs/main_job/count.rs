@@ -1,4 +1,5 @@
-//! The first reading, which counts all words of the articles.
+//! The first reading of the articles. It counts the words of the lexicon exactly, all others by
+//! bucket.
 
 use ahash::AHashSet;
 
@@ -65,7 +66,8 @@ pub(super) struct Recount<'a> {
     pub(super) level: Level,
 }
 
-/// Counts all words of all units. Words are kept while `budget` has more than `leave` free bytes.
+/// Counts the words of all units, and keeps them as long as at least `leave` bytes of `budget` stay
+/// free.
 pub(super) fn count<'a>(
     workers: &Workers,
     progress: &Progress,

@@ -33,7 +33,7 @@ pub(super) struct Sketching<'a> {
     pub(super) features: &'a RankedFeatures,
     /// The rows of the slots of kept words.
     pub(super) kept_rows: &'a SignRows,
-    /// Features that are not in the first lexicon.
+    /// Features that are not in the lexicon of the first reading.
     pub(super) late: Option<&'a RankedFeatures>,
     pub(super) level: Level,
 }

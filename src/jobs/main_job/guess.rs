@@ -1,4 +1,4 @@
-//! Estimates of the words to come, from a sample, before the first reading.
+//! An estimate of the most frequent words from a sample of the articles, before the first reading.
 //!
 //! Nothing here affects the result. A bad guess costs time: words outside the lexicon are bounded
 //! instead of counted. If a bound does not prove the ranking, they are counted after all.
@@ -22,20 +22,20 @@ const BYTES_PER_FEATURE: usize = 2 << 10;
 const MOST_BYTES: usize = 8 << 20;
 /// The most memory per sampled byte, if all words were different.
 const MEMORY_PER_BYTE: u64 = 32;
-/// At most one part in this number is sampled.
+/// At most one part in this number is sampled, but at least one piece.
 const PART: usize = 16;
 /// The least and most bits of a bucket number: few buckets fit into a cache.
 const BUCKET_BITS: (u32, u32) = (12, 17);
-/// With a lower count in the sample, a word could as well have been missed.
+/// Below this count, chance may decide which words the sample has.
 const LEAST_COUNT: u64 = 12;
-/// How far a bucket's expected load should be below the count that makes it suspect.
+/// The factor by which a bucket's expected count should be below that which makes it suspect.
 const MARGIN: u64 = 12;
 
 /// The settings of the first reading.
 pub(super) struct Guess {
     /// Likely words.
     pub(super) lexicon: Lexicon,
-    /// There are 2 to this power buckets for all other words.
+    /// The base-2 logarithm of the number of buckets for all other words.
     pub(super) bucket_bits: u32,
     /// Whether words outside the lexicon will probably be counted exactly, so that they are worth
     /// keeping.

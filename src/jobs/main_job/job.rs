@@ -34,13 +34,13 @@ pub struct Job {
 /// [`Input`](crate::io::Input)s have to be [verified](crate::io::Input::verify).
 #[derive(Clone, Debug)]
 pub struct Inputs<'a> {
-    /// Known pages, in the order of the output.
+    /// Known pages. The output lists equally near ones in this order.
     pub articles: Vec<&'a [u8]>,
-    /// New pages.
+    /// New pages, in the order of their blocks in the output.
     pub samples: Vec<&'a [u8]>,
     /// Words that do not count, separated by white space.
     pub stop_words: &'a [u8],
-    /// One row of digits 0 and 1 for each feature.
+    /// At least one row of digits 0 and 1 for each feature.
     pub hash_table: &'a [u8],
 }
 
@@ -91,14 +91,15 @@ impl Job {
 
     /// Runs the job and passes the text of `result.txt` to `sink`.
     ///
-    /// The output is the same for all `resources`. It is complete only if the result is `Ok`. Time
-    /// is linear in the bytes of articles and samples for natural text. [`Resources::memory_bytes`]
-    /// bounds the memory.
+    /// The output is the same for all `resources`. It is complete only if the result is `Ok`. The
+    /// time of reading is linear in the bytes of articles and samples. If the memory is too small
+    /// for an index, each sample is compared with all articles. [`Resources::memory_bytes`] bounds
+    /// the memory.
     ///
     /// # Errors
     /// [`ErrorKind::Content`] for a hash table with missing, short or bad rows, before anything
-    /// else is read; [`ErrorKind::Memory`] for too small a bound; [`ErrorKind::Interrupted`] when
-    /// `progress` is stopped; those of `sink`.
+    /// else is read; [`ErrorKind::Memory`] for too small a bound; [`ErrorKind::Write`] for
+    /// temporary files; [`ErrorKind::Interrupted`] when `progress` is stopped; those of `sink`.
     pub fn run(
         &self,
         inputs: &Inputs<'_>,

@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable, cast_slice};
 use crate::engine::{Arena, ArenaSlot};
 use crate::vocabulary::{Lookup, Term};
 
-/// The words of a unit's pages: slots of the first lexicon, and optionally words outside it.
+/// The words of a unit's pages: slots of the lexicon, and optionally words outside it.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     pages: Vec<PageEnd>,

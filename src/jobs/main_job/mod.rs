@@ -4,6 +4,7 @@
 //! has row i of a table of random bits. Each page gets the [SimHash](crate::sketch::simhash) of its
 //! features, M bits. For each sample, the articles within a Hamming distance are listed. [`Job`]
 //! determines every byte of the result; [`Resources`](crate::engine::Resources) affect only the time.
+//! *Kept words* are words that the first reading keeps in memory for the fingerprints.
 //!
 //! ```text
 //! articles ─► count ─► rank ─► features ─► fingerprints ─┐
@@ -45,8 +46,7 @@
 //! # Ok::<(), simtool::Error>(())
 //! ```
 //!
-//!
-//! For files, there are [`Input`](crate::io::Input) and [`AtomicFile`](crate::io::AtomicFile).
+//! [`Input`](crate::io::Input) reads files, and [`AtomicFile`](crate::io::AtomicFile) writes them.
 
 mod blocks;
 mod count;

@@ -1,4 +1,6 @@
 //! The ranking of the first N words, proven by bounds or by further counting.
+//!
+//! *Suspects* are the words of buckets whose counts are high enough for the ranking.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,9 +21,10 @@ use crate::vocabulary::{ExactCounter, Lookup, Ranked, Ranking, Suspects, Term};
 pub struct Evidence {
     /// Buckets whose words had to be counted exactly; zero if the first reading proved the ranking.
     pub suspect_buckets: usize,
-    /// How often the suspects were counted.
+    /// How often the suspects were counted: twice if they did not fit in memory.
     pub passes: usize,
-    /// Bytes of text that were read again.
+    /// Bytes of text that were read again to count suspects: in each pass, the units without kept
+    /// words. Further reading for words of more than 25 letters is not included.
     pub bytes_read_again: u64,
 }
 
@@ -155,7 +158,7 @@ fn offer<'a>(
     Ok(())
 }
 
-/// The letters of hashed words in the text.
+/// The letters of the `wanted` hashed words, found in the text.
 fn find_letters<'a>(
     recount: &Recount<'a>,
     wanted: &AHashMap<Term, u64>,

@@ -50,7 +50,7 @@ struct Search<'a, F: Fingerprint> {
 enum HitFinder<'a, F: Fingerprint> {
     /// With an index. Each thread has memory for the hits of `batch` samples.
     Index { index: Index<'a, F>, batch: usize },
-    /// By comparing all articles. Samples with more hits are written without holding them.
+    /// By comparing all articles. Hits of a sample with more than `most_hits` are not held.
     Scan { most_hits: usize },
 }
 
@@ -231,8 +231,7 @@ impl<F: Fingerprint> Search<'_, F> {
         Ok(())
     }
 
-    /// Searches a sample again and writes its block during the search; returns the number of
-    /// articles.
+    /// Searches a sample again and writes its block in pieces; returns the number of articles.
     fn write_found_again(&self, sample: usize, pieces: &mut Pieces<'_>) -> Result<u64> {
         let mut push = |piece: &[u8]| pieces.push(piece);
         match &self.finder {

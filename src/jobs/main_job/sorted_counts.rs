@@ -1,11 +1,12 @@
-//! Exact counts of any number of suspects: sorted in temporary files, with one further reading of the text.
+//! Exact counts of any number of suspects, sorted in temporary files.
 //!
 //! ```text
 //! text ─► suspect words ─► a sorter for each thread ─► merged counts of each word ─► ranking
 //! ```
 //!
-//! Time and temporary space are linear in the occurrences of suspects. A word of more than 25
-//! letters is stored as its first 25 letters and a place in the text. So ties among such words need
+//! Reads the text once more, except units whose words were kept and have at most 25 letters.
+//! Temporary space is at most linear in the occurrences of suspects. A word of more than 25 letters
+//! is stored as a hash, its first 25 letters and a place in the text. So ties among such words need
 //! no further reading.
 
 use std::cmp::Reverse;
@@ -24,7 +25,7 @@ use crate::text::{Window, Windows};
 use crate::vocabulary::{Lookup, Ranked, Ranking, Suspects, Term};
 use crate::{Error, ErrorKind, Result};
 
-/// More memory does not make sorting faster.
+/// The most memory for the sorters of a thread. More would not make sorting faster.
 const MOST_SORTER_BYTES: usize = 256 << 20;
 /// Candidates that are added to the ranking at a time.
 const BATCH: usize = 4096;
@@ -35,7 +36,8 @@ const CHECK_RECORDS: u64 = 1 << 16;
 /// `share` bytes of memory.
 ///
 /// # Errors
-/// [`ErrorKind::Write`] with the necessary space, if `temporary` has less.
+/// [`ErrorKind::Write`] with an estimate of the necessary space, if writing to `temporary` fails;
+/// [`ErrorKind::Interrupted`]; those of reading temporary files.
 pub(super) fn rank<'a>(
     recount: &Recount<'a>,
     counts: &Counts<'_>,

@@ -8,11 +8,12 @@ pub(super) struct Unit<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-/// Large enough for small fixed costs, small enough for its words to stay in a cache.
+/// The usual size of a unit: large enough for small fixed costs, small enough for its words to stay
+/// in a cache.
 const UNIT_BYTES: usize = 1 << 20;
 /// Smaller units would have noticeable fixed costs.
 const LEAST_UNIT_BYTES: usize = 32 << 10;
-/// The least number of units of small inputs, so that all threads have work.
+/// The intended number of units of small inputs, so that all threads have work.
 const UNITS: usize = 64;
 
 /// The units of all inputs, in order. Their borders depend on the inputs alone.

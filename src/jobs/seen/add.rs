@@ -14,16 +14,16 @@ use crate::engine::collection::Inputs;
 use crate::engine::doubts::Doubts;
 use crate::index::{Built, Entry, Options, Verdict};
 
-/// The most documents, and bytes of documents, of a commit.
+/// A commit is made as soon as it has this many documents, or bytes of documents.
 const GROUP_DOCUMENTS: usize = 1 << 14;
 const GROUP_BYTES: usize = 16 << 20;
 
 /// Counts of added documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddCounts {
-    /// Documents without a known document near them.
+    /// Documents with a new id, and without a known document near them.
     pub new: u64,
-    /// AddCounts documents with a known document near them.
+    /// Documents with a known document near them, but a new id.
     pub duplicate: u64,
     /// Documents that the index already had.
     pub unchanged: u64,
@@ -51,8 +51,8 @@ impl Seen {
     /// matches. Lines of skipped documents are passed to `skipped`.
     ///
     /// The id of a document without an own one is its place. If the index has another text with
-    /// that id, it is kept, and a digest of the new text is appended to the new id. So adding the
-    /// same inputs again finds both unchanged.
+    /// that id, that text is kept, and a digest of the new text is appended to the new id. So
+    /// adding the same inputs again finds both unchanged.
     ///
     /// Several thousand documents share a commit. After an interruption or an error, committed
     /// documents stay in the index, and adding the same inputs again adds the rest.
@@ -110,9 +110,10 @@ impl Seen {
         Ok(added)
     }
 
-    /// Makes an index of all documents of `inputs` at once, which is faster than adding them. Of
-    /// documents with the same id the last is kept; the others count as changed. Lines of skipped
-    /// documents are passed to `skipped`.
+    /// Makes an index of all documents of `inputs` at once, which is faster than adding them. It
+    /// does not search for near documents, so that none count as duplicates. Of documents with the
+    /// same id the last is kept; the others count as changed. Lines of skipped documents are passed
+    /// to `skipped`.
     ///
     /// # Errors
     /// Those of reading, of [`Build`](crate::index::Build), and of writing lines.

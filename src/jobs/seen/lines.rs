@@ -38,7 +38,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Formats the next lines, unless earlier ones have not been written yet.
+    /// Formats the next lines, until some megabytes wait to be written or no document is left.
     ///
     /// # Errors
     /// Those of reading payloads.

@@ -15,7 +15,7 @@ use crate::text::Choice;
 use super::settings::{ExpectedSettings, IndexSettings};
 use super::text_sketcher::TextSketcher;
 
-/// The least number of accidental hits per new document that is worth a warning.
+/// The least expected number of accidental hits per new document that is worth a warning.
 const LEAST_ACCIDENTS: f64 = 0.01;
 
 /// An open index with the method of its sketches.
@@ -38,7 +38,7 @@ impl Seen {
     /// Makes an empty index in `directory`.
     ///
     /// # Errors
-    /// Those of [`Index::create`].
+    /// Those of [`Index::create`], of [`IndexSettings::write`] and of building the method.
     pub fn create(
         directory: &Path,
         settings: IndexSettings,
@@ -70,7 +70,7 @@ impl Seen {
     /// Saves the undamaged part of the index `directory` to a new one in `to`.
     ///
     /// # Errors
-    /// Those of [`rescue`].
+    /// Those of [`rescue`] and [`IndexSettings::read`], and of creating an index in `to`.
     pub fn rescue(directory: &Path, to: &Path, level: Level, options: &Options) -> Result<Rescued> {
         let manifest = parameters(directory)?.spec;
         let settings = IndexSettings::read(directory, &manifest)?;
@@ -132,7 +132,7 @@ impl Seen {
         parts.join("; ")
     }
 
-    /// Whether answers have a likeness.
+    /// Whether answers have a likeness: the proportion of equal bits.
     pub fn has_likeness(&self) -> bool {
         self.settings.spec.name() == content_seen::ENTRY.name
     }
@@ -149,8 +149,8 @@ impl Seen {
         }
     }
 
-    /// A warning for the user about [`accidental_hits`](Self::accidental_hits), if there are
-    /// enough: one for a hundred new documents, or more.
+    /// A warning for the user about [`accidental_hits`](Self::accidental_hits), if at least one is
+    /// expected for a hundred new documents.
     pub fn accidents(&self) -> Option<String> {
         let Shape::Bits { width, distance } = self.method().shape() else {
             return None;
@@ -175,7 +175,7 @@ impl Seen {
     /// Copies the present state of the index to the directory `to`.
     ///
     /// # Errors
-    /// Those of [`Index::copy`].
+    /// Those of [`Index::copy`], and of creating an index in `to`.
     pub fn copy(&self, to: &Path, options: &Options) -> Result<()> {
         begin(to, &self.settings, self.level, options)?;
         self.index.copy(to)

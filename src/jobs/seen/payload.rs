@@ -16,7 +16,7 @@ pub enum Payload {
     Url,
     /// The date.
     Date,
-    /// UrlAndDateJson, as a JSON object: `url` and `date`, or what there is of them.
+    /// A JSON object with `url` and `date`, or with the one that the document has.
     UrlAndDate,
 }
 

@@ -12,11 +12,11 @@ use crate::engine::doubts::Doubts;
 use crate::engine::{Stage, Workers};
 use crate::index::{Answer, Query, Verdict};
 
-/// The most documents, and bytes of documents, of a query to the index, which orders a batch by its
-/// tables or scans all entries once.
+/// A batch is queried as soon as it has this many documents, or bytes of documents. Large batches
+/// are faster, since the index reads its tables or entries once for many queries.
 const BATCH_DOCUMENTS: u64 = 1 << 17;
 const BATCH_BYTES: usize = 16 << 20;
-/// The most matches of a batch, each of which has an id in memory.
+/// The same for the matches that a batch may have, as the id of each is in memory.
 const MOST_MATCHES: u64 = 1 << 20;
 /// The fewest chunks that a thread queries at a time.
 const LEAST_PIECE: usize = 4;
@@ -28,7 +28,7 @@ pub struct QueryCounts {
     pub documents: u64,
     /// Of these, documents with a match.
     pub matched: u64,
-    /// Documents that the index has.
+    /// Documents that the index has with the same id and sketch.
     pub unchanged: u64,
     /// Documents whose id has another sketch in the index.
     pub changed: u64,

@@ -74,7 +74,7 @@ struct FrequencyHead {
 }
 
 impl IndexSettings {
-    /// IndexSettings without corpus statistics.
+    /// Settings without corpus statistics.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] if the method needs corpus statistics.
@@ -90,7 +90,7 @@ impl IndexSettings {
         Ok(Self::with(spec, input_settings, Vec::new()))
     }
 
-    /// IndexSettings with corpus statistics of `inputs`, which are counted if the method needs them.
+    /// Settings with corpus statistics of `inputs`, which are counted if the method needs them.
     ///
     /// # Errors
     /// Those of reading and of temporary files.
@@ -183,8 +183,9 @@ impl IndexSettings {
     /// Reads the file that `manifest` names in the directory `index`.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if the index was made by another program than this one,
-    /// [`ErrorKind::Content`] if the file is damaged, [`ErrorKind::Read`] if it is missing.
+    /// [`ErrorKind::Parameter`] if another program made the index,
+    /// [`ErrorKind::Content`] if the file is damaged or has another version, [`ErrorKind::Read`] if
+    /// it is missing.
     pub fn read(index: &Path, manifest: &str) -> Result<IndexSettings> {
         let Some((_, name)) = manifest
             .rsplit_once(MANIFEST_SEPARATOR)
