@@ -20,7 +20,7 @@ use std::sync::Mutex;
 struct Within3 {
     bytes: usize,
     by_keys: bool,
-    /// Whether nobody is told that all sketches have one length.
+    /// Whether the method does not declare that all sketches have one length.
     any_length: bool,
 }
 
@@ -112,7 +112,7 @@ impl Parallel for Rayon {
     }
 }
 
-/// SplitMix64: a case is its seed.
+/// SplitMix64; a seed determines a case.
 struct Random(u64);
 
 impl Random {
@@ -143,14 +143,14 @@ const SPREADS: [Spread; 4] = [
     Spread::AllEqual,
 ];
 
-/// Where `count` sketches of so many bytes begin, and the last ends.
+/// The starts of `count` sketches of `bytes` bytes each, and the end of the last.
 fn sketch_borders(count: usize, bytes: usize) -> Vec<u64> {
     (0..=count as u64)
         .map(|number| number * bytes as u64)
         .collect()
 }
 
-/// The sketches of a case, one behind another.
+/// The sketches of a case, concatenated.
 fn sketches(spread: Spread, count: usize, bytes: usize, seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
     let mut last = [0x5A; 16];
@@ -183,7 +183,7 @@ fn sketches(spread: Spread, count: usize, bytes: usize, seed: u64) -> Vec<u8> {
 struct Case {
     method: Within3,
     sketches: Vec<u8>,
-    /// Where each sketch begins and the last ends.
+    /// The start of each sketch, and the end of the last.
     borders: Vec<u64>,
     partitions: Vec<u64>,
     one_in: u64,
@@ -296,7 +296,8 @@ impl Case {
         (sketches, partitions.copied().collect())
     }
 
-    /// The first of each component, what is told, sorted, and the number of refusals.
+    /// The first document of each document's component, the reported events, sorted, and the number
+    /// of refusals.
     fn components(
         &self,
         borders: &[u64],
@@ -360,7 +361,7 @@ impl Case {
     }
 }
 
-/// A document's events come in keep order of the other ones.
+/// Checks that the events of each document are in the keep order of the other documents.
 fn assert_in_keep_order(events: &[Event]) {
     let mut last = BTreeMap::new();
     for event in events {
@@ -369,13 +370,13 @@ fn assert_in_keep_order(events: &[Event]) {
     }
 }
 
-/// Judges a case, notes what is compared, and may know some refusals beforehand.
+/// Judges a case, records the compared pairs, and may filter some refusals out beforehand.
 struct Trial<'c> {
     case: &'c Case,
     compared: Mutex<Vec<(u64, u64)>>,
-    /// Whether half of the refused pairs are left out by the sieve.
+    /// Whether `filter` leaves out half of the refused pairs.
     sifts: bool,
-    /// Whether one refusal in three is to be told.
+    /// Whether only one refusal in three is reported.
     tells_few: bool,
 }
 
@@ -394,7 +395,7 @@ impl<'c> Trial<'c> {
         self.sifts && is_refused && scramble(a ^ b << 20).is_multiple_of(2)
     }
 
-    /// What was compared, sorted.
+    /// The compared pairs, sorted.
     fn compared(self) -> Vec<(u64, u64)> {
         let mut compared = self.compared.into_inner().unwrap();
         compared.sort();
@@ -421,7 +422,7 @@ impl Judge for Trial<'_> {
     }
 }
 
-/// A judge who only compares, as a function does.
+/// A judge that only compares, with a function.
 struct Comparison<F>(F);
 
 impl<F: Fn(u64, u64) -> Result<Verdict> + Sync> Judge for Comparison<F> {
@@ -443,7 +444,7 @@ fn cases() -> impl Strategy<Value = Case> {
                 0 => (0..count).map(|_| random.next() % 3).collect(),
                 _ => Vec::new(),
             },
-            // One in one is always refused, one in very many never.
+            // With 1, every pair is refused; with the maximum, none is.
             one_in: if one_in == 5 { u64::MAX } else { one_in },
         }
     })
@@ -575,11 +576,11 @@ proptest! {
     }
 }
 
-/// Enough fingerprints that tables are built, and little enough memory that they are not.
+/// Enough fingerprints for tables, with enough memory for them and without.
 #[test]
 fn large_blocks_find_what_small_ones_find() {
     for method in METHODS {
-        // Comparing all pairs is the best plan below some 11 600.
+        // Comparing all pairs is the best plan below about 11 600 fingerprints.
         let count = if method.by_keys { 4000 } else { 12_000 };
         let mut sketches = sketches(Spread::Uniform, count, method.bytes, 1);
         let mut random = Random(2);
@@ -622,7 +623,7 @@ fn large_blocks_find_what_small_ones_find() {
     }
 }
 
-/// New documents lose what the older collection has, and nothing else.
+/// Documents with a copy in the older collection are removed, and no others.
 #[test]
 fn references_remove_and_are_not_compared() {
     let case = Case {
@@ -669,7 +670,7 @@ fn errors_of_the_caller_come_back() {
     let index = case.index(0, 50, 1 << 30);
     let fail = Comparison(|_, _| Err(Error::new(ErrorKind::Read, "gone")));
     let verify = Comparison(|a, b| Ok(case.verdict(a, b)));
-    // Many neighbours have a way of their own.
+    // A batch with too many pairs for one query each is processed by other code.
     for (batch, pairs) in [(1024, 1 << 18), (8, 8)] {
         let mut quiet = |_| Ok(());
         let mut star = Star::new(&index, 0, &[]).with_batches(batch, pairs);

@@ -1,4 +1,4 @@
-//! Evaluations from the bytes of files to numbers that were worked out by hand.
+//! Evaluations of the bytes of files, compared with numbers that were worked out by hand.
 
 #![allow(clippy::unwrap_used)]
 
@@ -29,7 +29,7 @@ fn pairs_that_are_not_listed_count_only_in_a_closed_world() {
     let mut ids = collection();
     let pairs = b"a\tb\tlabel\na\tb\tminor\nc\td\tminor\na\tc\tunrelated\n";
     let truth = Truth::from_pairs(pairs, &mut ids).unwrap();
-    // One hit, one miss, one false hit, and two pairs of which nothing is said.
+    // One hit, one miss, one false hit, and two pairs without a label.
     let found = Found::parse(b"b\ta\t1\nc\ta\t2\ne\tf\t3\nb\te\t3\n", &mut ids).unwrap();
 
     let open = of_matches(&truth, found.clone());
@@ -102,7 +102,7 @@ fn the_clusters_of_dedup_are_a_truth_for_its_pairs() {
     let all = of_matches(&truth, stars.transitive().unwrap());
     assert_eq!(all.methods[0].counts.recall(), Proportion::new(4, 4));
     assert_eq!(all.methods[0].clusters.unwrap().adjusted_rand, 1.0);
-    // A tool that says more finds pairs between clusters.
+    // A tool may report a pair between two clusters.
     let more = Found::parse(b"b\ta\na\td\n", &mut ids).unwrap();
     let counts = of_matches(&truth, more).methods[0].counts;
     assert_eq!((counts.hits, counts.false_hits), (1, 1));
@@ -135,8 +135,7 @@ fn outcomes_that_do_not_fit_are_refused() {
     }
 }
 
-/// The words of a text that another one has too, out of all: a method that finds moves and misses
-/// substitutions.
+/// The Jaccard similarity of the sets of words: a method that finds moves and misses substitutions.
 fn likeness(a: &[u8], b: &[u8]) -> Score {
     let words = |text: &[u8]| {
         let mut words: Vec<Vec<u8>> = text
@@ -294,12 +293,12 @@ fn all_reports_are_the_same_each_time() {
     assert_eq!(reports(), reports());
 }
 
-/// What is known of a pair, and what a method makes of it.
+/// The label of a pair, and the verdict of a method on it.
 #[derive(Clone, Debug)]
 struct Case {
     /// Near, far, or not listed.
     label: Option<bool>,
-    /// What it is reported with, if it is reported.
+    /// The reported distance, if it is reported.
     distance: Option<u32>,
 }
 
@@ -372,7 +371,7 @@ fn in_a_closed_world_a_curve_ends_where_the_reports_end() {
     let truth = Truth::from_pairs(pairs, &mut ids).unwrap();
     let outcome = Outcome {
         name: "m".to_owned(),
-        // The second pair's score is known, but others as far may not be listed.
+        // The second pair has a score, but other pairs at its distance may not be reported.
         scores: vec![Some(Score::Distance(1)), Some(Score::Distance(9))],
         accepted: vec![true, false],
         found: Some(Found::parse(b"b\ta\t1\ne\tf\t3\n", &mut ids).unwrap()),

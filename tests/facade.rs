@@ -1,4 +1,4 @@
-//! The short form of the library gives what the program gives.
+//! The short interface of the library gives the results of the program.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
@@ -7,7 +7,7 @@ use std::fs;
 use proptest::prelude::*;
 use simtool::{Deduplicator, Evidence};
 
-/// Texts of which many are equal, near or short.
+/// Texts, many of them equal, similar or short.
 fn texts() -> impl Strategy<Value = Vec<String>> {
     let words = |count| prop::collection::vec(0..2000u32, count);
     let spelled = |words: &[u32], separator: &str| {

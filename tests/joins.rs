@@ -43,7 +43,7 @@ fn vector(sketch: &[u8], part: u32) -> Vector {
         .collect()
 }
 
-/// What is shared, and of how much.
+/// The similarity by a measure, as numerator and denominator.
 fn share(measure: Measure, a: &Vector, b: &Vector) -> (u128, u128) {
     let both = |pair: fn(u128, u128) -> u128| -> u128 {
         let shared = a
@@ -84,14 +84,14 @@ impl Compare for Defined {
         panic!("vectors are found without keys");
     }
 
-    /// How many parts are alike.
+    /// The proportion of similar parts.
     fn score(&self, a: &[u8], b: &[u8]) -> Score {
         let SimilarityRule {
             measure,
             least: (least, of),
             parts,
         } = self.0;
-        // There are no features of parts that a byte cannot name.
+        // Parts from 256 on have no features, because the number of a part is a byte.
         let alike = (0..parts.min(256)).filter(|&part| {
             let (shared, all) = share(measure, &vector(a, part), &vector(b, part));
             all > 0 && shared * u128::from(of) >= all * u128::from(least)
@@ -110,7 +110,7 @@ impl Compare for Defined {
     }
 }
 
-/// Checks every question that an index answers.
+/// Checks every kind of query of an index.
 fn check(method: &dyn Compare, list: &SketchList, within: Range<u32>, limit: usize) {
     let sketches = list.all(method);
     let bytes: usize = sketches
@@ -225,7 +225,7 @@ fn bytes(entries: &[((u8, u64), u64)]) -> Vec<u8> {
     bytes.flatten().collect()
 }
 
-/// Sketches of which none has features of parts that there are not.
+/// The sketches, without features of parts that the method does not have.
 fn list(method: &Defined, sketches: &[Vec<u8>]) -> SketchList {
     let mut list = SketchList::new(method);
     for sketch in sketches {
@@ -257,7 +257,7 @@ proptest! {
     }
 }
 
-/// Ties at the threshold, and sketches of nothing.
+/// Ties at the threshold, and empty sketches.
 #[test]
 fn shares_at_the_threshold_are_near() {
     for (measure, least) in [
@@ -314,7 +314,7 @@ fn parts_are_not_cut_from_their_sketch() {
     }
 }
 
-/// Queries need not be among what is searched; a scratch may serve several indexes.
+/// A query need not be in the index; a scratch may be used for several indexes.
 #[test]
 fn strangers_may_ask() {
     let method = Defined(SimilarityRule {
@@ -392,7 +392,7 @@ fn memory_is_enough_for_any_sketch() {
     }
 }
 
-/// Those that are found by their vectors, at thresholds of all kinds.
+/// Methods that are searched by vectors, with various thresholds.
 const SPECS: [&str; 16] = [
     "shingles:shingle=2",
     "shingles:similarity=0.3,shingle=1",
@@ -476,7 +476,7 @@ proptest! {
                     ..TokenizedDocument::default()
                 };
                 let mut sketch = Vec::new();
-                // What has nothing to sketch is never searched.
+                // A text without a sketch is not searched.
                 if method.sketch(view, &mut scratch, &mut sketch) {
                     list.push(&sketch);
                 }

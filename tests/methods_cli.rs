@@ -103,8 +103,7 @@ fn methods_are_listed_and_explained() {
     );
 }
 
-/// Each edited copy finds its original and nothing else, by every method that does not take an
-/// edit for another text.
+/// Each edited copy finds its original and nothing else, by methods that tolerate the edit.
 #[test]
 fn samples_find_their_articles() {
     let place = Place::new();
@@ -327,7 +326,7 @@ fn planted_copies_are_found_and_the_same_each_time() {
     ]);
 }
 
-/// With nothing that may be wrong, every threshold is right.
+/// Without far pairs, every threshold is right.
 #[test]
 fn nothing_is_recommended_where_precision_cannot_be_measured() {
     let place = Place::new();
@@ -348,8 +347,8 @@ fn nothing_is_recommended_where_precision_cannot_be_measured() {
         "{shown}"
     );
 
-    // Clusters tell which pairs are not to be found, though they list none: everything is one hit
-    // for methods that are asked for all pairs.
+    // Clusters determine which pairs are far without listing them, so precision can be measured for
+    // methods that report all pairs.
     let cluster = |number: usize| format!("d{number}\t{number}\nc{number}\t{number}\n");
     let clusters: String = (0..10).step_by(2).map(cluster).collect();
     place.write("clusters.tsv", format!("id\tcluster\n{clusters}"));

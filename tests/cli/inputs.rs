@@ -1,4 +1,4 @@
-//! What inputs stand for: HTML, character sets, and files that are not read.
+//! The reading of inputs: HTML, character sets, and files that are not read.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ fn utf_16(text: &str) -> Vec<u8> {
     units.flat_map(u16::to_le_bytes).collect()
 }
 
-/// Runs `simtool dedup ARGUMENTS -o out` and says how many documents were seen and kept.
+/// Runs `simtool dedup ARGUMENTS -o out`; returns the numbers of documents seen and kept.
 fn dedup(sandbox: &Sandbox, arguments: &str) -> (u64, u64) {
     let _ = fs::remove_dir_all(sandbox.path("out"));
     let line = format!("dedup {arguments} -o out");
@@ -324,7 +324,7 @@ fn a_pattern_that_no_file_matches_is_told() {
     ];
     for line in [
         "dedup data -o out",
-        // A finished run says it again.
+        // A finished run repeats the warnings.
         "dedup data -o out",
         "match --articles data --samples data -o matches",
         "evaluate data --pairs pairs.tsv --closed-world",
@@ -340,7 +340,7 @@ fn a_pattern_that_no_file_matches_is_told() {
         for line in expected {
             assert!(stderr.contains(line), "{line}: {stderr}");
         }
-        // That of b.jsonl matches nothing in these directories either.
+        // The pattern b.jsonl matches nothing in these directories either.
         assert_eq!(stderr.matches("warning: ").count(), 3, "{line}: {stderr}");
     }
     // It is enough if a pattern matches in one of two groups of inputs.

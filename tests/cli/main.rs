@@ -1,4 +1,4 @@
-//! The command as its users meet it: what it writes, prints and refuses, and how it ends.
+//! The command line: what it writes, prints and refuses, and its exit codes.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 

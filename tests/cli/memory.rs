@@ -1,5 +1,5 @@
-//! `--memory` holds, whatever the input is: the system refuses the program any private memory
-//! beyond the bound and what code, stacks and the allocator take besides.
+//! The bound of `--memory` holds for any input: the system refuses private memory beyond the bound
+//! and an allowance for code, stacks and the allocator.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -43,7 +43,7 @@ fn many_hits() {
     sandbox.write("article.txt", articles);
     let samples: String = (0..24).map(|page| format!("s{page}\nw\x0c")).collect();
     sandbox.write("sample.txt", samples);
-    // With the least, hits are not held at all; with more they are, but not all blocks.
+    // With the least memory, no hits are held; with more they are, but not all blocks.
     for mib in [64, 128] {
         let block = |page| format!("s{page}\n0:{listed}\n").into_bytes();
         check(&sandbox, mib, (0..24).map(block));
@@ -52,7 +52,7 @@ fn many_hits() {
 
 #[test]
 fn long_ids() {
-    // A file without line breaks is an id; so is each page of one that begins with such lines.
+    // A page without line breaks is only an id.
     const PAGE_BYTES: usize = 20 << 20;
     for pages in [1, 4] {
         let sandbox = sandbox();
@@ -101,7 +101,7 @@ fn a_large_vocabulary() {
         let letter = |digit| char::from(b'a' + (number / 26_u32.pow(digit) % 26) as u8);
         digits.map(letter).collect()
     };
-    // Half of the words are longer than those that are terms themselves.
+    // Half of the words have 30 letters: more than 25, so a term is not the word itself.
     let word = |number: u32| letters(number, 0..5).repeat(1 + number as usize % 2 * 5);
     let pages = (0..2000).map(|page| {
         let words: Vec<String> = (0..300).map(|index| word(page * 300 + index)).collect();
@@ -120,7 +120,7 @@ fn a_large_vocabulary() {
 #[test]
 fn trees_of_pages_are_bounded() {
     const PAGE_BYTES: usize = 8_000_000;
-    /// For the tree of a page.
+    /// The allowance for the tree of a page.
     const TREE_MIB: usize = 300;
     let sandbox = Sandbox::new();
     let fonts: String = (0..20).map(|size| format!("<font size={size}>")).collect();

@@ -127,7 +127,7 @@ fn refused(sandbox: &Sandbox, line: &str, input: &str) {
         true => "is inside seen".to_owned(),
         false => format!("is the input {input} as well"),
     };
-    // A summary says that a run was finished, whatever it is a link to.
+    // A summary marks a finished run, even if it is a link to another file.
     let is_finished = message.contains("holds the output of a finished run");
     assert!(
         message.contains(&expected) || is_finished,
@@ -156,7 +156,7 @@ fn no_output_replaces_an_input_by_whatever_name() {
                 }
                 let is_inside = input.starts_with("seen/");
                 let names = [input, "soft", "hard"];
-                // A hard link to a file of an index replaces nothing in it.
+                // Replacing a hard link to a file of an index does not change the index.
                 for name in &names[..if is_inside { 2 } else { 3 }] {
                     let output = match case.line.contains("o OUT") || case.line.contains("t OUT") {
                         true => (*name).to_owned(),
@@ -169,7 +169,7 @@ fn no_output_replaces_an_input_by_whatever_name() {
     }
 }
 
-/// Tries each file of an output directory.
+/// Checks that no file of an output directory may be a link to `input`.
 fn in_directory(sandbox: &Sandbox, line: &str, input: &str) {
     let _ = fs::remove_dir_all(sandbox.path("out"));
     sandbox.run(&line.replace("OUT", "out")).success();

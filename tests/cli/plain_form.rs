@@ -88,7 +88,7 @@ fn distance_is_any_up_to_the_number_of_bits() {
     sandbox.run("100 16 --distance 0").success();
     assert_eq!(sandbox.read("result.txt").matches("\n0:").count(), 6);
     assert_eq!(sandbox.read("result.txt").matches("\n1:").count(), 0);
-    // Everything is near everything.
+    // Every page is within the distance.
     sandbox.run("100 16 --distance 16").success();
     assert_eq!(
         sandbox.read("result.txt").matches("article-").count(),

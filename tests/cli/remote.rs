@@ -1,4 +1,4 @@
-//! Remote addresses are refused by every command, and nothing is made of them.
+//! Every command refuses remote addresses and writes nothing.
 
 use crate::sandbox::Sandbox;
 

@@ -28,7 +28,7 @@ fn each_input_can_come_from_standard_input() {
 
 #[test]
 fn files_without_a_size_are_streams() {
-    // The kernel makes this one up as it is read; its size is 0.
+    // The kernel generates this file on reading; its size is 0.
     const MADE_UP: &str = "/proc/version";
     let text = std::fs::read_to_string(MADE_UP).unwrap();
     let id = text.lines().next().unwrap().trim();
@@ -40,7 +40,7 @@ fn files_without_a_size_are_streams() {
         "dedup {MADE_UP} -o out --format form-feed --summary=json"
     ));
     assert!(summary.contains("\"seen\": 1,"), "{summary}");
-    // An empty file is one.
+    // An empty file is not a stream, but an input without pages.
     sandbox.write("empty", "");
     sandbox.run("100 16 --samples empty").success().stderr("");
     assert_eq!(sandbox.read("result.txt"), "");
@@ -152,7 +152,7 @@ fn fifo_gets_the_result() {
 fn reader_who_left_is_no_error() {
     let sandbox = Sandbox::example();
     let mut run = sandbox.start(&["100", "16", "--articles", "-"], Stdio::piped());
-    // The reader leaves before there is anything to read.
+    // The reader closes the pipe before there is anything to read.
     drop(run.stdout.take());
     let mut stdin = run.stdin.take().unwrap();
     stdin.write_all(&example("article.txt")).unwrap();

@@ -1,17 +1,17 @@
-//! What a terminal shows; `script` from util-linux gives one.
+//! What a terminal shows; `script` of util-linux provides the terminal.
 
 use std::process::Command;
 
 use crate::sandbox::{FIRST_BLOCK, RESULT, SIMTOOL, Sandbox};
 use crate::skipped::skipped;
 
-/// What `line` shows on a terminal, or `None` where there is no way to know.
+/// What `line` shows on a terminal; `None` if `script` cannot be run.
 fn on_terminal(sandbox: &Sandbox, line: &str) -> Option<String> {
     let shown = Command::new("script")
         .args(["-qefc", line, "/dev/null"])
         .current_dir(sandbox.path(""))
         .env("TERM", "xterm")
-        // The slowest, so that runs are long without being large.
+        // The slowest level, so that runs take long even with small inputs.
         .env("SIMTOOL_SIMD", "scalar")
         .output();
     match shown {

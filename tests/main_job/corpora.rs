@@ -1,6 +1,6 @@
-//! Words, pages and hash tables made to measure.
+//! Generators of words, pages and hash tables.
 
-/// Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8, 2003.
+/// A xorshift generator: Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8, 2003.
 pub struct Random(pub u64);
 
 impl Random {
@@ -33,7 +33,7 @@ pub fn page(id: &str, words: &[String]) -> Vec<u8> {
     format!("{id}\n{}\n", lines.join("\n")).into_bytes()
 }
 
-/// Pages of so many words each.
+/// Pages of `words_per_page` words each.
 pub fn pages(words: &[String], words_per_page: usize) -> Vec<u8> {
     let pages: Vec<Vec<u8>> = words
         .chunks(words_per_page)
@@ -43,7 +43,7 @@ pub fn pages(words: &[String], words_per_page: usize) -> Vec<u8> {
     pages.join(&b'\x0c')
 }
 
-/// Each word as often as it says, in random order.
+/// Each word as often as its count says, in random order.
 pub fn shuffled(counts: impl IntoIterator<Item = (String, usize)>, seed: u64) -> Vec<String> {
     let repeated = counts
         .into_iter()
@@ -53,7 +53,7 @@ pub fn shuffled(counts: impl IntoIterator<Item = (String, usize)>, seed: u64) ->
     words
 }
 
-/// Random digits.
+/// Rows of random binary digits.
 pub fn hash_table(rows: usize, columns: usize, seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
     let mut table = Vec::with_capacity(rows * (columns + 1));

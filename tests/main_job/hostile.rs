@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use simtool::engine::Resources;
 use simtool::kernel::Level;
 
-/// Pieces of text of which words, lines and pages arise by accident, and few enough words for ties.
+/// Pieces of text that form words, lines and pages by chance. The words are few, so ties are
+/// frequent.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let words = ["a", "b", "B", "ab", "Ba", "c", "d", "e"].map(|word| word.as_bytes().to_vec());
     let separators = [
@@ -35,7 +36,7 @@ fn text(pieces: std::ops::Range<usize>) -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece(), pieces).prop_map(|pieces| pieces.concat())
 }
 
-/// One setting for every level.
+/// Random resources for each available level.
 fn any_resources() -> impl Strategy<Value = Vec<Resources>> {
     let spare = [0, 1, 1000, 100_000, 2 << 20, 1 << 30];
     let one = (1usize..=4, prop::sample::select(spare.to_vec()));
@@ -111,7 +112,7 @@ proptest! {
         cuts.extend([0, articles.len()]);
         cuts.sort_unstable();
         let parts: Vec<Vec<u8>> = cuts.windows(2).map(|cut| articles[cut[0]..cut[1]].to_vec()).collect();
-        // A mark is skipped at the start of every file, but is part of an id elsewhere.
+        // A byte-order mark is skipped at the start of a file, but is part of an id elsewhere.
         prop_assume!(!parts.iter().any(|part| part.starts_with(b"\xef\xbb\xbf")));
         prop_assert_eq!(check_with(&Job { articles: parts, ..whole }, &resources), expected);
     }

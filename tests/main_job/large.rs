@@ -1,4 +1,4 @@
-//! What only size can break.
+//! Inputs that are difficult only because of their size.
 
 use crate::corpora::{Random, hash_table, word};
 use crate::oracle::Job;
@@ -18,7 +18,7 @@ fn job(features: usize, articles: Vec<u8>, samples: &[u8]) -> Job {
     }
 }
 
-/// With nothing to spare and with plenty.
+/// The least memory, and plenty.
 fn extremes() -> [Resources; 2] {
     [
         resources(2, 0, Level::best()),
@@ -26,7 +26,7 @@ fn extremes() -> [Resources; 2] {
     ]
 }
 
-/// A page with that many bytes of some hundred words.
+/// A page of at least `bytes` bytes of random words.
 fn long_page(id: &str, bytes: usize, seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
     let mut page = format!("{id}\n").into_bytes();
@@ -106,7 +106,7 @@ fn the_first_word_may_have_megabytes() {
 
 #[test]
 fn a_hundred_thousand_tiny_pages() {
-    // More hits than memory holds: each sample's block is written without holding them.
+    // More hits than fit in memory, so the block of each sample is written in pieces.
     let articles = b"a\n\x0c".repeat(100_000);
     let result = check_with(&job(5, articles, b"s\n\x0ct\nword"), &extremes());
     assert_eq!(
@@ -152,7 +152,7 @@ fn many_hits_are_the_same_with_little_memory_at_every_distance() {
 
 #[test]
 fn many_samples() {
-    // Several waves of blocks, with a task left over.
+    // Several waves of blocks, the last of them incomplete.
     let mut random = Random(5);
     let mut pages = |count: usize| {
         let page = |number| {

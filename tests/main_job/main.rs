@@ -1,8 +1,8 @@
 //! The main job, `simtool N M`, against its definition.
 //!
-//! `settled` pins one by one what the specification leaves open, `hostile` compares any bytes with
-//! the oracle, `ranking` attacks the proof that the first N words are the first N words, `large`
-//! holds what only size can break, `stopped` runs that end early.
+//! `settled` tests each question that the specification leaves open. `hostile` compares any bytes
+//! with the oracle. `ranking` has corpora whose N most frequent words are difficult to determine.
+//! `large` has large inputs, and `stopped` runs that end early.
 
 #![allow(clippy::unwrap_used)]
 
@@ -20,8 +20,8 @@ use simtool::engine::{Progress, Resources};
 use simtool::jobs::main_job::{self, Inputs, Summary};
 use simtool::kernel::Level;
 
-/// Resources, of which none may change a byte: the least memory, in which nothing is kept and
-/// everything is read twice, up to plenty.
+/// Resources from the least memory, in which nothing is kept, to plenty. The result must not depend
+/// on them.
 fn all_resources() -> Vec<Resources> {
     let mut all = Vec::new();
     for level in Level::available() {
@@ -41,7 +41,7 @@ fn resources(threads: usize, spare_bytes: u64, level: Level) -> Resources {
     }
 }
 
-/// The library's answer.
+/// The result of the library.
 fn run(job: &Job, resources: &Resources) -> simtool::Result<(Vec<u8>, Summary)> {
     let inputs = Inputs {
         articles: job.articles.iter().map(Vec::as_slice).collect(),
@@ -59,7 +59,7 @@ fn run(job: &Job, resources: &Resources) -> simtool::Result<(Vec<u8>, Summary)> 
     Ok((result, summary))
 }
 
-/// Compares the library with the oracle for some resources; the result.
+/// Compares the library with the oracle for some resources; returns the result.
 fn check_with(job: &Job, all_resources: &[Resources]) -> Vec<u8> {
     let expected = job.result().expect("the hash table is good");
     let features = job.ranking().len() as u64;
@@ -89,7 +89,7 @@ fn check_with(job: &Job, all_resources: &[Resources]) -> Vec<u8> {
     expected
 }
 
-/// Compares the library with the oracle for all kinds of resources; the result.
+/// Compares the library with the oracle for all kinds of resources; returns the result.
 fn check(job: &Job) -> Vec<u8> {
     check_with(job, &all_resources())
 }

@@ -1,9 +1,9 @@
-//! Attacks on the proof that the first N words are the first N words.
+//! Corpora whose N most frequent words are difficult to determine.
 //!
 //! The library guesses likely words from a sample, counts those exactly and bounds all others by
-//! the sums of hash buckets. Whatever the guess, the answer must be the oracle's; the corpora here
-//! make the guess wrong, the bounds loose and the N-th place a close race. Every page of a few
-//! words gets a fingerprint of many columns, so that a wrong feature shows.
+//! the sums of hash buckets. Whatever the guess, the result must be the oracle's. The corpora here
+//! make the guess wrong, the bounds loose and the counts around the N-th place nearly equal. Pages
+//! of a few words have fingerprints of many columns, so that a wrong feature changes the result.
 
 use crate::corpora::{Random, hash_table, page, pages, shuffled, word};
 use crate::oracle::Job;
@@ -12,7 +12,7 @@ use simtool::kernel::Level;
 use simtool::kernel::probe::line_of;
 use simtool::vocabulary::bucket_of_key;
 
-/// The articles are searched for pages made of their own first words, at any distance.
+/// A job whose samples are pages of the words around the N-th place of its articles.
 fn job(features: usize, articles: Vec<u8>) -> Job {
     let mut job = Job {
         features,
@@ -39,7 +39,7 @@ fn job(features: usize, articles: Vec<u8>) -> Job {
         .collect();
     samples.push([b"first\n".to_vec(), ranking.join(&b' ')].concat());
     job.samples = samples.join(&b'\x0c');
-    // The same pages in the articles, as far as that leaves the ranking alone: all words gain one.
+    // One more article has every word once, which does not change the ranking.
     let all = Job {
         features: usize::MAX,
         ..job.clone()
@@ -50,7 +50,7 @@ fn job(features: usize, articles: Vec<u8>) -> Job {
     job
 }
 
-/// A quarter of all resources, but every level, number of threads and amount of memory.
+/// The least memory with scalar code, little memory, and plenty.
 fn some_resources() -> Vec<simtool::engine::Resources> {
     let best = Level::best();
     vec![
@@ -68,7 +68,7 @@ fn a_flat_distribution() {
     }
 }
 
-/// How often the suspects were gone through with the least memory, after comparing results.
+/// How often the suspects were counted with the least memory; compares the results, too.
 fn passes_with_least_memory(words: &[String], features: usize, threads: &[usize]) -> Vec<usize> {
     let job = Job {
         articles: vec![pages(words, 2)],
@@ -85,8 +85,8 @@ fn passes_with_least_memory(words: &[String], features: usize, threads: &[usize]
 
 #[test]
 fn more_suspects_than_memory_holds() {
-    // Every word occurs once or twice, so all are suspect. However many there are, they are gone
-    // through twice: until memory is full, and to be sorted on disk.
+    // Every word occurs once or twice, so all are suspects. However many there are, they are counted
+    // at most twice: until memory is full, and by sorting them on disk.
     for (count, threads) in [(70_000, &[1][..]), (160_000, &[1, 2, 3])] {
         let words = (0..count).map(|number| (word(number), 1 + number % 89 / 88));
         let passes = passes_with_least_memory(&shuffled(words, 11), 10_000, threads);
@@ -126,7 +126,7 @@ fn words_of_13_to_25_letters() {
 
 #[test]
 fn words_of_more_than_25_letters() {
-    // Ties among words known by a hash only must come out in alphabetical order.
+    // Ties among such words must be ranked alphabetically.
     let long = |number: usize| word(number * 31 % 4001) + &"x".repeat(22 + number % 60);
     let words = shuffled((0..4000).map(|number| (long(number), 1 + number % 2)), 3);
     for features in [1, 10, 1999, 2000, 2001, 3990] {
@@ -186,7 +186,7 @@ fn key(word: &str) -> u64 {
     })
 }
 
-/// Words of whose keys `collides` holds.
+/// Words whose keys satisfy `collides`.
 fn colliding(collides: impl Fn(u64) -> bool) -> impl Iterator<Item = String> {
     let all = (0..26 * 26 * 26 * 26).flat_map(|number| {
         let word = word(number);
@@ -195,7 +195,7 @@ fn colliding(collides: impl Fn(u64) -> bool) -> impl Iterator<Item = String> {
     all.filter(move |word| collides(key(word)))
 }
 
-/// Words of the first line of a lexicon that has so many.
+/// Words in the first line of a lexicon of `lines` lines.
 fn of_one_line(lines: usize) -> impl Iterator<Item = String> {
     colliding(move |key| line_of(key, lines) == 0)
 }
@@ -232,7 +232,7 @@ fn all_features_share_a_line() {
 
 #[test]
 fn words_that_share_a_bucket() {
-    // In one bucket every word's bound is the sum of all, and each could be the N-th.
+    // The bound of each word in a bucket is the sum of their counts, so each could be the N-th.
     let crowd: Vec<String> = colliding(|key| bucket_of_key(key, 14) == 0)
         .take(50)
         .collect();
@@ -274,8 +274,8 @@ fn one_document() {
     check(&job(1, b"no word".to_vec()));
 }
 
-/// Whether a page of 32 KiB in an input of 4 MiB has a part in one of the samples that the test
-/// below provokes: one piece, or 25 or 32 pieces of 8 KiB at even distances.
+/// Whether a page of 32 KiB in an input of 4 MiB overlaps one of the samples of the tests below: 25
+/// or 32 pieces of 8 KiB at equal distances.
 fn is_sampled(page: usize) -> bool {
     let pieces_in = |distance: usize| {
         (0..128)
@@ -285,8 +285,8 @@ fn is_sampled(page: usize) -> bool {
     pieces_in((4 << 20) / 25) || pieces_in((4 << 20) / 32)
 }
 
-/// Text whose first 128 KB of each megabyte hold other words than the rest, so that a sample of
-/// 32 KB at even distances sees none of the frequent ones.
+/// Text of 4 MiB whose sampled pages have only words of `decoys`, so that the sample has none of
+/// the `frequent` words.
 fn misleading(frequent: &[String], decoys: &[String]) -> Vec<u8> {
     let mut articles = Vec::new();
     let mut random = Random(8);

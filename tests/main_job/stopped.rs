@@ -94,7 +94,7 @@ fn rare_words_without_a_place_to_be_sorted_are_an_error_with_the_space_they_take
     }
 }
 
-/// Runs the small job with a sink and a progress of its own.
+/// Runs the small job with the given progress and sink.
 fn run_small(progress: &Progress, sink: main_job::Sink<'_>) -> Result<(), Error> {
     let job = small();
     let inputs = Inputs {
@@ -129,8 +129,8 @@ fn what_the_sink_returns_ends_the_run() {
 
 #[test]
 fn articles_that_change_under_the_run_fail_as_a_file() {
-    // Other pages than were counted: more and fewer, with longer and shorter ids. Whatever the
-    // result, the run ends, and the file is found out.
+    // The pages change after they were counted: more or fewer, with longer or shorter ids. Whatever
+    // the result, the run ends, and the change of the file is detected.
     // SAFETY: the inputs are verified, and nothing else handles SIGBUS.
     unsafe { guard::install() }.unwrap();
     let words = shuffled(
@@ -164,7 +164,7 @@ fn articles_that_change_under_the_run_fail_as_a_file() {
         let resources = resources(1, 0, Level::best());
         std::thread::scope(|scope| {
             let run = scope.spawn(|| job.run(&inputs, &resources, &progress, &mut |_| Ok(())));
-            // Ranking takes several readings here: time enough to notice that it has begun.
+            // Ranking reads the articles several times here, so its start is noticed in time.
             while progress
                 .current()
                 .is_none_or(|now| now.stage != Stage::Rank)

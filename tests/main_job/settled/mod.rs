@@ -1,5 +1,4 @@
-//! What the specification leaves open and we settled: one test for each question, with the answer
-//! written out.
+//! Questions that the specification leaves open: one test for each, with the answer written out.
 
 mod numbers;
 mod pages;
@@ -22,8 +21,8 @@ fn job(features: usize, columns: usize, articles: &str, samples: &str, table: &s
     }
 }
 
-/// Rows that give every feature its own bit: three columns of it, so that whoever lacks it or has
-/// it in addition is at distance 3, two of them at 6.
+/// Rows that give every feature three columns of its own. Pages that differ by one feature are at
+/// distance 3; pages that have different features are at distance 6.
 fn thrice(features: usize) -> String {
     let row =
         |feature| (0..features).map(move |other| if other == feature { "111" } else { "000" });

@@ -38,7 +38,7 @@ fn more_than_10_000_features_or_128_columns_are_refused() {
 
 #[test]
 fn every_row_must_be_there_whatever_the_vocabulary() {
-    // Three rows are asked for, though there are one or no words.
+    // Three rows are required, although there is at most one word.
     for articles in ["1\na", "1\n", ""] {
         let with = |table: &str| job(3, 4, articles, "s\na", table);
         let cases = [
@@ -64,7 +64,7 @@ fn every_row_must_be_there_whatever_the_vocabulary() {
                 "{table:?}: {text}"
             );
         }
-        // Only the first N rows and their first M digits are looked at.
+        // Only the first N rows and their first M digits are examined.
         for table in [
             "11111\n00002\n1111x\nrubbish",
             "1111\n0000\n1111",
@@ -117,7 +117,7 @@ fn equal_ids_and_equal_pages_are_all_listed_in_article_order() {
 
 #[test]
 fn the_result_lists_distances_0_to_3_where_there_are_any() {
-    // a turns on as many columns as the page's number says.
+    // Each word sets as many bits as the id of its page says.
     let table = "111111\n011111\n001111\n000111\n000011\n";
     let articles = "six\na\x0cfive\nb\x0cfour\nc\x0cthree\nd\x0ctwo\ne\x0cagain six\na\x0cnone\n\x0cmore a\na a a a";
     let samples = "A\na\x0cB\nb\x0cE\ne\x0cZ\n";

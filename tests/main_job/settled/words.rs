@@ -48,7 +48,7 @@ fn a_word_has_at_least_one_letter_and_any_number_of_them() {
 
 #[test]
 fn frequencies_come_from_the_articles_alone() {
-    // Only the first word counts; that the sample is full of b changes nothing.
+    // Only the first word, a, is a feature, although the sample has more b.
     let articles = "1\na a b\x0c2\nb\x0c3\na";
     let job = job(1, 4, articles, "s\nb b b b b b a\x0ct\nb b b", "1111\n");
     gives(&job, "s\n0:1 3 \nt\n0:2 \n");
@@ -134,7 +134,7 @@ fn a_sum_must_exceed_zero() {
 
 #[test]
 fn weights_are_counts() {
-    // One a outweighs one b nowhere; three a do.
+    // The word with the higher count decides; equal counts give a sum of 0.
     let job = Job {
         distance: 0,
         ..job(
