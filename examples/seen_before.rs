@@ -1,4 +1,5 @@
 //! Which lines of standard input are near a different line of this run or an earlier one?
+//! Lines that are equal to an earlier one are not listed.
 //!
 //! `cargo run --release --example seen_before -- DIRECTORY < lines.txt`
 

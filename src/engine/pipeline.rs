@@ -136,8 +136,11 @@ impl RunState {
 
 /// The channels of a reader.
 struct ReaderChannels<T> {
+    /// Empty buffers.
     buffers: Receiver<Vec<u8>>,
+    /// Takes back a buffer that no chunk needed.
     unused: Sender<Vec<u8>>,
+    /// The permit for a giant chunk.
     giants: Receiver<()>,
     chunks: Sender<Numbered<Chunk>>,
     results: Sender<Numbered<WorkResult<T>>>,

@@ -17,7 +17,7 @@ pub enum Stage {
     Rank,
     /// Articles and samples get their fingerprints.
     Fingerprint,
-    /// Near articles are searched and written.
+    /// Near documents are searched; in the main job, the result is written.
     Search,
     /// Documents are read and sketched.
     Sketch,
@@ -44,7 +44,7 @@ pub struct StageTime {
     pub stage: Stage,
     /// Wall-clock time.
     pub time: Duration,
-    /// Bytes of text that were processed (of output, for [`Stage::Search`]).
+    /// Bytes of text that were processed (of output, for the search of the main job).
     pub bytes: u64,
     /// The number of the stage in the plan, from 1, and the number of planned stages.
     pub number: Option<(usize, usize)>,

@@ -87,8 +87,8 @@ impl TextWords<'_> {
         set
     }
 
-    /// Appends the sketch by `method`, whose needs the reader knows; returns whether the text has
-    /// features.
+    /// Appends the sketch by `method`, whose needs must be among those of the reader; returns
+    /// whether the text has features.
     pub fn sketch(&mut self, method: &dyn Method, out: &mut Vec<u8>) -> bool {
         let Buffers {
             words,

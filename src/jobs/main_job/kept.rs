@@ -5,7 +5,8 @@ use bytemuck::{Pod, Zeroable, cast_slice};
 use crate::engine::{Arena, ArenaSlot};
 use crate::vocabulary::{Lookup, Term};
 
-/// The words of a unit's pages: slots of the lexicon, and optionally words outside it.
+/// The words of a unit's pages: slots of the lexicon, and optionally words outside it:
+/// by key, or as terms if they are too long for a key.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     pages: Vec<PageEnd>,

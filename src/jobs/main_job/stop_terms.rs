@@ -16,7 +16,8 @@ const LEAST_BYTES: u64 = 4 << 20;
 /// The words of `list` that can occur in a text, and their reserved memory.
 ///
 /// # Errors
-/// [`ErrorKind::Memory`] if they take more than 4 MiB and a quarter of the free bytes of `budget`.
+/// [`ErrorKind::Memory`] if they take more than 4 MiB, and more than a quarter of the free bytes of
+/// `budget`.
 pub(super) fn stop_terms<'a>(
     list: &[u8],
     budget: &'a Budget,
