@@ -101,7 +101,7 @@ fn a_large_vocabulary() {
         let letter = |digit| char::from(b'a' + (number / 26_u32.pow(digit) % 26) as u8);
         digits.map(letter).collect()
     };
-    // Half of the words have 30 letters: more than 25, so a term is not the word itself.
+    // Half of the words have 30 letters, more than the 25 that a term encodes exactly.
     let word = |number: u32| letters(number, 0..5).repeat(1 + number as usize % 2 * 5);
     let pages = (0..2000).map(|page| {
         let words: Vec<String> = (0..300).map(|index| word(page * 300 + index)).collect();

@@ -73,7 +73,7 @@ fn a_restart_removes_no_file_that_the_command_reads() {
             assert_eq!(sandbox.read("out/summary.json"), summary, "{command}");
         }
     }
-    // What is not read is replaced.
+    // Files that are not read are replaced.
     sandbox
         .run("dedup tomorrow -o out --write kept --restart")
         .success();

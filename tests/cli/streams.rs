@@ -225,7 +225,7 @@ fn a_wait_for_a_stream_ends_at_the_first_signal() {
             // Idle, and open until the run has ended.
             let stdin = run.stdin.take();
             crate::faults::wait_for_handlers(&run);
-            // Later it waits for the stream; a signal that comes earlier ends it as well.
+            // By then the run waits for the stream; a signal that comes earlier ends it as well.
             std::thread::sleep(std::time::Duration::from_millis(300));
             crate::faults::signal(&run, name);
             let output = run.wait_with_output().unwrap();

@@ -85,8 +85,8 @@ fn passes_with_least_memory(words: &[String], features: usize, threads: &[usize]
 
 #[test]
 fn more_suspects_than_memory_holds() {
-    // Every word occurs once or twice, so all are suspects. However many there are, they are counted
-    // at most twice: until memory is full, and by sorting them on disk.
+    // Every word occurs once or twice, so all are suspects. However many there are, they are
+    // counted at most twice: until memory is full, and by sorting them on disk.
     for (count, threads) in [(70_000, &[1][..]), (160_000, &[1, 2, 3])] {
         let words = (0..count).map(|number| (word(number), 1 + number % 89 / 88));
         let passes = passes_with_least_memory(&shuffled(words, 11), 10_000, threads);

@@ -27,7 +27,7 @@ pub struct Reading {
     /// The maximum number of bytes of a document, both decompressed and decoded.
     pub max_document_bytes: u64,
     /// The minimum number of bytes of a chunk, except before damage, before a document over the
-    /// length limit, and at the end.
+    /// length limit, and at the end; for tables, about the maximum of a batch.
     pub chunk_bytes: usize,
     /// The choice of files. Not a part of the job, which lists the files themselves.
     #[serde(skip)]
