@@ -1,7 +1,7 @@
 //! The traits of sketching methods: a sketch of a document, keys of a sketch, a score of two.
 //!
 //! Every search relies on this contract: documents whose score a method accepts share at least one
-//! key (always, or with the probability that the method states).
+//! key.
 
 use std::cmp::Ordering;
 use std::fmt;

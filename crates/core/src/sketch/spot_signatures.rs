@@ -119,7 +119,7 @@ fn total(entries: Entries<'_>) -> u64 {
 
 impl SpotSignatures {
     /// Lists in `next`, for each position and the end, the first position from there on with a
-    /// content word.
+    /// content word, or the number of words.
     fn content(&self, words: &[u64], next: &mut Vec<u64>) {
         next.clear();
         next.resize(words.len() + 1, words.len() as u64);

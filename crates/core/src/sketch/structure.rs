@@ -81,8 +81,9 @@ struct Structure {
 /// One level of a text.
 #[derive(Clone, Copy, Debug, Default)]
 struct Level<'s> {
+    /// The number of blocks.
     nodes: u64,
-    /// The set of their hashes.
+    /// The set of the blocks' hashes.
     hashes: &'s [u8],
 }
 
@@ -116,7 +117,7 @@ fn parse(mut sketch: &[u8]) -> Option<[Level<'_>; LEVELS]> {
 
 /// The maximum common denominator.
 const MOST_DENOMINATOR: u128 = 1 << 56;
-/// The maximum of every count.
+/// Larger counts are reduced to this.
 const MOST_NODES: u64 = u32::MAX as u64;
 
 /// The least common multiple, or [`MOST_DENOMINATOR`] if it is larger; then fractions are rounded.

@@ -16,7 +16,7 @@ pub(super) struct Abstract {
 }
 
 /// Replaces `out` by the first characters of `text` that fit into `bytes` bytes, with runs of white
-/// space reduced to one space.
+/// space reduced to one space, and none at the start.
 ///
 /// Reads no more of the text than it needs.
 pub(super) fn page_abstract(text: &[u8], bytes: usize, out: &mut String) {

@@ -13,8 +13,8 @@ pub enum Choice {
     /// In a script without spaces between words (Han, kana, Thai, Lao, Khmer, Burmese and related
     /// ones), a run becomes overlapping pairs of characters; a single character is a word. In a
     /// document that is mostly Chinese, Han is split by the dictionary instead, if the feature `zh`
-    /// is enabled. On ASCII text a word is a run of ASCII letters and digits. Such a run between
-    /// separators is a word in every document.
+    /// is enabled. A run of ASCII letters and digits between separators is a word in every
+    /// document.
     #[default]
     Auto,
     /// Runs of ASCII letters, like the words of the main job.
@@ -25,8 +25,7 @@ pub enum Choice {
     Chinese,
     /// Each character except white space.
     ///
-    /// Their shingles are the character shingles of the literature, usually nine characters for
-    /// Chinese.
+    /// Shingles of these words are the character shingles of the literature.
     Chars,
 }
 

@@ -12,7 +12,7 @@ pub(super) fn valid_parts(text: &[u8]) -> impl Iterator<Item = &str> {
 
 /// `text`, if it is valid UTF-8.
 ///
-/// For text that is not ASCII, this check is faster than that of the standard library.
+/// For text that is not ASCII, this check is several times as fast as that of the standard library.
 pub(super) fn valid_whole(text: &[u8]) -> Option<&str> {
     match encoding_rs::UTF_8.decode_without_bom_handling_and_without_replacement(text)? {
         Cow::Borrowed(valid) => Some(valid),
