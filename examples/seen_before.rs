@@ -20,6 +20,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     for line in stdin().lock().lines() {
         let line = line?;
+        // An id is at least one byte.
+        if line.is_empty() {
+            continue;
+        }
         let answer = index.add(&line, &line)?;
         if answer.verdict == Verdict::Duplicate {
             let first = String::from_utf8_lossy(&answer.matches[0].id);

@@ -1,7 +1,7 @@
 //! The `simtool` command.
 //!
-//! Exit codes: 0 complete, 2 an error and nothing published, 3 published but some input was
-//! skipped, 130 interrupted.
+//! Exit codes: 0 complete, 2 an error and no result published (additions to an index that were
+//! acknowledged stay), 3 published but some input was skipped, 130 interrupted.
 
 mod cli;
 #[cfg(feature = "serve")]

@@ -108,7 +108,7 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
         &Session::new(args.log.log(args.quiet)),
         &|_| Ok(()),
     )?;
-    let tuning = recommend(&report, &specs)?;
+    let tuning = recommend(&report, &specs);
 
     let sizes = report
         .evaluation

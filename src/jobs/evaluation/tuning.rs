@@ -3,7 +3,6 @@
 use std::cmp::{Ordering, Reverse};
 
 use super::job::Report;
-use crate::Result;
 use crate::evaluate::{Cost, Point};
 use crate::sketch::Score;
 use crate::sketch::registry::{SHARE_DENOMINATOR, Spec};
@@ -69,14 +68,12 @@ pub enum Rejection {
 /// that equal runs give equal recommendations. For fingerprints, thresholds with too many
 /// accidental neighbours in a collection of this size do not count.
 ///
-/// Recommends nothing if the report [does not measure](crate::evaluate::Evaluation) precision.
-///
-/// # Errors
-/// None at present: a threshold that a method does not accept is [`Rejection::Fixed`].
-pub fn recommend(report: &Report, specs: &[Spec]) -> Result<Tuning> {
+/// Recommends nothing if the report [does not measure](crate::evaluate::Evaluation) precision. A
+/// threshold that a method does not accept is [`Rejection::Fixed`].
+pub fn recommend(report: &Report, specs: &[Spec]) -> Tuning {
     let mut tuning = Tuning::default();
     if !report.evaluation.measures_precision {
-        return Ok(tuning);
+        return tuning;
     }
     let found = &mut tuning.recommended;
     for ((spec, measured), shape) in specs
@@ -100,7 +97,7 @@ pub fn recommend(report: &Report, specs: &[Spec]) -> Result<Tuning> {
             tuning.left_out.push((spec.clone(), reason));
             continue;
         };
-        match with_threshold(spec, point.threshold)? {
+        match with_threshold(spec, point.threshold) {
             None => tuning.left_out.push((spec.clone(), Rejection::Fixed)),
             Some(spec) => found.push(Recommendation {
                 spec,
@@ -111,7 +108,7 @@ pub fn recommend(report: &Report, specs: &[Spec]) -> Result<Tuning> {
         }
     }
     found.sort_by(best_first);
-    Ok(tuning)
+    tuning
 }
 
 /// The order of recommendations; equal ones keep their order.
@@ -123,7 +120,7 @@ fn best_first(a: &Recommendation, b: &Recommendation) -> Ordering {
 }
 
 /// The method with a threshold; `None` if it has no such parameter or does not accept the value.
-fn with_threshold(spec: &Spec, threshold: Score) -> Result<Option<Spec>> {
+fn with_threshold(spec: &Spec, threshold: Score) -> Option<Spec> {
     let (name, value) = match threshold {
         Score::Distance(bits) => ("distance", bits.to_string()),
         Score::Fraction(part, whole) => {
@@ -136,8 +133,8 @@ fn with_threshold(spec: &Spec, threshold: Score) -> Result<Option<Spec>> {
     };
     let has_threshold = spec.list().iter().any(|(known, _)| known == name);
     match has_threshold {
-        true => Ok(spec.with(name, &value).ok()),
-        false => Ok(None),
+        true => spec.with(name, &value).ok(),
+        false => None,
     }
 }
 
@@ -149,7 +146,7 @@ mod tests {
     fn thresholds_become_parameters() {
         let value = |text: &str, threshold, name: &str| {
             let spec = Spec::parse(text).unwrap();
-            let spec = with_threshold(&spec, threshold).unwrap()?;
+            let spec = with_threshold(&spec, threshold)?;
             let list = spec.list();
             list.into_iter()
                 .find(|(known, _)| known == name)

@@ -73,7 +73,7 @@ impl Seen {
             Ok(())
         };
         let texts = || self.texts();
-        read(inputs, Stage::Search, None, texts, skipped, |part| {
+        read(inputs, Stage::Sketch, None, texts, skipped, |part| {
             documents += part.len() as u64;
             bytes += part.bytes();
             waiting.push(part);
