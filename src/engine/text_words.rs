@@ -5,8 +5,8 @@ use crate::sketch::{Method, Needs, Scratch, TokenizedDocument};
 use crate::text::shingles::{shingles, sort_to_set};
 use crate::text::{Choice, Spelling, Tokenizer, WordHashes};
 
-/// Buffers with a larger capacity, due to a giant document, are freed.
-const KEPT_CAPACITY: usize = 1 << 20;
+/// After a longer text, all buffers are freed; each is at most proportional to the longest text.
+const MOST_KEPT_TEXT: usize = 4 << 20;
 
 /// Cuts texts into words, one text after another; one for each thread.
 pub struct WordReader {
@@ -24,7 +24,7 @@ struct Buffers {
     scratch: Scratch,
 }
 
-/// A text with its words. Frees giant buffers when dropped.
+/// A text with its words. Frees the buffers when dropped, if the text is very long.
 pub struct TextWords<'a> {
     text: &'a [u8],
     buffers: &'a mut Buffers,
@@ -108,7 +108,7 @@ impl TextWords<'_> {
 
 impl Drop for TextWords<'_> {
     fn drop(&mut self) {
-        if self.buffers.words.short.capacity() > KEPT_CAPACITY {
+        if self.text.len() > MOST_KEPT_TEXT {
             *self.buffers = Buffers::default();
         }
     }
@@ -124,8 +124,12 @@ mod tests {
         let words = |count: usize| "word ".repeat(count).into_bytes();
         assert_eq!(reader.read(&words(9)).shingle_set(5).len(), 1);
         assert!(reader.buffers.words.short.capacity() >= 9);
-        reader.read(&words(KEPT_CAPACITY + 1)).shingles(5);
+        reader.read(&words(MOST_KEPT_TEXT / 5 + 1)).shingles(5);
         assert_eq!(reader.buffers.words.short.capacity(), 0);
         assert_eq!(reader.buffers.shingles.capacity(), 0);
+        // Also of a single word, whose buffers are not those of the hashes.
+        reader.read(&words(9));
+        reader.read(&vec![b'a'; MOST_KEPT_TEXT + 1]);
+        assert_eq!(reader.buffers.words.short.capacity(), 0);
     }
 }

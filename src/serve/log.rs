@@ -41,7 +41,8 @@ struct FailureLine<'a> {
 }
 
 impl Log {
-    /// Writes why an operation failed, even if requests are not logged: the client gets no paths.
+    /// Writes why an operation failed, even if requests are not logged. The answer to the client
+    /// lacks the text of the error, which contains paths of files.
     pub fn failed(self, operation: &str, error: &Error) {
         let error = error.to_string();
         match self {

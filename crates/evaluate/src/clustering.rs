@@ -44,8 +44,8 @@ impl Clustering {
     /// and the name of a cluster, with or without a header `id`, `cluster`.
     ///
     /// # Errors
-    /// [`Content`](crate::ErrorKind::Content), with the line, for unknown ids, documents in two
-    /// clusters, sizes that do not match, and lines that are neither.
+    /// [`Content`](crate::ErrorKind::Content), with the line, for unknown ids, ids of several
+    /// documents, documents listed twice, sizes that do not match, and lines that are neither.
     pub fn parse(bytes: &[u8], ids: &mut Ids) -> Result<Clustering> {
         let mut reader = Reader::default();
         if is_json(bytes) {

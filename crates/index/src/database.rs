@@ -171,8 +171,8 @@ impl Database {
     /// of it is stored.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`], or [`ErrorKind::Content`] if the database is damaged; it then has to
-    /// be opened again.
+    /// [`ErrorKind::Write`], or [`ErrorKind::Content`] if the database is damaged. After either, it
+    /// has to be opened again before the next change.
     pub fn commit(&self, change: &Change<'_>) -> Result<()> {
         self.write(change).map_err(|cause| self.error(cause))
     }
@@ -270,18 +270,20 @@ impl StorageBackend for File {
 fn storage_error(path: &Path, cause: StorageError) -> Error {
     match cause {
         StorageError::Io(cause) => {
-            let full = cause.kind() == std::io::ErrorKind::StorageFull;
-            let advice = if full {
-                " (the disk is full: free space)"
-            } else {
-                ""
+            let message = match cause.kind() {
+                std::io::ErrorKind::StorageFull => {
+                    "cannot be written (the disk is full: free space)"
+                }
+                _ => "cannot be read or written",
             };
-            Error::new(ErrorKind::Write, format!("cannot be written{advice}"))
+            Error::new(ErrorKind::Write, message)
                 .in_file(path)
                 .caused_by(cause)
         }
         StorageError::PreviousIo => {
-            Error::new(ErrorKind::Write, "could not be written before").in_file(path)
+            let message =
+                "is unusable since an earlier read or write failed (open the index again)";
+            Error::new(ErrorKind::Write, message).in_file(path)
         }
         other => damaged(path, &other.to_string()),
     }

@@ -54,8 +54,8 @@ pub struct Totals {
     pub same_text: u64,
     /// Dropped documents with another text, but the same words in the same order.
     pub same_words: u64,
-    /// Other dropped documents: pairs that the method proposed. Verification confirmed them, except
-    /// those with a document of an index.
+    /// Other dropped documents: the method proposed the pair and verification confirmed it, or a
+    /// chain of such pairs connects the two. Pairs with a document of an index are not verified.
     pub near: u64,
     /// Dropped documents whose kept document is in the reference or in an index.
     pub against: u64,
@@ -381,6 +381,6 @@ impl NamedDocument {
 fn missing_place() -> Error {
     Error::new(
         ErrorKind::Content,
-        "a document has no place: start with --restart",
+        "the work files are damaged: a document has no place in the input (start again with --restart)",
     )
 }

@@ -35,7 +35,7 @@ const TABLE_STEP: u64 = 4;
 const TABLE_CHUNKS: u64 = 5;
 /// Every n-th chunk is also tokenized separately and compressed.
 const COSTLY_STEP: usize = 4;
-/// After this time, only the first place is started.
+/// After this time, nothing further is read, unless nothing was measured yet.
 const MOST_TIME: Duration = Duration::from_secs(1);
 /// With more tables than this, rows are not counted in advance.
 #[cfg(feature = "parquet")]
@@ -166,13 +166,12 @@ impl<'a> Sampler<'a> {
         self.count_rows()?;
         let places = places(self.sources);
         let mut forward: BTreeMap<usize, u64> = BTreeMap::new();
-        let (mut begun, mut tables) = (0, 0u64);
+        let (mut is_measured, mut tables) = (false, 0u64);
         let mut known = HashSet::new();
         for &(number, offset) in &places {
-            if begun > 0 && begin.elapsed() > MOST_TIME {
+            if is_measured && begin.elapsed() > MOST_TIME {
                 return Ok(());
             }
-            begun += 1;
             let source = &self.sources[number];
             match self.border(source, offset)? {
                 // Several places in a large member have the same border.
@@ -180,10 +179,14 @@ impl<'a> Sampler<'a> {
                 Some(position) if source.format == Format::Parquet => {
                     if tables.is_multiple_of(TABLE_STEP) {
                         self.look_at_rows(number, position)?;
+                        is_measured = true;
                     }
                     tables += 1;
                 }
-                Some(position) => self.look_at(number, position)?,
+                Some(position) => {
+                    self.look_at(number, position)?;
+                    is_measured = true;
+                }
                 None => *forward.entry(number).or_default() += 1,
             }
         }
@@ -191,10 +194,11 @@ impl<'a> Sampler<'a> {
         forward.retain(|number, _| known.iter().all(|(measured, _)| measured != number));
         let each = FORWARD_BYTES / (forward.len() as u64).max(1);
         for (number, _) in forward {
-            if begun > 0 && begin.elapsed() > MOST_TIME {
+            if is_measured && begin.elapsed() > MOST_TIME {
                 return Ok(());
             }
             self.look_forward(number, each)?;
+            is_measured = true;
         }
         Ok(())
     }
@@ -245,7 +249,7 @@ impl<'a> Sampler<'a> {
             {
                 Ok(None)
             }
-            // The first record may be long; others begin after it.
+            // There are borders, even if a search misses them behind a long first record.
             0 if source.compression == Compression::None && source.format.separator().is_some() => {
                 Ok(Some(Position::default()))
             }

@@ -11,7 +11,7 @@ use crate::sketch::Sketches;
 pub(super) struct Pair {
     /// The position of the document in the block.
     pub member: u32,
-    /// The number of the earlier document among the queried ones.
+    /// The number of the earlier document in the list of queries.
     pub centre: u32,
 }
 

@@ -8,8 +8,8 @@
 //! Two sets A, B of resemblance θ share at least θ|A ∪ B|, so at least θ|A|, elements. All other
 //! shared elements follow the smallest one in A. So the smallest is among the first
 //! |A| − ⌈θ|A|⌉ + 1 of A, and likewise of B. These are the keys. Containment divides by the smaller
-//! set and does not bound the overlap by the larger one, so every element is a key. A join needs no
-//! keys: it orders features by rarity.
+//! set. A set does not know whether it is the smaller one, and the overlap can be a small part of
+//! the larger one, so every element is a key. A join needs no keys: it orders features by rarity.
 
 use super::entry::{Entry, Statistics};
 use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
@@ -29,8 +29,8 @@ pair is missed, and none is wrong except by collisions of 64-bit hashes.
 Costs eight bytes per shingle, about the size of the text. A join looks up the rarest shingles of \
 each document, a share 1 − similarity of all, and counts those in common. Shingles of very many \
 documents, such as menus, cost time only for documents with few others. An index does not know \
-rarity, so any such share are keys (all shingles for containment), and common ones slow down the \
-search. A document with fewer words than a shingle is one shingle.
+rarity, so its keys are the shingles with the smallest hashes, the same share of all (for \
+containment, all shingles), and common ones slow down the search. A document with fewer words than a shingle is one shingle.
 Broder, On the Resemblance and Containment of Documents, SEQUENCES 1997; Chaudhuri, Ganti and \
 Kaushik, A Primitive Operator for Similarity Joins in Data Cleaning, ICDE 2006; Xiao, Wang, Lin \
 and Yu, Efficient Similarity Joins for Near Duplicate Detection, WWW 2008.",

@@ -140,7 +140,7 @@ impl FinishedRun {
 
     /// Removes all outputs of the run: the summary first, so that incomplete output never looks
     /// finished, and `run.json` last. Files that were changed since are kept, unless they are in
-    /// `own`, the files that are known to be written by a run.
+    /// `own`, the files that the record of an unfinished run names.
     ///
     /// # Errors
     /// [`ErrorKind::Write`].

@@ -3,7 +3,7 @@
 //! Every element of a list has at least one byte, so a list that claims more elements than the
 //! remaining bytes is invalid. Source: the Thrift compact protocol specification, Apache Thrift.
 
-/// The maximum depth of nested structures; those of Parquet are seven deep.
+/// The most levels that [`ThriftReader::structure`] counts, about twice what Parquet needs.
 pub(super) const MOST_DEPTH: usize = 32;
 
 /// The kind of a 32-bit number.
@@ -64,7 +64,7 @@ impl<'a> ThriftReader<'a> {
         Some((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
-    /// Skips a structure, with at most `depth` levels of nested structures.
+    /// Skips a structure. It takes one of `depth`, and so does each value in it but a boolean.
     pub(super) fn structure(&mut self, depth: usize) -> Option<()> {
         let depth = depth.checked_sub(1)?;
         self.fields(&mut |rest, _, kind| rest.field(kind, depth))
