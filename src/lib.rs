@@ -77,6 +77,8 @@ pub use facade::{
 };
 #[cfg(feature = "index")]
 pub use index::{Answer, Match, Verdict};
+#[cfg(feature = "index")]
+pub use sketch::Score;
 
 /// The examples of the README are tests.
 #[cfg(doctest)]

@@ -73,6 +73,40 @@ proptest! {
     }
 }
 
+#[test]
+#[cfg(feature = "cli")]
+fn settings_reach_the_method_as_in_the_program() {
+    let base: Vec<String> = (0..60).map(|word| format!("w{word}")).collect();
+    let edited = |number: usize| {
+        let mut words = base.clone();
+        words[..number % 25]
+            .iter_mut()
+            .for_each(|word| *word += "x");
+        words.push(format!("v{number}"));
+        words.join(" ")
+    };
+    let texts: Vec<String> = (0..50).map(edited).collect();
+    for (similarity, shingle) in [(0.5, 5), (0.9, 2)] {
+        let job = Deduplicator::new().similarity(similarity).unwrap();
+        let job = job.shingle(shingle).unwrap().method("minhash").unwrap();
+        let found = job.run(&texts).unwrap();
+        let found: Vec<_> = found
+            .iter()
+            .map(|pair| (pair.document, pair.kept))
+            .collect();
+        let (similarity, shingle) = (similarity.to_string(), shingle.to_string());
+        let flags = [
+            "--method",
+            "minhash",
+            "--similarity",
+            &similarity,
+            "--shingle",
+            &shingle,
+        ];
+        assert_eq!(found, dropped_by_program(&texts, &flags));
+    }
+}
+
 proptest! {
     /// Against the definition, with sets of strings.
     #[test]

@@ -1,7 +1,7 @@
 //! The flags of `simtool dedup` that find and verify candidates.
 
 use clap::Args;
-use simtool::jobs::dedup::{DEFAULT_METHOD, DEFAULT_THOUSANDTHS};
+use simtool::jobs::dedup::{DEFAULT_METHOD, DEFAULT_THOUSANDTHS, spec_for_verification};
 use simtool::sketch::registry::Spec;
 use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
@@ -75,7 +75,7 @@ impl MethodArgs {
     /// method.
     pub fn spec(&self, tokenizer: Choice) -> Result<Spec> {
         let method = self.method.as_deref().unwrap_or(DEFAULT_METHOD);
-        let mut text = self.with_shorthands(method)?;
+        let text = self.with_shorthands(method)?;
         let name = Spec::parse(method)?.name();
         let of_texts = [
             ("--similarity", self.similarity.is_some()),
@@ -85,16 +85,7 @@ impl MethodArgs {
         if let Some((flag, _)) = given {
             check_verification(flag, &name)?;
         }
-        if name == "minhash" {
-            if !method.contains("similarity=") {
-                add(&mut text, "similarity", &decimal(self.similarity()));
-            }
-            if !method.contains("shingle=") {
-                let shingle = self.verified_shingle(tokenizer).to_string();
-                add(&mut text, "shingle", &shingle);
-            }
-        }
-        Spec::parse(&text)
+        spec_for_verification(&text, self.similarity(), self.verified_shingle(tokenizer))
     }
 
     /// `method` with the parameters of flags.
@@ -212,10 +203,6 @@ fn check_parameter(name: &str, flag: &str, parameter: &str) -> Result<()> {
 }
 
 /// Thousandths as a decimal number.
-fn decimal(thousandths: u32) -> String {
-    format!("{}.{:03}", thousandths / 1000, thousandths % 1000)
-}
-
 /// Parses the value of --tokenizer; the message is for clap.
 pub fn tokenizer(text: &str) -> std::result::Result<Choice, String> {
     text.parse().map_err(|error: Error| error.to_string())

@@ -13,7 +13,7 @@ use crate::dedup::{Event, Judge, Verdict};
 use crate::engine::methods::{Common, preview};
 use crate::jobs::dedup::{
     DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, MOST_SHINGLE, NORMALIZED, Pool, build_index,
-    have_neighbours,
+    have_neighbours, spec_for_verification,
 };
 use crate::kernel::Level;
 use crate::sketch::registry::Spec;
@@ -151,7 +151,10 @@ impl Deduplicator {
         Ok(self)
     }
 
-    /// Finds the documents that repeat an earlier one, in their order.
+    /// Finds documents that repeat an earlier one, in their order.
+    ///
+    /// Every pair is at least as similar as [set](Self::similarity). Pairs that the method does not
+    /// propose are missed: for a low similarity, `minhash` proposes more than the default.
     ///
     /// Runs on the current rayon pool; the answer does not depend on its threads. Memory: the
     /// documents; for each, two digests of 16 bytes, its sketch (8 bytes with the default method)
@@ -178,7 +181,8 @@ impl Deduplicator {
             stop_words: &stop_words,
             level: Level::best(),
         };
-        let method = &*preview(&Spec::parse(&self.method)?, common)?;
+        let spec = spec_for_verification(&self.method, self.thousandths, self.shingle)?;
+        let method = &*preview(&spec, common)?;
         let (read, sketches) = read(&documents, method);
         let groups = Groups::of(&read, &sketches, method);
         let near = match self.method.as_str() {

@@ -1,10 +1,12 @@
 //! Fingerprints and signatures of single texts.
 
+use std::sync::LazyLock;
+
 use super::words::{shingle_width, word_reader};
 use crate::kernel::Level;
 use crate::sketch::hashed::SimHashSettings;
 use crate::sketch::minhash::{minima, permutations};
-use crate::sketch::{Needs, Scratch};
+use crate::sketch::{Method, Needs, Scratch};
 use crate::text::builtin_stop_words;
 
 /// The number of minima in a [`MinHash`].
@@ -23,16 +25,19 @@ const PERMUTATIONS: usize = 128;
 /// assert_eq!(simtool::hamming_distance(a, b), 0);
 /// ```
 pub fn simhash(text: impl AsRef<[u8]>) -> u64 {
-    let settings = SimHashSettings {
-        stop_words: builtin_stop_words(),
-        ..SimHashSettings::default()
-    };
-    let Ok(method) = settings.method(u64::BITS, Level::best()) else {
+    static METHOD: LazyLock<Option<Box<dyn Method>>> = LazyLock::new(|| {
+        let settings = SimHashSettings {
+            stop_words: builtin_stop_words(),
+            ..SimHashSettings::default()
+        };
+        settings.method(u64::BITS, Level::best()).ok()
+    });
+    let Some(method) = &*METHOD else {
         return 0;
     };
     let mut sketch = Vec::new();
     let mut reader = word_reader(Needs::HASHES);
-    let has_features = reader.read(text.as_ref()).sketch(&*method, &mut sketch);
+    let has_features = reader.read(text.as_ref()).sketch(&**method, &mut sketch);
     match sketch.first_chunk() {
         Some(bytes) if has_features => u64::from_le_bytes(*bytes),
         _ => 0,

@@ -233,6 +233,27 @@ impl Job {
     }
 }
 
+/// The method that `text` names, for pairs of a similarity of at least `thousandths` in shingles of
+/// `shingle` words: `minhash` without these parameters gets them, so that it finds such pairs.
+///
+/// # Errors
+/// Those of [`Spec::parse`].
+pub fn spec_for_verification(text: &str, thousandths: u32, shingle: usize) -> Result<Spec> {
+    let spec = Spec::parse(text)?;
+    if spec.name() != "minhash" {
+        return Ok(spec);
+    }
+    let similarity = format!("{}.{:03}", thousandths / 1000, thousandths % 1000);
+    let mut text = text.to_owned();
+    for (name, value) in [("similarity", similarity), ("shingle", shingle.to_string())] {
+        if !text.contains(&format!("{name}=")) {
+            text.push(if text.contains(':') { ',' } else { ':' });
+            text += &format!("{name}={value}");
+        }
+    }
+    Spec::parse(&text)
+}
+
 /// The method that finds candidates by default.
 pub const DEFAULT_METHOD: &str = "simhash";
 /// The least similarity of duplicates by default, in thousandths.

@@ -57,7 +57,7 @@ pub(crate) use identity::modified;
 pub use invocation::{Against, Invocation};
 pub use job::{
     ClusterRule, DEFAULT_METHOD, DEFAULT_THOUSANDTHS, DumpSettings, EXACT, Job, MOST_SHINGLE,
-    NORMALIZED, PairForms, SkippedRecords, Verification, WriteMode,
+    NORMALIZED, PairForms, SkippedRecords, Verification, WriteMode, spec_for_verification,
 };
 pub use known::{KnownDocuments, Nearest};
 pub use memory::least_memory_bytes;
