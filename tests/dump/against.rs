@@ -150,5 +150,5 @@ fn drop_all_is_refused_with_references() {
         &Progress::new(),
     ));
     assert_eq!(error.kind(), ErrorKind::Parameter);
-    assert!(error.to_string().contains("no copy is kept"), "{error}");
+    assert!(error.to_string().contains("drop_all needs an input"), "{error}");
 }
