@@ -199,7 +199,7 @@ fn unsuitable_indexes_are_refused() {
         ("--cluster components", ["components", "index"]),
         (
             "--against-only --keep longest",
-            ["copy that stays", "index"],
+            ["kept copy is chosen", "index"],
         ),
         ("--features 2", ["features=1", "features=2"]),
         (
