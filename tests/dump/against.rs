@@ -150,5 +150,8 @@ fn drop_all_is_refused_with_references() {
         &Progress::new(),
     ));
     assert_eq!(error.kind(), ErrorKind::Parameter);
-    assert!(error.to_string().contains("drop_all needs an input"), "{error}");
+    assert!(
+        error.to_string().contains("drop_all needs an input"),
+        "{error}"
+    );
 }
