@@ -72,7 +72,7 @@ pub struct Disk(Arc<Shared>);
 struct Shared {
     root: PathBuf,
     ignored: Ignored,
-    /// There is a point before one in so many syncs.
+    /// A power loss is simulated before one of this many syncs.
     every: u64,
     state: Mutex<State>,
 }

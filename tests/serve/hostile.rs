@@ -88,7 +88,7 @@ fn announced_bodies_block_no_queries() {
     let mut announced: Vec<TcpStream> = (0..64).map(announce).collect();
     let ask = || service.seen(&json!({"text": words(1, 9)}))["verdict"].clone();
     assert_eq!(ask(), "new");
-    // Nor if so many bytes have arrived that they need a reservation.
+    // Nor do they if enough bytes have arrived to need a reservation.
     for stream in &mut announced {
         stream.write_all(&vec![b' '; 200_000]).unwrap();
     }

@@ -90,7 +90,7 @@ fn tier(part: &Part, options: &Options) -> u32 {
     u64::from(documents).max(bytes).max(1).ilog2() / 2
 }
 
-/// Whether so many documents of a segment were removed that it should be rewritten.
+/// Whether a segment should be rewritten because of the number of its removed documents.
 fn has_many_removed(snapshot: &Snapshot, part: &Part, options: &Options) -> bool {
     let removed = snapshot
         .removed

@@ -45,7 +45,7 @@ pub struct DocumentArgs {
     #[command(flatten)]
     pub resources: ResourceArgs,
 
-    /// The default directory of temporary files, unless that is the one of the index.
+    /// The default directory of temporary files; `None` for the parent of the index.
     #[arg(skip)]
     pub temporary: Option<PathBuf>,
 
