@@ -1,6 +1,12 @@
-//! Bytes and times for the user: decimal megabytes, and the unit that suits a time.
+//! Amounts for the user: counts, decimal megabytes, and times in the unit that suits them.
 
 use std::time::Duration;
+
+/// A number of things: "1 file", "2 files".
+pub fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
+}
 
 /// Bytes in megabytes, with one decimal below 100 MB.
 pub fn megabytes(bytes: u64) -> String {

@@ -65,7 +65,7 @@ pub struct EvaluateArgs {
     )]
     mistakes: usize,
 
-    /// How often documents are drawn again for the intervals of F1; 0 for no intervals
+    /// Number of bootstrap resamples for the confidence intervals of F1; 0 for no intervals
     #[arg(
         long, value_name = "COUNT", default_value = "1000", value_parser = number::within(0, 100_000),
         help_heading = "Report"
@@ -103,12 +103,12 @@ pub struct EvaluateArgs {
 #[derive(Args, Clone, Debug)]
 #[command(group(ArgGroup::new("truth").args(["pairs", "clusters", "planted"]).required(true)))]
 pub struct TruthArgs {
-    /// Pairs with labels: a header a, b, label, and a pair a line, separated by tabs; pairs
-    /// labelled unrelated or 0 should not be found
+    /// Labelled pairs in columns separated by tabs: the header line a, b, label, then one pair per
+    /// line; pairs labelled unrelated or 0 should not be found
     #[arg(long, value_name = "FILE", help_heading = "Truth")]
     pub pairs: Option<PathBuf>,
 
-    /// Clusters: a clusters.jsonl, or id and cluster a line
+    /// Clusters: a clusters.jsonl, or lines of an id, a tab and a cluster
     #[arg(long, value_name = "FILE", help_heading = "Truth")]
     clusters: Option<PathBuf>,
 
@@ -272,7 +272,8 @@ impl TruthArgs {
         self.seed.unwrap_or(1)
     }
 
-    /// Refuses a seed without effect, in a command that draws no documents.
+    /// Refuses `--seed` without `--planted`. For commands without bootstrap resamples, where it would
+    /// have no effect.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] if no copies are made.

@@ -9,7 +9,7 @@ use simtool::engine::{Progress, Resources};
 use simtool::io::FileSystem;
 use simtool::jobs::dedup::{Against, Estimate, Invocation, Job};
 
-use super::amount::{duration, megabytes};
+use super::amount::{counted, duration, megabytes};
 use super::log::{Form, Log};
 use super::message::event_object;
 use super::visible::visible_path;
@@ -99,7 +99,7 @@ pub fn text(
     text += &format!(
         "input     {}, {}; about {} documents, {} of text{uncounted}\n",
         counted(
-            invocation.sources.len() + invocation.against.documents().len(),
+            (invocation.sources.len() + invocation.against.documents().len()) as u64,
             "file"
         ),
         megabytes(bytes(invocation.sources) + bytes(invocation.against.documents())),
@@ -118,7 +118,7 @@ pub fn text(
     }
     text += &format!(
         "resources {}, at most {} of memory\n",
-        counted(resources.threads, "thread"),
+        counted(resources.threads as u64, "thread"),
         machine::size(resources.memory_bytes),
     );
     text += &format!(
@@ -142,12 +142,6 @@ pub fn text(
         );
     }
     text + &shortages(estimate, invocation, resources)
-}
-
-/// A number of things: "1 file", "2 files".
-fn counted(number: usize, thing: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {thing}{plural}")
 }
 
 /// The stages that take a twentieth of the time or more.

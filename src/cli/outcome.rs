@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use simtool::jobs::dedup::Summary;
 
-use super::amount::duration;
+use super::amount::{counted, duration};
 
 /// The line as text; `planned` is the planned duration.
 pub fn text(summary: &Summary, time: Duration, planned: Option<Duration>) -> String {
@@ -29,15 +29,18 @@ pub fn counts(summary: &Summary) -> String {
             summary.references()
         ),
     };
+    let listed = match summary.skipped() {
+        0 => "",
+        _ => " (listed in skipped.jsonl)",
+    };
     format!(
-        "{} documents seen = {} kept + {} dropped + {} skipped; {} clusters, {} proposals \
-         refused{references}",
-        summary.seen(),
+        "{} seen = {} kept + {} dropped + {} skipped{listed}; {}, {} refused{references}",
+        counted(summary.seen(), "document"),
         summary.kept(),
         summary.dropped(),
         summary.skipped(),
-        summary.clusters(),
-        summary.refused,
+        counted(summary.clusters(), "cluster"),
+        counted(summary.refused, "proposal"),
     )
 }
 

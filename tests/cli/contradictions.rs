@@ -13,7 +13,7 @@ fn the_plain_form_refuses_what_is_not_text() {
     let files: [(&str, &[u8], &str); 4] = [
         ("a.gz", GZIP, "compressed with gzip"),
         ("a.zst", b"\x28\xb5\x2f\xfd\x00", "compressed with zstd"),
-        ("a.parquet", b"PAR1....PAR1", "a Parquet file"),
+        ("a.parquet", b"PAR1\x15\0..PAR1", "a Parquet file"),
         ("a.pdf", PDF, "a PDF document"),
     ];
     for (name, bytes, what) in files {

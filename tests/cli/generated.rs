@@ -48,6 +48,24 @@ fn parameters_are_named_by_their_flags() {
 }
 
 #[test]
+fn files_that_were_not_generated_are_not_replaced() {
+    let sandbox = Sandbox::new();
+    let line = "generate --dir made --documents 30";
+    std::fs::create_dir(sandbox.path("made")).unwrap();
+    for name in ["truth.tsv", "article.txt", "sample.txt"] {
+        sandbox.write(&format!("made/{name}"), "mine");
+        sandbox.refuse(line, &["exists and was not generated"]);
+        assert_eq!(
+            std::fs::read(sandbox.path("made").join(name)).unwrap(),
+            b"mine"
+        );
+    }
+    std::fs::remove_dir_all(sandbox.path("made")).unwrap();
+    sandbox.stdout(line);
+    sandbox.stdout(line);
+}
+
+#[test]
 fn interrupted_generation_leaves_no_file() {
     let sandbox = Sandbox::new();
     let run = sandbox.start(

@@ -226,6 +226,38 @@ fn pages_between_form_feeds_are_in_any_character_set() {
 }
 
 #[test]
+fn texts_with_form_feeds_are_compared_as_a_whole() {
+    let sandbox = Sandbox::new();
+    let body = "the second page of a long licence\nwith further words ".repeat(4);
+    std::fs::create_dir(sandbox.path("texts")).unwrap();
+    sandbox.write("texts/a.txt", format!("A title\n{body}\x0c\n{body}\x0c"));
+    sandbox.write(
+        "texts/b.txt",
+        format!("Other words\n{body}\x0c\n{body}\x0c"),
+    );
+    for number in 0..3 {
+        let name = format!("texts/line{number}.txt");
+        sandbox.write(&name, "only one line\x0c");
+    }
+    assert_eq!(dedup(&sandbox, "texts --method exact"), (5, 3));
+}
+
+#[test]
+fn texts_that_begin_like_a_format_are_texts() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("texts")).unwrap();
+    for (name, text) in [
+        ("a", "PAR1 is how a table begins"),
+        ("b", "WARC/1.0 is how an archive begins\nit has more lines"),
+        ("c", "{\"a\" and other letters in braces}, a note\n"),
+        ("d", "a text"),
+    ] {
+        sandbox.write(&format!("texts/{name}"), text);
+    }
+    assert_eq!(dedup(&sandbox, "texts"), (4, 4));
+}
+
+#[test]
 fn what_is_not_read_is_said_and_nothing_is_made() {
     let sandbox = Sandbox::new();
     let line = "{\"id\": \"1\", \"text\": \"a text\"}\n";

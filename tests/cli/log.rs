@@ -23,7 +23,7 @@ fn documents() -> Sandbox {
     sandbox
 }
 
-const RESULT: &str = "10 documents seen = 9 kept + 1 dropped + 0 skipped; 1 clusters";
+const RESULT: &str = "10 documents seen = 9 kept + 1 dropped + 0 skipped; 1 cluster,";
 
 #[test]
 fn a_result_is_written_to_a_pipe_unless_quiet() {

@@ -43,7 +43,7 @@ fn many_hits() {
     sandbox.write("article.txt", articles);
     let samples: String = (0..24).map(|page| format!("s{page}\nw\x0c")).collect();
     sandbox.write("sample.txt", samples);
-    // With the least memory, no hits are held; with more they are, but not all blocks.
+    // With 64 MiB, no hits are held in memory. With 128 MiB, hits are held, but not every block.
     for mib in [64, 128] {
         let block = |page| format!("s{page}\n0:{listed}\n").into_bytes();
         check(&sandbox, mib, (0..24).map(block));

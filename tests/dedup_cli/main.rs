@@ -263,7 +263,7 @@ fn a_finished_run_given_again_repeats_its_warnings() {
     let warning = "warning: --keep field:score: no document has this field";
     let left_out = [
         "not read: 2 files or directories, such as in/.cache (hidden)",
-        "not read: in/README.md (not a data file, but next to or above data files (read with --include))",
+        "not read: in/README.md (not a data file, but next to or above data files such as in/a.jsonl (read with --include))",
         "not read: in/b.jsonl (the same file as in/a.jsonl)",
     ];
     for message in [&first, &again] {

@@ -224,7 +224,7 @@ fn inputs_of_every_kind() {
     let added = command.write_stdin(line("c", &words(2, 99))).assert();
     added
         .success()
-        .stdout("1 documents: 0 new, 1 duplicate, 0 unchanged, 0 changed, 0 empty; 0 skipped\n");
+        .stdout("1 document: 0 new, 1 duplicate, 0 unchanged, 0 changed, 0 empty; 0 skipped\n");
     sandbox.write("bad.jsonl", "{\n");
     sandbox
         .run("index add seen bad.jsonl --format jsonl")

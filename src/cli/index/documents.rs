@@ -16,6 +16,7 @@ use simtool::{Error, ErrorKind, Result};
 use tempfile::TempDir;
 
 use super::line_file::LineFile;
+use crate::cli::amount::counted;
 use crate::cli::exit::Finish;
 use crate::cli::found::discover;
 use crate::cli::log::{Form, Log, LogArgs};
@@ -267,8 +268,8 @@ pub fn writable() -> Options {
 /// Those of [`report_result`].
 pub fn report_added(added: &AddCounts, log: Log, has_lines: bool) -> Result<Finish> {
     let text = format!(
-        "{} documents: {} new, {} duplicate, {} unchanged, {} changed, {} empty; {} skipped\n",
-        added.documents(),
+        "{}: {} new, {} duplicate, {} unchanged, {} changed, {} empty; {} skipped\n",
+        counted(added.documents(), "document"),
         added.new,
         added.duplicate,
         added.unchanged,
@@ -296,9 +297,12 @@ pub fn report_added(added: &AddCounts, log: Log, has_lines: bool) -> Result<Fini
 pub fn report_built(built: &AddCounts, log: Log, has_lines: bool) -> Result<Finish> {
     let documents = built.new + built.empty;
     let text = format!(
-        "{documents} documents added, not compared with each other ({} with nothing to compare); \
+        "{} added, not compared with each other ({} with nothing to compare); \
          {} replaced by a later one of the same id; {} skipped\n",
-        built.empty, built.changed, built.skipped,
+        counted(documents, "document"),
+        built.empty,
+        built.changed,
+        built.skipped,
     );
     let fields = json!({
         "documents": documents,

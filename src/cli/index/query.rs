@@ -9,6 +9,7 @@ use simtool::jobs::seen::Seen;
 
 use super::documents::{DocumentArgs, read_only};
 use super::settings_flags::{SettingsArgs, input_settings_of};
+use crate::cli::amount::counted;
 use crate::cli::exit::Finish;
 use crate::cli::{message, number};
 
@@ -59,8 +60,8 @@ pub fn run(args: &QueryArgs) -> Result<Finish> {
     })?;
     let counts = &found.result;
     let text = format!(
-        "{} documents: {} with a match, {} unchanged, {} changed, {} empty; {} skipped\n",
-        counts.documents,
+        "{}: {} with a match, {} unchanged, {} changed, {} empty; {} skipped\n",
+        counted(counts.documents, "document"),
         counts.matched,
         counts.unchanged,
         counts.changed,

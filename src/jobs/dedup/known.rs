@@ -48,11 +48,10 @@ pub trait KnownDocuments: Sync {
     /// [`ErrorKind::Parameter`], showing both ways.
     fn expect(&self, job: &Job) -> Result<()>;
 
-    /// For each sketch, the nearest document that the method accepts, if any; the oldest one among
-    /// equals. There is at least one sketch.
+    /// For the first sketches, the nearest document that the method accepts, if any; the oldest one
+    /// among equals. There is at least one sketch.
     ///
-    /// The answers are for the first sketches: as many as have ids of at most `most_id_bytes` bytes
-    /// in all, and at least one.
+    /// Returns at least one answer. Answers end before their ids exceed `most_id_bytes` bytes in all.
     ///
     /// # Errors
     /// Those of reading.
@@ -324,7 +323,7 @@ impl KnownIds {
 
 fn too_many() -> Error {
     let message = format!(
-        "more than {} documents, with those that repeat known ones counted twice: split the input",
+        "more than {} documents, those of the input and the known ones near them: split the input",
         u32::MAX
     );
     Error::new(ErrorKind::Content, message)

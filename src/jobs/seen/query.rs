@@ -108,9 +108,7 @@ impl Seen {
         for part in parts {
             asked.doubts.add(&part.doubts);
         }
-        for (query, answer) in queries.iter().zip(&answers) {
-            asked.count(query, answer);
-        }
+        answers.iter().for_each(|answer| asked.count(answer));
         let mut lines = Lines::new(self, parts, answers, false);
         // The first lines are formatted in parallel; there are seldom more.
         lines.make()?;
@@ -119,12 +117,12 @@ impl Seen {
 }
 
 impl QueryCounts {
-    fn count(&mut self, query: &Query<'_>, answer: &Answer) {
+    fn count(&mut self, answer: &Answer) {
         self.documents += 1;
         self.matched += u64::from(!answer.matches.is_empty());
         self.unchanged += u64::from(answer.verdict == Verdict::Unchanged);
         self.changed += u64::from(matches!(answer.verdict, Verdict::Changed(_)));
-        self.empty += u64::from(query.sketch.is_empty());
+        self.empty += u64::from(answer.verdict == Verdict::Empty);
     }
 
     fn add(&mut self, more: &QueryCounts) {

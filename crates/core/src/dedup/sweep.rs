@@ -32,8 +32,8 @@ struct Buffers {
     possible: Vec<u64>,
 }
 
-/// Applies `centres` in the order of `lists`: removes the undecided members of their lists that
-/// verify. Returns the number of refused pairs.
+/// Applies `centres` in the order of `lists`: removes the undecided members of a centre's list that
+/// the judge confirms as its copies. Returns the number of refused pairs.
 pub(super) fn sweep(
     block: IndexedBlock<'_>,
     centres: &Documents<'_>,
@@ -107,7 +107,7 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// Removes the members of a centre in the range that verify.
+    /// Removes those of `members` that the judge confirms as copies of `centre`.
     fn apply(
         &mut self,
         block: IndexedBlock<'_>,

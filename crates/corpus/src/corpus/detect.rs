@@ -3,20 +3,26 @@
 use super::decompress::{
     Blocks, DecodedBuffer, FillOutcome, GZIP_MAGIC, Stream, ZSTD_MAGIC, is_zstd,
 };
+use super::form_feed;
 use super::reading::Reading;
 use super::source::{Compression, Format, STANDARD_INPUT, Source};
-use super::unread::{binary_format, has_extension, why_unread};
+use super::unread::{binary_format, has_control, has_extension, why_unread};
 use super::web::html;
 use super::web::wide::Wide;
 use crate::io::read_error;
 use crate::{Error, ErrorKind, Result};
-use memchr::{memchr, memmem};
+use memchr::{memmem, memrchr};
+use serde::de::IgnoredAny;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The number of decompressed bytes examined.
 const PREFIX_BYTES: usize = 64 << 10;
+
+/// The maximum length of the id of a page, for recognising pages between form feeds.
+const MOST_ID_BYTES: usize = 256;
 
 /// The first bytes of a Parquet file.
 const PARQUET_MAGIC: &[u8] = b"PAR1";
@@ -128,7 +134,7 @@ pub fn not_plain_text(prefix: &[u8]) -> Option<String> {
     if let Some((_, name)) = unsupported.or(supported) {
         return Some(format!("compressed with {name}"));
     }
-    if prefix.starts_with(PARQUET_MAGIC) {
+    if prefix.starts_with(PARQUET_MAGIC) && has_control(prefix) {
         return Some("a Parquet file".to_owned());
     }
     binary_format(prefix).map(str::to_owned)
@@ -283,26 +289,81 @@ fn is_one_bit_off(bytes: &[u8], magic: &[u8]) -> bool {
 fn format(path: &Path, prefix: &[u8]) -> Format {
     let bare = prefix.strip_prefix(b"\xef\xbb\xbf").unwrap_or(prefix);
     let bare = bare.trim_ascii_start();
-    if prefix.starts_with(PARQUET_MAGIC) {
+    if is_parquet(path, prefix) {
         Format::Parquet
-    } else if bare.starts_with(b"WARC/") {
+    } else if is_warc(bare) {
         Format::Warc
     } else if bare.starts_with(b"filedesc://") {
         Format::Arc
     } else if html::is_page(prefix) {
         Format::Html
-    } else if begins_object(bare) {
+    } else if begins_object(bare) && (is_json_name(path) || has_object_line(bare)) {
         Format::Jsonl
     } else if has_extension(path, &["html", "htm", "xhtml", "shtml"]) {
         Format::Html
     } else if Wide::of(prefix).is_some() {
         // Bytes of its characters may equal form feeds.
         Format::WholeFile
-    } else if memchr(b'\x0c', prefix).is_some() {
+    } else if are_pages(prefix) {
         Format::FormFeed
     } else {
         Format::WholeFile
     }
+}
+
+/// Whether the file is a Parquet file. A text may begin with the same letters, but has no control
+/// characters.
+fn is_parquet(path: &Path, prefix: &[u8]) -> bool {
+    prefix.starts_with(PARQUET_MAGIC)
+        && (has_control(prefix) || has_extension(path, &["parquet", "pq"]))
+}
+
+/// Whether `bytes` begin with a WARC record: a line with only the version, or the type of the record
+/// in a damaged one. A text may begin with the same letters.
+fn is_warc(bytes: &[u8]) -> bool {
+    let Some(rest) = bytes.strip_prefix(b"WARC/") else {
+        return false;
+    };
+    let line = rest.split(|&byte| byte == b'\n').next().unwrap_or(rest);
+    let is_version = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+    line.trim_ascii_end().iter().all(is_version) || memmem::find(rest, b"WARC-Type:").is_some()
+}
+
+/// Whether the name of the file is that of JSON.
+fn is_json_name(path: &Path) -> bool {
+    has_extension(path, &["jsonl", "ndjson", "json"])
+}
+
+/// Whether a line may be a JSON object: it begins and ends with braces, or it is the last line of
+/// `prefix` and valid JSON as far as it goes.
+fn has_object_line(prefix: &[u8]) -> bool {
+    let mut lines = prefix.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let last = lines.next_back().unwrap_or_default();
+    let is_cut = || {
+        let parsed = serde_json::from_slice::<IgnoredAny>(last);
+        parsed.is_err_and(|error| error.is_eof())
+    };
+    let is_object = |line: &[u8]| line.starts_with(b"{") && line.ends_with(b"}");
+    lines.any(is_object) || is_object(last) || (last.starts_with(b"{") && is_cut())
+}
+
+/// Whether `prefix` has pages between form feeds: at least two, each with an id of its own, a first
+/// line without blanks. Form feeds also occur in plain texts, whose pages begin with any line.
+fn are_pages(prefix: &[u8]) -> bool {
+    // The last page may be cut within its id.
+    let Some(end) = memrchr(b'\x0c', prefix) else {
+        return false;
+    };
+    let last = prefix[end + 1..].trim_ascii_start();
+    let end = match last.contains(&b'\n') || prefix.len() < PREFIX_BYTES {
+        true => prefix.len(),
+        false => end,
+    };
+    let mut ids = HashSet::new();
+    let is_id = |id: &[u8]| id.len() <= MOST_ID_BYTES && !id.iter().any(u8::is_ascii_whitespace);
+    let all_new =
+        form_feed::pages(&prefix[..end]).all(|page| is_id(page.id) && ids.insert(page.id));
+    all_new && ids.len() > 1
 }
 
 /// Whether `bytes` begin with a JSON object that continues on the line of its brace, unlike an
@@ -351,10 +412,22 @@ mod tests {
 
     #[test]
     fn formats_are_recognised_by_content_in_any_compression() {
-        let cases: [(&[u8], Format); 14] = [
+        let cases: [(&[u8], Format); 24] = [
             (b"", Format::WholeFile),
             (b"a page\ntext", Format::WholeFile),
-            (b"a page\ntext\x0canother", Format::FormFeed),
+            (b"page-1\ntext\x0cpage-2", Format::FormFeed),
+            (b"\x0c\n1\r\ntext\x0c\x0c \n2\ntext\x0c\n", Format::FormFeed),
+            // Texts of several pages: a title, one page, and a repeated header.
+            (b"The title\ntext\x0cpage-2\ntext", Format::WholeFile),
+            (b"title\ntext\x0c", Format::WholeFile),
+            (b"header\ntext\x0cheader\nmore", Format::WholeFile),
+            // Texts whose first word is that of a format.
+            (b"PAR1 is a signature", Format::WholeFile),
+            (b"WARC/1.0 is a version\n", Format::WholeFile),
+            (b"WARC/1&0\r\nWARC-Type: response\r\n", Format::Warc),
+            (b"{\"a\" is in braces,\nand this is not", Format::WholeFile),
+            (b"{\"text\": bad}\n{", Format::Jsonl),
+            (b"{\"text\": bad\n{\"text\": \"a\"", Format::Jsonl),
             (b"{\"text\": \"a\x0cb\"}\n", Format::Jsonl),
             (b"\xef\xbb\xbf\r\n { \"text\"", Format::Jsonl),
             (b"{}", Format::Jsonl),
@@ -459,7 +532,7 @@ mod tests {
             assert_eq!(error.kind(), ErrorKind::Content);
             assert!(error.to_string().contains(name), "{error}");
         }
-        let error = of(&gzip(b"PAR1....PAR1")).unwrap_err();
+        let error = of(&gzip(b"PAR1\x15\0..PAR1")).unwrap_err();
         assert!(error.to_string().contains("Parquet"), "{error}");
         let missing = Source::of_file(Path::new("/no/such/file"), &Reading::default());
         assert_eq!(missing.unwrap_err().kind(), ErrorKind::Read);

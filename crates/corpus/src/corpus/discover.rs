@@ -9,8 +9,8 @@ use crate::io::read_error;
 use crate::io::remote;
 use crate::{Error, ErrorKind, Result};
 use globset::GlobBuilder;
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -226,30 +226,40 @@ impl Collector {
 
     /// Leaves out files that are not data and are next to or above data files.
     fn leave_companions_out(&mut self, sources: &mut Vec<(Source, Option<usize>)>) {
-        let mut around_data: HashSet<(usize, PathBuf)> = HashSet::new();
+        // The first data file in or below each directory.
+        let mut around_data: HashMap<(usize, PathBuf), PathBuf> = HashMap::new();
         for (source, group) in &*sources {
-            if let (true, Some(group)) = (is_data(source), *group) {
-                let around = source.path.ancestors().skip(1);
-                // If a directory is known already, so are those above it.
-                let _ = around
-                    .map(|directory| (group, directory.to_owned()))
-                    .find(|place| !around_data.insert(place.clone()));
+            let Some(group) = group.filter(|_| is_data(source)) else {
+                continue;
+            };
+            for directory in source.path.ancestors().skip(1) {
+                match around_data.entry((group, directory.to_owned())) {
+                    // If a directory is known already, so are those above it.
+                    Entry::Occupied(_) => break,
+                    Entry::Vacant(entry) => drop(entry.insert(source.path.clone())),
+                }
             }
         }
-        let is_companion = |source: &Source, group: Option<usize>| {
+        let mut companions = Vec::new();
+        sources.retain(|(source, group)| {
             let directory = source.path.parent().unwrap_or(Path::new(""));
-            source.format.is_whole_file()
-                && group.is_some_and(|group| around_data.contains(&(group, directory.to_owned())))
-                && !self.filter.includes(&source.path)
-        };
-        let (companions, kept): (Vec<_>, Vec<_>) = std::mem::take(sources)
-            .into_iter()
-            .partition(|(source, group)| is_companion(source, *group));
-        *sources = kept;
-        for (source, _) in companions {
-            let why =
-                "not a data file, but next to or above data files (read with --include)".to_owned();
-            self.leave_out(source.path, LeftOutReason::Companion, why);
+            let data = group.and_then(|group| around_data.get(&(group, directory.to_owned())));
+            let is_companion = source.format.is_whole_file() && !self.filter.includes(&source.path);
+            match data.filter(|_| is_companion) {
+                None => true,
+                Some(data) => {
+                    companions.push((source.path.clone(), data));
+                    false
+                }
+            }
+        });
+        for (path, data) in companions {
+            let data = data.display();
+            let why = format!(
+                "not a data file, but next to or above data files such as {data} (read with \
+                 --include)"
+            );
+            self.leave_out(path, LeftOutReason::Companion, why);
         }
     }
 

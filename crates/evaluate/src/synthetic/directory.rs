@@ -1,7 +1,7 @@
 //! The output directory of a synthetic corpus, with five files.
 
-use std::fs;
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{Read, Write};
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -47,8 +47,8 @@ pub struct CorpusSummary {
 /// letters, folded, or one Chinese character), with six decimals, rounded down.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] for a directory with a file of one of these names but without
-/// truth.tsv, because that file was not generated; nothing is written then. [`ErrorKind::Write`] if
+/// [`ErrorKind::Parameter`] for a directory with a file of one of these names but without a
+/// truth.tsv that begins with this header, because that file was not generated; nothing is written then. [`ErrorKind::Write`] if
 /// the directory or a file cannot be written; the temporary files are removed.
 pub fn write_directory(corpus: &Corpus, directory: &Path) -> Result<CorpusSummary> {
     write_directory_while(corpus, directory, &|| Ok(()))
@@ -177,13 +177,20 @@ fn publish<const N: usize>(mut outputs: [Output; N]) -> Result<()> {
         .try_for_each(|output| output.file.publish())
 }
 
-/// Refuses a directory with files of these names but without truth.tsv: they were not generated, so
-/// they must not be replaced.
+/// Refuses a directory with files of these names but without the truth.tsv of a generated corpus:
+/// they were not generated, so they must not be replaced.
 fn refuse_other_files(directory: &Path) -> Result<()> {
-    if directory.join(TRUTH).exists() {
+    let mut header = Vec::new();
+    if let Ok(file) = File::open(directory.join(TRUTH)) {
+        let length = truth::HEADER.len() as u64;
+        // What cannot be read was not generated.
+        let _ = file.take(length).read_to_end(&mut header);
+    }
+    if header == truth::HEADER {
         return Ok(());
     }
     for name in [
+        TRUTH,
         "article.txt",
         "sample.txt",
         "stopwords.txt",
@@ -192,8 +199,8 @@ fn refuse_other_files(directory: &Path) -> Result<()> {
         let path = directory.join(name);
         if path.exists() {
             let message = format!(
-                "dir {}: {name} exists and was not generated (the directory has no {TRUTH}): \
-                 expected a new or empty directory",
+                "dir {}: {name} exists and was not generated (the directory has no {TRUTH} that \
+                 was): expected a new or empty directory",
                 directory.display()
             );
             return Err(Error::new(ErrorKind::Parameter, message));

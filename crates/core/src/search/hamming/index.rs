@@ -35,7 +35,8 @@ struct Finish {
 }
 
 impl<'a, F: Fingerprint> Index<'a, F> {
-    /// Prepares `fingerprints` for searches within distance `k` of the `width` lowest bits.
+    /// Prepares `fingerprints` for searches within distance `k`, counted in the `width` lowest
+    /// bits.
     ///
     /// If `k` is `width` or more, everything matches. A `level` that this processor lacks falls
     /// back to the best one that it has. Uses the current rayon pool.

@@ -33,7 +33,8 @@ struct Table<F> {
 }
 
 impl<F: Fingerprint> Tables<F> {
-    /// One table per key of `blocks` blocks, in parallel.
+    /// One table per key, in parallel. Each key is a union of `blocks - k` of the `blocks` blocks,
+    /// where k is that of the threshold.
     pub(super) fn build(
         of: &[F],
         threshold: Threshold<F>,
@@ -129,8 +130,8 @@ impl<F: Fingerprint> Tables<F> {
         }
     }
 
-    /// Replaces slots of table `number` by positions in `hits[known..]`. A hit counts in the first
-    /// table whose key agrees with the query, and is removed in every other.
+    /// Replaces slots of table `number` by positions in `hits[known..]`. Keeps a hit only in the
+    /// first table where it agrees with the query in all bits of the key.
     fn keep_new(&self, number: usize, query: F, known: usize, hits: &mut Vec<Hit>) {
         let table = &self.tables[number];
         let mut kept = known;
@@ -162,8 +163,8 @@ impl<F: Fingerprint> Tables<F> {
 impl<F: Fingerprint> Table<F> {
     /// Counting sort by bucket; takes linear time.
     fn build(of: &[F], key: Key<F>, kernels: &Kernels<F>) -> Self {
-        // Counts are stored two slots after their bucket: the prefix sum shifts them by one slot,
-        // and filling the buckets by another.
+        // The count of bucket b is in slot b + 2. The prefix sum puts the start of bucket b into
+        // slot b + 1. Filling the bucket moves that to its end, where bucket b + 1 starts.
         let mut starts = vec![0u32; (1 << key.bits()) + 2];
         for_each_bucket(of, key, kernels, |_, _, bucket| starts[bucket + 2] += 1);
         let mut sum = 0;
@@ -228,8 +229,8 @@ fn for_each_bucket<F: Fingerprint>(
     }
 }
 
-/// The number of key bits for buckets of four to eight fingerprints on average, which one vector
-/// comparison covers.
+/// The number of key bits for buckets of four to eight fingerprints on average, which one or
+/// two vector comparisons cover.
 pub(super) fn key_bits(count: usize) -> u32 {
     count.checked_ilog2().unwrap_or(0).saturating_sub(2)
 }
