@@ -1,6 +1,10 @@
 //! The plan of a dry run, compared with the inputs.
 
 use std::fs;
+use std::io::Write;
+use std::ops::Range;
+
+use flate2::write::GzEncoder;
 
 use crate::plan;
 use crate::sandbox::Sandbox;
@@ -29,6 +33,32 @@ fn the_plan_samples_all_of_the_input() {
         );
         assert!(!sandbox.path("planned").exists());
     }
+}
+
+/// Small compressed files beside a plain one: few of all bytes, and many of the documents.
+#[test]
+fn the_plan_samples_each_compression() {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("mixed")).unwrap();
+    let lines = |numbers: Range<usize>, words: usize| -> String {
+        let line = |number: usize| {
+            let word = |word: usize| format!("w{}", (number * 31 + word) * 7919 % 100_003);
+            let text: Vec<_> = (0..words).map(word).collect();
+            format!("{{\"id\":\"d{number}\",\"text\":\"{}\"}}\n", text.join(" "))
+        };
+        numbers.map(line).collect()
+    };
+    sandbox.write("mixed/a.jsonl", lines(0..1000, 1000));
+    for number in 0..5 {
+        let lines = lines(number * 200..(number + 1) * 200, 20);
+        let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::default());
+        gzip.write_all(lines.as_bytes()).unwrap();
+        sandbox.write(&format!("mixed/{number}.jsonl.gz"), gzip.finish().unwrap());
+        let zstd = zstd::encode_all(lines.as_bytes(), 3).unwrap();
+        sandbox.write(&format!("mixed/{number}.jsonl.zst"), zstd);
+    }
+    let planned = plan(&sandbox, "mixed", "")["documents"].as_u64().unwrap();
+    assert!((2700..3300).contains(&planned), "{planned} of 3000");
 }
 
 /// Records longer than --max-document are skipped, but copied to the output.

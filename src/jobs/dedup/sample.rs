@@ -1,6 +1,7 @@
 //! Measurements at several places of several inputs: contents, and costs of processing them.
 //!
-//! Places are spread evenly over the bytes of all inputs. Reading begins at a border of documents
+//! Each format and compression has its own places, spread evenly over the bytes of its files: few
+//! bytes of compressed files may have many documents. Reading begins at a border of documents
 //! or compressed members. A file without such borders is read from its start, and chunks at regular
 //! distances are measured. Costs are processor time of this thread.
 
@@ -20,10 +21,11 @@ use super::packing::{Packing, Piece};
 use super::segment::Segment;
 use super::sketching::{RowSketcher, RunInputs};
 
-/// The most places, and the bytes that are read at each.
+/// The most places, unless there are many formats, and the bytes that are read at each.
 const MOST_PLACES: u64 = 48;
 const PLACE_BYTES: u64 = 256 << 10;
-/// About a quarter of a small input is read, but at least this number of places.
+/// About a quarter of a small input is read, but at least this number of places of each format and
+/// compression.
 const LEAST_PLACES: u64 = 4;
 const SHARE: u64 = 4;
 /// Decompressed bytes that are read of all files without borders.
@@ -35,7 +37,7 @@ const TABLE_STEP: u64 = 4;
 const TABLE_CHUNKS: u64 = 5;
 /// Every n-th chunk is also tokenized separately and compressed.
 const COSTLY_STEP: usize = 4;
-/// After this time, nothing further is read, unless nothing was measured yet.
+/// After this time, only formats and compressions are read of which nothing was measured yet.
 const MOST_TIME: Duration = Duration::from_secs(1);
 /// With more tables than this, rows are not counted in advance.
 #[cfg(feature = "parquet")]
@@ -103,6 +105,12 @@ pub struct KindRates {
     pub written: Rate,
 }
 
+impl KindRates {
+    fn is_measured(&self) -> bool {
+        self.documents.covered > 0.0
+    }
+}
+
 /// Takes a sample.
 pub struct Sampler<'a> {
     job: &'a Job,
@@ -166,27 +174,23 @@ impl<'a> Sampler<'a> {
         self.count_rows()?;
         let places = places(self.sources);
         let mut forward: BTreeMap<usize, u64> = BTreeMap::new();
-        let (mut is_measured, mut tables) = (false, 0u64);
+        let mut tables = 0u64;
         let mut known = HashSet::new();
         for &(number, offset) in &places {
-            if is_measured && begin.elapsed() > MOST_TIME {
-                return Ok(());
-            }
             let source = &self.sources[number];
+            if begin.elapsed() > MOST_TIME && self.kind(source).is_measured() {
+                continue;
+            }
             match self.border(source, offset)? {
                 // Several places in a large member have the same border.
                 Some(position) if !known.insert((number, position)) => {}
                 Some(position) if source.format == Format::Parquet => {
                     if tables.is_multiple_of(TABLE_STEP) {
                         self.look_at_rows(number, position)?;
-                        is_measured = true;
                     }
                     tables += 1;
                 }
-                Some(position) => {
-                    self.look_at(number, position)?;
-                    is_measured = true;
-                }
+                Some(position) => self.look_at(number, position)?,
                 None => *forward.entry(number).or_default() += 1,
             }
         }
@@ -194,18 +198,17 @@ impl<'a> Sampler<'a> {
         forward.retain(|number, _| known.iter().all(|(measured, _)| measured != number));
         let each = FORWARD_BYTES / (forward.len() as u64).max(1);
         for (number, _) in forward {
-            if is_measured && begin.elapsed() > MOST_TIME {
-                return Ok(());
+            let is_measured = self.kind(&self.sources[number]).is_measured();
+            if begin.elapsed() > MOST_TIME && is_measured {
+                continue;
             }
             self.look_forward(number, each)?;
-            is_measured = true;
         }
         Ok(())
     }
 
     fn kind(&mut self, source: &Source) -> &mut KindRates {
-        let key = (source.format.name(), source.compression.name());
-        self.kinds.entry(key).or_default()
+        self.kinds.entry(kind_of(source)).or_default()
     }
 
     /// Counts the rows of all tables, unless there are more than [`MOST_FOOTERS`] tables.
@@ -351,7 +354,8 @@ impl<'a> Sampler<'a> {
         kind.documents.add(covered, documents);
         kind.text.add(covered, text as f64);
 
-        let is_costly = self.chunk_ends.len().is_multiple_of(COSTLY_STEP);
+        let is_costly =
+            kind.tokenize.covered == 0.0 || self.chunk_ends.len().is_multiple_of(COSTLY_STEP);
         self.chunk_ends.push(self.segment.rows.len());
         if !is_costly {
             return Ok(());
@@ -447,23 +451,40 @@ fn since(before: Duration) -> f64 {
     thread_time().saturating_sub(before).as_secs_f64()
 }
 
-/// Places spread evenly over the bytes of all sources: numbers of sources and offsets in them.
-/// Their order is also spread, so that the first few represent all.
+/// The format and the compression of a source.
+fn kind_of(source: &Source) -> (&'static str, &'static str) {
+    (source.format.name(), source.compression.name())
+}
+
+/// Places spread evenly over the bytes of the sources of each format and compression: numbers of
+/// sources and offsets in them. Their order is also spread, so that the first few represent all.
 fn places(sources: &[Source]) -> Vec<(usize, u64)> {
-    let total: u64 = sources.iter().filter_map(|source| source.bytes).sum();
-    let count = (total / SHARE / PLACE_BYTES).clamp(LEAST_PLACES, MOST_PLACES);
+    let bytes = |source: &Source| source.bytes.unwrap_or(0);
+    let total: u64 = sources.iter().map(bytes).sum();
+    let mut kinds: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (number, source) in sources.iter().enumerate() {
+        kinds.entry(kind_of(source)).or_default().push(number);
+    }
     let mut found = Vec::new();
-    let (mut number, mut before) = (0, 0u64);
-    for place in 0..count {
-        let wanted = (u128::from(total) * u128::from(place) / u128::from(count)) as u64;
-        while let Some(source) = sources.get(number) {
-            let bytes = source.bytes.unwrap_or(0);
-            if wanted < before + bytes {
-                found.push((number, wanted - before));
-                break;
+    for numbers in kinds.values() {
+        let own: u64 = numbers.iter().map(|&number| bytes(&sources[number])).sum();
+        let share = u128::from(MOST_PLACES) * u128::from(own) / u128::from(total.max(1));
+        let count = (own / SHARE / PLACE_BYTES)
+            .min(share as u64)
+            .max(LEAST_PLACES);
+        let (mut numbers, mut before) = (numbers.iter(), 0u64);
+        let mut next = numbers.next();
+        for place in 0..count {
+            let wanted = (u128::from(own) * u128::from(place) / u128::from(count)) as u64;
+            while let Some(&number) = next {
+                let behind = before + bytes(&sources[number]);
+                if wanted < behind {
+                    found.push((number, wanted - before));
+                    break;
+                }
+                before = behind;
+                next = numbers.next();
             }
-            before += bytes;
-            number += 1;
         }
     }
     // A step without a common divisor visits every place.
@@ -512,6 +533,15 @@ mod tests {
         // The first few represent all.
         let early = found[..8].iter().filter(|place| place.0 == 1).count();
         assert!((3..=5).contains(&early), "{found:?}");
+    }
+
+    #[test]
+    fn each_compression_has_places() {
+        let mut sources = [1u64, 500 << 10, 1].map(|size| source(size << 10));
+        sources[2].compression = Compression::Gzip;
+        let found = places(&sources);
+        let of_gzip = found.iter().filter(|place| place.0 == 2).count();
+        assert_eq!(of_gzip, LEAST_PLACES as usize);
     }
 
     #[test]
