@@ -3,6 +3,7 @@
 //! A document is *marked* if a near document is found for it. The candidates of
 //! marked documents are verified.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,8 +12,10 @@ use crate::Result;
 use crate::engine::{Resources, Stage, StagePlan, Workers, methods};
 use crate::io::FileSystem;
 use crate::io::usage::thread_time;
+use crate::kernel::Level;
 use crate::kernel::columns::Columns;
-use crate::search::join::{AnyQuery, Scratch};
+use crate::search::hamming;
+use crate::search::join::{AnyQuery, Scratch, SketchIndex};
 use crate::sketch::accidental::Chance;
 use crate::sketch::{Method, Shape, Sketches};
 
@@ -37,8 +40,17 @@ const LEAST_EXPECTED: f64 = 10.0;
 const REPORT_BYTES: f64 = 750.0;
 /// The approximate share of dropped documents among marked ones.
 const DROPPED: f64 = 0.5;
-/// The least number of different fingerprints to estimate the probability of accidental hits.
+/// The least number of different fingerprints to estimate the number of accidental neighbours.
 const LEAST_FINGERPRINTS: usize = 256;
+/// The most fingerprints of the sample whose accidental pairs are counted.
+const PAIRED: usize = 1 << 15;
+/// A connected component is large if its size times this is at least that of all fingerprints.
+/// Chosen with one generated collection, in which a half was too much.
+const LARGE: usize = 16;
+/// The approximate number of accidental neighbours with which the first one is found in half of the
+/// time that it takes to find all. Fitted to three generated collections, with 1, 11 and 460; for the
+/// second, marking still takes twice the planned time.
+const ANY: f64 = 50.0;
 /// The most sketches of the sample that are compared.
 const COMPARED: usize = 1 << 14;
 /// The approximate share of a stage in which each of several threads works; otherwise it waits for
@@ -51,13 +63,13 @@ mod seconds {
     /// Gathering, per byte of rows, sketches and labels.
     pub const GATHER_BYTE: f64 = 3e-9;
     pub const GROUP: f64 = 0.8e-6;
-    /// Looking up and inserting a fingerprint in tables.
-    pub const MARK_BITS: f64 = 4e-6;
     /// The ratio of the look-up time in a large table to that in the table of a sample.
     pub const MARK_GROWTH: f64 = 2.0;
-    /// Clustering, per marked document.
+    /// Clustering, per duplicate.
     pub const CLUSTER: f64 = 8e-6;
-    /// Reporting, per marked document.
+    /// Refusing a pair of fingerprints. Fitted to one collection of texts of twelve words.
+    pub const REFUSE: f64 = 0.02e-6;
+    /// Reporting, per duplicate.
     pub const REPORT: f64 = 5e-6;
     /// Querying an index.
     pub const SEARCH: f64 = 20e-6;
@@ -84,9 +96,8 @@ pub struct Estimate {
     pub output_bytes: u64,
     /// The stages in order, with their durations.
     pub stages: Vec<StagePlan>,
-    /// The expected number of accidental neighbours of a document: if bits were uniform, and with
-    /// the shares of set bits in the sample. Only for fingerprints of 64 bits and samples that are
-    /// large enough.
+    /// The expected number of accidental neighbours of a document: if bits were uniform, and
+    /// according to the sample. Only for fingerprints of 64 bits and samples that are large enough.
     pub accidental: Option<(f64, f64)>,
     /// The number of documents in the sample, if none of them has text in the text field.
     pub without_text: Option<usize>,
@@ -171,9 +182,17 @@ impl Job {
         };
         let documents = documents(&sample.kinds);
         let among = known.unwrap_or(documents);
-        let accidental = accidental(&sample.segment, among, method, resources);
+        let accidental = method.and_then(|method| {
+            let neighbours = accidental_neighbours(&sample, among, method, resources.level)?;
+            let Shape::Bits { width, distance } = method.shape() else {
+                return None;
+            };
+            let fair = Chance::uniform(width, distance).hits_per_query(among);
+            Some((fair, neighbours))
+        });
+        let accidents = accidental.map_or(0.0, |(_, measured)| measured);
         let nearness = match (method, known) {
-            (Some(method), None) => nearness(&sample, documents, method, resources)?,
+            (Some(method), None) => nearness(&sample, documents, accidents, method, resources)?,
             _ => Nearness::default(),
         };
         let costs = Costs {
@@ -181,8 +200,9 @@ impl Job {
             sample: &sample,
             documents: documents as f64,
             threads: working_threads(resources.threads.min(cores())),
-            marked: nearness.marked(accidental),
-            mark_seconds: nearness.seconds,
+            accidents,
+            marked: (nearness.share + by_accident(accidents)).min(1.0),
+            nearness,
             stored_bytes: stored_bytes(&sample.segment),
         };
         Ok(costs.estimate(method, known.is_some(), accidental))
@@ -232,24 +252,34 @@ fn stored_bytes(segment: &Segment) -> u64 {
 struct Nearness {
     /// The share of all documents that have a near document, not counting accidental hits.
     share: f64,
-    /// Seconds of one thread for each document.
-    seconds: f64,
+    /// Seconds of one thread for each document, to find any near document.
+    mark: f64,
+    /// Seconds of one thread for each document, to find all near fingerprints.
+    search: f64,
 }
 
-impl Nearness {
-    fn marked(&self, accidental: Option<(f64, f64)>) -> f64 {
-        let by_accident = accidental.map_or(0.0, |(_, measured)| 1.0 - (-measured).exp());
-        (self.share + by_accident).min(1.0)
+/// The share of documents with an accidental neighbour, if a document has `accidents` on average.
+fn by_accident(accidents: f64) -> f64 {
+    1.0 - (-accidents).exp()
+}
+
+/// The number of near documents that are not near by accident; 0 if most of `found` are.
+fn without_accidents(found: usize, by_accident: f64) -> f64 {
+    match found as f64 > 2.0 * by_accident {
+        true => found as f64 - by_accident,
+        false => 0.0,
     }
 }
 
 /// Compares the sketches of the sample with each other.
 ///
 /// A neighbour in the same chunk is as frequent in the sample as in the input. Of the other
-/// neighbours, the sample has the same share as of all documents.
+/// neighbours, the sample has the same share as of all documents. A document has `accidents`
+/// accidental neighbours on average.
 fn nearness(
     sample: &Sample,
     documents: u64,
+    accidents: f64,
     method: &dyn Method,
     resources: &Resources,
 ) -> Result<Nearness> {
@@ -266,25 +296,34 @@ fn nearness(
         workers.install(|| near_in(sketches, method, resources))
     };
     let (near, seconds) = near_in(0..count)?;
-    let (mut begin, mut in_chunks) = (0, 0);
+    let share_of_all = |number: usize| (number as f64 / documents.max(1) as f64).min(1.0);
+    let accidental = |number: usize| number as f64 * by_accident(accidents * share_of_all(number));
+    let near = without_accidents(near, accidental(count)) / count as f64;
+    let (mut begin, mut in_chunks) = (0, 0.0);
     for &end in sample.chunk_ends.iter().take_while(|&&end| end <= count) {
-        in_chunks += near_in(begin..end)?.0;
+        in_chunks += without_accidents(near_in(begin..end)?.0, accidental(end - begin));
         begin = end;
     }
-    let sample_share = (count as f64 / documents.max(1) as f64).min(1.0);
-    let share_of = |number: usize| number as f64 / count as f64;
-    let share = share_of(in_chunks) + share_of(near.saturating_sub(in_chunks)) / sample_share;
+    let in_chunks = in_chunks / count as f64;
+    let sample_share = share_of_all(count);
+    let share = in_chunks + (near - in_chunks).max(0.0) / sample_share;
     let is_large = count as f64 * sample_share * MARKED >= LEAST_EXPECTED;
     let share = match is_large || sample_share == 1.0 {
         true => share,
         false => share.max(MARKED),
     };
+    let share = share.clamp(near, near.max(0.5));
+    let indexed = documents.clamp(1, u32::MAX.into()) as usize;
+    let all = SketchIndex::seconds(method, segment.sketches.all(method), indexed)?;
+    let (mark, search) = match all.map(|seconds| seconds / indexed as f64) {
+        // A search for any near fingerprint ends at the first one.
+        Some(search) => (search / (1.0 + accidents / ANY), search),
+        None => (seconds / count as f64 * seconds::MARK_GROWTH, 0.0),
+    };
     Ok(Nearness {
-        share: share.clamp(share_of(near), share_of(near).max(0.5)),
-        seconds: match method.shape() {
-            Shape::Bits { .. } => seconds::MARK_BITS,
-            _ => seconds / count as f64 * seconds::MARK_GROWTH,
-        },
+        share,
+        mark,
+        search,
     })
 }
 
@@ -317,8 +356,11 @@ struct Costs<'a> {
     documents: f64,
     /// Threads that work at the same time.
     threads: f64,
+    /// The number of accidental neighbours of a document.
+    accidents: f64,
+    /// The share of documents with near ones, accidental ones too.
     marked: f64,
-    mark_seconds: f64,
+    nearness: Nearness,
     stored_bytes: u64,
 }
 
@@ -335,10 +377,9 @@ impl Costs<'_> {
         let marked = if has_pairs { self.marked } else { 0.0 };
         let shingles = text * marked * SHINGLES_OF_TEXT;
         let sketches = if has_pairs { gathered } else { 0.0 };
-        let near = if against_index {
-            self.marked.max(MARKED)
-        } else {
-            self.marked
+        let near = match against_index {
+            true => self.marked.max(MARKED),
+            false => self.nearness.share,
         };
         let reports = self.documents * near * DROPPED * REPORT_BYTES;
         let written = match self.job.write {
@@ -365,7 +406,11 @@ impl Costs<'_> {
         let tokenize = self.total(|kind| kind.tokenize.over(kind.bytes));
         let sketch = self.total(|kind| kind.sketch.over(kind.bytes));
         let each = |seconds: f64| seconds * self.documents / self.threads;
-        let marked = |seconds: f64| seconds * self.documents * self.marked;
+        let duplicates = self.documents
+            * match against_index {
+                true => self.marked,
+                false => self.nearness.share,
+            };
         let gathered = self.documents * self.stored_bytes as f64;
         let mut stages = Vec::new();
         if !against_index {
@@ -381,13 +426,17 @@ impl Costs<'_> {
         }
         if has_pairs {
             let shingles = tokenize * (1.0 + seconds::SHINGLES) * self.marked;
+            // Marked documents search among each other; each accidental pair is refused once.
+            let cluster = self.nearness.share * seconds::CLUSTER
+                + self.marked.powi(2) * self.nearness.search
+                + self.accidents / 2.0 * seconds::REFUSE;
             stages.extend([
-                (Stage::Mark, each(self.mark_seconds)),
+                (Stage::Mark, each(self.nearness.mark)),
                 (Stage::Verify, self.reading(shingles)),
-                (Stage::Cluster, marked(seconds::CLUSTER) / self.threads),
+                (Stage::Cluster, each(cluster)),
             ]);
         }
-        stages.push((Stage::Report, marked(seconds::REPORT)));
+        stages.push((Stage::Report, duplicates * seconds::REPORT));
         if matches!(self.job.write, WriteMode::Kept | WriteMode::Annotated) {
             stages.push((Stage::Write, self.writing()));
         }
@@ -427,41 +476,97 @@ impl Costs<'_> {
     }
 }
 
-/// The expected number of accidental neighbours of a document among `documents`.
-fn accidental(
-    segment: &Segment,
+/// The expected number of accidental neighbours of a document among `documents`, at least that of
+/// independent bits. `None` unless the method has fingerprints of 64 bits and the sample enough.
+fn accidental_neighbours(
+    sample: &Sample,
     documents: u64,
-    method: Option<&dyn Method>,
-    resources: &Resources,
-) -> Option<(f64, f64)> {
-    match method?.shape() {
-        Shape::Bits {
-            width: 64,
-            distance,
-        } => {
-            let columns = Columns::<u64>::new(resources.level);
-            let mut fingerprints: Vec<u64> = bytemuck::pod_collect_to_vec(&segment.sketches.bytes);
-            // Equal fingerprints are usually of equal words, not accidental.
-            fingerprints.sort_unstable();
-            fingerprints.dedup();
-            if fingerprints.len() < LEAST_FINGERPRINTS {
-                return None;
-            }
-            let counts = columns.count(&fingerprints);
-            let measured = Chance::measured(&counts.0, fingerprints.len() as u64, 64, distance);
-            let fair = Chance::uniform(64, distance);
-            Some((
-                fair.hits_per_query(documents),
-                measured.hits_per_query(documents),
-            ))
+    method: &dyn Method,
+    level: Level,
+) -> Option<f64> {
+    let Shape::Bits {
+        width: 64,
+        distance,
+    } = method.shape()
+    else {
+        return None;
+    };
+    let all: Vec<u64> = bytemuck::pod_collect_to_vec(&sample.segment.sketches.bytes);
+    let (mut chunk, mut known) = (0, HashSet::new());
+    let (mut chunks, mut fingerprints) = (Vec::new(), Vec::new());
+    let step = all.len().div_ceil(PAIRED).max(1);
+    for (number, &fingerprint) in all.iter().enumerate().step_by(step) {
+        chunk += sample.chunk_ends[chunk..].partition_point(|&end| end <= number);
+        // Equal fingerprints are usually of equal words, not accidental.
+        if known.insert(fingerprint) {
+            chunks.push(chunk);
+            fingerprints.push(fingerprint);
         }
-        _ => None,
     }
+    if fingerprints.len() < LEAST_FINGERPRINTS {
+        return None;
+    }
+    let counts = Columns::<u64>::new(level).count(&fingerprints);
+    let chance = Chance::measured(&counts.0, fingerprints.len() as u64, 64, distance);
+    let probability = accidental_probability(&fingerprints, &chunks, distance, level);
+    Some(probability.max(chance.probability()) * documents as f64)
+}
+
+/// The share of accidental pairs among all pairs of `fingerprints` in different `chunks`.
+///
+/// Duplicates form small connected components, accidental pairs a large one. Without a component of
+/// a large part of all fingerprints, the result is 0.
+fn accidental_probability(
+    fingerprints: &[u64],
+    chunks: &[usize],
+    distance: u32,
+    level: Level,
+) -> f64 {
+    let brute_force = hamming::Strategy::BruteForce;
+    let Ok(index) = hamming::Index::build(fingerprints, 64, distance, brute_force, level) else {
+        return 0.0;
+    };
+    let mut parents: Vec<usize> = (0..fingerprints.len()).collect();
+    let mut near = vec![0usize; fingerprints.len()];
+    index.search_batch(fingerprints, &mut hamming::Scratch::default(), |a, hits| {
+        for hit in hits {
+            let b = hit.position as usize;
+            if chunks[a] != chunks[b] {
+                near[a] += 1;
+                let roots = [a, b].map(|member| root(&mut parents, member));
+                parents[roots[0]] = roots[1];
+            }
+        }
+    });
+    let mut sizes = vec![0usize; fingerprints.len()];
+    let mut pairs = vec![0usize; fingerprints.len()];
+    for (member, near) in near.iter().enumerate() {
+        let root = root(&mut parents, member);
+        sizes[root] += 1;
+        pairs[root] += near;
+    }
+    let is_large = |(size, _): &(usize, usize)| size * LARGE >= fingerprints.len();
+    let Some((_, found)) = sizes.into_iter().zip(pairs).find(is_large) else {
+        return 0.0;
+    };
+    let in_chunks = chunks.chunk_by(|a, b| a == b).map(|same| same.len().pow(2));
+    let compared = fingerprints.len().pow(2) - in_chunks.sum::<usize>();
+    found as f64 / compared.max(1) as f64
+}
+
+/// The representative of a member of a connected component.
+fn root(parents: &mut [usize], mut member: usize) -> usize {
+    while parents[member] != member {
+        parents[member] = parents[parents[member]];
+        member = parents[member];
+    }
+    member
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xxhash_rust::xxh3::xxh3_64;
 
     #[test]
     fn shortages_have_needed_and_free_bytes() {
@@ -491,5 +596,49 @@ mod tests {
             shortages((1, 129), (2, 49)),
             [(out.to_owned(), 130, 129), (temporary.to_owned(), 50, 49)]
         );
+    }
+
+    /// Fingerprints of 40 000 texts of twelve words of 300: their bits are correlated.
+    #[test]
+    fn accidental_pairs_of_short_texts_are_estimated() {
+        let random = |number: usize| xxh3_64(&number.to_le_bytes());
+        let word = |number| 301f64.powf(random(number) as f64 / 64f64.exp2()) as usize;
+        let fingerprint = |text: usize| -> u64 {
+            let words = (0..12).map(|place| random(usize::MAX - word(12 * text + place)));
+            let words: Vec<u64> = words.collect();
+            let is_set = |bit: &u32| words.iter().filter(|word| *word >> bit & 1 == 1).count() > 6;
+            (0..64).filter(is_set).map(|bit| 1 << bit).sum()
+        };
+        let mut known = HashSet::new();
+        let texts = (0..40_000).map(fingerprint);
+        let all: Vec<u64> = texts.filter(|&text| known.insert(text)).collect();
+        let near = |a: &u64| all.iter().filter(|&b| (a ^ b).count_ones() <= 6).count() - 1;
+        let expected = all.iter().map(near).sum::<usize>() as f64 / all.len() as f64;
+
+        let sample: Vec<u64> = all.iter().copied().step_by(4).collect();
+        let chunks: Vec<usize> = (0..sample.len()).map(|number| number / 1000).collect();
+        let probability = accidental_probability(&sample, &chunks, 6, Level::best());
+        let ratio = probability * all.len() as f64 / expected;
+        assert!((0.5..2.0).contains(&ratio), "{ratio} of {expected}");
+
+        let counts = Columns::<u64>::new(Level::best()).count(&all);
+        let independent = Chance::measured(&counts.0, all.len() as u64, 64, 6);
+        assert!(independent.hits_per_query(all.len() as u64) < 0.5 * expected);
+    }
+
+    /// Clusters of up to six fingerprints that differ in a few bits.
+    #[test]
+    fn duplicates_are_not_accidental() {
+        let random = |number: usize| xxh3_64(&number.to_le_bytes());
+        let fingerprint = |number: usize| -> u64 {
+            let bit = |flip: usize| 1 << (random(number * 8 + flip) % 64);
+            let flips = (0..number % 6).map(bit);
+            flips.fold(random(usize::MAX - number % 1000), |value, bit: u64| {
+                value ^ bit
+            })
+        };
+        let all: Vec<u64> = (0..6000).map(fingerprint).collect();
+        let chunks: Vec<usize> = (0..6000).map(|number| number / 500).collect();
+        assert_eq!(accidental_probability(&all, &chunks, 6, Level::best()), 0.0);
     }
 }

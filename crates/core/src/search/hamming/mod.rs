@@ -50,5 +50,5 @@ mod tables;
 pub use crate::kernel::hamming::{Fingerprint, Hit};
 pub use grouped::GroupedIndex;
 pub use index::{Index, Scratch};
-pub use plan::{Plan, Strategy, plan};
+pub use plan::{Plan, Strategy, plan, plan_for};
 pub use scan::scan;

@@ -104,21 +104,44 @@ pub fn plan<F: Fingerprint>(
     k: u32,
     memory_bytes: usize,
 ) -> Result<Plan> {
+    plan_for(
+        fingerprints,
+        fingerprints.len(),
+        queries,
+        width,
+        k,
+        memory_bytes,
+    )
+}
+
+/// Like [`plan`], for `count` fingerprints of which only a sample is known.
+///
+/// # Errors
+/// Those of [`plan`].
+pub fn plan_for<F: Fingerprint>(
+    fingerprints: &[F],
+    count: usize,
+    queries: usize,
+    width: u32,
+    k: u32,
+    memory_bytes: usize,
+) -> Result<Plan> {
     let threshold = limits::threshold::<F>(width, k)?;
-    limits::positions(0, fingerprints.len())?;
+    limits::positions(0, count)?;
     let sample = Sample::of(fingerprints, threshold);
     let mut job = Job {
-        count: fingerprints.len(),
-        distinct: fingerprints.len(),
+        count,
+        distinct: count,
         queries: queries as f64,
         nearness: sample.nearness(threshold),
         equality: 0.0,
     };
     let mut best = job.estimate::<F>(Strategy::BruteForce, &[]);
-    if fingerprints.len() as u128 * queries as u128 <= SMALL {
+    if count as u128 * queries as u128 <= SMALL {
         return Ok(best);
     }
-    job.distinct = distinct(fingerprints, threshold);
+    let distinct = distinct(fingerprints, threshold) as u128;
+    job.distinct = (distinct * count as u128 / fingerprints.len().max(1) as u128) as usize;
     job.equality = sample.agreement(threshold.mask);
     let mut consider = |strategy, keys: &[Agreement]| {
         let plan = job.estimate::<F>(strategy, keys);

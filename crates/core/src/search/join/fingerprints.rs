@@ -6,7 +6,7 @@ use super::lists::Lists;
 use super::query::{AnyQuery, NearQuery};
 use crate::Result;
 use crate::kernel::Level;
-use crate::search::hamming::{self, Fingerprint, GroupedIndex, plan};
+use crate::search::hamming::{self, Fingerprint, GroupedIndex, Plan, plan_for};
 use crate::sketch::{Score, Sketches};
 
 /// Buffers that a thread reuses from search to search.
@@ -47,12 +47,24 @@ impl<F: Fingerprint> FingerprintIndex<F> {
         level: Level,
     ) -> Result<Self> {
         let fingerprints = fingerprints::<F>(sketches);
-        let count = fingerprints.len();
-        let table_bytes = memory_bytes.saturating_sub(count * Self::fold_bytes());
-        let plan = plan(&fingerprints, count, F::BITS, distance, table_bytes)?;
+        let plan = Self::plan(&fingerprints, fingerprints.len(), distance, memory_bytes)?;
         let (_, blocks) = plan.strategy.parts();
         let index = GroupedIndex::build(&fingerprints, F::BITS, distance, blocks, level)?;
         Ok(FingerprintIndex { index })
+    }
+
+    /// The plan of an index over `count` fingerprints, of which some are known.
+    fn plan(known: &[F], count: usize, distance: u32, memory_bytes: usize) -> Result<Plan> {
+        let table_bytes = memory_bytes.saturating_sub(count.saturating_mul(Self::fold_bytes()));
+        plan_for(known, count, count, F::BITS, distance, table_bytes)
+    }
+
+    /// Seconds of one thread to build an index over `count` sketches and to search it for each of
+    /// them, estimated from some of them.
+    pub(super) fn seconds(sketches: Sketches<'_>, count: usize, distance: u32) -> Result<f64> {
+        let memory_bytes = count.saturating_mul(Self::bytes_per_sketch(distance));
+        let known = fingerprints::<F>(sketches);
+        Ok(Self::plan(&known, count, distance, memory_bytes)?.seconds)
     }
 
     pub(super) fn any(

@@ -66,6 +66,27 @@ impl<'a> SketchIndex<'a> {
         each.saturating_mul(count)
     }
 
+    /// Seconds of one thread to build an index over `count` sketches and to find all near sketches
+    /// of each, estimated from a sample of them; `None` for sketches that are not fingerprints.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if there are more than `u32::MAX` sketches.
+    pub fn seconds(
+        method: &dyn Compare,
+        sample: Sketches<'_>,
+        count: usize,
+    ) -> Result<Option<f64>> {
+        Ok(match method.shape() {
+            Shape::Bits { width, distance } if width <= 64 => {
+                Some(FingerprintIndex::<u64>::seconds(sample, count, distance)?)
+            }
+            Shape::Bits { distance, .. } => {
+                Some(FingerprintIndex::<u128>::seconds(sample, count, distance)?)
+            }
+            Shape::Keys => None,
+        })
+    }
+
     /// Prepares `sketches` for searches, with an index of about `memory_bytes` at most (of
     /// [`least_bytes`](Self::least_bytes) if that is more).
     ///
