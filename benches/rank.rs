@@ -1,5 +1,5 @@
-//! Time to rank the N most frequent words after counting, on one core: proven by the first counts
-//! alone, and with a second reading for the remaining suspects.
+//! Time to rank the N most frequent words on one core. The first benchmark ranks from the first
+//! counts and finds the suspects. The second one also counts the suspects in a second reading.
 
 #![allow(clippy::unwrap_used)]
 
@@ -23,7 +23,7 @@ const FEATURES: [usize; 2] = [1000, 10_000];
 const BUCKET_BITS: u32 = 17;
 /// More words than either ranking needs.
 const MOST_WORDS: usize = 40_000;
-/// A table that the first thousand words fit and ten thousand do not.
+/// The size of a table with space for the first thousand words, but not for ten thousand.
 const TABLE_BYTES: usize = 64 << 10;
 
 /// The result of the first reading.
@@ -53,14 +53,14 @@ static FIRST: LazyLock<FirstReading> = LazyLock::new(|| {
     }
 });
 
-/// The words of the lexicon in order, and the buckets that may contain others.
+/// Ranks the words of the lexicon, and finds the buckets that may contain others of the ranking.
 #[divan::bench(args = FEATURES)]
 fn first_counts(bencher: Bencher, features: usize) {
     check(features);
     bencher.bench(|| suspects(features).1.len());
 }
 
-/// A second reading of the text, and the ranking after it.
+/// The same, then a second reading of the text and the final ranking.
 #[divan::bench(args = FEATURES, sample_count = 5)]
 fn second_reading(bencher: Bencher, features: usize) {
     check(features);

@@ -64,8 +64,9 @@ impl ChunkDocuments<'_> {
         self.for_each_wanted(|_| true, |_, found| visit(found))
     }
 
-    /// [`for_each`](Self::for_each) for the documents whose numbers in the chunk are wanted, and
-    /// for those that the reader skipped. The others are not decoded.
+    /// [`for_each`](Self::for_each) for the documents whose numbers in the chunk are wanted.
+    /// Those in `chunk.skipped` are always visited, after the others. Unwanted documents are not
+    /// decoded.
     ///
     /// # Errors
     /// The first error of `visit`, which is not called again.

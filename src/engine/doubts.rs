@@ -5,7 +5,7 @@ use crate::corpus::{Compression, Doubt, Format, NO_MEMBER, Place, Source};
 /// How many documents have characters that may be wrong, and where the first of them stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Doubts {
-    /// Those with bytes that are not valid in their character set.
+    /// Those with bytes or JSON escapes that are not valid characters.
     pub broken: Doubtful,
     /// Those that name a character set that is not supported.
     pub unknown_charset: Doubtful,
@@ -44,15 +44,15 @@ impl Doubts {
     pub fn messages(&self, sources: &[Source]) -> Vec<(u64, String)> {
         let broken = self.broken.message(sources, |documents, place, source| {
             format!(
-                "{documents} with bytes that are not valid in the character set, such as Latin-1 \
-                 where UTF-8 is expected; U+FFFD stands for them (the first: {place}). {}",
+                "{documents} with bytes or escapes that are not valid characters, such as Latin-1 \
+                 where UTF-8 is expected; U+FFFD replaces them (the first: {place}). {}",
                 advice(source, "WINDOWS-1252")
             )
         });
         let unknown = self.unknown_charset.message(sources, |documents, place, source| {
             format!(
-                "{documents} in a character set that is named but not supported, so that it was \
-                 guessed and the text may be wrong (the first: {place}). {}",
+                "{documents} in a character set that is not supported; another one was guessed, so \
+                 the text may be wrong (the first: {place}). {}",
                 advice(source, "CHARSET")
             )
         });
@@ -89,18 +89,24 @@ fn advice(source: &Source, from: &str) -> String {
         Compression::Gzip => Some("zcat"),
         Compression::Zstd => Some("zstdcat"),
     };
+    // A copy is that of a stream, which has to be converted before.
+    let (file, converted) = match source.copy.is_some() {
+        true => ("", ""),
+        false => (" FILE", " > CONVERTED"),
+    };
     let convert = match unpack {
-        None => format!("iconv -f {from} -t UTF-8 FILE > CONVERTED"),
-        Some(unpack) => format!("{unpack} FILE | iconv -f {from} -t UTF-8 > CONVERTED"),
+        None => format!("iconv -f {from} -t UTF-8{file}{converted}"),
+        Some(unpack) => format!("{unpack}{file} | iconv -f {from} -t UTF-8{converted}"),
     };
     match source.format {
-        Format::Warc | Format::Arc => "There is nothing to convert: an archive holds what the \
-            server sent, and all other characters count"
+        Format::Warc | Format::Arc => "Do not convert it: an archive holds what the server \
+            sent, and all valid characters are used"
             .to_owned(),
         Format::Parquet => "Write such tables again with text in UTF-8".to_owned(),
         Format::Jsonl => format!(
-            "Convert files of another character set and run again ({convert}); an escape that is \
-             half a character, such as \\ud800, is mended only by what makes the file"
+            "Convert files of another character set and run again ({convert}). An escape that is \
+             half a character, such as \\ud800, must be corrected by the program that wrote the \
+             file"
         ),
         Format::FormFeed | Format::WholeFile | Format::Html => {
             format!("Convert such files and run again ({convert})")
@@ -116,7 +122,7 @@ fn described(source: &Source, place: Place) -> String {
         format if format.is_whole_file() => file.to_string(),
         Format::Parquet => format!("row {offset} of {file}"),
         _ if member == NO_MEMBER => format!("at byte {offset} of {file}"),
-        _ => format!("at byte {offset} of what is compressed at byte {member} of {file}"),
+        _ => format!("at byte {offset} of the decompressed member at byte {member} of {file}"),
     }
 }
 
@@ -127,16 +133,19 @@ mod tests {
 
     #[test]
     fn advice_fits_the_file() {
-        let of = |format, compression| {
-            let source = Source {
-                path: "file".into(),
-                bytes: Some(1),
-                format,
-                compression,
-                copy: None,
-            };
-            advice(&source, "WINDOWS-1252")
+        let source = |format, compression| Source {
+            path: "file".into(),
+            bytes: Some(1),
+            format,
+            compression,
+            copy: None,
         };
+        let of = |format, compression| advice(&source(format, compression), "WINDOWS-1252");
+        let stream = Source {
+            copy: Some("copy".into()),
+            ..source(Format::WholeFile, Compression::Gzip)
+        };
+        assert!(advice(&stream, "KOI8-R").contains("(zcat | iconv -f KOI8-R -t UTF-8)"));
         let plain = of(Format::WholeFile, Compression::None);
         assert!(plain.contains("(iconv -f WINDOWS-1252 -t UTF-8 FILE > CONVERTED)"));
         let lines = of(Format::Jsonl, Compression::Gzip);
@@ -186,7 +195,7 @@ mod tests {
         assert_eq!((messages[0].0, messages[1].0), (4, 1));
         let (broken, unknown) = (&messages[0].1, &messages[1].1);
         assert!(broken.starts_with("4 documents with"), "{broken}");
-        assert!(broken.contains("at byte 900 of what is compressed at byte 30 of "));
+        assert!(broken.contains("at byte 900 of the decompressed member at byte 30 of "));
         assert!(broken.contains("a.jsonl") && broken.contains("iconv"));
         assert!(unknown.starts_with("1 document in"), "{unknown}");
         assert!(unknown.contains("at byte 17 of ") && unknown.contains("b.jsonl"));

@@ -153,7 +153,7 @@ fn declared_character_sets_count_and_unknown_ones_are_told() {
     sandbox.write("c.xml", X_MAC_CYRILLIC.encode(&feed("IBM855")).0);
     let stderr = sandbox.stderr("dedup a.xml c.xml -o told");
     assert!(
-        stderr.contains("warning: 1 document in a character set that is named but"),
+        stderr.contains("warning: 1 document in a character set that is not supported"),
         "{stderr}"
     );
     assert!(stderr.contains("(the first: c.xml)"), "{stderr}");
@@ -192,7 +192,7 @@ fn records_that_are_not_utf_8_are_told_by_every_command() {
     ] {
         let stderr = sandbox.stderr(line);
         assert!(
-            stderr.contains("warning: 2 documents with bytes that are not"),
+            stderr.contains("warning: 2 documents with bytes or escapes that are not"),
             "{line}: {stderr}"
         );
         assert!(

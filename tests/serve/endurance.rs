@@ -3,7 +3,6 @@
 use std::io::{BufReader, Write};
 use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use serde_json::json;
@@ -38,18 +37,10 @@ fn one_of_many_clients_gets_the_verdict_new() {
 }
 
 /// Adds documents until the service ends, and records the acknowledged ids.
-fn add_until_the_end(
-    service: &Service,
-    caller: u64,
-    stop: &AtomicBool,
-    acknowledged: &Mutex<Vec<String>>,
-) {
+fn add_until_the_end(service: &Service, caller: u64, acknowledged: &Mutex<Vec<String>>) {
     let mut stream = service.connect();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     for number in 0.. {
-        if stop.load(Ordering::Relaxed) {
-            return;
-        }
         let id = format!("{caller}-{number}");
         let body = json!({"text": words(caller * 1_000_000 + number, 20), "id": id, "add": true});
         let bytes = request(
@@ -69,20 +60,18 @@ fn add_until_the_end(
     }
 }
 
-fn acknowledged_survives(end: impl Fn(&mut Service)) {
+#[test]
+fn acknowledged_additions_survive_a_killed_process() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("seen");
     let acknowledged = Mutex::new(Vec::new());
-    let stop = AtomicBool::new(false);
     for round in 0..3_u64 {
         let mut service = Service::of(&directory, "");
         let before = acknowledged.lock().unwrap().len();
         thread::scope(|scope| {
             for caller in 0..4 {
-                let (service, stop, acknowledged) = (&service, &stop, &acknowledged);
-                scope.spawn(move || {
-                    add_until_the_end(service, round * 10 + caller, stop, acknowledged)
-                });
+                let (service, acknowledged) = (&service, &acknowledged);
+                scope.spawn(move || add_until_the_end(service, round * 10 + caller, acknowledged));
             }
             wait_until("some additions", || {
                 acknowledged.lock().unwrap().len() > before + 200
@@ -92,7 +81,7 @@ fn acknowledged_survives(end: impl Fn(&mut Service)) {
             let killed = Command::new("kill").args(["-KILL", &id]).status().unwrap();
             assert!(killed.success());
         });
-        end(&mut service);
+        service.kill();
     }
     let service = Service::of(&directory, "");
     let acknowledged = acknowledged.into_inner().unwrap();
@@ -114,11 +103,6 @@ fn acknowledged_survives(end: impl Fn(&mut Service)) {
         .output()
         .unwrap();
     assert!(check.status.success());
-}
-
-#[test]
-fn acknowledged_additions_survive_a_killed_process() {
-    acknowledged_survives(Service::kill);
 }
 
 #[test]
@@ -169,7 +153,7 @@ fn a_full_disk_refuses_additions_and_answers_queries() {
     let refused = service.post("/v1/seen", &body);
     refused.problem(507, "disk-full");
     assert_eq!(service.seen(&json!({"text": text}))["verdict"], "duplicate");
-    // Each line of a batch is answered, by its number.
+    // Each line that is not blank is answered. A problem gives the number of its line.
     let question = json!({"text": text}).to_string();
     let lines = format!("{body}\n\n{question}\n{body}\n");
     let batch = service.ask("POST", "/v1/seen/batch", "", lines.as_bytes());

@@ -191,7 +191,7 @@ fn evidence(evidence: Evidence) -> [String; 2] {
         ],
         Evidence::Bands { equal, bands } => [
             format!("{equal} of {} bands equal", bands.bands()),
-            format!("at least 1 (of {} rows)", bands.rows()),
+            format!("at least 1 band (of {} rows each)", bands.rows()),
         ],
         Evidence::Score(Score::Distance(bits)) => [format!("{bits} bits differ"), String::new()],
         Evidence::Score(Score::Fraction(part, whole)) => [

@@ -1,7 +1,8 @@
 //! An evaluation as comma-separated values (RFC 4180), for spreadsheets and plots.
 //!
-//! Every text is quoted; one that a spreadsheet would interpret as a formula is prefixed with an
-//! apostrophe, since names are untrusted. A missing value is an empty field.
+//! Every text except the fixed column names is quoted. Names are untrusted, so a text that a
+//! spreadsheet would interpret as a formula is prefixed with an apostrophe. A missing value is an
+//! empty field.
 
 use crate::evaluate::{Evaluation, Ids, Interval, Outcome, Proportion, Truth};
 use crate::sketch::Score;
@@ -29,8 +30,8 @@ pub fn methods_csv(evaluation: &Evaluation) -> Vec<u8> {
         "average_precision",
         "best_f1",
         "best_threshold",
-        "wanted_recall",
-        "wanted_threshold",
+        "recall_at_wanted_precision",
+        "threshold_at_wanted_precision",
         "without_score",
         "adjusted_rand",
         "b_cubed_precision",

@@ -348,7 +348,7 @@ fn has_object_line(prefix: &[u8]) -> bool {
 }
 
 /// Whether `prefix` has pages between form feeds: at least two, each with an id of its own, a first
-/// line without blanks. Form feeds also occur in plain texts, whose pages begin with any line.
+/// line without blanks that begins with a letter or digit. Form feeds also occur in plain texts, whose pages begin with any line.
 fn are_pages(prefix: &[u8]) -> bool {
     // The last page may be cut within its id.
     let Some(end) = memrchr(b'\x0c', prefix) else {
@@ -360,7 +360,12 @@ fn are_pages(prefix: &[u8]) -> bool {
         false => end,
     };
     let mut ids = HashSet::new();
-    let is_id = |id: &[u8]| id.len() <= MOST_ID_BYTES && !id.iter().any(u8::is_ascii_whitespace);
+    let is_id = |id: &[u8]| {
+        id.first()
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
+            && id.len() <= MOST_ID_BYTES
+            && !id.iter().any(u8::is_ascii_whitespace)
+    };
     let all_new =
         form_feed::pages(&prefix[..end]).all(|page| is_id(page.id) && ids.insert(page.id));
     all_new && ids.len() > 1
@@ -412,15 +417,16 @@ mod tests {
 
     #[test]
     fn formats_are_recognised_by_content_in_any_compression() {
-        let cases: [(&[u8], Format); 24] = [
+        let cases: [(&[u8], Format); 25] = [
             (b"", Format::WholeFile),
             (b"a page\ntext", Format::WholeFile),
             (b"page-1\ntext\x0cpage-2", Format::FormFeed),
             (b"\x0c\n1\r\ntext\x0c\x0c \n2\ntext\x0c\n", Format::FormFeed),
-            // Texts of several pages: a title, one page, and a repeated header.
+            // Texts of several pages: a title, one page, a repeated header, and a line.
             (b"The title\ntext\x0cpage-2\ntext", Format::WholeFile),
             (b"title\ntext\x0c", Format::WholeFile),
             (b"header\ntext\x0cheader\nmore", Format::WholeFile),
+            (b"a\ntext\x0c\n-----\nmore", Format::WholeFile),
             // Texts whose first word is that of a format.
             (b"PAR1 is a signature", Format::WholeFile),
             (b"WARC/1.0 is a version\n", Format::WholeFile),

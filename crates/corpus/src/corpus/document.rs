@@ -66,7 +66,7 @@ pub enum Doubt {
     /// No reason.
     #[default]
     None,
-    /// Some bytes are not valid in its character set.
+    /// Some bytes or JSON escapes are not valid characters.
     Broken,
     /// The document names an unknown character set, so its character set was guessed.
     UnknownCharset,

@@ -51,9 +51,13 @@ impl Inflaters {
         }
     }
 
-    /// A queue that counts all other readers as helpers although none decompresses; for small sections.
+    /// A queue that counts all other readers as helpers, but has no helper threads. The caller of
+    /// [`wait`](Self::wait) decompresses the sections itself.
     #[cfg(test)]
-    pub(in crate::corpus) fn without_helpers(readers: usize, sizes: SectionSizes) -> Inflaters {
+    pub(in crate::corpus) fn with_counted_helpers(
+        readers: usize,
+        sizes: SectionSizes,
+    ) -> Inflaters {
         let inflaters = Inflaters::new(readers);
         inflaters.reading.store(1, Ordering::Relaxed);
         Inflaters { sizes, ..inflaters }

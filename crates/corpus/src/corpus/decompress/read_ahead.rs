@@ -12,7 +12,7 @@ use std::ops::Range;
 /// The number of bytes read at a time; small, because adjacent sections read some bytes twice.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// The maximum number of members not requested after a missing one.
+/// The maximum number of members that are not looked up after one that was not found.
 const MOST_PAUSE: u32 = 64;
 
 /// Lets the members of a file be decompressed ahead of its reader.
@@ -25,7 +25,7 @@ pub(super) struct ReadAhead {
     idle: Vec<SectionDecoder>,
     /// The end of the last submitted section in the file.
     end: u64,
-    /// The number of members not to request: now, and after the next missing one.
+    /// The number of members not to look up: now, and after the next one that is not found.
     pause: u32,
     next_pause: u32,
 }
@@ -69,8 +69,8 @@ impl ReadAhead {
             return Ok(None);
         };
         let found = decoder.member(offset).cloned();
-        // Long members, which are not decompressed ahead, often follow one another. So after a missing
-        // member, more and more members are not requested.
+        // Long members are not decompressed ahead, and often follow one another. So after each
+        // member that is not found, twice as many are not looked up, up to the maximum.
         match found {
             Some(_) => self.next_pause = 1,
             None => {
@@ -186,7 +186,7 @@ mod tests {
             let (members, content) = members(pack, &[]);
             let (_file, blocks) = open(&content);
             let codec = &codecs(&blocks)[kind];
-            let mut ahead = ReadAhead::new(Inflaters::without_helpers(3, SIZES));
+            let mut ahead = ReadAhead::new(Inflaters::with_counted_helpers(3, SIZES));
             for (offset, bytes) in members {
                 let found = ahead.member(offset, &blocks, codec).unwrap().unwrap();
                 assert_eq!(ahead.bytes(found.bytes), bytes);
@@ -226,11 +226,11 @@ mod tests {
     }
 
     #[test]
-    fn only_long_members_are_left_to_the_reader() {
+    fn long_members_and_some_after_them_are_left_to_the_reader() {
         let long = [10, 100, 101, 102, 103, 104, 105, 106];
         let (members, content) = members(gzip, &long);
         let (_file, blocks) = open(&content);
-        let mut ahead = ReadAhead::new(Inflaters::without_helpers(3, SIZES));
+        let mut ahead = ReadAhead::new(Inflaters::with_counted_helpers(3, SIZES));
         let mut missed = Vec::new();
         for (number, (offset, bytes)) in members.iter().enumerate() {
             match ahead.member(*offset, &blocks, &Codec::gzip()).unwrap() {
@@ -256,7 +256,7 @@ mod tests {
         let (_, plain) = members(gzip, &[]);
         let content = [&plain[..], &bomb, &lures, &plain, &bomb].concat();
         let (_file, blocks) = open(&content);
-        let mut ahead = ReadAhead::new(Inflaters::without_helpers(3, SIZES));
+        let mut ahead = ReadAhead::new(Inflaters::with_counted_helpers(3, SIZES));
         for offset in 0..content.len() as u64 {
             ahead.pause = 0;
             ahead.member(offset, &blocks, &Codec::gzip()).unwrap();

@@ -147,7 +147,7 @@ proptest! {
         let file = TestFile::new(&content, reading(format, chunk_bytes, most));
         let all = |chunks: Vec<Chunk>| chunks.into_iter().map(facts).collect::<Vec<_>>();
         let helped = |from| {
-            let inflaters = Inflaters::without_helpers(readers, SectionSizes { file_bytes, decoded_bytes });
+            let inflaters = Inflaters::with_counted_helpers(readers, SectionSizes { file_bytes, decoded_bytes });
             all(file.helped_chunks(from, inflaters))
         };
         let chunks = all(file.chunks(Position::default()));
