@@ -1,7 +1,8 @@
-//! docs/RELIABILITY.md names a test or a script for each promise: do they exist?
+//! docs/RELIABILITY.md names a test or a script for each promise, and the table of CONTRIBUTING.md
+//! names files: do they exist?
 //!
-//! In that page every code span with `::` is a file below the package's root and a test in it, and
-//! every other one that has a slash or ends in `.rs` is a file.
+//! In docs/RELIABILITY.md every code span with `::` is a file below the package's root and a test in
+//! it, and every other one that has a slash or ends in `.rs` is a file.
 
 #![allow(clippy::unwrap_used)]
 
@@ -51,6 +52,23 @@ fn every_test_and_script_named_exists() {
         .filter_map(|span| complaint(span, &package()))
         .collect();
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+#[test]
+fn every_file_in_the_tables_for_contributors_exists() {
+    let page = fs::read_to_string(package().join("CONTRIBUTING.md")).unwrap();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(rows.len() > 5, "only {} rows", rows.len());
+    let spans = rows
+        .iter()
+        .flat_map(|row| row.split('`').skip(1).step_by(2));
+    let paths: Vec<&str> = spans.filter(|span| span.contains('/')).collect();
+    for path in paths {
+        assert!(
+            package().join(path).exists(),
+            "{path}: there is no such file"
+        );
+    }
 }
 
 #[test]
