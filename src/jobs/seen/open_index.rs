@@ -53,7 +53,8 @@ impl Seen {
     /// Opens the index `directory`, whose settings have to match `wanted`.
     ///
     /// # Errors
-    /// Those of [`Index::open`], [`IndexSettings::read`] and [`IndexSettings::expect`].
+    /// Those of [`Index::open`], [`IndexSettings::read`], [`IndexSettings::expect`] and
+    /// [`IndexSettings::check_chinese_words`].
     pub fn open(
         directory: &Path,
         wanted: &ExpectedSettings,
@@ -63,6 +64,7 @@ impl Seen {
         let manifest = parameters(directory)?.spec;
         let settings = IndexSettings::read(directory, &manifest)?;
         settings.expect(directory, wanted)?;
+        settings.check_chinese_words(directory)?;
         let index = Index::open(directory, compare(&settings, level)?, &manifest, options)?;
         Self::with(index, settings, level)
     }

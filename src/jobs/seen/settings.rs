@@ -40,6 +40,9 @@ pub struct IndexSettings {
     /// The words that methods with stop words leave out.
     pub stop_words: WordSet,
     frequencies: Vec<Frequencies>,
+    /// [`Choice::chinese_words`] of the program that made the index; `None` also if it did not
+    /// store them.
+    chinese_words: Option<String>,
 }
 
 /// Required settings; those that are `None` may have any value.
@@ -64,6 +67,8 @@ struct Head {
     html: HtmlText,
     stop_words: u64,
     frequencies: Vec<FrequencyHead>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    chinese_words: Option<String>,
 }
 
 /// The size of a list of counts.
@@ -113,6 +118,7 @@ impl IndexSettings {
             html: input_settings.reading.html,
             stop_words: input_settings.stop_words.clone(),
             frequencies,
+            chinese_words: input_settings.tokenizer.chinese_words().map(String::from),
         }
     }
 
@@ -158,6 +164,24 @@ impl IndexSettings {
             }
         }
         Ok(())
+    }
+
+    /// Fails if this program splits Chinese into other words than the one that made `index`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] showing both ways.
+    pub fn check_chinese_words(&self, index: &Path) -> Result<()> {
+        match (&self.chinese_words, self.tokenizer.chinese_words()) {
+            (Some(stored), Some(own)) if stored != own => {
+                let message = format!(
+                    "was made with Chinese words by {stored}, and this program has Chinese words \
+                     by {own} (the feature `zh` adds the dictionary: build the program as the one \
+                     that made the index, or build another index)"
+                );
+                Err(Error::new(ErrorKind::Parameter, message).in_file(index))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The text for the manifest of the index.
@@ -223,6 +247,7 @@ impl IndexSettings {
             html: self.html,
             stop_words: self.stop_words.len() as u64,
             frequencies: self.frequencies.iter().map(counted).collect(),
+            chinese_words: self.chinese_words.clone(),
         };
         let mut bytes = serde_json::to_vec(&head)
             .map_err(|cause| Error::new(ErrorKind::Parameter, cause.to_string()))?;
@@ -273,6 +298,7 @@ impl IndexSettings {
             tokenizer: head.tokenizer.parse()?,
             html: head.html,
             stop_words,
+            chinese_words: head.chinese_words,
         }))
     }
 }
@@ -302,6 +328,8 @@ fn is_name(name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::corpus::Reading;
+    use crate::index::Options;
+    use crate::jobs::seen::Seen;
     use proptest::prelude::*;
 
     fn settings(frequencies: Vec<Frequencies>) -> IndexSettings {
@@ -368,6 +396,31 @@ mod tests {
         };
         let error = made.expect(index, &other).unwrap_err();
         assert!(error.to_string().contains("tokenizer unicode, not chars"));
+    }
+
+    #[test]
+    fn other_chinese_words_are_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let open = |name: &str, tokenizer, chinese_words: Option<&str>| {
+            let made = IndexSettings {
+                tokenizer,
+                chinese_words: chinese_words.map(String::from),
+                ..settings(Vec::new())
+            };
+            let (directory, options) = (place.path().join(name), Options::default());
+            drop(Seen::create(&directory, made, Level::best(), &options).unwrap());
+            let expected = ExpectedSettings::default();
+            let opened = Seen::open(&directory, &expected, Level::best(), &options);
+            opened.map(|seen| seen.settings().manifest().unwrap())
+        };
+        let own = Choice::Auto.chinese_words();
+        assert!(open("own", Choice::Auto, own).is_ok());
+        assert!(open("no dictionary used", Choice::Ascii, Some("another")).is_ok());
+        let not_stored = open("first version", Choice::Auto, None).unwrap();
+        assert_ne!(not_stored, open("again", Choice::Auto, own).unwrap());
+        let error = open("another", Choice::Auto, Some("another")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Parameter);
+        assert!(error.to_string().contains("Chinese words by another"));
     }
 
     #[test]

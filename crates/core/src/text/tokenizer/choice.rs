@@ -50,6 +50,16 @@ impl Choice {
         }
     }
 
+    /// How this program splits Chinese into words: by the `dictionary` of the feature `zh`, or into
+    /// `pairs` of characters. `None` for tokenizers that never use the dictionary.
+    pub fn chinese_words(self) -> Option<&'static str> {
+        let own = match cfg!(feature = "zh") {
+            true => "dictionary",
+            false => "pairs",
+        };
+        matches!(self, Choice::Auto | Choice::Chinese).then_some(own)
+    }
+
     /// The usual width of shingles: 9 for characters, 5 for other words.
     pub fn usual_width(self) -> usize {
         match self {
