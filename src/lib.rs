@@ -16,9 +16,32 @@
 //! # Ok::<(), simtool::Error>(())
 //! ```
 //!
+//! A word is a run of letters and digits of any script, in lower case. Without spaces between
+//! words, as in Japanese or Thai, it is a pair of neighbouring characters; in Chinese texts it is a
+//! word of a dictionary, if the feature `zh` is enabled. Texts are bytes, and bytes that are not
+//! UTF-8 separate words.
+//!
+//! Texts without words have similarity 0 with every text, also with themselves, and are never
+//! duplicates.
+//!
+//! # Features
+//!
 //! With `default-features = false` the library needs no command line, no HTTP and no asynchronous
 //! runtime. The features `index`, `html`, `zh` and `parquet` add the index, the main text of HTML,
 //! Chinese words and Parquet. `examples/` has three small programs.
+//!
+//! The feature `zh` changes the words of Chinese texts, and so their similarity, fingerprints and
+//! duplicates: without it, they are overlapping pairs of characters. Compare only fingerprints that
+//! were made with the same choice. An index stores the choice, and a program with the other one
+//! does not open it.
+//!
+//! # Stored fingerprints
+//!
+//! [`simhash`] and [`minhash`] give the same numbers on every machine, for any number of threads
+//! and any instruction set. A test compares those of a text with stored values. A version with
+//! other numbers will have a new major version number (before 1.0, a new minor one). For Chinese
+//! texts this holds only for the same choice of `zh` and, with it, the same version of the
+//! dictionary (`jieba-rs`).
 //!
 //! The functions and types at the root of this crate follow semantic versioning. The modules below
 //! are public only for the program and its tests, and may change in any version.

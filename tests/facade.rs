@@ -5,7 +5,7 @@
 use std::fs;
 
 use proptest::prelude::*;
-use simtool::{Deduplicator, Evidence};
+use simtool::{Deduplicator, Evidence, MinHash};
 
 /// Texts, many of them equal, similar or short.
 fn texts() -> impl Strategy<Value = Vec<String>> {
@@ -166,6 +166,42 @@ fn odd_settings_are_refused() {
     assert!(refused(Deduplicator::new().shingle(0)).contains("1 to 100"));
     assert!(refused(Deduplicator::new().method("simhash:weights=tf-idf")).contains("statistics"));
     assert!(refused(Deduplicator::new().method("sinhash")).contains("simhash"));
+}
+
+/// Programs may store fingerprints: another value here needs a new major version.
+#[test]
+fn fingerprints_are_those_of_earlier_versions() {
+    let text = "A cat sat on the mat while a dog slept in the sun behind the house; Überraschung!";
+    let signature = simtool::minhash(text);
+    let digest = xxhash_rust::xxh3::xxh3_64(&signature.to_bytes());
+    let found = (simtool::simhash(text), &signature.minima()[..2], digest);
+    let minima = &[1_649_874_105, 845_586_491][..];
+    let expected = (9_238_040_106_446_894_750, minima, 7_045_466_208_083_998_082);
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn signatures_are_read_back() {
+    for text in ["", "one", "one two three four five six seven"] {
+        let signature = simtool::minhash(text);
+        let bytes = signature.to_bytes();
+        assert_eq!(bytes.len(), if text.is_empty() { 0 } else { 512 });
+        assert_eq!(MinHash::from_bytes(&bytes).unwrap(), signature);
+    }
+    for length in [1, 4, 508, 511, 513, 516, 1024] {
+        let error = MinHash::from_bytes(&vec![0; length]).unwrap_err();
+        assert_eq!(error.kind(), simtool::ErrorKind::Content, "{length}");
+    }
+}
+
+#[test]
+fn texts_without_words_are_not_similar() {
+    for text in ["", "...", "\u{3000}"] {
+        assert_eq!(simtool::similarity(text, text).value(), 0.0);
+        assert!(simtool::dedup([text, text]).unwrap().is_empty());
+    }
+    let separated = simtool::similarity(b"one\xfftwo", "one two");
+    assert_eq!((separated.shared, separated.all), (1, 1));
 }
 
 #[cfg(feature = "index")]
