@@ -168,6 +168,46 @@ fn odd_settings_are_refused() {
     assert!(refused(Deduplicator::new().method("sinhash")).contains("simhash"));
 }
 
+#[test]
+fn settings_without_effect_are_refused() {
+    for method in ["exact", "normalized"] {
+        let job = || Deduplicator::new().method(method).unwrap();
+        assert!(job().run(["a b", "a b"]).is_ok());
+        let jobs = [
+            ("similarity", job().similarity(0.8).unwrap()),
+            ("shingle", job().shingle(5).unwrap()),
+        ];
+        for (setting, job) in jobs {
+            let error = job.run(["a b", "a b"]).unwrap_err();
+            assert_eq!(error.kind(), simtool::ErrorKind::Parameter);
+            let message = error.to_string();
+            assert!(message.contains(setting) && message.contains(method));
+        }
+    }
+}
+
+#[test]
+fn a_similarity_is_rounded_to_thousandths() {
+    // Similarity 36 / 66, which is 0.54545.
+    let text = |from: usize| {
+        let words = (from..from + 55).map(|word| format!("w{word} "));
+        words.collect::<String>()
+    };
+    let texts = [text(0), text(15)];
+    let similarity = simtool::similarity(&texts[0], &texts[1]);
+    assert_eq!((similarity.shared, similarity.all), (36, 66));
+    for (least, count) in [(0.5454, 1), (0.54549, 1), (0.5455, 0), (0.546, 0)] {
+        let job = Deduplicator::new().similarity(least).unwrap();
+        // With a high recall, the pair is proposed.
+        let job = job.method("minhash:recall=0.9999").unwrap();
+        assert_eq!(job.run(&texts).unwrap().len(), count, "{least}");
+    }
+    for (allowed, refused) in [(0.0005, 0.0004), (1.0004, 1.0006)] {
+        assert!(Deduplicator::new().similarity(allowed).is_ok());
+        assert!(Deduplicator::new().similarity(refused).is_err());
+    }
+}
+
 /// Programs may store fingerprints: another value here needs a new major version.
 #[test]
 fn fingerprints_are_those_of_earlier_versions() {

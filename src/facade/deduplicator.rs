@@ -67,8 +67,9 @@ pub enum Evidence {
 #[derive(Clone, Debug)]
 pub struct Deduplicator {
     method: String,
-    thousandths: u32,
-    shingle: usize,
+    /// The set values.
+    thousandths: Option<u32>,
+    shingle: Option<usize>,
 }
 
 /// Finds duplicates with the defaults of `simtool dedup`.
@@ -104,33 +105,34 @@ impl Deduplicator {
     pub fn new() -> Deduplicator {
         Deduplicator {
             method: DEFAULT_METHOD.to_owned(),
-            thousandths: DEFAULT_THOUSANDTHS,
-            shingle: shingle_width(),
+            thousandths: None,
+            shingle: None,
         }
     }
 
-    /// Sets the least similarity of duplicates, in steps of 0.001.
+    /// Sets the least similarity of duplicates: from 0.001 to 1, after rounding to the nearest
+    /// thousandth. A pair of exactly this similarity is a duplicate.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if it is not from 0.001 to 1.
+    /// [`ErrorKind::Parameter`] for any other number.
     pub fn similarity(mut self, least: f64) -> Result<Deduplicator> {
         let thousandths = (least * 1000.0).round();
         if !(1.0..=1000.0).contains(&thousandths) {
             return refuse(format!("similarity {least}: expected 0.001 to 1"));
         }
-        self.thousandths = thousandths as u32;
+        self.thousandths = Some(thousandths as u32);
         Ok(self)
     }
 
-    /// Sets the number of words in a shingle.
+    /// Sets the number of words in a shingle: 1 to 100, and 5 if it is not set.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if it is not from 1 to 100.
+    /// [`ErrorKind::Parameter`] for any other number.
     pub fn shingle(mut self, words: usize) -> Result<Deduplicator> {
         if !(1..=MOST_SHINGLE).contains(&words) {
             return refuse(format!("shingle {words}: expected 1 to {MOST_SHINGLE}"));
         }
-        self.shingle = words;
+        self.shingle = Some(words);
         Ok(self)
     }
 
@@ -161,9 +163,15 @@ impl Deduplicator {
     /// and entries in a table of digests and an index of sketches; and eight bytes for each shingle
     /// of those that are near another one.
     ///
+    /// Measured for 100 000 texts of 100 random words, on two threads of a busy machine: with the
+    /// default method 2 to 4 µs for each text, and 240 to 270 bytes beside the text; with `minhash`
+    /// 8 to 11 µs and 900 bytes. With 10 % near copies among them, the default method takes 4 µs and
+    /// 310 bytes.
+    ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for more than 2³² - 1 documents or parameters that contradict each
-    /// other; [`ErrorKind::Memory`] if the index of sketches does not fit.
+    /// [`ErrorKind::Parameter`] for more than 2³² - 1 documents, for parameters that contradict each
+    /// other, and for a similarity or a shingle that was set for `exact` or `normalized`, which
+    /// find equal documents only; [`ErrorKind::Memory`] if the index of sketches does not fit.
     pub fn run<T: AsRef<[u8]> + Sync>(
         &self,
         documents: impl IntoIterator<Item = T>,
@@ -181,13 +189,19 @@ impl Deduplicator {
             stop_words: &stop_words,
             level: Level::best(),
         };
-        let spec = spec_for_verification(&self.method, self.thousandths, self.shingle)?;
+        let thousandths = self.thousandths.unwrap_or(DEFAULT_THOUSANDTHS);
+        let shingle = self.shingle.unwrap_or_else(shingle_width);
+        let spec = spec_for_verification(&self.method, thousandths, shingle)?;
         let method = &*preview(&spec, common)?;
+        let only_equal = [EXACT, NORMALIZED].contains(&method.name());
+        if only_equal {
+            self.refuse_idle_settings(method.name())?;
+        }
         let (read, sketches) = read(&documents, method);
         let groups = Groups::of(&read, &sketches, method);
-        let near = match self.method.as_str() {
-            EXACT | NORMALIZED => HashMap::new(),
-            _ => self.near(&documents, &groups, method)?,
+        let near = match only_equal {
+            true => HashMap::new(),
+            false => near(&documents, &groups, method, thousandths, shingle)?,
         };
         let mut found = groups.followers;
         for duplicate in &mut found {
@@ -200,53 +214,67 @@ impl Deduplicator {
         Ok(found)
     }
 
-    /// The leaders of `groups` that repeat an earlier one, by number.
-    fn near<T: AsRef<[u8]> + Sync>(
-        &self,
-        documents: &[T],
-        groups: &Groups,
-        method: &dyn Method,
-    ) -> Result<HashMap<usize, Duplicate>> {
-        let all = groups.sketches.all(method);
-        let index = build_index(method, all, Level::best())?;
-        let is_near = have_neighbours(&index, 0, all, 0);
-        drop(index);
-        let mut sketches = SketchList::new(method);
-        let mut numbers = Vec::new();
-        let all = groups.leaders.iter().zip(all.iter());
-        for ((&number, sketch), _) in all.zip(is_near).filter(|(_, is_near)| *is_near) {
-            numbers.push(number);
-            sketches.push(sketch);
+    /// Fails if a setting is set that `method`, which finds equal documents only, does not use.
+    fn refuse_idle_settings(&self, method: &str) -> Result<()> {
+        let idle = [
+            ("similarity", self.thousandths.is_some()),
+            ("shingle", self.shingle.is_some()),
+        ];
+        match idle.iter().find(|(_, is_set)| *is_set) {
+            Some((name, _)) => refuse(format!(
+                "{name}: has no effect with method {method}, which finds equal documents only"
+            )),
+            None => Ok(()),
         }
-        let reader = || word_reader(Needs::HASHES);
-        let sets = numbers.par_iter().map_init(reader, |reader, &number| {
-            let mut words = reader.read(documents[number].as_ref());
-            words.shingle_set(self.shingle).to_vec()
-        });
-        let judge = SetJudge {
-            sets: sets.collect(),
-            thousandths: self.thousandths,
-        };
-        let index = build_index(method, sketches.all(method), Level::best())?;
-        let mut star = Star::new(&index, 0, &[]);
-        let mut found = HashMap::new();
-        let mut sink = |event: Event| {
-            if let Verdict::Same(similarity) = event.verdict {
-                let document = numbers[event.member as usize];
-                let duplicate = Duplicate {
-                    document,
-                    kept: numbers[event.centre as usize],
-                    evidence: Evidence::Similar(similarity.into()),
-                };
-                found.insert(document, duplicate);
-            }
-            Ok(())
-        };
-        while star.step(&Pool, &judge, &mut sink)? {}
-        Ok(found)
     }
 }
 
+/// The leaders of `groups` that repeat an earlier one, by number.
+fn near<T: AsRef<[u8]> + Sync>(
+    documents: &[T],
+    groups: &Groups,
+    method: &dyn Method,
+    thousandths: u32,
+    shingle: usize,
+) -> Result<HashMap<usize, Duplicate>> {
+    let all = groups.sketches.all(method);
+    let index = build_index(method, all, Level::best())?;
+    let is_near = have_neighbours(&index, 0, all, 0);
+    drop(index);
+    let mut sketches = SketchList::new(method);
+    let mut numbers = Vec::new();
+    let all = groups.leaders.iter().zip(all.iter());
+    for ((&number, sketch), _) in all.zip(is_near).filter(|(_, is_near)| *is_near) {
+        numbers.push(number);
+        sketches.push(sketch);
+    }
+    let reader = || word_reader(Needs::HASHES);
+    let sets = numbers.par_iter().map_init(reader, |reader, &number| {
+        let mut words = reader.read(documents[number].as_ref());
+        words.shingle_set(shingle).to_vec()
+    });
+    let judge = SetJudge {
+        sets: sets.collect(),
+        thousandths,
+    };
+    let index = build_index(method, sketches.all(method), Level::best())?;
+    let mut star = Star::new(&index, 0, &[]);
+    let mut found = HashMap::new();
+    let mut sink = |event: Event| {
+        if let Verdict::Same(similarity) = event.verdict {
+            let document = numbers[event.member as usize];
+            let duplicate = Duplicate {
+                document,
+                kept: numbers[event.centre as usize],
+                evidence: Evidence::Similar(similarity.into()),
+            };
+            found.insert(document, duplicate);
+        }
+        Ok(())
+    };
+    while star.step(&Pool, &judge, &mut sink)? {}
+    Ok(found)
+}
 /// A document after it was read, without its sketch.
 struct ReadDocument {
     text_digest: u128,
