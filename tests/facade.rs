@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+#[cfg(feature = "cli")]
 use std::fs;
 
 use proptest::prelude::*;
+#[cfg(feature = "index")]
+use simtool::Verdict;
 use simtool::{Deduplicator, Evidence, MinHash};
 
 /// Texts, many of them equal, similar or short.
@@ -242,6 +245,83 @@ fn texts_without_words_are_not_similar() {
     }
     let separated = simtool::similarity(b"one\xfftwo", "one two");
     assert_eq!((separated.shared, separated.all), (1, 1));
+}
+
+#[cfg(feature = "index")]
+#[test]
+fn an_index_adds_many_as_one_after_another() {
+    let base: Vec<String> = (0..60).map(|word| format!("w{word}")).collect();
+    let texts = (0..200).map(|number: usize| {
+        let mut words = base.clone();
+        words.rotate_left(number % 7);
+        words.truncate(60 - number % 30);
+        let text = if number.is_multiple_of(9) {
+            "".into()
+        } else {
+            words.join(" ")
+        };
+        ((number % 150).to_string(), text)
+    });
+    let texts: Vec<(String, String)> = texts.collect();
+    let place = tempfile::tempdir().unwrap();
+    for method in ["simhash", "minhash"] {
+        let create = |name: &str| {
+            let directory = place.path().join(format!("{method}-{name}"));
+            simtool::Index::create_with(directory, method).unwrap()
+        };
+        let (one, all) = (create("one"), create("all"));
+        let expected: Vec<_> = texts
+            .iter()
+            .map(|(id, text)| one.add(id, text).unwrap())
+            .collect();
+        let pairs = texts.iter().map(|(id, text)| (id, text));
+        assert_eq!(all.add_all(pairs).unwrap(), expected);
+        assert_eq!(all.len(), one.len());
+        assert!(all.add_all([("new", "some text"), ("", "x")]).is_err());
+        assert_eq!(all.len(), one.len(), "all of a batch or none");
+        assert!(all.add_all([("", ""); 0]).unwrap().is_empty());
+    }
+}
+
+#[cfg(feature = "index")]
+#[test]
+fn an_index_adds_duplicates_and_empty_texts() {
+    let place = tempfile::tempdir().unwrap();
+    let index = simtool::Index::create(place.path().join("seen")).unwrap();
+    let text = "a cat sat on the mat while a dog slept in the sun behind the house";
+    let added = |id: &str, text: &str| {
+        let answer = index.add(id, text).unwrap();
+        (answer.verdict, answer.added, answer.matches.len())
+    };
+    assert_eq!(added("a", text), (Verdict::New, true, 0));
+    assert_eq!(added("b", text), (Verdict::Duplicate, true, 1));
+    assert_eq!(
+        added("b", &text.to_uppercase()),
+        (Verdict::Unchanged, false, 1)
+    );
+    assert_eq!(added("c", ""), (Verdict::Empty, true, 0));
+    assert_eq!(
+        added("d", "the of"),
+        (Verdict::Empty, true, 0),
+        "stop words alone"
+    );
+    assert_eq!(added("c", "..."), (Verdict::Unchanged, false, 0));
+    assert_eq!(index.len(), 4);
+    assert_eq!(index.query("").unwrap().verdict, Verdict::Empty);
+    assert_eq!(added("c", text), (Verdict::Changed(None), true, 2));
+    let second = simtool::Index::open(place.path().join("seen"))
+        .err()
+        .unwrap();
+    assert_eq!(second.kind(), simtool::ErrorKind::Read);
+    let none = simtool::Index::open(place.path().join("none"))
+        .err()
+        .unwrap();
+    assert_eq!(none.kind(), simtool::ErrorKind::Read);
+    let long = "x".repeat(65_536);
+    for id in ["", &long] {
+        let error = index.add(id, text).unwrap_err();
+        assert_eq!(error.kind(), simtool::ErrorKind::Parameter);
+    }
 }
 
 #[cfg(feature = "index")]

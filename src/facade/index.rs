@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::engine::collection::InputSettings;
 use crate::index::{Answer, Entry, Options, Query};
 use crate::jobs::dedup::DEFAULT_METHOD;
-use crate::jobs::seen::{ExpectedSettings, IndexSettings, Seen};
+use crate::jobs::seen::{ExpectedSettings, GROUP_BYTES, GROUP_DOCUMENTS, IndexSettings, Seen};
 use crate::kernel::Level;
 use crate::sketch::registry::Spec;
 use crate::text::{Choice, builtin_stop_words};
@@ -16,9 +16,15 @@ const MATCHES: usize = 10;
 
 /// A directory that knows texts by their sketches: has this been seen?
 ///
-/// `simtool index` can read and change the same directory, but only one process at a time can have
-/// it open for writing. A text survives a killed process and a power loss once [`add`](Index::add)
-/// has returned. [`crate::index::Index`] has all functions, for sketches.
+/// `simtool index` can read and change the same directory, but only one `Index` at a time can have
+/// it open: a second one, in this process or another, is refused. Threads share it by reference. A
+/// text survives a killed process and a power loss once [`add`](Index::add) has returned.
+/// [`crate::index::Index`] has all functions, for sketches.
+///
+/// The index stores a sketch of each text, and not the text. *Near* is decided by sketches alone:
+/// for the default method, at most 6 of the 64 bits of two [fingerprints](crate::simhash) differ.
+/// For another one, its parameters decide (`simtool methods NAME`). Texts without features, such as
+/// empty ones, have no sketch: they are stored, and nothing is near them.
 ///
 /// ```
 /// use simtool::{Index, Verdict};
@@ -66,11 +72,14 @@ impl Index {
         Ok(Index { seen })
     }
 
-    /// Opens the index in `directory`; its method is the one that it was created with.
+    /// Opens the index in `directory`; its method and tokenizer are those that it was created with.
     ///
     /// # Errors
-    /// [`ErrorKind::Read`] if there is none, or if another process has it open;
-    /// [`ErrorKind::Content`] if it is damaged; [`ErrorKind::Write`].
+    /// * [`ErrorKind::Read`] if there is none, or if it is open already, in this process or another;
+    /// * [`ErrorKind::Parameter`] if it was made through [`crate::index`], or with another choice of
+    ///   the [feature `zh`](crate#features);
+    /// * [`ErrorKind::Content`] if it is damaged, or of a newer version;
+    /// * [`ErrorKind::Write`] if it cannot be written.
     pub fn open(directory: impl AsRef<Path>) -> Result<Index> {
         let (expected, options) = (ExpectedSettings::default(), Options::default());
         let seen = Seen::open(directory.as_ref(), &expected, Level::best(), &options)?;
@@ -80,10 +89,12 @@ impl Index {
     /// Compares a text with those in the index; changes nothing.
     ///
     /// The answer has at most ten matches, the nearest first. They are near by their sketches, and
-    /// not compared word by word.
+    /// not compared word by word. The verdict is [`New`](crate::Verdict::New) or
+    /// [`Duplicate`](crate::Verdict::Duplicate), and [`Empty`](crate::Verdict::Empty) for a text without features.
     ///
     /// # Errors
-    /// Those of reading the index.
+    /// [`ErrorKind::Content`] if the index is found damaged, [`ErrorKind::Changed`] if one of its
+    /// files was truncated while it was open.
     pub fn query(&self, text: impl AsRef<[u8]>) -> Result<Answer> {
         let mut texts = self.seen.texts();
         let sketch = texts.sketch(text.as_ref()).unwrap_or_default();
@@ -93,12 +104,20 @@ impl Index {
 
     /// Compares a text with those in the index, and adds it under the name `id`, in one step.
     ///
-    /// Another text of the same name is replaced. Durable when the function returns.
+    /// Every text is added, also a [`Duplicate`](crate::Verdict::Duplicate) and an
+    /// [`Empty`](crate::Verdict::Empty) one, unless the verdict is [`Unchanged`](crate::Verdict::Unchanged): the
+    /// index has this id with an equal sketch. Other texts may have an equal sketch, too, such as
+    /// those with the same words. A text with another sketch replaces that of the same id
+    /// ([`Changed`](crate::Verdict::Changed)). To keep only texts without a near one, use
+    /// [`query`](Self::query) first, or [`remove`](Self::remove) afterwards.
+    ///
+    /// Durable when the function returns, so each call waits for the disk: for more than a few
+    /// texts, [`add_all`](Self::add_all) is much faster.
     ///
     /// # Errors
-    /// Those of reading and writing the index;
-    /// [`ErrorKind::Parameter`] for an empty id or one of more than
-    /// 65 535 bytes.
+    /// Those of [`query`](Self::query); [`ErrorKind::Parameter`] for an empty id or one of more than
+    /// 65 535 bytes, or a sketch of more than 16 MiB (of methods that store all shingles);
+    /// [`ErrorKind::Write`] if the text cannot be made durable. Nothing is added then.
     pub fn add(&self, id: impl AsRef<[u8]>, text: impl AsRef<[u8]>) -> Result<Answer> {
         let mut texts = self.seen.texts();
         let entry = Entry {
@@ -109,16 +128,81 @@ impl Index {
         self.seen.index().add(&[entry], MATCHES).and_then(only)
     }
 
+    /// Adds texts with their ids, in order, with the answers of [`add`](Self::add) to one after
+    /// another: the second of two near texts finds the first.
+    ///
+    /// Texts are made durable in batches: one for every 16 384 texts, or 16 MiB of ids and
+    /// sketches. Measured with 100 words in a text: 6 to 7 µs for each of 100 000 texts, and 400 to
+    /// 750 µs for each call of [`add`](Self::add), on a disk. Sketches are made on one thread.
+    /// Memory: a batch, and the answers, with up to ten ids each. For a long stream of texts, call
+    /// it for some thousands at a time.
+    ///
+    /// ```
+    /// use simtool::{Index, Verdict};
+    ///
+    /// # let temporary = tempfile::tempdir().unwrap();
+    /// # let directory = temporary.path().join("seen");
+    /// let index = Index::create(&directory)?;
+    /// let text = "A cat sat on the mat while a dog slept in the sun behind the house by the sea";
+    /// let answers = index.add_all([("a", text), ("b", text), ("a", text)])?;
+    /// let verdicts: Vec<Verdict> = answers.iter().map(|answer| answer.verdict).collect();
+    /// assert_eq!(verdicts, [Verdict::New, Verdict::Duplicate, Verdict::Unchanged]);
+    /// # Ok::<(), simtool::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`add`](Self::add). No text of that batch is added, but those of earlier batches
+    /// are: to add all of them again finds these unchanged.
+    pub fn add_all<I: AsRef<[u8]>, T: AsRef<[u8]>>(
+        &self,
+        texts: impl IntoIterator<Item = (I, T)>,
+    ) -> Result<Vec<Answer>> {
+        self.add_in_batches(texts, GROUP_DOCUMENTS)
+    }
+
+    /// [`add_all`](Self::add_all) with at most `most` texts in a batch.
+    fn add_in_batches<I: AsRef<[u8]>, T: AsRef<[u8]>>(
+        &self,
+        texts: impl IntoIterator<Item = (I, T)>,
+        most: usize,
+    ) -> Result<Vec<Answer>> {
+        let mut sketcher = self.seen.texts();
+        let (mut answers, mut batch, mut bytes) = (Vec::new(), Vec::new(), 0);
+        for (id, text) in texts {
+            let sketch = sketcher.sketch(text.as_ref()).unwrap_or_default().to_vec();
+            bytes += id.as_ref().len() + sketch.len();
+            batch.push((id, sketch));
+            if batch.len() >= most || bytes >= GROUP_BYTES {
+                answers.extend(self.commit(&batch)?);
+                batch.clear();
+                bytes = 0;
+            }
+        }
+        answers.extend(self.commit(&batch)?);
+        Ok(answers)
+    }
+
+    /// Adds ids and sketches in one commit.
+    fn commit<I: AsRef<[u8]>>(&self, batch: &[(I, Vec<u8>)]) -> Result<Vec<Answer>> {
+        let entries = batch.iter().map(|(id, sketch)| Entry {
+            id: id.as_ref(),
+            sketch,
+            payload: b"",
+        });
+        let entries: Vec<Entry<'_>> = entries.collect();
+        self.seen.index().add(&entries, MATCHES)
+    }
+
     /// Removes the text of the name `id`; `false` if there is none. Durable when it returns.
     ///
     /// # Errors
-    /// Those of reading and writing the index.
+    /// Those of [`query`](Self::query); [`ErrorKind::Write`] if the removal cannot be made durable.
     pub fn remove(&self, id: impl AsRef<[u8]>) -> Result<bool> {
         let removed = self.seen.index().remove(&[id.as_ref()])?;
         Ok(removed.first() == Some(&true))
     }
 
-    /// The number of texts.
+    /// The number of texts, also of those without features.
     pub fn len(&self) -> u64 {
         self.seen.index().info().documents
     }
@@ -135,4 +219,29 @@ fn only(mut answers: Vec<Answer>) -> Result<Answer> {
     answers
         .pop()
         .ok_or_else(|| Error::new(ErrorKind::Content, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_do_not_depend_on_batches() {
+        let words: Vec<String> = (0..60).map(|word| format!("w{word}")).collect();
+        let text = |number: usize| (number % 30, words[number % 23..].join(" "));
+        let texts: Vec<(String, String)> = (0..100)
+            .map(text)
+            .map(|(id, text)| (id.to_string(), text))
+            .collect();
+        let place = tempfile::tempdir().unwrap();
+        let answers = [1, 7, 1000].map(|most| {
+            let index = Index::create(place.path().join(most.to_string())).unwrap();
+            let texts = texts.iter().map(|(id, text)| (id, text));
+            index.add_in_batches(texts, most).unwrap()
+        });
+        assert_eq!(answers[0].len(), texts.len());
+        assert!(answers[0].iter().any(|answer| answer.matches.len() > 1));
+        assert_eq!(answers[0], answers[1]);
+        assert_eq!(answers[0], answers[2]);
+    }
 }

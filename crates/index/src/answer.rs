@@ -25,7 +25,8 @@ pub struct Query<'a> {
     pub sketch: &'a [u8],
 }
 
-/// The relation of a document to the index.
+/// The relation of a document to the index. These are all cases: whether the index has its id,
+/// with the same sketch, or else a near document, and whether it can be compared at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The index has neither its id nor a near document.

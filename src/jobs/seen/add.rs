@@ -14,9 +14,10 @@ use crate::engine::collection::Inputs;
 use crate::engine::doubts::Doubts;
 use crate::index::{Built, Entry, Options, Verdict};
 
-/// A commit is made as soon as it has this many documents, or bytes of documents.
-const GROUP_DOCUMENTS: usize = 1 << 14;
-const GROUP_BYTES: usize = 16 << 20;
+/// A commit is made as soon as it has this many documents.
+pub const GROUP_DOCUMENTS: usize = 1 << 14;
+/// Bytes of documents, likewise.
+pub const GROUP_BYTES: usize = 16 << 20;
 
 /// Counts of added documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,7 +13,7 @@ mod query;
 mod settings;
 mod text_sketcher;
 
-pub use add::{AddCounts, Listing};
+pub use add::{AddCounts, GROUP_BYTES, GROUP_DOCUMENTS, Listing};
 pub use lines::{changed, near};
 pub use open_index::{Seen, settings};
 pub use part::{LineSink, too_long};

@@ -24,7 +24,7 @@ pub enum Shape {
     Keys,
 }
 
-/// The score of two sketches.
+/// The score of two sketches. Every method has one of these two kinds.
 ///
 /// Scores are ordered nearest first. All scores of a method are of one kind; a distance sorts
 /// before a fraction. Fractions are compared by cross-multiplication: 1/2 equals 2/4.
