@@ -10,7 +10,7 @@ use crate::sandbox::{OLD, SIMTOOL, Sandbox, assert_message, example};
 use crate::wait::wait_until;
 
 /// The number of times that a file is given as articles: seconds of work with little on the disk.
-const REPEATS: usize = 40;
+const REPEATS: usize = 400;
 
 /// The example with an earlier result and a large file of articles.
 fn with_large_input() -> Sandbox {
@@ -25,7 +25,7 @@ fn with_large_input() -> Sandbox {
     sandbox
 }
 
-/// Starts a run of several seconds, and waits until it has begun.
+/// Starts a run that would take seconds, and waits until it has begun.
 fn start_long_run(sandbox: &Sandbox) -> Child {
     let mut args = vec!["100", "64", "--threads", "1", "--articles"];
     args.extend([&"large.txt"; REPEATS]);
@@ -86,6 +86,21 @@ fn wait_for_mapping(run: &Child, name: &str) {
     });
 }
 
+/// Starts a run that reads `large.txt`, changes the length of that file while the run waits for its
+/// samples, and then gives it these. The result goes to `result`.
+fn output_of_a_run_with_a_changed_input(sandbox: &Sandbox, bytes: u64, result: &str) -> Output {
+    let args = "100 64 --articles large.txt --samples - --output";
+    let args: Vec<&str> = args.split(' ').chain([result]).collect();
+    let mut run = sandbox.start(&args, Stdio::piped());
+    wait_for_mapping(&run, "large.txt");
+    resize(sandbox, "large.txt", bytes);
+    let mut samples = run.stdin.take().unwrap();
+    // The run may have seen the change and ended.
+    let _ = samples.write_all(&example("sample.txt"));
+    drop(samples);
+    run.wait_with_output().unwrap()
+}
+
 fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
@@ -136,13 +151,11 @@ fn a_wait_for_input_can_be_interrupted() {
 #[test]
 fn truncation_fails_the_run_and_leaves_the_old_result() {
     let sandbox = with_large_input();
-    let run = start_long_run(&sandbox);
-    resize(&sandbox, "large.txt", 100_000);
     let Output {
         status,
         stdout,
         stderr,
-    } = run.wait_with_output().unwrap();
+    } = output_of_a_run_with_a_changed_input(&sandbox, 100_000, "result.txt");
     assert_eq!((status.code(), text(&stdout)), (Some(2), ""));
     let message = text(&stderr);
     assert!(
@@ -188,9 +201,7 @@ fn truncation_to_nothing_ends_the_run_before_the_wrong_result_is_written() {
 #[test]
 fn growth_fails_the_run() {
     let sandbox = with_large_input();
-    let run = start_long_run(&sandbox);
-    resize(&sandbox, "large.txt", 30_000_000);
-    let output = run.wait_with_output().unwrap();
+    let output = output_of_a_run_with_a_changed_input(&sandbox, 30_000_000, "result.txt");
     assert_eq!(output.status.code(), Some(2));
     let message = text(&output.stderr);
     assert!(message.contains("found 30000000 bytes"), "{message}");
@@ -255,12 +266,7 @@ fn full_device_is_reported() {
 #[test]
 fn input_that_changes_puts_nothing_on_standard_output() {
     let sandbox = with_large_input();
-    let mut args = vec!["100", "64", "--threads", "1", "--output", "-", "--articles"];
-    args.extend([&"large.txt"; REPEATS]);
-    let run = sandbox.start(&args, Stdio::null());
-    wait_for_mapping(&run, "large.txt");
-    resize(&sandbox, "large.txt", 5000);
-    let Output { status, stdout, .. } = run.wait_with_output().unwrap();
+    let Output { status, stdout, .. } = output_of_a_run_with_a_changed_input(&sandbox, 5000, "-");
     assert_eq!(status.code(), Some(2));
     assert_eq!(text(&stdout), "");
     assert_old_result_and_nothing_else(&sandbox);
