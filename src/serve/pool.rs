@@ -288,7 +288,14 @@ mod tests {
             assert_eq!(pool.run(|_| 7).get().await.unwrap_err().code(), "busy");
             drop(slow);
             until("a free thread", || !is_stuck()).await;
-            assert_eq!(pool.run(|_| 7).get().await.unwrap(), 7);
+            // A check for slow documents that began before may still refuse a task.
+            let answer = loop {
+                match pool.run(|_| 7).get().await {
+                    Err(problem) if problem.code() == "busy" => tokio::time::sleep(LOOK).await,
+                    answer => break answer,
+                }
+            };
+            assert_eq!(answer.unwrap(), 7);
         });
     }
 }

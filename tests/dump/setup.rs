@@ -66,8 +66,13 @@ pub enum Form {
     Pages,
 }
 
-/// Writes the documents to a file.
+/// Writes the documents to a file. A single one is never written as a page, which would be read as a
+/// text file with the id as its first line.
 pub fn write(path: &Path, form: Form, documents: &[Text]) {
+    let form = match (form, documents) {
+        (Form::Pages, [_]) => Form::Jsonl,
+        _ => form,
+    };
     let mut bytes = Vec::new();
     for (number, document) in documents.iter().enumerate() {
         match form {
