@@ -1,6 +1,5 @@
 //! The start of a run: checks, the state of the output directory, resuming.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -10,7 +9,7 @@ use crate::corpus::Source;
 use crate::dedup::keep::Policy;
 use crate::engine::streams::{OpenedStream, spool};
 use crate::engine::{Progress, Resources, Workers, text_field};
-use crate::io::Faults;
+use crate::io::{Faults, regular_contents};
 use crate::{Error, ErrorKind, Result};
 
 use super::copying::Stamp;
@@ -375,7 +374,7 @@ impl Summary {
     /// # Errors
     /// [`ErrorKind::Content`] if the file is not a summary; [`ErrorKind::Read`].
     fn read(path: &Path) -> Result<Summary> {
-        let text = fs::read(path).map_err(|cause| Error::unreadable(path, cause))?;
+        let text = regular_contents(path).map_err(|cause| Error::unreadable(path, cause))?;
         let summary: Option<Value> = serde_json::from_slice(&text).ok();
         summary
             .and_then(|summary| Summary::parse(&summary))

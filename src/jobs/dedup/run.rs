@@ -34,7 +34,7 @@ use super::resolve::{self, EarlierDecisions};
 use super::row::{Flags, Row};
 use super::sketching::{self, RunInputs};
 use super::summary::{self, Summary};
-use super::work::{TIMINGS, Work};
+use super::work::{TIMINGS, Work, checksummed_text};
 use super::{frequencies, groups, memory, warnings};
 
 /// The dropped documents.
@@ -133,6 +133,7 @@ impl Run<'_> {
         let text = summary.json(self.job, method, inputs);
         let (threads, time) = (self.resources.threads, self.begin.elapsed());
         let timings = summary::timings(&self.progress.finished(), threads, time);
+        let timings = checksummed_text(timings);
         let mut file = self.work.outputs().create(&self.out.join(TIMINGS))?;
         file.write_all(timings.as_bytes())
             .map_err(|cause| file.error(cause))?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::corpus::{LeftOut, Source};
@@ -273,26 +273,34 @@ pub fn digests(chunks: &[ChunkEntry], sources: usize) -> Vec<u128> {
     digests
 }
 
-/// The text of `timings.json`: seconds and rates by stage, and the peak of memory.
-pub fn timings(stages: &[StageTime], threads: usize, total: Duration) -> String {
+/// The contents of `timings.json`: seconds and rates by stage, and the peak of memory.
+pub fn timings(stages: &[StageTime], threads: usize, total: Duration) -> Map<String, Value> {
     let stages: Vec<Value> = stages
         .iter()
         .map(|stage| {
             let seconds = stage.time.as_secs_f64();
             json!({
                 "stage": stage.stage.name(),
-                "seconds": seconds,
+                "seconds": in_microseconds(seconds),
                 "bytes": stage.bytes,
-                "bytes_per_second": stage.bytes as f64 / seconds.max(1e-9),
+                "bytes_per_second": (stage.bytes as f64 / seconds.max(1e-9)) as u64,
             })
         })
         .collect();
     let peak = Usage::now().map(|usage| usage.peak_resident_bytes);
-    let text = json!({
-        "seconds": total.as_secs_f64(),
-        "threads": threads,
-        "peak_resident_bytes": peak,
-        "stages": stages,
-    });
-    format!("{text:#}\n")
+    let timings = [
+        ("seconds", in_microseconds(total.as_secs_f64()).into()),
+        ("threads", threads.into()),
+        ("peak_resident_bytes", peak.into()),
+        ("stages", stages.into()),
+    ];
+    timings
+        .map(|(name, value)| (name.to_owned(), value))
+        .into_iter()
+        .collect()
+}
+
+/// Rounded to microseconds, so that a number that is parsed is the one that was written.
+fn in_microseconds(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
 }

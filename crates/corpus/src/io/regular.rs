@@ -1,7 +1,7 @@
 //! Opening of files that must be regular files.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -28,6 +28,16 @@ pub fn read_regular(path: &Path) -> io::Result<File> {
     open_regular(path, OpenOptions::new().read(true))
 }
 
+/// The contents of the regular file `path`.
+///
+/// # Errors
+/// Those of [`open_regular`], and those of reading.
+pub fn regular_contents(path: &Path) -> io::Result<Vec<u8>> {
+    let mut contents = Vec::new();
+    read_regular(path)?.read_to_end(&mut contents)?;
+    Ok(contents)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +61,7 @@ mod tests {
         let mut options = OpenOptions::new();
         open_regular(&fifo, options.write(true)).unwrap_err();
         std::fs::write(directory.path().join("file"), "x").unwrap();
-        assert!(read_regular(&directory.path().join("file")).is_ok());
+        let contents = regular_contents(&directory.path().join("file"));
+        assert_eq!(contents.unwrap(), b"x");
     }
 }

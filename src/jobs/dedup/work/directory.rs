@@ -16,7 +16,7 @@ use super::output_state::{NextStep, OutputState, StartOptions};
 use super::outputs::{self, Outputs};
 use super::stored_job::{self, StoredJob};
 use crate::Result;
-use crate::io::{AtomicFile, Faults, Operation, directory};
+use crate::io::{AtomicFile, Faults, Operation, directory, regular_contents};
 
 const NAME: &str = ".simtool";
 
@@ -184,7 +184,7 @@ impl Work {
     /// [`ErrorKind::Content`] if it is damaged; [`ErrorKind::Write`] if it cannot be read.
     pub fn published(&self, name: &str) -> Result<Option<Map<String, Value>>> {
         let path = self.path(name);
-        match fs::read(&path) {
+        match regular_contents(&path) {
             Ok(text) => checksummed::decode(&text)
                 .map(Some)
                 .ok_or_else(|| damaged(&path)),

@@ -12,7 +12,7 @@ use super::journal::{digest_value, parse_mark};
 use super::outputs::{OutputRecord, Outputs, remove_output};
 use super::recorded_files::{FileMark, RecordedFiles};
 use super::{checksummed, path_text};
-use crate::io::{Faults, directory};
+use crate::io::{Faults, directory, regular_contents};
 use crate::{Error, ErrorKind, Result};
 
 /// The file with the job and the outputs of a finished run.
@@ -37,7 +37,7 @@ impl FinishedRun {
     /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if the file is damaged.
     pub fn read(out: &Path) -> Result<Option<FinishedRun>> {
         let path = out.join(RUN);
-        let text = match fs::read(&path) {
+        let text = match regular_contents(&path) {
             Ok(text) => text,
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(cause) => return Err(Error::unreadable(path, cause)),
@@ -65,7 +65,8 @@ impl FinishedRun {
     }
 
     /// The files of the run in `out`. The digests of `run.json` and `timings.json` are not
-    /// recorded: the present files of these names are assumed to be of this run.
+    /// recorded: undamaged files of these names, with their own checksums, are taken to be of this
+    /// run.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] if they cannot be read.
@@ -74,8 +75,10 @@ impl FinishedRun {
         for OutputRecord { name, mark } in &self.outputs {
             recorded.add(name, *mark);
         }
-        for name in [RUN, TIMINGS] {
-            recorded.add_found(out, Path::new(name))?;
+        recorded.add_found(out, Path::new(RUN))?;
+        let timings = regular_contents(&out.join(TIMINGS));
+        if timings.is_ok_and(|text| checksummed::decode(&text).is_some()) {
+            recorded.add_found(out, Path::new(TIMINGS))?;
         }
         Ok(recorded)
     }

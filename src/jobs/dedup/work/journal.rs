@@ -6,7 +6,6 @@
 //! object. Every line is durable before the next one is written.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -17,7 +16,7 @@ use super::names::{entries, is_number};
 use super::path_text;
 use super::recorded_files::{FileMark, RecordedFiles, Stamp};
 use crate::Result;
-use crate::io::{Faults, directory};
+use crate::io::{Faults, directory, regular_contents};
 
 /// The contents of a record.
 #[derive(Debug, Default)]
@@ -40,7 +39,7 @@ impl Journal {
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if it cannot be read.
     pub fn read(path: &Path) -> Result<Journal> {
-        let text = match fs::read(path) {
+        let text = match regular_contents(path) {
             Ok(text) => text,
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(cause) => return Err(error(path, cause)),

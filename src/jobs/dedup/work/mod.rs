@@ -32,6 +32,7 @@ mod path_text;
 mod recorded_files;
 mod stored_job;
 
+pub use checksummed::encode as checksummed_text;
 pub use directory::{Opened, Work};
 pub use file::{Finished, WorkFile, describe};
 pub use finished::{SUMMARY, TIMINGS};

@@ -12,7 +12,7 @@ use super::errors::error;
 use super::file::{publish, publish_bytes};
 use super::journal::{self, Journal};
 use super::names::{self, JOB, LOCK, OUTPUTS, PART, SEGMENTS, entries};
-use crate::io::{Faults, directory};
+use crate::io::{Faults, directory, regular_contents};
 use crate::{Error, ErrorKind, Result};
 
 /// The contents of `job.json`.
@@ -32,7 +32,7 @@ impl StoredJob {
     /// [`ErrorKind::Write`] if it cannot be read.
     pub fn read(directory: &Path) -> Result<StoredJob> {
         let path = directory.join(JOB);
-        match fs::read(&path) {
+        match regular_contents(&path) {
             Ok(text) => Ok(StoredJob::parse(&text).unwrap_or(StoredJob::Damaged)),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(StoredJob::Nothing),
             Err(cause) => Err(error(&path, cause)),
