@@ -1,13 +1,14 @@
 //! The text of an HTML page: its article, or all visible text.
 //!
-//! The article is the one that dom_smoothie extracts, a port of Mozilla's Readability. The
-//! [visible text](super::visible_text) is used for pages without an article, for pages that would
-//! take too long, and in builds without the feature `html`.
+//! The [main text](main_text) is usually the article that dom_smoothie extracts, a port of Mozilla's
+//! Readability. The [visible text](super::visible_text) is used for pages without main text, for
+//! pages that would take too long, and in builds without the feature `html`.
 
 use memchr::{memchr, memmem};
 
 use super::HtmlText;
 use super::visible_text::visible_text;
+use main_text::main_text;
 
 /// Appends the text of `html` to `out`.
 ///
@@ -50,28 +51,20 @@ fn begins_with(text: &[u8], tag: &[u8]) -> bool {
             .is_none_or(|&byte| byte == b'>' || byte.is_ascii_whitespace())
 }
 
-/// Appends the text of the article of a page; `false` if it is missing or too short.
-#[cfg(feature = "html")]
-fn main_text(html: &str, out: &mut Vec<u8>) -> bool {
-    let start = out.len();
-    if let Some(article) = article::article(html) {
-        visible_text(article.as_bytes(), out);
-    }
-    let is_found = out.len() - start >= article::LEAST_BYTES;
-    if !is_found {
-        out.truncate(start);
-    }
-    is_found
-}
-
-/// In a build without the extractor, no page has an article.
+/// In a build without the extractor, no page has main text.
 #[cfg(not(feature = "html"))]
-fn main_text(_html: &str, _out: &mut Vec<u8>) -> bool {
-    false
+mod main_text {
+    pub(super) fn main_text(_html: &str, _out: &mut Vec<u8>) -> bool {
+        false
+    }
 }
 
 #[cfg(feature = "html")]
 mod article;
+#[cfg(feature = "html")]
+mod main_element;
+#[cfg(feature = "html")]
+mod main_text;
 #[cfg(feature = "html")]
 mod work;
 

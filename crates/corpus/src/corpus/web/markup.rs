@@ -37,6 +37,12 @@ impl<'a> Tokens<'a> {
         }
     }
 
+    /// The number of bytes read so far.
+    #[cfg(feature = "html")]
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
     /// The number of comments and declarations skipped so far.
     #[cfg(feature = "html")]
     pub(super) fn skipped(&self) -> usize {

@@ -7,9 +7,6 @@ use super::super::cost::Cost;
 use super::work::Work;
 use crate::corpus::contained::contained;
 
-/// The minimum length of an article; a shorter one is ignored.
-pub(super) const LEAST_BYTES: usize = 100;
-
 /// The maximum length of a page that is searched for an article.
 const MOST_BYTES: usize = 8 << 20;
 

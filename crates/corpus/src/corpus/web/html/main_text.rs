@@ -1,0 +1,227 @@
+//! The choice of the main text of a page.
+//!
+//! The extractor finds paragraphs. On a page with little prose it may find a cookie notice, a login
+//! form or a help text, which all pages of the site share. With such a text, different pages would be
+//! equal. So an article is used if it is long or declared to be the main part of the page; otherwise
+//! more of the page is.
+
+use ahash::AHashSet;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::super::visible_text::visible_text;
+use super::{article, main_element};
+
+/// A shorter article is ignored, and so are shorter declared elements.
+const LEAST_BYTES: usize = 100;
+
+/// A shorter article is uncertain: the extractor prefers longer ones, and found none. (Readability
+/// retries with weaker rules below the same number of characters.)
+const CERTAIN_BYTES: usize = 500;
+
+/// An article of a page with declared main elements is used if at least a quarter of it is in them,
+/// or if it is more than three times as long.
+const OUTSIDE: usize = 4;
+const LONGER: usize = 3;
+
+/// A short article is compared together with at most five times as much other text. So two pages
+/// with different articles in the same surroundings have a similarity of about 5/7 at most.
+const SURROUNDINGS: usize = 5;
+
+/// Appends the main text of a page; `false` if there is none.
+///
+/// It is the first of these that a page has:
+///
+/// 1. Its declared main elements, unless there is a certain article in them or a much longer one
+///    elsewhere.
+/// 2. A certain article.
+/// 3. If a short article is a small part of the visible text, it is followed by a
+///    [sample](sample) of the other visible lines. Otherwise, the page has no main text.
+pub(super) fn main_text(html: &str, out: &mut Vec<u8>) -> bool {
+    let mut article = Vec::new();
+    if let Some(found) = article::article(html) {
+        visible_text(found.as_bytes(), &mut article);
+    }
+    let declared = main_element::text(html.as_bytes());
+    let is_certain = article.len() >= CERTAIN_BYTES;
+    if declared.len() >= LEAST_BYTES {
+        let is_meant = || {
+            article.len() > LONGER * declared.len()
+                || OUTSIDE * shared_bytes(&article, &declared) >= article.len()
+        };
+        let is_used = is_certain && is_meant();
+        out.extend_from_slice(if is_used { &article } else { &declared });
+        return true;
+    }
+    if is_certain {
+        out.extend_from_slice(&article);
+        return true;
+    }
+    if article.len() < LEAST_BYTES {
+        return false;
+    }
+    let mut visible = Vec::new();
+    visible_text(html.as_bytes(), &mut visible);
+    let is_small = visible.len() > (1 + SURROUNDINGS) * article.len();
+    if is_small {
+        sample(&article, &visible, out);
+    }
+    is_small
+}
+
+/// The number of bytes in lines of `text` that are also lines of `other`.
+fn shared_bytes(text: &[u8], other: &[u8]) -> usize {
+    let known: AHashSet<&[u8]> = lines(other).collect();
+    let shared = lines(text).filter(|line| known.contains(line));
+    shared.map(|line| line.len() + 1).sum()
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&byte| byte == b'\n')
+}
+
+/// Appends `article` and a sample of the lines of `visible` that are not in it, in their order.
+///
+/// The sample has at most [`SURROUNDINGS`] times the bytes of the article. The lines with the
+/// smallest hashes are chosen, so two pages with mostly equal lines have mostly equal samples.
+fn sample(article: &[u8], visible: &[u8], out: &mut Vec<u8>) {
+    let known: AHashSet<&[u8]> = lines(article).collect();
+    let mut chosen: Vec<(u64, usize, &[u8])> = lines(visible)
+        .enumerate()
+        .filter(|(_, line)| !known.contains(line))
+        .map(|(number, line)| (xxh3_64(line), number, line))
+        .collect();
+    chosen.sort_unstable();
+    let mut left = SURROUNDINGS * article.len();
+    chosen.retain_mut(|(_, _, line)| {
+        *line = &line[..floor_char_boundary(line, left.saturating_sub(1))];
+        left = left.saturating_sub(line.len() + 1);
+        !line.is_empty()
+    });
+    chosen.sort_unstable_by_key(|&(_, number, _)| number);
+    out.extend_from_slice(article);
+    for (_, _, line) in chosen {
+        out.push(b'\n');
+        out.extend_from_slice(line);
+    }
+}
+
+/// The largest length of at most `most` bytes at which the UTF-8 text `line` can be cut.
+fn floor_char_boundary(line: &[u8], most: usize) -> usize {
+    let is_inside = |length: &usize| line.get(*length).is_some_and(|byte| byte & 0xc0 == 0x80);
+    (0..=most.min(line.len()))
+        .rev()
+        .find(|length| !is_inside(length))
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A text that the extractor prefers to lists: it has paragraphs.
+    const NOTICE: &str = "<div id=notice><p>This site uses cookies, as most do, for its statistics.\
+        <p>If you read on, you agree to them; the settings are in your browser.</div>";
+
+    fn links(topic: &str, count: usize) -> String {
+        let link = |number| format!("<li><a href=x>Number {number} of {topic} from the list</a>");
+        (0..count).map(link).collect()
+    }
+
+    fn main_of(html: &str) -> Option<String> {
+        let mut out = Vec::new();
+        main_text(html, &mut out).then(|| String::from_utf8(out).unwrap())
+    }
+
+    fn page(body: &str) -> String {
+        format!("<!doctype html><html><title>a page</title><body>{NOTICE}{body}</body></html>")
+    }
+
+    fn article(length: usize) -> String {
+        let paragraph = "<p>The ferry left at nine, as it did every day, and nobody waved.";
+        format!("<div>{}</div>", paragraph.repeat(length / 60))
+    }
+
+    #[test]
+    fn a_declared_element_is_preferred_to_a_notice() {
+        for tag in ["main", "div role=main"] {
+            let html = page(&format!("<{tag}>{}</{tag}>", links("apples", 5)));
+            let found = main_of(&html).unwrap();
+            assert!(found.starts_with("Number 0 of apples"), "{found}");
+            assert!(!found.contains("cookies"), "{found}");
+        }
+        // A declared element without text, as in pages that a script fills.
+        let html = page(&format!("<main>Loading</main>{}", article(2000)));
+        assert!(main_of(&html).unwrap().starts_with("The ferry"));
+    }
+
+    #[test]
+    fn a_long_article_is_used() {
+        let menu = links("the menu", 20);
+        let inside = page(&format!("<main><ul>{menu}</ul>{}</main>", article(2000)));
+        let outside = page(&format!("<main>{}</main>{}", links("x", 5), article(2000)));
+        for html in [inside, outside, page(&article(2000))] {
+            let found = main_of(&html).unwrap();
+            assert!(found.starts_with("The ferry"), "{found}");
+            assert!(!found.contains("Number"), "{found}");
+        }
+    }
+
+    #[test]
+    fn pages_with_the_same_notice_differ() {
+        let visible = page(&links("pears", 5));
+        assert_eq!(main_of(&visible), None);
+        let (pears, plums) = (links("pears", 40), links("plums", 40));
+        let [pears, plums] = [pears, plums].map(|list| main_of(&page(&list)).unwrap());
+        assert!(pears.starts_with("This site uses cookies"), "{pears}");
+        let shared = shared_bytes(pears.as_bytes(), plums.as_bytes());
+        assert!(
+            5 * shared < pears.len() && 3 * shared > pears.len() / 2,
+            "{shared}"
+        );
+    }
+
+    #[test]
+    fn short_articles_in_long_surroundings_differ() {
+        let menu = (0..400).map(|number| format!("\nItem {number} of the menu"));
+        let menu: String = menu.collect();
+        let of = |article: &str| {
+            let mut out = Vec::new();
+            sample(
+                article.as_bytes(),
+                format!("{article}{menu}").as_bytes(),
+                &mut out,
+            );
+            out
+        };
+        let [one, two] = [
+            ("The ferry", "left at nine"),
+            ("A cold wind", "blew all day"),
+        ]
+        .map(|(first, second)| of(&format!("{first} {}", second.repeat(10))));
+        let shared = shared_bytes(&one, &two);
+        assert!(
+            10 * shared < 9 * one.len() && 2 * shared > one.len(),
+            "{shared}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn samples_are_bounded_parts_of_the_page(
+            article in "[a-c汉\n]{1,20}",
+            visible in "[a-c汉\n]{0,300}",
+        ) {
+            let mut out = Vec::new();
+            sample(article.as_bytes(), visible.as_bytes(), &mut out);
+            let text = String::from_utf8(out).unwrap();
+            prop_assert!(text.len() <= (1 + SURROUNDINGS) * article.len());
+            let rest = text.strip_prefix(article.as_str()).unwrap();
+            let mut known = visible.split('\n');
+            for line in rest.split('\n').skip(1) {
+                // A cut line is the beginning of one.
+                prop_assert!(known.any(|whole| whole.starts_with(line)));
+            }
+        }
+    }
+}
