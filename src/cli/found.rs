@@ -1,8 +1,8 @@
 //! The files that inputs stand for, and messages about files that are left out.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 
 use simtool::Result;
 use simtool::corpus::{Discovery, FileChoice, LeftOut, LeftOutReason, Reading, Source};
@@ -41,7 +41,37 @@ pub fn find(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<
     let found = Discovery::of(inputs, lists, reading)?;
     let lines = left_out(&found.left_out);
     lines.iter().for_each(|line| message::say(line));
+    for directory in earlier_outputs(inputs, &found.sources) {
+        let name = directory.file_name().unwrap_or_default().display();
+        message::warn(&format!(
+            "{}: has the output of a run of simtool dedup, and is read as input (--exclude {name}/ \
+             leaves it out)",
+            directory.display()
+        ));
+    }
     Ok(found)
+}
+
+/// The directories with the output of a deduplication, in or below one of `inputs`, that have files
+/// of `sources`. Looks at each directory once.
+fn earlier_outputs(inputs: &[PathBuf], sources: &[Source]) -> BTreeSet<PathBuf> {
+    let mut known = HashSet::new();
+    let mut outputs = BTreeSet::new();
+    for source in sources {
+        let is_read = |directory: &&Path| inputs.iter().any(|input| directory.starts_with(input));
+        for directory in source.path.ancestors().skip(1).take_while(is_read) {
+            if !known.insert(directory) {
+                break;
+            }
+            if ["run.json", "summary.json"]
+                .iter()
+                .all(|name| directory.join(name).is_file())
+            {
+                outputs.insert(directory.to_owned());
+            }
+        }
+    }
+    outputs
 }
 
 /// Refuses `sources` if no document of them has the field of the text.

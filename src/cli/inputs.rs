@@ -110,11 +110,11 @@ impl Inputs {
         Ok(())
     }
 
-    /// Warns of texts that begin with more bytes outside ASCII than ASCII letters, or in UTF-16 or
-    /// UTF-32: words are runs of ASCII letters. These texts are searched nevertheless.
-    pub fn warn_of_character_sets(&self) {
+    /// Warns of files that are probably not what this command expects: JSON Lines, and texts with
+    /// hardly any words. They are searched nevertheless.
+    pub fn warn_of_doubtful_texts(&self) {
         for input in self.articles.iter().chain(&self.samples) {
-            if let Some(what) = foreign_characters(input.bytes()) {
+            if let Some(what) = doubtful(input.bytes()) {
                 message::warn(&format!("{}: {what}", input.name().display()));
             }
         }
@@ -169,9 +169,17 @@ impl Inputs {
     }
 }
 
-/// Why `text` has hardly any words, by its first bytes.
-fn foreign_characters(text: &[u8]) -> Option<String> {
+/// Why `text` is probably not meant, by its first bytes. Words are runs of ASCII letters, so a text
+/// in UTF-16 or UTF-32 has hardly any, nor one with fewer ASCII letters than bytes outside ASCII.
+fn doubtful(text: &[u8]) -> Option<String> {
     let sample = &text[..text.len().min(SAMPLE_BYTES)];
+    if sample.starts_with(b"{\"") && !sample.contains(&b'\x0c') {
+        return Some(
+            "looks like JSON Lines, and is read as text whose pages are separated by form feeds \
+             (simtool match and dedup read JSON Lines)"
+                .to_owned(),
+        );
+    }
     if let Some(wide) = Wide::of(sample) {
         let name = wide.name();
         return Some(format!(

@@ -33,7 +33,7 @@ pub fn run(args: &MainJobArgs) -> Result<()> {
         return scaling::run(&plan, &inputs, runs);
     }
     inputs.refuse_binary()?;
-    inputs.warn_of_character_sets();
+    inputs.warn_of_doubtful_texts();
     let mut output = Output::create(&plan.target, &plan.resources.temporary)?;
 
     let run = session.run(|progress| {

@@ -116,3 +116,14 @@ fn a_text_with_hardly_any_ascii_letters_is_warned_of_and_searched_as_it_is() {
     assert!(lines[1].starts_with("simtool: warning: russian.txt: begins with characters"));
     sandbox.run(&format!("{line} --quiet")).success().stderr("");
 }
+
+#[test]
+fn json_lines_are_warned_of_and_searched_as_text() {
+    let sandbox = Sandbox::example();
+    sandbox.write("articles.jsonl", "{\"id\":\"a\",\"text\":\"one\"}\n");
+    sandbox.write("pages.txt", "{\"is an id\nof a page\x0cb\nof another");
+    let stderr = sandbox.stderr("100 16 --articles articles.jsonl pages.txt --output all.txt");
+    let lines: Vec<&str> = stderr.lines().collect();
+    assert_eq!(lines.len(), 1, "{stderr}");
+    assert!(lines[0].starts_with("simtool: warning: articles.jsonl: looks like JSON Lines"));
+}

@@ -289,6 +289,76 @@ fn a_finished_run_given_again_repeats_its_warnings() {
 }
 
 #[test]
+fn pipes_and_empty_files_in_a_directory_are_told() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("in")).unwrap();
+    sandbox.write("in/a.jsonl", lines());
+    sandbox.write("in/empty.jsonl", "");
+    let made = sandbox.command("mkfifo").arg("in/pipe.jsonl").ok();
+    assert!(made.is_ok(), "{made:?}");
+    let message = stderr(&sandbox.run("dedup in -o out").code(0));
+    let pipe = "in/pipe.jsonl (a named pipe, socket or device (name it itself to read it))";
+    let empty = "in/empty.jsonl (empty, next to or above data files such as in/a.jsonl";
+    for line in [pipe, empty] {
+        assert!(message.contains(&format!("not read: {line}")), "{message}");
+    }
+    assert_eq!(summary(&sandbox, "out")["left_out"]["files"], 2);
+    let message = stderr(&sandbox.run("dedup in --exclude *.jsonl -o none").code(0));
+    assert!(!message.contains("pipe"), "{message}");
+}
+
+#[test]
+fn a_pipe_named_like_a_file_of_a_run_is_refused_at_once() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.jsonl", lines());
+    for name in ["run.json", ".simtool/job.json", ".simtool/outputs"] {
+        fs::create_dir_all(sandbox.path("out/.simtool")).unwrap();
+        let made = sandbox.command("mkfifo").arg(format!("out/{name}")).ok();
+        assert!(made.is_ok(), "{made:?}");
+        let message = stderr(&sandbox.run("dedup a.jsonl -o out --restart").code(2));
+        assert!(message.contains(&format!("out/{name}")), "{message}");
+        fs::remove_dir_all(sandbox.path("out")).unwrap();
+    }
+}
+
+#[test]
+fn a_restart_keeps_timings_that_no_run_wrote() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.jsonl", lines());
+    let restart = "dedup a.jsonl -o out --restart";
+    sandbox.run(restart).code(0);
+    sandbox.run(restart).code(0);
+    for mine in ["mine", "{\"seconds\": 1}"] {
+        sandbox.write("out/timings.json", mine);
+        let message = stderr(&sandbox.run(restart).code(2));
+        assert!(message.contains("out/timings.json"), "{message}");
+        assert_eq!(sandbox.read("out/timings.json"), mine);
+        assert!(sandbox.read("out/summary.json").contains("\"seen\""));
+    }
+}
+
+#[test]
+fn earlier_outputs_among_the_inputs_are_told() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.jsonl", lines());
+    let first = stderr(&sandbox.run("dedup . -o out --write kept").code(0));
+    assert!(!first.contains("has the output"), "{first}");
+    let warning = "out: has the output of a run of simtool dedup, and is read as input \
+                   (--exclude out/ leaves it out)";
+    let again = stderr(&sandbox.run("dedup . -o second").code(3));
+    assert!(again.contains(warning), "{again}");
+    let without = stderr(
+        &sandbox
+            .run("dedup . -o third --exclude out/ --exclude second/")
+            .code(0),
+    );
+    assert!(!without.contains("has the output"), "{without}");
+    // Documents that were kept are usual inputs.
+    let kept = stderr(&sandbox.run("dedup out/kept -o fourth").code(0));
+    assert!(!kept.contains("has the output"), "{kept}");
+}
+
+#[test]
 fn max_skipped_allows_skipped_documents() {
     let sandbox = Sandbox::new();
     sandbox.write("a.jsonl", lines() + "\n{broken\n{broken too\n");

@@ -55,7 +55,8 @@ pub enum LeftOutReason {
     SameFile,
     /// It is a directory without files.
     Empty,
-    /// It is a dangling or circular symbolic link, or a subdirectory that cannot be read.
+    /// It is a dangling or circular symbolic link, a subdirectory that cannot be read, or a named
+    /// pipe, socket or device in a directory.
     Unreadable,
     /// Its name begins with a dot. A directory with such a name counts as one file.
     Hidden,
@@ -248,17 +249,20 @@ impl Collector {
             match data.filter(|_| is_companion) {
                 None => true,
                 Some(data) => {
-                    companions.push((source.path.clone(), data));
+                    companions.push((source.path.clone(), source.bytes == Some(0), data));
                     false
                 }
             }
         });
-        for (path, data) in companions {
+        for (path, is_empty, data) in companions {
             let data = data.display();
-            let why = format!(
-                "not a data file, but next to or above data files such as {data} (read with \
-                 --include)"
-            );
+            let what = if is_empty {
+                "empty,"
+            } else {
+                "not a data file, but"
+            };
+            let why =
+                format!("{what} next to or above data files such as {data} (read with --include)");
             self.leave_out(path, LeftOutReason::Companion, why);
         }
     }
@@ -267,8 +271,8 @@ impl Collector {
         self.left_out.push(LeftOut { path, reason, why });
     }
 
-    /// Leaves out directories that cannot be read, and links that cannot be followed if `is_meant`
-    /// returns `true` for them.
+    /// Leaves out directories that cannot be read. Leaves out links that cannot be followed, named
+    /// pipes, sockets and devices, if `is_meant` returns `true` for them.
     fn leave_unreadable_out(
         &mut self,
         unreadable: Vec<(PathBuf, io::Error)>,
@@ -276,17 +280,20 @@ impl Collector {
     ) {
         for (path, cause) in unreadable {
             let filter = &self.filter;
-            let is_link = fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink());
-            let is_chosen = match is_link {
+            let found = fs::symlink_metadata(&path).ok();
+            let is_link = found.is_some_and(|found| found.is_symlink());
+            let is_special = cause.kind() == io::ErrorKind::Unsupported;
+            let is_chosen = match is_link || is_special {
                 true => filter.accepts(&path) && is_meant(&path),
                 false => !filter.excludes(&path),
             };
             if !is_chosen {
                 continue;
             }
-            let why = match is_link {
-                true => format!("a symbolic link that cannot be followed: {cause}"),
-                false => format!("cannot be read: {cause}"),
+            let why = match (is_special, is_link) {
+                (true, _) => cause.to_string(),
+                (false, true) => format!("a symbolic link that cannot be followed: {cause}"),
+                (false, false) => format!("cannot be read: {cause}"),
             };
             self.leave_out(path, LeftOutReason::Unreadable, why);
         }

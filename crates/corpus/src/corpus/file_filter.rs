@@ -84,7 +84,12 @@ impl FileFilter {
         for entry in walk.into_iter().filter_entry(is_wanted) {
             match entry {
                 Ok(entry) if entry.file_type().is_file() => listing.files.push(entry.into_path()),
-                Ok(_) => {}
+                Ok(entry) if entry.file_type().is_dir() => {}
+                Ok(entry) => {
+                    let what = "a named pipe, socket or device (name it itself to read it)";
+                    let cause = io::Error::new(io::ErrorKind::Unsupported, what);
+                    listing.unreadable.push((entry.into_path(), cause));
+                }
                 Err(error) => {
                     let path = error.path().unwrap_or(directory).to_owned();
                     let (is_top, circle) = (error.depth() == 0, error.loop_ancestor().is_some());
@@ -115,7 +120,8 @@ pub(super) struct Listing {
     /// Unordered.
     pub(super) files: Vec<PathBuf>,
     pub(super) hidden: Vec<PathBuf>,
-    /// Symbolic links and directories that cannot be read, with the errors.
+    /// Symbolic links and directories that cannot be read, and what is neither a file nor a
+    /// directory, with the errors.
     pub(super) unreadable: Vec<(PathBuf, io::Error)>,
 }
 

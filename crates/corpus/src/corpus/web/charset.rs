@@ -40,6 +40,16 @@ static OTHER_NAMES: [(&str, &Encoding); 9] = [
     ("macroman", MACINTOSH),
 ];
 
+/// Names of unsupported character sets whose texts are ASCII bytes with escapes.
+static SEVEN_BIT_NAMES: [&str; 6] = [
+    "hz-gb-2312",
+    "iso-2022-cn",
+    "iso-2022-cn-ext",
+    "iso-2022-kr",
+    "unicode-1-1-utf-7",
+    "utf-7",
+];
+
 /// Decoded text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded<'a> {
@@ -58,6 +68,8 @@ pub struct Decoded<'a> {
 struct Labels {
     known: Option<&'static Encoding>,
     has_unknown: bool,
+    /// Whether an unknown one is of a character set whose texts look like ASCII.
+    has_seven_bit: bool,
 }
 
 impl Labels {
@@ -65,6 +77,8 @@ impl Labels {
         if self.known.is_none() {
             self.known = known_label(label);
             self.has_unknown |= self.known.is_none() && !label.is_empty();
+            let is_label = |name: &&str| label.eq_ignore_ascii_case(name.as_bytes());
+            self.has_seven_bit |= SEVEN_BIT_NAMES.iter().any(is_label);
         }
     }
 }
@@ -99,15 +113,11 @@ pub fn decode<'a>(
             decode_as(wide.unwrap_or(encoding), bytes, buffer)
         }
         Some(encoding) => decode_as(encoding, bytes, buffer),
-        None => decode_unlabelled(bytes, labels.has_unknown, buffer),
+        None => decode_unlabelled(bytes, &labels, buffer),
     }
 }
 
-fn decode_unlabelled<'a>(
-    bytes: &'a [u8],
-    unknown_label: bool,
-    buffer: &'a mut String,
-) -> Decoded<'a> {
+fn decode_unlabelled<'a>(bytes: &'a [u8], labels: &Labels, buffer: &'a mut String) -> Decoded<'a> {
     if let Some(wide) = Wide::unmarked(bytes) {
         return decode_wide(wide, bytes, buffer);
     }
@@ -115,9 +125,12 @@ fn decode_unlabelled<'a>(
         Ok(text) if text.is_ascii() && is_iso_2022_jp(bytes) => {
             decode_as(ISO_2022_JP, bytes, buffer)
         }
-        Ok(text) => utf_8(text),
+        Ok(text) => Decoded {
+            unknown_label: labels.has_seven_bit && text.is_ascii(),
+            ..utf_8(text)
+        },
         Err(error) => Decoded {
-            unknown_label,
+            unknown_label: labels.has_unknown,
             ..decode_as(detect(bytes, error.valid_up_to()), bytes, buffer)
         },
     }
@@ -340,6 +353,11 @@ mod tests {
             );
             // The text was converted without its declaration.
             assert_eq!(plain(text.as_bytes()), (text.clone(), "UTF-8", false));
+        }
+        // Bytes of these are ASCII, and other characters are in escapes.
+        for (label, is_unknown) in [("HZ-GB-2312", true), ("utf-7", true), ("x-foo", false)] {
+            let text = format!("<?xml version='1.0' encoding='{label}'?><p>~{{<:Ky2;~}}</p>");
+            assert_eq!(plain(text.as_bytes()), (text.clone(), "UTF-8", is_unknown));
         }
         // IBM855 is not in the list of the WHATWG.
         let bytes = X_MAC_CYRILLIC.encode(&text("IBM855")).0.into_owned();
