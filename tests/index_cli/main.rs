@@ -128,7 +128,7 @@ fn an_index_is_built_queried_changed_and_copied() {
     sandbox.stdout("index compact seen");
     for index in ["seen", "copy"] {
         let check = sandbox.stdout(&format!("index check {index}"));
-        assert_eq!(check, "50 documents, all right\n");
+        assert_eq!(check, "50 documents, no damage found\n");
     }
     let answers = query(&sandbox, "index query copy new.jsonl --limit 1");
     assert_eq!(answers[0]["verdict"], "new");
@@ -292,16 +292,31 @@ fn temporary_files_of_a_killed_command_are_removed_and_no_others() {
     sandbox.write("old.jsonl", corpus());
     sandbox.stdout("index build seen old.jsonl");
     let (began, other) = ("seen/.simtool-unfinished-aB3dE6", "seen/.tmpaB3dE6");
+    // 99999 is the number of a segment, but not in eight digits.
+    let files_of_the_user = ["seen/segments/notes.txt", "seen/segments/99999"];
     let begin = || {
         sandbox.write(began, "{");
         sandbox.write(other, "{");
+        sandbox.write("seen/segments/00099999", "unlisted");
+        for file in files_of_the_user {
+            sandbox.write(file, "mine");
+        }
+    };
+    let user_files_are_kept = || {
+        assert!(!sandbox.path("seen/segments/00099999").exists());
+        for file in files_of_the_user {
+            assert_eq!(sandbox.read(file), "mine");
+        }
+        assert!(sandbox.path("seen/segments/drafts").is_dir());
     };
     begin();
+    fs::create_dir(sandbox.path("seen/segments/drafts")).unwrap();
     sandbox.stdout("index check seen");
     assert!(sandbox.path(began).exists(), "a reader changes nothing");
     sandbox.stdout("index add seen old.jsonl");
     assert!(!sandbox.path(began).exists());
     assert!(sandbox.path(other).exists());
+    user_files_are_kept();
     // The same in an index that was never complete.
     for name in ["seen/index.json", "seen/index.redb"] {
         fs::remove_file(sandbox.path(name)).unwrap();
@@ -310,6 +325,7 @@ fn temporary_files_of_a_killed_command_are_removed_and_no_others() {
     sandbox.stdout("index build seen old.jsonl");
     assert!(!sandbox.path(began).exists());
     assert!(sandbox.path(other).exists());
+    user_files_are_kept();
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::handle::{Index, IndexWriter};
 use super::lock::{IndexLock, LOCK};
 use super::manifest::{self, Manifest};
 use super::options::{Layout, Options};
-use super::paths::{BESIDE, SEGMENTS, enclosing, segment_path};
+use super::paths::{BESIDE, SEGMENTS, enclosing, numbered_segments, segment_path};
 use super::recent::Recent;
 use super::record;
 use super::segment::Segment;
@@ -225,11 +225,8 @@ impl Index {
     fn remove_leftovers(&self, stored: &StoredState, taken: &[u64]) -> Result<()> {
         let listed = stored.segments.iter().map(|listed| listed.number);
         let listed: AHashSet<u64> = listed.chain(taken.iter().copied()).collect();
-        for path in directory::list(&self.directory.join(SEGMENTS))? {
-            let number = path
-                .file_stem()
-                .and_then(|name| name.to_str()?.parse().ok());
-            if !number.is_some_and(|number| listed.contains(&number)) {
+        for (number, path) in numbered_segments(&self.directory)? {
+            if !listed.contains(&number) {
                 directory::remove(&path, &self.options.faults)?;
             }
         }
@@ -307,7 +304,7 @@ pub(super) fn prepare(index: &Path, options: &Options) -> Result<IndexLock> {
     directory::remove(&index.join(DATABASE), &options.faults)?;
     let segments = index.join(SEGMENTS);
     directory::create(&segments, &options.faults)?;
-    for leftover in directory::list(&segments)? {
+    for (_, leftover) in numbered_segments(index)? {
         directory::remove(&leftover, &options.faults)?;
     }
     directory::sync(index, &options.faults)?;

@@ -13,16 +13,27 @@ pub const BESIDE: &str = "settings-";
 
 /// The file of segment number `number`.
 pub fn segment_path(index: &Path, number: u64) -> PathBuf {
-    index.join(SEGMENTS).join(format!("{number:08}"))
+    index.join(SEGMENTS).join(segment_name(number))
 }
 
-/// The segment files in the directory of an index, by number, listed or not.
+/// The segment files in the directory of an index, by number, listed or not. Files and directories
+/// with other names are not the index's.
 pub fn numbered_segments(index: &Path) -> Result<Vec<(u64, PathBuf)>> {
-    let numbered = |path: PathBuf| Some((path.file_name()?.to_str()?.parse().ok()?, path));
+    let numbered = |path: PathBuf| Some((segment_number(path.file_name()?.to_str()?)?, path));
     Ok(directory::list(&index.join(SEGMENTS))?
         .into_iter()
         .filter_map(numbered)
         .collect())
+}
+
+/// The number of the segment with the file name `name`; `None` if it is not that of a segment.
+fn segment_number(name: &str) -> Option<u64> {
+    let number = name.parse().ok()?;
+    (segment_name(number) == name).then_some(number)
+}
+
+fn segment_name(number: u64) -> String {
+    format!("{number:08}")
 }
 
 /// Whether there is nothing at `index`, or an empty directory.
