@@ -88,6 +88,11 @@ impl Answers {
         true
     }
 
+    /// Waits until the client disconnects.
+    pub async fn closed(&self) {
+        self.pieces.closed().await;
+    }
+
     /// Marks the answers as complete.
     pub fn end(self) {
         self.is_whole.store(true, Ordering::Release);

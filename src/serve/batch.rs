@@ -1,8 +1,8 @@
 //! Batches: a question on each line, answered in order while further lines arrive.
 //!
 //! ```text
-//! body ─► Lines ─► parts of up to 1024 lines ─► Pool ─► runs of questions, runs of additions ─►
-//! answers
+//! body ─► Lines ─► parts of up to 1024 lines ─► Pool, in slices ─► runs of questions, runs of
+//! additions ─► answers
 //! ```
 //!
 //! A few parts are under way at once, in [reserved memory](super::memory), and pending answers are
@@ -21,7 +21,8 @@ use http_body_util::BodyExt;
 use simtool::index::{Answer, Limit, Query};
 use simtool::jobs::seen::Seen;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout_at};
+use tokio::task::JoinSet;
+use tokio::time::{Duration, Instant, timeout_at};
 
 use super::answer::{AnswerJson, IDS_BYTES, answer_reservation, cut, id_bytes, limit};
 use super::answer_body::Answers;
@@ -38,6 +39,8 @@ const PART_LINES: usize = 1024;
 const PART_BYTES: usize = 2 << 20;
 /// The first bytes of a line, which need no reservation.
 const BEGUN_BYTES: usize = 64 << 10;
+/// A thread that has parsed lines of a part for this time turns to other requests.
+const SLICE: Duration = Duration::from_millis(250);
 /// Parts that are parsed ahead.
 const AHEAD: usize = 4;
 /// The most matches that the lines of a run ask for together.
@@ -59,7 +62,8 @@ struct Part {
 /// A part that is being parsed.
 struct PendingPart {
     numbers: Vec<u64>,
-    read: PendingReply<Vec<ParsedLine>>,
+    /// One task, which ends if the client disconnects.
+    read: JoinSet<Vec<ParsedLine>>,
 }
 
 /// Adjacent questions that are answered together.
@@ -203,11 +207,11 @@ impl BatchReader {
             return Ok(());
         }
         let (part, add) = (std::mem::take(&mut self.part), self.add);
-        let prepared = PendingPart {
-            numbers: part.lines.iter().map(|line| line.number).collect(),
-            read: part.read(&self.service.pool, add),
-        };
-        let handed_on = self.parts.send(prepared).await;
+        let numbers = part.lines.iter().map(|line| line.number).collect();
+        let service = Arc::clone(&self.service);
+        let mut read = JoinSet::new();
+        read.spawn(part.read(move |part| part.read_slice(&service.pool, add)));
+        let handed_on = self.parts.send(PendingPart { numbers, read }).await;
         self.begin_to_wait();
         handed_on.map_err(|_| Disconnected)
     }
@@ -228,18 +232,58 @@ impl Part {
         self.weight += weight;
     }
 
-    /// Parses the lines. Each question keeps its part of the reservation.
-    fn read(self, pool: &Pool, add: Option<bool>) -> PendingReply<Vec<ParsedLine>> {
+    /// Parses all lines by calls of `read_slice`, which returns parsed lines and the remaining ones.
+    async fn read(
+        self,
+        read_slice: impl Fn(Part) -> PendingReply<(Vec<ParsedLine>, Part)>,
+    ) -> Vec<ParsedLine> {
+        let mut all = Vec::with_capacity(self.lines.len());
+        let mut rest = self;
+        while !rest.lines.is_empty() {
+            let count = rest.lines.len();
+            match read_slice(rest).get().await {
+                Ok((read, next)) => {
+                    all.extend(read);
+                    rest = next;
+                }
+                Err(problem) => {
+                    all.extend((0..count).map(|_| Err(problem.clone())));
+                    break;
+                }
+            }
+        }
+        all
+    }
+
+    /// Parses at least one line, and more until [`SLICE`] has passed. Each question keeps its part of
+    /// the reservation.
+    fn read_slice(self, pool: &Pool, add: Option<bool>) -> PendingReply<(Vec<ParsedLine>, Part)> {
         let Part {
-            lines, reservation, ..
+            lines,
+            weight,
+            reservation,
         } = self;
-        pool.run_with(reservation, move |reader, held| {
-            let mut read = |line: Line| {
+        pool.run_slice(reservation, move |reader, held| {
+            let begin = std::time::Instant::now();
+            let mut parse = |line: Line| {
                 let mut question = reader.read(&line.text?, add)?;
                 question.reservation = held.take(question.weight());
                 Ok(question)
             };
-            lines.into_iter().map(&mut read).collect()
+            let mut rest = lines.into_iter();
+            let mut read = Vec::new();
+            for line in rest.by_ref() {
+                read.push(parse(line));
+                if begin.elapsed() >= SLICE {
+                    break;
+                }
+            }
+            let rest = Part {
+                lines: rest.collect(),
+                weight,
+                reservation: held.take(usize::MAX),
+            };
+            (read, rest)
         })
     }
 }
@@ -261,10 +305,13 @@ async fn answer_all(
     mut parts: mpsc::Receiver<PendingPart>,
     answers: Answers,
 ) {
-    while let Some(PendingPart { numbers, read }) = parts.recv().await {
-        let read = match read.get().await {
-            Ok(read) => read,
-            Err(problem) => numbers.iter().map(|_| Err(problem.clone())).collect(),
+    while let Some(PendingPart { numbers, mut read }) = parts.recv().await {
+        let read = tokio::select! {
+            read = read.join_next() => read,
+            () = answers.closed() => None,
+        };
+        let Some(Ok(read)) = read else {
+            return;
         };
         if !answer(service, numbers, read, &answers).await {
             return;
@@ -476,6 +523,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::serve::question::SLOWISH_TEXT;
     use crate::serve::test_service::{Disk, TestService, run, until};
 
     /// A body that a test feeds.
@@ -570,9 +618,18 @@ mod tests {
             let (answers, frames) = Answers::new(&service.memory, trial.limits.request);
             let (parts, prepared) = mpsc::channel(1);
             let numbers = vec![4, 5, 9];
-            let read = service
-                .pool
-                .run(|_| -> Vec<ParsedLine> { panic!("on purpose") });
+            let mut part = Part::default();
+            for number in &numbers {
+                let text = Ok(Vec::new());
+                let line = Line {
+                    number: *number,
+                    text,
+                };
+                part.push(line, 0);
+            }
+            let panics = Arc::clone(&service);
+            let mut read = JoinSet::new();
+            read.spawn(part.read(move |_| panics.pool.run(|_| panic!("on purpose"))));
             assert!(parts.send(PendingPart { numbers, read }).await.is_ok());
             drop(parts);
             answer_all(&service, prepared, answers).await;
@@ -581,6 +638,27 @@ mod tests {
                 problems(&answers),
                 [("internal", 4), ("internal", 5), ("internal", 9)]
             );
+        });
+    }
+
+    /// Each of the batches takes 50 seconds, one on each thread.
+    #[test]
+    fn batches_of_slow_lines_do_not_delay_other_requests() {
+        run(async {
+            let service = TestService::new().service();
+            let line = json!({"text": format!("{SLOWISH_TEXT} and more")});
+            let body = format!("{line}\n").repeat(500);
+            let begin = || tokio::spawn(lines(batch(&service, Body::from(body.clone()))));
+            let batches = [begin(), begin(), begin()];
+            until("reserved memory", || service.memory.reserved() > 0).await;
+            for _ in 0..3 {
+                assert_eq!(service.pool.run(|_| 7).get().await.unwrap(), 7);
+            }
+            for batch in batches {
+                assert!(!batch.is_finished());
+                batch.abort();
+            }
+            until("all memory", || service.memory.reserved() == 0).await;
         });
     }
 

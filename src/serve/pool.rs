@@ -4,6 +4,9 @@
 //! replaced by a new thread, and ends after its task. A task with a document that takes longer than
 //! the limit is cancelled: it is answered, and its memory is released. At most [`MOST_REPLACED`]
 //! threads are replaced at once. While all threads are busy with slow documents, tasks are refused.
+//!
+//! Batches are processed in slices, which have a queue of their own. Each thread takes turns, so that
+//! batches do not delay other requests for longer than a slice takes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use simtool::Result;
 use simtool::jobs::seen::Seen;
 use tokio::sync::oneshot;
@@ -40,6 +43,7 @@ struct Task {
 /// The threads.
 pub struct Pool {
     tasks: Sender<Task>,
+    slices: Sender<Task>,
     shared: Arc<PoolThreads>,
     watch: JoinHandle<()>,
 }
@@ -49,6 +53,7 @@ struct PoolThreads {
     seen: Arc<Seen>,
     log: Log,
     tasks: Receiver<Task>,
+    slices: Receiver<Task>,
     /// The longest time for a document.
     limit: Duration,
     threads: Mutex<Vec<(Arc<CurrentTask>, JoinHandle<()>)>>,
@@ -62,11 +67,13 @@ pub struct PendingReply<T>(oneshot::Receiver<std::result::Result<T, Problem>>);
 impl Pool {
     /// Starts the configured threads for an index.
     pub fn start(seen: &Arc<Seen>, config: &Config) -> Result<Pool> {
-        let (sender, tasks) = unbounded();
+        let (task_sender, tasks) = unbounded();
+        let (slice_sender, slices) = unbounded();
         let shared = Arc::new(PoolThreads {
             seen: Arc::clone(seen),
             log: config.log,
             tasks,
+            slices,
             limit: config.limits.request,
             threads: Mutex::default(),
             started: AtomicUsize::new(0),
@@ -76,7 +83,8 @@ impl Pool {
         let watched = Arc::clone(&shared);
         Ok(Pool {
             watch: spawn("watch".into(), move || watched.watch())?,
-            tasks: sender,
+            tasks: task_sender,
+            slices: slice_sender,
             shared,
         })
     }
@@ -93,6 +101,23 @@ impl Pool {
     /// cancellation.
     pub fn run_with<T: Send + 'static>(
         &self,
+        reservation: Reserved,
+        task: impl FnOnce(&mut QuestionReader<'_>, &TaskMemory) -> T + Send + 'static,
+    ) -> PendingReply<T> {
+        Self::queue(&self.tasks, reservation, task)
+    }
+
+    /// Runs `task`, a slice of a batch, like [`run_with`](Self::run_with).
+    pub fn run_slice<T: Send + 'static>(
+        &self,
+        reservation: Reserved,
+        task: impl FnOnce(&mut QuestionReader<'_>, &TaskMemory) -> T + Send + 'static,
+    ) -> PendingReply<T> {
+        Self::queue(&self.slices, reservation, task)
+    }
+
+    fn queue<T: Send + 'static>(
+        queue: &Sender<Task>,
         reservation: Reserved,
         task: impl FnOnce(&mut QuestionReader<'_>, &TaskMemory) -> T + Send + 'static,
     ) -> PendingReply<T> {
@@ -125,7 +150,7 @@ impl Pool {
             }),
         };
         // If all threads have ended, the reply is an error.
-        let _ = self.tasks.send(task);
+        let _ = queue.send(task);
         PendingReply(later)
     }
 
@@ -133,10 +158,11 @@ impl Pool {
     pub fn end(self, deadline: Instant) {
         let Pool {
             tasks,
+            slices,
             shared,
             watch,
         } = self;
-        drop(tasks);
+        drop((tasks, slices));
         shared.ended.store(true, Ordering::Relaxed);
         join(watch, deadline);
         let threads = std::mem::take(&mut *shared.threads());
@@ -164,7 +190,9 @@ impl PoolThreads {
     /// Runs tasks until there are no more, or until this thread is replaced.
     fn work(&self, current: &CurrentTask) {
         let mut reader = QuestionReader::new(&self.seen, self.log, current);
-        for Task { work, give_up } in &self.tasks {
+        let mut prefers_slices = false;
+        while let Some(Task { work, give_up }) = self.next_task(prefers_slices) {
+            prefers_slices = !prefers_slices;
             current.begin(give_up);
             // After a panic, the state of the reader is not used again.
             if catch_unwind(AssertUnwindSafe(|| work(&mut reader))).is_err() {
@@ -174,6 +202,22 @@ impl PoolThreads {
                 return;
             }
         }
+    }
+
+    /// Waits for a task of either queue; `None` if there will be no more.
+    fn next_task(&self, prefers_slices: bool) -> Option<Task> {
+        let (first, second) = match prefers_slices {
+            true => (&self.slices, &self.tasks),
+            false => (&self.tasks, &self.slices),
+        };
+        let waiting = first.try_recv().or_else(|_| second.try_recv());
+        // Both queues are closed at once, when nothing can be added to them.
+        waiting.ok().or_else(|| {
+            select! {
+                recv(first) -> task => task.or_else(|_| second.recv()).ok(),
+                recv(second) -> task => task.or_else(|_| first.recv()).ok(),
+            }
+        })
     }
 
     /// Replaces slow threads, cancels tasks at the limit, and refuses tasks if no thread is free.
@@ -209,7 +253,7 @@ impl PoolThreads {
                 });
             }
             if are_stuck {
-                let waiting = self.tasks.try_iter();
+                let waiting = self.tasks.try_iter().chain(self.slices.try_iter());
                 waiting.for_each(|task| (task.give_up)(Problem::overloaded()));
             }
         }

@@ -224,10 +224,18 @@ pub const SLOW_TEXT: &str = "a text that takes ten minutes ";
 #[cfg(test)]
 pub const SLOW: std::time::Duration = std::time::Duration::from_secs(600);
 
+/// A text with this prefix takes [`SLOWISH`] to read.
+#[cfg(test)]
+pub const SLOWISH_TEXT: &str = "a text that takes a tenth of a second ";
+#[cfg(test)]
+const SLOWISH: std::time::Duration = std::time::Duration::from_millis(100);
+
 /// Stands for anything that makes reading a document slow.
 #[cfg(test)]
 fn read_slowly(text: Option<&str>) {
-    if text.is_some_and(|text| text.starts_with(SLOW_TEXT)) {
-        std::thread::sleep(SLOW);
+    for (prefix, time) in [(SLOW_TEXT, SLOW), (SLOWISH_TEXT, SLOWISH)] {
+        if text.is_some_and(|text| text.starts_with(prefix)) {
+            std::thread::sleep(time);
+        }
     }
 }
