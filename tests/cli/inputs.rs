@@ -339,6 +339,32 @@ fn a_directory_of_data_gives_its_data_files() {
 }
 
 #[test]
+fn files_of_other_formats_do_not_stop_a_run() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("pages")).unwrap();
+    sandbox.write("pages/a.txt", "some text of a document");
+    sandbox.write("pages/b.txt", "and a text of another one");
+    sandbox.write("pages/c.txt.bz2", "BZh91AY&SY");
+    // One object is no collection, so the texts beside it are read.
+    sandbox.write("pages/d.css.map", "{\"version\":3,\"note\":\"a text\"}\n");
+    sandbox.write("pages/e.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0\0\0");
+    let message = sandbox.stderr("dedup pages -o out");
+    for reason in [
+        "c.txt.bz2 (compressed with bzip2, which is not supported)",
+        "d.css.map (a JSON object without the field `text`",
+        "e.doc (a document of Microsoft Office",
+    ] {
+        assert!(message.contains(reason), "{message}");
+    }
+    assert_eq!(dedup(&sandbox, "pages"), (2, 2));
+    assert_eq!(dedup(&sandbox, "pages --text-field note"), (1, 1));
+    sandbox.refuse(
+        "dedup pages/c.txt.bz2 -o out2",
+        &["which is not supported: decompress it first"],
+    );
+}
+
+#[test]
 fn a_pattern_that_no_file_matches_is_told() {
     let sandbox = Sandbox::new();
     let lines = "{\"id\": \"1\", \"text\": \"a text\"}\n{\"id\": \"2\", \"text\": \"b\"}\n";

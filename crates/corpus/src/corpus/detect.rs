@@ -6,7 +6,7 @@ use super::decompress::{
 use super::form_feed;
 use super::reading::Reading;
 use super::source::{Compression, Format, STANDARD_INPUT, Source};
-use super::unread::{binary_format, has_control, has_extension, why_unread};
+use super::unread::{binary_format, has_control, has_extension, is_lone_object, why_unread};
 use super::web::html;
 use super::web::wide::Wide;
 use crate::io::read_error;
@@ -26,6 +26,9 @@ const MOST_ID_BYTES: usize = 256;
 
 /// The first bytes of a Parquet file.
 const PARQUET_MAGIC: &[u8] = b"PAR1";
+
+/// How the description of a compressed file begins.
+const COMPRESSED: &str = "compressed with ";
 
 /// Unsupported compressions, by their first bytes.
 const UNSUPPORTED: [(&[u8], &str); 3] = [
@@ -117,27 +120,36 @@ pub(super) fn unread_error(path: &Path, why: &str) -> Error {
         true => "have it",
         false => "leave it out with --exclude, or have each file",
     };
-    let message = format!("is {why}: {instead} read as one text by --format whole-file");
+    let message = match why.starts_with(COMPRESSED) {
+        true => format!("is {why}: decompress it first"),
+        false => format!("is {why}: {instead} read as one text by --format whole-file"),
+    };
     Error::new(ErrorKind::Content, message).in_file(path)
 }
 
 /// A description of a file that begins with `prefix`, if it is not plain text but compressed, a Parquet
 /// file, or in a binary format.
 pub fn not_plain_text(prefix: &[u8]) -> Option<String> {
-    let unsupported = UNSUPPORTED
-        .iter()
-        .find(|(magic, _)| prefix.starts_with(magic));
     let supported = [(&GZIP_MAGIC[..2], "gzip"), (&ZSTD_MAGIC, "zstd")];
-    let supported = supported
-        .iter()
-        .find(|(magic, _)| prefix.starts_with(magic));
-    if let Some((_, name)) = unsupported.or(supported) {
-        return Some(format!("compressed with {name}"));
+    let supported = || named(&supported, prefix);
+    if let Some(name) = unsupported_compression(prefix).or_else(supported) {
+        return Some(format!("{COMPRESSED}{name}"));
     }
     if prefix.starts_with(PARQUET_MAGIC) && has_control(prefix) {
         return Some("a Parquet file".to_owned());
     }
     binary_format(prefix).map(str::to_owned)
+}
+
+fn unsupported_compression(prefix: &[u8]) -> Option<&'static str> {
+    named(&UNSUPPORTED, prefix)
+}
+
+/// The name of the first of `signatures` with which `prefix` begins.
+fn named<'n>(signatures: &[(&[u8], &'n str)], prefix: &[u8]) -> Option<&'n str> {
+    let mut signatures = signatures.iter();
+    let (_, name) = signatures.find(|(magic, _)| prefix.starts_with(magic))?;
+    Some(name)
 }
 
 /// Examines the first bytes of a file.
@@ -166,17 +178,29 @@ fn detect_in(
         .take(PREFIX_BYTES as u64)
         .read_to_end(&mut prefix)
         .map_err(unreadable)?;
-    let mut unsupported = UNSUPPORTED.iter();
-    if let Some((_, name)) = unsupported.find(|(magic, _)| prefix.starts_with(magic)) {
-        let message =
-            format!("is compressed with {name}, which is not supported: decompress it first");
-        return Err(refused(message));
+    if let Some(name) = unsupported_compression(&prefix) {
+        let why = format!("{COMPRESSED}{name}, which is not supported");
+        if reading.format.is_some() {
+            return Err(unread_error(&path, &why));
+        }
+        let source = Source {
+            bytes: Some(bytes),
+            format: Format::WholeFile,
+            compression: Compression::None,
+            path,
+            copy,
+        };
+        return Ok(Detected {
+            source,
+            unread: Some(why),
+            mismatch: None,
+        });
     }
     let compression = compression(&prefix);
     if compression != Compression::None {
         prefix = decompress(opened, file, bytes, compression)?;
     }
-    let found = format(&path, &prefix);
+    let found = format(&path, &prefix, &reading.text_field);
     let (format, unread, mismatch) = match reading.format {
         Some(given) => {
             let is_possible = prefix.is_empty() || may_be(given, found, &prefix);
@@ -286,7 +310,7 @@ fn is_one_bit_off(bytes: &[u8], magic: &[u8]) -> bool {
 }
 
 /// The format of the file `path`, which begins with `prefix`.
-fn format(path: &Path, prefix: &[u8]) -> Format {
+fn format(path: &Path, prefix: &[u8], text_field: &str) -> Format {
     let bare = prefix.strip_prefix(b"\xef\xbb\xbf").unwrap_or(prefix);
     let bare = bare.trim_ascii_start();
     if is_parquet(path, prefix) {
@@ -297,7 +321,7 @@ fn format(path: &Path, prefix: &[u8]) -> Format {
         Format::Arc
     } else if html::is_page(prefix) {
         Format::Html
-    } else if begins_object(bare) && (is_json_name(path) || has_object_line(bare)) {
+    } else if begins_object(bare) && are_json_lines(path, bare, text_field) {
         Format::Jsonl
     } else if has_extension(path, &["html", "htm", "xhtml", "shtml"]) {
         Format::Html
@@ -329,9 +353,12 @@ fn is_warc(bytes: &[u8]) -> bool {
     line.trim_ascii_end().iter().all(is_version) || memmem::find(rest, b"WARC-Type:").is_some()
 }
 
-/// Whether the name of the file is that of JSON.
-fn is_json_name(path: &Path) -> bool {
-    has_extension(path, &["jsonl", "ndjson", "json"])
+/// Whether a file that begins with an object is JSON Lines: by its name, or by its lines, but not if
+/// it [may be](is_lone_object) a JSON file with other content.
+fn are_json_lines(path: &Path, prefix: &[u8], text_field: &str) -> bool {
+    has_extension(path, &["jsonl", "ndjson"])
+        || (has_extension(path, &["json"]) || has_object_line(prefix))
+            && !is_lone_object(prefix, text_field)
 }
 
 /// Whether a line may be a JSON object: it begins and ends with braces, or it is the last line of
@@ -474,9 +501,13 @@ mod tests {
             ("a.html.txt", Format::WholeFile),
             ("html", Format::WholeFile),
         ] {
-            assert_eq!(super::format(Path::new(name), b"<p>text"), format, "{name}");
             assert_eq!(
-                super::format(Path::new(name), b"{\"text\": 1}"),
+                super::format(Path::new(name), b"<p>text", "text"),
+                format,
+                "{name}"
+            );
+            assert_eq!(
+                super::format(Path::new(name), b"{\"text\": 1}", "text"),
                 Format::Jsonl
             );
         }

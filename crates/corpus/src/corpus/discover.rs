@@ -97,7 +97,7 @@ impl Discovery {
     ///
     /// [`Reading::files`] filters the files. Of the files found in a directory or by a pattern, these
     /// are left out:
-    /// * files that are not text;
+    /// * files that are not text, or whose compression is not supported;
     /// * files that are one document, such as a `README.md`, if their directory or one below it has
     ///   JSON Lines, Parquet, WARC or ARC files, and if no pattern of [`FileChoice::include`]
     ///   matches them;
@@ -107,9 +107,8 @@ impl Discovery {
     /// [`ErrorKind::Read`] if a file, directory or list cannot be read; it names the file, and the
     /// list that names it; [`ErrorKind::Parameter`] if a pattern is invalid or matches no file, if
     /// a name is [remote](remote::refuse_input), or if a file is named twice, even by different
-    /// names; [`ErrorKind::Content`] for a file whose compression is unsupported, that contradicts
-    /// the given format, or that was named and is not text, and if files were found but none is
-    /// read.
+    /// names; [`ErrorKind::Content`] for a file that contradicts the given format, or that was named
+    /// and is not text or has an unsupported compression, and if files were found but none is read.
     pub fn of(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Discovery> {
         reading.check()?;
         let mut collector = Collector {

@@ -8,7 +8,11 @@ use serde::de::IgnoredAny;
 use std::path::Path;
 
 /// Unsupported formats, by their first bytes.
-const BINARY: [(&[u8], &str); 16] = [
+const BINARY: [(&[u8], &str); 17] = [
+    (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "a document of Microsoft Office (DOC, XLS, PPT; convert it with soffice --convert-to)",
+    ),
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"II*\0", "a TIFF image"),
@@ -109,6 +113,11 @@ pub(super) fn why_unread(path: &Path, prefix: &[u8], text_field: &str) -> Option
             "JSON that is not one object per line (convert it with jq -c .{files})"
         ));
     }
+    if is_lone_object(bare, text_field) {
+        return Some(format!(
+            "a JSON object without the field `{text_field}` (--text-field names another)"
+        ));
+    }
     if has_extension(path, &["csv", "tsv"]) || is_table(bare, text_field) {
         return Some(table(bare, files));
     }
@@ -190,20 +199,36 @@ fn is_table(prefix: &[u8], text_field: &str) -> bool {
     })
 }
 
-/// Whether `bytes` begin with a JSON array: of objects, or of arrays or strings if all of `bytes` are
-/// valid JSON except for a missing end.
+/// Whether `bytes` begin with a JSON array: of objects, or an empty one or one of arrays or strings
+/// if all of `bytes` [are JSON](is_json).
 fn is_array(bytes: &[u8]) -> bool {
     let Some(rest) = bytes.strip_prefix(b"[") else {
         return false;
     };
-    let is_json = || match serde_json::from_slice::<IgnoredAny>(bytes) {
-        Ok(_) => true,
-        Err(error) => error.is_eof(),
-    };
     match rest.trim_ascii_start().first() {
         Some(b'{') => true,
-        Some(b'"' | b'[') => is_json(),
+        Some(b'"' | b'[' | b']') => is_json(bytes),
         _ => false,
+    }
+}
+
+/// Whether `bytes` are one line with a JSON object that has other fields than `text_field`, such as a
+/// source map. A dot in the name of the field separates those of nested objects.
+pub(super) fn is_lone_object(bytes: &[u8], text_field: &str) -> bool {
+    let line = bytes.trim_ascii_end();
+    let field = text_field.rsplit('.').next().unwrap_or(text_field);
+    line.starts_with(b"{")
+        && memchr(b'"', line).is_some()
+        && memchr(b'\n', line).is_none()
+        && memmem::find(line, format!("\"{field}\"").as_bytes()).is_none()
+        && is_json(line)
+}
+
+/// Whether `bytes` are valid JSON except for a missing end.
+fn is_json(bytes: &[u8]) -> bool {
+    match serde_json::from_slice::<IgnoredAny>(bytes) {
+        Ok(_) => true,
+        Err(error) => error.is_eof(),
     }
 }
 
@@ -267,7 +292,15 @@ mod tests {
             .collect();
         let tar = [&[b'a'; 257][..], b"ustar\0"].concat();
         let wat = b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Type: application/json\r\n\r\n{}";
-        let cases: [(&str, &[u8], &str); 22] = [
+        let cases: [(&str, &[u8], &str); 26] = [
+            ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "Office"),
+            ("a.json", b"[]\n", "a JSON array"),
+            ("a.css.map", b"{\"version\":3,\"a\":[]}", "the field `text`"),
+            (
+                "a.map",
+                b"{\"version\":3,\"sources\":[\"cut o",
+                "the field `text`",
+            ),
             ("a", b"ORC\n\x03\0\0", "ORC"),
             ("a", b"RIFF\x24\x08\0\0WAVE", "RIFF"),
             ("a", b"id,text\n1,\"a, b\"\n", "mlr --icsv --ojsonl"),

@@ -2,16 +2,16 @@
 //!
 //! Source: RFC 9110 §8.4, RFC 8878, RFC 9659 (the window of zstd). As in browsers, `deflate`
 //! means zlib or raw deflate. Archives often store an uncompressed body although the headers name an
-//! encoding; such a body is not decoded.
+//! encoding; such a body is left unchanged.
 
 use std::io::{self, BufRead, Read};
 
 use super::Reason;
 
-/// The maximum number of nested encodings; a body with more is not decoded.
+/// The maximum number of nested encodings; a body with more is refused.
 const MOST_LAYERS: usize = 4;
 
-/// The maximum window of zstd frames in web pages: 8 MiB (RFC 9659).
+/// The binary logarithm of the maximum window of zstd frames in web pages: 8 MiB (RFC 9659).
 const ZSTD_WINDOW_LOG: u32 = 23;
 
 /// A compression of bodies.
@@ -39,16 +39,20 @@ impl Encoding {
     }
 }
 
-/// Decodes `body`, whose encodings are named in `values`, the values of its Content-Encoding headers.
+/// Decodes `body`. `values` are those of its Content-Encoding headers, which name its encodings.
 ///
 /// The result is in `body`; `scratch` is a reusable buffer. Unknown names, such as `identity`, are
 /// ignored.
 ///
+/// # Memory
+///
+/// Twice `most_bytes` in each buffer, and a window: at most 16 MiB for Brotli (RFC 7932), 8 MiB for
+/// zstd.
+///
 /// # Errors
 ///
-/// [`Reason::TooLarge`] if a result has more than `most_bytes`; [`Reason::BadEncoding`] if the
-/// bytes are damaged or neither compressed nor text, or for more than four encodings. Memory: twice
-/// `most_bytes` in each buffer and a window of 16 MiB.
+/// [`Reason::TooLarge`] if a result has more than `most_bytes`. [`Reason::BadEncoding`] if the
+/// bytes cannot be decompressed and are not text, or if more than four encodings are named.
 pub fn decode<'v>(
     values: impl Iterator<Item = &'v [u8]>,
     body: &mut Vec<u8>,
@@ -77,7 +81,7 @@ pub fn decode<'v>(
     Ok(())
 }
 
-/// Decodes into `out`; `false` if `body` is not encoded.
+/// Decodes into `out`. Returns `false` if `body` is not encoded.
 fn decode_one(
     encoding: Encoding,
     body: &[u8],
@@ -95,10 +99,7 @@ fn decode_one(
     let result = match encoding {
         Encoding::Gzip => read_members(body, out, most_bytes),
         Encoding::Deflate => read_deflate(body, out, most_bytes),
-        Encoding::Brotli => {
-            let decoder = brotli_decompressor::Decompressor::new(body, 4096);
-            read_within(decoder, out, most_bytes)
-        }
+        Encoding::Brotli => read_brotli(body, out, most_bytes),
         Encoding::Zstd => read_zstd(body, out, most_bytes),
     };
     match result {
@@ -113,6 +114,21 @@ fn decode_one(
             format!("{encoding:?} content encoding: {error}"),
         )),
     }
+}
+
+/// Brotli with the windows of RFC 7932. The library also supports larger ones, up to 1 GiB, which are
+/// announced by a value of the first seven bits that RFC 7932 does not permit.
+fn read_brotli(body: &[u8], out: &mut Vec<u8>, most_bytes: usize) -> Result<(), Failure> {
+    const LARGE_WINDOW: u8 = 0x11;
+    if body
+        .first()
+        .is_some_and(|first| first & 0x7f == LARGE_WINDOW)
+    {
+        let message = "the window is larger than RFC 7932 permits";
+        return Err(Failure::Damaged(io::Error::other(message)));
+    }
+    let decoder = brotli_decompressor::Decompressor::new(body, 4096);
+    read_within(decoder, out, most_bytes)
 }
 
 enum Failure {
@@ -174,7 +190,7 @@ mod tests {
     use proptest::prelude::*;
     use std::io::Write;
 
-    /// "hello" by Python's brotli.
+    /// "hello", compressed with Python's brotli.
     const BROTLI: &[u8] = b"\x0b\x02\x80hello\x03";
 
     fn zlib(bytes: &[u8]) -> Vec<u8> {
@@ -219,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_that_are_not_encoded_stay() {
+    fn unencoded_bodies_are_unchanged() {
         for names in ["gzip", "deflate", "br", "zstd", "none"] {
             assert_eq!(
                 decoded(names, b"<p>hello", 100).as_deref(),
@@ -245,6 +261,19 @@ mod tests {
             decoded("gzip,gzip,gzip,gzip,gzip", b"x", 10),
             Err(Reason::BadEncoding)
         );
+    }
+
+    #[test]
+    fn large_windows_of_brotli_are_refused() {
+        // The first four bits of BROTLI are the window; here, fourteen. "hello" begins at a byte.
+        let header = u64::from_le_bytes([BROTLI[0], BROTLI[1], BROTLI[2], 0, 0, 0, 0, 0]);
+        let header = (header >> 4) << 14 | 30 << 8 | 0x11;
+        let large = [&header.to_le_bytes()[..5], &BROTLI[3..]].concat();
+        let mut text = String::new();
+        let mut decoder = brotli_decompressor::Decompressor::new(&large[..], 4096);
+        decoder.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "hello");
+        assert_eq!(decoded("br", &large, 100), Err(Reason::BadEncoding));
     }
 
     #[test]

@@ -38,7 +38,6 @@ impl<'a> Tokens<'a> {
     }
 
     /// The number of bytes read so far.
-    #[cfg(feature = "html")]
     pub(super) fn position(&self) -> usize {
         self.at
     }

@@ -4,45 +4,60 @@
 //! space is collapsed, and entities become characters.
 
 use htmlize::{Context, unescape_bytes_in};
-use memchr::memchr;
+use memchr::{memchr, memmem};
 
-use super::markup::{Token, Tokens};
+use super::markup::{Attributes, Token, Tokens};
 
 /// Appends the visible text of `html` to `out`.
 ///
 /// Lines are separated by one LF, words by one space, with none at the ends. Entities are decoded as
-/// in browsers. Linear time for any bytes; memory only for `out` and for the longest text between
-/// two tags. Adds at most as many bytes as `html` has, except for the entities `&nLt;` and `&nGt;`,
-/// which grow from 5 bytes to 6. UTF-8 stays UTF-8.
+/// in browsers. Linear time for any bytes; memory only for `out`, for the texts of templates and for
+/// the longest text between two tags. Adds at most as many bytes as `html` has, except for the
+/// entities `&nLt;` and `&nGt;`, which grow from 5 bytes to 6. UTF-8 stays UTF-8.
+///
+/// The [templates](is_template) of a page are a part of its text if they have more text than the rest
+/// of it has, because a script then fills the page with them.
 pub fn visible_text(html: &[u8], out: &mut Vec<u8>) {
-    let mut writer = Writer {
-        out,
-        gap: Gap::None,
-        written: false,
-    };
-    let mut tokens = Tokens::new(html);
-    // `template` elements may be nested.
-    let mut templates = 0usize;
-    while let Some(token) = tokens.next() {
-        let element = match token {
-            Token::Text(text) => {
-                if templates == 0 {
-                    writer.text(text);
-                }
-                continue;
-            }
-            Token::Open { name, .. } | Token::Close(name) => Element::named(name),
-        };
-        match (element, token) {
-            // As in XHTML, `<script/>` is a whole element.
-            (Element::Hidden, Token::Open { attributes, .. }) if attributes.ends_with(b"/") => {}
-            (Element::Hidden, Token::Open { name, .. }) => tokens.skip_raw(name),
-            (Element::Template, Token::Open { .. }) => templates += 1,
-            (Element::Template, _) => templates = templates.saturating_sub(1),
-            _ if templates == 0 => writer.gap(element),
-            _ => {}
-        }
+    let begin = out.len();
+    let mut templates = Vec::new();
+    let mut writer = Writer::new(out);
+    writer.page(html, |template| templates.push(template));
+    if templates.is_empty() {
+        return;
     }
+    let mut text = Vec::new();
+    let mut text_writer = Writer::new(&mut text);
+    for template in templates {
+        text_writer.gap(Element::Block);
+        // A template in another one is not searched for, so the time is linear.
+        text_writer.page(template, drop);
+    }
+    if text.len() > out.len() - begin {
+        if out.len() > begin {
+            out.push(b'\n');
+        }
+        out.extend_from_slice(&text);
+    }
+}
+
+/// Whether a script with these attributes is a template: markup or Markdown, not a program.
+fn is_template(attributes: &[u8]) -> bool {
+    const KINDS: [&[u8]; 6] = [
+        b"template",
+        b"tmpl",
+        b"handlebars",
+        b"mustache",
+        b"text/html",
+        b"markdown",
+    ];
+    let is_type = |(name, value): &(&[u8], &[u8])| {
+        let value = value.to_ascii_lowercase();
+        name.eq_ignore_ascii_case(b"type")
+            && KINDS
+                .iter()
+                .any(|kind| memmem::find(&value, kind).is_some())
+    };
+    Attributes::new(attributes).any(|attribute| is_type(&attribute))
 }
 
 /// The effect of an element on the text.
@@ -108,7 +123,49 @@ struct Writer<'o> {
     written: bool,
 }
 
-impl Writer<'_> {
+impl<'o> Writer<'o> {
+    fn new(out: &'o mut Vec<u8>) -> Writer<'o> {
+        Writer {
+            out,
+            gap: Gap::None,
+            written: false,
+        }
+    }
+
+    /// Adds the visible text of `html`, and calls `template` with each template in it.
+    fn page<'a>(&mut self, html: &'a [u8], mut template: impl FnMut(&'a [u8])) {
+        let mut tokens = Tokens::new(html);
+        // `template` elements may be nested.
+        let mut templates = 0usize;
+        while let Some(token) = tokens.next() {
+            let element = match token {
+                Token::Text(text) => {
+                    if templates == 0 {
+                        self.text(text);
+                    }
+                    continue;
+                }
+                Token::Open { name, .. } | Token::Close(name) => Element::named(name),
+            };
+            match (element, token) {
+                // As in XHTML, `<script/>` is a whole element.
+                (Element::Hidden, Token::Open { attributes, .. }) if attributes.ends_with(b"/") => {
+                }
+                (Element::Hidden, Token::Open { name, attributes }) => {
+                    let start = tokens.position();
+                    tokens.skip_raw(name);
+                    if name.eq_ignore_ascii_case(b"script") && is_template(attributes) {
+                        template(&html[start..tokens.position()]);
+                    }
+                }
+                (Element::Template, Token::Open { .. }) => templates += 1,
+                (Element::Template, _) => templates = templates.saturating_sub(1),
+                _ if templates == 0 => self.gap(element),
+                _ => {}
+            }
+        }
+    }
+
     fn gap(&mut self, element: Element) {
         let gap = match element {
             Element::Block => Gap::Line,
@@ -202,6 +259,17 @@ mod tests {
                 "©right ©2024 \u{a0}foo &lt; ℍ ≫\u{20d2} &check &alpha x",
             ),
             ("<script src=x />kept", "kept"),
+            // A template with more text than the rest, and one with less.
+            (
+                "menu<script type='text/x-handlebars-template'><p>a longer text</script>",
+                "menu\na longer text",
+            ),
+            ("a menu<script type=text/template>text</script>", "a menu"),
+            (
+                "<script type=text/x-template>a<br></script> \
+                 <script type=text/html><script type=text/html>b</script><script>c</script>",
+                "a",
+            ),
             ("a<script>never closed <p>b", "a"),
             ("a<p title='never closed>b", "a"),
             ("a<!-- never closed <p>b", "a"),
@@ -230,6 +298,8 @@ mod tests {
             "&amp;",
             "&CounterClockwiseContourIntegra",
             "<script>",
+            "<script type=text/template>",
+            "<script type=text/template>a</script>",
             "</script",
             "<template>",
             "<div>",
@@ -244,7 +314,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_is_tidy_and_no_longer_than_its_page(html in "([<>/!&;#x='\" a-]|<p>|<script|</script>|<!--|-->|&amp;|汉|\n){0,60}") {
+        fn text_is_tidy_and_no_longer_than_its_page(html in "([<>/!&;#x='\" a-]|<p>|<script|</script>|<script type=text/html>|<!--|-->|&amp;|汉|\n){0,60}") {
             let text = visible(&html);
             prop_assert!(text.len() <= html.len());
             prop_assert_eq!(text.trim_ascii(), text.as_str());
