@@ -322,6 +322,36 @@ fn a_pipe_named_like_a_file_of_a_run_is_refused_at_once() {
 }
 
 #[test]
+fn a_file_of_the_user_with_the_name_of_the_lock_is_kept() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.jsonl", lines());
+    fs::create_dir_all(sandbox.path("out/.simtool")).unwrap();
+    sandbox.write("out/.simtool/lock", "mine");
+    for _ in 0..2 {
+        sandbox.run("dedup a.jsonl -o out --restart").code(0);
+        assert_eq!(sandbox.read("out/.simtool/lock"), "mine");
+    }
+}
+
+#[test]
+fn an_output_changed_without_a_change_of_length_is_noticed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.jsonl", lines());
+    sandbox.run("dedup a.jsonl -o out").code(0);
+    let pairs = sandbox.read("out/duplicates.jsonl");
+    // The same contents with a later time are still those of the run.
+    sandbox.write("out/duplicates.jsonl", &pairs);
+    let message = stderr(&sandbox.run("dedup a.jsonl -o out").code(0));
+    assert!(message.contains("already complete"), "{message}");
+    sandbox.write("out/duplicates.jsonl", pairs.replacen(':', ";", 1));
+    let message = stderr(&sandbox.run("dedup a.jsonl -o out").code(2));
+    assert!(
+        message.contains("out/duplicates.jsonl: was changed since"),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_restart_keeps_timings_that_no_run_wrote() {
     let sandbox = Sandbox::new();
     sandbox.write("a.jsonl", lines());

@@ -42,7 +42,7 @@ pub use lock::FileLock;
 pub use output::{AtomicFile, Recorder};
 pub use paged_file::PagedFile;
 pub use record_file::RecordFile;
-pub use regular::regular_contents;
+pub use regular::{read_regular, regular_contents};
 pub use space::FileSystem;
 pub use spill::{Sorted, Sorter};
 pub use spool::{Spool, Spooled};

@@ -10,8 +10,8 @@ use super::checksummed;
 use super::errors::{damaged, error};
 use super::file::{self, WorkFile};
 use super::finished::{FinishedRun, SUMMARY};
-use super::lock::Lock;
-use super::names::{self, OUTPUTS, PART, SEGMENTS, entries};
+use super::lock::{self, Lock};
+use super::names::{self, LOCK, OUTPUTS, PART, SEGMENTS, entries};
 use super::output_state::{NextStep, OutputState, StartOptions};
 use super::outputs::{self, Outputs};
 use super::stored_job::{self, StoredJob};
@@ -248,7 +248,12 @@ fn remove(directory: &Path, faults: &Faults) -> Result<()> {
         faults,
     )?;
     sync(directory, faults)?;
-    remove_known(directory, names::order, faults)?;
+    let is_own = |name: &str| name != LOCK || lock::is_own(directory);
+    remove_known(
+        directory,
+        |name| names::order(name).filter(|_| is_own(name)),
+        faults,
+    )?;
     remove_directory(directory, faults)
 }
 

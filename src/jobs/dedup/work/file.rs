@@ -1,6 +1,6 @@
 //! Files of the work directory with digests, which are verified before a run resumes.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::checksummed;
 use super::errors::{damaged, error};
 use super::names::PART;
 use crate::Result;
-use crate::io::{AtomicFile, Faults, Operation, Recorder};
+use crate::io::{AtomicFile, Faults, Operation, Recorder, read_regular};
 
 const BLOCK_BYTES: usize = 1 << 20;
 
@@ -156,7 +156,7 @@ pub fn digest(path: &Path) -> Result<Option<(u64, u128)>> {
     if !fs::exists(path).map_err(failed)? {
         return Ok(None);
     }
-    let mut file = File::open(path).map_err(failed)?;
+    let mut file = read_regular(path).map_err(failed)?;
     let (mut hash, mut bytes) = (Xxh3::new(), 0);
     let mut block = vec![0; BLOCK_BYTES];
     loop {

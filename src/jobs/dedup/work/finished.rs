@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::journal::{digest_value, parse_mark};
 use super::outputs::{OutputRecord, Outputs, remove_output};
 use super::recorded_files::{FileMark, RecordedFiles};
-use super::{checksummed, path_text};
+use super::{checksummed, file, path_text};
 use crate::io::{Faults, directory, regular_contents};
 use crate::{Error, ErrorKind, Result};
 
@@ -118,15 +118,24 @@ impl FinishedRun {
         file.publish()
     }
 
-    /// Checks that no output is missing or has another length.
+    /// Checks that no output is missing or has changed. Files that were modified after the summary
+    /// was published are read; of others, only the length is compared.
     ///
     /// # Errors
-    /// [`ErrorKind::Changed`] naming it.
+    /// [`ErrorKind::Changed`] naming it; [`ErrorKind::Write`] if it cannot be read.
     pub fn check_outputs(&self, out: &Path) -> Result<()> {
+        let modified = |path: &Path| fs::metadata(path).and_then(|found| found.modified());
+        let finished = modified(&out.join(SUMMARY)).ok();
         for OutputRecord { name, mark } in &self.outputs {
             let path = out.join(name);
+            let is_older = || {
+                modified(&path)
+                    .ok()
+                    .is_some_and(|time| Some(time) <= finished)
+            };
+            let is_equal = || Ok(file::digest(&path)? == Some((mark.bytes, mark.digest)));
             let message = match fs::metadata(&path) {
-                Ok(found) if found.len() == mark.bytes => continue,
+                Ok(found) if found.len() == mark.bytes && (is_older() || is_equal()?) => continue,
                 Ok(_) => {
                     "was changed since the run finished (move it away or remove it, and add \
                      --restart to make the whole output again)"

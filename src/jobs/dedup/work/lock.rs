@@ -14,6 +14,12 @@ pub struct Lock {
     pub warning: Option<String>,
 }
 
+/// Whether the file `lock` in `directory` may be one that [`Lock::take`] made: an empty file.
+pub fn is_own(directory: &Path) -> bool {
+    let found = directory.join(LOCK).symlink_metadata();
+    found.is_ok_and(|found| found.is_file() && found.len() == 0)
+}
+
 impl Lock {
     /// Locks `out`, or the file `lock` in `directory` if directories cannot be locked.
     ///
