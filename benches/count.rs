@@ -1,6 +1,6 @@
-//! Throughput of counting words in bytes of text per second, on one core. Words are looked up in
-//! the lexicon of likely words and counted there or in buckets. The baseline is a hash map of all
-//! words.
+//! Throughput of word counting on one core, in bytes of text per second. Each word is looked up in
+//! the lexicon of likely words. A `Counter` counts it by its slot in the lexicon, or else in a
+//! bucket. The baseline is a hash map of all words.
 
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,8 @@ fn main() {
     divan::main();
 }
 
-/// Sizes of the table of likely words and of the buckets, as in the main job.
+/// As in `src/jobs/main_job/guess.rs`: the size of the table of likely words, the words considered
+/// for it, and a number of bucket bits within its range.
 const TABLE_BYTES: usize = 256 << 10;
 const LIKELY_WORDS: usize = 40_000;
 const BUCKET_BITS: u32 = 15;
@@ -46,7 +47,7 @@ fn plain_hash_map(bencher: Bencher) {
         });
 }
 
-/// The most frequent words that fit the table.
+/// The most frequent words that fit into the table.
 fn likely(level: Level) -> Lexicon {
     let mut sample = SampleCounter::default();
     let mut windows = Windows::new(level);
@@ -70,7 +71,7 @@ fn count(lexicon: &Lexicon, counter: &mut Counter, level: Level) {
     }
 }
 
-/// Counts in the lexicon are exact, and all other words are in the buckets.
+/// Counts of words in the lexicon are exact, and all other words are counted in the buckets.
 fn check(lexicon: &Lexicon, level: Level) {
     let mut counter = Counter::new(lexicon, BUCKET_BITS);
     count(lexicon, &mut counter, level);

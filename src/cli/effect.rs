@@ -1,6 +1,6 @@
 //! Refusal of flags that have no effect with the requested methods.
 
-use simtool::engine::methods::{Common, preview};
+use simtool::engine::methods::{Common, build_without_statistics};
 use simtool::kernel::Level;
 use simtool::sketch::registry::{Spec, Unit};
 use simtool::sketch::{Method, Needs};
@@ -50,13 +50,13 @@ pub fn no_effect(flag: &str, name: &str, why: &str) -> Error {
 ///
 /// # Errors
 /// Those of its parameters.
-pub fn preview_of(method: &Spec) -> Result<Box<dyn Method>> {
+pub fn method_without_statistics(method: &Spec) -> Result<Box<dyn Method>> {
     let common = Common {
         tokenizer: Choice::default(),
         stop_words: &WordSet::default(),
         level: Level::Scalar,
     };
-    preview(method, common)
+    build_without_statistics(method, common)
 }
 
 fn names(methods: &[Spec]) -> String {
@@ -77,7 +77,7 @@ fn reads_words(method: &Spec) -> Result<bool> {
         .required_counts()
         .iter()
         .any(|count| count.unit == Unit::Words);
-    Ok(counts_words || preview_of(method)?.needs() != Needs::default())
+    Ok(counts_words || method_without_statistics(method)?.needs() != Needs::default())
 }
 
 #[cfg(test)]

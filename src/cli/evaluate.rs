@@ -249,7 +249,7 @@ pub fn report(
             progress,
         })
     })?;
-    message::warn_of_doubts(&report.doubts, &sources);
+    message::warn_of_decoding_problems(&report.doubts, &sources);
     Ok(report)
 }
 

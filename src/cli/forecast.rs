@@ -109,11 +109,11 @@ pub fn text(
     if let Some((fair, measured)) = estimate.accidental {
         let then = match invocation.against {
             Against::Known(_) => "documents near an indexed one by accident are dropped",
-            _ => "verification refuses them",
+            _ => "verification rejects them",
         };
         text += &format!(
             "accidents {measured:.2} documents within the distance of each by accident \
-             ({fair:.1e} if bits were fair); {then}\n"
+             ({fair:.1e} if bits were uniform); {then}\n"
         );
     }
     text += &format!(

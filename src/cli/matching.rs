@@ -142,8 +142,8 @@ pub fn run(args: &MatchArgs) -> Result<Finish> {
     session.report_timings(args.timings);
     let seconds = session.elapsed().as_secs_f64();
     let (text, fields) = (text(&summary, seconds), fields(&summary, seconds));
-    message::warn_of_doubts(&summary.article_doubts, &articles);
-    message::warn_of_doubts(&summary.sample_doubts, &samples);
+    message::warn_of_decoding_problems(&summary.article_doubts, &articles);
+    message::warn_of_decoding_problems(&summary.sample_doubts, &samples);
     log.summary(args.summary, &text, &fields);
     Ok(Finish::of_skipped(summary.skipped))
 }

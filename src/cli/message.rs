@@ -1,4 +1,4 @@
-//! Lines on standard error.
+//! Messages on standard error.
 
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -23,7 +23,7 @@ pub enum Style {
 
 static STYLE: OnceLock<Style> = OnceLock::new();
 
-/// Sets the style of all further messages. Only the first call has an effect.
+/// Sets the style of all later messages. Only the first call has an effect.
 pub fn set_style(style: Style) {
     let _ = STYLE.set(style);
 }
@@ -33,7 +33,7 @@ fn style() -> Style {
 }
 
 /// Writes a message: `simtool: TEXT`, or an object with the event `message`. Control characters are
-/// made visible.
+/// made visible. Writes nothing in the style [`Style::Errors`].
 pub fn say(text: &str) {
     match style() {
         Style::Text => line(text),
@@ -54,13 +54,13 @@ fn line(text: &str) {
     write(&format!("simtool: {}\n", visible(text.as_bytes())));
 }
 
-/// Writes a warning.
+/// Writes a warning, as [`say`] does.
 pub fn warn(text: &str) {
     say(&format!("warning: {text}"));
 }
 
-/// Warns of documents of `sources` whose characters may be wrong.
-pub fn warn_of_doubts(doubts: &Doubts, sources: &[Source]) {
+/// Warns about documents in `sources` that may have been decoded incorrectly.
+pub fn warn_of_decoding_problems(doubts: &Doubts, sources: &[Source]) {
     for (_, text) in doubts.messages(sources) {
         warn(&text);
     }
@@ -86,6 +86,6 @@ pub fn event_object(event: &str, fields: &Value) -> Value {
 
 /// Writes trusted text unchanged.
 pub fn write(text: &str) {
-    // Errors of standard error cannot be reported.
+    // A failure to write to standard error cannot be reported anywhere.
     let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -12,19 +12,20 @@ use crate::vocabulary::Frequencies;
 pub struct Common<'a> {
     /// What a word is.
     pub tokenizer: Choice,
-    /// The words that methods with stop words leave out.
+    /// The stop words, for methods that leave them out.
     pub stop_words: &'a WordSet,
-    /// The instruction set, which affects the speed alone.
+    /// The instruction set, which affects only the speed.
     pub level: Level,
 }
 
-/// The method without corpus statistics.
+/// Builds the method with empty corpus statistics. Its parameters and the shape of its sketches are
+/// right; its sketches are so only if it requires no statistics.
 ///
 /// # Errors
 /// Those of [`build`].
-pub fn preview(spec: &Spec, common: Common<'_>) -> Result<Box<dyn Method>> {
-    let nothing = vec![Frequencies::default(); spec.required_counts().len()];
-    build(spec, common, &nothing)
+pub fn build_without_statistics(spec: &Spec, common: Common<'_>) -> Result<Box<dyn Method>> {
+    let empty = vec![Frequencies::default(); spec.required_counts().len()];
+    build(spec, common, &empty)
 }
 
 /// Builds the method; `frequencies` are those of [`Spec::required_counts`].
@@ -36,11 +37,12 @@ pub fn build(
     common: Common<'_>,
     frequencies: &[Frequencies],
 ) -> Result<Box<dyn Method>> {
-    let setting = MethodContext {
+    let context = MethodContext {
         level: common.level,
         tokenizer: common.tokenizer,
         stop_words: common.stop_words,
+        // Filled in by `Spec::build`.
         frequencies: None,
     };
-    spec.build(&setting, frequencies)
+    spec.build(&context, frequencies)
 }

@@ -10,7 +10,7 @@ use super::similarity::Similarity;
 use super::words::{shingle_width, word_reader};
 use crate::dedup::star::Star;
 use crate::dedup::{Event, Judge, Verdict};
-use crate::engine::methods::{Common, preview};
+use crate::engine::methods::{Common, build_without_statistics};
 use crate::jobs::dedup::{
     DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, MOST_SHINGLE, NORMALIZED, Pool, build_index,
     have_neighbours, spec_for_verification,
@@ -192,7 +192,7 @@ impl Deduplicator {
         let thousandths = self.thousandths.unwrap_or(DEFAULT_THOUSANDTHS);
         let shingle = self.shingle.unwrap_or_else(shingle_width);
         let spec = spec_for_verification(&self.method, thousandths, shingle)?;
-        let method = &*preview(&spec, common)?;
+        let method = &*build_without_statistics(&spec, common)?;
         let only_equal = [EXACT, NORMALIZED].contains(&method.name());
         if only_equal {
             self.refuse_idle_settings(method.name())?;

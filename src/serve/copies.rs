@@ -1,4 +1,4 @@
-//! Copies of the index while it is in use.
+//! Copies the index while the server uses it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -24,7 +24,7 @@ struct CopyRequest {
     name: String,
 }
 
-/// The answer.
+/// The body of the response.
 #[derive(Serialize)]
 struct CopyResponse {
     name: String,
@@ -43,8 +43,8 @@ pub async fn copy(State(service): State<Arc<Service>>, request: Request) -> Repl
     drop(body);
     if !is_name(&wanted.name) {
         let detail = format!(
-            "\"name\": expected 1 to {MOST_NAME_BYTES} letters, digits, dots, dashes and \
-             underscores, and no dot at the beginning"
+            "\"name\": expected 1 to {MOST_NAME_BYTES} characters, each an ASCII letter, a digit, \
+             or one of . - _; the first must not be a dot"
         );
         return Err(Problem::bad("bad-name", detail));
     }
@@ -62,18 +62,19 @@ pub async fn copy(State(service): State<Arc<Service>>, request: Request) -> Repl
 
 fn make(seen: &Seen, to: &Path, log: Log) -> Result<(), Problem> {
     let failed = |error: &Error| Problem::failed(log, "copy", "no copy was made", error);
-    // A link may lead out of the directory.
+    // A symbolic link may point out of the directory.
     if to.is_symlink() {
         return Err(Problem::copy_exists());
     }
-    // A copy that an ended process began, and in which no documents are listed yet, is replaced.
+    // An empty directory, or an unfinished copy without documents that an interrupted process left,
+    // is overwritten.
     check_creatable(to).map_err(|error| match error.kind() {
         simtool::ErrorKind::Parameter => Problem::copy_exists(),
         _ => failed(&error),
     })?;
     let is_ours = !to.exists();
     seen.copy(to, &Options::default()).map_err(|error| {
-        // A partial copy is useless.
+        // Removes the partial copy, unless the directory existed before.
         if is_ours {
             let _ = std::fs::remove_dir_all(to);
         }
@@ -92,7 +93,7 @@ mod tests {
     use crate::serve::test_service::{Disk, TestService, addition, run};
 
     #[test]
-    fn names_of_copies_stay_in_the_directory() {
+    fn names_cannot_leave_the_directory_of_copies() {
         for name in ["a", "2026-11-22", "seen_1.copy"] {
             assert!(is_name(name), "{name}");
         }

@@ -106,11 +106,11 @@ fn hash_table_errors_name_file_line_and_both_numbers() {
     let refuse = |numbers: &str, parts: &[&str]| sandbox.refuse(numbers, parts);
     refuse(
         "1001 16",
-        &["hashvalue.txt: 1001 rows are needed, and there are 1000"],
+        &["hashvalue.txt: expected 1001 rows, found 1000"],
     );
     refuse(
         "1000 65",
-        &["hashvalue.txt: line 1: 65 digits are needed, and there are 64"],
+        &["hashvalue.txt: line 1: expected 65 digits, found 64"],
     );
     sandbox.write("hashvalue.txt", "0101\n01x1\n");
     refuse(

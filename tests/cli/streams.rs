@@ -62,7 +62,7 @@ fn hash_table_from_standard_input_is_named_in_errors() {
         .args(["100", "16", "--hashes", "-"])
         .write_stdin("01\n");
     let assert = command.assert().code(2);
-    crate::sandbox::assert_message(&assert, &["standard input: line 1: 16 digits are needed"]);
+    crate::sandbox::assert_message(&assert, &["standard input: line 1: expected 16 digits"]);
 }
 
 #[test]

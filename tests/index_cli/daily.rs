@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::{line, query, words};
 use crate::sandbox::Sandbox;
 
-/// A day's documents: new ones, copies and edited copies of them, and of those of other days.
+/// A day's documents: new ones, a copy and an edited copy of each, edited copies of the previous
+/// day's, and very short ones.
 fn day(number: u64) -> String {
     let mut all = String::new();
     for document in 0..30 {
@@ -56,13 +57,14 @@ fn the_kept_documents_of_three_days_have_no_duplicates() {
             "{found}"
         );
     }
+    // No document of an earlier day was written again.
     sandbox.stdout("dedup out/kept new/kept newer/kept -o all");
     assert_eq!(summary(&sandbox, "all")["dropped"], 0);
-    // No document of an earlier day was written again.
+    // The new documents were kept.
     assert!(sandbox.lines("new/kept/day1.jsonl").len() > 25);
     assert!(sandbox.lines("newer/kept/day2.jsonl").len() > 25);
 
-    // The same with an index, of a method that needs no verification.
+    // The same with an index, built with a method whose matches need no verification.
     sandbox.stdout("index build seen out/kept --method shingles:similarity=0.8");
     sandbox.stdout("dedup day1.jsonl --against seen -o indexed --write kept");
     let same = |name: &str| {
@@ -88,7 +90,7 @@ fn the_kept_documents_of_three_days_have_no_duplicates() {
 }
 
 #[test]
-fn an_index_gives_what_a_query_and_a_deduplication_give() {
+fn dedup_against_an_index_equals_a_query_followed_by_dedup_of_the_rest() {
     let sandbox = Sandbox::new();
     sandbox.write("old.jsonl", day(0));
     sandbox.write("new.jsonl", day(1));
@@ -108,13 +110,13 @@ fn an_index_gives_what_a_query_and_a_deduplication_give() {
             &sandbox,
             &format!("index query {index} new.jsonl --limit 1"),
         );
-        let known = |line: &&Value| {
+        let is_known = |line: &&Value| {
             let is_short = line["id"].as_str().unwrap().starts_with("short");
             // `dedup` ignores documents that are too short for the method.
             let takes_any = method == "exact" || method.starts_with("content-seen");
             (takes_any || !is_short) && line["matches"] != Value::Array(Vec::new())
         };
-        let known = ids(&asked.iter().filter(known).cloned().collect::<Vec<_>>());
+        let known = ids(&asked.iter().filter(is_known).cloned().collect::<Vec<_>>());
         assert!(known.len() >= 20, "{method}: {}", known.len());
         let text = day(1);
         let is_left = |line: &&str| {
@@ -168,8 +170,8 @@ fn an_index_gives_what_a_query_and_a_deduplication_give() {
     }
 }
 
-/// Every day has the same names of files and of the output, and documents without ids: the location
-/// of a document is that of another text in the index.
+/// Every day uses the same names of inputs and outputs, and its documents have no ids. So the
+/// location of a new document is already the id of another text in the index.
 #[test]
 fn documents_without_ids_at_the_location_of_earlier_ones_are_not_lost() {
     const DAYS: u64 = 3;
@@ -200,7 +202,7 @@ fn documents_without_ids_at_the_location_of_earlier_ones_are_not_lost() {
         // A method whose sketches differ for different texts; one text is too short for a sketch.
         let method = "shingles:similarity=0.8";
         let day = |number: u64| {
-            // Texts of one length, so that the locations of each day are the same.
+            // Texts of equal length, so that the locations of each day are the same.
             let word = |word: &str| format!("{word:x>5} ");
             let text =
                 |own| -> String { words(number * 100 + own, 40).split(' ').map(word).collect() };
@@ -249,7 +251,8 @@ fn documents_without_ids_at_the_location_of_earlier_ones_are_not_lost() {
             }
         }
 
-        // A removed document is added again under its old id, next to the others of its location.
+        // After the first text of a location was removed, a later one at this location is still
+        // found under its id with the digest.
         let last = sandbox.lines("added.jsonl")[0]["id"]
             .as_str()
             .unwrap()

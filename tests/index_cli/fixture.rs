@@ -85,7 +85,7 @@ fn indexes_of_the_first_version_know_the_same_texts() {
     for (name, flags) in INDEXES {
         unpack(&sandbox, name);
         let check = sandbox.stdout(&format!("index check {name}"));
-        assert_eq!(check, format!("{} documents, all right\n", all.len()));
+        assert_eq!(check, format!("{} documents, no damage found\n", all.len()));
         let answers = query(&sandbox, &format!("index query {name} documents.jsonl"));
         assert_eq!(answers.len(), all.len());
         for answer in &answers {

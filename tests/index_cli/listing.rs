@@ -1,4 +1,4 @@
-//! The lines about single documents: added, skipped or looked up.
+//! The lines that `index` commands print about single documents: added, skipped or looked up.
 
 use std::fs;
 
@@ -50,7 +50,7 @@ fn additions_are_listed_line_by_line() {
         field("added"),
         [false, true, true, true, true, true, true].map(Value::from)
     );
-    // The distance from the earlier version; there is none from an empty document.
+    // The distance from the earlier version, unless one of the two is empty.
     assert!(lines[1]["distance"].as_u64().unwrap() > 6);
     assert_eq!(lines[6].get("distance"), None);
     let near = &lines[2]["matches"][0];
@@ -71,7 +71,7 @@ fn additions_are_listed_line_by_line() {
     asked[4] = lines[4].clone();
     assert_eq!(lines, asked);
 
-    // With lines on standard output, the counts are on standard error.
+    // If standard output has lines, the counts are on standard error.
     let assert = sandbox
         .run("index add seen new.jsonl -o - --limit 1")
         .success();
@@ -91,7 +91,7 @@ fn additions_are_listed_line_by_line() {
         "index add seen new.jsonl -o here --skipped-report here",
         &["here", "the same place"],
     );
-    // A flag of dedup.
+    // `--skipped` is a flag of `dedup` with another meaning; `--skipped-report` is suggested.
     sandbox.refuse(
         "index add seen new.jsonl --skipped here",
         &["--skipped-report"],
@@ -131,7 +131,7 @@ fn skipped_documents_are_listed() {
             assert!(!line["detail"].as_str().unwrap().is_empty());
         }
     }
-    // As deduplication lists them.
+    // `dedup` lists the same documents in the same way.
     sandbox
         .run("dedup in.jsonl -o dedup --max-document 2K")
         .code(3);
@@ -148,7 +148,7 @@ fn skipped_documents_are_listed() {
 #[test]
 fn a_document_that_no_index_accepts_is_skipped_and_named() {
     let sandbox = Sandbox::new();
-    // 2^21 and more distinct shingles of eight bytes each.
+    // More than 2^21 distinct shingles, whose hashes take eight bytes each.
     let mut state = 1_u64;
     let mut long = String::new();
     for _ in 0..2_200_000 {
@@ -168,7 +168,7 @@ fn a_document_that_no_index_accepts_is_skipped_and_named() {
     for (command, verdicts) in [
         (
             "build built in.jsonl --method shingles",
-            "2 documents added, not compared with each other (0 with nothing to compare); 0 replaced",
+            "2 documents added, not compared with each other (0 empty or too short); 0 replaced",
         ),
         (
             "add added in.jsonl",
@@ -197,7 +197,7 @@ fn a_document_that_no_index_accepts_is_skipped_and_named() {
         }
         assert_eq!(lines.len(), 2);
     }
-    // Queries may have any sketch.
+    // The sketch of a query may be of any size.
     let answers = query(&sandbox, "index query built in.jsonl");
     assert_eq!(answers.len(), 4);
     assert_eq!(answers[1]["verdict"], "new");
@@ -283,7 +283,7 @@ fn a_document_is_looked_up() {
 }
 
 #[test]
-fn expected_accidental_hits_are_reported_if_there_are_any() {
+fn the_expected_number_of_accidental_hits_is_reported_if_not_negligible() {
     let sandbox = Sandbox::new();
     let many: String = (0..8000)
         .map(|number| line(&format!("d{number}"), &words(number, 3)))
@@ -325,7 +325,7 @@ fn expected_accidental_hits_are_reported_if_there_are_any() {
 }
 
 #[test]
-fn a_query_that_fails_while_it_writes_puts_nothing_on_standard_output() {
+fn a_query_that_cannot_spool_its_answers_prints_none_of_them() {
     let sandbox = Sandbox::new();
     let same = words(1, 50);
     let documents: String = (0..100)
@@ -336,7 +336,8 @@ fn a_query_that_fails_while_it_writes_puts_nothing_on_standard_output() {
     let query = "index query seen in.jsonl --limit 100";
     assert!(sandbox.stdout(query).len() > 200_000);
     let mut command = sandbox.command("sh");
-    // 16 KiB, or 8 in some shells.
+    // Limits files, and so the temporary file of the answers, to 16 KiB (8 KiB in shells with
+    // units of 512 bytes).
     command.args(["-c", "ulimit -f 16; exec \"$@\"", "sh", SIMTOOL]);
     let assert = command
         .args(query.split_whitespace())

@@ -18,7 +18,7 @@ fn job(features: usize, articles: Vec<u8>, samples: &[u8]) -> Job {
     }
 }
 
-/// The least memory, and plenty.
+/// The least memory, and one GiB more.
 fn extremes() -> [Resources; 2] {
     [
         resources(2, 0, Level::best()),
@@ -37,8 +37,9 @@ fn long_page(id: &str, bytes: usize, seed: u64) -> Vec<u8> {
     page
 }
 
+/// The words of a page of more than 2 MiB are not kept in memory: its text is read again.
 #[test]
-fn pages_beyond_the_units_whose_words_are_kept() {
+fn a_page_too_large_to_keep_its_words() {
     let long = long_page("five megabytes", 5 << 20, 1);
     let articles = [
         b"a\nabc".to_vec(),
@@ -50,8 +51,8 @@ fn pages_beyond_the_units_whose_words_are_kept() {
 }
 
 #[test]
-fn a_page_of_20_megabytes_is_like_its_parts() {
-    // Every count is sixteen times that of a part, and so are the sums.
+fn a_page_repeated_16_times_has_the_fingerprint_of_the_page() {
+    // Every count, and so every sum, is sixteen times that of the part.
     let part = long_page("part", (20 << 20) / 16, 3);
     let text = part.strip_prefix(b"part").unwrap();
     let whole = [b"whole".to_vec(), text.repeat(16)].concat();
@@ -65,7 +66,7 @@ fn a_page_of_20_megabytes_is_like_its_parts() {
 }
 
 #[test]
-fn runs_of_letters_of_megabytes() {
+fn words_of_several_megabytes() {
     let runs = [
         vec![b'q'; 3 << 20],
         vec![b'Q'; (3 << 20) + 1],
@@ -90,7 +91,7 @@ fn runs_of_letters_of_megabytes() {
 }
 
 #[test]
-fn the_first_word_may_have_megabytes() {
+fn the_most_frequent_word_may_be_megabytes_long() {
     let run = vec![b'z'; 2 << 20];
     let articles = [
         b"1\n".to_vec(),
@@ -106,7 +107,8 @@ fn the_first_word_may_have_megabytes() {
 
 #[test]
 fn a_hundred_thousand_tiny_pages() {
-    // More hits than fit in memory, so the block of each sample is written in pieces.
+    // The hits of one sample do not fit into the least memory, so its output is then written in
+    // pieces.
     let articles = b"a\n\x0c".repeat(100_000);
     let result = check_with(&job(5, articles, b"s\n\x0ct\nword"), &extremes());
     assert_eq!(
@@ -152,7 +154,7 @@ fn many_hits_are_the_same_with_little_memory_at_every_distance() {
 
 #[test]
 fn many_samples() {
-    // Several waves of blocks, the last of them incomplete.
+    // The output is written in several batches of samples, the last one incomplete.
     let mut random = Random(5);
     let mut pages = |count: usize| {
         let page = |number| {

@@ -281,7 +281,7 @@ fn invalid_flags_are_refused() {
     refuse("--listen [::]:0", "--insecure");
     refuse(&format!("--token-file {}", short.display()), "at least 16");
     refuse("--token-file missing", "cannot be read");
-    refuse("--method simhash:weights=tf-idf", "has to count");
+    refuse("--method simhash:weights=tf-idf", "needs corpus statistics");
     refuse("--method nothing", "expected one of");
     refuse("--listen nowhere", "--listen");
     let service = Service::of(&temporary.path().join("seen"), "");

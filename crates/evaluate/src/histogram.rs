@@ -30,7 +30,7 @@ pub struct Histogram {
     /// The numbers of near and far pairs in each bin.
     pub bins: Vec<[u64; 2]>,
     /// The numbers of near and far pairs without a score.
-    pub without: [u64; 2],
+    pub without_score: [u64; 2],
 }
 
 impl Histogram {
@@ -58,15 +58,15 @@ impl Histogram {
         if let Scale::Fraction { bins: count } = scale {
             bins.resize(count as usize, [0, 0]);
         }
-        let mut without = [0, 0];
+        let mut without_score = [0, 0];
         for &(score, is_near) in pairs {
-            let counts = score.map_or(&mut without, |score| &mut bins[scale.bin(score)]);
+            let counts = score.map_or(&mut without_score, |score| &mut bins[scale.bin(score)]);
             counts[usize::from(!is_near)] += 1;
         }
         Some(Histogram {
             scale,
             bins,
-            without,
+            without_score,
         })
     }
 }
@@ -113,7 +113,7 @@ mod tests {
         let histogram = Histogram::new(&pairs).unwrap();
         assert_eq!(histogram.bins, [[1, 0], [0, 0], [1, 1]]);
         assert_eq!(
-            (histogram.scale.label(2), histogram.without),
+            (histogram.scale.label(2), histogram.without_score),
             ("2".into(), [1, 0])
         );
         pairs.push((Some(Score::Distance(u32::MAX)), false));

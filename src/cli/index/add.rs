@@ -65,6 +65,6 @@ pub fn run(args: &AddArgs) -> Result<Finish> {
         seen.add_inputs(inputs, args.payload, listing, skipped)
     })?;
     warn_of_accidents(&seen);
-    message::warn_of_doubts(&added.result.doubts, &added.sources);
+    message::warn_of_decoding_problems(&added.result.doubts, &added.sources);
     report_added(&added.result, args.documents.log(), added.has_lines)
 }

@@ -10,7 +10,7 @@ use simtool::sketch::Shape;
 
 use super::documents::{DocumentArgs, report_built, warn_of_accidents};
 use super::settings_flags::SettingsArgs;
-use crate::cli::effect::{no_effect, preview_of};
+use crate::cli::effect::{method_without_statistics, no_effect};
 use crate::cli::exit::Finish;
 use crate::cli::message;
 use crate::cli::values::{self, Named};
@@ -59,7 +59,7 @@ const LAYOUTS: [Named<Layout>; 2] = [("fast", "", Layout::Fast), ("compact", "",
 pub fn run(args: &BuildArgs) -> Result<Finish> {
     check_creatable(&args.index)?;
     let spec = args.settings.spec()?;
-    if args.layout.is_some() && preview_of(&spec)?.shape() == Shape::Keys {
+    if args.layout.is_some() && method_without_statistics(&spec)?.shape() == Shape::Keys {
         return Err(no_effect(
             "--layout",
             &spec.name(),
@@ -84,6 +84,6 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
     )?;
     let (seen, added) = &built.result;
     warn_of_accidents(seen);
-    message::warn_of_doubts(&added.doubts, &built.sources);
+    message::warn_of_decoding_problems(&added.doubts, &built.sources);
     report_built(added, args.documents.log(), built.has_lines)
 }

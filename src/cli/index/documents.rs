@@ -297,7 +297,7 @@ pub fn report_added(added: &AddCounts, log: Log, has_lines: bool) -> Result<Fini
 pub fn report_built(built: &AddCounts, log: Log, has_lines: bool) -> Result<Finish> {
     let documents = built.new + built.empty;
     let text = format!(
-        "{} added, not compared with each other ({} with nothing to compare); \
+        "{} added, not compared with each other ({} empty or too short); \
          {} replaced by a later one of the same id; {} skipped\n",
         counted(documents, "document"),
         built.empty,

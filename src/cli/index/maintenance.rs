@@ -10,7 +10,7 @@ use simtool::{Error, ErrorKind, Result};
 use super::documents::{ReportArgs, open, read_only, writable};
 use crate::cli::{machine, message};
 
-/// The flags of a command on one index.
+/// The arguments of a maintenance command on one index.
 #[derive(Args, Clone, Debug)]
 pub struct MaintenanceArgs {
     /// The directory of the index
@@ -51,7 +51,7 @@ pub struct RescueArgs {
     reports: ReportArgs,
 }
 
-/// Prints the number of documents if nothing is damaged; otherwise lists the faults and fails.
+/// Prints the number of documents if nothing is damaged; otherwise lists the problems and fails.
 pub fn check(args: &MaintenanceArgs) -> Result<()> {
     let found = open(&args.index, &read_only())?.index().check()?;
     for problem in &found.problems {
@@ -60,18 +60,18 @@ pub fn check(args: &MaintenanceArgs) -> Result<()> {
     let documents = found.documents;
     match found.problems.len() {
         0 => {
-            let text = format!("{documents} documents, all right\n");
+            let text = format!("{documents} documents, no damage found\n");
             args.reports
                 .report(&text, &json!({ "documents": documents }))
         }
         count => {
-            let message = format!("is damaged; faults listed above: {count}");
+            let message = format!("is damaged; problems found: {count}");
             Err(Error::new(ErrorKind::Content, message).in_file(&args.index))
         }
     }
 }
 
-/// Merges an index into one segment.
+/// Merges all segments of an index into one.
 pub fn compact(args: &MaintenanceArgs) -> Result<()> {
     let seen = open(&args.index, &writable())?;
     seen.index().compact()?;

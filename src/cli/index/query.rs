@@ -76,7 +76,7 @@ pub fn run(args: &QueryArgs) -> Result<Finish> {
         "empty": counts.empty,
         "skipped": counts.skipped,
     });
-    message::warn_of_doubts(&counts.doubts, &found.sources);
+    message::warn_of_decoding_problems(&counts.doubts, &found.sources);
     args.documents.log().summary(args.summary, &text, &fields);
     Ok(Finish::of_skipped(counts.skipped))
 }

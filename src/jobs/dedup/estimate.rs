@@ -31,10 +31,11 @@ use super::{Against, Invocation};
 const LABEL_BYTES: u64 = 96;
 /// Approximate bytes of shingle hashes per byte of text: eight for each word.
 const SHINGLES_OF_TEXT: f64 = 1.4;
-/// The assumed share of marked documents, if the sample is too small to measure it.
+/// The assumed share of marked documents if the sample is too small to measure it; also the least
+/// assumed share of documents with a match in an index.
 const MARKED: f64 = 0.2;
-/// The least number of marked documents that must be expected in the sample, by the assumed share,
-/// to use a measured share below it.
+/// A measured share below [`MARKED`] is used only if the sample is large enough: at a share of
+/// [`MARKED`], at least this many of its documents are expected to have a near document within it.
 const LEAST_EXPECTED: f64 = 10.0;
 /// Bytes of the reports per dropped document: its line, and its entry in the line of its cluster.
 const REPORT_BYTES: f64 = 750.0;
@@ -44,17 +45,18 @@ const DROPPED: f64 = 0.5;
 const LEAST_FINGERPRINTS: usize = 256;
 /// The most fingerprints of the sample whose accidental pairs are counted.
 const PAIRED: usize = 1 << 15;
-/// A connected component is large if its size times this is at least that of all fingerprints.
-/// Chosen with one generated collection, in which a half was too much.
+/// A connected component is large if it has at least one part in this number of all fingerprints.
+/// Tuned on one generated collection, where requiring half of the fingerprints was too strict.
 const LARGE: usize = 16;
-/// The approximate number of accidental neighbours with which the first one is found in half of the
-/// time that it takes to find all. Fitted to three generated collections, with 1, 11 and 460; for the
-/// second, marking still takes twice the planned time.
+/// If a document has this many accidental neighbours, finding the first one takes about half of the
+/// time of finding all. Fitted to three generated collections with 1, 11 and 460 accidental
+/// neighbours per document. For the second one, marking takes twice the planned time.
 const ANY: f64 = 50.0;
 /// The most sketches of the sample that are compared.
 const COMPARED: usize = 1 << 14;
-/// The approximate share of a stage in which each of several threads works; otherwise it waits for
-/// files or for the last chunks. Measured with `scripts/bench-plan`: 0.52 to 0.83.
+/// The approximate fraction of a stage's time for which each of several threads works. For the
+/// rest, it waits for files or for the last chunks. Measured with `scripts/bench-plan`: 0.52 to
+/// 0.83.
 const BUSY: f64 = 0.75;
 
 /// Approximate seconds of one thread for stages that the sample does not measure; per document,
@@ -67,8 +69,9 @@ mod seconds {
     pub const MARK_GROWTH: f64 = 2.0;
     /// Clustering, per duplicate.
     pub const CLUSTER: f64 = 8e-6;
-    /// Refusing a pair of fingerprints. Fitted to one collection of texts of twelve words.
-    pub const REFUSE: f64 = 0.02e-6;
+    /// Rejecting a candidate pair of fingerprints. Fitted to one collection of texts of twelve
+    /// words.
+    pub const REJECT: f64 = 0.02e-6;
     /// Reporting, per duplicate.
     pub const REPORT: f64 = 5e-6;
     /// Querying an index.
@@ -153,7 +156,7 @@ impl Estimate {
 
 impl Job {
     /// Reads a sample and extrapolates; writes nothing. Takes about a second at most, unless a
-    /// document is very long. Streams do not count, as their contents are not known yet.
+    /// document is very long. Streams are not counted, as their contents are not known yet.
     ///
     /// # Errors
     /// Those of reading and of [`check`](Job::check).
@@ -168,10 +171,10 @@ impl Job {
         let method = match (invocation.against, self.is_by_equality()) {
             (Against::Known(known), _) => Some(known.method()?),
             (_, true) => None,
-            // Corpus statistics are not known before everything was read.
+            // Corpus statistics are not known until all inputs have been read.
             (_, false) => {
                 let common = self.common(resources.level);
-                Some(methods::preview(&self.method, common)?)
+                Some(methods::build_without_statistics(&self.method, common)?)
             }
         };
         let method = method.as_deref();
@@ -187,8 +190,8 @@ impl Job {
             let Shape::Bits { width, distance } = method.shape() else {
                 return None;
             };
-            let fair = Chance::uniform(width, distance).hits_per_query(among);
-            Some((fair, neighbours))
+            let uniform = Chance::uniform(width, distance).hits_per_query(among);
+            Some((uniform, neighbours))
         });
         let accidents = accidental.map_or(0.0, |(_, measured)| measured);
         let nearness = match (method, known) {
@@ -263,7 +266,8 @@ fn by_accident(accidents: f64) -> f64 {
     1.0 - (-accidents).exp()
 }
 
-/// The number of near documents that are not near by accident; 0 if most of `found` are.
+/// The part of `found` that is not near by accident, or 0 if at least half of it is expected to be
+/// accidental.
 fn without_accidents(found: usize, by_accident: f64) -> f64 {
     match found as f64 > 2.0 * by_accident {
         true => found as f64 - by_accident,
@@ -273,9 +277,10 @@ fn without_accidents(found: usize, by_accident: f64) -> f64 {
 
 /// Compares the sketches of the sample with each other.
 ///
-/// A neighbour in the same chunk is as frequent in the sample as in the input. Of the other
-/// neighbours, the sample has the same share as of all documents. A document has `accidents`
-/// accidental neighbours on average.
+/// Neighbours within a chunk are as frequent in the sample as in the input. A neighbour outside the
+/// chunk is in the sample with the probability of any document, so the measured share of documents
+/// with such neighbours is divided by it. A document has `accidents` accidental neighbours on
+/// average.
 fn nearness(
     sample: &Sample,
     documents: u64,
@@ -289,19 +294,19 @@ fn nearness(
         return Ok(Nearness::default());
     }
     let workers = Workers::new(1)?;
-    let near_in = |rows: Range<usize>| -> Result<(usize, f64)> {
+    let near_in_rows = |rows: Range<usize>| -> Result<(usize, f64)> {
         let sketches = segment.sketches.all(method).range(rows);
-        // The index is built in the current pool. With its single thread, the time of the calling
+        // The index is built in the current pool, which has one thread. So the time of the calling
         // thread is the time of all work.
         workers.install(|| near_in(sketches, method, resources))
     };
-    let (near, seconds) = near_in(0..count)?;
+    let (near, seconds) = near_in_rows(0..count)?;
     let share_of_all = |number: usize| (number as f64 / documents.max(1) as f64).min(1.0);
     let accidental = |number: usize| number as f64 * by_accident(accidents * share_of_all(number));
     let near = without_accidents(near, accidental(count)) / count as f64;
     let (mut begin, mut in_chunks) = (0, 0.0);
     for &end in sample.chunk_ends.iter().take_while(|&&end| end <= count) {
-        in_chunks += without_accidents(near_in(begin..end)?.0, accidental(end - begin));
+        in_chunks += without_accidents(near_in_rows(begin..end)?.0, accidental(end - begin));
         begin = end;
     }
     let in_chunks = in_chunks / count as f64;
@@ -358,7 +363,7 @@ struct Costs<'a> {
     threads: f64,
     /// The number of accidental neighbours of a document.
     accidents: f64,
-    /// The share of documents with near ones, accidental ones too.
+    /// The share of documents that have a near document, accidental ones included.
     marked: f64,
     nearness: Nearness,
     stored_bytes: u64,
@@ -377,11 +382,8 @@ impl Costs<'_> {
         let marked = if has_pairs { self.marked } else { 0.0 };
         let shingles = text * marked * SHINGLES_OF_TEXT;
         let sketches = if has_pairs { gathered } else { 0.0 };
-        let near = match against_index {
-            true => self.marked.max(MARKED),
-            false => self.nearness.share,
-        };
-        let reports = self.documents * near * DROPPED * REPORT_BYTES;
+        let near = self.documents * self.near_share(against_index);
+        let reports = near * DROPPED * REPORT_BYTES;
         let written = match self.job.write {
             WriteMode::None => 0.0,
             WriteMode::Ids => self.documents * LABEL_BYTES as f64,
@@ -392,7 +394,7 @@ impl Costs<'_> {
         Estimate {
             documents: self.documents as u64,
             text_bytes: text.round() as u64,
-            // Segments and gathered files exist side by side for a while.
+            // For some time, segments and gathered files exist at once.
             work_bytes: (2.0 * gathered) as u64,
             spooled_bytes: (shingles + sketches) as u64,
             output_bytes: (written + reports) as u64,
@@ -402,15 +404,20 @@ impl Costs<'_> {
         }
     }
 
+    /// The expected share of documents with a near document.
+    fn near_share(&self, against_index: bool) -> f64 {
+        match against_index {
+            // The sample is not searched in the index.
+            true => self.marked.max(MARKED),
+            false => self.nearness.share,
+        }
+    }
+
     fn stages(&self, has_pairs: bool, against_index: bool) -> Vec<StagePlan> {
         let tokenize = self.total(|kind| kind.tokenize.over(kind.bytes));
         let sketch = self.total(|kind| kind.sketch.over(kind.bytes));
         let each = |seconds: f64| seconds * self.documents / self.threads;
-        let duplicates = self.documents
-            * match against_index {
-                true => self.marked,
-                false => self.nearness.share,
-            };
+        let duplicates = self.documents * self.near_share(against_index);
         let gathered = self.documents * self.stored_bytes as f64;
         let mut stages = Vec::new();
         if !against_index {
@@ -426,10 +433,10 @@ impl Costs<'_> {
         }
         if has_pairs {
             let shingles = tokenize * (1.0 + seconds::SHINGLES) * self.marked;
-            // Marked documents search among each other; each accidental pair is refused once.
+            // Marked documents are searched for near ones; each accidental pair is rejected once.
             let cluster = self.nearness.share * seconds::CLUSTER
                 + self.marked.powi(2) * self.nearness.search
-                + self.accidents / 2.0 * seconds::REFUSE;
+                + self.accidents / 2.0 * seconds::REJECT;
             stages.extend([
                 (Stage::Mark, each(self.nearness.mark)),
                 (Stage::Verify, self.reading(shingles)),
@@ -460,8 +467,8 @@ impl Costs<'_> {
         ((read + work) / self.threads).max(longest)
     }
 
-    /// Seconds to write everything again: tables (Parquet) one after another, other files in
-    /// parallel, with the time to read them.
+    /// Seconds to write the documents: tables (Parquet) one after another; other files in parallel,
+    /// including the time to read them again.
     fn writing(&self) -> f64 {
         let (mut together, mut tables) = (0.0, 0.0);
         for kind in &self.sample.kinds {
@@ -476,8 +483,9 @@ impl Costs<'_> {
     }
 }
 
-/// The expected number of accidental neighbours of a document among `documents`, at least that of
-/// independent bits. `None` unless the method has fingerprints of 64 bits and the sample enough.
+/// The expected number of accidental neighbours of a document among `documents`, but not less than
+/// for independent bits. `None` if the fingerprints do not have 64 bits or the sample has too few
+/// of them.
 fn accidental_neighbours(
     sample: &Sample,
     documents: u64,
@@ -497,7 +505,7 @@ fn accidental_neighbours(
     let step = all.len().div_ceil(PAIRED).max(1);
     for (number, &fingerprint) in all.iter().enumerate().step_by(step) {
         chunk += sample.chunk_ends[chunk..].partition_point(|&end| end <= number);
-        // Equal fingerprints are usually of equal words, not accidental.
+        // Texts with equal fingerprints usually have equal words, so they are no accidental pair.
         if known.insert(fingerprint) {
             chunks.push(chunk);
             fingerprints.push(fingerprint);
@@ -514,8 +522,8 @@ fn accidental_neighbours(
 
 /// The share of accidental pairs among all pairs of `fingerprints` in different `chunks`.
 ///
-/// Duplicates form small connected components, accidental pairs a large one. Without a component of
-/// a large part of all fingerprints, the result is 0.
+/// Duplicates form small connected components, accidental pairs a large one. If no component is
+/// large ([`LARGE`]), the result is 0.
 fn accidental_probability(
     fingerprints: &[u64],
     chunks: &[usize],
@@ -554,7 +562,7 @@ fn accidental_probability(
     found as f64 / compared.max(1) as f64
 }
 
-/// The representative of a member of a connected component.
+/// The representative of the component that `member` belongs to.
 fn root(parents: &mut [usize], mut member: usize) -> usize {
     while parents[member] != member {
         parents[member] = parents[parents[member]];
@@ -569,7 +577,7 @@ mod tests {
     use xxhash_rust::xxh3::xxh3_64;
 
     #[test]
-    fn shortages_have_needed_and_free_bytes() {
+    fn needs_on_the_same_file_system_are_added() {
         let estimate = Estimate {
             work_bytes: 100,
             spooled_bytes: 50,
@@ -598,7 +606,8 @@ mod tests {
         );
     }
 
-    /// Fingerprints of 40 000 texts of twelve words of 300: their bits are correlated.
+    /// Fingerprints of 40 000 texts of twelve words each, from a vocabulary of 300 words, so their
+    /// bits are correlated.
     #[test]
     fn accidental_pairs_of_short_texts_are_estimated() {
         let random = |number: usize| xxh3_64(&number.to_le_bytes());

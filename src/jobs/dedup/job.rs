@@ -191,7 +191,7 @@ impl Job {
         }
         let similarity = f64::from(self.verification.thousandths) / 1000.0;
         let method = self.common(Level::Scalar);
-        let chosen = methods::preview(&self.method, method);
+        let chosen = methods::build_without_statistics(&self.method, method);
         let chosen = chosen.map_or(Vec::new(), |method| method.parameters());
         let chosen = chosen.iter().map(|(name, value)| format!("{name} {value}"));
         format!(
@@ -229,7 +229,7 @@ impl Job {
             1,
             MOST_SHINGLE,
         )?;
-        methods::preview(&self.method, self.common(Level::Scalar)).map(drop)
+        methods::build_without_statistics(&self.method, self.common(Level::Scalar)).map(drop)
     }
 }
 

@@ -165,7 +165,9 @@ fn further_methods(settings: &ExplainSettings, level: Level) -> Result<Vec<Box<d
         level,
     };
     let specs = settings.methods.iter();
-    specs.map(|spec| methods::preview(spec, common)).collect()
+    specs
+        .map(|spec| methods::build_without_statistics(spec, common))
+        .collect()
 }
 
 /// The verdict of a further method.

@@ -9,7 +9,7 @@ use crate::jobs::dedup::{Job, KnownDocuments, Nearest, modified};
 use crate::sketch::Method;
 use crate::{Error, Result};
 
-/// The most bytes of an id.
+/// The maximum length of an id, in bytes.
 const LONGEST_ID: usize = u16::MAX as usize;
 
 impl KnownDocuments for Seen {
@@ -43,7 +43,7 @@ impl KnownDocuments for Seen {
         let answers = self.index.seen(&queries, limit)?.into_iter();
         let nearest = answers.map_while(|answer| match answer.matches.into_iter().next() {
             Some(Match { id, score, .. }) => Some(Some(Nearest { id, score })),
-            // The nearest document's id did not fit.
+            // The nearest document's id did not fit: the answers end here.
             None if answer.truncated => None,
             None => Some(None),
         });

@@ -1,9 +1,10 @@
-//! The settings of an index, stored when it is made: method, tokenizer, which part of a page is its
-//! text, stop words, and corpus statistics.
+//! The settings of an index, stored when it is made: method, tokenizer, which part of an HTML page
+//! is its text, stop words, and corpus statistics.
 //!
-//! They are in a file next to the manifest of the index; `docs/FORMAT.md` shows its format. The
-//! file is named after the hash of its bytes, and the manifest has that name. So the file cannot be
-//! confused with another one, and a second process cannot replace it.
+//! They are in a file next to the manifest of the index; `docs/FORMAT.md` describes its format. The
+//! file is named after the hash of its bytes, and the manifest refers to it by that name. So the
+//! file cannot be confused with another one, and a process with other settings writes to another
+//! file name instead of replacing this file.
 
 use std::fmt;
 use std::path::Path;
@@ -25,7 +26,7 @@ use crate::{Error, ErrorKind, Result};
 
 /// The version of the file's format.
 const VERSION: u32 = 1;
-/// The text before the file's name in the manifest.
+/// The text that precedes the file's name in the manifest.
 const MANIFEST_SEPARATOR: &str = "; settings ";
 
 /// The settings that determine the sketches of an index.
@@ -40,8 +41,9 @@ pub struct IndexSettings {
     /// The words that methods with stop words leave out.
     pub stop_words: WordSet,
     frequencies: Vec<Frequencies>,
-    /// [`Choice::chinese_words`] of the program that made the index; `None` also if it did not
-    /// store them.
+    /// How the program that made the index split Chinese ([`Choice::chinese_words`]). `None` if
+    /// the tokenizer never uses the dictionary, or if the index is from a version that did not
+    /// store this.
     chinese_words: Option<String>,
 }
 
@@ -52,7 +54,7 @@ pub struct ExpectedSettings {
     pub spec: Option<Spec>,
     /// The tokenizer.
     pub tokenizer: Option<Choice>,
-    /// The part of an HTML page.
+    /// The part of an HTML page that is its text.
     pub html: Option<HtmlText>,
     /// The stop words.
     pub stop_words: Option<WordSet>,
@@ -71,7 +73,8 @@ struct Head {
     chinese_words: Option<String>,
 }
 
-/// The size of a list of counts.
+/// The header of a list of document frequencies: the number of documents counted, and the length of
+/// the list.
 #[derive(Serialize, Deserialize)]
 struct FrequencyHead {
     documents: u64,
@@ -86,8 +89,8 @@ impl IndexSettings {
     pub fn without_collection(spec: Spec, input_settings: &InputSettings) -> Result<IndexSettings> {
         if !spec.required_counts().is_empty() {
             let message = format!(
-                "method {}: has to count the words of a collection first (build the index of \
-                 documents)",
+                "method {}: needs corpus statistics (build the index from documents: `simtool \
+                 index build DIR FILES`)",
                 spec.name()
             );
             return Err(Error::new(ErrorKind::Parameter, message));
@@ -100,8 +103,8 @@ impl IndexSettings {
     /// # Errors
     /// Those of reading and of temporary files.
     pub fn counted(spec: Spec, inputs: Inputs<'_>) -> Result<IndexSettings> {
-        let ahead = spec.required_counts().into_iter();
-        let frequencies = ahead
+        let required = spec.required_counts().into_iter();
+        let frequencies = required
             .map(|count| inputs.count(count))
             .collect::<Result<_>>()?;
         Ok(Self::with(spec, inputs.settings, frequencies))
@@ -130,7 +133,7 @@ impl IndexSettings {
         methods::build(&self.spec, self.common(level), &self.frequencies)
     }
 
-    /// The settings that the method shares with its sketchers.
+    /// The settings that all methods of a run share.
     pub fn common(&self, level: Level) -> Common<'_> {
         Common {
             tokenizer: self.tokenizer,
@@ -142,7 +145,7 @@ impl IndexSettings {
     /// Fails if `wanted` differs from the stored settings of `index`.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] showing both values.
+    /// [`ErrorKind::Parameter`], naming both values.
     pub fn expect(&self, index: &Path, wanted: &ExpectedSettings) -> Result<()> {
         let method = wanted.spec.as_ref().map(Spec::to_string);
         let tokenizer = wanted.tokenizer.map(|choice| choice.to_string());
@@ -166,17 +169,17 @@ impl IndexSettings {
         Ok(())
     }
 
-    /// Fails if this program splits Chinese into other words than the one that made `index`.
+    /// Fails if this program segments Chinese differently from the program that made `index`.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] showing both ways.
+    /// [`ErrorKind::Parameter`], naming both segmentations.
     pub fn check_chinese_words(&self, index: &Path) -> Result<()> {
         match (&self.chinese_words, self.tokenizer.chinese_words()) {
             (Some(stored), Some(own)) if stored != own => {
                 let message = format!(
-                    "was made with Chinese words by {stored}, and this program has Chinese words \
-                     by {own} (the feature `zh` adds the dictionary: build the program as the one \
-                     that made the index, or build another index)"
+                    "its Chinese text was segmented by {stored}, but this program segments by \
+                     {own} (by dictionary with the feature `zh`, else by pairs of characters: use \
+                     a program with the same features, or build another index)"
                 );
                 Err(Error::new(ErrorKind::Parameter, message).in_file(index))
             }
@@ -207,17 +210,17 @@ impl IndexSettings {
     /// Reads the file that `manifest` names in the directory `index`.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if another program made the index,
-    /// [`ErrorKind::Content`] if the file is damaged or has another version, [`ErrorKind::Read`] if
-    /// it is missing.
+    /// [`ErrorKind::Parameter`] if the manifest names no settings file, as in indexes made through
+    /// the library, or if this program does not support a setting; [`ErrorKind::Content`] if the
+    /// file is damaged or has another version; [`ErrorKind::Read`] if it is missing.
     pub fn read(index: &Path, manifest: &str) -> Result<IndexSettings> {
         let Some((_, name)) = manifest
             .rsplit_once(MANIFEST_SEPARATOR)
             .filter(|(_, name)| is_name(name))
         else {
             let message = format!(
-                "was made through the library, for {manifest:?} (open it by the program that made \
-                 it)"
+                "was made through the library, with the description {manifest:?} (open it with \
+                 the program that made it)"
             );
             return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
         };
@@ -261,7 +264,11 @@ impl IndexSettings {
         Ok(bytes)
     }
 
-    /// Parses the settings; `None` if the file has another length than its head says.
+    /// Parses the settings. `None` if the file is malformed: no valid head, or not of the length
+    /// that the head implies.
+    ///
+    /// # Errors
+    /// Those of another version of the format, and of settings that this program does not support.
     fn decode(bytes: &[u8]) -> Result<Option<IndexSettings>> {
         let Some(end) = memchr::memchr(b'\n', bytes) else {
             return Ok(None);
@@ -318,7 +325,7 @@ fn name_of(bytes: &[u8]) -> String {
     format!("{BESIDE}{:032x}", xxh3_128(bytes))
 }
 
-/// Whether `name` is the name of such a file rather than a path to another directory.
+/// Whether `name` is the name of a settings file, not, say, a path to another directory.
 fn is_name(name: &str) -> bool {
     let hash = name.strip_prefix(BESIDE);
     hash.is_some_and(|hash| hash.len() == 32 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
@@ -399,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn other_chinese_words_are_refused() {
+    fn another_chinese_segmentation_is_refused() {
         let place = tempfile::tempdir().unwrap();
         let open = |name: &str, tokenizer, chinese_words: Option<&str>| {
             let made = IndexSettings {
@@ -420,7 +427,7 @@ mod tests {
         assert_ne!(not_stored, open("again", Choice::Auto, own).unwrap());
         let error = open("another", Choice::Auto, Some("another")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Parameter);
-        assert!(error.to_string().contains("Chinese words by another"));
+        assert!(error.to_string().contains("segmented by another, but"));
     }
 
     #[test]

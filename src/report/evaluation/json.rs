@@ -298,8 +298,8 @@ impl Bins {
                     }
                 })
                 .collect(),
-            without_near: histogram.without[0],
-            without_far: histogram.without[1],
+            without_near: histogram.without_score[0],
+            without_far: histogram.without_score[1],
         }
     }
 }

@@ -1,18 +1,19 @@
-//! Parsing of the hash table, whose rows are the hash bits of features by rank.
+//! Parsing of the file of feature hashes (the "hash table"): line i has the hash bits of the
+//! feature of rank i.
 
 use crate::kernel::accumulate::MAX_COLUMNS;
 use crate::{Error, ErrorKind, Result};
 
-/// Parses the first `columns` digits of each of the first `rows` lines of a hash table; digit j is
-/// bit j.
+/// Parses the first `columns` digits of each of the first `rows` lines of `table`. Digit j is bit
+/// j.
 ///
 /// Each line is a row of digits `0` and `1` without separators. Lines end with LF or CRLF; the last
 /// may end with the file. A UTF-8 byte-order mark is skipped. Further digits of a line, and further
 /// lines, are ignored.
 ///
 /// # Errors
-/// [`ErrorKind::Content`] if a line is missing, or, with its number, if it is too short or has
-/// another character among these digits.
+/// [`ErrorKind::Content`] if there are too few lines, or if a line is too short or has a character
+/// other than `0` and `1` in its first `columns` (the message has the line number).
 ///
 /// # Panics
 /// If `columns` exceeds [`MAX_COLUMNS`].
@@ -23,7 +24,7 @@ pub fn read_rows(table: &[u8], rows: usize, columns: usize) -> Result<Vec<u128>>
     let mut found = Vec::with_capacity(rows);
     while found.len() < rows {
         let line = lines.next().ok_or_else(|| {
-            let message = format!("{rows} rows are needed, and there are {}", found.len());
+            let message = format!("expected {rows} rows, found {}", found.len());
             Error::new(ErrorKind::Content, message)
         })?;
         found.push(row(line, columns).map_err(|what| {
@@ -68,10 +69,7 @@ fn row(line: &[u8], columns: usize) -> std::result::Result<u128, String> {
         }
     }
     if line.len() < columns {
-        return Err(format!(
-            "{columns} digits are needed, and there are {}",
-            line.len()
-        ));
+        return Err(format!("expected {columns} digits, found {}", line.len()));
     }
     Ok(row)
 }
@@ -99,18 +97,12 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_line_and_both_numbers() {
+    fn error_messages() {
         let message = |table: &[u8]| read_rows(table, 2, 3).unwrap_err().to_string();
-        assert_eq!(message(b"011\n"), "2 rows are needed, and there are 1");
-        assert_eq!(message(b""), "2 rows are needed, and there are 0");
-        assert_eq!(
-            message(b"011\n01\n"),
-            "line 2: 3 digits are needed, and there are 2"
-        );
-        assert_eq!(
-            message(b"011\n\n"),
-            "line 2: 3 digits are needed, and there are 0"
-        );
+        assert_eq!(message(b"011\n"), "expected 2 rows, found 1");
+        assert_eq!(message(b""), "expected 2 rows, found 0");
+        assert_eq!(message(b"011\n01\n"), "line 2: expected 3 digits, found 2");
+        assert_eq!(message(b"011\n\n"), "line 2: expected 3 digits, found 0");
         assert_eq!(
             message(b"0x1\n"),
             "line 1: column 2: expected 0 or 1, found 'x'"

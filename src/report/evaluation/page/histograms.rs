@@ -26,7 +26,7 @@ pub(super) fn section(page: &Page<'_>) -> String {
         return String::new();
     }
     format!(
-        "<p>How the scores of pairs lie. Bars upwards are near pairs, bars downwards are pairs that are not near, each side in a scale of its own. The dashed line is the threshold. Even a single pair shows as a sliver.</p>\n\
+        "<p>The distribution of the scores of pairs. Bars upwards are near pairs, bars downwards are pairs that are not near, each side on its own scale. The dashed line is the threshold. Bars have a minimum height, so that even a single pair is visible.</p>\n\
          <p class=\"sides\"><span class=\"near\">▲ near</span> <span class=\"far\">▼ not near</span></p>\n\
          <div class=\"cards\">\n{figures}</div>\n"
     )
@@ -38,13 +38,13 @@ fn figure(place: usize, method: &MethodResult, histogram: &Histogram) -> String 
         Scale::Distance { .. } => "differing bits",
         Scale::Fraction { .. } => "similarity",
     };
-    let without = histogram.without[0] + histogram.without[1];
-    let without = match without {
+    let without_score = histogram.without_score[0] + histogram.without_score[1];
+    let without_score = match without_score {
         0 => String::new(),
-        _ => format!(" {} pairs have no score.", number::count(without)),
+        _ => format!(" {} pairs have no score.", number::count(without_score)),
     };
     let described = format!(
-        "By {kind}. {}. {}.{without}",
+        "By {kind}. {}. {}.{without_score}",
         extent("Near pairs", histogram, 0),
         extent("Pairs that are not near", histogram, 1)
     );
@@ -120,7 +120,7 @@ fn axis(histogram: &Histogram, kind: &str) -> String {
             }
         }
         Scale::Distance { width } => {
-            // About six numbers, centred on their bars.
+            // At most eight numbers, centred on their bars.
             let step = [1, 2, 5, 10, 20, 50, 100]
                 .into_iter()
                 .find(|step| count / step <= 7);
@@ -138,7 +138,7 @@ fn axis(histogram: &Histogram, kind: &str) -> String {
     )
 }
 
-/// A line at the threshold: after the last accepted distance, or at the fraction.
+/// A vertical line at the threshold: after the last accepted distance, or at the fraction.
 fn threshold(histogram: &Histogram, threshold: Option<Score>) -> String {
     threshold.map_or(String::new(), |score| {
         let bin = match (histogram.scale, score) {
@@ -157,7 +157,7 @@ fn threshold(histogram: &Histogram, threshold: Option<Score>) -> String {
     })
 }
 
-/// `Near pairs: 332, from 0 to 21, most at 2`.
+/// `Near pairs: 332, from 0 to 21, most frequent: 2`.
 fn extent(what: &str, histogram: &Histogram, side: usize) -> String {
     let bins = || {
         histogram
@@ -181,7 +181,7 @@ fn extent(what: &str, histogram: &Histogram, side: usize) -> String {
     let from = first.split(" to ").next().unwrap_or_default().to_owned();
     let to = last.split(" to ").last().unwrap_or_default().to_owned();
     format!(
-        "{what}: {}, from {from} to {to}, most at {most}",
+        "{what}: {}, from {from} to {to}, most frequent: {most}",
         number::count(total)
     )
 }

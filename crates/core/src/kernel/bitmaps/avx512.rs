@@ -1,4 +1,5 @@
-//! AVX-512: counts the bits of eight words at a time.
+//! The scalar loop compiled for AVX-512 with VPOPCNTDQ, which can count the bits of eight 64-bit
+//! words at a time.
 
 /// # Safety
 /// The processor must have [`Level::Avx512`](crate::kernel::Level::Avx512).

@@ -1,11 +1,11 @@
-//! The kernels of a level as function pointers, and the types of their arguments.
+//! The kernels of an instruction-set level as function pointers, and the types of their arguments.
 
 /// The number of queries that [`Kernels::scan_tile`] compares with each fingerprint.
 pub const TILE: usize = 8;
 
 /// A fingerprint within the maximum distance of a query.
 ///
-/// Hits are ordered by distance, then by position.
+/// `Ord` compares hits by distance, then by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(C)]
 pub struct Hit {
@@ -54,25 +54,28 @@ pub struct Kernels<F> {
     /// position `first`.
     pub scan: Scan<F>,
     /// Like [`scan`](Self::scan) for eight queries at once, each with its own list. Several times
-    /// as fast as eight scans if hits are rare, because a vector is tested once for all queries.
+    /// as fast as eight scans if hits are rare, because one branch per vector of fingerprints
+    /// checks whether any query has a hit.
     pub scan_tile: ScanTile<F>,
-    /// Appends the hits of any number of queries to one list, in no particular order. For a few
-    /// fingerprints and rare hits.
+    /// Appends the hits of any number of queries to one list, in no particular order. Fast for
+    /// a few fingerprints and rare hits.
     pub scan_each: ScanEach<F>,
     /// Appends fingerprints stored little-endian in `value_bytes` bytes each, from 1 to the size of
-    /// `F`, and sets the bits of `common` in all of them. Ignores an incomplete one at the end.
+    /// `F`, and sets the bits of `common` in all of them. Ignores an incomplete fingerprint at the
+    /// end.
     pub unpack: Unpack<F>,
-    /// Writes the bucket of every fingerprint under a key. Both slices have the same length.
+    /// Writes the bucket of every fingerprint for a key. Both slices have the same length.
     pub buckets: fn(&[F], Key<F>, &mut [u32]),
 }
 
 /// Bits of a fingerprint that select its bucket.
 ///
-/// Fingerprints that agree in these bits share a bucket. If there are at most [`bits`](Key::bits)
-/// of them, the converse holds too: the bucket is the bits themselves, packed in ascending order.
-/// Otherwise they are hashed, and a bucket contains several values.
+/// Fingerprints that agree in these bits share a bucket. If the mask has exactly
+/// [`bucket_bits`](Key::bucket_bits) bits, the converse holds too: the bucket is the masked bits
+/// themselves, packed in ascending order. Otherwise the masked bits are hashed, and different
+/// values may share a bucket.
 #[derive(Clone, Copy, Debug)]
 pub struct Key<F> {
     pub(super) mask: F,
-    pub(super) bits: u32,
+    pub(super) bucket_bits: u32,
 }

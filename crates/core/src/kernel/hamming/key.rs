@@ -14,8 +14,8 @@ impl<F: Fingerprint> Key<F> {
     /// A key of the bits in `mask` with at most `2^bits_at_most` buckets; `bits_at_most` is in
     /// 0..=31.
     pub fn new(mask: F, bits_at_most: u32) -> Self {
-        let bits = mask.count_ones().min(bits_at_most).min(31);
-        Key { mask, bits }
+        let bucket_bits = mask.count_ones().min(bits_at_most).min(31);
+        Key { mask, bucket_bits }
     }
 
     /// The bits of the key.
@@ -24,8 +24,8 @@ impl<F: Fingerprint> Key<F> {
     }
 
     /// The binary logarithm of the number of buckets.
-    pub fn bits(self) -> u32 {
-        self.bits
+    pub fn bucket_bits(self) -> u32 {
+        self.bucket_bits
     }
 
     /// [`Kernels::buckets`](super::Kernels::buckets), given a function that gathers bits.
@@ -33,14 +33,14 @@ impl<F: Fingerprint> Key<F> {
     pub(super) fn buckets(self, of: &[F], out: &mut [u32], gather: impl Fn(u64, u64) -> u64) {
         assert_eq!(of.len(), out.len());
         let [low_mask, high_mask] = halves(self.mask);
-        if self.mask.count_ones() == self.bits {
+        if self.mask.count_ones() == self.bucket_bits {
             // At most 31 low bits are selected, so the shift is in range.
             let shift = low_mask.count_ones() & 63;
             for (fingerprint, bucket) in of.iter().zip(out) {
                 let [low, high] = halves(*fingerprint);
                 *bucket = (gather(low, low_mask) | gather(high, high_mask) << shift) as u32;
             }
-        } else if self.bits == 0 {
+        } else if self.bucket_bits == 0 {
             out.fill(0);
         } else {
             let [first, second, last] = MULTIPLIERS;
@@ -49,7 +49,7 @@ impl<F: Fingerprint> Key<F> {
                 let mixed =
                     (low & low_mask).wrapping_mul(first) ^ (high & high_mask).wrapping_mul(second);
                 let hash = (mixed ^ mixed >> 32).wrapping_mul(last);
-                *bucket = (hash >> (64 - self.bits)) as u32;
+                *bucket = (hash >> (64 - self.bucket_bits)) as u32;
             }
         }
     }

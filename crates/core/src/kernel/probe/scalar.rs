@@ -1,4 +1,4 @@
-//! The scalar definition: a search of the line.
+//! The scalar reference implementation: a linear search of the key's cache line.
 
 use super::{Found, KeyTable, LINE_KEYS, line_of};
 

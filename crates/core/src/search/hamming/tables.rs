@@ -165,7 +165,7 @@ impl<F: Fingerprint> Table<F> {
     fn build(of: &[F], key: Key<F>, kernels: &Kernels<F>) -> Self {
         // The count of bucket b is in slot b + 2. The prefix sum puts the start of bucket b into
         // slot b + 1. Filling the bucket moves that to its end, where bucket b + 1 starts.
-        let mut starts = vec![0u32; (1 << key.bits()) + 2];
+        let mut starts = vec![0u32; (1 << key.bucket_bits()) + 2];
         for_each_bucket(of, key, kernels, |_, _, bucket| starts[bucket + 2] += 1);
         let mut sum = 0;
         for start in &mut starts {

@@ -1,4 +1,4 @@
-//! Trees against their definition.
+//! Tests of structure trees against a direct implementation of their definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ fn tree(text: &[u8], ends: bool) -> Tree {
         });
         let letters = |s: &String| s.chars().filter(|c| c.is_alphabetic()).count();
         let kept: Vec<String> = kept.filter(|s| letters(s) > 0).collect();
-        // The last maximum of the reversed list is the first one.
+        // `max_by_key` returns the last maximum: in the reversed list, the first one of `kept`.
         let Some(longest) = kept.iter().rev().max_by_key(|s| letters(s)) else {
             continue;
         };
@@ -74,7 +74,7 @@ fn texts() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(line, 0..14).prop_map(|lines| lines.join(&b'\n'))
 }
 
-/// Pairs of texts, some of them edits of each other.
+/// Pairs of texts; in some pairs, the second text is the first one with lines added.
 fn pairs() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
     (texts(), texts(), any::<bool>()).prop_map(|(a, b, edited)| match edited {
         true => (a.clone(), [a, b[..b.len() / 3].to_vec()].join(&b'\n')),
@@ -84,7 +84,11 @@ fn pairs() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
 
 proptest! {
     #[test]
-    fn scores_are_the_definition((a, b) in pairs(), ends in any::<bool>(), subtree in any::<bool>()) {
+    fn scores_match_the_definition(
+        (a, b) in pairs(),
+        ends in any::<bool>(),
+        subtree in any::<bool>(),
+    ) {
         let sentences = if ends { "ends" } else { "long" };
         let mode = if subtree { "subtree" } else { "page" };
         let method = method(&format!("structure-tree:sentences={sentences},mode={mode}"));
@@ -101,7 +105,7 @@ proptest! {
         let expected = similarity(&trees[0], &trees[1], subtree);
         let score = method.score(&sketches[0], &sketches[1]);
         prop_assert_eq!(score, method.score(&sketches[1], &sketches[0]));
-        let Score::Fraction(part, whole) = score else { panic!("no share") };
+        let Score::Fraction(part, whole) = score else { panic!("not a fraction") };
         prop_assert!((part as f64 / whole.max(1) as f64 - expected).abs() < 1e-9, "{score} {expected}");
         let accepted = method.accepts(&score);
         prop_assert!((expected - 0.5).abs() < 1e-9 || accepted == (expected > 0.5));
@@ -187,9 +191,14 @@ fn one_text_in_another() {
 }
 
 #[test]
-fn sketches_that_are_none() {
+fn empty_sketches_are_not_accepted() {
     let method = method("structure-tree");
     assert!(!method.accepts(&method.score(&[], &[])));
+}
+
+#[test]
+fn malformed_sketches_panic() {
+    let method = method("structure-tree");
     let number = |number: u64| number.to_le_bytes();
     for sketch in [
         vec![1],

@@ -1,7 +1,8 @@
-//! Function words of some languages, folded.
+//! Function words of nine languages, in lower case as the tokenizer folds words.
 //!
-//! Compiled for this project from grammar, not from another list: articles, pronouns, prepositions,
-//! conjunctions, auxiliaries, and the parts of contractions (`don't` is `don` and `t`).
+//! Compiled for this project by word class, not copied from another list: articles, pronouns,
+//! prepositions, conjunctions, auxiliaries, common adverbs and particles, and the parts of
+//! contractions (`don't` is `don` and `t`).
 
 /// The lists, by the ISO 639-1 code of the language.
 pub(super) const LISTS: [(&str, &str); 9] = [
