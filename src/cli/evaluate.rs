@@ -38,7 +38,7 @@ pub struct EvaluateArgs {
     #[command(flatten)]
     truth: TruthArgs,
 
-    /// A method: NAME or NAME:parameter=value,... (several times); simtool methods lists them
+    /// A method: NAME or NAME:parameter=value,... (may be repeated); simtool methods lists them
     /// [default: simhash, shingle-simhash, minhash, shingles and text-profile]
     #[arg(
         long, value_name = "METHOD", value_parser = values::method(),

@@ -32,11 +32,11 @@ pub struct TuneArgs {
     #[command(flatten)]
     truth: TruthArgs,
 
-    /// The least share of hits that have to be right
+    /// The minimum share of hits that must be right
     #[arg(long, value_name = "SHARE", default_value = "0.99", value_parser = evaluate::share)]
     precision: Proportion,
 
-    /// A method to try (several times) [default: thirteen settings of seven methods]
+    /// A method to try (may be repeated) [default: thirteen settings of seven methods]
     #[arg(long, value_name = "METHOD", value_parser = values::method(), hide_possible_values = true)]
     method: Vec<String>,
 
@@ -70,7 +70,7 @@ Examples:
 /// The most settings in the table, and in the list of those left out for each reason.
 const MOST_SHOWN: usize = 40;
 
-/// The message if no pair should not be found.
+/// The message if the truth has no negative pairs.
 const UNMEASURED: &str = "\
 Precision cannot be measured: no pair is known that should not be found. Nothing is recommended.
 List some pairs with the label unrelated, or add --closed-world, or use --planted.
@@ -149,14 +149,14 @@ fn for_dedup(spec: &Spec) -> String {
              the same pairs.\n"
         ),
         None => "`dedup` compares the shingles of each pair again: it removes only pairs that \
-                 share at least --similarity of them (0.8 unless told otherwise).\nWhere it \
-                 removes less than was found here, give it a smaller --similarity.\n"
+                 share at least --similarity of them (default 0.8).\nIf it removes less than \
+                 was found here, lower --similarity.\n"
             .to_owned(),
     }
 }
 
 /// The flags with which verification accepts all pairs of the method; `None` for methods other than
-/// `shingles`.
+/// `shingles`, and for a similarity that the flag does not accept.
 fn verified_alike(spec: &Spec) -> Option<String> {
     if spec.name() != "shingles" {
         return None;
@@ -164,7 +164,7 @@ fn verified_alike(spec: &Spec) -> Option<String> {
     let list = spec.list();
     let value = |wanted: &str| list.iter().find(|(name, _)| name == wanted);
     let ((_, shingle), (_, similarity)) = (value("shingle")?, value("similarity")?);
-    // The flag has thousandths; rounding down accepts all pairs of the method.
+    // The flag has three decimals; rounding down accepts all pairs of the method.
     let thousandths = (similarity.parse::<f64>().ok()? * 1000.0).floor();
     (thousandths >= 1.0)
         .then(|| format!("--shingle {shingle} --similarity {}", thousandths / 1000.0))

@@ -11,7 +11,7 @@
 //! A unit is a range of sources that one reader reads. A reader without a unit decompresses members
 //! for the others, so that a single file compressed in members keeps all readers busy. The number
 //! of buffers bounds memory: a reader needs one to begin a chunk, and it is free again when the
-//! chunk's result has been collected. Of chunks with a giant document, one is processed at a time.
+//! chunk's result has been collected. Only one chunk with a giant document is processed at a time.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -73,7 +73,8 @@ pub struct Pipeline<'a> {
     pub reading: &'a Reading,
     /// Threads that work on chunks.
     pub workers: usize,
-    /// Threads that read and decompress, at most one for each unit; the others help these.
+    /// Threads that read and decompress. One thread reads a unit; threads without a unit help
+    /// the others.
     pub readers: usize,
     /// Notified of bytes that were read; may stop the pipeline.
     pub progress: &'a Progress,
@@ -145,7 +146,7 @@ struct ReaderChannels<T> {
     chunks: Sender<Numbered<Chunk>>,
     results: Sender<Numbered<WorkResult<T>>>,
     inflaters: Inflaters,
-    /// Whether records that are too long are read in parts.
+    /// Whether records beyond the length limit are read in parts.
     in_parts: bool,
 }
 
@@ -173,10 +174,11 @@ impl Pipeline<'_> {
     ///
     /// # Errors
     /// The first error of a reader, a worker or the collector; [`ErrorKind::Interrupted`] when the
-    /// progress is stopped. Results that were collected before were in order.
+    /// progress is stopped. The results that were collected before the failure are in order.
     ///
     /// # Panics
-    /// If a reader, `start`, `work` or `collect` panics, after all threads have ended.
+    /// If a reader, `work` or `collect` panics, after all threads have ended. `start` must not
+    /// panic.
     pub fn run<S, T: Send>(
         &self,
         units: &[Unit],
@@ -405,7 +407,8 @@ mod tests {
     use std::io::Write;
     use std::path::Path;
 
-    /// The borders, sizes and skipped records of all chunks, by unit.
+    /// The positions, content hashes and numbers of skipped records of all chunks, with their
+    /// units.
     fn read(path: &Path, reading: &Reading, readers: usize) -> Vec<(usize, Seen)> {
         let source = Source::of_file(path, reading).unwrap();
         let progress = Progress::default();

@@ -1,8 +1,8 @@
 //! The thread that changes the index: waiting additions share a commit.
 //!
-//! The [permits](super::permits::SlowPermit) of its callers bound the number of waiting requests,
-//! and their [reserved memory](super::memory) bounds what they hold. A request that is cancelled
-//! before its turn has no effect.
+//! The [permits](super::permits::SlowPermit) of the callers bound the number of waiting requests;
+//! the [memory](super::memory) that they reserved bounds the size of these requests. A request that is
+//! cancelled before its turn has no effect.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,15 +22,16 @@ use super::problem::Problem;
 use super::question::Question;
 use super::threads::{join, spawn};
 
-/// A group of additions is complete when it reaches one of these: documents, their bytes, and the
-/// matches that they ask for.
+/// A group of additions is full when it reaches any of these limits: on documents, on their bytes,
+/// or on the matches that they ask for.
 const GROUP: usize = 1 << 14;
 const GROUP_BYTES: usize = 16 << 20;
 const GROUP_MATCHES: usize = 1 << 18;
-/// Bytes of ids in all answers of a commit; later answers are truncated.
+/// The maximum bytes of ids in all answers of a commit; answers beyond that are truncated.
 const GROUP_ID_BYTES: usize = 64 << 20;
-/// All documents of a commit get the largest number of matches that one of them asks for. So
-/// documents with few and with many matches are in different commits.
+/// All documents of a commit are searched with the largest limit that one of them asks for; then
+/// each answer is truncated to its own limit. So documents with small and with large limits are in
+/// different commits.
 const FEW: [usize; 2] = [10, 100];
 
 /// Documents of one caller, with the answer to each.
@@ -86,8 +87,8 @@ impl Writer {
         })
     }
 
-    /// Looks up documents, which have ids, and adds them, in order and in one commit unless one of
-    /// them is refused. A caller that passes no permit has to hold one until the answer.
+    /// Looks up and adds documents, in order; all must have ids. They share one commit unless one
+    /// of them is refused. A caller that passes no permit has to hold one until the answer.
     pub async fn add(
         &self,
         questions: Vec<Question>,
@@ -242,7 +243,7 @@ impl Committer {
 /// Additions that share commits.
 #[derive(Default)]
 struct CommitGroup {
-    /// By classes of their number of matches.
+    /// By class of the largest number of matches asked for; see [`FEW`].
     additions: [Vec<AdditionRequest>; FEW.len() + 1],
     documents: usize,
     bytes: usize,

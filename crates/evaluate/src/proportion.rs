@@ -44,7 +44,8 @@ impl Proportion {
         let centre = (value + Z * Z / (2.0 * count)) / scale;
         let variance = value * (1.0 - value) / count + Z * Z / (4.0 * count * count);
         let half = Z * variance.sqrt() / scale;
-        // At 0 and 1 the formula is exact except for rounding.
+        // At the proportions 0 and 1, the outer bound is exactly 0 or 1; computing it would add a
+        // rounding error.
         let low = if self.part == 0 { 0.0 } else { centre - half };
         let high = if self.part >= self.whole {
             1.0

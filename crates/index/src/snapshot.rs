@@ -51,7 +51,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The number of a part in the database.
+    /// The number in the database of the segment at index `part`, or [`RECENT`] for the recent
+    /// documents.
     pub fn number_of(&self, part: u32) -> u64 {
         self.parts
             .get(part as usize)
@@ -161,7 +162,8 @@ impl Snapshot {
         Ok(None)
     }
 
-    /// For each sketch, the nearest documents for which `wanted` holds; no sketch may be empty.
+    /// For each sketch, the nearest documents that were not removed and for which `wanted`
+    /// holds; no sketch may be empty.
     pub fn search(
         &self,
         method: &dyn Compare,

@@ -82,7 +82,7 @@ pub struct ExplainArgs {
     )]
     pub recall: f64,
 
-    /// Apply a further method: NAME or NAME:parameter=value,... (several times), or all; without
+    /// Apply a further method: NAME or NAME:parameter=value,... (may be repeated), or all; without
     /// corpus statistics
     #[arg(long, value_name = "METHOD", help_heading = "Methods")]
     pub method: Vec<String>,

@@ -10,7 +10,7 @@ use super::job::Job;
 /// A setting without effect, or with an effect that is probably not intended; or text that may be
 /// misread.
 ///
-/// The counts depend only on the inputs and the job.
+/// `documents` depends only on the inputs and the job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// The setting, or what is wrong: "inputs" or "text".

@@ -1,7 +1,8 @@
 //! Near-neighbour search over sketches.
 //!
-//! [`hamming`] finds every fingerprint within k bits of a query, exactly. [`join`] finds the near
-//! sketches of any method. [`naive`] compares all pairs and is the oracle of every faster search.
+//! [`hamming`] finds every fingerprint within k bits of a query, exactly. [`join`] finds the pairs
+//! of near sketches, for any method. [`naive`] compares all pairs and is the oracle of every faster
+//! search.
 
 pub mod hamming;
 pub mod join;

@@ -2,8 +2,9 @@
 //!
 //! The extractor finds paragraphs. On a page with little prose it may find a cookie notice, a login
 //! form or a help text, which all pages of the site share. With such a text, different pages would be
-//! equal. So an article is used if it is long or declared to be the main part of the page; otherwise
-//! more of the page is.
+//! equal. So an article is used alone only if it is long. Elements that the page declares as its
+//! main part take precedence over most articles. Otherwise, a short article is used together with
+//! other text of the page.
 
 use ahash::AHashSet;
 use xxhash_rust::xxh3::xxh3_64;
@@ -31,11 +32,13 @@ const SURROUNDINGS: usize = 5;
 ///
 /// It is the first of these that a page has:
 ///
-/// 1. Its declared main elements, unless there is a certain article in them or a much longer one
+/// 1. Its declared main elements, unless there is a long article in them or a much longer one
 ///    elsewhere.
-/// 2. A certain article.
-/// 3. If a short article is a small part of the visible text, it is followed by a
-///    [sample](sample) of the other visible lines. Otherwise, the page has no main text.
+/// 2. A long article (of [`CERTAIN_BYTES`]).
+/// 3. A short article that is a small part of the visible text, followed by a [sample](sample) of
+///    the other visible lines.
+///
+/// A page with none of these has no main text.
 pub(super) fn main_text(html: &str, out: &mut Vec<u8>) -> bool {
     let mut article = Vec::new();
     if let Some(found) = article::article(html) {
@@ -219,7 +222,7 @@ mod tests {
             let rest = text.strip_prefix(article.as_str()).unwrap();
             let mut known = visible.split('\n');
             for line in rest.split('\n').skip(1) {
-                // A cut line is the beginning of one.
+                // A line that was cut is a prefix of a visible line.
                 prop_assert!(known.any(|whole| whole.starts_with(line)));
             }
         }
