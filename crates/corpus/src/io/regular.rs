@@ -23,7 +23,7 @@ pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> 
 /// Opens the regular file `path` for reading.
 ///
 /// # Errors
-/// Those of [`open_regular`].
+/// Those of the system, and [`io::ErrorKind::InvalidInput`] if `path` is not a regular file.
 pub fn read_regular(path: &Path) -> io::Result<File> {
     open_regular(path, OpenOptions::new().read(true))
 }
@@ -31,7 +31,7 @@ pub fn read_regular(path: &Path) -> io::Result<File> {
 /// The contents of the regular file `path`.
 ///
 /// # Errors
-/// Those of [`open_regular`], and those of reading.
+/// Those of [`read_regular`], and those of reading.
 pub fn regular_contents(path: &Path) -> io::Result<Vec<u8>> {
     let mut contents = Vec::new();
     read_regular(path)?.read_to_end(&mut contents)?;

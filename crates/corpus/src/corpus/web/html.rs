@@ -1,6 +1,6 @@
 //! The text of an HTML page: its article, or all visible text.
 //!
-//! The [main text](main_text) is usually the article that dom_smoothie extracts, a port of Mozilla's
+//! The main text is usually the article that dom_smoothie extracts, a port of Mozilla's
 //! Readability. The [visible text](super::visible_text) is used for pages without main text, for
 //! pages that would take too long, and in builds without the feature `html`.
 
