@@ -15,9 +15,8 @@ use super::markup::{Attributes, Token, Tokens};
 /// the longest text between two tags. Adds at most as many bytes as `html` has, except for the
 /// entities `&nLt;` and `&nGt;`, which grow from 5 bytes to 6. UTF-8 stays UTF-8.
 ///
-/// The templates of a page (scripts whose type is that of markup or Markdown) are a part of its text if
-/// they have more text than the rest
-/// of it has, because a script then fills the page with them.
+/// The templates of a page (scripts whose type is that of markup or Markdown) are a part of its text
+/// if they have more text than the rest of it has, because a script then fills the page with them.
 pub fn visible_text(html: &[u8], out: &mut Vec<u8>) {
     let begin = out.len();
     let mut templates = Vec::new();
