@@ -115,7 +115,8 @@ pub(super) fn why_unread(path: &Path, prefix: &[u8], text_field: &str) -> Option
     }
     if is_lone_object(bare, text_field) {
         return Some(format!(
-            "a JSON object without the field `{text_field}` (--text-field names another)"
+            "a JSON object without the field `{text_field}` in its first 64 KiB (--text-field names \
+             another)"
         ));
     }
     if has_extension(path, &["csv", "tsv"]) || is_table(bare, text_field) {

@@ -141,7 +141,7 @@ mod tests {
     }
 
     fn article(length: usize) -> String {
-        let paragraph = "<p>The ferry left at nine, as it did every day, and nobody waved.";
+        let paragraph = "<p>The ferry left at nine, as it did every day, and no passenger waved.";
         format!("<div>{}</div>", paragraph.repeat(length / 60))
     }
 
