@@ -102,20 +102,13 @@ impl MethodArgs {
     /// The method that an index with the method `frozen` must have; `None` if no flag sets one.
     ///
     /// # Errors
-    /// Those of [`spec`](Self::spec); [`ErrorKind::Parameter`] for flags of verification with
-    /// `against_only`, as an index stores no texts.
+    /// Those of [`spec`](Self::spec); [`ErrorKind::Parameter`] for `--shingle` with `against_only`, as
+    /// an index stores no texts.
     #[cfg(feature = "index")]
     pub fn wanted(&self, frozen: &Spec, against_only: bool) -> Result<Option<Spec>> {
-        let of_texts = [
-            ("--similarity", self.similarity.is_some()),
-            ("--shingle", self.shingle.is_some()),
-        ];
-        let mut given = of_texts.iter().filter(|(_, is_given)| *is_given);
-        if let Some((flag, _)) = given.next().filter(|_| against_only) {
-            let message = format!(
-                "{flag}: an index stores no texts to compare; its method sets how near a document has \
-                 to be"
-            );
+        if self.shingle.is_some() && against_only {
+            let message = "--shingle: an index stores no texts to compare, but signatures of shingles \
+                           of a fixed length (leave the flag out)";
             return Err(Error::new(ErrorKind::Parameter, message));
         }
         if let Some(method) = &self.method {
@@ -218,6 +211,11 @@ pub fn thousandths(text: &str) -> std::result::Result<u32, String> {
         true => Ok(thousandths as u32),
         false => Err(expected.to_owned()),
     }
+}
+
+/// Parses the value of --similarity of an index; the message is for clap.
+pub fn similarity(text: &str) -> std::result::Result<u16, String> {
+    thousandths(text).map(|thousandths| thousandths as u16)
 }
 
 /// Parses the value of --recall; the message is for clap.

@@ -198,7 +198,7 @@ pub fn run(args: &ServeArgs) -> Result<()> {
     };
     let open = || {
         let seen = open(args)?;
-        if let Some(text) = seen.accidents() {
+        if let Some(text) = seen.unverified() {
             message::say(&text);
         }
         Ok(seen)
@@ -234,7 +234,11 @@ fn open(args: &ServeArgs) -> Result<Seen> {
         return Seen::open(&args.index, &args.settings.wanted()?, level, &options);
     }
     let input_settings = args.settings.input_settings(Reading::default())?;
-    let settings = IndexSettings::without_collection(args.settings.spec()?, &input_settings)?;
+    let settings = IndexSettings::without_collection(
+        args.settings.spec()?,
+        &input_settings,
+        args.settings.similarity,
+    )?;
     Seen::create(&args.index, settings, level, &options)
 }
 

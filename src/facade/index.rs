@@ -21,10 +21,13 @@ const MATCHES: usize = 10;
 /// text survives a killed process and a power loss once [`add`](Index::add) has returned.
 /// [`crate::index::Index`] has all functions, for sketches.
 ///
-/// The index stores a sketch of each text, and not the text. *Near* is decided by sketches alone:
-/// for the default method, at most 6 of the 64 bits of two [fingerprints](crate::simhash) differ.
-/// For another one, its parameters decide (`simtool methods NAME`). Texts without features, such as
-/// empty ones, have no sketch: they are stored, and nothing is near them.
+/// The index stores a sketch and a signature of each text, and not the text. Two texts match if
+/// their sketches are near (for the default method, at most 6 of the 64 bits of two
+/// [fingerprints](crate::simhash) differ; for another one, see `simtool methods NAME`) and if they
+/// share at least 0.8 of their shingles of five words. That similarity is estimated from the
+/// signatures, of 128 bytes each: exactly for texts of up to 35 words, with a standard error of 0.01
+/// up to 1000 words, and of 0.03 at most. Texts without features, such as empty ones, have no
+/// sketch: they are stored, and nothing matches them.
 ///
 /// ```
 /// use simtool::{Index, Verdict};
@@ -38,6 +41,7 @@ const MATCHES: usize = 10;
 /// let answer = index.query(text.to_uppercase())?;
 /// assert_eq!(answer.verdict, Verdict::Duplicate);
 /// assert_eq!(answer.matches[0].id, b"http://a.example/");
+/// assert_eq!(answer.matches[0].similarity, Some(1000));
 /// # Ok::<(), simtool::Error>(())
 /// ```
 pub struct Index {
@@ -66,7 +70,8 @@ impl Index {
             tokenizer: Choice::default(),
             stop_words: builtin_stop_words(),
         };
-        let settings = IndexSettings::without_collection(Spec::parse(method)?, &input_settings)?;
+        let settings =
+            IndexSettings::without_collection(Spec::parse(method)?, &input_settings, None)?;
         let directory = directory.as_ref();
         let seen = Seen::create(directory, settings, Level::best(), &Options::default())?;
         Ok(Index { seen })
@@ -88,8 +93,8 @@ impl Index {
 
     /// Compares a text with those in the index; changes nothing.
     ///
-    /// The answer has at most ten matches, the nearest first. They are near by their sketches, and
-    /// not compared word by word. The verdict is [`New`](crate::Verdict::New) or
+    /// The answer has at most ten matches, those with the nearest sketches first, with their estimated
+    /// [similarity](crate::index::Match::similarity). The verdict is [`New`](crate::Verdict::New) or
     /// [`Duplicate`](crate::Verdict::Duplicate), and [`Empty`](crate::Verdict::Empty) for a text without features.
     ///
     /// # Errors

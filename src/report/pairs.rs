@@ -48,13 +48,15 @@ pub enum Nearness {
     Estimate([u32; 2]),
 }
 
-/// The result of an exact comparison of two texts.
+/// The result of the comparison of two texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verified {
     /// Both have the same words in the same order.
     Equal,
     /// The numbers of shared and of all shingles.
     Shingles([u32; 2]),
+    /// An estimate of the similarity from signatures: part and whole.
+    Estimate([u32; 2]),
 }
 
 /// The type of a column.
@@ -145,6 +147,7 @@ impl<'a> Pair<'a> {
         let (similarity, shingles) = match self.verified {
             Some(Verified::Equal) => (Some(1.0), None),
             Some(Verified::Shingles(share)) => (decimal(share), Some(share)),
+            Some(Verified::Estimate(share)) => (decimal(share), None),
             None => (None, None),
         };
         let [shared, all] = [0, 1].map(|part| match shingles {

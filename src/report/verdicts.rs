@@ -20,9 +20,17 @@ pub struct KnownMatch {
     /// The bytes of an id that is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id_base64: Option<String>,
-    /// How near it is.
-    #[serde(flatten)]
-    pub nearness: Nearness,
+    /// The number of differing bits, for fingerprints.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<u32>,
+    /// The similarity that the sketches of other methods give.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<f64>,
+    /// The proportion of equal bits, for a method that reports it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub likeness: Option<f64>,
+    /// The verified similarity of the texts; `None` if it was not verified.
+    pub similarity: Option<f64>,
     /// Its payload, if it is shown and not empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<String>,
@@ -114,11 +122,25 @@ impl Nearness {
 
 impl KnownMatch {
     /// The document called `id`.
-    pub fn new(id: &[u8], score: Score, likeness: bool) -> KnownMatch {
+    pub fn new(
+        id: &[u8],
+        score: Score,
+        likeness: bool,
+        similarity: Option<[u64; 2]>,
+    ) -> KnownMatch {
+        let decimal = |[part, whole]: [u64; 2]| part as f64 / whole.max(1) as f64;
+        let Nearness {
+            distance,
+            similarity: estimate,
+            likeness,
+        } = Nearness::new(score, likeness);
         KnownMatch {
             id: String::from_utf8_lossy(id).into_owned(),
             id_base64: base64_if_needed(id),
-            nearness: Nearness::new(score, likeness),
+            distance,
+            estimate: estimate.map(decimal),
+            likeness,
+            similarity: similarity.map(decimal),
             payload: None,
             payload_base64: None,
         }
@@ -196,7 +218,7 @@ mod tests {
             length: 2,
             member: None,
         };
-        let mut found = KnownMatch::new(b"\xff", Score::Fraction(1, 2), true);
+        let mut found = KnownMatch::new(b"\xff", Score::Fraction(1, 2), true, Some([7, 8]));
         let mut line = Line {
             id: "x".into(),
             id_base64: None,
@@ -224,7 +246,8 @@ mod tests {
             .filter(|line| !line.is_empty())
             .map(|line| serde_json::from_slice(line).unwrap())
             .collect();
-        let near = json!({"id": "\u{fffd}", "id_base64": "/w==", "similarity": [1, 2]});
+        let near = json!({"id": "\u{fffd}", "id_base64": "/w==", "estimate": 0.5,
+            "similarity": 0.875});
         let first = json!({"id": "x", "file": "a.jsonl", "start": 1, "length": 2,
             "member": null, "verdict": "changed", "distance": 8, "likeness": 0.75,
             "matches": [near]});
@@ -233,7 +256,8 @@ mod tests {
             "member": null, "verdict": "changed", "added": true, "matches": []});
         assert_eq!(lines[1], next);
         let near = |payload: serde_json::Value| {
-            let mut near = json!({"id": "\u{fffd}", "id_base64": "/w==", "similarity": [1, 2]});
+            let mut near = json!({"id": "\u{fffd}", "id_base64": "/w==", "estimate": 0.5,
+            "similarity": 0.875});
             let fields = payload.as_object().unwrap().clone();
             near.as_object_mut().unwrap().extend(fields);
             near

@@ -89,7 +89,7 @@ impl<'a> AnswerJson<'a> {
             changed: changed(&answer.verdict, likeness),
             fingerprint: seen.digits(&question.sketch),
             added: answer.added,
-            matches: near(answer, likeness),
+            matches: near(seen, answer),
             truncated: answer.truncated,
         }
     }

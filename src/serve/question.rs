@@ -9,7 +9,7 @@ use simtool::Error;
 use simtool::corpus::web::html;
 use simtool::index::{Answer, Entry, Limit, MOST_ID_BYTES, Query};
 use simtool::jobs::seen::{Seen, TextSketcher, too_long};
-use simtool::sketch::Shape;
+use simtool::sketch::{Compare, Shape};
 
 use super::current_task::CurrentTask;
 use super::log::Log;

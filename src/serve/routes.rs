@@ -8,7 +8,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HeaderValue};
 use simtool::index::Query;
-use simtool::sketch::Shape;
+use simtool::sketch::{Compare, Shape};
 
 use super::answer::{AnswerJson, answer_reservation, id_bytes, limit};
 use super::body::{Reply, ReservedBytes, json, json_bytes, read_body, typed};
@@ -117,7 +117,8 @@ async fn stats(State(service): State<Arc<Service>>) -> Response {
         "bytes": bytes,
         "read_only": info.read_only,
         "trouble": info.trouble,
-        "accidental_hits_per_query": seen.accidental_hits(),
+        "verified": settings.verifies(),
+        "similarity": settings.similarity(),
         "uptime_seconds": service.begin.elapsed().as_secs(),
     });
     typed("application/json", known.to_string())

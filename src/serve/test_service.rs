@@ -73,7 +73,7 @@ impl TestService {
             stop_words: simtool::text::builtin_stop_words(),
         };
         let spec = Spec::parse(&self.method).unwrap();
-        let settings = IndexSettings::without_collection(spec, &input_settings).unwrap();
+        let settings = IndexSettings::without_collection(spec, &input_settings, None).unwrap();
         let place = self.directory.path().join("seen");
         Seen::create(&place, settings, Level::best(), &self.options).unwrap()
     }

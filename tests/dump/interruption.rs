@@ -9,7 +9,7 @@ use simtool::corpus::discover;
 use simtool::engine::Progress;
 use simtool::jobs::dedup::{Against, Invocation, Job, KnownDocuments, Nearest, WriteMode};
 use simtool::kernel::Level;
-use simtool::sketch::Method;
+use simtool::sketch::SignedMethod;
 use simtool::{ErrorKind, Result};
 
 use crate::documents::{Random, documents};
@@ -122,10 +122,10 @@ impl KnownDocuments for Changing {
         self.0
     }
 
-    fn method(&self) -> Result<Box<dyn Method>> {
+    fn method(&self) -> Result<SignedMethod> {
         let method =
             simtool::sketch::hashed::SimHashSettings::default().method(64, Level::best())?;
-        Ok(method)
+        Ok(SignedMethod::new(method, None))
     }
 
     fn expect(&self, _: &Job) -> Result<()> {

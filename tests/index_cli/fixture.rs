@@ -86,8 +86,18 @@ fn indexes_of_the_first_version_know_the_same_texts() {
         unpack(&sandbox, name);
         let check = sandbox.stdout(&format!("index check {name}"));
         assert_eq!(check, format!("{} documents, no damage found\n", all.len()));
-        let answers = query(&sandbox, &format!("index query {name} documents.jsonl"));
+        let line = format!("index query {name} documents.jsonl");
+        let answers = query(&sandbox, &line);
         assert_eq!(answers.len(), all.len());
+        // They have no signatures, and say so.
+        let unverified = "stored nothing to verify matches with";
+        assert!(sandbox.stderr(&line).contains(unverified));
+        sandbox.refuse(
+            &format!("{line} --similarity 0.9"),
+            &["--similarity has no effect"],
+        );
+        let info = sandbox.stdout(&format!("index info {name}"));
+        assert!(info.contains("verified    no: different texts"), "{info}");
         for answer in &answers {
             assert_eq!(answer["verdict"], "unchanged", "{name}: {answer}");
         }

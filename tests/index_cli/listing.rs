@@ -283,48 +283,6 @@ fn a_document_is_looked_up() {
 }
 
 #[test]
-fn the_expected_number_of_accidental_hits_is_reported_if_not_negligible() {
-    let sandbox = Sandbox::new();
-    let many: String = (0..8000)
-        .map(|number| line(&format!("d{number}"), &words(number, 3)))
-        .collect();
-    sandbox.write("many.jsonl", many);
-    sandbox.write("few.jsonl", corpus());
-    for (method, few, many) in [
-        ("content-seen", None, None),
-        (
-            "content-seen:distance=3",
-            None,
-            Some("32 bits, distance 3: expect 0.01 "),
-        ),
-        (
-            "content-seen:distance=8",
-            Some("32 bits, distance 8: expect 0.18 "),
-            Some(
-                "32 bits, distance 8: expect 28.00 accidental hits for each new document among \
-                  8000 known ones",
-            ),
-        ),
-        ("simhash", None, None),
-        ("minhash", None, None),
-    ] {
-        let index = method.replace([':', '='], "-");
-        for (command, expected) in [
-            (format!("build {index} few.jsonl --method {method}"), few),
-            (format!("add {index} many.jsonl"), many),
-        ] {
-            let stderr = sandbox.stderr(&format!("index {command} --log none"));
-            match expected {
-                Some(expected) => assert!(stderr.contains(expected), "{method}: {stderr:?}"),
-                None => assert_eq!(stderr, "", "{method}"),
-            }
-        }
-    }
-    let stderr = sandbox.stderr("dedup few.jsonl --against content-seen-distance-8 -o out");
-    assert!(stderr.contains("expect 28.00 accidental hits"), "{stderr}");
-}
-
-#[test]
 fn a_query_that_cannot_spool_its_answers_prints_none_of_them() {
     let sandbox = Sandbox::new();
     let same = words(1, 50);

@@ -12,6 +12,7 @@ mod listing;
 mod reports;
 #[path = "../sandbox/mod.rs"]
 mod sandbox;
+mod verified;
 
 use std::fs;
 
@@ -103,15 +104,17 @@ fn an_index_is_built_queried_changed_and_copied() {
         (&json!(53), &json!(1))
     );
     assert!(info["method"].as_str().unwrap().contains("distance=6"));
-    assert!(info["accidental_hits_per_query"].as_f64().unwrap() < 1.0);
+    let verified = ["verified", "similarity", "shingle", "signature_bytes"];
+    let expected = [json!(true), json!(0.8), json!(5), json!(128)];
+    assert_eq!(verified.map(|name| info[name].clone()), expected);
     // Reports for people have words; those for programs have all parameters.
     let stderr = sandbox.stdout("index info seen");
     for line in [
         "documents   53\n",
-        "method      simhash, 64 bits, distance 6; stop words left out\n",
+        "method      simhash, 64 bits, distance 6; stop words left out; verified at similarity 0.8\n",
         "HTML        the main text of a page\n",
         "tables      fast\n",
-        "by chance   less than one of 1000 new documents matches, if bits were random",
+        "verified    texts that match share 0.8 of their 5-word shingles or more, estimated",
     ] {
         assert!(stderr.contains(line), "{line:?} in {stderr}");
     }
@@ -196,7 +199,9 @@ fn any_method_has_an_index() {
             "minhash" | "shingles" => {
                 assert_eq!(answers[0]["verdict"], "duplicate", "{method}");
                 assert_eq!(answers[0]["matches"][0]["id"], "d3");
-                assert!(answers[0]["matches"][0]["similarity"].is_array());
+                for number in ["estimate", "similarity"] {
+                    assert!(answers[0]["matches"][0][number].is_f64(), "{method}");
+                }
             }
             "exact" => assert_eq!(answers[0]["verdict"], "new"),
             _ => assert!(answers[0]["verdict"].is_string()),

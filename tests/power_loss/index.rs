@@ -232,7 +232,7 @@ fn the_settings_of_an_index_survive() {
             stop_words: builtin_stop_words(),
         };
         let spec = Spec::parse("simhash").unwrap();
-        IndexSettings::without_collection(spec, &input_settings).unwrap()
+        IndexSettings::without_collection(spec, &input_settings, None).unwrap()
     };
     let run = |ignored: Ignored| {
         let temporary = tempfile::tempdir().unwrap();

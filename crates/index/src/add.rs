@@ -8,10 +8,10 @@ use super::answer::{Answer, Entry, Limit, MatchList, Verdict, judge};
 use super::database::Change;
 use super::form::Form;
 use super::handle::{Index, IndexWriter};
-use super::nearest::Nearest;
+use super::nearest::{Found, Nearest};
 use super::recent::Recent;
 use super::snapshot::{Location, Snapshot};
-use crate::sketch::Compare;
+use crate::sketch::{Compare, Verification};
 use crate::{Error, ErrorKind, Result};
 
 /// The longest id that an index takes.
@@ -227,19 +227,21 @@ impl<'a> Addition<'a> {
     fn add_one(&mut self, entry: &Entry<'_>, nearest: &mut Nearest) -> Result<Answer> {
         let location = |part, number| Location { part, number };
         let known = nearest.finish().iter();
-        let is_removed =
-            |&(_, part, number): &(_, u32, u32)| self.removed_set.contains(&location(part, number));
+        let is_removed = |found: &Found| {
+            let location = location(found.part, found.number);
+            self.removed_set.contains(&location)
+        };
         if known.copied().any(|found| is_removed(&found))
             && let Some(again) = self.search_snapshot(&[entry.sketch])?.pop()
         {
             *nearest = again;
         }
-        self.search_fresh(entry, nearest);
+        self.search_fresh(entry, nearest)?;
         let (mut listed, mut left) = (MatchList::default(), self.left);
-        for (score, part, number) in nearest.finish() {
-            let id = self.document(location(*part, *number))?.id;
+        for found in nearest.finish() {
+            let id = self.document(location(found.part, found.number))?.id;
             if id != entry.id {
-                listed.push(&self.limit, &mut left, id, *score);
+                listed.push(&self.limit, &mut left, id, found);
             }
         }
         self.left = left;
@@ -266,21 +268,34 @@ impl<'a> Addition<'a> {
     }
 
     /// Adds the near documents among the earlier additions of this call to `nearest`.
-    fn search_fresh(&self, entry: &Entry<'_>, nearest: &mut Nearest) {
+    fn search_fresh(&self, entry: &Entry<'_>, nearest: &mut Nearest) -> Result<()> {
         if entry.sketch.is_empty() || self.fresh.len() == 0 {
-            return;
+            return Ok(());
         }
         let mut own = [self.empty_nearest()];
         let queries = [entry.sketch];
         let queries = self.index.form.queries(&queries);
-        let live = |number| !self.removed_set.contains(&self.fresh_location(number));
-        self.fresh
-            .search(&*self.index.method, &queries, &live, &mut own);
-        for (score, _, number) in own[0].finish() {
-            let location = self.fresh_location(*number);
+        let method = &*self.index.method;
+        let verifier = method.verifier(entry.sketch);
+        let admit = |_, number| {
+            if self.removed_set.contains(&self.fresh_location(number)) {
+                return Ok(Verification::Different);
+            }
+            let known = self.fresh.document(number).unwrap_or_default();
+            Ok(match &verifier {
+                Some(verifier) => verifier(known.sketch),
+                None => Verification::Unknown,
+            })
+        };
+        self.fresh.search(method, &queries, &admit, &mut own)?;
+        for found in own[0].finish() {
+            let location = self.fresh_location(found.number);
             nearest.in_part(location.part);
-            nearest.push(*score, location.number);
+            let similarity = found.similarity;
+            let verified = similarity.map_or(Verification::Unknown, Verification::Similar);
+            nearest.push(found.score, location.number, verified);
         }
+        Ok(())
     }
 
     /// The location that document `number` of this call will have.

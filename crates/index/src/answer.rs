@@ -1,5 +1,6 @@
 //! Queries and answers.
 
+use super::nearest::Found;
 use crate::sketch::{Compare, Score};
 
 /// The most matches of a query that a search keeps.
@@ -62,6 +63,9 @@ pub struct Match {
     pub id: Vec<u8>,
     /// Its score.
     pub score: Score,
+    /// The similarity of the two texts in thousandths, if their sketches tell
+    /// ([`Compare::verifier`]).
+    pub similarity: Option<u16>,
 }
 
 /// The answer to one query or addition.
@@ -120,7 +124,7 @@ pub(super) struct MatchList {
 impl MatchList {
     /// Adds the next nearest document, if `limit` and `left`, the rest of its `all_id_bytes`,
     /// allow.
-    pub fn push(&mut self, limit: &Limit, left: &mut usize, id: &[u8], score: Score) {
+    pub fn push(&mut self, limit: &Limit, left: &mut usize, id: &[u8], found: &Found) {
         if self.truncated || self.matches.len() >= limit.matches {
             return;
         }
@@ -131,7 +135,11 @@ impl MatchList {
         *left -= id.len();
         self.id_bytes += id.len();
         let id = id.to_vec();
-        self.matches.push(Match { id, score });
+        self.matches.push(Match {
+            id,
+            score: found.score,
+            similarity: found.similarity,
+        });
     }
 
     /// Whether there are near documents, listed or not.

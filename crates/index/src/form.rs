@@ -77,12 +77,8 @@ impl Form {
         if self.holds(sketch, method) {
             return Ok(());
         }
-        let expected = match self {
-            Form::Keys => method.sketch_bytes(),
-            _ => Some(self.bits().0.div_ceil(8) as usize),
-        };
         let found = sketch.len();
-        let message = match expected {
+        let message = match method.sketch_bytes() {
             Some(expected) => format!("a sketch of {found} bytes: expected {expected}"),
             None => format!("{found} bytes that are no sketch of {}", method.name()),
         };
@@ -91,20 +87,19 @@ impl Form {
 
     /// Whether `sketch` has the form of the method.
     pub fn holds(self, sketch: &[u8], method: &dyn Compare) -> bool {
-        match self {
-            Form::Keys => method.is_sketch(sketch),
-            _ => sketch.len() == self.bits().0.div_ceil(8) as usize,
-        }
+        sketch.len() >= self.bits().0.div_ceil(8) as usize && method.is_sketch(sketch)
     }
 
     /// Converts sketches, none of which is empty, for a search.
     pub fn queries<'a>(self, sketches: &'a [&'a [u8]]) -> Queries<'a> {
         match self {
-            Form::Narrow { .. } => {
-                Queries::Narrow(sketches.iter().map(|s| u64::of_bytes(s)).collect())
+            Form::Narrow { width, .. } => {
+                let values = sketches.iter().map(|sketch| u64::of_sketch(sketch, width));
+                Queries::Narrow(values.collect())
             }
-            Form::Wide { .. } => {
-                Queries::Wide(sketches.iter().map(|s| u128::of_bytes(s)).collect())
+            Form::Wide { width, .. } => {
+                let values = sketches.iter().map(|sketch| u128::of_sketch(sketch, width));
+                Queries::Wide(values.collect())
             }
             Form::Keys => Queries::Keys(sketches),
         }

@@ -88,9 +88,9 @@ impl Index {
             snapshot.search(method, self.form, &sketches, limit.matches + 1, &|_| true)?;
         let mut lists = vec![MatchList::default(); asked.len()];
         let mut left = limit.all_id_bytes;
-        snapshot.for_each_found(&mut found, |query, score, entry| {
+        snapshot.for_each_found(&mut found, |query, found, entry| {
             if asked[query].id != Some(entry.id) {
-                lists[query].push(&limit, &mut left, entry.id, score);
+                lists[query].push(&limit, &mut left, entry.id, found);
             }
             Ok(())
         })?;

@@ -1,14 +1,31 @@
 //! The nearest documents of one query.
 
-use crate::sketch::Score;
+use crate::Result;
+use crate::sketch::{Score, Verification};
 
 /// Collects documents and keeps the nearest; among equal scores the older ones.
 #[derive(Clone, Debug)]
 pub struct Nearest {
     limit: usize,
     part: u32,
-    found: Vec<(Score, u32, u32)>,
+    found: Vec<Found>,
 }
+
+/// A document near a query. They sort nearest first, older ones first among equals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Found {
+    /// The score of the sketches.
+    pub score: Score,
+    /// The part of the index that has it.
+    pub part: u32,
+    /// Its number there.
+    pub number: u32,
+    /// The similarity of the texts in thousandths, if the sketches tell.
+    pub similarity: Option<u16>,
+}
+
+/// Tells whether a document may be in the answer to a query, by the numbers of both.
+pub type Admit<'a> = dyn Fn(usize, u32) -> Result<Verification> + 'a;
 
 impl Nearest {
     /// Keeps at most `limit` documents.
@@ -30,22 +47,34 @@ impl Nearest {
         self.part = part;
     }
 
-    /// Offers document `number` of the part.
-    pub fn push(&mut self, score: Score, number: u32) {
-        self.found.push((score, self.part, number));
+    /// Adds document `number` of the part, unless it was found to be different; returns whether it
+    /// was added.
+    pub fn push(&mut self, score: Score, number: u32, verification: Verification) -> bool {
+        let similarity = match verification {
+            Verification::Unknown => None,
+            Verification::Similar(similarity) => Some(similarity),
+            Verification::Different => return false,
+        };
+        self.found.push(Found {
+            score,
+            part: self.part,
+            number,
+            similarity,
+        });
         if self.found.len() >= 2 * self.limit.max(8) {
             self.cut();
         }
+        true
     }
 
-    /// Score, part and number of the nearest, in order.
-    pub fn finish(&mut self) -> &[(Score, u32, u32)] {
+    /// The nearest, in order.
+    pub fn finish(&mut self) -> &[Found] {
         self.cut();
         &self.found
     }
 
     /// The same after [`finish`](Self::finish).
-    pub fn found(&self) -> &[(Score, u32, u32)] {
+    pub fn found(&self) -> &[Found] {
         &self.found
     }
 
@@ -62,13 +91,22 @@ mod tests {
     #[test]
     fn nearest_and_oldest_are_kept_in_order() {
         let mut nearest = Nearest::new(3);
+        let unknown = Verification::Unknown;
         for (part, number, distance) in [(1, 0, 2), (0, 9, 2), (0, 4, 3), (1, 7, 0), (0, 3, 2)] {
             nearest.in_part(part);
-            (0..20).for_each(|_| nearest.push(Score::Distance(9), 1));
-            nearest.push(Score::Distance(distance), number);
+            for _ in 0..20 {
+                assert!(nearest.push(Score::Distance(9), 1, unknown));
+                assert!(!nearest.push(Score::Distance(0), 1, Verification::Different));
+            }
+            nearest.push(Score::Distance(distance), number, unknown);
         }
-        let expected = [(0, 1, 7), (2, 0, 3), (2, 0, 9)];
-        let found: Vec<_> = expected.map(|(d, p, n)| (Score::Distance(d), p, n)).into();
-        assert_eq!(nearest.finish(), found);
+        nearest.push(Score::Distance(1), 5, Verification::Similar(900));
+        let found = nearest.finish().iter();
+        let found: Vec<_> = found
+            .map(|found| (found.score, found.part, found.number, found.similarity))
+            .collect();
+        let expected = [(0, 1, 7, None), (1, 0, 5, Some(900)), (2, 0, 3, None)];
+        let expected = expected.map(|(d, p, n, s)| (Score::Distance(d), p, n, s));
+        assert_eq!(found, expected);
     }
 }

@@ -18,9 +18,10 @@ pub trait Value: Fingerprint {
     /// Separates them.
     fn take(placed: Self::Placed) -> (Self, u32);
 
-    /// The fingerprint with these lowest bytes; missing bytes are zero.
-    fn of_bytes(bytes: &[u8]) -> Self {
-        let all = bytes.iter().take(16).zip(0..);
+    /// The fingerprint of `width` bits at the beginning of a sketch; missing bytes are zero.
+    fn of_sketch(sketch: &[u8], width: u32) -> Self {
+        let bytes = width.div_ceil(8).min(16) as usize;
+        let all = sketch.iter().take(bytes).zip(0..);
         Self::truncate(all.fold(0, |sum, (byte, place)| {
             sum | u128::from(*byte) << (8 * place)
         }))

@@ -6,12 +6,13 @@ use ahash::AHashMap;
 
 use super::answer::Entry;
 use super::form::{Form, Queries};
-use super::nearest::Nearest;
+use super::nearest::{Admit, Nearest};
 use super::permutation::Value;
 use super::record;
+use crate::Result;
 use crate::kernel::Level;
 use crate::kernel::hamming::{Hit, TILE, Threshold};
-use crate::sketch::{Compare, Score};
+use crate::sketch::{Compare, Score, Verification};
 
 /// A chunk is full at this number of documents, or if their records exceed this number of bytes.
 const CHUNK_DOCUMENTS: u32 = 4096;
@@ -109,41 +110,44 @@ impl Recent {
         newest_first.find_map(|(first, chunk)| Some(first + chunk.ids.get(id)?))
     }
 
-    /// Gives every query the nearest documents for which `live` holds.
+    /// Gives every query the nearest documents that `admit` does not refuse.
     pub fn search(
         &self,
         method: &dyn Compare,
         queries: &Queries<'_>,
-        live: &dyn Fn(u32) -> bool,
+        admit: &Admit<'_>,
         out: &mut [Nearest],
-    ) {
+    ) -> Result<()> {
         let (width, k) = self.form.bits();
         match queries {
             Queries::Narrow(values) => {
                 for (first, chunk) in &self.chunks {
-                    chunk.narrow.search(values, (width, k), *first, live, out);
+                    chunk
+                        .narrow
+                        .search(values, (width, k), *first, admit, out)?;
                 }
             }
             Queries::Wide(values) => {
                 for (first, chunk) in &self.chunks {
-                    chunk.wide.search(values, (width, k), *first, live, out);
+                    chunk.wide.search(values, (width, k), *first, admit, out)?;
                 }
             }
             Queries::Keys(sketches) => {
-                for (sketch, nearest) in sketches.iter().zip(out) {
-                    self.search_keys(method, sketch, live, nearest);
+                for (query, (sketch, nearest)) in sketches.iter().zip(out).enumerate() {
+                    self.search_keys(method, sketch, &|number| admit(query, number), nearest)?;
                 }
             }
         }
+        Ok(())
     }
 
     fn search_keys(
         &self,
         method: &dyn Compare,
         sketch: &[u8],
-        live: &dyn Fn(u32) -> bool,
+        admit: &dyn Fn(u32) -> Result<Verification>,
         nearest: &mut Nearest,
-    ) {
+    ) -> Result<()> {
         let mut numbers = Vec::new();
         method.keys(sketch, &mut |key| {
             for (first, chunk) in &self.chunks {
@@ -153,15 +157,16 @@ impl Recent {
         });
         numbers.sort_unstable();
         numbers.dedup();
-        for number in numbers.into_iter().filter(|number| live(*number)) {
+        for number in numbers {
             let Some(entry) = self.document(number) else {
                 continue;
             };
             let score = method.score(sketch, entry.sketch);
             if method.accepts(&score) {
-                nearest.push(score, number);
+                nearest.push(score, number, admit(number)?);
             }
         }
+        Ok(())
     }
 }
 
@@ -185,8 +190,8 @@ impl Chunk {
             return;
         }
         match form {
-            Form::Narrow { .. } => self.narrow.push(entry.sketch, number),
-            Form::Wide { .. } => self.wide.push(entry.sketch, number),
+            Form::Narrow { width, .. } => self.narrow.push(entry.sketch, width, number),
+            Form::Wide { width, .. } => self.wide.push(entry.sketch, width, number),
             Form::Keys => method.keys(entry.sketch, &mut |key| {
                 self.keys.entry(key).or_default().push(number);
             }),
@@ -210,8 +215,8 @@ impl Chunk {
 }
 
 impl<F: Value> Fingerprints<F> {
-    fn push(&mut self, sketch: &[u8], number: u32) {
-        self.values.push(F::of_bytes(sketch));
+    fn push(&mut self, sketch: &[u8], width: u32, number: u32) {
+        self.values.push(F::of_sketch(sketch, width));
         self.numbers.push(number);
     }
 
@@ -226,16 +231,17 @@ impl<F: Value> Fingerprints<F> {
         queries: &[F],
         (width, k): (u32, u32),
         first: u32,
-        live: &dyn Fn(u32) -> bool,
+        admit: &Admit<'_>,
         out: &mut [Nearest],
-    ) {
+    ) -> Result<()> {
         let kernels = F::kernels(Level::best());
         let near = Threshold {
             mask: F::low_bits(width),
             k,
         };
         let mut lists: [Vec<Hit>; TILE] = Default::default();
-        for (queries, out) in queries.chunks(TILE).zip(out.chunks_mut(TILE)) {
+        let tiles = queries.chunks(TILE).zip(out.chunks_mut(TILE));
+        for ((queries, out), tile) in tiles.zip((0..).step_by(TILE)) {
             match queries.try_into() {
                 Ok(tile) => (kernels.scan_tile)(&self.values, tile, near, 0, &mut lists),
                 Err(_) => {
@@ -244,14 +250,14 @@ impl<F: Value> Fingerprints<F> {
                     }
                 }
             }
-            for (hits, nearest) in lists.iter_mut().zip(out) {
+            for ((hits, nearest), query) in lists.iter_mut().zip(out).zip(tile..) {
                 for hit in hits.drain(..) {
                     let number = first + self.numbers[hit.position as usize];
-                    if live(number) {
-                        nearest.push(Score::Distance(hit.distance), number);
-                    }
+                    let score = Score::Distance(hit.distance);
+                    nearest.push(score, number, admit(query, number)?);
                 }
             }
         }
+        Ok(())
     }
 }

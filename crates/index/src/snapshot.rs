@@ -7,12 +7,12 @@ use ahash::{AHashMap, AHashSet};
 use super::answer::Entry;
 use super::database::{ListedSegment, RECENT};
 use super::form::Form;
-use super::nearest::Nearest;
+use super::nearest::{Found, Nearest};
 use super::recent::Recent;
 use super::segment::{MANY, Segment, SegmentScratch};
 use crate::Result;
 use crate::io::Source;
-use crate::sketch::{Compare, Score};
+use crate::sketch::{Compare, Verification, Verifier};
 
 /// Where a document is: the part of the snapshot (the recent documents follow the segments), and
 /// its number there. Older documents have smaller locations.
@@ -100,12 +100,11 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Calls `visit` with the number of the query, the score and the document of every match, query
-    /// by query. Prefetches the documents of later matches.
+    /// Calls `visit` with the number of the query and every match with its document, query by query. Prefetches the documents of later matches.
     pub fn for_each_found(
         &self,
         found: &mut [Nearest],
-        mut visit: impl FnMut(usize, Score, Entry<'_>) -> Result<()>,
+        mut visit: impl FnMut(usize, &Found, Entry<'_>) -> Result<()>,
     ) -> Result<()> {
         let count: usize = found.iter_mut().map(|nearest| nearest.finish().len()).sum();
         let source = |part: &Part| match count < MANY {
@@ -124,23 +123,23 @@ impl Snapshot {
             let part = part as usize;
             Some((&self.parts.get(part)?.segment, *sources.get(part)?))
         };
-        let location = |(_, (_, part, number)): (usize, &(Score, u32, u32))| {
+        let location = |(_, Found { part, number, .. }): (usize, &Found)| {
             if let Some((segment, source)) = segment(*part) {
                 segment.prefetch_location(*number, source);
             }
         };
-        let document = |(_, (_, part, number)): (usize, &(Score, u32, u32))| match segment(*part) {
+        let document = |(_, Found { part, number, .. }): (usize, &Found)| match segment(*part) {
             Some((segment, source)) => segment.prefetch_document(*number, source),
             None => Ok(()),
         };
         let (mut places, mut documents) = (all(), all());
         places.by_ref().take(steps).for_each(location);
         documents.by_ref().take(steps / 2).try_for_each(document)?;
-        for (query, (score, part, number)) in all() {
+        for (query, found) in all() {
             places.next().map(location);
             documents.next().map_or(Ok(()), document)?;
-            let (part, number) = (*part, *number);
-            visit(query, *score, self.document(Location { part, number })?)?;
+            let &Found { part, number, .. } = found;
+            visit(query, found, self.document(Location { part, number })?)?;
         }
         Ok(())
     }
@@ -162,8 +161,8 @@ impl Snapshot {
         Ok(None)
     }
 
-    /// For each sketch, the nearest documents that were not removed and for which `wanted`
-    /// holds; no sketch may be empty.
+    /// For each sketch, the nearest documents that were not removed, for which `wanted` holds, and
+    /// that the method does not find to be different; no sketch may be empty.
     pub fn search(
         &self,
         method: &dyn Compare,
@@ -173,20 +172,28 @@ impl Snapshot {
         wanted: &dyn Fn(Location) -> bool,
     ) -> Result<Vec<Nearest>> {
         let queries = form.queries(sketches);
+        let verifiers = sketches.iter().map(|sketch| method.verifier(sketch));
+        let verifiers: Vec<Option<Verifier>> = verifiers.collect();
         let mut found = vec![Nearest::new(limit); sketches.len()];
         let mut scratch = SegmentScratch::default();
         for part in 0..=self.parts.len() as u32 {
             found.iter_mut().for_each(|nearest| nearest.in_part(part));
             let removed = self.removed.get(&self.number_of(part));
-            let live = |number: u32| {
-                !removed.is_some_and(|removed| removed.contains(&number))
-                    && wanted(Location { part, number })
+            let admit = |query: usize, number: u32| -> Result<Verification> {
+                let location = Location { part, number };
+                if removed.is_some_and(|removed| removed.contains(&number)) || !wanted(location) {
+                    return Ok(Verification::Different);
+                }
+                match &verifiers[query] {
+                    Some(verifier) => Ok(verifier(self.document(location)?.sketch)),
+                    None => Ok(Verification::Unknown),
+                }
             };
             match self.parts.get(part as usize) {
                 Some(Part { segment, .. }) => {
-                    segment.search(&queries, &live, &mut scratch, &mut found)?;
+                    segment.search(&queries, &admit, &mut scratch, &mut found)?;
                 }
-                None => self.recent.search(method, &queries, &live, &mut found),
+                None => self.recent.search(method, &queries, &admit, &mut found)?,
             }
         }
         Ok(found)

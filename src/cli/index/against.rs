@@ -9,7 +9,7 @@ use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
-use super::documents::{read_only, warn_of_accidents};
+use super::documents::{read_only, warn_if_unverified};
 use super::settings_flags::input_settings_of;
 use crate::cli::dedup_flags::DedupArgs;
 
@@ -38,9 +38,10 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
             Some(_) => Some(args.reading.stop_words()?),
             None => None,
         },
+        similarity: args.method.similarity.map(|thousandths| thousandths as u16),
     };
     let seen = Seen::open(index, &wanted, Level::best(), &read_only())?;
-    warn_of_accidents(&seen);
+    warn_if_unverified(&seen);
     Ok(Some(seen))
 }
 

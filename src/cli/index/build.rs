@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use simtool::Result;
 use simtool::index::{Layout, Options, check_creatable};
-use simtool::jobs::seen::{IndexSettings, Payload, Seen};
+use simtool::jobs::seen::{IndexSettings, Payload, Seen, check_similarity};
 use simtool::sketch::Shape;
 
-use super::documents::{DocumentArgs, report_built, warn_of_accidents};
+use super::documents::{DocumentArgs, report_built};
 use super::settings_flags::SettingsArgs;
 use crate::cli::effect::{method_without_statistics, no_effect};
 use crate::cli::exit::Finish;
@@ -66,6 +66,7 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
             "it makes no fingerprints",
         ));
     }
+    check_similarity(&spec, args.settings.similarity)?;
     let input_settings = args.settings.input_settings(args.documents.reading())?;
     let session = args.documents.begin(&args.index)?;
     let options = Options {
@@ -77,13 +78,12 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
         args.settings.files(),
         None,
         |inputs, _, skipped| {
-            let settings = IndexSettings::counted(spec, inputs)?;
+            let settings = IndexSettings::counted(spec, inputs, args.settings.similarity)?;
             let (index, payload) = (&args.index, args.payload);
             Seen::build_inputs(index, settings, &options, inputs, payload, skipped)
         },
     )?;
-    let (seen, added) = &built.result;
-    warn_of_accidents(seen);
+    let (_, added) = &built.result;
     message::warn_of_decoding_problems(&added.doubts, &built.sources);
     report_built(added, args.documents.log(), built.has_lines)
 }

@@ -329,9 +329,9 @@ fn report_result(log: Log, text: &str, fields: &Value, has_lines: bool) -> Resul
     }
 }
 
-/// Warns of accidental hits, if there are many.
-pub fn warn_of_accidents(seen: &Seen) {
-    if let Some(text) = seen.accidents() {
+/// Warns if matches are not verified.
+pub fn warn_if_unverified(seen: &Seen) {
+    if let Some(text) = seen.unverified() {
         message::say(&text);
     }
 }

@@ -9,13 +9,14 @@ use simtool::corpus::HtmlText;
 use simtool::index::{Info, Layout};
 use simtool::io::InputFiles;
 use simtool::jobs::seen::Seen;
+use simtool::sketch::set_signature;
 use simtool::{Error, ErrorKind, Result};
 
 use super::documents::{open, read_only};
 use super::line_file::LineFile;
 use crate::cli::screen;
 
-/// Print what an index contains, its settings, and the expected number of accidental hits
+/// Print what an index contains, and its settings
 #[derive(Args, Clone, Debug)]
 pub struct InfoArgs {
     /// The directory of the index
@@ -45,8 +46,11 @@ struct Facts<'a> {
     recent: u64,
     segments: Vec<Segment>,
     bytes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    accidental_hits_per_query: Option<f64>,
+    verified: bool,
+    /// The least similarity of a match, words in a shingle, and bytes of a signature.
+    similarity: Option<f64>,
+    shingle: Option<usize>,
+    signature_bytes: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -104,7 +108,10 @@ fn facts<'a>(seen: &'a Seen, info: &Info) -> Facts<'a> {
         recent: info.recent,
         segments: info.segments.iter().map(segment).collect(),
         bytes: info.segments.iter().map(|(_, _, bytes)| bytes).sum(),
-        accidental_hits_per_query: seen.accidental_hits(),
+        verified: settings.verifies(),
+        similarity: settings.similarity(),
+        shingle: settings.signatures.map(|signatures| signatures.shingle),
+        signature_bytes: settings.signatures.map(|_| set_signature::BYTES),
     }
 }
 
@@ -129,34 +136,18 @@ fn text(seen: &Seen, facts: &Facts<'_>) -> String {
         facts.segments.len(),
         facts.bytes,
     );
-    if let Some(hits) = facts.accidental_hits_per_query {
-        text += &format!("by chance   {}\n", by_chance(hits));
-    }
+    text += &format!("verified    {}\n", verification(facts));
     text
 }
 
-/// The expected number of accidental matches of a new document.
-fn by_chance(hits: f64) -> String {
-    let many = match hits {
-        hits if hits < 0.001 => "less than one of 1000 new documents matches".to_owned(),
-        hits if hits < 1.0 => format!("one of {:.0} new documents matches", (1.0 / hits).ceil()),
-        hits => format!("a new document matches {hits:.0} times"),
-    };
-    format!("{many}, if bits were random; short tables and lists match far more often")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn probabilities_are_described_in_words() {
-        for (hits, expected) in [
-            (9.1e-10, "less than one of 1000 new documents matches"),
-            (0.02, "one of 50 new documents matches"),
-            (12.8, "a new document matches 13 times"),
-        ] {
-            assert!(by_chance(hits).starts_with(expected), "{}", by_chance(hits));
-        }
+/// How matches are verified.
+fn verification(facts: &Facts<'_>) -> String {
+    match (facts.similarity, facts.shingle) {
+        (Some(similarity), Some(shingle)) => format!(
+            "texts that match share {similarity} of their {shingle}-word shingles or more, estimated \
+             with a standard error of at most 0.03"
+        ),
+        _ if facts.verified => "by the method, which is exact".to_owned(),
+        _ => "no: different texts may match (build the index again)".to_owned(),
     }
 }

@@ -7,13 +7,13 @@ use simtool::Result;
 use simtool::corpus::{HtmlText, Reading};
 use simtool::engine::collection::InputSettings;
 use simtool::io::InputFiles;
-use simtool::jobs::dedup::DEFAULT_METHOD;
+use simtool::jobs::dedup::{DEFAULT_METHOD, with_similarity};
 use simtool::jobs::seen::{ExpectedSettings, IndexSettings};
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, builtin_stop_words};
 
 use crate::cli::effect::{WordFlags, check_words};
-use crate::cli::method_flags::tokenizer;
+use crate::cli::method_flags::{similarity, tokenizer};
 use crate::cli::reading_flags::{HTML_PARTS, stop_words};
 use crate::cli::values;
 
@@ -27,6 +27,11 @@ pub struct SettingsArgs {
         long, value_name = "METHOD", value_parser = values::method(), hide_possible_values = true
     )]
     method: Option<String>,
+
+    /// Least similarity of a match: the share of shingles that two texts have in common, estimated
+    /// from the stored signatures [default: 0.8, or that of the index]
+    #[arg(long, value_name = "SHARE", value_parser = similarity)]
+    pub similarity: Option<u16>,
 
     /// Kind of words: auto, ascii, unicode, chinese or chars [default: auto, or that of the index]
     #[arg(
@@ -65,6 +70,7 @@ impl SettingsArgs {
             tokenizer: self.tokenizer,
             html: self.html,
             stop_words: self.stop_words.as_deref().map(stop_words).transpose()?,
+            similarity: self.similarity,
         })
     }
 
@@ -73,7 +79,11 @@ impl SettingsArgs {
     /// # Errors
     /// Those of parsing it, and of flags about words that it does not use.
     pub fn spec(&self) -> Result<Spec> {
-        let spec = Spec::parse(self.method.as_deref().unwrap_or(DEFAULT_METHOD))?;
+        let text = self.method.as_deref().unwrap_or(DEFAULT_METHOD);
+        let spec = match self.similarity {
+            Some(thousandths) => with_similarity(text, thousandths.into())?,
+            None => Spec::parse(text)?,
+        };
         let words = WordFlags {
             tokenizer: self.tokenizer.is_some(),
             stop_words: self.stop_words.is_some(),

@@ -18,7 +18,8 @@ pub struct Decision {
     pub evidence: u32,
     /// The method's score: a distance and zero, or a fraction; 0 and 1 for equal documents.
     pub score: [u32; 2],
-    /// Shared and all shingles; 1 and 1 for equal documents, zeros for [`KNOWN`](Self::KNOWN).
+    /// Shared and all shingles; 1 and 1 for equal documents. For [`KNOWN`](Self::KNOWN), an estimated
+    /// similarity and its denominator, or zeros.
     pub verified: [u32; 2],
 }
 

@@ -169,7 +169,7 @@ impl Job {
             references: references.len() as u32,
         };
         let method = match (invocation.against, self.is_by_equality()) {
-            (Against::Known(known), _) => Some(known.method()?),
+            (Against::Known(known), _) => Some(known.method()?.into_plain()),
             (_, true) => None,
             // Corpus statistics are not known until all inputs have been read.
             (_, false) => {

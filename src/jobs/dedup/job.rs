@@ -239,19 +239,26 @@ impl Job {
 /// # Errors
 /// Those of [`Spec::parse`].
 pub fn spec_for_verification(text: &str, thousandths: u32, shingle: usize) -> Result<Spec> {
+    let spec = with_similarity(text, thousandths)?;
+    let has_shingle = spec.name() == "minhash" && !text.contains("shingle=");
+    match has_shingle {
+        true => spec.with("shingle", &shingle.to_string()),
+        false => Ok(spec),
+    }
+}
+
+/// The method of `text`. MinHash looks for pairs of this similarity unless `text` has another one.
+///
+/// # Errors
+/// Those of [`Spec::parse`].
+pub fn with_similarity(text: &str, thousandths: u32) -> Result<Spec> {
     let spec = Spec::parse(text)?;
-    if spec.name() != "minhash" {
-        return Ok(spec);
-    }
+    let has_similarity = spec.name() == "minhash" && !text.contains("similarity=");
     let similarity = format!("{}.{:03}", thousandths / 1000, thousandths % 1000);
-    let mut text = text.to_owned();
-    for (name, value) in [("similarity", similarity), ("shingle", shingle.to_string())] {
-        if !text.contains(&format!("{name}=")) {
-            text.push(if text.contains(':') { ',' } else { ':' });
-            text += &format!("{name}={value}");
-        }
+    match has_similarity {
+        true => spec.with("similarity", &similarity),
+        false => Ok(spec),
     }
-    Spec::parse(&text)
 }
 
 /// The method that finds candidates by default.

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::engine::Progress;
 use crate::engine::spill_space::SpillSpace;
 use crate::io::{RecordFile, Sorted, Spool, Spooled};
-use crate::sketch::{Method, Score};
+use crate::sketch::{Score, SignedMethod};
 use crate::{Error, ErrorKind, Result};
 
 use super::bits::Bits;
@@ -40,7 +40,7 @@ pub trait KnownDocuments: Sync {
     ///
     /// # Errors
     /// Those of building the method.
-    fn method(&self) -> Result<Box<dyn Method>>;
+    fn method(&self) -> Result<SignedMethod>;
 
     /// Fails unless `job` makes its sketches in the same way.
     ///
@@ -74,6 +74,8 @@ pub struct Nearest {
     pub id: Vec<u8>,
     /// The score of the method.
     pub score: Score,
+    /// The similarity of the texts as a fraction, if the sketches tell.
+    pub similarity: Option<[u64; 2]>,
 }
 
 /// The ids of the known documents for which others are dropped. Their numbers follow those of all
@@ -107,6 +109,10 @@ struct Hit {
     /// The position of the known document's id among the stored ones.
     id: u32,
     score: [u32; 2],
+    /// Similarity and denominator; zeros if it is not known.
+    verified: [u32; 2],
+    /// Zeros.
+    _reserved: [u32; 2],
 }
 
 /// The result of comparing the input with known documents.
@@ -128,7 +134,7 @@ pub struct KnownMatches {
 /// Those of queries, of reading and of temporary files; interruption.
 pub fn query(
     known: &dyn KnownDocuments,
-    method: &dyn Method,
+    method: &SignedMethod,
     gathered: &Gathered,
     space: &SpillSpace<'_>,
     progress: &Progress,
@@ -149,11 +155,14 @@ pub fn query(
     let mut bytes = 0;
     gathered.rows.for_each_block(ROWS, |number, rows| {
         for (number, row) in (number as u32..).zip(rows) {
-            let without = [Flags::SKIPPED, Flags::EMPTY, Flags::SHORT];
-            if without.iter().any(|flag| row.flags.has(*flag)) {
+            if row.flags.has(Flags::SKIPPED) || row.flags.has(Flags::EMPTY) {
                 continue;
             }
             let sketch = sketches.get(number.into())?;
+            // Matches of a short text are right only if they are verified.
+            if row.flags.has(Flags::SHORT) && !method.is_verifiable(sketch) {
+                continue;
+            }
             bytes += sketch.len();
             batch.push((number, sketch.to_vec()));
             if batch.len() >= BATCH || bytes >= BATCH_BYTES {
@@ -233,9 +242,10 @@ impl Hits<'_> {
         stored: &mut AHashMap<u128, u32>,
     ) -> Result<()> {
         for (nearest, (document, _)) in answers.into_iter().zip(documents) {
-            let Some(Nearest { id, score }) = nearest else {
+            let Some(found) = nearest else {
                 continue;
             };
+            let Nearest { id, score, .. } = found;
             let hash = xxh3_128(&id);
             let number = match stored.get(&hash) {
                 Some(number) => *number,
@@ -250,6 +260,11 @@ impl Hits<'_> {
                 document: *document,
                 id: number,
                 score: Decision::score(score),
+                verified: match found.similarity {
+                    Some([part, whole]) => Decision::score(Score::Fraction(part, whole)),
+                    None => [0, 0],
+                },
+                _reserved: [0; 2],
             })?;
         }
         Ok(())
@@ -285,7 +300,7 @@ impl Hits<'_> {
                 kept: first + of.id,
                 evidence: Decision::KNOWN,
                 score: hit.score,
-                verified: [0, 0],
+                verified: hit.verified,
             })?;
         }
         let ids = FoundIds {
@@ -345,7 +360,7 @@ mod tests {
             50
         }
 
-        fn method(&self) -> Result<Box<dyn Method>> {
+        fn method(&self) -> Result<SignedMethod> {
             Err(Error::new(ErrorKind::Parameter, "the test needs no method"))
         }
 
@@ -363,7 +378,12 @@ mod tests {
                 let id = vec![sketch[0] % 50; 40_000];
                 bytes += id.len();
                 let score = Score::Distance(0);
-                (bytes <= most_id_bytes).then_some(Some(Nearest { id, score }))
+                let similarity = None;
+                (bytes <= most_id_bytes).then_some(Some(Nearest {
+                    id,
+                    score,
+                    similarity,
+                }))
             };
             let answers: Vec<_> = sketches
                 .iter()

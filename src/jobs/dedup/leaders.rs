@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::io::{RecordFile, Sorted, Spool, Spooled};
 use crate::search::join::SketchIndex;
-use crate::sketch::{Compare, SketchList, Sketches};
+use crate::sketch::{Compare, SignedMethod, SketchList, Sketches};
 use crate::{Error, ErrorKind, Result};
 
 use super::decision::Leader;
@@ -53,18 +53,18 @@ pub struct Block {
 }
 
 impl<'a> Leaders<'a> {
-    /// Writes the leaders with their sketches to temporary files.
+    /// Writes the leaders with their sketches, without signatures, to temporary files.
     ///
     /// # Errors
     /// Those of reading and of temporary files.
     pub fn store(
         leaders: Sorted<Leader>,
         gathered: &Gathered,
-        method: &'a dyn Compare,
+        method: &'a SignedMethod,
         with_parts: bool,
         space: &SpillSpace<'_>,
     ) -> Result<Leaders<'a>> {
-        let mut writer = LeaderWriter::new(method, with_parts, space)?;
+        let mut writer = LeaderWriter::new(method.plain(), with_parts, space)?;
         let mut reader = SketchReader::new(gathered, method);
         for leader in leaders {
             let leader = leader?;
@@ -72,7 +72,7 @@ impl<'a> Leaders<'a> {
                 true => gathered.rows.get(leader.document.into())?.part,
                 false => 0,
             };
-            let sketch = reader.get(leader.document.into())?;
+            let (sketch, _) = method.split(reader.get(leader.document.into())?);
             writer.push(leader.document, sketch, part, leader.class == 0)?;
         }
         writer.finish()

@@ -58,6 +58,7 @@ pub use invocation::{Against, Invocation};
 pub use job::{
     ClusterRule, DEFAULT_METHOD, DEFAULT_THOUSANDTHS, DumpSettings, EXACT, Job, MOST_SHINGLE,
     NORMALIZED, PairForms, SkippedRecords, Verification, WriteMode, spec_for_verification,
+    with_similarity,
 };
 pub use known::{KnownDocuments, Nearest};
 pub use memory::least_memory_bytes;

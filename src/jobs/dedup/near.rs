@@ -29,7 +29,7 @@ use crate::engine::{Progress, Resources, Stage};
 use crate::io::{Sorted, Sorter};
 use crate::kernel::Level;
 use crate::search::join::SketchIndex;
-use crate::sketch::{Method, SketchList};
+use crate::sketch::{Method, SignedMethod, SketchList};
 
 use super::bits::Bits;
 use super::decision::{Decision, Leader, narrow};
@@ -54,8 +54,10 @@ const LIST_BATCH: usize = 1 << 14;
 pub struct NearSearch<'a> {
     /// The job.
     pub job: &'a Job,
-    /// Its method.
+    /// Its method, without signatures.
     pub method: &'a dyn Method,
+    /// Its method, as it made the sketches.
+    pub signed: &'a SignedMethod,
     /// The inputs.
     pub inputs: RunInputs<'a>,
     /// The documents of all inputs.
@@ -91,7 +93,7 @@ impl NearSearch<'_> {
     /// Those of reading and of temporary files; [`ErrorKind::Memory`] if not even one block fits.
     pub fn decide(&self, leaders: Sorted<Leader>) -> Result<LeaderDecisions> {
         let with_parts = self.job.keep_per_site;
-        let all = Leaders::store(leaders, self.gathered, self.method, with_parts, &self.space)?;
+        let all = Leaders::store(leaders, self.gathered, self.signed, with_parts, &self.space)?;
         let marked = self.mark(&all)?;
 
         self.progress.begin(Stage::Verify, self.pipeline.bytes());

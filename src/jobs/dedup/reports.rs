@@ -271,7 +271,10 @@ impl Reports<'_> {
         };
         let verified = match decision.evidence {
             Decision::SAME_TEXT | Decision::SAME_WORDS => Some(Verified::Equal),
-            Decision::KNOWN => None,
+            Decision::KNOWN => match decision.verified {
+                [_, 0] => None,
+                share => Some(Verified::Estimate(share)),
+            },
             _ => Some(Verified::Shingles(decision.verified)),
         };
         let name = self.job.method.name();

@@ -13,7 +13,7 @@ use crate::engine::pipeline::{Pipeline, Unit};
 use crate::engine::spill_space::SpillSpace;
 use crate::engine::units::units;
 use crate::engine::{Progress, Resources, Stage};
-use crate::sketch::{Method, Shape};
+use crate::sketch::{Method, Shape, SignedMethod};
 use crate::vocabulary::Frequencies;
 
 use super::bits::Bits;
@@ -77,14 +77,15 @@ impl Run<'_> {
     /// Those of reading and writing; changed inputs, too little memory and interruption.
     pub fn all(&self) -> Result<(Summary, String)> {
         let total = self.pipeline().bytes();
-        let method = self.method(total)?;
-        let method = method.as_deref();
+        let signed = self.method(total)?;
+        let signed = signed.as_ref();
+        let method = signed.map(SignedMethod::plain);
         let units = units(self.inputs.sources);
         if !Gathered::is_complete(self.work)? {
             self.progress.begin(Stage::Sketch, total);
             sketching::sketch(
                 self.job,
-                method,
+                signed.map(|signed| signed as &dyn Method),
                 self.inputs,
                 self.work,
                 &self.pipeline(),
@@ -100,7 +101,7 @@ impl Run<'_> {
         self.progress.end(0);
         let decided = match Decided::load(self.work)? {
             Some(decided) => decided,
-            None => Decided::store(self.work, self.decide(method, &gathered, &numbering)?)?,
+            None => Decided::store(self.work, self.decide(signed, &gathered, &numbering)?)?,
         };
         let drops = self.drops(&decided, numbering.documents())?;
         let reported = match Reported::load(self.work, self.out)? {
@@ -204,7 +205,7 @@ impl Run<'_> {
     /// Decides which documents are dropped, and for which kept ones.
     fn decide(
         &self,
-        method: Option<&dyn Method>,
+        method: Option<&SignedMethod>,
         gathered: &Gathered,
         numbering: &Numbering<'_>,
     ) -> Result<Decisions> {
@@ -234,7 +235,8 @@ impl Run<'_> {
             Some(method) => {
                 let search = NearSearch {
                     job: self.job,
-                    method,
+                    method: method.plain(),
+                    signed: method,
                     inputs: self.inputs,
                     gathered,
                     numbering,
@@ -268,7 +270,7 @@ impl Run<'_> {
 
     /// The method that makes sketches, if the job has one. Its corpus statistics are counted unless
     /// an earlier run did so.
-    fn method(&self, total: u64) -> Result<Option<Box<dyn Method>>> {
+    fn method(&self, total: u64) -> Result<Option<SignedMethod>> {
         if let Some(known) = self.known {
             return known.method().map(Some);
         }
@@ -306,7 +308,8 @@ impl Run<'_> {
                 .map(|&[feature, count]| (feature, count));
             frequencies.push(Frequencies::new(documents, counts));
         }
-        methods::build(&self.job.method, common, &frequencies).map(Some)
+        let method = methods::build(&self.job.method, common, &frequencies)?;
+        Ok(Some(SignedMethod::new(method, None)))
     }
 
     /// Writes the dump, if the job has one; returns how many related records were dropped.

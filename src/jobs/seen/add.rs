@@ -130,7 +130,7 @@ impl Seen {
         let method = settings.method(level)?;
         let mut build = build(directory, &settings, level, options)?;
         let mut added = AddCounts::default();
-        let texts = || TextSketcher::new(&*method, settings.common(level));
+        let texts = || TextSketcher::new(&method, settings.common(level));
         read(
             inputs,
             Stage::Sketch,

@@ -6,7 +6,7 @@ use super::open_index::Seen;
 use super::settings::ExpectedSettings;
 use crate::index::{DATABASE, Limit, Match, Query};
 use crate::jobs::dedup::{Job, KnownDocuments, Nearest, modified};
-use crate::sketch::Method;
+use crate::sketch::SignedMethod;
 use crate::{Error, Result};
 
 /// The maximum length of an id, in bytes.
@@ -17,7 +17,7 @@ impl KnownDocuments for Seen {
         self.index.info().documents
     }
 
-    fn method(&self) -> Result<Box<dyn Method>> {
+    fn method(&self) -> Result<SignedMethod> {
         self.settings.method(self.level)
     }
 
@@ -27,6 +27,7 @@ impl KnownDocuments for Seen {
             tokenizer: Some(job.tokenizer),
             html: Some(job.reading.html),
             stop_words: Some(job.stop_words.clone()),
+            similarity: None,
         };
         self.settings.expect(self.index.directory(), &wanted)
     }
@@ -42,7 +43,15 @@ impl KnownDocuments for Seen {
         };
         let answers = self.index.seen(&queries, limit)?.into_iter();
         let nearest = answers.map_while(|answer| match answer.matches.into_iter().next() {
-            Some(Match { id, score, .. }) => Some(Some(Nearest { id, score })),
+            Some(found) => {
+                let similarity = self.similarity(&found);
+                let Match { id, score, .. } = found;
+                Some(Some(Nearest {
+                    id,
+                    score,
+                    similarity,
+                }))
+            }
             // The nearest document's id did not fit: the answers end here.
             None if answer.truncated => None,
             None => Some(None),
@@ -55,6 +64,8 @@ impl KnownDocuments for Seen {
             "documents": self.documents(),
             "index": self.index.directory().to_string_lossy(),
             "made_for": self.settings.to_string(),
+            "verified": self.settings.verifies(),
+            "similarity": self.settings.similarity(),
         })
     }
 

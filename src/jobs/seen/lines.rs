@@ -7,7 +7,7 @@ use crate::corpus::Place;
 use crate::index::{Answer, Document, Entry, Verdict};
 use crate::report::json_lines::At;
 use crate::report::verdicts::{Digits, Known, KnownMatch, Line, Nearness, base64_if_needed};
-use crate::sketch::Shape;
+use crate::sketch::{Compare, Shape};
 
 /// Bytes of lines that are formatted at a time, as payloads may be long.
 const STEP_BYTES: usize = 8 << 20;
@@ -87,12 +87,13 @@ impl Seen {
     /// A sketch as JSON.
     pub fn digits<'a>(&self, sketch: &'a [u8]) -> Digits<'a> {
         let is_number = matches!(self.method().shape(), Shape::Bits { .. });
+        let (sketch, _) = self.method().split(sketch);
         Digits { sketch, is_number }
     }
 
     /// The matches of an answer, with their payloads.
     fn near(&self, answer: &Answer) -> Result<Vec<KnownMatch>> {
-        let mut all = near(answer, self.has_likeness());
+        let mut all = near(self, answer);
         for (near, found) in all.iter_mut().zip(&answer.matches) {
             if let Some(document) = self.index().document(&found.id)? {
                 near.set_payload(&document.payload);
@@ -111,8 +112,11 @@ pub fn changed(verdict: &Verdict, likeness: bool) -> Option<Nearness> {
 }
 
 /// The matches of an answer, as JSON.
-pub fn near(answer: &Answer, likeness: bool) -> Vec<KnownMatch> {
-    let near = answer.matches.iter();
-    near.map(|found| KnownMatch::new(&found.id, found.score, likeness))
-        .collect()
+pub fn near(seen: &Seen, answer: &Answer) -> Vec<KnownMatch> {
+    let likeness = seen.has_likeness();
+    let near = answer.matches.iter().map(|found| {
+        let similarity = seen.similarity(found);
+        KnownMatch::new(&found.id, found.score, likeness, similarity)
+    });
+    near.collect()
 }

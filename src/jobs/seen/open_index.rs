@@ -4,25 +4,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::Result;
-use crate::index::{Build, Index, Options, Rescued, check_creatable, parameters, rescue};
+use crate::index::{Build, Index, Match, Options, Rescued, check_creatable, parameters, rescue};
 use crate::io::directory;
 use crate::kernel::Level;
-use crate::sketch::accidental::Chance;
 use crate::sketch::registry::Spec;
-use crate::sketch::{Compare, Method, Shape, content_seen};
+use crate::sketch::{Compare, Score, Shape, SignedMethod, content_seen};
 use crate::text::Choice;
 
-use super::settings::{ExpectedSettings, IndexSettings};
+use super::settings::{ExpectedSettings, IndexSettings, is_exact};
 use super::text_sketcher::TextSketcher;
-
-/// The least expected number of accidental hits per new document that is worth a warning.
-const LEAST_ACCIDENTS: f64 = 0.01;
 
 /// An open index with the method of its sketches.
 pub struct Seen {
     pub(super) index: Index,
     pub(super) settings: IndexSettings,
-    method: Box<dyn Method>,
+    method: SignedMethod,
     pub(super) level: Level,
 }
 
@@ -53,8 +49,8 @@ impl Seen {
     /// Opens the index `directory`, whose settings have to match `wanted`.
     ///
     /// # Errors
-    /// Those of [`Index::open`], [`IndexSettings::read`], [`IndexSettings::expect`] and
-    /// [`IndexSettings::check_chinese_words`].
+    /// Those of [`Index::open`], [`IndexSettings::read`], [`IndexSettings::expect`],
+    /// [`IndexSettings::with_similarity`] and [`IndexSettings::check_chinese_words`].
     pub fn open(
         directory: &Path,
         wanted: &ExpectedSettings,
@@ -65,6 +61,7 @@ impl Seen {
         let settings = IndexSettings::read(directory, &manifest)?;
         settings.expect(directory, wanted)?;
         settings.check_chinese_words(directory)?;
+        let settings = settings.with_similarity(directory, wanted.similarity)?;
         let index = Index::open(directory, compare(&settings, level)?, &manifest, options)?;
         Self::with(index, settings, level)
     }
@@ -103,9 +100,9 @@ impl Seen {
         &self.settings
     }
 
-    /// The method.
-    pub fn method(&self) -> &dyn Method {
-        &*self.method
+    /// The method, with signatures.
+    pub fn method(&self) -> &SignedMethod {
+        &self.method
     }
 
     /// A description for the user; [`settings`](Self::settings) has all details.
@@ -128,6 +125,10 @@ impl Seen {
             }
         }
         parts.extend(stop_words.map(String::from));
+        if let Some(signatures) = self.settings.signatures {
+            let similarity = f64::from(signatures.thousandths) / 1000.0;
+            parts.push(format!("verified at similarity {similarity}"));
+        }
         if self.settings.tokenizer != Choice::default() {
             parts.push(format!("tokenizer {}", self.settings.tokenizer));
         }
@@ -139,34 +140,27 @@ impl Seen {
         self.settings.spec.name() == content_seen::ENTRY.name
     }
 
-    /// The average number of accidental hits of a new document, if fingerprints were random; real
-    /// ones have more. `None` for sketches that are not fingerprints.
-    pub fn accidental_hits(&self) -> Option<f64> {
-        match self.method().shape() {
-            Shape::Bits { width, distance } => {
-                let documents = self.index.info().documents;
-                Some(Chance::uniform(width, distance).hits_per_query(documents))
-            }
-            Shape::Keys => None,
-        }
+    /// A warning for the user if matches are not verified.
+    pub fn unverified(&self) -> Option<String> {
+        (!self.settings.verifies()).then(|| {
+            format!(
+                "{}: was made by a version of simtool that stored nothing to verify matches with, \
+                 so different texts may match (build the index again)",
+                self.index.directory().display()
+            )
+        })
     }
 
-    /// A warning for the user about [`accidental_hits`](Self::accidental_hits), if at least one is
-    /// expected for a hundred new documents.
-    pub fn accidents(&self) -> Option<String> {
-        let Shape::Bits { width, distance } = self.method().shape() else {
-            return None;
-        };
-        let hits = self
-            .accidental_hits()
-            .filter(|hits| *hits >= LEAST_ACCIDENTS)?;
-        Some(format!(
-            "{}: fingerprints of {width} bits, distance {distance}: expect {hits:.2} accidental \
-             hits for each new document among {} known ones, more if bits are skewed (an index \
-             with more bits or a smaller distance has fewer)",
-            self.index.directory().display(),
-            self.index.info().documents,
-        ))
+    /// The similarity of the texts of a match as a fraction: an estimate from the signatures, or exact
+    /// if the method is. `None` if the index or the query has no signature.
+    pub fn similarity(&self, found: &Match) -> Option<[u64; 2]> {
+        let exact = is_exact(&self.settings.spec);
+        match (found.similarity, found.score) {
+            (Some(thousandths), _) => Some([thousandths.into(), 1000]),
+            (None, Score::Fraction(part, whole)) if exact => Some([part, whole]),
+            (None, Score::Distance(0)) if exact => Some([1, 1]),
+            _ => None,
+        }
     }
 
     /// A maker of sketches for one thread.
@@ -185,8 +179,7 @@ impl Seen {
 }
 
 fn compare(settings: &IndexSettings, level: Level) -> Result<Arc<dyn Compare>> {
-    let method: Box<dyn Compare> = settings.method(level)?;
-    Ok(Arc::from(method))
+    Ok(Arc::new(settings.method(level)?))
 }
 
 /// Writes the settings of a new index to its directory, and makes its method.

@@ -17,15 +17,17 @@ use crate::engine::collection::{InputSettings, Inputs};
 use crate::engine::methods::{self, Common};
 use crate::index::BESIDE;
 use crate::io::{Faults, PagedFile, directory};
+use crate::jobs::dedup::{DEFAULT_THOUSANDTHS, EXACT, NORMALIZED};
 use crate::kernel::Level;
-use crate::sketch::Method;
 use crate::sketch::registry::Spec;
+use crate::sketch::{SignatureSettings, SignedMethod};
 use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
 use crate::{Error, ErrorKind, Result};
 
-/// The version of the file's format.
-const VERSION: u32 = 1;
+/// The version of the file's format, and the first one, of sketches without signatures.
+const VERSION: u32 = 2;
+const FIRST_VERSION: u32 = 1;
 /// The text that precedes the file's name in the manifest.
 const MANIFEST_SEPARATOR: &str = "; settings ";
 
@@ -40,6 +42,9 @@ pub struct IndexSettings {
     pub html: HtmlText,
     /// The words that methods with stop words leave out.
     pub stop_words: WordSet,
+    /// What the signatures at the end of the sketches verify. `None` if there are none: the method
+    /// stores all shingles or compares for equality, or the index is from a version without them.
+    pub signatures: Option<SignatureSettings>,
     frequencies: Vec<Frequencies>,
     /// How the program that made the index split Chinese ([`Choice::chinese_words`]). `None` if
     /// the tokenizer never uses the dictionary, or if the index is from a version that did not
@@ -58,6 +63,8 @@ pub struct ExpectedSettings {
     pub html: Option<HtmlText>,
     /// The stop words.
     pub stop_words: Option<WordSet>,
+    /// The least similarity of a match in thousandths, in place of the stored one.
+    pub similarity: Option<u16>,
 }
 
 /// The first line of the file.
@@ -71,6 +78,15 @@ struct Head {
     frequencies: Vec<FrequencyHead>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     chinese_words: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    signatures: Option<SignatureHead>,
+}
+
+/// Words in a shingle, and thousandths of similarity.
+#[derive(Serialize, Deserialize)]
+struct SignatureHead {
+    shingle: u8,
+    similarity: u16,
 }
 
 /// The header of a list of document frequencies: the number of documents counted, and the length of
@@ -85,8 +101,13 @@ impl IndexSettings {
     /// Settings without corpus statistics.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if the method needs corpus statistics.
-    pub fn without_collection(spec: Spec, input_settings: &InputSettings) -> Result<IndexSettings> {
+    /// [`ErrorKind::Parameter`] if the method needs corpus statistics; those of
+    /// [`check_similarity`].
+    pub fn without_collection(
+        spec: Spec,
+        input_settings: &InputSettings,
+        similarity: Option<u16>,
+    ) -> Result<IndexSettings> {
         if !spec.required_counts().is_empty() {
             let message = format!(
                 "method {}: needs corpus statistics (build the index from documents: `simtool \
@@ -95,42 +116,83 @@ impl IndexSettings {
             );
             return Err(Error::new(ErrorKind::Parameter, message));
         }
-        Ok(Self::with(spec, input_settings, Vec::new()))
+        Self::with(spec, input_settings, similarity, Vec::new())
     }
 
     /// Settings with corpus statistics of `inputs`, which are counted if the method needs them.
     ///
     /// # Errors
-    /// Those of reading and of temporary files.
-    pub fn counted(spec: Spec, inputs: Inputs<'_>) -> Result<IndexSettings> {
+    /// Those of reading, of temporary files, and of [`check_similarity`].
+    pub fn counted(
+        spec: Spec,
+        inputs: Inputs<'_>,
+        similarity: Option<u16>,
+    ) -> Result<IndexSettings> {
         let required = spec.required_counts().into_iter();
         let frequencies = required
             .map(|count| inputs.count(count))
             .collect::<Result<_>>()?;
-        Ok(Self::with(spec, inputs.settings, frequencies))
+        Self::with(spec, inputs.settings, similarity, frequencies)
     }
 
     fn with(
         spec: Spec,
         input_settings: &InputSettings,
+        similarity: Option<u16>,
         frequencies: Vec<Frequencies>,
-    ) -> IndexSettings {
-        IndexSettings {
+    ) -> Result<IndexSettings> {
+        check_similarity(&spec, similarity)?;
+        let chinese_words = input_settings.tokenizer.chinese_words();
+        Ok(IndexSettings {
+            signatures: signatures(&spec, input_settings.tokenizer, similarity),
             spec,
             tokenizer: input_settings.tokenizer,
             html: input_settings.reading.html,
             stop_words: input_settings.stop_words.clone(),
             frequencies,
-            chinese_words: input_settings.tokenizer.chinese_words().map(String::from),
-        }
+            chinese_words: chinese_words.map(String::from),
+        })
     }
 
     /// Builds the method.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for parameters that cannot be combined.
-    pub fn method(&self, level: Level) -> Result<Box<dyn Method>> {
-        methods::build(&self.spec, self.common(level), &self.frequencies)
+    pub fn method(&self, level: Level) -> Result<SignedMethod> {
+        let method = methods::build(&self.spec, self.common(level), &self.frequencies)?;
+        Ok(SignedMethod::new(method, self.signatures))
+    }
+
+    /// The settings with another least similarity of a match, for one command.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if the sketches of `index` have no signatures.
+    pub fn with_similarity(self, index: &Path, similarity: Option<u16>) -> Result<IndexSettings> {
+        check_similarity(&self.spec, similarity)?;
+        let signatures = match (similarity, self.signatures) {
+            (Some(_), None) => {
+                let message = "was made by a version of simtool whose sketches do not verify \
+                               matches: --similarity has no effect (build the index again)";
+                return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+            }
+            (Some(thousandths), Some(stored)) => Some(SignatureSettings {
+                thousandths,
+                ..stored
+            }),
+            (None, stored) => stored,
+        };
+        Ok(IndexSettings { signatures, ..self })
+    }
+
+    /// The least similarity of a match that signatures verify.
+    pub fn similarity(&self) -> Option<f64> {
+        let thousandths = self.signatures?.thousandths;
+        Some(f64::from(thousandths) / 1000.0)
+    }
+
+    /// Whether matches are verified: by signatures, or because the method itself is exact.
+    pub fn verifies(&self) -> bool {
+        self.signatures.is_some() || is_exact(&self.spec)
     }
 
     /// The settings that all methods of a run share.
@@ -244,13 +306,20 @@ impl IndexSettings {
             features: counts.features().len() as u64,
         };
         let head = Head {
-            simtool_settings: VERSION,
+            simtool_settings: match self.signatures {
+                Some(_) => VERSION,
+                None => FIRST_VERSION,
+            },
             method: self.spec.to_string(),
             tokenizer: self.tokenizer.to_string(),
             html: self.html,
             stop_words: self.stop_words.len() as u64,
             frequencies: self.frequencies.iter().map(counted).collect(),
             chinese_words: self.chinese_words.clone(),
+            signatures: self.signatures.map(|signatures| SignatureHead {
+                shingle: signatures.shingle as u8,
+                similarity: signatures.thousandths,
+            }),
         };
         let mut bytes = serde_json::to_vec(&head)
             .map_err(|cause| Error::new(ErrorKind::Parameter, cause.to_string()))?;
@@ -277,10 +346,10 @@ impl IndexSettings {
         let Ok(head) = serde_json::from_slice::<Head>(head) else {
             return Ok(None);
         };
-        if head.simtool_settings != VERSION {
+        if !(FIRST_VERSION..=VERSION).contains(&head.simtool_settings) {
             let message = format!(
-                "has format {}, and this version of simtool reads format {VERSION} (use a newer \
-                 simtool, or build the index again)",
+                "has format {}, and this version of simtool reads formats up to {VERSION} (use a \
+                 newer simtool, or build the index again)",
                 head.simtool_settings
             );
             return Err(Error::new(ErrorKind::Content, message));
@@ -299,7 +368,12 @@ impl IndexSettings {
             Frequencies::new(counted.documents, pairs.collect::<Vec<_>>())
         });
         head.html.check()?;
+        let signatures = head.signatures.map(|head| SignatureSettings {
+            shingle: head.shingle.into(),
+            thousandths: head.similarity,
+        });
         Ok(Some(IndexSettings {
+            signatures,
             frequencies: frequencies.collect(),
             spec: Spec::parse(&head.method)?,
             tokenizer: head.tokenizer.parse()?,
@@ -319,6 +393,54 @@ impl fmt::Display for IndexSettings {
             self.spec, self.tokenizer
         )
     }
+}
+
+/// Whether the scores of the method are exact similarities of texts, so that nothing is left to
+/// verify.
+pub(super) fn is_exact(spec: &Spec) -> bool {
+    ["shingles", EXACT, NORMALIZED].contains(&spec.name().as_str())
+}
+
+/// Fails if a similarity is given for a method whose matches are not verified by one.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`], naming the method.
+pub fn check_similarity(spec: &Spec, similarity: Option<u16>) -> Result<()> {
+    if similarity.is_none() || !is_exact(spec) {
+        return Ok(());
+    }
+    let name = spec.name();
+    let why = match name.as_str() {
+        "shingles" => "its own parameter decides: --method shingles:similarity=SHARE",
+        _ => "it finds equal documents only",
+    };
+    let message = format!("--similarity has no effect with --method {name}: {why}");
+    Err(Error::new(ErrorKind::Parameter, message))
+}
+
+/// The signatures of a new index: of the shingles that `dedup` compares, or of those of MinHash.
+fn signatures(
+    spec: &Spec,
+    tokenizer: Choice,
+    similarity: Option<u16>,
+) -> Option<SignatureSettings> {
+    if is_exact(spec) {
+        return None;
+    }
+    let minhash = (spec.name() == "minhash")
+        .then(|| spec.list())
+        .unwrap_or_default();
+    let own = |wanted: &str| {
+        let mut values = minhash.iter().filter(|(name, _)| name == wanted);
+        values.find_map(|(_, value)| value.parse::<f64>().ok())
+    };
+    let own_thousandths = own("similarity").map(|share| (share * 1000.0).floor() as u16);
+    Some(SignatureSettings {
+        shingle: own("shingle").map_or(tokenizer.usual_width(), |width| width as usize),
+        thousandths: similarity
+            .or(own_thousandths)
+            .unwrap_or(DEFAULT_THOUSANDTHS as u16),
+    })
 }
 
 fn name_of(bytes: &[u8]) -> String {
@@ -348,8 +470,10 @@ mod tests {
         IndexSettings::with(
             Spec::parse("simhash:distance=5").unwrap(),
             &input_settings,
+            None,
             frequencies,
         )
+        .unwrap()
     }
 
     #[test]
@@ -395,6 +519,7 @@ mod tests {
             tokenizer: Some(Choice::Unicode),
             html: Some(HtmlText::Main),
             stop_words: Some(made.stop_words.clone()),
+            similarity: None,
         };
         assert!(made.expect(index, &same).is_ok());
         let other = ExpectedSettings {
@@ -438,7 +563,7 @@ mod tests {
             stop_words: WordSet::default(),
         };
         let spec = Spec::parse("simhash:weights=tf-idf").unwrap();
-        let error = IndexSettings::without_collection(spec, &input_settings).unwrap_err();
+        let error = IndexSettings::without_collection(spec, &input_settings, None).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Parameter);
     }
 

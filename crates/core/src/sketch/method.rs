@@ -13,7 +13,8 @@ use crate::text::Spelled;
 /// The shape of the sketches of a method, for searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// The sketch is a fingerprint, little-endian; near means at most `distance` differing bits.
+    /// The sketch begins with a fingerprint, little-endian; near means at most `distance` differing
+    /// bits.
     Bits {
         /// The width in bits: 32, 64 or 128.
         width: u32,
@@ -97,6 +98,17 @@ impl fmt::Display for Score {
     }
 }
 
+/// What two sketches tell about the similarity of their texts, besides the score. It is symmetric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verification {
+    /// They cannot tell: the score decides alone.
+    Unknown,
+    /// The texts are near duplicates. The Jaccard similarity of their shingles, in thousandths.
+    Similar(u16),
+    /// The texts are not near duplicates, although the score is accepted.
+    Different,
+}
+
 /// Keys and scores of the sketches of one method: the part of a method that searches need.
 ///
 /// Sketches are byte strings. Everything here is deterministic and the same on every machine.
@@ -141,6 +153,15 @@ pub trait Compare: Send + Sync {
     /// Whether documents with this score are near.
     fn accepts(&self, score: &Score) -> bool;
 
+    /// A function that tells how similar the texts of other sketches are to that of `sketch`; `None`
+    /// if sketches cannot tell, as by default. It is for pairs with an accepted score.
+    ///
+    /// # Panics
+    /// If one of the sketches is not a sketch of this method.
+    fn verifier(&self, _sketch: &[u8]) -> Option<Verifier> {
+        None
+    }
+
     /// The sketches as vectors of features if possible; a join then needs no keys.
     fn vectors(&self) -> Option<Vectors<'_>> {
         None
@@ -157,6 +178,9 @@ pub trait Compare: Send + Sync {
         })
     }
 }
+
+/// The return type of [`Compare::verifier`].
+pub type Verifier = Box<dyn Fn(&[u8]) -> Verification>;
 
 /// The return type of [`Compare::scorer`].
 pub type Scorer<'s> = Box<dyn Fn(&[u8]) -> Option<Score> + 's>;

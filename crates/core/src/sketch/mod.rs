@@ -28,8 +28,10 @@ pub mod minhash;
 pub mod mirror;
 mod parameter;
 pub mod registry;
+pub mod set_signature;
 mod sets;
 pub mod shingle_sets;
+mod signed;
 pub mod simhash;
 mod sketches;
 pub mod spot_signatures;
@@ -43,7 +45,11 @@ mod weights;
 
 pub use bands::{Bands, MAX_PERMUTATIONS};
 pub use features::Features;
-pub use method::{Compare, Method, Needs, Score, Scorer, Scratch, Shape, TokenizedDocument};
+pub use method::{
+    Compare, Method, Needs, Score, Scorer, Scratch, Shape, TokenizedDocument, Verification,
+    Verifier,
+};
+pub use signed::{SignatureSettings, SignedMethod};
 pub use sketches::{SketchList, Sketches};
 pub use vectors::{Feature, Measure, SimilarityRule, Vectors};
 pub use weights::Weights;

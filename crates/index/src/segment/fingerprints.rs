@@ -8,7 +8,7 @@ use super::sections::{GROUPS, MEMBERS};
 use super::tables::Tables;
 use crate::Result;
 use crate::io::{BlockFile, Source};
-use crate::nearest::Nearest;
+use crate::nearest::{Admit, Nearest};
 use crate::permutation::Value;
 use crate::sketch::Score;
 
@@ -27,18 +27,18 @@ impl<F: Value> Fingerprints<F> {
         })
     }
 
-    /// Offers every query the documents near it: by look-ups, or for many queries by one scan of
+    /// Offers every query the documents near it that `admit` does not refuse: by look-ups, or for many queries by one scan of
     /// the segment against tables of the queries, whichever costs less. The result is the same.
     pub fn search(
         &self,
         file: &BlockFile,
         queries: &[F],
-        live: &dyn Fn(u32) -> bool,
+        admit: &Admit<'_>,
         buffers: &mut LookUpBuffers<F>,
         out: &mut [Nearest],
     ) -> Result<()> {
         let tables = &self.tables;
-        let mut offer = |near: &[NearGroup]| self.offer(file, near, live, out);
+        let mut offer = |near: &[NearGroup]| self.offer(file, near, admit, out);
         if tables.should_scan(queries.len()) {
             tables.scan(file, queries, &mut offer)
         } else {
@@ -51,7 +51,7 @@ impl<F: Value> Fingerprints<F> {
         &self,
         file: &BlockFile,
         near: &[NearGroup],
-        live: &dyn Fn(u32) -> bool,
+        admit: &Admit<'_>,
         out: &mut [Nearest],
     ) -> Result<()> {
         let source = match near.len() < MANY {
@@ -70,7 +70,7 @@ impl<F: Value> Fingerprints<F> {
                 file.prefetch::<u32>(MEMBERS, start..end.min(start + most), source);
             }
             if let Some(near) = ahead.checked_sub(steps).map(|now| &near[now]) {
-                offer(file, near, live, &mut out[near.query as usize])?;
+                offer(file, near, admit, &mut out[near.query as usize])?;
             }
         }
         Ok(())
@@ -100,7 +100,9 @@ impl<F: Value> Fingerprints<F> {
                 listed = members.end;
                 for at in members {
                     let number = file.values::<u32>(MEMBERS, at..at + 1)?[0];
-                    let own = self.tables.first_order(F::of_bytes(sketch(number)?));
+                    let own = self
+                        .tables
+                        .first_order(F::of_sketch(sketch(number)?, self.tables.width));
                     if own != *value || last >= Some(number) {
                         return Err(file.damaged("a document is listed under another fingerprint"));
                     }
@@ -116,11 +118,12 @@ impl<F: Value> Fingerprints<F> {
     }
 }
 
-/// Offers the documents of a group: at most the limit, since later ones cannot be in the answer.
+/// Offers the documents of a group until as many as the limit are admitted, since later ones cannot
+/// be in the answer.
 fn offer(
     file: &BlockFile,
     near: &NearGroup,
-    live: &dyn Fn(u32) -> bool,
+    admit: &Admit<'_>,
     nearest: &mut Nearest,
 ) -> Result<()> {
     let Range { start: mut at, end } = members(file, near.group)?;
@@ -128,8 +131,11 @@ fn offer(
     while at < end && left > 0 {
         let next = end.min(at + 256);
         for number in file.values::<u32>(MEMBERS, at..next)? {
-            if left > 0 && live(*number) {
-                nearest.push(Score::Distance(near.distance), *number);
+            if left == 0 {
+                break;
+            }
+            let verification = admit(near.query as usize, *number)?;
+            if nearest.push(Score::Distance(near.distance), *number, verification) {
                 left -= 1;
             }
         }

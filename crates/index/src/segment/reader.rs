@@ -15,9 +15,9 @@ use super::sections::{ENDS, IDS, KEYS, RECORDS};
 use crate::answer::Entry;
 use crate::form::{Form, Queries};
 use crate::io::{BlockFile, Faults, Source, directory};
-use crate::nearest::Nearest;
+use crate::nearest::{Admit, Nearest};
 use crate::record;
-use crate::sketch::Compare;
+use crate::sketch::{Compare, Verification};
 use crate::{Error, ErrorKind, Result};
 
 /// An open segment; threads may share it.
@@ -172,24 +172,24 @@ impl Segment {
         Ok(found)
     }
 
-    /// Gives every query the nearest documents for which `live` holds.
+    /// Gives every query the nearest documents that `admit` does not refuse.
     pub fn search(
         &self,
         queries: &Queries<'_>,
-        live: &dyn Fn(u32) -> bool,
+        admit: &Admit<'_>,
         scratch: &mut SegmentScratch,
         out: &mut [Nearest],
     ) -> Result<()> {
         match (&self.contents, queries) {
             (Contents::Narrow(of), Queries::Narrow(values)) => {
-                of.search(&self.file, values, live, &mut scratch.narrow, out)?;
+                of.search(&self.file, values, admit, &mut scratch.narrow, out)?;
             }
             (Contents::Wide(of), Queries::Wide(values)) => {
-                of.search(&self.file, values, live, &mut scratch.wide, out)?;
+                of.search(&self.file, values, admit, &mut scratch.wide, out)?;
             }
             (Contents::Keys, Queries::Keys(sketches)) => {
-                for (sketch, nearest) in sketches.iter().zip(out) {
-                    self.search_keys(sketch, live, nearest)?;
+                for (query, (sketch, nearest)) in sketches.iter().zip(out).enumerate() {
+                    self.search_keys(sketch, &|number| admit(query, number), nearest)?;
                 }
             }
             _ => unreachable!("queries have the form of the index"),
@@ -200,7 +200,7 @@ impl Segment {
     fn search_keys(
         &self,
         sketch: &[u8],
-        live: &dyn Fn(u32) -> bool,
+        admit: &dyn Fn(u32) -> Result<Verification>,
         nearest: &mut Nearest,
     ) -> Result<()> {
         let mut numbers = Vec::new();
@@ -212,10 +212,10 @@ impl Segment {
         }
         numbers.sort_unstable();
         numbers.dedup();
-        for number in numbers.into_iter().filter(|number| live(*number)) {
+        for number in numbers {
             let score = self.method.score(sketch, self.document(number)?.sketch);
             if self.method.accepts(&score) {
-                nearest.push(score, number);
+                nearest.push(score, number, admit(number)?);
             }
         }
         Ok(())

@@ -124,9 +124,10 @@ impl SegmentWriter {
         self.ids
             .push([lists::hash(entry.id, seed), number.into()])?;
         if !entry.sketch.is_empty() {
+            let (width, _) = self.settings.form.bits();
             match &mut self.contents {
-                Contents::Narrow(of) => of.push(u64::of_bytes(entry.sketch), number)?,
-                Contents::Wide(of) => of.push(u128::of_bytes(entry.sketch), number)?,
+                Contents::Narrow(of) => of.push(u64::of_sketch(entry.sketch, width), number)?,
+                Contents::Wide(of) => of.push(u128::of_sketch(entry.sketch, width), number)?,
                 Contents::Keys(keys) => {
                     let mut pushed = Ok(());
                     self.settings.method.keys(entry.sketch, &mut |key| {
