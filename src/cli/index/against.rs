@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use simtool::index::{DATABASE, MANIFEST};
 use simtool::jobs::dedup::{Job, Verification};
-use simtool::jobs::seen::{ExpectedSettings, Seen, settings};
+use simtool::jobs::seen::{ExpectedSettings, Seen, check_similarity, settings};
 use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
@@ -28,21 +28,28 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
         let message = "is an index, which --against takes alone (run once for each)";
         return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
     }
+    let stored = settings(index)?;
+    if args.against_only {
+        // Otherwise it also applies to the duplicates within the input.
+        check_similarity(&stored.spec, similarity(args))?;
+    }
     let wanted = ExpectedSettings {
-        spec: args
-            .method
-            .wanted(&settings(index)?.spec, args.against_only)?,
+        spec: args.method.wanted(&stored.spec, args.against_only)?,
         tokenizer: args.reading.tokenizer,
         html: args.reading.html,
         stop_words: match args.reading.stop_words {
             Some(_) => Some(args.reading.stop_words()?),
             None => None,
         },
-        similarity: args.method.similarity.map(|thousandths| thousandths as u16),
+        similarity: similarity(args).filter(|_| stored.signatures.is_some()),
     };
     let seen = Seen::open(index, &wanted, Level::best(), &read_only())?;
     warn_if_unverified(&seen);
     Ok(Some(seen))
+}
+
+fn similarity(args: &DedupArgs) -> Option<u16> {
+    args.method.similarity.map(|thousandths| thousandths as u16)
 }
 
 /// The job of the flags, with the settings of the index.
