@@ -427,9 +427,10 @@ fn signatures(
     if is_exact(spec) {
         return None;
     }
-    let minhash = (spec.name() == "minhash")
-        .then(|| spec.list())
-        .unwrap_or_default();
+    let minhash = match spec.name() == "minhash" {
+        true => spec.list(),
+        false => Vec::new(),
+    };
     let own = |wanted: &str| {
         let mut values = minhash.iter().filter(|(name, _)| name == wanted);
         values.find_map(|(_, value)| value.parse::<f64>().ok())
