@@ -312,7 +312,8 @@ mod tests {
         let square = |seed| {
             let [mut a, mut b] = pair(size, share, seed);
             let found = f64::from(resemblance(&signature(&a), &signature(&b)));
-            (sort_to_set(&mut a), sort_to_set(&mut b));
+            sort_to_set(&mut a);
+            sort_to_set(&mut b);
             let (shared, all) = jaccard(&a, &b);
             (found - 1000.0 * shared as f64 / all as f64).powi(2)
         };
