@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simtool::dedup::keep::Policy;
-use simtool::jobs::dedup::{ClusterRule, SkippedRecords, WriteMode};
+use simtool::jobs::dedup::{ClusterRule, Scope, SkippedRecords, WriteMode};
 
 use super::log::{LogArgs, SummaryForm};
 use super::max_skipped::MaxSkipped;
@@ -67,9 +67,13 @@ pub struct DedupArgs {
     )]
     pub keep: Policy,
 
-    /// Keep a copy for every site
-    #[arg(long, value_name = "GROUP", help_heading = "Decision")]
-    pub keep_per: Option<Group>,
+    /// Compare documents only within groups: field:NAME (those with one value of this field), site
+    /// (the host of the URL), source (an input file) or language. Each group keeps a copy of its own
+    #[arg(
+        long, value_name = "SCOPE", default_value = "global", value_parser = values::policy(scope),
+        help_heading = "Decision"
+    )]
+    pub within: Scope,
 
     /// Keep no copy of documents that occur more than once
     #[arg(long, conflicts_with = "against", help_heading = "Decision")]
@@ -171,13 +175,6 @@ Exit codes:
   0 complete, 2 an error and nothing published, 3 published but more input was skipped than
   --max-skipped allows, 130 interrupted: the same command resumes.";
 
-/// The values of --keep-per.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Group {
-    /// The host of the URL
-    Site,
-}
-
 /// The values of --pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PairsName {
@@ -190,4 +187,9 @@ pub enum PairsName {
 /// Parses the value of --keep; the message is for clap.
 fn policy(text: &str) -> std::result::Result<Policy, String> {
     Policy::parse(text).map_err(|error| error.to_string())
+}
+
+/// Parses the value of --within; the message is for clap.
+fn scope(text: &str) -> std::result::Result<Scope, String> {
+    Scope::parse(text).map_err(|error| error.to_string())
 }

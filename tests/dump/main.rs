@@ -12,6 +12,7 @@ mod policies;
 mod related;
 mod resume;
 mod same_answer;
+mod scopes;
 mod setup;
 mod skipped;
 mod warnings;

@@ -10,7 +10,7 @@ use simtool::ErrorKind;
 use simtool::corpus::Format;
 use simtool::dedup::keep::Policy;
 use simtool::engine::Progress;
-use simtool::jobs::dedup::{ClusterRule, Job, WriteMode};
+use simtool::jobs::dedup::{ClusterRule, Job, Scope, WriteMode};
 
 use crate::documents::{Random, Text, documents};
 use crate::oracle;
@@ -45,7 +45,7 @@ fn the_best_copy_is_kept() {
     ];
     for (policy, rank) in policies {
         let mut job = job();
-        job.reading.keep_field = Some("n".into());
+        job.reading.fields = vec!["n".into()];
         job.keep = policy.clone();
         let mut order: Vec<usize> = (0..all.len()).collect();
         order.sort_by_key(|&number| rank(&all[number]));
@@ -66,7 +66,7 @@ fn sites_keep_their_own_copies() {
     let all = documents(4, 200);
     let (_directory, path) = one_file(Form::Jsonl, &all);
     let mut job = job();
-    job.keep_per_site = true;
+    job.within = Scope::Site;
     let found = found(&pairs(&job, &[path], &[], 2));
     // The definition, one site at a time.
     let site = |document: &Text| document.url.split('/').nth(2).unwrap().to_owned();
@@ -263,7 +263,7 @@ fn the_first_refusals_in_keep_order_are_listed() {
         for threads in [1, 3] {
             let mut job = job();
             job.clusters = clusters;
-            job.reading.keep_field = Some("n".into());
+            job.reading.fields = vec!["n".into()];
             job.keep = Policy::Field("n".into());
             job.refused = true;
             let out = tempfile::tempdir().unwrap();

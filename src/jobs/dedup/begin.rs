@@ -21,8 +21,8 @@ use super::sketching::RunInputs;
 use super::table_dump;
 use super::work::{Opened, SUMMARY, StartOptions, Work};
 use super::{
-    Against, ClusterRule, Invocation, Job, KnownDocuments, Summary, WriteMode, dump, identity,
-    least_memory_bytes, pair_tables, targets,
+    Against, ClusterRule, Invocation, Job, KnownDocuments, Scope, Summary, WriteMode, dump,
+    identity, least_memory_bytes, pair_tables, targets,
 };
 
 /// The state of a job's output directory.
@@ -158,6 +158,11 @@ impl Job {
                     "drop_all needs an input that is compared with itself, not with others";
                 return Err(Error::new(ErrorKind::Parameter, message));
             }
+            Against::Documents(_) if self.within == Scope::Source => {
+                let message = "within source compares no input with another file, so it cannot \
+                               be combined with documents to compare with";
+                return Err(Error::new(ErrorKind::Parameter, message));
+            }
             Against::Itself | Against::Documents(_) => {}
         }
         let all = [invocation.against.documents(), invocation.sources].concat();
@@ -273,7 +278,10 @@ impl Job {
     /// Refuses settings that need more of known documents than their ids and sketches.
     fn check_known(&self, known: &dyn KnownDocuments) -> Result<()> {
         let refused = [
-            (self.keep_per_site, "a copy for every site is kept"),
+            (
+                self.within != Scope::Global,
+                "documents are compared within groups",
+            ),
             (
                 self.clusters == ClusterRule::Components,
                 "components are formed",

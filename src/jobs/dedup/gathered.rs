@@ -9,6 +9,7 @@ use crate::io::RecordFile;
 use crate::{Error, ErrorKind, Result};
 
 use super::row::{Flags, Label, Row};
+use super::scope;
 use super::segment::{ChunkEntry, Segment};
 use super::work::{Work, WorkFile, describe};
 
@@ -61,8 +62,8 @@ pub struct Counts {
     pub without_field: [u64; 3],
     /// Of those that were read: without the property that the keep policy compares.
     pub without_key: u64,
-    /// Of those that were read: without a host in their URL, if each site keeps a copy.
-    pub without_site: u64,
+    /// Of those that were read: without a known group, if the scope has groups.
+    pub without_group: u64,
 }
 
 impl Gathered {
@@ -157,7 +158,6 @@ impl Gathered {
     /// [`ErrorKind::Read`].
     pub fn counts(&self, sources: &[Source]) -> Result<(Counts, Doubts)> {
         let (mut counts, mut doubts) = (Counts::default(), Doubts::default());
-        let no_site = keep::site(b"");
         self.rows.for_each_block(8192, |_, rows| {
             for row in rows {
                 doubts.note(row.doubt(), row.place);
@@ -192,7 +192,7 @@ impl Gathered {
                         without.for_each(|(count, flag)| *count += of(flag));
                     }
                     counts.without_key += u64::from(row.keep_key == keep::LAST);
-                    counts.without_site += u64::from(row.part == no_site);
+                    counts.without_group += u64::from(row.group == scope::UNKNOWN);
                 }
             }
             Ok(())

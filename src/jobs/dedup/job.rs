@@ -10,6 +10,8 @@ use crate::sketch::registry::Spec;
 use crate::text::{Choice, WordSet};
 use crate::{Error, ErrorKind, Result};
 
+use super::scope::Scope;
+
 /// The settings that determine the output, besides the inputs and what they are compared with.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -25,8 +27,8 @@ pub struct Job {
     pub clusters: ClusterRule,
     /// Which copy is kept.
     pub keep: Policy,
-    /// Whether each site keeps a copy of its own.
-    pub keep_per_site: bool,
+    /// Which documents are compared with each other.
+    pub within: Scope,
     /// Whether no copy is kept at all.
     pub drop_all: bool,
     /// Whether duplicates within the input are kept, if it is compared with other documents.
@@ -143,7 +145,7 @@ impl Job {
                 ClusterRule::Components => "components",
             },
             "keep": self.keep.to_string(),
-            "keep_per_site": self.keep_per_site,
+            "within": self.within.to_string(),
             "drop_all": self.drop_all,
             "against_only": self.against_only,
             "reading": self.reading,
@@ -211,12 +213,32 @@ impl Job {
         }
     }
 
+    /// The fields of documents that the settings name, besides those of every document:
+    /// [`Reading::fields`] must have them.
+    pub fn fields(&self) -> Vec<String> {
+        let mut fields: Vec<String> = self.keep.field().map(str::to_owned).into_iter().collect();
+        for field in self.within.fields() {
+            if !fields.contains(&field) {
+                fields.push(field);
+            }
+        }
+        fields
+    }
+
     /// Checks the settings before anything is read.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] naming the setting and what is expected of it.
     pub fn check(&self) -> Result<()> {
         self.reading.check()?;
+        let fields = self.fields();
+        if let Some(field) = fields
+            .iter()
+            .find(|field| !self.reading.fields.contains(field))
+        {
+            let message = format!("the field {field:?} is needed, but not requested");
+            return Err(refuse(message));
+        }
         within(
             "similarity (thousandths)",
             self.verification.thousandths,

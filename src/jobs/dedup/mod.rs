@@ -40,6 +40,7 @@ mod resolve;
 mod row;
 mod run;
 mod sample;
+mod scope;
 mod segment;
 mod shingle_sets;
 mod sketching;
@@ -62,5 +63,6 @@ pub use job::{
 pub use known::{KnownDocuments, Nearest};
 pub use memory::least_memory_bytes;
 pub(crate) use neighbours::{Pool, build_index, have_neighbours};
+pub use scope::Scope;
 pub use summary::Summary;
 pub use warnings::Warning;

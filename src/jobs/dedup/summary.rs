@@ -15,6 +15,7 @@ use super::gathered::Counts;
 use super::job::Job;
 use super::related::RelatedCounts;
 use super::reports::Totals;
+use super::scope::Scope;
 use super::segment::ChunkEntry;
 use super::warnings::Warning;
 
@@ -178,6 +179,7 @@ impl Summary {
                 .collect();
             settings["chosen"] = chosen.into();
         }
+        let has_groups = job.within != Scope::Global;
         let [requests, metadata] = self.related;
         let text = json!({
             "seen": self.seen(),
@@ -189,6 +191,7 @@ impl Summary {
                 "short": self.counts.short,
                 "broken_text": self.counts.broken_text,
                 "unknown_charset": self.counts.unknown_charset,
+                "without_group": has_groups.then_some(self.counts.without_group),
             },
             "dropped_by": {
                 "exact": self.totals.same_text,

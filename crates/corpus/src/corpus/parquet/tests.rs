@@ -1,6 +1,5 @@
 use super::*;
 use crate::ErrorKind;
-use crate::corpus::document::FieldValue;
 use crate::corpus::reading::Reading;
 use arrow_array::RecordBatch;
 use arrow_array::types::Int32Type;
@@ -62,7 +61,7 @@ fn write(path: &Path, batch: &RecordBatch, codec: Compression, group_rows: usize
 fn reading() -> Reading {
     Reading {
         url_field: "meta.url".into(),
-        keep_field: Some("score".into()),
+        fields: vec!["score".into()],
         ..Reading::default()
     }
 }
@@ -87,10 +86,7 @@ fn rows(table: &Table, from: u64, reading: &Reading) -> (Rows, Vec<Lost>) {
                 for index in 0..batch.num_rows() {
                     let number = first_row + index as u64;
                     let row = fields.row(index);
-                    assert_eq!(
-                        row.keep_field,
-                        Some(FieldValue::Number(number as f64 / 2.0))
-                    );
+                    assert_eq!(row.fields[0].unwrap().number, Some(number as f64 / 2.0));
                     let string = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
                     rows.push((
                         number,
