@@ -187,6 +187,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
         clusters: args.cluster.unwrap_or_default(),
         keep: args.keep.clone(),
         within: args.within.clone(),
+        keep_copies: args.keep_copies,
         drop_all: args.drop_all,
         against_only: args.against_only,
         reading: args.reading.reading(),

@@ -70,10 +70,17 @@ pub struct DedupArgs {
     /// Compare documents only within groups: field:NAME (those with one value of this field), site
     /// (the host of the URL), source (an input file) or language. Each group keeps a copy of its own
     #[arg(
-        long, value_name = "SCOPE", default_value = "global", value_parser = values::policy(scope),
-        help_heading = "Decision"
+        long, value_name = "SCOPE", default_value = "global",
+        value_parser = values::scope(scope), hide_possible_values = true, help_heading = "Decision"
     )]
     pub within: Scope,
+
+    /// Keep this many copies of each document that occurs more often, the first in keep order
+    #[arg(
+        long, value_name = "COUNT", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..), help_heading = "Decision"
+    )]
+    pub keep_copies: u32,
 
     /// Keep no copy of documents that occur more than once
     #[arg(long, conflicts_with = "against", help_heading = "Decision")]

@@ -496,7 +496,7 @@ fn flags_without_effect_are_warned_about_or_refused() {
         ),
         (
             "--within site",
-            "warning: --within site: 3 of 3 documents have no URL with a host; they form a group of \
+            "warning: --within site: 40 of 40 documents have no URL with a host; they form a group of \
              their own",
         ),
     ] {

@@ -33,6 +33,7 @@ pub fn job() -> Job {
         clusters: ClusterRule::Star,
         keep: Policy::First,
         within: Scope::Global,
+        keep_copies: 1,
         drop_all: false,
         against_only: false,
         reading: Reading {

@@ -151,6 +151,11 @@ impl Job {
         self.check()?;
         check_memory(self, resources)?;
         pair_tables::check(self.pairs)?;
+        if self.keep_copies > 1 && !matches!(invocation.against, Against::Itself) {
+            let message = "keep_copies counts the copies within the input, so it cannot be combined \
+                           with documents to compare with, whose copies are not counted";
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
         match invocation.against {
             Against::Known(known) => self.check_known(known)?,
             Against::Documents(_) if self.drop_all => {

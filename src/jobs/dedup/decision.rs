@@ -4,6 +4,8 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::sketch::Score;
 
+use super::by_number::Numbered;
+
 /// A dropped document, the document that is kept for it, and the evidence.
 ///
 /// Records sort by the dropped document.
@@ -39,6 +41,12 @@ impl Decision {
             Score::Distance(bits) => [bits, 0],
             Score::Fraction(share, of) => share_of(share, of),
         }
+    }
+}
+
+impl Numbered for Decision {
+    fn number(&self) -> u32 {
+        self.document
     }
 }
 

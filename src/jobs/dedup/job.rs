@@ -29,6 +29,8 @@ pub struct Job {
     pub keep: Policy,
     /// Which documents are compared with each other.
     pub within: Scope,
+    /// The number of copies of a cluster that are kept, the first in keep order; at least one.
+    pub keep_copies: u32,
     /// Whether no copy is kept at all.
     pub drop_all: bool,
     /// Whether duplicates within the input are kept, if it is compared with other documents.
@@ -146,6 +148,7 @@ impl Job {
             },
             "keep": self.keep.to_string(),
             "within": self.within.to_string(),
+            "keep_copies": self.keep_copies,
             "drop_all": self.drop_all,
             "against_only": self.against_only,
             "reading": self.reading,
@@ -238,6 +241,11 @@ impl Job {
         {
             let message = format!("the field {field:?} is needed, but not requested");
             return Err(refuse(message));
+        }
+        within("keep_copies", self.keep_copies, 1, u32::MAX)?;
+        if self.drop_all && self.keep_copies > 1 {
+            let message = "drop_all keeps no copy, so it cannot be combined with keep_copies";
+            return Err(refuse(message.to_owned()));
         }
         within(
             "similarity (thousandths)",

@@ -11,6 +11,8 @@
 
 mod begin;
 mod bits;
+mod by_number;
+mod clusters;
 mod copying;
 mod decided;
 mod decision;
@@ -26,6 +28,7 @@ mod known;
 mod leaders;
 mod lines;
 mod mark;
+mod marks;
 mod memory;
 mod near;
 mod neighbours;
