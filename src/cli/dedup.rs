@@ -131,6 +131,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
             &outcome::json(&summary, time, plan.time),
         ),
     }
+    show_largest(&summary, args, log.form);
     Ok(finish(&summary, args))
 }
 
@@ -198,9 +199,17 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
             parquet: args.pairs.contains(&PairsName::Parquet),
         },
         refused: args.refused,
+        loss_limit: args.refuse_above,
     };
     job.reading.fields = job.fields();
     Ok(job)
+}
+
+/// Shows the largest clusters, if a summary for people is asked for.
+fn show_largest(summary: &Summary, args: &DedupArgs, form: Form) {
+    if args.summary == Some(SummaryForm::Text) && form != Form::Json {
+        message::write(&outcome::largest(summary));
+    }
 }
 
 /// Reports output that was complete already, like the run that wrote it.
@@ -216,6 +225,7 @@ fn complete(summary: &Summary, args: &DedupArgs, time: Duration) -> Result<Finis
         let log = args.log.log(args.quiet);
         let fields = outcome::json(summary, time, None);
         log.result(&outcome::counts(summary), &fields);
+        show_largest(summary, args, log.form);
     }
     Ok(finish(summary, args))
 }

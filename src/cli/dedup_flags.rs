@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simtool::dedup::keep::Policy;
-use simtool::jobs::dedup::{ClusterRule, Scope, SkippedRecords, WriteMode};
+use simtool::jobs::dedup::{ClusterRule, LossLimit, Scope, SkippedRecords, WriteMode};
 
 use super::log::{LogArgs, SummaryForm};
 use super::max_skipped::MaxSkipped;
@@ -123,6 +123,11 @@ pub struct DedupArgs {
     #[arg(long, help_heading = "Output")]
     pub refused: bool,
 
+    /// Write nothing if more than this share of the documents of an input file would be dropped (of
+    /// the files of a directory, if each is one document), such as 0.5 or 50%
+    #[arg(long, value_name = "SHARE", help_heading = "Output")]
+    pub refuse_above: Option<LossLimit>,
+
     /// Replace the output of an earlier run in the output directory, finished or not
     #[arg(long, help_heading = "Output")]
     pub restart: bool,
@@ -130,7 +135,7 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub resources: ResourceArgs,
 
-    /// Print a summary on standard error: the usual line, or summary.json
+    /// Print a summary on standard error: the usual line and the largest clusters, or summary.json
     #[arg(
         long, value_name = "FORM", num_args = 0..=1, require_equals = true,
         default_missing_value = "text", help_heading = "Reports"

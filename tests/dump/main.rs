@@ -6,6 +6,7 @@
 mod against;
 mod annotations;
 mod documents;
+mod guard;
 mod interruption;
 mod oracle;
 mod policies;

@@ -45,6 +45,7 @@ pub fn job() -> Job {
         dump: DumpSettings::default(),
         pairs: PairForms::default(),
         refused: false,
+        loss_limit: None,
     }
 }
 

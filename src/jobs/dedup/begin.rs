@@ -15,6 +15,7 @@ use crate::{Error, ErrorKind, Result};
 use super::copying::Stamp;
 use super::decided::Decided;
 use super::gathered::Gathered;
+use super::guard::LossGroups;
 use super::run::Run;
 use super::sketching::RunInputs;
 #[cfg(feature = "parquet")]
@@ -117,6 +118,10 @@ impl Job {
         match Work::open(invocation.out, &checked.identity, start, faults)? {
             Opened::Finished => {
                 let summary = Summary::read(&invocation.out.join(SUMMARY))?;
+                if let Some(limit) = self.loss_limit {
+                    let losses = LossGroups::new(invocation.sources, 0);
+                    losses.check_finished(limit, &summary.sources)?;
+                }
                 Ok(BeginOutcome::Complete(Box::new(summary)))
             }
             Opened::Unfinished(work) => {

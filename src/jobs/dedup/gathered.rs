@@ -66,6 +66,17 @@ pub struct Counts {
     pub without_group: u64,
 }
 
+/// The documents of a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourceCounts {
+    /// All of them, skipped ones too.
+    pub seen: u64,
+    /// Those that were dropped.
+    pub dropped: u64,
+    /// Those that could not be read.
+    pub skipped: u64,
+}
+
 impl Gathered {
     /// Joins the segments of `units` units, unless that was done before; removes the segments.
     ///
@@ -151,13 +162,15 @@ impl Gathered {
         Ok(())
     }
 
-    /// Counts the documents of each kind, and those of input and reference whose characters may be
-    /// wrong; reads all rows. Of a damaged part of a table, each lost row counts.
+    /// Counts the documents of each kind, those of each source, and those of input and reference whose
+    /// characters may be wrong; reads all rows. Of a damaged part of a table, each lost row counts.
+    /// None is dropped yet.
     ///
     /// # Errors
     /// [`ErrorKind::Read`].
-    pub fn counts(&self, sources: &[Source]) -> Result<(Counts, Doubts)> {
+    pub fn counts(&self, sources: &[Source]) -> Result<(Counts, Vec<SourceCounts>, Doubts)> {
         let (mut counts, mut doubts) = (Counts::default(), Doubts::default());
+        let mut each = vec![SourceCounts::default(); sources.len()];
         self.rows.for_each_block(8192, |_, rows| {
             for row in rows {
                 doubts.note(row.doubt(), row.place);
@@ -166,6 +179,10 @@ impl Gathered {
                     false => 1,
                 };
                 let of = |flag| u64::from(row.flags.has(flag));
+                if let Some(source) = each.get_mut(row.place.source as usize) {
+                    source.seen += documents;
+                    source.skipped += of(Flags::SKIPPED) * documents;
+                }
                 if row.flags.has(Flags::REFERENCE) {
                     match row.flags.has(Flags::SKIPPED) {
                         true => counts.skipped_references += documents,
@@ -197,7 +214,7 @@ impl Gathered {
             }
             Ok(())
         })?;
-        Ok((counts, doubts))
+        Ok((counts, each, doubts))
     }
 }
 

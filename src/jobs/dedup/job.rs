@@ -10,6 +10,7 @@ use crate::sketch::registry::Spec;
 use crate::text::{Choice, WordSet};
 use crate::{Error, ErrorKind, Result};
 
+use super::guard::LossLimit;
 use super::scope::Scope;
 
 /// The settings that determine the output, besides the inputs and what they are compared with.
@@ -45,6 +46,9 @@ pub struct Job {
     pub pairs: PairForms,
     /// Whether pairs that verification did not confirm are listed.
     pub refused: bool,
+    /// The largest share of a source that may be dropped. It stops a run before its output is
+    /// written and does not change the output, so a run may resume with another limit.
+    pub loss_limit: Option<LossLimit>,
 }
 
 /// Two candidates are duplicates if their sets of shingles are similar.
@@ -131,7 +135,7 @@ pub struct PairForms {
 }
 
 impl Job {
-    /// All settings, as `summary.json` and the work directory have them.
+    /// All settings but the limit of losses, as `summary.json` and the work directory have them.
     pub fn settings(&self) -> Value {
         json!({
             "method": self.method.name(),

@@ -10,6 +10,7 @@
 //! of the dump are kept.
 
 mod begin;
+mod beginnings;
 mod bits;
 mod by_number;
 mod clusters;
@@ -21,10 +22,12 @@ mod estimate;
 mod frequencies;
 mod gathered;
 mod groups;
+mod guard;
 mod identity;
 mod invocation;
 mod job;
 mod known;
+mod largest;
 mod leaders;
 mod lines;
 mod mark;
@@ -56,6 +59,7 @@ mod work;
 
 pub use begin::{BeginOutcome, UnfinishedRun};
 pub use estimate::{Estimate, Shortage};
+pub use guard::LossLimit;
 #[cfg(feature = "index")]
 pub(crate) use identity::modified;
 pub use invocation::{Against, Invocation};
@@ -64,6 +68,7 @@ pub use job::{
     NORMALIZED, PairForms, SkippedRecords, Verification, WriteMode, spec_for_verification,
 };
 pub use known::{KnownDocuments, Nearest};
+pub use largest::{LargestCluster, ShownDocument};
 pub use memory::least_memory_bytes;
 pub(crate) use neighbours::{Pool, build_index, have_neighbours};
 pub use scope::Scope;

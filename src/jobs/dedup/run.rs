@@ -16,14 +16,17 @@ use crate::engine::{Progress, Resources, Stage};
 use crate::sketch::{Method, Shape};
 use crate::vocabulary::Frequencies;
 
+use super::beginnings::Beginnings;
 use super::bits::Bits;
 use super::clusters::{ClusterInputs, Clusters};
 use super::copying::Stamp;
 use super::decided::{Decided, Decisions};
 use super::dump::{Change, Dump};
 use super::gathered::Gathered;
+use super::guard::LossGroups;
 use super::job::{Job, WriteMode};
 use super::known::{self, KnownDocuments};
+use super::largest::Shown;
 use super::marks::Marks;
 use super::near::{self, NearSearch};
 use super::numbering::Numbering;
@@ -89,7 +92,7 @@ impl Run<'_> {
         }
         self.progress.begin(Stage::Gather, 0);
         let gathered = Gathered::gather(self.work, units.len())?;
-        let (counts, doubts) = gathered.counts(self.inputs.sources)?;
+        let (counts, mut sources, doubts) = gathered.counts(self.inputs.sources)?;
         let numbering = Numbering::new(&gathered.chunks, self.inputs.sources.len(), &units)?;
         self.progress.end(0);
         let decided = match Decided::load(self.work)? {
@@ -97,7 +100,25 @@ impl Run<'_> {
             None => Decided::store(self.work, self.decide(method, &gathered, &numbering)?)?,
         };
         self.progress.begin(Stage::Report, 0);
-        let clusters = self.clusters(&decided, &gathered)?;
+        let losses = LossGroups::new(self.inputs.sources, self.inputs.references as usize);
+        let clusters = self.clusters(&decided, &gathered, &losses)?;
+        for (source, dropped) in sources.iter_mut().zip(&clusters.dropped_of) {
+            source.dropped = *dropped;
+        }
+        let sources = sources.split_off(self.inputs.references as usize);
+        let shown = Shown {
+            gathered: &gathered,
+            known: decided.known.as_ref(),
+            beginnings: Beginnings {
+                sources: self.inputs.sources,
+                reading: &self.job.reading,
+                progress: self.progress,
+            },
+        };
+        if let Some(limit) = self.job.loss_limit {
+            losses.check(limit, &sources, &clusters, &shown)?;
+        }
+        let largest = shown.largest(&clusters)?;
         let dropped = self.dropped(&decided, &clusters, numbering.documents())?;
         let reported = match Reported::load(self.work, self.out)? {
             Some(reported) => reported,
@@ -129,6 +150,8 @@ impl Run<'_> {
             refused,
             refused_listed: reported.refused_listed,
             related,
+            sources,
+            largest,
         };
         let digests = summary::digests(&gathered.chunks, self.inputs.sources.len());
         let inputs = summary::SummaryInputs {
@@ -150,10 +173,15 @@ impl Run<'_> {
     }
 
     /// The clusters that the decisions make.
-    fn clusters(&self, decided: &Decided, gathered: &Gathered) -> Result<Clusters> {
+    fn clusters(
+        &self,
+        decided: &Decided,
+        gathered: &Gathered,
+        losses: &LossGroups,
+    ) -> Result<Clusters> {
         let inputs = ClusterInputs {
             gathered,
-            loss_of: &vec![0; self.inputs.sources.len()],
+            loss_of: &losses.of,
             keep_copies: self.job.keep_copies,
             space: self.space(),
             progress: self.progress,
