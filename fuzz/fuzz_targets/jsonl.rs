@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use simtool::corpus::{Body, Chunk, Document, Doubt, FieldValue, Format, Parsed, Parser};
+use simtool::corpus::{Body, Chunk, Document, Doubt, Format, Parsed, Parser};
 use simtool::corpus::{Position, Reading, Reason};
 
 /// Errors of the library for JSON that is accepted nevertheless.
@@ -19,7 +19,7 @@ fuzz_target!(|input: (u8, &[u8])| {
     let (settings, bytes) = input;
     let mut reading = Reading {
         text_field: ["text", "a.b", "a", "id"][usize::from(settings) % 4].into(),
-        keep_field: Some("k.n".into()),
+        fields: vec!["k.n".into()],
         ..Reading::default()
     };
     if settings & 4 != 0 {
@@ -98,11 +98,17 @@ fn check_fields(document: &Document<'_>, value: &Value) {
             _ => assert_eq!(found, b""),
         }
     }
-    match (&value["k"]["n"], document.keep_field) {
-        (Value::String(text), Some(FieldValue::Text(found))) => assert_eq!(found, text.as_bytes()),
-        (Value::Number(number), Some(FieldValue::Number(found))) => {
+    let found = document.fields[0].map(|value| (value.text, value.number));
+    match (&value["k"]["n"], found) {
+        (Value::String(text), Some((found, None))) => assert_eq!(found, text.as_bytes()),
+        (Value::Bool(value), Some((found, None))) => {
+            assert_eq!(found, value.to_string().as_bytes())
+        }
+        (Value::Number(number), Some((_, Some(found)))) => {
             assert!(number.as_i64().is_none_or(|number| number as f64 == found));
         }
-        (other, found) => assert!(found.is_none() && !other.is_string() && !other.is_number()),
+        (other, found) => {
+            assert!(found.is_none() && (other.is_null() || other.is_array() || other.is_object()))
+        }
     }
 }

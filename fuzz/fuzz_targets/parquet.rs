@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 fuzz_target!(init: std::panic::set_hook(Box::new(report)), |input: &[u8]| {
     let mut file = NamedTempFile::new().expect("space for a file");
     file.write_all(input).expect("space for a file");
-    let reading = Reading { chunk_bytes: 64, keep_field: Some("k.n".into()), ..Reading::default() };
+    let reading = Reading { chunk_bytes: 64, fields: vec!["k.n".into()], ..Reading::default() };
     let Ok(Ok(table)) = Table::open(file.path(), &reading) else {
         return;
     };

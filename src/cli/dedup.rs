@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use simtool::corpus::{Discovery, Reading, Source};
-use simtool::dedup::keep::Policy;
+use simtool::corpus::{Discovery, Source};
 use simtool::jobs::dedup::{
     Against, BeginOutcome, DumpSettings, Invocation, Job, KnownDocuments, PairForms, Summary,
     Verification, Warning, WriteMode,
@@ -132,6 +131,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
             &outcome::json(&summary, time, plan.time),
         ),
     }
+    show_largest(&summary, args, log.form);
     Ok(finish(&summary, args))
 }
 
@@ -150,7 +150,6 @@ fn warn(summary: &Summary) {
     } in &summary.warnings
     {
         let flag = match setting.as_str() {
-            "keep_per_site" => "--keep-per site".to_owned(),
             name => format!("--{}", name.replace('_', "-")),
         };
         match message.strip_prefix(setting.as_str()) {
@@ -178,11 +177,7 @@ fn check_effect(args: &DedupArgs, method: &Spec) -> Result<()> {
 /// The job that the flags describe, with the given method.
 fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
     let tokenizer = args.reading.tokenizer();
-    let keep_field = match &args.keep {
-        Policy::Field(name) | Policy::Smallest(name) => Some(name.clone()),
-        _ => None,
-    };
-    Ok(Job {
+    let mut job = Job {
         method,
         tokenizer,
         stop_words: args.reading.stop_words()?,
@@ -192,13 +187,11 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
         },
         clusters: args.cluster.unwrap_or_default(),
         keep: args.keep.clone(),
-        keep_per_site: args.keep_per.is_some(),
+        within: args.within.clone(),
+        keep_copies: args.keep_copies,
         drop_all: args.drop_all,
         against_only: args.against_only,
-        reading: Reading {
-            keep_field,
-            ..args.reading.reading()
-        },
+        reading: args.reading.reading(),
         write: args.write,
         dump: dump_settings(args)?,
         pairs: PairForms {
@@ -206,7 +199,17 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
             parquet: args.pairs.contains(&PairsName::Parquet),
         },
         refused: args.refused,
-    })
+        loss_limit: args.refuse_above,
+    };
+    job.reading.fields = job.fields();
+    Ok(job)
+}
+
+/// Shows the largest clusters, if a summary for people is asked for.
+fn show_largest(summary: &Summary, args: &DedupArgs, form: Form) {
+    if args.summary == Some(SummaryForm::Text) && form != Form::Json {
+        message::write(&outcome::largest(summary));
+    }
 }
 
 /// Reports output that was complete already, like the run that wrote it.
@@ -222,6 +225,7 @@ fn complete(summary: &Summary, args: &DedupArgs, time: Duration) -> Result<Finis
         let log = args.log.log(args.quiet);
         let fields = outcome::json(summary, time, None);
         log.result(&outcome::counts(summary), &fields);
+        show_largest(summary, args, log.form);
     }
     Ok(finish(summary, args))
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simtool::dedup::keep::Policy;
-use simtool::jobs::dedup::{ClusterRule, SkippedRecords, WriteMode};
+use simtool::jobs::dedup::{ClusterRule, LossLimit, Scope, SkippedRecords, WriteMode};
 
 use super::log::{LogArgs, SummaryForm};
 use super::max_skipped::MaxSkipped;
@@ -67,9 +67,20 @@ pub struct DedupArgs {
     )]
     pub keep: Policy,
 
-    /// Keep a copy for every site
-    #[arg(long, value_name = "GROUP", help_heading = "Decision")]
-    pub keep_per: Option<Group>,
+    /// Compare documents only within groups: field:NAME (those with one value of this field), site
+    /// (the host of the URL), source (an input file) or language. Each group keeps a copy of its own
+    #[arg(
+        long, value_name = "SCOPE", default_value = "global",
+        value_parser = values::scope(scope), hide_possible_values = true, help_heading = "Decision"
+    )]
+    pub within: Scope,
+
+    /// Keep this many copies of each document that occurs more often, the first in keep order
+    #[arg(
+        long, value_name = "COUNT", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..), help_heading = "Decision"
+    )]
+    pub keep_copies: u32,
 
     /// Keep no copy of documents that occur more than once
     #[arg(long, conflicts_with = "against", help_heading = "Decision")]
@@ -112,6 +123,11 @@ pub struct DedupArgs {
     #[arg(long, help_heading = "Output")]
     pub refused: bool,
 
+    /// Write nothing if more than this share of the documents of an input file would be dropped (of
+    /// the files of a directory, if each is one document), such as 0.5 or 50%
+    #[arg(long, value_name = "SHARE", help_heading = "Output")]
+    pub refuse_above: Option<LossLimit>,
+
     /// Replace the output of an earlier run in the output directory, finished or not
     #[arg(long, help_heading = "Output")]
     pub restart: bool,
@@ -119,7 +135,7 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub resources: ResourceArgs,
 
-    /// Print a summary on standard error: the usual line, or summary.json
+    /// Print a summary on standard error: the usual line and the largest clusters, or summary.json
     #[arg(
         long, value_name = "FORM", num_args = 0..=1, require_equals = true,
         default_missing_value = "text", help_heading = "Reports"
@@ -171,13 +187,6 @@ Exit codes:
   0 complete, 2 an error and nothing published, 3 published but more input was skipped than
   --max-skipped allows, 130 interrupted: the same command resumes.";
 
-/// The values of --keep-per.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Group {
-    /// The host of the URL
-    Site,
-}
-
 /// The values of --pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PairsName {
@@ -190,4 +199,9 @@ pub enum PairsName {
 /// Parses the value of --keep; the message is for clap.
 fn policy(text: &str) -> std::result::Result<Policy, String> {
     Policy::parse(text).map_err(|error| error.to_string())
+}
+
+/// Parses the value of --within; the message is for clap.
+fn scope(text: &str) -> std::result::Result<Scope, String> {
+    Scope::parse(text).map_err(|error| error.to_string())
 }

@@ -41,7 +41,7 @@ pub enum LogForm {
 /// The values of --summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SummaryForm {
-    /// One line for people
+    /// Lines for people
     Text,
     /// One JSON object for programs
     Json,

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use simtool::jobs::dedup::Summary;
+use simtool::jobs::dedup::{LargestCluster, Summary};
 
 use super::amount::{counted, duration};
+use super::visible::visible;
 
 /// The line as text; `planned` is the planned duration.
 pub fn text(summary: &Summary, time: Duration, planned: Option<Duration>) -> String {
@@ -18,6 +19,54 @@ pub fn text(summary: &Summary, time: Duration, planned: Option<Duration>) -> Str
         duration(time),
         summary.text_bytes() as f64 / 1e6 / time.as_secs_f64().max(1e-9),
     )
+}
+
+/// The most clusters that are shown.
+const SHOWN: usize = 5;
+
+/// The largest clusters, a line each; nothing if there are none.
+pub fn largest(summary: &Summary) -> String {
+    let mut text = String::new();
+    for cluster in summary.largest.iter().take(SHOWN) {
+        if text.is_empty() {
+            text += "largest clusters:\n";
+        }
+        let LargestCluster {
+            size,
+            same_text,
+            same_words,
+            near,
+            ..
+        } = cluster;
+        let least = cluster.least_similarity.map_or(String::new(), |least| {
+            format!(", at least {least:.3} similar")
+        });
+        let counts = [
+            (*same_text, "with the same text"),
+            (*same_words, "with the same words"),
+            (*near, "near"),
+        ];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let counts: Vec<String> = counts
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        let beginning = match &cluster.kept.beginning {
+            Some(beginning) => format!(": {beginning}"),
+            None => String::new(),
+        };
+        let id = cluster
+            .kept
+            .id
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        text += &format!(
+            "  {size} documents ({}{least}) of {}{beginning}\n",
+            counts.join(", "),
+            id,
+        );
+    }
+    visible(text.as_bytes())
 }
 
 /// The counts of documents.
@@ -54,6 +103,7 @@ pub fn json(summary: &Summary, time: Duration, planned: Option<Duration>) -> Val
         "skipped_against": summary.skipped_references(),
         "clusters": summary.clusters(),
         "refused": summary.refused,
+        "largest_clusters": summary.largest,
         "text_bytes": summary.text_bytes(),
         "elapsed": time.as_secs_f64(),
         "planned": planned.map(|planned| planned.as_secs_f64()),

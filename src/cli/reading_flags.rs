@@ -119,7 +119,7 @@ impl FieldArgs {
             id_field: self.id_field.clone(),
             url_field: self.url_field.clone(),
             date_field: self.date_field.clone(),
-            keep_field: None,
+            fields: Vec::new(),
             html,
             max_document_bytes,
             chunk_bytes: CHUNK_BYTES,

@@ -66,6 +66,12 @@ pub fn policy<P: TypedValueParser>(parser: P) -> Suggested<P> {
     Suggested { parser, known }
 }
 
+/// The values of `parser`, with the scopes of --within known.
+pub fn scope<P: TypedValueParser>(parser: P) -> Suggested<P> {
+    let known = || names(&["global", "site", "source", "language", "field:"]);
+    Suggested { parser, known }
+}
+
 /// The values of `parser`, with the kinds of --tokenizer known.
 pub fn tokenizer<P: TypedValueParser>(parser: P) -> Suggested<P> {
     let known = || names(&["auto", "ascii", "unicode", "chinese", "chars"]);
@@ -96,6 +102,7 @@ fn names(names: &[&'static str]) -> Vec<PossibleValue> {
 mod tests {
     use super::*;
     use simtool::dedup::keep::Policy;
+    use simtool::jobs::dedup::Scope;
     use simtool::text::Choice;
 
     fn known<P: TypedValueParser>(parser: &Suggested<P>) -> Vec<String> {
@@ -109,6 +116,10 @@ mod tests {
         for name in known(&policy(any())) {
             let name = name.replace("field:", "field:score");
             assert!(Policy::parse(&name).is_ok(), "{name}");
+        }
+        for name in known(&scope(any())) {
+            let name = name.replace("field:", "field:dump");
+            assert!(Scope::parse(&name).is_ok(), "{name}");
         }
         for name in known(&tokenizer(any())) {
             assert!(name.parse::<Choice>().is_ok(), "{name}");

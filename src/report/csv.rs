@@ -69,16 +69,16 @@ mod tests {
             lines[0],
             "\"'=cmd(\"\"x\"\")\",,\"http://a.example/\u{fffd}\",\"in.jsonl\",5,6,,\
              \"a,b\n\u{fffd}\",\"YSxiCv8=\",\"http://b.example/\",\"in.gz\",8,9,70,\
-             7,\"simhash\",2,,0.9,9,10\r\n"
+             7,3,\"simhash\",2,,0.9,9,10\r\n"
         );
         assert!(
-            lines[1].ends_with(",7,\"exact\",,1.0,1.0,,\r\n"),
+            lines[1].ends_with(",7,3,\"exact\",,1.0,1.0,,\r\n"),
             "{}",
             lines[1]
         );
-        let known = "\"y\",,,\"in.jsonl\",5,6,,\"z\",,,,,,,7,\"minhash\",,0.85,,,\r\n";
+        let known = "\"y\",,,\"in.jsonl\",5,6,,\"z\",,,,,,,7,3,\"minhash\",,0.85,,,\r\n";
         assert_eq!(lines[2], known);
-        let alone = "\"w\",,,\"in.jsonl\",5,6,,,,,,,,,7,\"exact\",,,,,\r\n";
+        let alone = "\"w\",,,\"in.jsonl\",5,6,,,,,,,,,7,3,\"exact\",,,,,\r\n";
         assert_eq!(lines[3], alone);
         let mut first = Vec::new();
         header(&mut first).unwrap();

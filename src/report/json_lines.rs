@@ -89,6 +89,8 @@ pub struct Member<'a> {
     pub url: &'a [u8],
     /// Its location; `None` if it is only known to an index.
     pub at: Option<At<'a>>,
+    /// Whether it stays.
+    pub stays: bool,
 }
 
 /// Writes the line of a cluster up to `[` before its members. `kept` is the id of the document that
@@ -104,6 +106,8 @@ pub fn begin_cluster(
 ) -> io::Result<()> {
     write!(out, "{{\"cluster\":{cluster},\"kept\":")?;
     serde_json::to_writer(&mut *out, &kept.map(String::from_utf8_lossy))?;
+    out.write_all(b",\"kept_base64\":")?;
+    serde_json::to_writer(&mut *out, &kept.and_then(base64_if_needed))?;
     write!(out, ",\"size\":{size},\"members\":[")
 }
 
@@ -121,11 +125,12 @@ pub fn member(member: &Member<'_>, is_first: bool, out: &mut dyn Write) -> io::R
         start: Option<u64>,
         length: Option<u64>,
         member: Option<u64>,
+        kept: bool,
     }
     if !is_first {
         out.write_all(b",")?;
     }
-    let Member { id, url, at } = *member;
+    let Member { id, url, at, stays } = *member;
     let object = MemberObject {
         id: String::from_utf8_lossy(id),
         id_base64: base64_if_needed(id),
@@ -134,6 +139,7 @@ pub fn member(member: &Member<'_>, is_first: bool, out: &mut dyn Write) -> io::R
         start: at.map(|at| at.start),
         length: at.map(|at| at.length),
         member: at.and_then(|at| at.member),
+        kept: stays,
     };
     serde_json::to_writer(out, &object).map_err(io::Error::from)
 }
@@ -268,7 +274,7 @@ mod tests {
             "file": "in.jsonl", "start": 5, "length": 6, "member": null,
             "kept": "a,b\n\u{fffd}", "kept_base64": "YSxiCv8=", "kept_url": "http://b.example/",
             "kept_file": "in.gz", "kept_start": 8, "kept_length": 9, "kept_member": 70,
-            "cluster": 7, "method": "simhash", "distance": 2, "estimate": null,
+            "cluster": 7, "cluster_size": 3, "method": "simhash", "distance": 2, "estimate": null,
             "similarity": 0.9, "shared": 9, "shingles": 10,
         });
         assert_eq!(lines[0], near);
@@ -305,23 +311,31 @@ mod tests {
             id: b"k",
             url: b"",
             at: None,
+            stays: true,
         };
         let other = Member {
             id: b"\xff",
             url: b"http://a.example/",
             at: Some(at),
+            stays: false,
         };
         for (number, of_cluster) in [known, other].into_iter().enumerate() {
             member(&of_cluster, number == 0, &mut line).unwrap();
         }
         end_cluster(&mut line).unwrap();
-        let expected = json!({"cluster": 7, "kept": "k", "size": 2, "members": [
+        let expected = json!({"cluster": 7, "kept": "k", "kept_base64": null, "size": 2, "members": [
             {"id": "k", "id_base64": null, "url": null, "file": null, "start": null,
-             "length": null, "member": null},
+             "length": null, "member": null, "kept": true},
             {"id": "\u{fffd}", "id_base64": "/w==", "url": "http://a.example/", "file": "f",
-             "start": 1, "length": 2, "member": null},
+             "start": 1, "length": 2, "member": null, "kept": false},
         ]});
         assert_eq!(parsed(&line), expected);
+
+        line.clear();
+        begin_cluster(7, Some(b"\xff"), 1, &mut line).unwrap();
+        end_cluster(&mut line).unwrap();
+        let begun = parsed(&line);
+        assert_eq!(begun["kept_base64"], json!("/w=="));
 
         line.clear();
         id(b"x", at, &mut line).unwrap();

@@ -20,6 +20,8 @@ pub struct Pair<'a> {
     pub kept: Option<Kept<'a>>,
     /// The cluster: the number of its leading document.
     pub cluster: u64,
+    /// The number of documents of the cluster; `None` for a pair that is in no cluster.
+    pub cluster_size: Option<u32>,
     /// The method that found the pair.
     pub method: &'a str,
     /// The score of the method; `None` if the document was not compared.
@@ -90,7 +92,7 @@ const fn column(name: &'static str, kind: Kind, may_lack: bool) -> Column {
 }
 
 /// The number of columns.
-pub const WIDTH: usize = 21;
+pub const WIDTH: usize = 22;
 
 /// The columns of the table, in order.
 pub const COLUMNS: [Column; WIDTH] = [
@@ -109,6 +111,7 @@ pub const COLUMNS: [Column; WIDTH] = [
     column("kept_length", Kind::Whole, true),
     column("kept_member", Kind::Whole, true),
     column("cluster", Kind::Whole, false),
+    column("cluster_size", Kind::Whole, true),
     column("method", Kind::Text, false),
     column("distance", Kind::Whole, true),
     column("estimate", Kind::Decimal, true),
@@ -170,6 +173,7 @@ impl<'a> Pair<'a> {
             Cell::Whole(at.map(|at| at.length)),
             Cell::Whole(at.and_then(|at| at.member)),
             Cell::Whole(Some(self.cluster)),
+            Cell::Whole(self.cluster_size.map(u64::from)),
             text(self.method),
             distance,
             Cell::Decimal(estimate),
@@ -207,6 +211,7 @@ pub(super) mod tests {
                 at: Some(At::new("in.gz", Place::new(1, 70, 8, 9))),
             }),
             cluster: 7,
+            cluster_size: Some(3),
             method: "simhash",
             nearness: Some(Nearness::Distance(2)),
             verified: Some(Verified::Shingles([9, 10])),

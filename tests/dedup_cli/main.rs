@@ -495,14 +495,19 @@ fn flags_without_effect_are_warned_about_or_refused() {
             "warning: --keep smallest:nosuch: no document has this field",
         ),
         (
-            "--keep-per site",
-            "warning: --keep-per site: no document has a URL",
+            "--within site",
+            "warning: --within site: 40 of 40 documents have no URL with a host; they form a group of \
+             their own",
         ),
     ] {
         let _ = fs::remove_dir_all(sandbox.path("out"));
         let message = run(&format!("a.jsonl -o out {flags}"), 0);
         assert!(message.contains(expected), "{flags}: {message}");
-        assert!(sandbox.read("out/summary.json").contains("no document has"));
+        assert!(
+            !sandbox
+                .read("out/summary.json")
+                .contains("\"warnings\": []")
+        );
     }
     let message = run("a.jsonl -o level --write kept --compression-level 9", 0);
     let expected = "warning: --compression-level: no input is compressed";

@@ -1,12 +1,15 @@
-//! `--write annotated`: the fields `duplicate_of` are those of this run; earlier ones are replaced.
+//! `--write annotated`: the fields `duplicate_of` and those of clusters are those of this run; earlier
+//! ones are replaced.
 
 use std::fs;
 use std::slice::from_ref;
 
 use serde_json::{Value, json};
+use simtool::dedup::keep::Policy;
 use simtool::jobs::dedup::WriteMode;
 
-use crate::setup::{Packed, file, job, written};
+use crate::documents::documents;
+use crate::setup::{Form, Packed, file, job, lines, written};
 
 /// A JSON line; `fields` precede its id.
 fn page(id: usize, text: usize, fields: &str) -> String {
@@ -83,9 +86,72 @@ fn annotations_of_warc_records_are_header_fields() {
             let (summary, _out, files) = written(&job, from_ref(&path));
             assert_eq!((summary.dropped(), summary.skipped()), (2, 1));
             let annotated = String::from_utf8(packed.unpack(&files[0])).unwrap();
-            let field = "WARC/1.0\r\nWARC-Simtool-Duplicate-Of: urn:1\r\n";
-            assert_eq!(annotated.matches(field).count(), 2, "{annotated}");
-            assert!(annotated.replace(field, "WARC/1.0\r\n") == archive);
+            let cluster = "WARC-Simtool-Duplicate-Cluster: 0\r\n\
+                           WARC-Simtool-Duplicate-Cluster-Size: 3\r\n";
+            let of_kept = format!("WARC/1.0\r\n{cluster}");
+            let of_others = format!(
+                "WARC/1.0\r\nWARC-Simtool-Duplicate-Of: urn:1\r\n{cluster}\
+                 WARC-Simtool-Duplicate-Similarity: 1.0\r\n"
+            );
+            assert_eq!(annotated.matches(&of_kept).count(), 1, "{annotated}");
+            assert_eq!(annotated.matches(&of_others).count(), 2, "{annotated}");
+            let plain = annotated.replace(&of_kept, "WARC/1.0\r\n");
+            assert!(plain.replace(&of_others, "WARC/1.0\r\n") == archive);
         }
+    }
+}
+
+/// The fields of each line agree with `clusters.jsonl` and `duplicates.jsonl`, so that texts can be
+/// weighted by the number of their copies.
+#[test]
+fn annotations_and_reports_agree_about_clusters() {
+    let all = documents(12, 300);
+    for keep_copies in [1, 3] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("input");
+        crate::setup::write(&path, Form::Jsonl, &all);
+        let mut job = job();
+        job.write = WriteMode::Annotated;
+        job.keep = Policy::Longest;
+        job.keep_copies = keep_copies;
+        let (summary, out, files) = written(&job, &[path]);
+        let pairs = lines(&out.path().join("duplicates.jsonl"));
+        let clusters = lines(&out.path().join("clusters.jsonl"));
+        let text = String::from_utf8(files[0].clone()).unwrap();
+        let annotated: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let of = |id: &Value| annotated.iter().find(|line| line["id"] == *id).unwrap();
+        let mut in_clusters = 0;
+        let mut copies = 0;
+        for cluster in &clusters {
+            let members = cluster["members"].as_array().unwrap();
+            in_clusters += members.len();
+            let stay = members.iter().filter(|member| member["kept"] == true);
+            assert_eq!(stay.count(), members.len().min(keep_copies as usize));
+            copies += members.len().min(keep_copies as usize) - 1;
+            for member in members {
+                let line = of(&member["id"]);
+                assert_eq!(line["duplicate_cluster"], cluster["cluster"]);
+                assert_eq!(line["duplicate_cluster_size"], cluster["size"]);
+                assert_eq!(line["duplicate_of"].is_null(), member["kept"] == true);
+                let is_first = member["id"] == cluster["kept"];
+                assert_eq!(line["duplicate_similarity"].is_null(), is_first);
+            }
+        }
+        for pair in &pairs {
+            let line = of(&pair["id"]);
+            assert_eq!(line["duplicate_of"], pair["kept"]);
+            assert_eq!(line["duplicate_cluster"], pair["cluster"]);
+            assert_eq!(line["duplicate_cluster_size"], pair["cluster_size"]);
+            assert_eq!(line["duplicate_similarity"], pair["similarity"]);
+        }
+        assert_eq!(pairs.len() as u64, summary.dropped());
+        assert_eq!(pairs.len(), in_clusters - clusters.len() - copies);
+        let marked = annotated
+            .iter()
+            .filter(|line| !line["duplicate_cluster"].is_null());
+        assert_eq!(marked.count(), in_clusters);
     }
 }

@@ -6,12 +6,14 @@
 mod against;
 mod annotations;
 mod documents;
+mod guard;
 mod interruption;
 mod oracle;
 mod policies;
 mod related;
 mod resume;
 mod same_answer;
+mod scopes;
 mod setup;
 mod skipped;
 mod warnings;

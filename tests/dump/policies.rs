@@ -10,7 +10,7 @@ use simtool::ErrorKind;
 use simtool::corpus::Format;
 use simtool::dedup::keep::Policy;
 use simtool::engine::Progress;
-use simtool::jobs::dedup::{ClusterRule, Job, WriteMode};
+use simtool::jobs::dedup::{ClusterRule, Job, Scope, WriteMode};
 
 use crate::documents::{Random, Text, documents};
 use crate::oracle;
@@ -45,7 +45,7 @@ fn the_best_copy_is_kept() {
     ];
     for (policy, rank) in policies {
         let mut job = job();
-        job.reading.keep_field = Some("n".into());
+        job.reading.fields = vec!["n".into()];
         job.keep = policy.clone();
         let mut order: Vec<usize> = (0..all.len()).collect();
         order.sort_by_key(|&number| rank(&all[number]));
@@ -66,7 +66,7 @@ fn sites_keep_their_own_copies() {
     let all = documents(4, 200);
     let (_directory, path) = one_file(Form::Jsonl, &all);
     let mut job = job();
-    job.keep_per_site = true;
+    job.within = Scope::Site;
     let found = found(&pairs(&job, &[path], &[], 2));
     // The definition, one site at a time.
     let site = |document: &Text| document.url.split('/').nth(2).unwrap().to_owned();
@@ -116,6 +116,63 @@ fn drop_all_keeps_no_copy_of_a_group() {
         assert!(evidence.iter().all(|field| pair[field].is_null()), "{pair}");
         assert!(kept.contains(&pair["id"].to_string()));
     }
+}
+
+/// With N copies, those that are dropped are the ones after the first N of each cluster in keep order.
+#[test]
+fn the_first_copies_of_a_cluster_are_kept() {
+    let all = documents(13, 300);
+    let (_directory, path) = one_file(Form::Jsonl, &all);
+    let length = |id: &Value| {
+        let number: usize = id.as_str().unwrap()[1..].parse().unwrap();
+        (usize::MAX - all[number].text.len(), number)
+    };
+    for (within, clusters) in [
+        (Scope::Global, ClusterRule::Star),
+        (Scope::Site, ClusterRule::Star),
+        (Scope::Site, ClusterRule::Components),
+    ] {
+        let mut job = job();
+        job.keep = Policy::Longest;
+        job.within = within;
+        job.clusters = clusters;
+        let one = pairs(&job, from_ref(&path), &[], 2);
+        for copies in [2, 3, 100] {
+            job.keep_copies = copies;
+            let some = pairs(&job, from_ref(&path), &[], 2);
+            let is_dropped = |pair: &&Value| {
+                let before = one.iter().filter(|other| {
+                    other["kept"] == pair["kept"] && length(&other["id"]) < length(&pair["id"])
+                });
+                // The kept document is the first copy.
+                1 + before.count() >= copies as usize
+            };
+            let expected: Vec<&Value> = one.iter().filter(is_dropped).collect();
+            assert_eq!(some.iter().collect::<Vec<_>>(), expected);
+        }
+    }
+}
+
+#[test]
+fn copies_cannot_be_counted_where_none_or_others_are_kept() {
+    let all = documents(1, 20);
+    let (_directory, path) = one_file(Form::Jsonl, &all);
+    let (_other, against) = one_file(Form::Jsonl, &all);
+    let out = tempfile::tempdir().unwrap();
+    let resources = resources(1, out.path());
+    let refused = |job: &Job, against: &[PathBuf]| {
+        let (inputs, progress) = (from_ref(&path), Progress::new());
+        let error = refusal(run(job, inputs, against, out.path(), &resources, &progress));
+        assert_eq!(error.kind(), ErrorKind::Parameter);
+        error.to_string()
+    };
+    let mut job = job();
+    job.keep_copies = 2;
+    assert!(refused(&job, &[against]).contains("whose copies are not counted"));
+    job.drop_all = true;
+    assert!(refused(&job, &[]).contains("keeps no copy"));
+    job.keep_copies = 0;
+    assert!(refused(&job, &[]).contains("expected 1 to"));
 }
 
 #[test]
@@ -263,7 +320,7 @@ fn the_first_refusals_in_keep_order_are_listed() {
         for threads in [1, 3] {
             let mut job = job();
             job.clusters = clusters;
-            job.reading.keep_field = Some("n".into());
+            job.reading.fields = vec!["n".into()];
             job.keep = Policy::Field("n".into());
             job.refused = true;
             let out = tempfile::tempdir().unwrap();

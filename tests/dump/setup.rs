@@ -10,7 +10,7 @@ use simtool::corpus::{Reading, discover};
 use simtool::dedup::keep::Policy;
 use simtool::engine::{Progress, Resources};
 use simtool::jobs::dedup::{
-    Against, ClusterRule, DumpSettings, Invocation, Job, PairForms, Summary, Verification,
+    Against, ClusterRule, DumpSettings, Invocation, Job, PairForms, Scope, Summary, Verification,
     WriteMode, least_memory_bytes,
 };
 use simtool::kernel::Level;
@@ -32,7 +32,8 @@ pub fn job() -> Job {
         },
         clusters: ClusterRule::Star,
         keep: Policy::First,
-        keep_per_site: false,
+        within: Scope::Global,
+        keep_copies: 1,
         drop_all: false,
         against_only: false,
         reading: Reading {
@@ -44,6 +45,7 @@ pub fn job() -> Job {
         dump: DumpSettings::default(),
         pairs: PairForms::default(),
         refused: false,
+        loss_limit: None,
     }
 }
 

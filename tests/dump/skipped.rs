@@ -116,7 +116,7 @@ proptest! {
         let annotated = String::from_utf8(packed.unpack(&files[0])).unwrap();
         prop_assert_eq!(annotated.lines().count(), text.lines().count());
         for ((line, old), new) in lines.iter().zip(text.lines()).zip(annotated.lines()) {
-            prop_assert!(old == new || (matches!(line, Line::Document(_)) && new.contains("duplicate_of")));
+            prop_assert!(old == new || (matches!(line, Line::Document(_)) && new.contains("duplicate_cluster")));
         }
         let job = dump_job(WriteMode::Annotated, SkippedRecords::Drop, chunk_bytes);
         let (_, _out, files) = written(&job, std::slice::from_ref(&path));

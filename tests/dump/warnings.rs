@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use simtool::ErrorKind;
 use simtool::dedup::keep::Policy;
 use simtool::engine::Progress;
-use simtool::jobs::dedup::Job;
+use simtool::jobs::dedup::{Job, Scope};
 
 use crate::documents::documents;
 use crate::setup::{Form, check, job, refusal, resources, run, write};
@@ -55,21 +55,25 @@ fn settings_without_effect_are_warned_about() {
         .collect();
     let bare = lines(directory.path(), "bare.jsonl", &bare);
     type Change = fn(&mut Job);
-    let settings: [(&str, Change); 8] = [
+    let settings: [(&str, Change); 9] = [
         ("id_field", |job| job.reading.id_field = "nosuch".into()),
         ("url_field", |job| job.reading.url_field = "nosuch".into()),
         ("date_field", |job| job.reading.date_field = "nosuch".into()),
         ("keep", |job| {
             job.keep = Policy::Field("nosuch".into());
-            job.reading.keep_field = Some("nosuch".into());
+            job.reading.fields = vec!["nosuch".into()];
         }),
         ("keep", |job| {
             job.keep = Policy::Smallest("nosuch".into());
-            job.reading.keep_field = Some("nosuch".into());
+            job.reading.fields = vec!["nosuch".into()];
         }),
         ("keep", |job| job.keep = Policy::Newest),
         ("keep", |job| job.keep = Policy::ShortestUrl),
-        ("keep_per_site", |job| job.keep_per_site = true),
+        ("within", |job| job.within = Scope::Site),
+        ("within", |job| {
+            job.within = Scope::Field("nosuch".into());
+            job.reading.fields = vec!["nosuch".into()];
+        }),
     ];
     for (setting, change) in settings {
         let mut job = job();
@@ -78,10 +82,18 @@ fn settings_without_effect_are_warned_about() {
         let expected = [(setting.to_owned(), 20)];
         assert_eq!(warned(&job, std::slice::from_ref(&bare)), expected);
         // One document that has the field is enough.
-        if !format!("{job:?}").contains("nosuch") {
+        if setting != "within" && !format!("{job:?}").contains("nosuch") {
             assert_eq!(warned(&job, &[bare.clone(), with.clone()]), []);
         }
     }
+    // Documents without a group are counted even if others have one.
+    let mut job_of_sites = job();
+    job_of_sites.within = Scope::Site;
+    let expected = [("within".to_owned(), 20)];
+    assert_eq!(
+        warned(&job_of_sites, &[bare.clone(), with.clone()]),
+        expected
+    );
     let empty = lines(directory.path(), "empty.jsonl", &[]);
     assert_eq!(warned(&job(), &[empty]), [("inputs".to_owned(), 0)]);
 }

@@ -201,7 +201,7 @@ fn unsuitable_indexes_are_refused() {
             ["--shingle", "stores no texts"],
         ),
         ("--drop-all", ["--drop-all", "--against"]),
-        ("--keep-per site", ["every site", "index"]),
+        ("--within site", ["within groups", "index"]),
         ("--cluster components", ["components", "index"]),
         (
             "--against-only --keep longest",

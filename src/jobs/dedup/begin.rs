@@ -15,14 +15,15 @@ use crate::{Error, ErrorKind, Result};
 use super::copying::Stamp;
 use super::decided::Decided;
 use super::gathered::Gathered;
+use super::guard::LossGroups;
 use super::run::Run;
 use super::sketching::RunInputs;
 #[cfg(feature = "parquet")]
 use super::table_dump;
 use super::work::{Opened, SUMMARY, StartOptions, Work};
 use super::{
-    Against, ClusterRule, Invocation, Job, KnownDocuments, Summary, WriteMode, dump, identity,
-    least_memory_bytes, pair_tables, targets,
+    Against, ClusterRule, Invocation, Job, KnownDocuments, Scope, Summary, WriteMode, dump,
+    identity, least_memory_bytes, pair_tables, targets,
 };
 
 /// The state of a job's output directory.
@@ -117,6 +118,10 @@ impl Job {
         match Work::open(invocation.out, &checked.identity, start, faults)? {
             Opened::Finished => {
                 let summary = Summary::read(&invocation.out.join(SUMMARY))?;
+                if let Some(limit) = self.loss_limit {
+                    let losses = LossGroups::new(invocation.sources, 0);
+                    losses.check_finished(limit, &summary.sources)?;
+                }
                 Ok(BeginOutcome::Complete(Box::new(summary)))
             }
             Opened::Unfinished(work) => {
@@ -151,11 +156,21 @@ impl Job {
         self.check()?;
         check_memory(self, resources)?;
         pair_tables::check(self.pairs)?;
+        if self.keep_copies > 1 && !matches!(invocation.against, Against::Itself) {
+            let message = "keep_copies counts the copies within the input, so it cannot be combined \
+                           with documents to compare with, whose copies are not counted";
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
         match invocation.against {
             Against::Known(known) => self.check_known(known)?,
             Against::Documents(_) if self.drop_all => {
                 let message =
                     "drop_all needs an input that is compared with itself, not with others";
+                return Err(Error::new(ErrorKind::Parameter, message));
+            }
+            Against::Documents(_) if self.within == Scope::Source => {
+                let message = "within source compares no input with another file, so it cannot \
+                               be combined with documents to compare with";
                 return Err(Error::new(ErrorKind::Parameter, message));
             }
             Against::Itself | Against::Documents(_) => {}
@@ -273,7 +288,10 @@ impl Job {
     /// Refuses settings that need more of known documents than their ids and sketches.
     fn check_known(&self, known: &dyn KnownDocuments) -> Result<()> {
         let refused = [
-            (self.keep_per_site, "a copy for every site is kept"),
+            (
+                self.within != Scope::Global,
+                "documents are compared within groups",
+            ),
             (
                 self.clusters == ClusterRule::Components,
                 "components are formed",

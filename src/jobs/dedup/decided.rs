@@ -1,11 +1,14 @@
 //! Decisions in files of the work directory: which documents are dropped for which kept ones, and
 //! which pairs were refused. With them, an interrupted run resumes at the reports.
 
+use std::path::PathBuf;
+
 use serde_json::{Map, Value, json};
 
 use crate::io::{RecordFile, Sorted, Spooled};
 use crate::{Error, ErrorKind, Result};
 
+use super::by_number::ByNumber;
 use super::decision::Decision;
 use super::known::{FoundIds, KnownIds};
 use super::refused::Refused;
@@ -37,6 +40,7 @@ pub struct Decisions {
 /// Stored decisions.
 pub struct Decided {
     decisions: RecordFile<Decision>,
+    decisions_path: PathBuf,
     refused: RecordFile<Decision>,
     /// How many pairs verification did not confirm, listed or not.
     pub refused_count: u64,
@@ -108,13 +112,23 @@ impl Decided {
         };
         Ok(Decided {
             decisions: RecordFile::open(&work.path(DECISIONS))?,
+            decisions_path: work.path(DECISIONS),
             refused: RecordFile::open(&work.path(REFUSED))?,
             refused_count: number("refused").unwrap_or_default(),
             known,
         })
     }
 
-    /// Dropped documents, by number.
+    /// The same decisions, for look-up by document.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`].
+    pub fn by_document(&self) -> Result<ByNumber<Decision>> {
+        ByNumber::of_file(RecordFile::open(&self.decisions_path)?)
+    }
+
+    /// Decisions about documents that have a kept one, by number. Copies that are kept are among
+    /// them.
     pub fn decisions(&self) -> impl Iterator<Item = Result<Decision>> {
         Records::of(&self.decisions)
     }

@@ -4,6 +4,8 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::sketch::Score;
 
+use super::by_number::Numbered;
+
 /// A dropped document, the document that is kept for it, and the evidence.
 ///
 /// Records sort by the dropped document.
@@ -40,6 +42,12 @@ impl Decision {
             Score::Distance(bits) => [bits, 0],
             Score::Fraction(share, of) => share_of(share, of),
         }
+    }
+}
+
+impl Numbered for Decision {
+    fn number(&self) -> u32 {
+        self.document
     }
 }
 
@@ -88,14 +96,28 @@ pub struct Leader {
     pub document: u32,
 }
 
+/// A [`Leader`] with its scope's group: sorts by group, and within a group by keep order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+pub struct GroupedLeader {
+    /// As in [`Leader`].
+    pub class: u32,
+    /// The group, most significant byte first: only documents of one group are compared.
+    pub group: [u8; 8],
+    /// As in [`Leader`].
+    pub keep_key: [u8; 16],
+    /// As in [`Leader`].
+    pub document: u32,
+}
+
 /// A document that is to be grouped by its digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
 pub struct Grouping {
     /// The digest that all documents of the group share.
     pub digest: u128,
-    /// The part of the input: only documents of the same part form a group.
-    pub part: u64,
+    /// The scope's group: only its documents are compared with each other.
+    pub group: u64,
     /// The document's position in keep order.
     pub leader: Leader,
     /// The digest of its text.

@@ -9,8 +9,6 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use memchr::memmem;
-
 use crate::corpus::{Body, Chunk, Compression, Format, Source};
 use crate::engine::documents::source_of;
 use crate::engine::pipeline::{Event, Pipeline, Unit};
@@ -22,8 +20,8 @@ use super::bits::Bits;
 use super::copying::{self, Stamp};
 use super::gathered::Gathered;
 use super::job::DumpSettings;
-use super::known::KnownIds;
 use super::mark;
+use super::marks::Marks;
 use super::numbering::Numbering;
 use super::packing::{LongMember, Packing, Piece, levels};
 use super::related::{self, OpenRelatedIds, RelatedCounts, RelatedIds};
@@ -38,9 +36,8 @@ use super::work::{Outputs, Work};
 pub enum Change<'a> {
     /// They are removed.
     Remove,
-    /// They get a mark with the id of the kept document. Holds sorted pairs of the numbers of a
-    /// duplicate and its kept document.
-    Mark(&'a [(u32, u32)]),
+    /// They and their kept documents get a mark.
+    Mark(&'a Marks<'a>),
 }
 
 /// Everything that is needed to write the dump.
@@ -56,8 +53,6 @@ pub struct Dump<'a> {
     pub numbering: &'a Numbering<'a>,
     /// Their rows and labels.
     pub gathered: &'a Gathered,
-    /// Known documents, if the input was compared with an index.
-    pub known: Option<&'a KnownIds>,
     /// Documents to remove: duplicates unless they get a mark, and records that could not be read
     /// if the settings drop them.
     pub dropped: &'a Bits,
@@ -308,24 +303,28 @@ impl Dump<'_> {
     ) -> Result<Vec<Replaced>> {
         let bytes = chunk.bytes();
         // Kept records are searched for earlier marks only if the chunk contains the name of one.
-        let has_marks = memmem::find(bytes, mark::name(source.format)).is_some();
+        let has_marks = mark::may_have_marks(source.format, bytes);
+        let marks = match self.change {
+            Change::Mark(marks) => Some(marks.of(numbers.clone())?),
+            Change::Remove => None,
+        };
         let mut changes = Vec::new();
         self.gathered.for_each_row(numbers, |number, row| {
             // Chunks do not contain records that the reader skipped.
             let Some(range) = chunk.range(&row.place) else {
                 return Ok(());
             };
-            match self.change {
+            match &marks {
                 _ if self.dropped.contains(number) => changes.push((range, None)),
-                Change::Mark(kept) if !row.flags.has(Flags::SKIPPED) => {
-                    let id = self.kept_id(kept, number)?;
-                    if id.is_some() || has_marks {
+                Some(marks) if !row.flags.has(Flags::SKIPPED) => {
+                    let mark = marks.get(number)?;
+                    if mark.is_some() || has_marks {
                         let raw = &bytes[range.clone()];
-                        let new = mark::marked(source.format, raw, id.as_deref());
+                        let new = mark::marked(source.format, raw, mark.as_ref());
                         changes.extend(new.map(|new| (range, Some(new))));
                     }
                 }
-                Change::Remove | Change::Mark(_) => {}
+                None | Some(_) => {}
             }
             Ok(())
         })?;
@@ -336,18 +335,6 @@ impl Dump<'_> {
         let numbers = self.numbering.of_source(number);
         let read = || RelatedIds::read(self.gathered, numbers, self.dropped);
         self.related.of(number, read)
-    }
-
-    pub(super) fn kept_id(&self, kept: &[(u32, u32)], document: u32) -> Result<Option<Vec<u8>>> {
-        let Ok(place) = kept.binary_search_by_key(&document, |&(document, _)| document) else {
-            return Ok(None);
-        };
-        let kept = kept[place].1;
-        if let Some(id) = self.known.map_or(Ok(None), |known| known.get(kept))? {
-            return Ok(Some(id));
-        }
-        let row = self.gathered.rows.get(kept.into())?;
-        Ok(Some(self.gathered.label(&row)?.id))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::io::RecordFile;
 use crate::{Error, ErrorKind, Result};
 
 use super::row::{Flags, Label, Row};
+use super::scope;
 use super::segment::{ChunkEntry, Segment};
 use super::work::{Work, WorkFile, describe};
 
@@ -61,8 +62,19 @@ pub struct Counts {
     pub without_field: [u64; 3],
     /// Of those that were read: without the property that the keep policy compares.
     pub without_key: u64,
-    /// Of those that were read: without a host in their URL, if each site keeps a copy.
-    pub without_site: u64,
+    /// Of those that were read: without a known group, if the scope has groups.
+    pub without_group: u64,
+}
+
+/// The documents of a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourceCounts {
+    /// All of them, skipped ones too.
+    pub seen: u64,
+    /// Those that were dropped.
+    pub dropped: u64,
+    /// Those that could not be read.
+    pub skipped: u64,
 }
 
 impl Gathered {
@@ -150,14 +162,15 @@ impl Gathered {
         Ok(())
     }
 
-    /// Counts the documents of each kind, and those of input and reference whose characters may be
-    /// wrong; reads all rows. Of a damaged part of a table, each lost row counts.
+    /// Counts the documents of each kind, those of each source, and those of input and reference whose
+    /// characters may be wrong; reads all rows. Of a damaged part of a table, each lost row counts.
+    /// None is dropped yet.
     ///
     /// # Errors
     /// [`ErrorKind::Read`].
-    pub fn counts(&self, sources: &[Source]) -> Result<(Counts, Doubts)> {
+    pub fn counts(&self, sources: &[Source]) -> Result<(Counts, Vec<SourceCounts>, Doubts)> {
         let (mut counts, mut doubts) = (Counts::default(), Doubts::default());
-        let no_site = keep::site(b"");
+        let mut each = vec![SourceCounts::default(); sources.len()];
         self.rows.for_each_block(8192, |_, rows| {
             for row in rows {
                 doubts.note(row.doubt(), row.place);
@@ -166,6 +179,10 @@ impl Gathered {
                     false => 1,
                 };
                 let of = |flag| u64::from(row.flags.has(flag));
+                if let Some(source) = each.get_mut(row.place.source as usize) {
+                    source.seen += documents;
+                    source.skipped += of(Flags::SKIPPED) * documents;
+                }
                 if row.flags.has(Flags::REFERENCE) {
                     match row.flags.has(Flags::SKIPPED) {
                         true => counts.skipped_references += documents,
@@ -192,12 +209,12 @@ impl Gathered {
                         without.for_each(|(count, flag)| *count += of(flag));
                     }
                     counts.without_key += u64::from(row.keep_key == keep::LAST);
-                    counts.without_site += u64::from(row.part == no_site);
+                    counts.without_group += u64::from(row.group == scope::UNKNOWN);
                 }
             }
             Ok(())
         })?;
-        Ok((counts, doubts))
+        Ok((counts, each, doubts))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::io::Sorted;
 
 use super::bits::Bits;
-use super::decision::{Decision, Follower, Grouping, Leader};
+use super::decision::{Decision, Follower, GroupedLeader, Grouping, Leader};
 use super::gathered::Gathered;
 use super::job::{EXACT, Job};
 use super::memory;
@@ -19,8 +19,9 @@ const BLOCK: usize = 8192;
 pub struct Groups {
     /// Documents that are not leaders, by leader; documents of the reference are left out.
     pub followers: Sorted<Follower>,
-    /// The leaders that are compared by sketch, in keep order; those of the reference come first.
-    pub leaders: Sorted<Leader>,
+    /// The leaders that are compared by sketch: those of the reference first, then by the scope's
+    /// groups, then in keep order.
+    pub leaders: Sorted<GroupedLeader>,
 }
 
 /// Groups all documents except those in `gone`, skipped ones and empty ones. Reads all rows; sorts
@@ -53,7 +54,7 @@ pub fn group(
         let grouping = grouping?;
         let document = grouping.leader.document;
         match first {
-            Some(first) if (first.digest, first.part) == (grouping.digest, grouping.part) => {
+            Some(first) if (first.digest, first.group) == (grouping.digest, grouping.group) => {
                 let same_text = first.text_digest == grouping.text_digest;
                 // A document of the reference is never dropped.
                 if grouping.leader.class > 0 {
@@ -69,7 +70,7 @@ pub fn group(
             }
             _ => {
                 if grouping.is_short == 0 {
-                    leaders.push(grouping.leader)?;
+                    leaders.push(in_group(&grouping))?;
                 }
                 first = Some(grouping);
             }
@@ -81,6 +82,20 @@ pub fn group(
     })
 }
 
+fn in_group(grouping: &Grouping) -> GroupedLeader {
+    let Leader {
+        class,
+        keep_key,
+        document,
+    } = grouping.leader;
+    GroupedLeader {
+        class,
+        group: grouping.group.to_be_bytes(),
+        keep_key,
+        document,
+    }
+}
+
 fn grouping(exact: bool, document: u32, row: &Row) -> Grouping {
     Grouping {
         digest: if exact {
@@ -88,7 +103,7 @@ fn grouping(exact: bool, document: u32, row: &Row) -> Grouping {
         } else {
             row.words_digest
         },
-        part: row.part,
+        group: row.group,
         leader: Leader {
             class: u32::from(!row.flags.has(Flags::REFERENCE)),
             keep_key: row.keep_key,

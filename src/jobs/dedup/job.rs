@@ -10,6 +10,9 @@ use crate::sketch::registry::Spec;
 use crate::text::{Choice, WordSet};
 use crate::{Error, ErrorKind, Result};
 
+use super::guard::LossLimit;
+use super::scope::Scope;
+
 /// The settings that determine the output, besides the inputs and what they are compared with.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -25,8 +28,10 @@ pub struct Job {
     pub clusters: ClusterRule,
     /// Which copy is kept.
     pub keep: Policy,
-    /// Whether each site keeps a copy of its own.
-    pub keep_per_site: bool,
+    /// Which documents are compared with each other.
+    pub within: Scope,
+    /// The number of copies of a cluster that are kept, the first in keep order; at least one.
+    pub keep_copies: u32,
     /// Whether no copy is kept at all.
     pub drop_all: bool,
     /// Whether duplicates within the input are kept, if it is compared with other documents.
@@ -41,6 +46,9 @@ pub struct Job {
     pub pairs: PairForms,
     /// Whether pairs that verification did not confirm are listed.
     pub refused: bool,
+    /// The largest share of a source that may be dropped. It stops a run before its output is
+    /// written and does not change the output, so a run may resume with another limit.
+    pub loss_limit: Option<LossLimit>,
 }
 
 /// Two candidates are duplicates if their sets of shingles are similar.
@@ -127,7 +135,7 @@ pub struct PairForms {
 }
 
 impl Job {
-    /// All settings, as `summary.json` and the work directory have them.
+    /// All settings but the limit of losses, as `summary.json` and the work directory have them.
     pub fn settings(&self) -> Value {
         json!({
             "method": self.method.name(),
@@ -143,7 +151,8 @@ impl Job {
                 ClusterRule::Components => "components",
             },
             "keep": self.keep.to_string(),
-            "keep_per_site": self.keep_per_site,
+            "within": self.within.to_string(),
+            "keep_copies": self.keep_copies,
             "drop_all": self.drop_all,
             "against_only": self.against_only,
             "reading": self.reading,
@@ -211,12 +220,37 @@ impl Job {
         }
     }
 
+    /// The fields of documents that the settings name, besides those of every document:
+    /// [`Reading::fields`] must have them.
+    pub fn fields(&self) -> Vec<String> {
+        let mut fields: Vec<String> = self.keep.field().map(str::to_owned).into_iter().collect();
+        for field in self.within.fields() {
+            if !fields.contains(&field) {
+                fields.push(field);
+            }
+        }
+        fields
+    }
+
     /// Checks the settings before anything is read.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] naming the setting and what is expected of it.
     pub fn check(&self) -> Result<()> {
         self.reading.check()?;
+        let fields = self.fields();
+        if let Some(field) = fields
+            .iter()
+            .find(|field| !self.reading.fields.contains(field))
+        {
+            let message = format!("the field {field:?} is needed, but not requested");
+            return Err(refuse(message));
+        }
+        within("keep_copies", self.keep_copies, 1, u32::MAX)?;
+        if self.drop_all && self.keep_copies > 1 {
+            let message = "drop_all keeps no copy, so it cannot be combined with keep_copies";
+            return Err(refuse(message.to_owned()));
+        }
         within(
             "similarity (thousandths)",
             self.verification.thousandths,

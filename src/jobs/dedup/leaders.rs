@@ -1,4 +1,7 @@
-//! The leaders in keep order, with their sketches.
+//! The leaders, with their sketches: by the scope's groups, and in keep order within each.
+//!
+//! The leaders of the reference come first. So the members of a group are two runs of ranks, and only
+//! these are compared. Without groups, all leaders are in keep order.
 
 use std::ops::Range;
 
@@ -7,7 +10,7 @@ use crate::search::join::SketchIndex;
 use crate::sketch::{Compare, SignedMethod, SketchList, Sketches};
 use crate::{Error, ErrorKind, Result};
 
-use super::decision::Leader;
+use super::decision::GroupedLeader;
 use super::gathered::Gathered;
 use crate::engine::spill_space::SpillSpace;
 
@@ -20,7 +23,11 @@ const BATCH_BYTES: u64 = 16 << 20;
 /// Extents that are read at a time.
 const EXTENTS: u64 = 1 << 13;
 
-/// Leaders by rank, their position in keep order, in temporary files.
+/// The most leaders of a block that several groups share. A query of such a block may find leaders
+/// of other groups, so this bounds the number of them.
+const SHARED: u64 = 1 << 14;
+
+/// Leaders by rank, in temporary files.
 pub struct Leaders<'a> {
     method: &'a dyn Compare,
     /// Document numbers, four bytes each.
@@ -29,9 +36,8 @@ pub struct Leaders<'a> {
     sketches: Spooled,
     /// The extent of each sketch, if their lengths vary.
     extents: Option<Spooled>,
-    /// The part of each document, eight bytes, if only documents of one part (a site) are
-    /// duplicates of each other.
-    parts: Option<Spooled>,
+    /// The group of each document, eight bytes, if the scope has groups.
+    groups: Option<Spooled>,
     /// The number of leaders.
     pub count: u64,
     /// How many of them, the first ones, belong to the reference.
@@ -48,8 +54,8 @@ pub struct Block {
     pub first: u64,
     /// The sketches.
     pub sketches: SketchList,
-    /// The part of each document; empty if parts do not matter.
-    pub parts: Vec<u64>,
+    /// The group of each document; empty if there are no groups.
+    pub groups: Vec<u64>,
 }
 
 impl<'a> Leaders<'a> {
@@ -58,22 +64,19 @@ impl<'a> Leaders<'a> {
     /// # Errors
     /// Those of reading and of temporary files.
     pub fn store(
-        leaders: Sorted<Leader>,
+        leaders: Sorted<GroupedLeader>,
         gathered: &Gathered,
         method: &'a SignedMethod,
-        with_parts: bool,
+        with_groups: bool,
         space: &SpillSpace<'_>,
     ) -> Result<Leaders<'a>> {
-        let mut writer = LeaderWriter::new(method.plain(), with_parts, space)?;
+        let mut writer = LeaderWriter::new(method.plain(), with_groups, space)?;
         let mut reader = SketchReader::new(gathered, method);
         for leader in leaders {
             let leader = leader?;
-            let part = match with_parts {
-                true => gathered.rows.get(leader.document.into())?.part,
-                false => 0,
-            };
+            let group = u64::from_be_bytes(leader.group);
             let (sketch, _) = method.split(reader.get(leader.document.into())?);
-            writer.push(leader.document, sketch, part, leader.class == 0)?;
+            writer.push(leader.document, sketch, group, leader.class == 0)?;
         }
         writer.finish()
     }
@@ -87,14 +90,14 @@ impl<'a> Leaders<'a> {
         ranks: impl Iterator<Item = u64>,
         space: &SpillSpace<'_>,
     ) -> Result<Leaders<'a>> {
-        let mut writer = LeaderWriter::new(self.method, self.parts.is_some(), space)?;
+        let mut writer = LeaderWriter::new(self.method, self.groups.is_some(), space)?;
         let mut block = Block::default();
         for rank in ranks {
             self.read(rank..rank + 1, &mut block)?;
-            let part = block.parts.first().copied().unwrap_or_default();
+            let group = block.groups.first().copied().unwrap_or_default();
             let is_reference = rank < self.references;
             let document = self.document(rank)?;
-            writer.push(document, &block.sketches.bytes, part, is_reference)?;
+            writer.push(document, &block.sketches.bytes, group, is_reference)?;
         }
         writer.finish()
     }
@@ -152,16 +155,11 @@ impl<'a> Leaders<'a> {
         let length = (bytes.end - bytes.start) as usize;
         self.sketches
             .read_at(bytes.start, length, &mut block.sketches.bytes)?;
-        block.parts.clear();
-        if let Some(parts) = &self.parts {
-            let mut bytes = Vec::new();
-            parts.read_at(8 * ranks.start, 8 * count as usize, &mut bytes)?;
-            block.parts = bytemuck::pod_collect_to_vec(&bytes);
-        }
+        block.groups = self.groups(ranks)?;
         Ok(())
     }
 
-    /// The memory of two [`batches`](Self::batches).
+    /// The memory of two [batches](Self::batches_of).
     pub fn batch_bytes(method: &dyn Compare) -> usize {
         let sketches = match method.sketch_bytes() {
             Some(length) => BATCH as usize * length,
@@ -170,11 +168,19 @@ impl<'a> Leaders<'a> {
         2 * (sketches + 2 * BATCH as usize * size_of::<u64>())
     }
 
-    /// Batches of the leaders at `ranks`, which are compared with a block one after another.
+    /// Batches of the leaders at `ranges`, which are compared with a block one after another.
     ///
     /// # Errors
     /// Those of temporary files.
-    pub fn batches(&self, ranks: Range<u64>) -> Result<Vec<Range<u64>>> {
+    pub fn batches_of(&self, ranges: &[Range<u64>]) -> Result<Vec<Range<u64>>> {
+        let ranges = ranges.iter().filter(|ranks| !ranks.is_empty());
+        let batches: Vec<Vec<Range<u64>>> = ranges
+            .map(|ranks| self.batches(ranks.clone()))
+            .collect::<Result<_>>()?;
+        Ok(batches.concat())
+    }
+
+    fn batches(&self, ranks: Range<u64>) -> Result<Vec<Range<u64>>> {
         let cost = |[begin, _]: &Extent| *begin;
         let most = match self.method.sketch_bytes() {
             Some(_) => u64::MAX,
@@ -187,6 +193,9 @@ impl<'a> Leaders<'a> {
     /// bytes per leader, fits into `memory_bytes`. If sketches vary in length, one that alone needs
     /// more has its own block.
     ///
+    /// If there are groups, a block has leaders of one group only, or whole groups. It has none of
+    /// the reference together with others.
+    ///
     /// # Errors
     /// [`ErrorKind::Memory`] if no leader fits and sketches are of one length; those of temporary
     /// files.
@@ -197,27 +206,115 @@ impl<'a> Leaders<'a> {
         memory_bytes: usize,
     ) -> Result<Vec<Range<u64>>> {
         let each = 2 * size_of::<u64>() + per_document;
-        let blocks = match self.method.sketch_bytes() {
-            Some(length) => {
-                let index = SketchIndex::bytes_per_sketch(self.method).unwrap_or_default();
-                let most = memory_bytes / (length + index + each);
-                let most = (most as u64).min(u32::MAX.into());
-                match most {
-                    0 => Vec::new(),
-                    most => self.cut(ranks.clone(), most, u64::MAX, |_| 0, 0)?,
+        let mut blocks = Vec::new();
+        for ranks in self.whole_groups(ranks, SHARED)? {
+            let fitting = match self.method.sketch_bytes() {
+                Some(length) => {
+                    let index = SketchIndex::bytes_per_sketch(self.method).unwrap_or_default();
+                    let most = memory_bytes / (length + index + each);
+                    let most = (most as u64).min(u32::MAX.into());
+                    if most == 0 {
+                        let message = "too little memory to search sketches: give 16 MiB more";
+                        return Err(Error::new(ErrorKind::Memory, message));
+                    }
+                    self.cut(ranks, most, u64::MAX, |_| 0, 0)?
                 }
-            }
-            None => {
-                let cost = |[begin, index]: &Extent| begin + index;
-                let most = memory_bytes as u64;
-                self.cut(ranks.clone(), u32::MAX.into(), most, cost, each as u64)?
-            }
-        };
-        if blocks.is_empty() && !ranks.is_empty() {
-            let message = "too little memory to search sketches: give 16 MiB more";
-            return Err(Error::new(ErrorKind::Memory, message));
+                None => {
+                    let cost = |[begin, index]: &Extent| begin + index;
+                    let most = memory_bytes as u64;
+                    self.cut(ranks, u32::MAX.into(), most, cost, each as u64)?
+                }
+            };
+            blocks.extend(fitting);
         }
         Ok(blocks)
+    }
+
+    /// Splits `ranks` at borders of groups, and at the end of the reference: into single groups, and
+    /// runs of several groups with at most `shared` leaders together. Without groups, one range.
+    fn whole_groups(&self, ranks: Range<u64>, shared: u64) -> Result<Vec<Range<u64>>> {
+        if ranks.is_empty() {
+            return Ok(Vec::new());
+        }
+        if self.groups.is_none() {
+            return Ok(vec![ranks]);
+        }
+        let mut parts = Vec::new();
+        let (mut part, mut group) = (ranks.start, ranks.start);
+        let mut before = None;
+        for first in ranks.clone().step_by(EXTENTS as usize) {
+            let end = ranks.end.min(first + EXTENTS);
+            for (rank, of) in (first..).zip(self.groups(first..end)?) {
+                let begins = before.is_some_and(|before| before != of);
+                if begins || rank == self.references {
+                    // The group that ends here shares a block with those before it if it may.
+                    if part < group && rank - part > shared {
+                        parts.push(part..group);
+                        part = group;
+                    }
+                    if rank - part > shared || rank == self.references {
+                        parts.push(part..rank);
+                        part = rank;
+                    }
+                    group = rank;
+                }
+                before = Some(of);
+            }
+        }
+        if part < group && ranks.end - part > shared {
+            parts.push(part..group);
+            part = group;
+        }
+        parts.push(part..ranks.end);
+        parts.retain(|part| !part.is_empty());
+        Ok(parts)
+    }
+
+    /// The two ranges of ranks, in the reference and after it, that the block at `ranks` is compared
+    /// with: those of its groups. Without groups, all ranks.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn compared_with(&self, ranks: &Range<u64>) -> Result<[Range<u64>; 2]> {
+        let [references, others] = [0..self.references, self.references..self.count];
+        let first = self.groups(ranks.start..ranks.start + 1)?;
+        let last = self.groups(ranks.end - 1..ranks.end)?;
+        let (Some(&first), Some(&last)) = (first.first(), last.first()) else {
+            return Ok([references, others]);
+        };
+        Ok([
+            self.of_groups(references, first, last)?,
+            self.of_groups(others, first, last)?,
+        ])
+    }
+
+    /// The ranks within `ranks`, whose groups ascend, of the groups from `first` to `last`.
+    fn of_groups(&self, ranks: Range<u64>, first: u64, last: u64) -> Result<Range<u64>> {
+        let start = self.partition_point(ranks.clone(), |group| group < first)?;
+        let end = self.partition_point(start..ranks.end, |group| group <= last)?;
+        Ok(start..end)
+    }
+
+    fn partition_point(&self, ranks: Range<u64>, is_before: impl Fn(u64) -> bool) -> Result<u64> {
+        let Range { mut start, mut end } = ranks;
+        while start < end {
+            let middle = start + (end - start) / 2;
+            match self.groups(middle..middle + 1)?.first() {
+                Some(group) if is_before(*group) => start = middle + 1,
+                _ => end = middle,
+            }
+        }
+        Ok(start)
+    }
+
+    /// The groups of the leaders at `ranks`; empty if there are no groups.
+    fn groups(&self, ranks: Range<u64>) -> Result<Vec<u64>> {
+        let mut bytes = Vec::new();
+        if let Some(groups) = &self.groups {
+            let count = (ranks.end - ranks.start) as usize;
+            groups.read_at(8 * ranks.start, 8 * count, &mut bytes)?;
+        }
+        Ok(bytemuck::pod_collect_to_vec(&bytes))
     }
 
     /// Splits `ranks` into parts of at most `most` leaders and a cost of at most `most_cost`,
@@ -282,11 +379,11 @@ impl Block {
 /// Writes leaders to temporary files.
 struct LeaderWriter<'a> {
     method: &'a dyn Compare,
-    with_parts: bool,
+    with_groups: bool,
     documents: Spool,
     sketches: Spool,
     extents: Spool,
-    parts: Spool,
+    groups: Spool,
     /// Where the next sketch begins.
     extent: Extent,
     count: u64,
@@ -296,23 +393,23 @@ struct LeaderWriter<'a> {
 impl<'a> LeaderWriter<'a> {
     fn new(
         method: &'a dyn Compare,
-        with_parts: bool,
+        with_groups: bool,
         space: &SpillSpace<'_>,
     ) -> Result<LeaderWriter<'a>> {
         Ok(LeaderWriter {
             method,
-            with_parts,
+            with_groups,
             documents: space.spool()?,
             sketches: space.spool()?,
             extents: space.spool()?,
-            parts: space.spool()?,
+            groups: space.spool()?,
             extent: [0; 2],
             count: 0,
             references: 0,
         })
     }
 
-    fn push(&mut self, document: u32, sketch: &[u8], part: u64, is_reference: bool) -> Result<()> {
+    fn push(&mut self, document: u32, sketch: &[u8], group: u64, is_reference: bool) -> Result<()> {
         self.documents.append(&document.to_le_bytes())?;
         self.sketches.append(sketch)?;
         if self.method.sketch_bytes().is_none() {
@@ -321,8 +418,8 @@ impl<'a> LeaderWriter<'a> {
             self.extent[0] += sketch.len() as u64;
             self.extent[1] += index as u64;
         }
-        if self.with_parts {
-            self.parts.append(&part.to_le_bytes())?;
+        if self.with_groups {
+            self.groups.append(&group.to_ne_bytes())?;
         }
         self.count += 1;
         self.references += u64::from(is_reference);
@@ -331,13 +428,13 @@ impl<'a> LeaderWriter<'a> {
 
     fn finish(mut self) -> Result<Leaders<'a>> {
         self.extents.append(bytemuck::bytes_of(&self.extent))?;
-        let (extents, parts) = (self.extents.finish()?, self.parts.finish()?);
+        let (extents, groups) = (self.extents.finish()?, self.groups.finish()?);
         Ok(Leaders {
             method: self.method,
             documents: self.documents.finish()?,
             sketches: self.sketches.finish()?,
             extents: self.method.sketch_bytes().is_none().then_some(extents),
-            parts: self.with_parts.then_some(parts),
+            groups: self.with_groups.then_some(groups),
             count: self.count,
             references: self.references,
         })
@@ -395,6 +492,70 @@ impl<'a> SketchReader<'a> {
             Some(bytes) => Ok(bytes),
             // The file has no such sketch; reading it gives the error.
             None => self.file.get(wanted.end - 1).map(|_| &[][..]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Level;
+    use crate::sketch::hashed::SimHashSettings;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn blocks_have_one_group_or_whole_groups(
+            lengths in prop::collection::vec((0..40u64, 0..9u64, any::<bool>()), 0..60),
+            shared in 1..30u64,
+            most in 1..50usize,
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let space = SpillSpace { directory: directory.path(), memory_bytes: 1 << 20 };
+            let method = SimHashSettings::default().method(64, Level::Scalar).unwrap();
+            let mut all: Vec<(bool, u64)> = lengths
+                .iter()
+                .flat_map(|&(group, length, is_new)| vec![(is_new, group); length as usize])
+                .collect();
+            all.sort_unstable();
+            let mut writer = LeaderWriter::new(&*method, true, &space).unwrap();
+            for (number, (is_new, group)) in all.iter().enumerate() {
+                writer.push(number as u32, &[0; 8], *group, !is_new).unwrap();
+            }
+            let leaders = writer.finish().unwrap();
+            let count = all.len() as u64;
+            let references = all.iter().filter(|(is_new, _)| !is_new).count() as u64;
+            prop_assert_eq!((leaders.count, leaders.references), (count, references));
+
+            let parts = leaders.whole_groups(0..count, shared).unwrap();
+            let mut next = 0;
+            for part in &parts {
+                prop_assert_eq!(part.start, next);
+                next = part.end;
+                let of = &all[part.start as usize..part.end as usize];
+                let groups = of.chunk_by(|a, b| a == b).count();
+                prop_assert!(of.iter().all(|(is_new, _)| *is_new == of[0].0));
+                prop_assert!(groups == 1 || of.len() as u64 <= shared, "{part:?}");
+                // Groups are not split.
+                prop_assert!(part.end == count || all[part.end as usize - 1] != all[part.end as usize]);
+            }
+            prop_assert_eq!(next, count);
+
+            let each = 8 + SketchIndex::bytes_per_sketch(&*method).unwrap() + 16;
+            for block in leaders.blocks(0..count, 0, most * each).unwrap() {
+                prop_assert!((1..=most as u64).contains(&(block.end - block.start)));
+                let of = &all[block.start as usize..block.end as usize];
+                let compared = leaders.compared_with(&block).unwrap();
+                for (ranks, new) in compared.into_iter().zip([false, true]) {
+                    let expected = (0..count).filter(|rank| {
+                        let (is_new, group) = all[*rank as usize];
+                        is_new == new && (of[0].1..=of[of.len() - 1].1).contains(&group)
+                    });
+                    prop_assert_eq!(ranks.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+                }
+            }
         }
     }
 }

@@ -70,6 +70,8 @@ pub const LISTED_PAIRS: Share = Share(4);
 pub const REFUSED: Share = Share(4);
 /// All decisions, by document.
 pub const DECISIONS: Share = Share(21);
+/// Members of clusters, for their sizes.
+pub const CLUSTERS: Share = Share(32);
 /// Members of clusters, for a report.
 pub const MEMBERS: Share = Share(21);
 
@@ -79,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_shares_of_each_stage_fit_the_memory() {
-        let stages: [(&str, &[Share]); 9] = [
+        let stages: [(&str, &[Share]); 10] = [
             ("query of known documents", &[HITS, ANSWERS]),
             ("decisions about hits", &[HITS, KNOWN_DECISIONS]),
             (
@@ -122,6 +124,7 @@ mod tests {
                     DECISIONS,
                 ],
             ),
+            ("clusters", &[CLUSTERS]),
             ("reports", &[MEMBERS]),
         ];
         for (stage, shares) in stages {

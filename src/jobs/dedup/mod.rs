@@ -10,7 +10,10 @@
 //! of the dump are kept.
 
 mod begin;
+mod beginnings;
 mod bits;
+mod by_number;
+mod clusters;
 mod copying;
 mod decided;
 mod decision;
@@ -19,13 +22,16 @@ mod estimate;
 mod frequencies;
 mod gathered;
 mod groups;
+mod guard;
 mod identity;
 mod invocation;
 mod job;
 mod known;
+mod largest;
 mod leaders;
 mod lines;
 mod mark;
+mod marks;
 mod memory;
 mod near;
 mod neighbours;
@@ -40,6 +46,7 @@ mod resolve;
 mod row;
 mod run;
 mod sample;
+mod scope;
 mod segment;
 mod shingle_sets;
 mod sketching;
@@ -52,6 +59,7 @@ mod work;
 
 pub use begin::{BeginOutcome, UnfinishedRun};
 pub use estimate::{Estimate, Shortage};
+pub use guard::LossLimit;
 #[cfg(feature = "index")]
 pub(crate) use identity::modified;
 pub use invocation::{Against, Invocation};
@@ -61,7 +69,9 @@ pub use job::{
     with_similarity,
 };
 pub use known::{KnownDocuments, Nearest};
+pub use largest::{LargestCluster, ShownDocument};
 pub use memory::least_memory_bytes;
 pub(crate) use neighbours::{Pool, build_index, have_neighbours};
+pub use scope::Scope;
 pub use summary::Summary;
 pub use warnings::Warning;

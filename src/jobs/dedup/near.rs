@@ -1,8 +1,8 @@
 //! Decisions about near documents: candidates by sketch, verification, and the kept copy.
 //!
 //! A *leader* is the first document in keep order of those with the same words. Its *rank* is its
-//! position among the leaders in keep order. Leaders with a near sketch of another one are *marked*
-//! and get new ranks.
+//! position among the leaders: by the scope's groups, then in keep order. Leaders with a near sketch
+//! of another one are *marked* and get new ranks.
 //!
 //! ```text
 //! leaders ─► mark ─► shingle sets of the marked ─► star or components ─► decisions
@@ -11,8 +11,8 @@
 //!
 //! Blocks of consecutive ranks are as large as memory allows. Each block has an index. To mark
 //! leaders, the index is queried with all of them; later, with the block itself and with the
-//! centres of earlier blocks (for components, with all earlier leaders). The result does not depend
-//! on the blocks.
+//! centres of earlier blocks (for components, with all earlier leaders). If the scope has groups,
+//! only leaders of the block's groups are queried. The result does not depend on the blocks.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -32,7 +32,7 @@ use crate::search::join::SketchIndex;
 use crate::sketch::{Method, SignedMethod, SketchList};
 
 use super::bits::Bits;
-use super::decision::{Decision, Leader, narrow};
+use super::decision::{Decision, GroupedLeader, narrow};
 use super::gathered::Gathered;
 use super::job::{ClusterRule, Job};
 use super::leaders::{Block, Leaders};
@@ -40,6 +40,7 @@ use super::memory;
 use super::neighbours::{Pool, build_index, have_neighbours};
 use super::numbering::Numbering;
 use super::refused::{ListedCounts, ListedPair, Refusals, Refused};
+use super::scope::Scope;
 use super::shingle_sets::{SetBuffers, ShingleSets};
 use super::sketching::RunInputs;
 use crate::engine::spill_space::SpillSpace;
@@ -91,9 +92,15 @@ impl NearSearch<'_> {
     ///
     /// # Errors
     /// Those of reading and of temporary files; [`ErrorKind::Memory`] if not even one block fits.
-    pub fn decide(&self, leaders: Sorted<Leader>) -> Result<LeaderDecisions> {
-        let with_parts = self.job.keep_per_site;
-        let all = Leaders::store(leaders, self.gathered, self.signed, with_parts, &self.space)?;
+    pub fn decide(&self, leaders: Sorted<GroupedLeader>) -> Result<LeaderDecisions> {
+        let with_groups = self.job.within != Scope::Global;
+        let all = Leaders::store(
+            leaders,
+            self.gathered,
+            self.signed,
+            with_groups,
+            &self.space,
+        )?;
         let marked = self.mark(&all)?;
 
         self.progress.begin(Stage::Verify, self.pipeline.bytes());
@@ -134,15 +141,19 @@ impl NearSearch<'_> {
     /// Selects the leaders that have a neighbour.
     fn mark<'m>(&self, all: &Leaders<'m>) -> Result<Leaders<'m>> {
         let blocks = self.blocks(all, 0..all.count, 0, 0)?;
-        self.progress
-            .begin(Stage::Mark, all.count * blocks.len() as u64);
+        let compared = blocks.iter().map(|ranks| all.compared_with(ranks));
+        let compared: Vec<[Range<u64>; 2]> = compared.collect::<Result<_>>()?;
+        let queries = compared
+            .iter()
+            .flatten()
+            .map(|ranks| ranks.end - ranks.start);
+        self.progress.begin(Stage::Mark, queries.sum());
         let mut marks = Bits::none_of(all.count);
-        let batches = all.batches(0..all.count)?;
         let (mut block, mut queries) = (Block::default(), Block::default());
-        for ranks in blocks {
+        for (ranks, compared) in blocks.into_iter().zip(compared) {
             all.read(ranks, &mut block)?;
             let index = self.index(&block)?;
-            for batch in &batches {
+            for batch in all.batches_of(&compared)? {
                 self.progress.check()?;
                 all.read(batch.clone(), &mut queries)?;
                 let sketches = queries.all(self.method);
@@ -195,10 +206,11 @@ impl NearSearch<'_> {
         (0..marked.references).for_each(|rank| centres.0.insert(rank as u32));
         for ranks in blocks(marked.references..marked.count)? {
             let start = ranks.start;
+            let earlier = earlier(marked, &ranks)?;
             marked.read(ranks, &mut block)?;
             let index = self.index(&block)?;
-            let mut star = Star::new(&index, start, &block.parts);
-            centres.for_each(marked, |earlier| {
+            let mut star = Star::new(&index, start, &block.groups);
+            centres.for_each(marked, &earlier, |earlier| {
                 self.progress.check()?;
                 star.remove_near(earlier, &Pool, judge, &mut sink)
             })?;
@@ -288,19 +300,20 @@ impl NearSearch<'_> {
             Ok(())
         };
         let working = Star::WORKING_BYTES + 8 * marked.count as usize + judge.bytes();
-        let (mut block, mut earlier) = (Block::default(), Block::default());
+        let (mut block, mut queries) = (Block::default(), Block::default());
         for ranks in self.blocks(marked, 0..marked.count, 0, working)? {
             let start = ranks.start;
+            let batches = marked.batches_of(&earlier(marked, &ranks)?)?;
             marked.read(ranks, &mut block)?;
             let index = self.index(&block)?;
             let own = IndexedBlock {
                 index: &index,
-                documents: Documents::block(block.all(self.method), start, &block.parts),
+                documents: Documents::block(block.all(self.method), start, &block.groups),
             };
-            for batch in marked.batches(0..start)? {
-                marked.read(batch, &mut earlier)?;
-                let sketches = earlier.all(self.method);
-                let before = Documents::block(sketches, earlier.first, &earlier.parts);
+            for batch in batches {
+                marked.read(batch, &mut queries)?;
+                let sketches = queries.all(self.method);
+                let before = Documents::block(sketches, queries.first, &queries.groups);
                 visit_all(own, Some(&before))?;
             }
             visit_all(own, None)?;
@@ -335,6 +348,13 @@ impl NearSearch<'_> {
             count,
         })
     }
+}
+
+/// The ranks before the block at `ranks` that it is compared with, in the reference and after it.
+fn earlier(leaders: &Leaders<'_>, ranks: &Range<u64>) -> Result<[Range<u64>; 2]> {
+    let compared = leaders.compared_with(ranks)?;
+    let before = |compared: Range<u64>| compared.start..compared.end.min(ranks.start);
+    Ok(compared.map(before))
 }
 
 /// Verifies pairs of ranks by their shingles.
@@ -433,16 +453,17 @@ impl PairJudge<'_> {
 struct Centres(Bits);
 
 impl Centres {
-    /// Passes all centres to `visit` in batches, in keep order.
+    /// Passes all centres at `ranges` to `visit` in batches, in keep order within each group.
     fn for_each(
         &self,
         marked: &Leaders<'_>,
+        ranges: &[Range<u64>],
         mut visit: impl FnMut(&Documents<'_>) -> Result<()>,
     ) -> Result<()> {
         let method = marked.method();
         let (mut all, mut sketches) = (Block::default(), SketchList::new(method));
-        let (mut ranks, mut parts) = (Vec::new(), Vec::new());
-        for batch in marked.batches(0..marked.count)? {
+        let (mut ranks, mut groups) = (Vec::new(), Vec::new());
+        for batch in marked.batches_of(ranges)? {
             let first = batch.start;
             ranks.clear();
             ranks.extend(batch.clone().filter(|&rank| self.0.contains(rank as u32)));
@@ -452,13 +473,13 @@ impl Centres {
             marked.read(batch, &mut all)?;
             for ranks in ranks.chunks(STEP) {
                 sketches.clear();
-                parts.clear();
+                groups.clear();
                 for rank in ranks {
                     let place = (rank - first) as usize;
                     sketches.push(all.all(method).get(place));
-                    parts.extend(all.parts.get(place));
+                    groups.extend(all.groups.get(place));
                 }
-                visit(&Documents::with_ranks(sketches.all(method), ranks, &parts))?;
+                visit(&Documents::with_ranks(sketches.all(method), ranks, &groups))?;
             }
         }
         Ok(())

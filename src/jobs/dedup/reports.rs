@@ -12,6 +12,7 @@ use crate::report::pairs::{Kept, Nearness, Pair, Verified};
 use crate::{Error, ErrorKind, Result};
 
 use super::bits::Bits;
+use super::clusters::Clusters;
 use super::decision::Decision;
 use super::gathered::Gathered;
 use super::job::{EXACT, Job, NORMALIZED};
@@ -33,6 +34,8 @@ pub struct Reports<'a> {
     pub gathered: &'a Gathered,
     /// Known documents, if the input was compared with an index.
     pub known: Option<&'a KnownIds>,
+    /// The clusters.
+    pub clusters: &'a Clusters,
     /// The number of documents of the reference, which come first.
     pub references: u32,
     /// All sources.
@@ -84,9 +87,18 @@ impl Reports<'_> {
         let mut tables = PairTables::create(self.job.pairs, out, self.outputs)?;
         let mut members: Sorter<Member> = space.sorter(memory::MEMBERS);
         let mut totals = Totals::default();
-        self.lines(decisions, &mut file, |decision| {
+        let copies = &self.clusters.copies;
+        let decisions = decisions.filter_map(|decision| {
+            let pushed = decision.and_then(|decision| {
+                members.push([decision.kept, decision.document])?;
+                Ok(decision)
+            });
+            let is_kept = |decision: &Decision| copies.contains(decision.document);
+            (!pushed.as_ref().is_ok_and(is_kept)).then_some(pushed)
+        });
+        self.lines(decisions, true, &mut file, |decision| {
             if !tables.is_empty() {
-                self.with_pair(decision, usize::MAX, |pair| tables.add(pair))?;
+                self.with_pair(decision, true, usize::MAX, |pair| tables.add(pair))?;
             }
             totals.dropped += 1;
             let is_known = decision.evidence == Decision::KNOWN;
@@ -96,7 +108,7 @@ impl Reports<'_> {
                 Decision::SAME_WORDS => totals.same_words += 1,
                 _ => totals.near += 1,
             }
-            members.push([decision.kept, decision.document])
+            Ok(())
         })?;
         file.publish()?;
         tables.publish()?;
@@ -116,7 +128,7 @@ impl Reports<'_> {
     ) -> Result<u64> {
         let mut file = self.outputs.create(path)?;
         let mut listed = 0;
-        self.lines(refused, &mut file, |_| {
+        self.lines(refused, false, &mut file, |_| {
             listed += 1;
             Ok(())
         })?;
@@ -206,9 +218,11 @@ impl Reports<'_> {
         file.publish()
     }
 
+    /// Writes the lines of decisions; those about pairs of one cluster have its size.
     fn lines(
         &self,
         mut decisions: impl Iterator<Item = Result<Decision>>,
+        has_clusters: bool,
         file: &mut AtomicFile,
         mut note: impl FnMut(&Decision) -> Result<()>,
     ) -> Result<()> {
@@ -234,7 +248,7 @@ impl Reports<'_> {
             batch.iter().try_for_each(&mut note)?;
             lines.write(&batch, file, |decision, most, out| {
                 let write = |pair: &Pair<'_>| json_lines::pair(pair, out).map_err(failed);
-                self.with_pair(decision, most, write)
+                self.with_pair(decision, has_clusters, most, write)
             })?;
         }
     }
@@ -244,6 +258,7 @@ impl Reports<'_> {
     fn with_pair(
         &self,
         decision: &Decision,
+        has_cluster: bool,
         most: usize,
         take: impl FnOnce(&Pair<'_>) -> Result<()>,
     ) -> Result<bool> {
@@ -288,6 +303,10 @@ impl Reports<'_> {
                 at: kept.at(),
             }),
             cluster: decision.kept.into(),
+            cluster_size: match has_cluster {
+                true => Some(self.clusters.size(decision.kept)?),
+                false => None,
+            },
             method: match decision.evidence {
                 Decision::SAME_TEXT => EXACT,
                 Decision::SAME_WORDS => NORMALIZED,
@@ -307,9 +326,10 @@ impl Reports<'_> {
         totals.clusters += 1;
         totals.largest_cluster = totals.largest_cluster.max(size);
         let first = self.named(members[0])?;
-        let kept = (!self.job.drop_all).then_some(&first.id[..]);
+        let stays = !self.job.drop_all;
+        let kept = stays.then_some(&first.id[..]);
         json_lines::begin_cluster(members[0].into(), kept, size, file)
-            .and_then(|()| json_lines::member(&first.member(), true, file))
+            .and_then(|()| json_lines::member(&first.member(stays), true, file))
             .map_err(|cause| file.error(cause))?;
         drop(first);
         let mut lines = Lines::new();
@@ -319,7 +339,8 @@ impl Reports<'_> {
                 let Some(document) = self.document(*number, most)? else {
                     return Ok(false);
                 };
-                json_lines::member(&document.member(), false, out).map_err(failed)?;
+                let stays = self.clusters.copies.contains(*number);
+                json_lines::member(&document.member(stays), false, out).map_err(failed)?;
                 Ok(true)
             })?;
         }
@@ -371,8 +392,9 @@ impl NamedDocument {
         place.map(|(file, place)| At::new(file, *place))
     }
 
-    fn member(&self) -> json_lines::Member<'_> {
+    fn member(&self, stays: bool) -> json_lines::Member<'_> {
         json_lines::Member {
+            stays,
             id: &self.id,
             url: &self.url,
             at: self.at(),

@@ -18,8 +18,8 @@ pub struct Row {
     pub place: Place,
     /// Where its [`Label`] begins.
     pub label: u64,
-    /// Only documents of the same part are compared: the site's hash, or zero.
-    pub part: u64,
+    /// Only documents of one group are compared: see [`Scope`](super::Scope).
+    pub group: u64,
     /// The length of the text in bytes.
     pub text_bytes: u64,
     /// The number of words, at most `u32::MAX`.

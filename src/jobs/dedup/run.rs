@@ -16,14 +16,18 @@ use crate::engine::{Progress, Resources, Stage};
 use crate::sketch::{Method, Shape, SignedMethod};
 use crate::vocabulary::Frequencies;
 
+use super::beginnings::Beginnings;
 use super::bits::Bits;
+use super::clusters::{ClusterInputs, Clusters};
 use super::copying::Stamp;
 use super::decided::{Decided, Decisions};
-use super::decision::Decision;
 use super::dump::{Change, Dump};
 use super::gathered::Gathered;
+use super::guard::LossGroups;
 use super::job::{Job, WriteMode};
-use super::known::{self, KnownDocuments, KnownIds};
+use super::known::{self, KnownDocuments};
+use super::largest::Shown;
+use super::marks::Marks;
 use super::near::{self, NearSearch};
 use super::numbering::Numbering;
 use super::refused::Refused;
@@ -36,13 +40,6 @@ use super::sketching::{self, RunInputs};
 use super::summary::{self, Summary};
 use super::work::{TIMINGS, Work, checksummed_text};
 use super::{frequencies, groups, memory, warnings};
-
-/// The dropped documents.
-struct DropList {
-    dropped: Bits,
-    /// Sorted pairs of a dropped document and its kept one; empty unless the dump is annotated.
-    kept: Vec<(u32, u32)>,
-}
 
 /// A running deduplication.
 pub struct Run<'a> {
@@ -96,24 +93,56 @@ impl Run<'_> {
         }
         self.progress.begin(Stage::Gather, 0);
         let gathered = Gathered::gather(self.work, units.len())?;
-        let (counts, doubts) = gathered.counts(self.inputs.sources)?;
+        let (counts, mut sources, doubts) = gathered.counts(self.inputs.sources)?;
         let numbering = Numbering::new(&gathered.chunks, self.inputs.sources.len(), &units)?;
         self.progress.end(0);
         let decided = match Decided::load(self.work)? {
             Some(decided) => decided,
             None => Decided::store(self.work, self.decide(signed, &gathered, &numbering)?)?,
         };
-        let drops = self.drops(&decided, numbering.documents())?;
+        self.progress.begin(Stage::Report, 0);
+        let losses = LossGroups::new(self.inputs.sources, self.inputs.references as usize);
+        let clusters = self.clusters(&decided, &gathered, &losses)?;
+        for (source, dropped) in sources.iter_mut().zip(&clusters.dropped_of) {
+            source.dropped = *dropped;
+        }
+        let sources = sources.split_off(self.inputs.references as usize);
+        let shown = Shown {
+            gathered: &gathered,
+            known: decided.known.as_ref(),
+            beginnings: Beginnings {
+                sources: self.inputs.sources,
+                reading: &self.job.reading,
+                progress: self.progress,
+            },
+        };
+        if let Some(limit) = self.job.loss_limit {
+            losses.check(limit, &sources, &clusters, &shown)?;
+        }
+        let largest = shown.largest(&clusters)?;
+        let dropped = self.dropped(&decided, &clusters, numbering.documents())?;
         let reported = match Reported::load(self.work, self.out)? {
             Some(reported) => reported,
             None => {
                 let references = numbering.documents_before(self.inputs.references);
-                self.report(method, &gathered, references, &decided, &drops)?
+                self.report(
+                    method,
+                    &gathered,
+                    references,
+                    (&decided, &clusters),
+                    &dropped,
+                )?
             }
         };
+        self.progress.end(0);
         let refused = decided.refused_count;
-        let known = decided.known.as_ref();
-        let related = self.dump(&gathered, known, &numbering, &units, drops)?;
+        let related = self.dump(
+            &gathered,
+            (&decided, &clusters),
+            &numbering,
+            &units,
+            dropped,
+        )?;
 
         let summary = Summary {
             warnings: warnings::warnings(self.job, &counts, &doubts, self.inputs.sources),
@@ -122,6 +151,8 @@ impl Run<'_> {
             refused,
             refused_listed: reported.refused_listed,
             related,
+            sources,
+            largest,
         };
         let digests = summary::digests(&gathered.chunks, self.inputs.sources.len());
         let inputs = summary::SummaryInputs {
@@ -142,21 +173,33 @@ impl Run<'_> {
         Ok((summary, text))
     }
 
-    /// The dropped documents, and the kept ones if the dump is annotated.
-    fn drops(&self, decided: &Decided, documents: u64) -> Result<DropList> {
-        let mut drops = DropList {
-            dropped: Bits::none_of(documents),
-            kept: Vec::new(),
+    /// The clusters that the decisions make.
+    fn clusters(
+        &self,
+        decided: &Decided,
+        gathered: &Gathered,
+        losses: &LossGroups,
+    ) -> Result<Clusters> {
+        let inputs = ClusterInputs {
+            gathered,
+            loss_of: &losses.of,
+            keep_copies: self.job.keep_copies,
+            space: self.space(),
+            progress: self.progress,
         };
+        Clusters::of(decided.decisions(), inputs)
+    }
+
+    /// The dropped documents.
+    fn dropped(&self, decided: &Decided, clusters: &Clusters, documents: u64) -> Result<Bits> {
+        let mut dropped = Bits::none_of(documents);
         for decision in decided.decisions() {
-            let Decision { document, kept, .. } = decision?;
-            drops.dropped.insert(document);
-            let pair = (document, kept);
-            if self.job.write == WriteMode::Annotated && drops.kept.last() != Some(&pair) {
-                drops.kept.push(pair);
+            let document = decision?.document;
+            if !clusters.copies.contains(document) {
+                dropped.insert(document);
             }
         }
-        Ok(drops)
+        Ok(dropped)
     }
 
     /// Writes the reports.
@@ -165,14 +208,14 @@ impl Run<'_> {
         method: Option<&dyn Method>,
         gathered: &Gathered,
         references: u32,
-        decided: &Decided,
-        drops: &DropList,
+        (decided, clusters): (&Decided, &Clusters),
+        dropped: &Bits,
     ) -> Result<Reported> {
-        self.progress.begin(Stage::Report, 0);
         let reports = Reports {
             job: self.job,
             gathered,
             known: decided.known.as_ref(),
+            clusters,
             references,
             sources: self.inputs.sources,
             has_distances: method
@@ -191,14 +234,13 @@ impl Run<'_> {
         };
         reports.skipped(&path("skipped.jsonl"))?;
         if self.job.write == WriteMode::Ids {
-            reports.kept_ids(&drops.dropped, &path("kept.jsonl"))?;
+            reports.kept_ids(dropped, &path("kept.jsonl"))?;
         }
         let reported = Reported {
             totals,
             refused_listed,
         };
         reported.store(self.work)?;
-        self.progress.end(0);
         Ok(reported)
     }
 
@@ -316,18 +358,24 @@ impl Run<'_> {
     fn dump(
         &self,
         gathered: &Gathered,
-        known: Option<&KnownIds>,
+        (decided, clusters): (&Decided, &Clusters),
         numbering: &Numbering<'_>,
         units: &[Range<u32>],
-        drops: DropList,
+        mut dropped: Bits,
     ) -> Result<RelatedCounts> {
         if !self.job.writes_dump() {
             return Ok(RelatedCounts::default());
         }
-        let DropList { mut dropped, kept } = drops;
+        let mut marks = None;
         if self.job.write == WriteMode::Annotated {
             // Duplicates get a mark instead.
             dropped = Bits::none_of(numbering.documents());
+            marks = Some(Marks {
+                decisions: decided.by_document()?,
+                clusters,
+                gathered,
+                known: decided.known.as_ref(),
+            });
         }
         if self.job.dump.drops_skipped() {
             gathered.rows.for_each_block(8192, |first, rows: &[Row]| {
@@ -352,13 +400,9 @@ impl Run<'_> {
             stamps: &self.stamps,
             numbering,
             gathered,
-            known,
             dropped: &dropped,
             outputs: self.work.outputs(),
-            change: match self.job.write {
-                WriteMode::Annotated => Change::Mark(&kept),
-                _ => Change::Remove,
-            },
+            change: marks.as_ref().map_or(Change::Remove, Change::Mark),
             settings: self.job.dump,
             out: self.out,
             targets: &self.targets,

@@ -16,6 +16,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::job::Job;
 use super::row::{Flags, Label, Row};
+use super::scope::Grouper;
 use super::segment::{ChunkEntry, Segment};
 use super::work::Work;
 use crate::engine::units::units;
@@ -158,6 +159,9 @@ pub(super) struct RowSketcher<'a> {
 struct RowMaker<'a> {
     job: &'a Job,
     method: Option<&'a dyn Method>,
+    grouper: Grouper,
+    /// The position of the field that the keep policy compares among the requested ones.
+    keep_field: Option<usize>,
     words: WordReader,
 }
 
@@ -172,6 +176,13 @@ impl<'a> RowSketcher<'a> {
         let maker = RowMaker {
             job,
             method,
+            grouper: Grouper::new(&job.within, &job.reading.fields),
+            keep_field: job.keep.field().and_then(|name| {
+                let requested = job.reading.fields.iter();
+                requested
+                    .into_iter()
+                    .position(|requested| requested == name)
+            }),
             // The digest of the words needs their hashes.
             words: WordReader::new(job.tokenizer, needs.and(Needs::HASHES), level),
         };
@@ -251,14 +262,10 @@ impl RowMaker<'_> {
         let row = Row {
             words_digest: digest::of_words(words.hashes()),
             text_digest: digest::of_text(document.text),
-            keep_key: self.job.keep.key(&facts(document)),
+            keep_key: self.job.keep.key(&facts(document, self.keep_field)),
             place: document.place,
             label: made.labels.len() as u64,
-            part: if self.job.keep_per_site {
-                keep::site(document.url)
-            } else {
-                0
-            },
+            group: self.grouper.group(source, document),
             text_bytes: document.text.len() as u64,
             words: u32::try_from(count).unwrap_or(u32::MAX),
             flags,
@@ -307,15 +314,16 @@ fn concurrent_to(source: &Source, record: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The properties that a keep policy uses.
-fn facts<'a>(document: &Document<'a>) -> keep::Facts<'a> {
+/// The properties that a keep policy uses; `keep_field` is the position of the field that it compares.
+fn facts<'a>(document: &Document<'a>, keep_field: Option<usize>) -> keep::Facts<'a> {
+    let field = keep_field.and_then(|place| document.fields[place]);
     keep::Facts {
         text_bytes: document.text.len() as u64,
         date: document.date,
         url: document.url,
-        field: document.keep_field.map(|value| match value {
-            FieldValue::Number(number) => keep::Value::Number(number),
-            FieldValue::Text(text) => keep::Value::Text(text),
+        field: field.map(|FieldValue { text, number }| match number {
+            Some(number) => keep::Value::Number(number),
+            None => keep::Value::Text(text),
         }),
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -11,10 +12,12 @@ use crate::engine::StageTime;
 use crate::io::usage::Usage;
 use crate::sketch::Method;
 
-use super::gathered::Counts;
+use super::gathered::{Counts, SourceCounts};
 use super::job::Job;
+use super::largest::LargestCluster;
 use super::related::RelatedCounts;
 use super::reports::Totals;
+use super::scope::Scope;
 use super::segment::ChunkEntry;
 use super::warnings::Warning;
 
@@ -23,7 +26,7 @@ const MOST_LEFT_OUT: usize = 100;
 
 /// Counts that add up: seen = kept + dropped + skipped. Documents of the reference, those of
 /// `--against`, are counted separately.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Documents of each kind.
     pub(super) counts: Counts,
@@ -37,6 +40,10 @@ pub struct Summary {
     pub related: RelatedCounts,
     /// Settings without effect, and documents whose characters may be wrong.
     pub warnings: Vec<Warning>,
+    /// The documents of each source of the input.
+    pub(super) sources: Vec<SourceCounts>,
+    /// The largest clusters, by size.
+    pub largest: Vec<LargestCluster>,
 }
 
 /// The inputs of a run.
@@ -127,6 +134,8 @@ impl Summary {
             related: ["request", "metadata"]
                 .map(|kind| text["related_dropped"][kind].as_u64().unwrap_or_default()),
             warnings: parse_warnings(&text["warnings"])?,
+            sources: parse_sources(&text["inputs"])?,
+            largest: Vec::deserialize(&text["largest_clusters"]).ok()?,
         };
         let gone = summary.dropped().checked_add(summary.skipped())?;
         let kept = summary.seen().checked_sub(gone)?;
@@ -158,7 +167,18 @@ impl Summary {
         } = inputs;
         let described: Vec<Value> = sources.iter().zip(digests).map(describe).collect();
         let (against, inputs) = described.split_at(references.min(described.len()));
+        let with_counts = |(input, counts): (&Value, &SourceCounts)| {
+            let mut input = input.clone();
+            input["seen"] = counts.seen.into();
+            input["kept"] = (counts.seen - counts.dropped - counts.skipped).into();
+            input["dropped"] = counts.dropped.into();
+            input["skipped"] = counts.skipped.into();
+            input
+        };
+        let inputs: Vec<Value> = inputs.iter().zip(&self.sources).map(with_counts).collect();
         let mut settings = job.settings();
+        let limit = job.loss_limit.map(|limit| limit.to_string());
+        settings["refuse_above"] = limit.into();
         if known.is_some() && job.against_only {
             // No texts are compared.
             settings["verification"] = Value::Null;
@@ -178,6 +198,7 @@ impl Summary {
                 .collect();
             settings["chosen"] = chosen.into();
         }
+        let has_groups = job.within != Scope::Global;
         let [requests, metadata] = self.related;
         let text = json!({
             "seen": self.seen(),
@@ -189,6 +210,7 @@ impl Summary {
                 "short": self.counts.short,
                 "broken_text": self.counts.broken_text,
                 "unknown_charset": self.counts.unknown_charset,
+                "without_group": has_groups.then_some(self.counts.without_group),
             },
             "dropped_by": {
                 "exact": self.totals.same_text,
@@ -201,6 +223,7 @@ impl Summary {
             "refused_listed": job.refused.then_some(self.refused_listed),
             "clusters": self.totals.clusters,
             "largest_cluster": self.totals.largest_cluster,
+            "largest_clusters": self.largest,
             "text_bytes": self.counts.text_bytes,
             "warnings": self.warnings.iter().map(warning).collect::<Vec<_>>(),
             "against": against,
@@ -219,6 +242,17 @@ fn warning(warning: &Warning) -> Value {
         "documents": warning.documents,
         "message": warning.message,
     })
+}
+
+fn parse_sources(inputs: &Value) -> Option<Vec<SourceCounts>> {
+    let parse = |input: &Value| {
+        Some(SourceCounts {
+            seen: input["seen"].as_u64()?,
+            dropped: input["dropped"].as_u64()?,
+            skipped: input["skipped"].as_u64()?,
+        })
+    };
+    inputs.as_array()?.iter().map(parse).collect()
 }
 
 fn parse_warnings(warnings: &Value) -> Option<Vec<Warning>> {

@@ -10,7 +10,11 @@ use crate::{Error, ErrorKind, Result};
 use super::copying;
 use super::dump::{Change, Dump};
 use super::gathered::Gathered;
+use super::mark::Mark;
 use super::row::{Flags, Row};
+
+/// Documents whose marks are read at a time.
+const MARKS: u32 = 1024;
 
 /// Refuses tables without the text column, or with an unsupported codec in a required column. If
 /// the tables are copied (`is_copied`), all columns are required.
@@ -27,6 +31,17 @@ pub fn check(sources: &[Source], reading: &Reading, is_copied: bool) -> Result<(
         }
     }
     Ok(())
+}
+
+fn annotation(mark: Mark) -> Annotation {
+    Annotation {
+        duplicate_of: mark
+            .duplicate_of
+            .map(|id| String::from_utf8_lossy(&id).into_owned()),
+        cluster: Some(mark.cluster.into()),
+        cluster_size: Some(mark.cluster_size.into()),
+        similarity: mark.similarity,
+    }
 }
 
 /// The documents of a table, in order.
@@ -140,15 +155,21 @@ impl Dump<'_> {
             Change::Remove => copy_kept(source.file(), &mut file, &mut |row| {
                 Ok(kept_in(row)?.is_some())
             })?,
-            Change::Mark(kept) => copy_annotated(source.file(), &mut file, &mut |row| {
-                let Some(document) = kept_in(row)? else {
-                    return Ok(Annotation::LeftOut);
-                };
-                let id = self.kept_id(kept, document)?;
-                Ok(id.map_or(Annotation::None, |id| {
-                    Annotation::DuplicateOf(String::from_utf8_lossy(&id).into_owned())
-                }))
-            })?,
+            Change::Mark(marks) => {
+                let mut some = marks.of(0..0)?;
+                copy_annotated(source.file(), &mut file, &mut |row| {
+                    let Some(document) = kept_in(row)? else {
+                        return Ok(None);
+                    };
+                    if !some.numbers().contains(&document) {
+                        some = marks.of(document..document.saturating_add(MARKS))?;
+                    }
+                    Ok(Some(
+                        some.get(document)?
+                            .map_or_else(Annotation::default, annotation),
+                    ))
+                })?
+            }
         };
         if missing > 0 {
             let message = format!(

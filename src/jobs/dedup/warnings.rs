@@ -79,10 +79,13 @@ pub fn warnings(job: &Job, counts: &Counts, doubts: &Doubts, sources: &[Source])
         );
         warn("keep", read, message);
     }
-    if job.keep_per_site && all(counts.without_site) {
-        let message =
-            "keep_per_site: no document has a URL with a host, so all are of one site".to_owned();
-        warn("keep_per_site", read, message);
+    if let (Some(missing), 1..) = (job.within.missing(), counts.without_group) {
+        let count = counts.without_group;
+        let message = format!(
+            "within {}: {count} of {read} documents {missing}; they form a group of their own",
+            job.within
+        );
+        warn("within", count, message);
     }
     let is_compressed = |source: &Source| source.compression != Compression::None;
     if job.dump.compression_level.is_some() && !sources.iter().any(is_compressed) {

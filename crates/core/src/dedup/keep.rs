@@ -83,6 +83,14 @@ impl Policy {
         }
     }
 
+    /// The field whose value it compares, if any.
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Policy::Field(name) | Policy::Smallest(name) => Some(name),
+            Policy::First | Policy::Longest | Policy::Newest | Policy::ShortestUrl => None,
+        }
+    }
+
     /// The sort key of a document: smaller is better.
     pub fn key(&self, facts: &Facts<'_>) -> [u8; 16] {
         match self {

@@ -52,8 +52,9 @@ pub struct Document<'a> {
     pub url: &'a [u8],
     /// Its date as written in the input; empty if it has none.
     pub date: &'a [u8],
-    /// The value of the field that decides which copy is kept, if it has that field.
-    pub keep_field: Option<FieldValue<'a>>,
+    /// The values of [`Reading::fields`](super::Reading::fields), in that order; `None` for a field
+    /// that it does not have.
+    pub fields: FieldValues<'a>,
     /// Its text.
     pub text: &'a [u8],
     /// The reason why characters of the text may be wrong.
@@ -83,14 +84,20 @@ impl Doubt {
     }
 }
 
-/// The value of a field of a record.
+/// The value of a field of a record: a string, a number or a boolean.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum FieldValue<'a> {
-    /// A number, rounded to the nearest `f64`.
-    Number(f64),
-    /// A string, decoded.
-    Text(&'a [u8]),
+pub struct FieldValue<'a> {
+    /// The decoded string, or the number or boolean as it is written.
+    pub text: &'a [u8],
+    /// If it is a number: its value, rounded to the nearest `f64`.
+    pub number: Option<f64>,
 }
+
+/// The most fields that a job can request besides those of every document.
+pub const MOST_FIELDS: usize = 12;
+
+/// The values of requested fields.
+pub type FieldValues<'a> = [Option<FieldValue<'a>>; MOST_FIELDS];
 
 /// The result of parsing a record that should be a document.
 #[derive(Debug)]

@@ -10,8 +10,11 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// The number of fields that can be requested.
-pub(super) const FIELDS: usize = 5;
+use super::document::MOST_FIELDS;
+use std::ops::Range;
+
+/// The number of fields that can be requested: text, id, URL, date, and further ones.
+const FIELDS: usize = 4 + MOST_FIELDS;
 
 /// The index of the text among the fields.
 const TEXT: usize = 0;
@@ -21,7 +24,7 @@ const TEXT: usize = 0;
 /// If an object repeats a name, its last value counts, as in most JSON libraries.
 #[derive(Clone, Debug)]
 pub(super) struct Paths {
-    paths: [Option<Path>; FIELDS],
+    paths: Vec<Option<Path>>,
     text_is_nested: bool,
 }
 
@@ -59,20 +62,21 @@ pub(super) enum LineError {
 }
 
 impl Paths {
-    /// Parses paths, whose names are separated by dots.
-    pub(super) fn new(paths: [Option<&str>; FIELDS]) -> Paths {
-        let paths = paths.map(|path| {
+    /// Parses paths, whose names are separated by dots. Those after the first [`FIELDS`] are not
+    /// searched.
+    pub(super) fn new<'p>(paths: impl IntoIterator<Item = Option<&'p str>>) -> Paths {
+        let parse = |path: Option<&str>| {
             let mut names = path?.split('.').map(str::to_owned);
             let name = names.next()?;
             Some(Path {
                 name,
                 rest: names.collect(),
             })
-        });
+        };
+        let paths: Vec<Option<Path>> = paths.into_iter().take(FIELDS).map(parse).collect();
+        let text = paths.get(TEXT).and_then(Option::as_ref);
         Paths {
-            text_is_nested: paths[TEXT]
-                .as_ref()
-                .is_some_and(|path| !path.rest.is_empty()),
+            text_is_nested: text.is_some_and(|path| !path.rest.is_empty()),
             paths,
         }
     }
@@ -150,15 +154,27 @@ impl<'a> Fields<'a> {
         start
     }
 
-    /// A field that is a number.
-    pub(super) fn number(&self, field: usize) -> Option<f64> {
-        let raw = self.raw[field].filter(|raw| is_number(raw))?;
-        raw.parse().ok()
-    }
-
-    /// Whether a field is a string.
-    pub(super) fn is_string(&self, field: usize) -> bool {
-        self.raw[field].is_some_and(|raw| raw.starts_with('"'))
+    /// Appends a string, a number or a boolean to `buffer`, as [`label`](Self::label) does. Returns
+    /// its range in `buffer`, and its value if it is a number; `None` for other values.
+    pub(super) fn value(
+        &self,
+        field: usize,
+        buffer: &mut Vec<u8>,
+    ) -> Option<(Range<usize>, Option<f64>)> {
+        let raw = self.raw[field]?;
+        let number = if is_number(raw) {
+            raw.parse().ok()
+        } else {
+            None
+        };
+        let start = buffer.len();
+        match raw.as_bytes().first() {
+            Some(b'"') => append_string(raw, buffer),
+            Some(b't' | b'f') => buffer.extend_from_slice(raw.as_bytes()),
+            _ if number.is_some() => buffer.extend_from_slice(raw.as_bytes()),
+            _ => return None,
+        }
+        Some((start..buffer.len(), number))
     }
 }
 
@@ -181,11 +197,13 @@ fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
     if !object.starts_with('{') {
         return None;
     }
-    let mut paths = Paths::new([None; FIELDS]);
-    paths.paths[TEXT] = Some(Path {
-        name: name.to_owned(),
-        rest: Vec::new(),
-    });
+    let paths = Paths {
+        paths: vec![Some(Path {
+            name: name.to_owned(),
+            rest: Vec::new(),
+        })],
+        text_is_nested: false,
+    };
     paths.scan(object.as_bytes(), None).ok()?.raw[TEXT]
 }
 
@@ -267,21 +285,21 @@ impl<'a> Visitor<'a> for Object<'_, '_, 'a, '_> {
 struct Name<'p>(&'p Paths);
 
 impl<'a> DeserializeSeed<'a> for Name<'_> {
-    type Value = u8;
+    type Value = u32;
 
-    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<u8, D::Error> {
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<u32, D::Error> {
         json.deserialize_bytes(self)
     }
 }
 
 impl Visitor<'_> for Name<'_> {
-    type Value = u8;
+    type Value = u32;
 
     fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
         out.write_str("a name")
     }
 
-    fn visit_bytes<E>(self, name: &[u8]) -> Result<u8, E> {
+    fn visit_bytes<E>(self, name: &[u8]) -> Result<u32, E> {
         let mut requested = 0;
         for (field, path) in self.0.paths.iter().enumerate() {
             if path
@@ -359,8 +377,11 @@ mod tests {
             ("t\u{e4}".into(), b"12.50".to_vec(), b"a\n\"b".to_vec())
         );
         let fields = paths("text").find(line, &mut Vec::new()).ok().unwrap();
-        assert_eq!(fields.number(4), Some(-3.0));
-        assert!(!fields.is_string(4) && fields.is_string(2));
+        let mut values = b"x".to_vec();
+        assert_eq!(fields.value(4, &mut values), Some((1..3, Some(-3.0))));
+        assert_eq!(fields.value(2, &mut values), Some((3..7, None)));
+        assert_eq!(fields.value(3, &mut values), None);
+        assert_eq!(values, b"x-3a\n\"b");
         let found = find(&paths("a.b.c"), br#"{"a": {"b": {"c": "deep", "d": []}}}"#).unwrap();
         assert_eq!(found.0, b"deep");
     }

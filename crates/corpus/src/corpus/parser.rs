@@ -1,7 +1,8 @@
 //! The parser, which finds the documents of a chunk.
 
 use super::chunk::Chunk;
-use super::document::{Document, Doubt, FieldValue, Parsed, Place, Reason};
+use super::document::MOST_FIELDS;
+use super::document::{Document, Doubt, FieldValue, FieldValues, Parsed, Place, Reason};
 use super::form_feed;
 use super::json_line::{FieldText, Fields, LineError, Paths};
 use super::raw_text::{RawText, is_utf8};
@@ -15,7 +16,8 @@ use std::ops::Range;
 const ID: usize = 1;
 const URL: usize = 2;
 const DATE: usize = 3;
-const KEEP: usize = 4;
+/// The first of the fields that the job requests besides these.
+const FURTHER: usize = 4;
 
 /// Finds the documents of chunks. Each worker has its own parser, with buffers for decoding.
 ///
@@ -25,8 +27,7 @@ pub struct Parser {
     lines: Lines,
     web: WebText,
     texts: RawText,
-    /// For the columns of tables.
-    #[cfg(feature = "parquet")]
+    /// For the columns of tables and the headers of web archives.
     reading: Reading,
 }
 
@@ -39,14 +40,13 @@ impl Parser {
             Some(&reading.id_field),
             Some(&reading.url_field),
             Some(&reading.date_field),
-            reading.keep_field.as_deref(),
         ];
+        let further = reading.fields.iter().map(|field| Some(&field[..]));
         Parser {
             most: reading.max_document_bytes,
-            lines: Lines::new(Paths::new(paths)),
+            lines: Lines::new(Paths::new(paths.into_iter().chain(further))),
             web: WebText::new(reading.html, reading.max_document_bytes),
             texts: RawText::new(reading.html),
-            #[cfg(feature = "parquet")]
             reading: reading.clone(),
         }
     }
@@ -77,7 +77,9 @@ impl Parser {
             Format::Jsonl => self.lines.read(&mut self.texts, &mut visitor),
             Format::WholeFile => whole_file(&mut self.texts, false, &mut visitor),
             Format::Html => whole_file(&mut self.texts, true, &mut visitor),
-            Format::Warc | Format::Arc => records::read(&mut self.web, format, &mut visitor),
+            Format::Warc | Format::Arc => {
+                records::read(&mut self.web, format, &self.reading.fields, &mut visitor);
+            }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
                 super::parquet::documents(&self.reading, &mut self.texts, &mut visitor);
@@ -106,7 +108,7 @@ fn plain<'a>(
         id,
         url: &[],
         date: &[],
-        keep_field: None,
+        fields: [None; MOST_FIELDS],
         text,
         doubt,
     }
@@ -146,7 +148,7 @@ fn whole_file(texts: &mut RawText, is_html: bool, visitor: &mut ChunkVisitor<'_,
 struct Lines {
     paths: Paths,
     text: Vec<u8>,
-    /// Id, URL, date and keep field, concatenated.
+    /// Id, URL, date and further fields, concatenated.
     labels: Vec<u8>,
 }
 
@@ -194,9 +196,10 @@ impl Lines {
         let fields = match &found {
             Ok(fields) | Err((fields, _)) => fields,
         };
-        let starts = [ID, URL, DATE, KEEP].map(|field| fields.label(field, &mut self.labels));
-        let [id, rest @ ..] = starts;
-        let [url, date, keep] = rest;
+        let [id, url, date] = [ID, URL, DATE].map(|field| fields.label(field, &mut self.labels));
+        let end = self.labels.len();
+        let further: [_; MOST_FIELDS] =
+            std::array::from_fn(|place| fields.value(FURTHER + place, &mut self.labels));
         let id = &self.labels[id..url];
         let text = match &found {
             Ok(fields) => match fields.text() {
@@ -211,18 +214,20 @@ impl Lines {
             }
         };
         let mended = (!is_utf8(text)).then(|| String::from_utf8_lossy(text));
-        let keep_field = match fields.number(KEEP) {
-            Some(number) => Some(FieldValue::Number(number)),
-            None if fields.is_string(KEEP) => Some(FieldValue::Text(&self.labels[keep..])),
-            None => None,
-        };
+        let further: FieldValues<'_> = further.map(|value| {
+            let (range, number) = value?;
+            Some(FieldValue {
+                text: &self.labels[range],
+                number,
+            })
+        });
         let document = Document {
             place: visitor.place(record),
             raw: &visitor.chunk.bytes()[record.clone()],
             id,
             url: &self.labels[url..date],
-            date: &self.labels[date..keep],
-            keep_field,
+            date: &self.labels[date..end],
+            fields: further,
             text: texts.of_string(mended.as_ref().map_or(text, |mended| mended.as_bytes())),
             doubt: Doubt::of(false, is_broken || mended.is_some()),
         };

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::document::MOST_FIELDS;
 use super::source::Format;
 use crate::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
@@ -20,8 +21,9 @@ pub struct Reading {
     pub url_field: String,
     /// The field of the date.
     pub date_field: String,
-    /// The field that decides which copy is kept, if any.
-    pub keep_field: Option<String>,
+    /// Further fields whose values the job needs, at most [`MOST_FIELDS`]. In web archives, they
+    /// are names of headers.
+    pub fields: Vec<String>,
     /// The part of an HTML page that is its text.
     pub html: HtmlText,
     /// The maximum number of bytes of a document, both decompressed and decoded.
@@ -94,7 +96,7 @@ impl Default for Reading {
             id_field: "id".into(),
             url_field: "url".into(),
             date_field: "date".into(),
-            keep_field: None,
+            fields: Vec::new(),
             html: HtmlText::default(),
             max_document_bytes: 64 << 20,
             chunk_bytes: 2 << 20,
@@ -107,8 +109,8 @@ impl Reading {
     /// Checks the settings.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for a field name with an empty part, a size of zero, or a part of
-    /// HTML that [this build does not support](HtmlText::check).
+    /// [`ErrorKind::Parameter`] for a field name with an empty part, too many fields, a size of
+    /// zero, or a part of HTML that [this build does not support](HtmlText::check).
     pub fn check(&self) -> Result<()> {
         self.html.check()?;
         let fields = [
@@ -117,14 +119,22 @@ impl Reading {
             ("url", &self.url_field),
             ("date", &self.date_field),
         ];
-        let keep = self.keep_field.iter().map(|field| ("keep", field));
-        for (name, field) in fields.into_iter().chain(keep) {
+        let further = self.fields.iter().map(|field| ("requested", field));
+        for (name, field) in fields.into_iter().chain(further) {
             if field.split('.').any(str::is_empty) {
                 let message = format!(
                     "the {name} field is {field:?}: name a field, or several joined by dots"
                 );
                 return Err(Error::new(ErrorKind::Parameter, message));
             }
+        }
+        if self.fields.len() > MOST_FIELDS {
+            let message = format!(
+                "{} fields are requested besides text, id, URL and date: expected at most \
+                 {MOST_FIELDS}",
+                self.fields.len()
+            );
+            return Err(Error::new(ErrorKind::Parameter, message));
         }
         if self.max_document_bytes == 0 || self.chunk_bytes == 0 {
             let message = format!(
@@ -150,10 +160,11 @@ mod tests {
     #[test]
     fn invalid_settings_are_refused() {
         assert!(Reading::default().check().is_ok());
-        let spoils: [fn(&mut Reading); 5] = [
+        let spoils: [fn(&mut Reading); 6] = [
             |reading| reading.text_field.clear(),
             |reading| reading.id_field = "a..b".into(),
-            |reading| reading.keep_field = Some(".a".into()),
+            |reading| reading.fields = vec![".a".into()],
+            |reading| reading.fields = vec!["a".into(); MOST_FIELDS + 1],
             |reading| reading.max_document_bytes = 0,
             |reading| reading.chunk_bytes = 0,
         ];

@@ -4,7 +4,7 @@ use super::document::{Document, Doubt, Parsed, Reason, too_large};
 use super::source::Format;
 use super::visitor::ChunkVisitor;
 use super::web::warc::{GARBAGE_BYTES, HEAD_BYTES, Head, Next, Record};
-use super::web::{WebText, arc, warc};
+use super::web::{WebText, arc, headers, warc};
 use std::ops::Range;
 
 /// The next record of an archive.
@@ -62,8 +62,14 @@ pub(super) fn begun_record(format: Format, bytes: &[u8]) -> Option<Record<'_>> {
     })
 }
 
-/// Visits the documents among the records of a chunk.
-pub(super) fn read(web: &mut WebText, format: Format, visitor: &mut ChunkVisitor<'_, '_, '_>) {
+/// Visits the documents among the records of a chunk. Their fields are headers named `fields`.
+pub(super) fn read(
+    web: &mut WebText,
+    format: Format,
+    fields: &[String],
+    visitor: &mut ChunkVisitor<'_, '_, '_>,
+) {
+    let is_warc = format == Format::Warc;
     let bytes = visitor.chunk.bytes();
     let mut at = 0;
     loop {
@@ -74,7 +80,7 @@ pub(super) fn read(web: &mut WebText, format: Format, visitor: &mut ChunkVisitor
                 if !web.is_document(&record) {
                     visitor.others += 1;
                 } else if visitor.wants(&place, record.id) {
-                    emit(web, &record, visitor, &place);
+                    emit(web, &record, (is_warc, fields), visitor, &place);
                 }
             }
             Next::Damaged {
@@ -94,6 +100,7 @@ pub(super) fn read(web: &mut WebText, format: Format, visitor: &mut ChunkVisitor
 fn emit(
     web: &mut WebText,
     record: &Record<'_>,
+    (is_warc, fields): (bool, &[String]),
     visitor: &mut ChunkVisitor<'_, '_, '_>,
     place: &Range<usize>,
 ) {
@@ -105,7 +112,7 @@ fn emit(
                 id: record.id,
                 url: record.url,
                 date: record.date,
-                keep_field: None,
+                fields: headers::values(is_warc, record, fields),
                 text: text.text,
                 doubt: Doubt::of(text.unknown_label, text.broken),
             };

@@ -58,7 +58,7 @@ fn emit(
         id: row.id,
         url: row.url,
         date: row.date,
-        keep_field: row.keep_field,
+        fields: row.fields,
         text,
         doubt: Doubt::of(false, mended.is_some()),
     }));

@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_schema::DataType;
 
 use super::value_text::value_text;
-use crate::corpus::document::FieldValue;
+use crate::corpus::document::{FieldValue, FieldValues, MOST_FIELDS};
 use crate::corpus::reading::Reading;
 
 /// The columns of a batch that contain the fields of documents.
@@ -17,12 +17,12 @@ pub struct Fields {
     id: Option<Column>,
     url: Option<Column>,
     date: Option<Column>,
-    keep: Option<Column>,
+    further: Vec<Option<Column>>,
     // Buffers for values that are not strings.
     id_text: String,
     url_text: String,
     date_text: String,
-    keep_text: String,
+    further_texts: [String; MOST_FIELDS],
 }
 
 /// A row of a batch.
@@ -36,8 +36,8 @@ pub struct Row<'a> {
     pub url: &'a [u8],
     /// The date, as text; empty if there is none.
     pub date: &'a [u8],
-    /// The field that decides which copy is kept, if any.
-    pub keep_field: Option<FieldValue<'a>>,
+    /// The values of the further fields.
+    pub fields: FieldValues<'a>,
 }
 
 impl Fields {
@@ -49,29 +49,31 @@ impl Fields {
             id: find(&reading.id_field),
             url: find(&reading.url_field),
             date: find(&reading.date_field),
-            keep: reading.keep_field.as_deref().and_then(find),
+            further: reading.fields.iter().map(|name| find(name)).collect(),
             id_text: String::new(),
             url_text: String::new(),
             date_text: String::new(),
-            keep_text: String::new(),
+            further_texts: Default::default(),
         }
     }
 
     /// The row at `index`; beyond the end of the batch, one without values.
     pub fn row(&mut self, index: usize) -> Row<'_> {
         let text = self.text.as_ref().and_then(|column| column.string(index));
+        let mut fields = FieldValues::default();
+        let further = self.further.iter().zip(&mut self.further_texts);
+        for ((column, buffer), value) in further.zip(&mut fields) {
+            let Some(column) = column else { continue };
+            let number = column.number(index);
+            let text = written(Some(column), index, buffer);
+            *value = (!text.is_empty()).then_some(FieldValue { text, number });
+        }
         Row {
             text,
             id: written(self.id.as_ref(), index, &mut self.id_text),
             url: written(self.url.as_ref(), index, &mut self.url_text),
             date: written(self.date.as_ref(), index, &mut self.date_text),
-            keep_field: self.keep.as_ref().and_then(|column| {
-                let number = column.number(index).map(FieldValue::Number);
-                number.or_else(|| {
-                    let text = written(Some(column), index, &mut self.keep_text);
-                    (!text.is_empty()).then_some(FieldValue::Text(text))
-                })
-            }),
+            fields,
         }
     }
 }

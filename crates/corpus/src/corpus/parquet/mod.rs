@@ -2,7 +2,7 @@
 //!
 //! [`Table`] reads the columns that the [`Reading`](super::Reading) names, in bounded batches.
 //! [`Fields`] finds the values of a row in a batch. [`copy_kept`] copies a table without its
-//! duplicates, and [`copy_annotated`] with a column that names the documents they duplicate.
+//! duplicates, and [`copy_annotated`] with columns that name their clusters and the documents they duplicate.
 //!
 //! The decoder may panic on corrupt files. The panics of all its calls are caught and become errors.
 //! The panic hook of the process runs first, because a library must not replace it; the hook can check

@@ -368,7 +368,7 @@ fn named_fields(reading: &Reading) -> Vec<&str> {
     ];
     fields
         .into_iter()
-        .chain(&reading.keep_field)
+        .chain(&reading.fields)
         .map(String::as_str)
         .collect()
 }

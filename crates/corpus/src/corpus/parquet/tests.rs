@@ -1,6 +1,5 @@
 use super::*;
 use crate::ErrorKind;
-use crate::corpus::document::FieldValue;
 use crate::corpus::reading::Reading;
 use arrow_array::RecordBatch;
 use arrow_array::types::Int32Type;
@@ -62,7 +61,7 @@ fn write(path: &Path, batch: &RecordBatch, codec: Compression, group_rows: usize
 fn reading() -> Reading {
     Reading {
         url_field: "meta.url".into(),
-        keep_field: Some("score".into()),
+        fields: vec!["score".into()],
         ..Reading::default()
     }
 }
@@ -87,10 +86,7 @@ fn rows(table: &Table, from: u64, reading: &Reading) -> (Rows, Vec<Lost>) {
                 for index in 0..batch.num_rows() {
                     let number = first_row + index as u64;
                     let row = fields.row(index);
-                    assert_eq!(
-                        row.keep_field,
-                        Some(FieldValue::Number(number as f64 / 2.0))
-                    );
+                    assert_eq!(row.fields[0].unwrap().number, Some(number as f64 / 2.0));
                     let string = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
                     rows.push((
                         number,
@@ -250,8 +246,13 @@ fn copies_keep_schema_codec_and_rows() {
 
     let mut named = |row: u64| {
         Ok(match row {
-            5 => Annotation::DuplicateOf("first".to_owned()),
-            _ => Annotation::None,
+            5 => Some(Annotation {
+                duplicate_of: Some("first".to_owned()),
+                cluster: Some(7),
+                cluster_size: Some(2),
+                similarity: Some(0.5),
+            }),
+            _ => Some(Annotation::default()),
         })
     };
     let rows = copy_annotated(&path, File::create(&copy).unwrap(), &mut named).unwrap();
@@ -261,13 +262,24 @@ fn copies_keep_schema_codec_and_rows() {
     assert_eq!(written.project(&[0, 1, 2, 3, 4]).unwrap(), whole);
     let column = written.column_by_name("duplicate_of").unwrap();
     assert_eq!(column.null_count(), 99);
+    let row = |name: &str| format!("{:?}", written.column_by_name(name).unwrap().slice(5, 1));
+    assert!(
+        row("duplicate_cluster").contains("UInt64>\n[\n  7,"),
+        "{}",
+        row("duplicate_cluster")
+    );
+    assert!(row("duplicate_cluster_size").contains("  2,"));
+    assert!(row("duplicate_similarity").contains("  0.5,"));
     // An earlier column with that name and any content is replaced.
     let twice = directory.path().join("c.parquet");
     let mut other = |row: u64| {
         Ok(match row {
-            7 => Annotation::DuplicateOf("second".to_owned()),
-            10.. => Annotation::LeftOut,
-            _ => Annotation::None,
+            7 => Some(Annotation {
+                duplicate_of: Some("second".to_owned()),
+                ..Annotation::default()
+            }),
+            10.. => None,
+            _ => Some(Annotation::default()),
         })
     };
     let rows = copy_annotated(&copy, File::create(&twice).unwrap(), &mut other).unwrap();
@@ -298,7 +310,7 @@ fn row_groups_are_kept_except_empty_ones() {
     let output = || File::create(&copy).unwrap();
     copy_kept(&path, output(), &mut |row| Ok(!(30..=60).contains(&row))).unwrap();
     assert_eq!(groups(&copy), [30, 29, 10]);
-    copy_annotated(&path, output(), &mut |_| Ok(Annotation::None)).unwrap();
+    copy_annotated(&path, output(), &mut |_| Ok(Some(Annotation::default()))).unwrap();
     assert_eq!(groups(&copy), groups(&path));
 }
 

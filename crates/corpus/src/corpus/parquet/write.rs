@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_array::{ArrayRef, BooleanArray, StringArray};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 use parquet::arrow::ArrowWriter;
@@ -22,8 +22,13 @@ use crate::{Error, ErrorKind, Result};
 /// The rows read at once.
 const BATCH_ROWS: usize = 1024;
 
-/// The name of the column that [`copy_annotated`] adds.
-const DUPLICATE_OF: &str = "duplicate_of";
+/// The columns that [`copy_annotated`] adds; their values may be null.
+const COLUMNS: [(&str, DataType); 4] = [
+    ("duplicate_of", DataType::Utf8),
+    ("duplicate_cluster", DataType::UInt64),
+    ("duplicate_cluster_size", DataType::UInt64),
+    ("duplicate_similarity", DataType::Float64),
+];
 
 /// Copies the rows of `source` for whose indices, from 0, `keep` returns `true`. Returns the number of
 /// rows written.
@@ -50,20 +55,23 @@ pub fn copy_kept(
     copy(source, output, &|schema| schema, kept)
 }
 
-/// The annotation of a row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Annotation {
-    /// The row is not copied.
-    LeftOut,
-    /// The row is not a duplicate.
-    None,
-    /// The row is a duplicate of the document with this id.
-    DuplicateOf(String),
+/// The annotation of a row; the default is that of a document in no cluster.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Annotation {
+    /// The id of the kept document, if the row is a duplicate.
+    pub duplicate_of: Option<String>,
+    /// The number of its cluster.
+    pub cluster: Option<u64>,
+    /// The number of documents of the cluster.
+    pub cluster_size: Option<u64>,
+    /// The similarity to the kept document.
+    pub similarity: Option<f64>,
 }
 
-/// Copies the rows of `source` with a column `duplicate_of`, a string or null: `annotation` returns its
-/// value for the index of a row. Returns the number of rows written. The column replaces one of that
-/// name, or is added as the last one.
+/// Copies the rows of `source` with the columns `duplicate_of`, `duplicate_cluster`,
+/// `duplicate_cluster_size` and `duplicate_similarity`: `annotation` returns their values for the
+/// index of a row, or `None` for one that is not copied. Returns the number of rows written. Each
+/// column replaces one of that name, or is added after the others.
 ///
 /// # Errors
 ///
@@ -71,38 +79,54 @@ pub enum Annotation {
 pub fn copy_annotated(
     source: &Path,
     output: impl Write + Send,
-    annotation: &mut dyn FnMut(u64) -> Result<Annotation>,
+    annotation: &mut dyn FnMut(u64) -> Result<Option<Annotation>>,
 ) -> Result<u64> {
     let annotate = |first_row: u64, batch: &RecordBatch| {
         let rows = first_row..first_row + batch.num_rows() as u64;
-        let (mut copied, mut ids) = (Vec::new(), Vec::new());
-        for row in rows {
-            let annotation = annotation(row)?;
-            copied.push(annotation != Annotation::LeftOut);
-            ids.push(match annotation {
-                Annotation::DuplicateOf(id) => Some(id),
-                Annotation::LeftOut | Annotation::None => None,
-            });
-        }
+        let found: Vec<Option<Annotation>> = rows.map(&mut *annotation).collect::<Result<_>>()?;
+        let copied: Vec<bool> = found.iter().map(Option::is_some).collect();
         let mut columns = batch.columns().to_vec();
-        let ids = Arc::new(StringArray::from(ids)) as ArrayRef;
-        match batch.schema().column_with_name(DUPLICATE_OF) {
-            Some((place, _)) => columns[place] = ids,
-            None => columns.push(ids),
+        for ((name, _), values) in COLUMNS.iter().zip(values(&found)) {
+            match batch.schema().column_with_name(name) {
+                Some((place, _)) => columns[place] = values,
+                None => columns.push(values),
+            }
         }
-        let schema = with_column(batch.schema());
+        let schema = with_columns(batch.schema());
         let annotated = RecordBatch::try_new(schema, columns).map_err(unwritable)?;
         filter_record_batch(&annotated, &BooleanArray::from(copied)).map_err(unwritable)
     };
-    copy(source, output, &with_column, annotate)
+    copy(source, output, &with_columns, annotate)
 }
 
-fn with_column(schema: SchemaRef) -> SchemaRef {
-    let column = Arc::new(Field::new(DUPLICATE_OF, DataType::Utf8, true));
+/// The values of [`COLUMNS`].
+fn values(annotations: &[Option<Annotation>]) -> [ArrayRef; 4] {
+    let all = || annotations.iter().map(Option::as_ref);
+    let ids = all().map(|found| found?.duplicate_of.as_deref());
+    [
+        Arc::new(ids.collect::<StringArray>()),
+        Arc::new(all().map(|found| found?.cluster).collect::<UInt64Array>()),
+        Arc::new(
+            all()
+                .map(|found| found?.cluster_size)
+                .collect::<UInt64Array>(),
+        ),
+        Arc::new(
+            all()
+                .map(|found| found?.similarity)
+                .collect::<Float64Array>(),
+        ),
+    ]
+}
+
+fn with_columns(schema: SchemaRef) -> SchemaRef {
     let mut fields = schema.fields().to_vec();
-    match schema.column_with_name(DUPLICATE_OF) {
-        Some((place, _)) => fields[place] = column,
-        None => fields.push(column),
+    for (name, kind) in COLUMNS {
+        let column = Arc::new(Field::new(name, kind, true));
+        match schema.column_with_name(name) {
+            Some((place, _)) => fields[place] = column,
+            None => fields.push(column),
+        }
     }
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }

@@ -10,6 +10,7 @@ pub mod charset;
 pub mod content_encoding;
 #[cfg(feature = "html")]
 mod cost;
+pub mod headers;
 pub mod html;
 pub mod http;
 mod lines;

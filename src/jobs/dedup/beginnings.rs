@@ -1,0 +1,136 @@
+//! The beginnings of texts, read again from the inputs.
+
+use crate::corpus::{ChunkReader, Compression, Position, Reading, Source};
+use crate::engine::Progress;
+use crate::engine::documents::{DocumentReader, source_of};
+use crate::sketch::digest;
+use crate::{ErrorKind, Result};
+
+use super::row::Row;
+
+/// The characters of a beginning.
+const CHARACTERS: usize = 100;
+/// The most decompressed bytes that are read to reach a document.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Reads beginnings of texts.
+#[derive(Clone, Copy)]
+pub struct Beginnings<'a> {
+    /// All sources.
+    pub sources: &'a [Source],
+    /// How they are read.
+    pub reading: &'a Reading,
+    /// Stops the run.
+    pub progress: &'a Progress,
+}
+
+impl Beginnings<'_> {
+    /// The first characters of a document's text, with one space for each run of white space. `None`
+    /// if it is too far into a compressed member, or cannot be found again.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Interrupted`] only: a text that cannot be read is shown nowhere, and the reading
+    /// that needs it reports the error.
+    pub fn of(&self, row: &Row) -> Result<Option<String>> {
+        match self.read(row) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
+            Err(_) => Ok(None),
+            Ok(found) => Ok(found),
+        }
+    }
+
+    fn read(&self, row: &Row) -> Result<Option<String>> {
+        let source = source_of(self.sources, row.place.source)?;
+        let place = row.place;
+        let is_far = source.compression != Compression::None && place.offset > MOST_BYTES;
+        if is_far && !source.format.is_whole_file() {
+            return Ok(None);
+        }
+        let begin = match source.format.is_whole_file() {
+            true => Position::default(),
+            false => Position {
+                chunk: 0,
+                member: place.member,
+                offset: place.offset,
+            },
+        };
+        // The document is the first one of the first chunk that has any.
+        let mut reader = ChunkReader::open(source, place.source, self.reading, begin)?;
+        let mut documents = DocumentReader::new(self.sources, self.reading);
+        let mut buffer = Vec::new();
+        loop {
+            self.progress.check()?;
+            let Some(chunk) = reader.next(buffer)? else {
+                return Ok(None);
+            };
+            let mut first = None;
+            documents.documents(&chunk)?.for_each_wanted(
+                |number| number == 0,
+                |_, found| {
+                    first.get_or_insert_with(|| {
+                        let text = found.ok().map(|document| document.text.to_vec());
+                        text.filter(|text| digest::of_text(text) == row.text_digest)
+                    });
+                    Ok(())
+                },
+            )?;
+            match first {
+                Some(text) => return Ok(text.map(|text| beginning(&text))),
+                None => buffer = chunk.into_buffer(),
+            }
+        }
+    }
+}
+
+/// The first characters of a text on one line.
+fn beginning(text: &[u8]) -> String {
+    // No character has more than four bytes; runs of white space may have any number.
+    let mut shown = String::new();
+    let mut count = 0;
+    for chunk in text.utf8_chunks() {
+        for letter in chunk.valid().chars() {
+            let is_blank = letter.is_whitespace();
+            if is_blank && (shown.is_empty() || shown.ends_with(' ')) {
+                continue;
+            }
+            if count == CHARACTERS {
+                shown.truncate(shown.trim_end().len());
+                shown.push('\u{2026}');
+                return shown;
+            }
+            shown.push(if is_blank { ' ' } else { letter });
+            count += 1;
+        }
+        if !chunk.invalid().is_empty() && count < CHARACTERS {
+            shown.push(char::REPLACEMENT_CHARACTER);
+            count += 1;
+        }
+    }
+    shown.truncate(shown.trim_end().len());
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beginnings_are_one_line_of_whole_characters() {
+        for (text, expected) in [
+            (&b""[..], ""),
+            (b" \n\t", ""),
+            (b"\n a\r\n\tb  c \n", "a b c"),
+            (b"a\xffb", "a\u{fffd}b"),
+        ] {
+            assert_eq!(beginning(text), expected);
+        }
+        let exact = "\u{4e2d}".repeat(CHARACTERS);
+        assert_eq!(beginning(exact.as_bytes()), exact);
+        assert_eq!(beginning(format!("{exact} ").as_bytes()), exact);
+        let long = format!("{exact}x");
+        assert_eq!(beginning(long.as_bytes()), format!("{exact}\u{2026}"));
+        let blank = format!("x{}y", " \n".repeat(1 << 16));
+        assert_eq!(beginning(blank.as_bytes()), "x y");
+        assert!(beginning(&[0xff; 999]).chars().count() <= CHARACTERS + 1);
+    }
+}
