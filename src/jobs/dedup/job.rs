@@ -10,7 +10,7 @@ use crate::sketch::registry::Spec;
 use crate::text::{Choice, WordSet};
 use crate::{Error, ErrorKind, Result};
 
-use super::guard::LossLimit;
+use super::loss_limit::LossLimit;
 use super::scope::Scope;
 
 /// The settings that determine the output, besides the inputs and what they are compared with.

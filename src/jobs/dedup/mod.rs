@@ -30,6 +30,7 @@ mod known;
 mod largest;
 mod leaders;
 mod lines;
+mod loss_limit;
 mod mark;
 mod marks;
 mod memory;
@@ -59,7 +60,6 @@ mod work;
 
 pub use begin::{BeginOutcome, UnfinishedRun};
 pub use estimate::{Estimate, Shortage};
-pub use guard::LossLimit;
 #[cfg(feature = "index")]
 pub(crate) use identity::modified;
 pub use invocation::{Against, Invocation};
@@ -70,6 +70,7 @@ pub use job::{
 };
 pub use known::{KnownDocuments, Nearest};
 pub use largest::{LargestCluster, ShownDocument};
+pub use loss_limit::LossLimit;
 pub use memory::least_memory_bytes;
 pub(crate) use neighbours::{Pool, build_index, have_neighbours};
 pub use scope::Scope;
