@@ -131,7 +131,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
             &outcome::json(&summary, time, plan.time),
         ),
     }
-    show_largest(&summary, args, log.form);
+    show_tables(&summary, args, log.form);
     Ok(finish(&summary, args))
 }
 
@@ -188,6 +188,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
         clusters: args.cluster.unwrap_or_default(),
         keep: args.keep.clone(),
         within: args.within.clone(),
+        compare_scopes: args.compare_scopes.clone(),
         keep_copies: args.keep_copies,
         drop_all: args.drop_all,
         against_only: args.against_only,
@@ -205,8 +206,13 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
     Ok(job)
 }
 
-/// Shows the largest clusters, if a summary for people is asked for.
-fn show_largest(summary: &Summary, args: &DedupArgs, form: Form) {
+/// Shows the counts of compared scopes, and the largest clusters if a summary for people is asked
+/// for.
+fn show_tables(summary: &Summary, args: &DedupArgs, form: Form) {
+    let is_text = !matches!(form, Form::Json | Form::Silent);
+    if is_text && args.summary != Some(SummaryForm::Json) {
+        message::write(&outcome::compared(summary, &args.within));
+    }
     if args.summary == Some(SummaryForm::Text) && form != Form::Json {
         message::write(&outcome::largest(summary));
     }
@@ -225,7 +231,7 @@ fn complete(summary: &Summary, args: &DedupArgs, time: Duration) -> Result<Finis
         let log = args.log.log(args.quiet);
         let fields = outcome::json(summary, time, None);
         log.result(&outcome::counts(summary), &fields);
-        show_largest(summary, args, log.form);
+        show_tables(summary, args, log.form);
     }
     Ok(finish(summary, args))
 }

@@ -68,12 +68,21 @@ pub struct DedupArgs {
     pub keep: Policy,
 
     /// Compare documents only within groups: field:NAME (those with one value of this field), site
-    /// (the host of the URL), source (an input file) or language. Each group keeps a copy of its own
+    /// (the host of the URL), source (an input file) or language. Each group keeps a copy of its
+    /// own
     #[arg(
         long, value_name = "SCOPE", default_value = "global",
         value_parser = values::scope(scope), hide_possible_values = true, help_heading = "Decision"
     )]
     pub within: Scope,
+
+    /// Also count what these scopes would keep and drop, side by side. The collection is read once;
+    /// the output is that of --within
+    #[arg(
+        long, value_name = "SCOPES", value_delimiter = ',', value_parser = values::scope(scope),
+        hide_possible_values = true, help_heading = "Decision"
+    )]
+    pub compare_scopes: Vec<Scope>,
 
     /// Keep this many copies of each document that occurs more often, the first in keep order
     #[arg(

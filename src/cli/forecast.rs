@@ -7,7 +7,7 @@ use simtool::Result;
 use simtool::corpus::Source;
 use simtool::engine::{Progress, Resources};
 use simtool::io::FileSystem;
-use simtool::jobs::dedup::{Against, Estimate, Invocation, Job};
+use simtool::jobs::dedup::{Against, Estimate, Invocation, Job, Scope};
 
 use super::amount::{counted, duration, megabytes};
 use super::log::{Form, Log};
@@ -91,6 +91,16 @@ pub fn text(
         Against::Known(_) => format!("method    {}\n", job.method.summary()),
         _ => format!("method    {}\n", job.describe()),
     };
+    if job.within != Scope::Global {
+        text += &format!("scope     documents are compared within {}\n", job.within);
+    }
+    if !job.compare_scopes.is_empty() {
+        let scopes: Vec<String> = job.compare_scopes.iter().map(Scope::to_string).collect();
+        text += &format!(
+            "compared  {}; one search and clustering for each\n",
+            scopes.join(", ")
+        );
+    }
     let streams = |sources: &[Source]| sources.iter().any(Source::is_stream);
     let uncounted = match streams(invocation.sources) || streams(invocation.against.documents()) {
         true => ", not counting streams",

@@ -33,6 +33,7 @@ pub fn job() -> Job {
         clusters: ClusterRule::Star,
         keep: Policy::First,
         within: Scope::Global,
+        compare_scopes: Vec::new(),
         keep_copies: 1,
         drop_all: false,
         against_only: false,
@@ -68,8 +69,8 @@ pub enum Form {
     Pages,
 }
 
-/// Writes the documents to a file. A single one is never written as a page, which would be read as a
-/// text file with the id as its first line.
+/// Writes the documents to a file. A single one is never written as a page, which would be read as
+/// a text file with the id as its first line.
 pub fn write(path: &Path, form: Form, documents: &[Text]) {
     let form = match (form, documents) {
         (Form::Pages, [_]) => Form::Jsonl,

@@ -221,8 +221,8 @@ fn unsuitable_indexes_are_refused() {
         "dedup new.jsonl --against old.jsonl seen -o out",
         &["seen", "takes alone"],
     );
-    // An index without its database is not read as a directory of documents. The manifest is restored
-    // from the database.
+    // An index without its database is not read as a directory of documents. The manifest is
+    // restored from the database.
     let (part, aside) = (sandbox.path("seen/index.redb"), sandbox.path("aside"));
     fs::rename(&part, &aside).unwrap();
     sandbox.refuse("dedup new.jsonl --against seen -o out", &["seen"]);

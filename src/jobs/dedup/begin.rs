@@ -157,8 +157,8 @@ impl Job {
         check_memory(self, resources)?;
         pair_tables::check(self.pairs)?;
         if self.keep_copies > 1 && !matches!(invocation.against, Against::Itself) {
-            let message = "keep_copies counts the copies within the input, so it cannot be combined \
-                           with documents to compare with, whose copies are not counted";
+            let message = "keep_copies counts the copies within the input, so it cannot be \
+                           combined with documents to compare with, whose copies are not counted";
             return Err(Error::new(ErrorKind::Parameter, message));
         }
         match invocation.against {
@@ -168,8 +168,8 @@ impl Job {
                     "drop_all needs an input that is compared with itself, not with others";
                 return Err(Error::new(ErrorKind::Parameter, message));
             }
-            Against::Documents(_) if self.within == Scope::Source => {
-                let message = "within source compares no input with another file, so it cannot \
+            Against::Documents(_) if self.has_scope(|scope| *scope == Scope::Source) => {
+                let message = "the scope source compares no input with another file, so it cannot \
                                be combined with documents to compare with";
                 return Err(Error::new(ErrorKind::Parameter, message));
             }
@@ -285,11 +285,16 @@ impl Job {
         }
     }
 
+    /// Whether the scope of the run or a compared one is such.
+    fn has_scope(&self, is_such: impl Fn(&Scope) -> bool) -> bool {
+        is_such(&self.within) || self.compare_scopes.iter().any(is_such)
+    }
+
     /// Refuses settings that need more of known documents than their ids and sketches.
     fn check_known(&self, known: &dyn KnownDocuments) -> Result<()> {
         let refused = [
             (
-                self.within != Scope::Global,
+                self.has_scope(|scope| *scope != Scope::Global),
                 "documents are compared within groups",
             ),
             (

@@ -3,12 +3,14 @@
 
 use std::path::PathBuf;
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::io::{RecordFile, Sorted, Spooled};
 use crate::{Error, ErrorKind, Result};
 
 use super::by_number::ByNumber;
+use super::compared::ScopeCounts;
 use super::decision::Decision;
 use super::known::{FoundIds, KnownIds};
 use super::refused::Refused;
@@ -35,6 +37,8 @@ pub struct Decisions {
     pub refused: Refused,
     /// Known documents for which others are dropped.
     pub known: Option<FoundIds>,
+    /// The counts of compared scopes besides that of the run.
+    pub compared: Vec<ScopeCounts>,
 }
 
 /// Stored decisions.
@@ -46,6 +50,8 @@ pub struct Decided {
     pub refused_count: u64,
     /// Known documents for which others are dropped.
     pub known: Option<KnownIds>,
+    /// The counts of compared scopes besides that of the run.
+    pub compared: Vec<ScopeCounts>,
 }
 
 impl Decided {
@@ -91,6 +97,7 @@ impl Decided {
         marker.insert("files".into(), describe(&files).into());
         marker.insert("refused".into(), found.refused.count.into());
         marker.insert("first_known".into(), json!(first));
+        marker.insert("compared".into(), json!(found.compared));
         work.publish(MARKER, marker.clone())?;
         Decided::open(work, &marker)
     }
@@ -110,7 +117,13 @@ impl Decided {
             }),
             None => None,
         };
+        let compared = marker.get("compared").unwrap_or(&Value::Null);
+        let compared = Vec::deserialize(compared).map_err(|_| {
+            let message = "lacks the counts of compared scopes: start again with --restart";
+            Error::new(ErrorKind::Content, message).in_file(work.path(MARKER))
+        })?;
         Ok(Decided {
+            compared,
             decisions: RecordFile::open(&work.path(DECISIONS))?,
             decisions_path: work.path(DECISIONS),
             refused: RecordFile::open(&work.path(REFUSED))?,

@@ -427,9 +427,16 @@ impl Costs<'_> {
         }
         stages.push((Stage::Sketch, self.reading(sketch)));
         stages.push((Stage::Gather, gathered * seconds::GATHER_BYTE));
-        match against_index {
-            true => stages.push((Stage::Search, each(seconds::SEARCH))),
-            false => stages.push((Stage::Group, each(seconds::GROUP))),
+        // Compared scopes are marked before the one second reading, and clustered after it.
+        let compared = self.job.compare_scopes.iter();
+        let others = compared.filter(|scope| **scope != self.job.within).count();
+        let scopes = if against_index { 1 } else { 1 + others };
+        let group = match against_index {
+            true => (Stage::Search, each(seconds::SEARCH)),
+            false => (Stage::Group, each(seconds::GROUP)),
+        };
+        if !has_pairs || scopes == 1 {
+            stages.extend(std::iter::repeat_n(group, scopes));
         }
         if has_pairs {
             let shingles = tokenize * (1.0 + seconds::SHINGLES) * self.marked;
@@ -437,11 +444,17 @@ impl Costs<'_> {
             let cluster = self.nearness.share * seconds::CLUSTER
                 + self.marked.powi(2) * self.nearness.search
                 + self.accidents / 2.0 * seconds::REJECT;
-            stages.extend([
-                (Stage::Mark, each(self.nearness.mark)),
-                (Stage::Verify, self.reading(shingles)),
-                (Stage::Cluster, each(cluster)),
-            ]);
+            let mark = (Stage::Mark, each(self.nearness.mark));
+            let cluster = (Stage::Cluster, each(cluster));
+            let verify = (Stage::Verify, self.reading(shingles));
+            match scopes {
+                1 => stages.extend([mark, verify, cluster]),
+                _ => {
+                    stages.extend(std::iter::repeat_n([group, mark], scopes).flatten());
+                    stages.push(verify);
+                    stages.extend(std::iter::repeat_n([group, cluster], scopes).flatten());
+                }
+            }
         }
         stages.push((Stage::Report, duplicates * seconds::REPORT));
         if matches!(self.job.write, WriteMode::Kept | WriteMode::Annotated) {

@@ -1,4 +1,4 @@
-//! Everything the first reading found, in five files.
+//! Everything the first reading found, in six files.
 
 use serde_json::{Map, Value};
 
@@ -15,7 +15,14 @@ use super::work::{Work, WorkFile, describe};
 
 /// Written last: the first reading is complete, and the segments are no longer needed.
 const MARKER: &str = "gathered";
-const FILES: [&str; 5] = ["rows", "sketches", "sketch-ends", "labels", "chunks"];
+const FILES: [&str; 6] = [
+    "rows",
+    "sketches",
+    "sketch-ends",
+    "labels",
+    "chunks",
+    "groups",
+];
 
 /// The documents of all inputs, by number.
 #[derive(Debug)]
@@ -27,6 +34,8 @@ pub struct Gathered {
     /// Where each sketch ends, if they are not all of one length.
     pub sketch_ends: RecordFile<u64>,
     labels: RecordFile<u8>,
+    /// For each document, its groups in the compared scopes.
+    pub groups: RecordFile<u64>,
     /// The chunks of all inputs, in order.
     pub chunks: Vec<ChunkEntry>,
 }
@@ -99,6 +108,7 @@ impl Gathered {
             sketches: RecordFile::open(&work.path("sketches"))?,
             sketch_ends: RecordFile::open(&work.path("sketch-ends"))?,
             labels: RecordFile::open(&work.path("labels"))?,
+            groups: RecordFile::open(&work.path("groups"))?,
             chunks,
         })
     }
@@ -162,9 +172,9 @@ impl Gathered {
         Ok(())
     }
 
-    /// Counts the documents of each kind, those of each source, and those of input and reference whose
-    /// characters may be wrong; reads all rows. Of a damaged part of a table, each lost row counts.
-    /// None is dropped yet.
+    /// Counts the documents of each kind, those of each source, and those of input and reference
+    /// whose characters may be wrong; reads all rows. Of a damaged part of a table, each lost row
+    /// counts. None is dropped yet.
     ///
     /// # Errors
     /// [`ErrorKind::Read`].
@@ -266,12 +276,13 @@ fn gather_unit(
         let ends = segment.sketches.borders.iter().skip(1);
         let ends: Vec<u64> = ends.map(|end| before.sketches + end).collect();
         before.sketches += segment.sketches.bytes.len() as u64;
-        let parts: [&[u8]; 5] = [
+        let parts: [&[u8]; 6] = [
             bytemuck::cast_slice(&segment.rows),
             &segment.sketches.bytes,
             bytemuck::cast_slice(&ends),
             &segment.labels,
             bytemuck::cast_slice(&segment.chunks),
+            bytemuck::cast_slice(&segment.groups),
         ];
         for (file, bytes) in files.iter_mut().zip(parts) {
             file.append(bytes)?;

@@ -10,6 +10,7 @@ use super::gathered::Gathered;
 use super::job::{EXACT, Job};
 use super::memory;
 use super::row::{Flags, Row};
+use super::scope::{self, Scope};
 use crate::engine::spill_space::SpillSpace;
 
 /// Rows that are read at a time.
@@ -32,16 +33,19 @@ pub struct Groups {
 pub fn group(
     job: &Job,
     gathered: &Gathered,
+    scope: &Scope,
     gone: Option<&Bits>,
     space: &SpillSpace<'_>,
 ) -> Result<Groups> {
     let exact = job.method.name() == EXACT;
     let mut groupings = space.sorter::<Grouping>(memory::GROUPINGS);
+    let mut groups = GroupReader::new(job, gathered, scope);
     gathered.rows.for_each_block(BLOCK, |first, rows| {
-        for (number, row) in (first as u32..).zip(rows) {
+        groups.read(first, rows)?;
+        for ((number, row), group) in (first as u32..).zip(rows).zip(&groups.found) {
             let is_gone = gone.is_some_and(|gone| gone.contains(number));
             if !is_gone && !row.flags.has(Flags::SKIPPED) && !row.flags.has(Flags::EMPTY) {
-                groupings.push(grouping(exact, number, row))?;
+                groupings.push(grouping(exact, number, row, *group))?;
             }
         }
         Ok(())
@@ -96,14 +100,70 @@ fn in_group(grouping: &Grouping) -> GroupedLeader {
     }
 }
 
-fn grouping(exact: bool, document: u32, row: &Row) -> Grouping {
+/// Reads the groups of documents in a scope.
+pub struct GroupReader<'a> {
+    gathered: &'a Gathered,
+    from: From,
+    columns: usize,
+    stored: Vec<u64>,
+    /// The groups of the last rows that were read.
+    pub found: Vec<u64>,
+}
+
+/// Where the groups of a scope are.
+enum From {
+    /// All documents form one group.
+    Nowhere,
+    Rows,
+    Column(usize),
+}
+
+impl<'a> GroupReader<'a> {
+    /// A reader for a scope of the job: its own or a compared one.
+    pub fn new(job: &Job, gathered: &'a Gathered, scope: &Scope) -> GroupReader<'a> {
+        let stored = job.stored_scopes();
+        let column = stored.iter().position(|stored| *stored == scope);
+        GroupReader {
+            gathered,
+            from: match column {
+                _ if *scope == Scope::Global => From::Nowhere,
+                Some(column) => From::Column(column),
+                None => From::Rows,
+            },
+            columns: stored.len(),
+            stored: Vec::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Reads the groups of consecutive rows.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn read(&mut self, first: u64, rows: &[Row]) -> Result<()> {
+        self.found.clear();
+        match self.from {
+            From::Nowhere => self.found.resize(rows.len(), scope::UNKNOWN),
+            From::Rows => self.found.extend(rows.iter().map(|row| row.group)),
+            From::Column(column) => {
+                let (first, count) = (first * self.columns as u64, rows.len() * self.columns);
+                self.gathered.groups.read(first, count, &mut self.stored)?;
+                let of_scope = self.stored.iter().skip(column).step_by(self.columns);
+                self.found.extend(of_scope);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn grouping(exact: bool, document: u32, row: &Row, group: u64) -> Grouping {
     Grouping {
         digest: if exact {
             row.text_digest
         } else {
             row.words_digest
         },
-        group: row.group,
+        group,
         leader: Leader {
             class: u32::from(!row.flags.has(Flags::REFERENCE)),
             keep_key: row.keep_key,

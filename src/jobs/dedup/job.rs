@@ -30,6 +30,8 @@ pub struct Job {
     pub keep: Policy,
     /// Which documents are compared with each other.
     pub within: Scope,
+    /// Scopes whose counts are computed besides; they do not change the other output.
+    pub compare_scopes: Vec<Scope>,
     /// The number of copies of a cluster that are kept, the first in keep order; at least one.
     pub keep_copies: u32,
     /// Whether no copy is kept at all.
@@ -152,6 +154,7 @@ impl Job {
             },
             "keep": self.keep.to_string(),
             "within": self.within.to_string(),
+            "compare_scopes": self.compare_scopes.iter().map(Scope::to_string).collect::<Vec<_>>(),
             "keep_copies": self.keep_copies,
             "drop_all": self.drop_all,
             "against_only": self.against_only,
@@ -220,11 +223,36 @@ impl Job {
         }
     }
 
+    /// The scopes whose groups are stored besides those of [`within`](Self::within).
+    pub(super) fn stored_scopes(&self) -> Vec<&Scope> {
+        let scopes = self.compare_scopes.iter();
+        scopes
+            .filter(|&scope| *scope != self.within && *scope != Scope::Global)
+            .collect()
+    }
+
+    /// Refuses compared scopes that say nothing.
+    fn check_compared(&self) -> Result<()> {
+        let scopes = &self.compare_scopes;
+        let mut numbered = scopes.iter().enumerate();
+        if let Some((_, twice)) = numbered.find(|(place, scope)| scopes[..*place].contains(scope)) {
+            return Err(refuse(format!("compare_scopes has {twice} twice")));
+        }
+        match &scopes[..] {
+            [only] if *only == self.within => Err(refuse(format!(
+                "compare_scopes {only}: the run has this scope already, so name another one to \
+                 compare it with"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// The fields of documents that the settings name, besides those of every document:
     /// [`Reading::fields`] must have them.
     pub fn fields(&self) -> Vec<String> {
         let mut fields: Vec<String> = self.keep.field().map(str::to_owned).into_iter().collect();
-        for field in self.within.fields() {
+        let scopes = std::iter::once(&self.within).chain(&self.compare_scopes);
+        for field in scopes.flat_map(Scope::fields) {
             if !fields.contains(&field) {
                 fields.push(field);
             }
@@ -246,6 +274,7 @@ impl Job {
             let message = format!("the field {field:?} is needed, but not requested");
             return Err(refuse(message));
         }
+        self.check_compared()?;
         within("keep_copies", self.keep_copies, 1, u32::MAX)?;
         if self.drop_all && self.keep_copies > 1 {
             let message = "drop_all keeps no copy, so it cannot be combined with keep_copies";

@@ -1,7 +1,7 @@
 //! The leaders, with their sketches: by the scope's groups, and in keep order within each.
 //!
-//! The leaders of the reference come first. So the members of a group are two runs of ranks, and only
-//! these are compared. Without groups, all leaders are in keep order.
+//! The leaders of the reference come first. So the members of a group are two runs of ranks, and
+//! only these are compared. Without groups, all leaders are in keep order.
 
 use std::ops::Range;
 
@@ -230,8 +230,9 @@ impl<'a> Leaders<'a> {
         Ok(blocks)
     }
 
-    /// Splits `ranks` at borders of groups, and at the end of the reference: into single groups, and
-    /// runs of several groups with at most `shared` leaders together. Without groups, one range.
+    /// Splits `ranks` at borders of groups, and at the end of the reference: into single groups,
+    /// and runs of several groups with at most `shared` leaders together. Without groups, one
+    /// range.
     fn whole_groups(&self, ranks: Range<u64>, shared: u64) -> Result<Vec<Range<u64>>> {
         if ranks.is_empty() {
             return Ok(Vec::new());
@@ -270,8 +271,8 @@ impl<'a> Leaders<'a> {
         Ok(parts)
     }
 
-    /// The two ranges of ranks, in the reference and after it, that the block at `ranks` is compared
-    /// with: those of its groups. Without groups, all ranks.
+    /// The two ranges of ranks, in the reference and after it, that the block at `ranks` is
+    /// compared with: those of its groups. Without groups, all ranks.
     ///
     /// # Errors
     /// Those of temporary files.
@@ -539,7 +540,8 @@ mod tests {
                 prop_assert!(of.iter().all(|(is_new, _)| *is_new == of[0].0));
                 prop_assert!(groups == 1 || of.len() as u64 <= shared, "{part:?}");
                 // Groups are not split.
-                prop_assert!(part.end == count || all[part.end as usize - 1] != all[part.end as usize]);
+                let end = part.end as usize;
+                prop_assert!(part.end == count || all[end - 1] != all[end]);
             }
             prop_assert_eq!(next, count);
 

@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_shares_of_each_stage_fit_the_memory() {
-        let stages: [(&str, &[Share]); 10] = [
+        let stages: [(&str, &[Share]); 11] = [
             ("query of known documents", &[HITS, ANSWERS]),
             ("decisions about hits", &[HITS, KNOWN_DECISIONS]),
             (
@@ -125,6 +125,7 @@ mod tests {
                 ],
             ),
             ("clusters", &[CLUSTERS]),
+            ("clusters of a compared scope", &[DECISIONS, CLUSTERS]),
             ("reports", &[MEMBERS]),
         ];
         for (stage, shares) in stages {

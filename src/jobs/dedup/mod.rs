@@ -14,6 +14,7 @@ mod beginnings;
 mod bits;
 mod by_number;
 mod clusters;
+mod compared;
 mod copying;
 mod decided;
 mod decision;
@@ -48,6 +49,7 @@ mod row;
 mod run;
 mod sample;
 mod scope;
+mod scope_search;
 mod segment;
 mod shingle_sets;
 mod sketching;
@@ -59,6 +61,7 @@ mod warnings;
 mod work;
 
 pub use begin::{BeginOutcome, UnfinishedRun};
+pub use compared::ScopeCounts;
 pub use estimate::{Estimate, Shortage};
 #[cfg(feature = "index")]
 pub(crate) use identity::modified;

@@ -1,8 +1,8 @@
 //! Decisions about near documents: candidates by sketch, verification, and the kept copy.
 //!
 //! A *leader* is the first document in keep order of those with the same words. Its *rank* is its
-//! position among the leaders: by the scope's groups, then in keep order. Leaders with a near sketch
-//! of another one are *marked* and get new ranks.
+//! position among the leaders: by the scope's groups, then in keep order. Leaders with a near
+//! sketch of another one are *marked* and get new ranks.
 //!
 //! ```text
 //! leaders ─► mark ─► shingle sets of the marked ─► star or components ─► decisions
@@ -41,7 +41,7 @@ use super::neighbours::{Pool, build_index, have_neighbours};
 use super::numbering::Numbering;
 use super::refused::{ListedCounts, ListedPair, Refusals, Refused};
 use super::scope::Scope;
-use super::shingle_sets::{SetBuffers, ShingleSets};
+use super::shingle_sets::{CollectedSets, SetBuffers, ShingleSets};
 use super::sketching::RunInputs;
 use crate::engine::spill_space::SpillSpace;
 
@@ -92,33 +92,94 @@ impl NearSearch<'_> {
     ///
     /// # Errors
     /// Those of reading and of temporary files; [`ErrorKind::Memory`] if not even one block fits.
-    pub fn decide(&self, leaders: Sorted<GroupedLeader>) -> Result<LeaderDecisions> {
-        let with_groups = self.job.within != Scope::Global;
-        let all = Leaders::store(
-            leaders,
-            self.gathered,
-            self.signed,
-            with_groups,
-            &self.space,
-        )?;
-        let marked = self.mark(&all)?;
+    pub fn decide(&self, leaders: Sorted<GroupedLeader>, scope: &Scope) -> Result<LeaderDecisions> {
+        let all = self.store(leaders, scope)?;
+        let marks = self.mark(&all)?;
+        let is_marked = |rank: &u64| marks.contains(*rank as u32);
+        let marked = all.select((0..all.count).filter(is_marked), &self.space)?;
+        drop(all);
+        let mut wanted = Bits::none_of(self.numbering.documents());
+        for rank in 0..marked.count {
+            wanted.insert(marked.document(rank)?);
+        }
+        let sets = self.collect(&wanted)?;
+        self.cluster(&marked, &sets)
+    }
 
+    /// Adds the leaders that have a neighbour to `wanted`.
+    ///
+    /// # Errors
+    /// Those of [`decide`](Self::decide).
+    pub fn mark_documents(
+        &self,
+        leaders: Sorted<GroupedLeader>,
+        scope: &Scope,
+        wanted: &mut Bits,
+    ) -> Result<()> {
+        let all = self.store(leaders, scope)?;
+        let marks = self.mark(&all)?;
+        for rank in (0..all.count).filter(|rank| marks.contains(*rank as u32)) {
+            wanted.insert(all.document(rank)?);
+        }
+        Ok(())
+    }
+
+    /// The shingle sets of `wanted` documents: the second reading.
+    ///
+    /// # Errors
+    /// Those of reading and of temporary files.
+    pub fn collect(&self, wanted: &Bits) -> Result<CollectedSets> {
         self.progress.begin(Stage::Verify, self.pipeline.bytes());
-        let sets = ShingleSets::collect(
+        let sets = CollectedSets::collect(
             self.job,
             self.numbering,
-            &marked,
+            wanted,
             &self.pipeline,
             self.resources.level,
             &self.space,
         )?;
         self.progress.end(sets.bytes());
+        Ok(sets)
+    }
 
+    /// Decides about all leaders. Those that have a neighbour must be among `wanted`, whose sets
+    /// are `sets`.
+    ///
+    /// # Errors
+    /// Those of [`decide`](Self::decide).
+    pub fn decide_wanted(
+        &self,
+        leaders: Sorted<GroupedLeader>,
+        scope: &Scope,
+        wanted: &Bits,
+        sets: &CollectedSets,
+    ) -> Result<LeaderDecisions> {
+        let all = self.store(leaders, scope)?;
+        let mut ranks = Bits::none_of(all.count);
+        for rank in 0..all.count {
+            if wanted.contains(all.document(rank)?) {
+                ranks.insert(rank as u32);
+            }
+        }
+        let is_wanted = |rank: &u64| ranks.contains(*rank as u32);
+        let marked = all.select((0..all.count).filter(is_wanted), &self.space)?;
+        drop(all);
+        self.cluster(&marked, sets)
+    }
+
+    fn store(&self, leaders: Sorted<GroupedLeader>, scope: &Scope) -> Result<Leaders<'_>> {
+        let (with_groups, space) = (*scope != Scope::Global, &self.space);
+        Leaders::store(leaders, self.gathered, self.signed, with_groups, space)
+    }
+
+    /// Decides about the leaders that have a neighbour.
+    fn cluster(&self, marked: &Leaders<'_>, sets: &CollectedSets) -> Result<LeaderDecisions> {
         self.progress.begin(Stage::Cluster, marked.count);
-        let judge = self.judge(&marked, &sets)?;
+        let sets = sets.of_ranks(marked, &self.space)?;
+        let judge = self.judge(marked, &sets)?;
         let found = match self.job.clusters {
-            ClusterRule::Star => self.stars(&marked, &judge)?,
-            ClusterRule::Components => self.components(&marked, &judge)?,
+            ClusterRule::Star => self.stars(marked, &judge)?,
+            ClusterRule::Components => self.components(marked, &judge)?,
         };
         self.progress.end(0);
         Ok(found)
@@ -138,8 +199,8 @@ impl NearSearch<'_> {
         leaders.blocks(ranks, per_document, free.saturating_sub(working))
     }
 
-    /// Selects the leaders that have a neighbour.
-    fn mark<'m>(&self, all: &Leaders<'m>) -> Result<Leaders<'m>> {
+    /// The ranks of the leaders that have a neighbour.
+    fn mark(&self, all: &Leaders<'_>) -> Result<Bits> {
         let blocks = self.blocks(all, 0..all.count, 0, 0)?;
         let compared = blocks.iter().map(|ranks| all.compared_with(ranks));
         let compared: Vec<[Range<u64>; 2]> = compared.collect::<Result<_>>()?;
@@ -167,8 +228,7 @@ impl NearSearch<'_> {
             }
         }
         self.progress.end(0);
-        let is_marked = |rank: &u64| marks.contains(*rank as u32);
-        all.select((0..all.count).filter(is_marked), &self.space)
+        Ok(marks)
     }
 
     fn index<'b>(&'b self, block: &'b Block) -> Result<SketchIndex<'b>> {

@@ -19,27 +19,28 @@ use crate::vocabulary::Frequencies;
 use super::beginnings::Beginnings;
 use super::bits::Bits;
 use super::clusters::{ClusterInputs, Clusters};
+use super::compared::ScopeCounts;
 use super::copying::Stamp;
 use super::decided::{Decided, Decisions};
 use super::dump::{Change, Dump};
-use super::gathered::Gathered;
+use super::gathered::{Counts, Gathered};
 use super::guard::LossGroups;
 use super::job::{Job, WriteMode};
 use super::known::{self, KnownDocuments};
 use super::largest::Shown;
 use super::marks::Marks;
-use super::near::{self, NearSearch};
+use super::near::NearSearch;
 use super::numbering::Numbering;
 use super::refused::Refused;
 use super::related::{OpenRelatedIds, RelatedCounts};
 use super::reported::Reported;
 use super::reports::Reports;
-use super::resolve::{self, EarlierDecisions};
 use super::row::{Flags, Row};
+use super::scope_search::ScopeSearch;
 use super::sketching::{self, RunInputs};
 use super::summary::{self, Summary};
 use super::work::{TIMINGS, Work, checksummed_text};
-use super::{frequencies, groups, memory, warnings};
+use super::{frequencies, memory, warnings};
 
 /// A running deduplication.
 pub struct Run<'a> {
@@ -98,7 +99,10 @@ impl Run<'_> {
         self.progress.end(0);
         let decided = match Decided::load(self.work)? {
             Some(decided) => decided,
-            None => Decided::store(self.work, self.decide(signed, &gathered, &numbering)?)?,
+            None => Decided::store(
+                self.work,
+                self.decide(signed, &gathered, &numbering, &counts)?,
+            )?,
         };
         self.progress.begin(Stage::Report, 0);
         let losses = LossGroups::new(self.inputs.sources, self.inputs.references as usize);
@@ -144,7 +148,9 @@ impl Run<'_> {
             dropped,
         )?;
 
+        let compared = self.compared(&decided, &clusters, &counts);
         let summary = Summary {
+            compared,
             warnings: warnings::warnings(self.job, &counts, &doubts, self.inputs.sources),
             counts,
             totals: reported.totals,
@@ -250,6 +256,7 @@ impl Run<'_> {
         method: Option<&SignedMethod>,
         gathered: &Gathered,
         numbering: &Numbering<'_>,
+        counts: &Counts,
     ) -> Result<Decisions> {
         let space = self.space();
         let (mut by_known, mut gone, mut ids) = (None, None, None);
@@ -262,6 +269,7 @@ impl Run<'_> {
                     decisions: matches.decisions,
                     refused: Refused::none(&space)?,
                     known: Some(matches.ids),
+                    compared: Vec::new(),
                 });
             }
             (by_known, gone, ids) = (
@@ -270,44 +278,62 @@ impl Run<'_> {
                 Some(matches.ids),
             );
         }
-        self.progress.begin(Stage::Group, 0);
-        let groups = groups::group(self.job, gathered, gone.as_ref(), &space)?;
-        self.progress.end(0);
-        let found = match method.filter(|_| !self.job.is_by_equality()) {
-            Some(method) => {
-                let search = NearSearch {
-                    job: self.job,
-                    method: method.plain(),
-                    signed: method,
-                    inputs: self.inputs,
-                    gathered,
-                    numbering,
-                    space,
-                    pipeline: self.pipeline(),
-                    resources: self.resources,
-                    progress: self.progress,
-                };
-                search.decide(groups.leaders)?
+        let search = method
+            .filter(|_| !self.job.is_by_equality())
+            .map(|method| NearSearch {
+                job: self.job,
+                method: method.plain(),
+                signed: method,
+                inputs: self.inputs,
+                gathered,
+                numbering,
+                space,
+                pipeline: self.pipeline(),
+                resources: self.resources,
+                progress: self.progress,
+            });
+        let scopes = ScopeSearch {
+            job: self.job,
+            gathered,
+            gone: gone.as_ref(),
+            references: numbering.documents_before(self.inputs.references),
+            search,
+            space,
+            progress: self.progress,
+        };
+        let (compared, sets) = match &self.job.compare_scopes[..] {
+            [] => (Vec::new(), None),
+            others => {
+                let sets = scopes.shared_sets(others)?;
+                (scopes.counts(others, sets.as_ref(), counts)?, sets)
             }
-            None => near::LeaderDecisions {
-                decisions: space.sorter(memory::LEADER_DECISIONS).finish()?,
-                refused: Refused::none(&space)?,
-            },
         };
-        let references = numbering.documents_before(self.inputs.references);
-        let only_against = self.inputs.references > 0 && self.job.against_only;
-        let against = only_against.then_some(references);
-        let before = EarlierDecisions {
-            known: by_known,
-            leaders: found.decisions,
-        };
-        let (followers, drop_all) = (groups.followers, self.job.drop_all);
-        let decisions = resolve::resolve(before, followers, against, drop_all, &space)?;
+        let found = scopes.decide(&self.job.within, sets.as_ref(), by_known)?;
         Ok(Decisions {
-            decisions,
-            refused: found.refused,
             known: ids,
+            compared,
+            ..found
         })
+    }
+
+    /// The counts of the compared scopes and of the run's own, in the order of the job.
+    fn compared(
+        &self,
+        decided: &Decided,
+        clusters: &Clusters,
+        counts: &Counts,
+    ) -> Vec<ScopeCounts> {
+        if self.job.compare_scopes.is_empty() {
+            return Vec::new();
+        }
+        let within = &self.job.within;
+        let (refused, unknown) = (decided.refused_count, counts.without_group);
+        let own = ScopeCounts::new(within, counts, clusters, refused, unknown);
+        let scopes = &self.job.compare_scopes;
+        let place = scopes.iter().position(|scope| scope == within);
+        let mut compared = decided.compared.clone();
+        compared.insert(place.unwrap_or(0), own);
+        compared
     }
 
     /// The method that makes sketches, if the job has one. Its corpus statistics are counted unless

@@ -1,6 +1,7 @@
 //! The second reading: the shingle sets of documents with a near sketch of another one.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::{Pod, Zeroable};
@@ -24,6 +25,9 @@ use super::numbering::Numbering;
 use crate::engine::spill_space::SpillSpace;
 use crate::engine::text_words::WordReader;
 
+/// Extents that are read at a time.
+const EXTENTS: usize = 1 << 13;
+
 /// The position and size of a set in the temporary file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
@@ -40,11 +44,18 @@ struct NumberedExtent {
     extent: Extent,
 }
 
+/// The sets of shingles of some documents.
+pub struct CollectedSets {
+    file: Arc<Spooled>,
+    /// A [`NumberedExtent`] for each document, by number.
+    extents: Spooled,
+}
+
 /// A sorted set of shingle hashes for each rank.
 pub struct ShingleSets {
     /// Unique within the process.
     number: u64,
-    file: Spooled,
+    file: Arc<Spooled>,
     /// An [`Extent`] for each rank.
     extents: Spooled,
 }
@@ -56,8 +67,8 @@ struct ChunkSets {
     hashes: Vec<u64>,
 }
 
-impl ShingleSets {
-    /// Reads the inputs with documents of `marked` again, and stores the sets of these documents.
+impl CollectedSets {
+    /// Reads the inputs with `wanted` documents again, and stores the sets of these documents.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if a chunk differs from the first reading; those of reading and of
@@ -65,28 +76,21 @@ impl ShingleSets {
     pub fn collect(
         job: &Job,
         numbering: &Numbering<'_>,
-        marked: &Leaders<'_>,
+        wanted: &Bits,
         pipeline: &Pipeline<'_>,
         level: Level,
         space: &SpillSpace<'_>,
-    ) -> Result<ShingleSets> {
-        let mut wanted = Bits::none_of(numbering.documents());
-        let mut ranks = space.sorter::<[u32; 2]>(memory::RANKS);
-        for rank in 0..marked.count {
-            let document = marked.document(rank)?;
-            wanted.insert(document);
-            ranks.push([document, rank as u32])?;
-        }
+    ) -> Result<CollectedSets> {
         let mut placed = space.sorter::<NumberedExtent>(memory::EXTENTS);
         let mut spool = space.spool()?;
 
-        let units = numbering.units_with(&wanted);
+        let units = numbering.units_with(wanted);
         let start = || WordReader::new(job.tokenizer, Needs::HASHES, level);
         let width = job.verification.shingle;
         let work = |words: &mut WordReader, documents: ChunkDocuments<'_>| {
             let numbers = numbering.first_of(documents.chunk);
             let (first, count) = numbers.ok_or_else(|| changed(documents.source))?;
-            ChunkSets::read(documents, &wanted, first..first + count, width, words)
+            ChunkSets::read(documents, wanted, first..first + count, width, words)
         };
         pipeline.run_documents(&units, start, work, |_, sets| {
             let mut at = 0;
@@ -104,15 +108,58 @@ impl ShingleSets {
             }
             Ok(())
         })?;
-        let extents = by_rank(placed.finish()?, ranks.finish()?, marked.count, space)?;
+        let mut extents = space.spool()?;
+        for extent in placed.finish()? {
+            extents.append(bytemuck::bytes_of(&extent?))?;
+        }
+        Ok(CollectedSets {
+            file: Arc::new(spool.finish()?),
+            extents: extents.finish()?,
+        })
+    }
+
+    /// The sets of `leaders`, by rank. A leader whose set was not collected has an empty one.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn of_ranks(&self, leaders: &Leaders<'_>, space: &SpillSpace<'_>) -> Result<ShingleSets> {
+        let mut ranks = space.sorter::<[u32; 2]>(memory::RANKS);
+        for rank in 0..leaders.count {
+            ranks.push([leaders.document(rank)?, rank as u32])?;
+        }
+        let extents = by_rank(self.extents(), ranks.finish()?, leaders.count, space)?;
         static SETS: AtomicU64 = AtomicU64::new(1);
         Ok(ShingleSets {
             number: SETS.fetch_add(1, Ordering::Relaxed),
-            file: spool.finish()?,
+            file: self.file.clone(),
             extents,
         })
     }
 
+    /// Bytes of the sets in temporary space.
+    pub fn bytes(&self) -> u64 {
+        self.file.bytes()
+    }
+
+    fn extents(&self) -> impl Iterator<Item = Result<NumberedExtent>> {
+        let size = size_of::<NumberedExtent>() as u64;
+        let starts = (0..self.extents.bytes()).step_by(EXTENTS * size as usize);
+        starts.flat_map(move |start| {
+            let length = (self.extents.bytes() - start).min(EXTENTS as u64 * size);
+            let mut block = vec![NumberedExtent::zeroed(); (length / size) as usize];
+            let read = self
+                .extents
+                .fill_at(start, bytemuck::cast_slice_mut(&mut block));
+            let (block, failed) = match read {
+                Ok(()) => (block, None),
+                Err(error) => (Vec::new(), Some(Err(error))),
+            };
+            block.into_iter().map(Ok).chain(failed)
+        })
+    }
+}
+
+impl ShingleSets {
     /// The Jaccard similarity of the sets of two ranks: shared and all shingles.
     ///
     /// Sets that are in `buffers`, from the last call, are not read again.
@@ -186,11 +233,6 @@ impl ShingleSets {
         Ok(Signatures::new(words, bitmaps, sizes, level))
     }
 
-    /// Bytes of the sets in temporary space.
-    pub fn bytes(&self) -> u64 {
-        self.file.bytes()
-    }
-
     fn read(&self, rank: u64, set: &mut Vec<u64>) -> Result<()> {
         let mut extent = Extent::default();
         let size = size_of::<Extent>() as u64;
@@ -204,7 +246,7 @@ impl ShingleSets {
 
 /// Sorts the extents of documents by rank; ranks without an extent get an empty one.
 fn by_rank(
-    placed: Sorted<NumberedExtent>,
+    placed: impl Iterator<Item = Result<NumberedExtent>>,
     ranks: Sorted<[u32; 2]>,
     count: u64,
     space: &SpillSpace<'_>,

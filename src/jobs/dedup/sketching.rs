@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::job::Job;
 use super::row::{Flags, Label, Row};
-use super::scope::Grouper;
+use super::scope::{self, Grouper};
 use super::segment::{ChunkEntry, Segment};
 use super::work::Work;
 use crate::engine::units::units;
@@ -160,6 +160,8 @@ struct RowMaker<'a> {
     job: &'a Job,
     method: Option<&'a dyn Method>,
     grouper: Grouper,
+    /// Those of the compared scopes.
+    compared: Vec<Grouper>,
     /// The position of the field that the keep policy compares among the requested ones.
     keep_field: Option<usize>,
     words: WordReader,
@@ -177,6 +179,11 @@ impl<'a> RowSketcher<'a> {
             job,
             method,
             grouper: Grouper::new(&job.within, &job.reading.fields),
+            compared: job
+                .stored_scopes()
+                .iter()
+                .map(|scope| Grouper::new(scope, &job.reading.fields))
+                .collect(),
             keep_field: job.keep.field().and_then(|name| {
                 let requested = job.reading.fields.iter();
                 requested
@@ -270,6 +277,11 @@ impl RowMaker<'_> {
             words: u32::try_from(count).unwrap_or(u32::MAX),
             flags,
         };
+        let groups = self
+            .compared
+            .iter()
+            .map(|grouper| grouper.group(source, document));
+        made.groups.extend(groups);
         let label = Label {
             id: name(source, document.id, row.place),
             url: document.url.to_vec(),
@@ -294,6 +306,8 @@ impl RowMaker<'_> {
             flags,
             ..bytemuck::Zeroable::zeroed()
         };
+        made.groups
+            .extend(self.compared.iter().map(|_| scope::UNKNOWN));
         let label = Label {
             id: name(source, &skip.id, row.place),
             url: Vec::new(),
@@ -314,7 +328,8 @@ fn concurrent_to(source: &Source, record: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The properties that a keep policy uses; `keep_field` is the position of the field that it compares.
+/// The properties that a keep policy uses; `keep_field` is the position of the field that it
+/// compares.
 fn facts<'a>(document: &Document<'a>, keep_field: Option<usize>) -> keep::Facts<'a> {
     let field = keep_field.and_then(|place| document.fields[place]);
     keep::Facts {

@@ -12,6 +12,7 @@ use crate::engine::StageTime;
 use crate::io::usage::Usage;
 use crate::sketch::Method;
 
+use super::compared::ScopeCounts;
 use super::gathered::{Counts, SourceCounts};
 use super::job::Job;
 use super::largest::LargestCluster;
@@ -44,6 +45,8 @@ pub struct Summary {
     pub(super) sources: Vec<SourceCounts>,
     /// The largest clusters, by size.
     pub largest: Vec<LargestCluster>,
+    /// The counts of compared scopes, that of the run among them; empty unless the job asks for it.
+    pub compared: Vec<ScopeCounts>,
 }
 
 /// The inputs of a run.
@@ -136,6 +139,7 @@ impl Summary {
             warnings: parse_warnings(&text["warnings"])?,
             sources: parse_sources(&text["inputs"])?,
             largest: Vec::deserialize(&text["largest_clusters"]).ok()?,
+            compared: Vec::deserialize(&text["compared_scopes"]).ok()?,
         };
         let gone = summary.dropped().checked_add(summary.skipped())?;
         let kept = summary.seen().checked_sub(gone)?;
@@ -223,6 +227,7 @@ impl Summary {
             "refused_listed": job.refused.then_some(self.refused_listed),
             "clusters": self.totals.clusters,
             "largest_cluster": self.totals.largest_cluster,
+            "compared_scopes": self.compared,
             "largest_clusters": self.largest,
             "text_bytes": self.counts.text_bytes,
             "warnings": self.warnings.iter().map(warning).collect::<Vec<_>>(),

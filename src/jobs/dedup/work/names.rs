@@ -16,12 +16,13 @@ pub const JOB: &str = "job.json";
 
 /// Markers of complete files; removed before those files.
 const MARKERS: [&str; 3] = ["reported", "decided", "gathered"];
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "rows",
     "sketches",
     "sketch-ends",
     "labels",
     "chunks",
+    "groups",
     "decisions",
     "refused",
     "known-ids",
