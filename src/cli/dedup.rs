@@ -149,9 +149,7 @@ fn warn(summary: &Summary) {
         setting, message, ..
     } in &summary.warnings
     {
-        let flag = match setting.as_str() {
-            name => format!("--{}", name.replace('_', "-")),
-        };
+        let flag = format!("--{}", setting.replace('_', "-"));
         match message.strip_prefix(setting.as_str()) {
             Some(what) => message::warn(&format!("{flag}{what}")),
             None => message::warn(message),

@@ -101,6 +101,10 @@ pub type FieldValues<'a> = [Option<FieldValue<'a>>; MOST_FIELDS];
 
 /// The result of parsing a record that should be a document.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one value at a time, on the stack; a box would be an allocation for each document"
+)]
 pub enum Parsed<'a> {
     /// A document.
     Document(Document<'a>),
