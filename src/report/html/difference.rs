@@ -2,13 +2,15 @@
 
 use super::escape::{escape, escape_bytes};
 use crate::report::alignment::{Part, align};
-use crate::report::evaluation::number;
+use crate::report::number;
 use crate::report::tokens::{Gap, Token, numbers, tokens};
 
 /// The maximum number of bytes of a text that are compared.
 const MOST_COMPARED: usize = 1 << 20;
 /// The maximum number of bytes compared for each byte shown.
 const COMPARED_FOR_SHOWN: usize = 64;
+/// The maximum number of bytes read for each byte of a beginning, as white space is not shown.
+const READ_FOR_SHOWN: usize = 4;
 /// The number of equal tokens kept before and after a difference.
 const CONTEXT: usize = 24;
 
@@ -16,7 +18,7 @@ const CONTEXT: usize = 24;
 ///
 /// Long equal parts are left out. Text that only the first one has is marked as deleted, text that
 /// only the second one has as inserted, so that screen readers announce the marks.
-pub(super) fn difference(texts: [&[u8]; 2], most: usize) -> [String; 2] {
+pub(in crate::report) fn difference(texts: [&[u8]; 2], most: usize) -> [String; 2] {
     let compared = most.saturating_mul(COMPARED_FOR_SHOWN).min(MOST_COMPARED);
     let compared = texts.map(|text| &text[..text.len().min(compared)]);
     let tokens = compared.map(tokens);
@@ -26,6 +28,18 @@ pub(super) fn difference(texts: [&[u8]; 2], most: usize) -> [String; 2] {
         let left_out = texts[side].len() - compared[side].len();
         Renderer::new(side, &tokens[side], most).show(&parts, left_out)
     })
+}
+
+/// The beginning of a text as HTML, about `most` bytes of it.
+pub(in crate::report) fn beginning(text: &[u8], most: usize) -> String {
+    let read = &text[..text.len().min(most.saturating_mul(READ_FOR_SHOWN))];
+    let tokens = tokens(read);
+    let all = Part {
+        is_equal: true,
+        tokens: [0..tokens.len(), 0..tokens.len()],
+    };
+    let renderer = Renderer::new(0, &tokens, most);
+    renderer.show(&[all], text.len() - read.len())
 }
 
 struct Renderer<'t> {
@@ -63,8 +77,7 @@ impl<'t> Renderer<'t> {
         if self.tokens.is_empty() {
             self.html += "<span class=\"skipped\">no text</span>";
         }
-        let hidden = self.left == 0 || bytes_behind > 0;
-        if hidden {
+        if self.left == 0 || bytes_behind > 0 {
             self.html += " <span class=\"skipped\">… and more</span>";
         }
         self.html
