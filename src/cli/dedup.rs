@@ -206,6 +206,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
             parquet: args.pairs.contains(&PairsName::Parquet),
         },
         refused: args.refused,
+        page: !args.no_page,
     })
 }
 

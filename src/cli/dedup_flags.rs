@@ -112,6 +112,11 @@ pub struct DedupArgs {
     #[arg(long, help_heading = "Output")]
     pub refused: bool,
 
+    /// Do not write page.html, which shows what was dropped: totals, sources, sites, the largest
+    /// clusters, and the least similar removals side by side
+    #[arg(long, help_heading = "Output")]
+    pub no_page: bool,
+
     /// Replace the output of an earlier run in the output directory, finished or not
     #[arg(long, help_heading = "Output")]
     pub restart: bool,

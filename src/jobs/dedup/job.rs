@@ -41,6 +41,8 @@ pub struct Job {
     pub pairs: PairForms,
     /// Whether pairs that verification did not confirm are listed.
     pub refused: bool,
+    /// Whether a page for people is written.
+    pub page: bool,
 }
 
 /// Two candidates are duplicates if their sets of shingles are similar.
@@ -152,6 +154,7 @@ impl Job {
             "compression_level": self.dump.compression_level,
             "pairs": {"csv": self.pairs.csv, "parquet": self.pairs.parquet},
             "refused": self.refused,
+            "page": self.page,
         })
     }
 
@@ -163,6 +166,7 @@ impl Job {
             ("duplicates.csv", self.pairs.csv),
             ("duplicates.parquet", self.pairs.parquet),
             ("refused.jsonl", self.refused),
+            (PAGE, self.page),
         ];
         let further = further.into_iter().filter(|(_, is_written)| *is_written);
         let always = [
@@ -254,6 +258,8 @@ pub fn spec_for_verification(text: &str, thousandths: u32, shingle: usize) -> Re
     Spec::parse(&text)
 }
 
+/// The file of the page in the output directory.
+pub const PAGE: &str = "page.html";
 /// The method that finds candidates by default.
 pub const DEFAULT_METHOD: &str = "simhash";
 /// The least similarity of duplicates by default, in thousandths.

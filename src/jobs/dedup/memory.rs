@@ -72,6 +72,8 @@ pub const REFUSED: Share = Share(4);
 pub const DECISIONS: Share = Share(21);
 /// Members of clusters, for a report.
 pub const MEMBERS: Share = Share(21);
+/// Documents by site, for the page.
+pub const SITES: Share = Share(21);
 
 #[cfg(test)]
 mod tests {
@@ -79,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_shares_of_each_stage_fit_the_memory() {
-        let stages: [(&str, &[Share]); 9] = [
+        let stages: [(&str, &[Share]); 10] = [
             ("query of known documents", &[HITS, ANSWERS]),
             ("decisions about hits", &[HITS, KNOWN_DECISIONS]),
             (
@@ -123,6 +125,7 @@ mod tests {
                 ],
             ),
             ("reports", &[MEMBERS]),
+            ("page", &[SITES]),
         ];
         for (stage, shares) in stages {
             let sum: usize = shares.iter().map(|share| share.0).sum();

@@ -31,6 +31,7 @@ mod near;
 mod neighbours;
 mod numbering;
 mod packing;
+mod page;
 mod pair_tables;
 mod refused;
 mod related;

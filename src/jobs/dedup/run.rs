@@ -22,10 +22,12 @@ use super::decided::{Decided, Decisions};
 use super::decision::Decision;
 use super::dump::{Change, Dump};
 use super::gathered::Gathered;
-use super::job::{Job, WriteMode};
+use super::job::{Job, PAGE, WriteMode};
 use super::known::{self, KnownDocuments, KnownIds};
+use super::lines;
 use super::near::{self, NearSearch};
 use super::numbering::Numbering;
+use super::page::{LargestClusters, PageMaker, RunFacts};
 use super::refused::Refused;
 use super::related::{OpenRelatedIds, RelatedCounts};
 use super::reported::Reported;
@@ -103,11 +105,19 @@ impl Run<'_> {
             None => Decided::store(self.work, self.decide(method, &gathered, &numbering)?)?,
         };
         let drops = self.drops(&decided, numbering.documents())?;
+        let warnings = warnings::warnings(self.job, &counts, &doubts, self.inputs.sources);
         let reported = match Reported::load(self.work, self.out)? {
             Some(reported) => reported,
             None => {
                 let references = numbering.documents_before(self.inputs.references);
-                self.report(method, &gathered, references, &decided, &drops)?
+                let facts = RunFacts {
+                    counts: &counts,
+                    warnings: &warnings,
+                    left_out: self.left_out.len(),
+                    known: self.known.map(|known| known.documents()),
+                    references: self.inputs.references,
+                };
+                self.report(method, &gathered, references, &decided, &drops, facts)?
             }
         };
         let refused = decided.refused_count;
@@ -115,7 +125,7 @@ impl Run<'_> {
         let related = self.dump(&gathered, known, &numbering, &units, drops)?;
 
         let summary = Summary {
-            warnings: warnings::warnings(self.job, &counts, &doubts, self.inputs.sources),
+            warnings,
             counts,
             totals: reported.totals,
             refused,
@@ -150,9 +160,8 @@ impl Run<'_> {
         for decision in decided.decisions() {
             let Decision { document, kept, .. } = decision?;
             drops.dropped.insert(document);
-            let pair = (document, kept);
-            if self.job.write == WriteMode::Annotated && drops.kept.last() != Some(&pair) {
-                drops.kept.push(pair);
+            if self.job.write == WriteMode::Annotated {
+                drops.kept.push((document, kept));
             }
         }
         Ok(drops)
@@ -166,6 +175,7 @@ impl Run<'_> {
         references: u32,
         decided: &Decided,
         drops: &DropList,
+        facts: RunFacts<'_>,
     ) -> Result<Reported> {
         self.progress.begin(Stage::Report, 0);
         let reports = Reports {
@@ -183,7 +193,9 @@ impl Run<'_> {
         let (decisions, space) = (decided.decisions(), self.space());
         let (mut totals, members) =
             reports.duplicates(decisions, &path("duplicates.jsonl"), &space)?;
-        reports.clusters(members, &path("clusters.jsonl"), &mut totals)?;
+        let mut clusters = LargestClusters::default();
+        let note = |members: &[u32]| clusters.add(members);
+        reports.clusters(members, &path("clusters.jsonl"), &mut totals, note)?;
         let refused_listed = match self.job.refused {
             true => reports.refused(decided.refused(), &path("refused.jsonl"))?,
             false => 0,
@@ -191,6 +203,19 @@ impl Run<'_> {
         reports.skipped(&path("skipped.jsonl"))?;
         if self.job.write == WriteMode::Ids {
             reports.kept_ids(&drops.dropped, &path("kept.jsonl"))?;
+        }
+        if self.job.page {
+            let maker = PageMaker {
+                reports: &reports,
+                decided,
+                facts,
+                resources: self.resources,
+                space,
+            };
+            let html = maker.html(&clusters, refused_listed)?;
+            let mut file = self.work.outputs().create(&path(PAGE))?;
+            lines::write(&mut file, &html)?;
+            file.publish()?;
         }
         let reported = Reported {
             totals,

@@ -1,5 +1,7 @@
 //! The contents of a page.
 
+use std::ops::{AddAssign, SubAssign};
+
 use super::similarities::Similarities;
 use super::sizes::Sizes;
 
@@ -46,6 +48,44 @@ pub(crate) struct Totals {
     pub text_bytes: u64,
     /// Bytes of the texts of dropped documents.
     pub dropped_bytes: u64,
+}
+
+impl Totals {
+    /// Counts a document that could be read.
+    pub(crate) fn add_document(&mut self, text_bytes: u64, is_dropped: bool) {
+        let (dropped, dropped_bytes) = if is_dropped { (1, text_bytes) } else { (0, 0) };
+        *self += Totals {
+            seen: 1,
+            dropped,
+            skipped: 0,
+            text_bytes,
+            dropped_bytes,
+        };
+    }
+
+    fn fields(&mut self) -> [&mut u64; 5] {
+        [
+            &mut self.seen,
+            &mut self.dropped,
+            &mut self.skipped,
+            &mut self.text_bytes,
+            &mut self.dropped_bytes,
+        ]
+    }
+}
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, mut other: Totals) {
+        let pairs = self.fields().into_iter().zip(other.fields());
+        pairs.for_each(|(sum, more)| *sum += *more);
+    }
+}
+
+impl SubAssign for Totals {
+    fn sub_assign(&mut self, mut part: Totals) {
+        let pairs = self.fields().into_iter().zip(part.fields());
+        pairs.for_each(|(sum, less)| *sum -= *less);
+    }
 }
 
 /// The documents that were dropped by one method.
@@ -128,7 +168,7 @@ pub(crate) struct ShownDocument {
     /// Its URL; empty if it has none.
     pub url: Vec<u8>,
     /// The file and the place in it; `None` if only an index knows the document.
-    pub place: Option<String>,
+    pub place: Option<Vec<u8>>,
     /// The text.
     pub text: ShownText,
 }

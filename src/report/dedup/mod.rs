@@ -9,6 +9,6 @@ pub(crate) use contents::{
     Cluster, ClusterMember, Largest, MethodRow, Page, Pair, PlaceRow, Refused, ShownDocument,
     ShownText, Totals,
 };
-pub(crate) use page::{LONGEST_BEGINNING, LONGEST_TEXT};
+pub(crate) use page::{BEGINNING_BYTES, PAIR_BYTES};
 pub(crate) use similarities::Similarities;
 pub(crate) use sizes::Sizes;

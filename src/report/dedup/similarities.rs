@@ -13,6 +13,8 @@ pub(crate) struct Similarities {
     pub equal: u64,
     /// Documents that were not compared.
     pub unknown: u64,
+    /// Dropped documents that would be kept if the job kept a copy.
+    pub alone: u64,
     /// The least similarity of duplicates, in thousandths; `None` if nothing is verified.
     pub threshold: Option<u32>,
 }
@@ -34,6 +36,7 @@ impl Similarities {
             bins: [0; BINS],
             equal: 0,
             unknown: 0,
+            alone: 0,
             threshold,
         }
     }

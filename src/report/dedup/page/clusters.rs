@@ -2,11 +2,13 @@
 
 use super::document::name;
 use crate::report::dedup::{Cluster, ClusterMember, Page, ShownText, Sizes};
-use crate::report::html::{BarChart, Cell, Tick, beginning, table};
+use crate::report::html::{BarChart, Cell, Tick, beginning, beginning_bytes, table};
 use crate::report::number;
 
 /// The most bytes shown of the beginning of a document.
-pub(crate) const LONGEST_BEGINNING: usize = 400;
+const LONGEST_BEGINNING: usize = 400;
+/// The most bytes that the page needs of such a text.
+pub(crate) const BEGINNING_BYTES: usize = beginning_bytes(LONGEST_BEGINNING);
 /// The number of clusters whose documents are shown without a click.
 const OPEN: usize = 2;
 /// The most numbers on the axis; with more bins, only powers of ten are numbered.

@@ -32,8 +32,8 @@ pub(super) fn name(document: &ShownDocument) -> String {
     }
     match place {
         // A document without an id is called by its place.
-        Some(place) if place.as_bytes() != id => {
-            html += &format!("<small><bdi>{}</bdi></small>", shortened(place.as_bytes()));
+        Some(place) if place != id => {
+            html += &format!("<small><bdi>{}</bdi></small>", shortened(place));
         }
         Some(_) => {}
         None => html += "<small>in the index</small>",

@@ -10,8 +10,8 @@ mod places;
 mod refused;
 mod totals;
 
-pub(crate) use clusters::LONGEST_BEGINNING;
-pub(crate) use pairs::LONGEST_TEXT;
+pub(crate) use clusters::BEGINNING_BYTES;
+pub(crate) use pairs::PAIR_BYTES;
 
 #[cfg(test)]
 mod tests;

@@ -2,11 +2,15 @@
 
 use super::document::name;
 use crate::report::dedup::{Page, Pair, ShownDocument, ShownText, Similarities};
-use crate::report::html::{self, BarChart, Cell, Side, Tick, difference, escape, table};
+use crate::report::html::{
+    self, BarChart, Cell, Side, Tick, difference, difference_bytes, escape, table,
+};
 use crate::report::number;
 
 /// The most bytes shown of each text of a pair, without the equal parts that are left out.
-pub(crate) const LONGEST_TEXT: usize = 2000;
+const LONGEST_TEXT: usize = 2000;
+/// The most bytes that the page needs of such a text.
+pub(crate) const PAIR_BYTES: usize = difference_bytes(LONGEST_TEXT);
 /// The number of pairs that are shown without a click.
 const OPEN: usize = 3;
 
@@ -70,7 +74,12 @@ fn shown(pair: &Pair, labels: [&str; 2]) -> (String, String) {
 }
 
 fn chart(similarities: &Similarities) -> String {
-    let Similarities { equal, unknown, .. } = *similarities;
+    let Similarities {
+        equal,
+        unknown,
+        alone,
+        ..
+    } = *similarities;
     let compared = similarities.compared();
     let mut sentences = Vec::new();
     if compared > 0 {
@@ -87,6 +96,10 @@ fn chart(similarities: &Similarities) -> String {
     if unknown > 0 {
         let unknown = number::count(unknown);
         sentences.push(format!("{unknown} were not compared shingle by shingle"));
+    }
+    if alone > 0 {
+        let alone = number::count(alone);
+        sentences.push(format!("{alone} would be kept if the run kept a copy"));
     }
     let sentences = format!("<p>{}.</p>\n", sentences.join(". "));
     if compared == 0 {

@@ -21,7 +21,7 @@ fn document(number: usize) -> ShownDocument {
     ShownDocument {
         id: HOSTILE.as_bytes().to_vec(),
         url: url.as_bytes().to_vec(),
-        place: Some(format!("{HOSTILE}:{number}")),
+        place: Some(format!("{HOSTILE}:{number}").into_bytes()),
         text: match number % 4 {
             3 => ShownText::Unknown("the text is not at hand"),
             _ => ShownText::Known(format!("{HOSTILE} {number} {}", "<b>".repeat(9000)).into()),
