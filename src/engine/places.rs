@@ -66,6 +66,7 @@ pub fn documents_at(
     let (mut next, mut buffer) = (0, Vec::new());
     while let Some(&begin) = places.get(next) {
         let mut reader = ChunkReader::open(source, 0, &reading, position(source, &begin))?;
+        let mut is_first = true;
         loop {
             progress.check()?;
             let Some(chunk) = reader.next(std::mem::take(&mut buffer))? else {
@@ -73,7 +74,13 @@ pub fn documents_at(
             };
             let end = (chunk.end.member, chunk.end.offset);
             if places.get(next).is_some_and(|place| order(place) < end) {
-                documents.documents(&chunk)?.for_each(|found| {
+                // The first chunk begins with a document at a place. Others are decoded only if one of
+                // them is wanted, too.
+                let mut in_chunk = places[next..].iter().take_while(|place| order(place) < end);
+                let is_only_first = is_first && in_chunk.all(|place| order(place) == order(&begin));
+                let is_wanted = |ordinal| !is_only_first || ordinal == 0;
+                let documents = documents.documents(&chunk)?;
+                documents.for_each_wanted(is_wanted, |_, found| {
                     let Ok(document) = found else {
                         return Ok(());
                     };
@@ -92,6 +99,7 @@ pub fn documents_at(
                     next += 1;
                 }
             }
+            is_first = false;
             buffer = chunk.into_buffer();
             let is_far = |place: &Place| is_far(source, end, order(place));
             if places.get(next).is_none_or(is_far) {

@@ -18,6 +18,6 @@ pub(super) use bar_chart::{BarChart, Tick};
 pub(super) use difference::{beginning, beginning_bytes, difference, difference_bytes};
 pub(super) use document::{Assets, HtmlPage, Section};
 pub(super) use escape::{escape, escape_bytes};
-pub(super) use meter::{meter, meter_of};
+pub(super) use meter::meter;
 pub(super) use pair::{Side, pair};
 pub(super) use table::{Cell, table};

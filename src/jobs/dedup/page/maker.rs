@@ -21,7 +21,7 @@ use super::shown_texts::ShownTexts;
 use super::tally::{EVIDENCE, Tally};
 
 /// The number of files that are shown.
-const SOURCES: usize = 30;
+const SOURCES: usize = 20;
 /// The number of refused pairs that are shown.
 const REFUSED: usize = 10;
 

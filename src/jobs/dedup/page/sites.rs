@@ -10,7 +10,7 @@ use crate::jobs::dedup::memory;
 use crate::report::dedup::Totals;
 
 /// The number of sites that are shown.
-const SITES: usize = 30;
+const SITES: usize = 20;
 
 /// A document of a site. Sorts by site, then by document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]

@@ -1,12 +1,12 @@
 //! The sizes of clusters, and the largest ones with some of their documents.
 
-use super::document::name;
+use super::document::{name, title};
 use crate::report::dedup::{Cluster, ClusterMember, Page, ShownText, Sizes};
 use crate::report::html::{BarChart, Cell, Tick, beginning, beginning_bytes, table};
 use crate::report::number;
 
 /// The most bytes shown of the beginning of a document.
-const LONGEST_BEGINNING: usize = 400;
+const LONGEST_BEGINNING: usize = 280;
 /// The most bytes that the page needs of such a text.
 pub(crate) const BEGINNING_BYTES: usize = beginning_bytes(LONGEST_BEGINNING);
 /// The number of clusters whose documents are shown without a click.
@@ -119,11 +119,14 @@ fn short(number: u64) -> String {
 
 fn cluster_html(page: &Page, place: usize, cluster: &Cluster) -> String {
     let open = if place < OPEN { " open" } else { "" };
+    let first = cluster.members.first();
     let members = cluster.members.iter();
     let members: String = members.map(|member| member_html(page, member)).collect();
     format!(
-        "<details class=\"cluster\"{open}><summary>{} documents</summary>\n{members}</details>\n",
-        number::count(cluster.size)
+        "<details class=\"cluster\"{open}><summary>{} documents <small>{}</small></summary>\n\
+         {members}</details>\n",
+        number::count(cluster.size),
+        first.map_or(String::new(), |first| title(&first.document)),
     )
 }
 

@@ -20,6 +20,15 @@ pub(super) fn shortened(name: &[u8]) -> String {
     format!("{} … {}", escape(start), escape(end))
 }
 
+/// The URL of a document, or its id, as HTML.
+pub(super) fn title(document: &ShownDocument) -> String {
+    let ShownDocument { id, url, .. } = document;
+    format!(
+        "<bdi>{}</bdi>",
+        shortened(if url.is_empty() { id } else { url })
+    )
+}
+
 /// The id of a document, its URL and its place, as HTML.
 pub(super) fn name(document: &ShownDocument) -> String {
     let ShownDocument { id, url, place, .. } = document;

@@ -10,7 +10,7 @@ pub(super) const ASSETS: Assets = Assets {
         include_str!("../../html/style.css"),
         include_str!("style.css")
     ),
-    style_hash: "LXH/CfuyjpRnJnh6wKiSvMyXTkR19EbKqPC1TJq6hwg=",
+    style_hash: "WzOerYAwHyMav/yMS9I/JAuS++d8+71b/mIsFgizwOY=",
     script: None,
 };
 
@@ -28,7 +28,7 @@ impl Page {
                 section("sources", "By source", places::sources(self)),
                 section("sites", "By site", places::sites(self)),
                 section("clusters", "Clusters", clusters::section(self)),
-                section("pairs", "Least similar removals", pairs::section(self)),
+                section("similarity", "Similarity", pairs::section(self)),
                 section("refused", "Refused", refused::section(self)),
                 section("warnings", "Warnings", self.warnings()),
             ],

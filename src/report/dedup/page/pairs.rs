@@ -1,6 +1,6 @@
 //! Similarities of dropped documents, and the least similar ones side by side with the kept ones.
 
-use super::document::name;
+use super::document::{name, title};
 use crate::report::dedup::{Page, Pair, ShownDocument, ShownText, Similarities};
 use crate::report::html::{
     self, BarChart, Cell, Side, Tick, difference, difference_bytes, escape, table,
@@ -21,8 +21,9 @@ pub(super) fn section(page: &Page) -> String {
     }
     let mut html = chart(&page.similarities);
     if !page.least_similar.is_empty() {
-        html += "<h3>Side by side</h3>\n<p>The dropped documents that are the least similar to \
-                 the kept ones, at most three of a cluster, without repetitions. ";
+        html += "<h3>Least similar removals</h3>\n<p>The dropped documents that share the least \
+                 with the kept ones; at most three of a cluster, and none with the same \
+                 similarity as another of its cluster. ";
         html += MARKS;
         html += "</p>\n";
         html += &pairs(&page.least_similar, ["kept", "dropped"]);
@@ -47,7 +48,10 @@ pub(super) fn pairs(pairs: &[Pair], labels: [&str; 2]) -> String {
 fn shown(pair: &Pair, labels: [&str; 2]) -> (String, String) {
     let [shared, all] = pair.verified;
     let similarity = number::decimal((all > 0).then(|| f64::from(shared) / f64::from(all)));
-    let what = format!("similarity {similarity}");
+    let what = format!(
+        "similarity {similarity} <small>{}</small>",
+        title(&pair.document)
+    );
     let detail = format!(
         "{} of {} shingles shared; {}",
         number::count(shared.into()),

@@ -50,6 +50,6 @@ fn cells(name: String, totals: Totals) -> Vec<Cell> {
     vec![
         Cell::number(name, &skipped, None),
         documents_cell(totals.dropped, totals.seen, "far"),
-        bytes_cell(totals.dropped_bytes, totals.text_bytes, "far"),
+        bytes_cell(totals.dropped_bytes, totals.text_bytes),
     ]
 }

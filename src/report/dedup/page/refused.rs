@@ -22,7 +22,7 @@ pub(super) fn section(page: &Page) -> String {
         }
         Some(listed) => format!(
             "{intro} <code>refused.jsonl</code> lists {} of them. These are the most similar of \
-             the listed ones, at most three of an earlier document, without repetitions. {MARKS}</p>\n{}",
+             the listed ones, at most three with the same earlier document. {MARKS}</p>\n{}",
             number::count(listed),
             pairs(&refused.nearest, ["earlier", "later"])
         ),

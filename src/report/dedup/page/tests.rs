@@ -160,7 +160,12 @@ fn empty_parts_are_left_out() {
     let html = html(&empty);
     assert!(html.contains("id=\"totals\"") && !html.contains("NaN"));
     for section in [
-        "sources", "sites", "clusters", "pairs", "refused", "warnings",
+        "sources",
+        "sites",
+        "clusters",
+        "similarity",
+        "refused",
+        "warnings",
     ] {
         assert!(!html.contains(&format!("id=\"{section}\"")), "{section}");
     }

@@ -1,7 +1,7 @@
 //! Kept, dropped and skipped documents; dropped ones by method.
 
 use crate::report::dedup::{MethodRow, Page};
-use crate::report::html::{Cell, escape, meter, meter_of, table};
+use crate::report::html::{Cell, escape, meter, table};
 use crate::report::number;
 
 /// The totals, the reasons of skipped documents, and the methods.
@@ -18,7 +18,7 @@ fn totals(page: &Page) -> String {
             Cell::new(name.to_owned(), None),
             documents_cell(documents, totals.seen, kind),
             bytes.map_or(Cell::new(number::NONE.to_owned(), None), |bytes| {
-                bytes_cell(bytes, totals.text_bytes, kind)
+                bytes_cell(bytes, totals.text_bytes)
             }),
         ]
     };
@@ -27,21 +27,25 @@ fn totals(page: &Page) -> String {
         row("Dropped", "far", totals.dropped, Some(totals.dropped_bytes)),
         row("Skipped", "far", totals.skipped, None),
     ];
-    let header = ["", "Documents", "Text"].map(str::to_owned);
+    let header = ["Outcome", "Documents", "Text"].map(str::to_owned);
     table("Documents and text of the input", &header, &rows, false)
 }
 
 /// `part` of `whole` documents, with a bar.
 pub(super) fn documents_cell(part: u64, whole: u64, kind: &str) -> Cell {
-    meter(part, whole, kind, &escape(&number::percent(part, whole)))
+    if whole == 0 {
+        return Cell::new(number::NONE.to_owned(), None);
+    }
+    let percent = number::percent(part, whole);
+    let small = format!("{} of {}", escape(&percent), number::count(whole));
+    let share = part as f64 / whole as f64;
+    meter(&number::count(part), share, kind, &small)
 }
 
-/// `part` of `whole` bytes, with a bar.
-pub(super) fn bytes_cell(part: u64, whole: u64, kind: &str) -> Cell {
-    let sizes = [part, whole].map(|bytes| (bytes, number::size(bytes)));
-    let [part_label, whole_label] = sizes;
-    let small = number::percent(part, whole);
-    meter_of(part_label, whole_label, kind, &escape(&small))
+/// `part` of `whole` bytes.
+pub(super) fn bytes_cell(part: u64, whole: u64) -> Cell {
+    let percent = number::percent(part, whole);
+    Cell::number(number::size(part), &escape(&percent), None)
 }
 
 fn skipped(page: &Page) -> String {
@@ -71,7 +75,7 @@ fn methods(page: &Page) -> String {
         vec![
             Cell::number(name, method.note, None),
             documents_cell(method.documents, totals.dropped, "far"),
-            bytes_cell(method.bytes, totals.dropped_bytes, "far"),
+            bytes_cell(method.bytes, totals.dropped_bytes),
         ]
     };
     let rows: Vec<Vec<Cell>> = page.methods.iter().map(row).collect();

@@ -140,7 +140,11 @@ fn point(point: Option<Point>, value: fn(Point) -> Proportion) -> Cell {
 
 /// A proportion with a bar under it.
 fn bar(share: Proportion, is_near: bool) -> Cell {
+    let Some(value) = share.value() else {
+        return Cell::new(NONE.to_owned(), None);
+    };
     let kind = if is_near { "near" } else { "far" };
-    let interval = number::interval(share.interval());
-    meter(share.part, share.whole, kind, &interval)
+    let [part, whole] = [share.part, share.whole].map(number::count);
+    let number = format!("{part} <span>of {whole}</span>");
+    meter(&number, value, kind, &number::interval(share.interval()))
 }
