@@ -8,6 +8,8 @@ mod annotations;
 mod documents;
 mod interruption;
 mod oracle;
+mod page;
+mod page_text;
 mod policies;
 mod related;
 mod resume;

@@ -217,6 +217,10 @@ pub fn check(out: &Path) {
         assert_eq!(cluster["kept"].is_null(), drops_all);
         assert!(drops_all || cluster["kept"] == members[0]["id"]);
     }
+    if let Ok(page) = fs::read_to_string(out.join("page.html")) {
+        // All texts could be read again.
+        assert!(!page.contains("no longer has this text"), "{page}");
+    }
     assert!(!out.join(".simtool").exists());
 }
 

@@ -146,7 +146,10 @@ impl<'t> Renderer<'t> {
             };
             self.left -= shown.len();
         }
-        self.html += lead;
+        // A text does not begin with white space.
+        if !self.html.is_empty() {
+            self.html += lead;
+        }
         if inner.is_empty() {
             return;
         }
@@ -212,7 +215,7 @@ mod tests {
 
     #[test]
     fn beginnings_have_an_end() {
-        assert_eq!(beginning(b" a <b>\n c", 99), " a &lt;b&gt;\nc");
+        assert_eq!(beginning(b" a <b>\n c", 99), "a &lt;b&gt;\nc");
         for text in ["漢".repeat(5000), "word ".repeat(900), " ".repeat(9000)] {
             let shown = beginning(text.as_bytes(), 50);
             assert!(shown.ends_with("… and more</span>"), "{shown}");

@@ -210,3 +210,58 @@ fn read_file(
     let documents = wanted.iter().map(|wanted| wanted.document);
     Ok(documents.zip(texts).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::{Compression, Format, NO_MEMBER};
+
+    fn source(compression: Compression) -> Source {
+        Source {
+            path: "x".into(),
+            bytes: Some(1 << 40),
+            format: Format::Jsonl,
+            compression,
+            copy: None,
+        }
+    }
+
+    #[test]
+    fn texts_far_into_compressed_members_are_left_out() {
+        let sources = [Compression::Gzip, Compression::None, Compression::Zstd].map(source);
+        let wanted = |document: u32, source: u32, member: u64, offset: u64| WantedText {
+            document,
+            place: Place::new(source, member, offset << 20, 1 << 20),
+            digest: 0,
+            most: 9,
+        };
+        let list = || {
+            vec![
+                wanted(0, 0, 0, 99),
+                // Nothing more is decompressed for it.
+                wanted(1, 0, 0, 7),
+                wanted(2, 0, 0, 149),
+                wanted(3, 2, 0, 106),
+                wanted(4, 2, 50, 0),
+                wanted(5, 1, NO_MEMBER, 1 << 20),
+            ]
+        };
+        let near = |text_bytes: u64| -> Vec<u32> {
+            let near = near_texts(list(), &sources, text_bytes).unwrap();
+            near.iter().map(|wanted| wanted.document).collect()
+        };
+        assert_eq!(near(0), [0, 1, 2, 4, 5]);
+        assert_eq!(near(8 * (257 << 20)), [0, 1, 2, 3, 5]);
+        assert_eq!(near(8 * (258 << 20)), [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn long_names_keep_their_ends() {
+        assert_eq!(ends(b"abc".to_vec()), b"abc");
+        let name: Vec<u8> = (0..20_000_u32).map(|place| (place % 251) as u8).collect();
+        let kept = ends(name.clone());
+        assert_eq!(kept.len(), 2 * NAME_BYTES);
+        assert!(kept.starts_with(&name[..NAME_BYTES]));
+        assert!(kept.ends_with(&name[name.len() - NAME_BYTES..]));
+    }
+}

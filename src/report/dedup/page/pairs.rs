@@ -47,7 +47,7 @@ pub(super) fn pairs(pairs: &[Pair], labels: [&str; 2]) -> String {
 
 fn shown(pair: &Pair, labels: [&str; 2]) -> (String, String) {
     let [shared, all] = pair.verified;
-    let similarity = number::decimal((all > 0).then(|| f64::from(shared) / f64::from(all)));
+    let similarity = thousandths(pair.verified);
     let what = format!(
         "similarity {similarity} <small>{}</small>",
         title(&pair.document)
@@ -167,7 +167,35 @@ fn chart(similarities: &Similarities) -> String {
     )
 }
 
+/// A share with three decimal places, rounded down: a refused pair is never shown with the least
+/// similarity of duplicates.
+fn thousandths([shared, all]: [u32; 2]) -> String {
+    let thousandths = (1000 * u64::from(shared)).checked_div(u64::from(all));
+    thousandths.map_or(number::NONE.to_owned(), |thousandths| {
+        format!("{}.{:03}", thousandths / 1000, thousandths % 1000)
+    })
+}
+
 /// Hundredths as a decimal number.
 fn hundredths(number: usize) -> String {
     (number as f64 / 100.0).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn similarities_are_rounded_down() {
+        let shares = [
+            [567, 709],
+            [4, 5],
+            [1, 1],
+            [0, 7],
+            [u32::MAX - 1, u32::MAX],
+            [0, 0],
+        ];
+        let expected = ["0.799", "0.800", "1.000", "0.000", "0.999", "–"];
+        assert_eq!(shares.map(thousandths), expected);
+    }
 }
