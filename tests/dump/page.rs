@@ -331,7 +331,7 @@ fn check_refused(page: &PageText, out: &Path, job: &Job) {
     let summary: Value =
         serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
     let count = summary["refused"].as_u64().unwrap();
-    let shown: String = texts(section).join(" ").replace('\u{202f}', "");
+    let shown: String = texts(section).concat().replace('\u{202f}', "");
     assert!(
         shown.contains(&format!("{count} pairs were proposed")),
         "{shown}"
