@@ -12,7 +12,14 @@ use simtool::sketch::registry::Spec;
 
 use crate::documents::{Text, documents};
 use crate::page_text::{PageText, number, texts};
-use crate::setup::{Form, check, contents, job, lines, resources, run, write};
+use crate::setup::{self, Form, Packed, check, contents, lines, resources, run, write};
+
+fn job() -> Job {
+    Job {
+        page: true,
+        ..setup::job()
+    }
+}
 
 /// Three files of documents of several sites, some records of which cannot be read.
 fn inputs(directory: &Path) -> Vec<PathBuf> {
@@ -373,7 +380,10 @@ fn without_a_page_the_other_outputs_are_the_same() {
     let inputs = inputs(directory.path());
     let outputs = [true, false].map(|page| {
         let out = tempfile::tempdir().unwrap();
-        let job = Job { page, ..job() };
+        let job = Job {
+            page,
+            ..setup::job()
+        };
         let resources = resources(2, out.path());
         run(&job, &inputs, &[], out.path(), &resources, &Progress::new()).unwrap();
         let mut files = contents(out.path());
@@ -521,4 +531,106 @@ fn a_reference_is_not_counted() {
     assert!(names.len() == 2 && !names.contains(&reference[0].to_str().unwrap()));
     assert!(page.0.contains("documents of --against"));
     assert!(!page.section("totals").contains("bad_json"));
+}
+
+/// In every form, both texts of the least similar pair are read again at their places.
+#[test]
+fn texts_are_read_again_in_every_form() {
+    let text = |number: usize| {
+        let words: String = (0..200)
+            .map(|word| format!("w{} ", word * (1 + number / 2)))
+            .collect();
+        format!("{words}end{number}")
+    };
+    let lines: String = (0..40)
+        .map(|number| format!("{{\"id\":\"{number}\",\"text\":\"{}\"}}\n", text(number)))
+        .collect();
+    let pages: String = (0..40)
+        .map(|number| format!("{number}\n{}\x0c", text(number)))
+        .collect();
+    let record = |number: usize, is_html: bool| {
+        let (kind, body) = match is_html {
+            false => ("conversion", text(number)),
+            true => (
+                "response",
+                format!(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html><body><p>{}</p></body></html>",
+                    text(number)
+                ),
+            ),
+        };
+        let kind = match is_html {
+            true => format!("{kind}\r\nContent-Type: application/http; msgtype=response"),
+            false => kind.to_owned(),
+        };
+        format!(
+            "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:{number}>\r\n\
+             WARC-Target-URI: http://a.example/{number}\r\nContent-Length: {}\r\n\r\n{body}\r\n\r\n",
+            body.len()
+        )
+    };
+    let records = |is_html: bool| (0..40).map(move |number| record(number, is_html));
+    let warc: String = records(false).collect();
+    let html: String = records(true).collect();
+    let gzipped = |records: &mut dyn Iterator<Item = String>| -> Vec<u8> {
+        let pack = |record: String| Packed::Gzip(usize::MAX).pack(record.as_bytes());
+        records.flat_map(pack).collect()
+    };
+    let forms: [(&str, Vec<u8>); 10] = [
+        ("a.jsonl", lines.clone().into()),
+        ("marked.jsonl", format!("\u{feff}{lines}").into()),
+        (
+            "a.jsonl.gz",
+            Packed::Gzip(usize::MAX).pack(lines.as_bytes()),
+        ),
+        ("members.jsonl.gz", Packed::Gzip(777).pack(lines.as_bytes())),
+        (
+            "frames.jsonl.zst",
+            Packed::Zstd(5000).pack(lines.as_bytes()),
+        ),
+        ("pages.txt", pages.clone().into()),
+        ("a.warc", warc.into()),
+        ("a.warc.wet.gz", gzipped(&mut records(false))),
+        ("html.warc", html.clone().into()),
+        (
+            "one.warc.gz",
+            Packed::Gzip(usize::MAX).pack(html.as_bytes()),
+        ),
+    ];
+    for (name, bytes) in forms {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        check_texts(&[path], name);
+    }
+    // Files of one document.
+    let directory = tempfile::tempdir().unwrap();
+    let files = |ending: &str, begin: &str| -> Vec<PathBuf> {
+        let path = |number: usize| directory.path().join(format!("{number:02}{ending}"));
+        let paths: Vec<PathBuf> = (0..40).map(path).collect();
+        for (number, path) in paths.iter().enumerate() {
+            fs::write(path, format!("{begin}{}", text(number))).unwrap();
+        }
+        paths
+    };
+    check_texts(&files(".text", ""), "texts");
+    check_texts(
+        &files(".html", "<!doctype html><html><body><p>"),
+        "pages of HTML",
+    );
+}
+
+fn check_texts(inputs: &[PathBuf], name: &str) {
+    let out = tempfile::tempdir().unwrap();
+    let page = run_into(&job(), inputs, out.path(), &resources(2, out.path()));
+    let section = page.section("similarity");
+    let pairs = section.split("<details class=\"removal\"").skip(1);
+    assert_eq!(pairs.clone().count(), 20, "{name}");
+    for pair in pairs {
+        let marked = |mark: &str| pair.split_once(&format!("<{mark}>")).unwrap().1;
+        let number =
+            |html: &str| number(html.strip_prefix("end").unwrap().split('<').next().unwrap());
+        let [kept, dropped] = ["del", "ins"].map(|mark| number(marked(mark)));
+        assert_eq!(kept + 1, dropped, "{name}: {pair}");
+    }
 }

@@ -44,7 +44,7 @@ pub fn job() -> Job {
         dump: DumpSettings::default(),
         pairs: PairForms::default(),
         refused: false,
-        page: true,
+        page: false,
     }
 }
 

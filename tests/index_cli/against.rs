@@ -106,11 +106,20 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
             "duplicates.jsonl",
             "clusters.jsonl",
             "duplicates.csv",
+            "page.html",
             "summary.json",
         ] {
             let one = fs::read(sandbox.path(&format!("{out}-1/{name}"))).unwrap();
             let two = fs::read(sandbox.path(&format!("{out}-2/{name}"))).unwrap();
             assert!(one == two, "{method}: {name}");
+        }
+        let page = fs::read_to_string(sandbox.path(&format!("{out}-1/page.html"))).unwrap();
+        for part in [
+            "an index of 50 documents",
+            "the index has no texts",
+            "in the index",
+        ] {
+            assert!(page.contains(part), "{method}: {part}");
         }
     }
 }
