@@ -237,8 +237,8 @@ mod tests {
         // Members end within documents, and documents span members.
         check(&members(100_000), "long.jsonl.zst");
         check(&members(1500), "short.jsonl.zst");
-        let pages: String = (0..500)
-            .map(|page| format!("page {page}\n{}\x0c", "text ".repeat(page)))
+        let pages: String = (1..500)
+            .map(|page| format!("page-{page}\n{}\x0c", "text ".repeat(page)))
             .collect();
         check(pages.as_bytes(), "pages.txt");
         let mut marked = "\u{feff}".as_bytes().to_vec();
