@@ -7,6 +7,18 @@ const { check } = browser;
 
 await common(browser, { scripts: 0, show: async () => {} });
 
+await check("hostile texts are shown as texts", {}, async (page) => {
+  for (const kind of ["cluster", "removal"]) {
+    const shown = await page.evaluate((kind) =>
+      Array.from(document.querySelectorAll(`details.${kind} .text`), (text) => text.textContent).join("\n"), kind);
+    for (const part of ["<img src=x onerror=", "</script>", "U+202E", "U+0000"]) assert.ok(shown.includes(part), `${kind} ${part}`);
+    assert.ok(!/[\u202a-\u202e\u2066-\u2069]/.test(shown));
+  }
+  const names = await page.locator("h4").allTextContents();
+  assert.ok(names.some((name) => name.includes("javascript:document.title")));
+  assert.ok(names.every((name) => name.length < 2000));
+});
+
 await check("tables fit a telephone", { width: 360, height: 740 }, async (page) => {
   const wide = await page.evaluate(() => Array.from(document.querySelectorAll("main > section > .scroll"))
     .filter((frame) => frame.scrollWidth > frame.clientWidth)

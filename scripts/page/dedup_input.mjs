@@ -35,19 +35,19 @@ for (let number = 0; number < 240; number += 1) {
 }
 const template = text(40);
 for (let number = 0; number < 60; number += 1) add(`${template} ${sentence()}`, `http://www.template.example/${number}`);
+// Enough copies for the largest clusters, and edits for the least similar removals.
 for (const other of texts_of_other_scripts) {
   const long = Array.from({ length: 12 }, (_, at) => `${other}${at} `).join("");
-  add(long);
-  add(`${long} ${words[0]} \u202b${words[1]}\u2066`);
+  for (let copy = 0; copy < 6; copy += 1) add(`${long} ${sentence()} \u202b${words[copy]}\u2066`);
 }
 const line = "x".repeat(1 << 20);
-const hostile = [`${markup} ${text(30)}`, `${text(30)}${line}`];
-for (const body of hostile) {
-  for (const end of ["", " one more", " <b>bold</b>", " \u202eback"]) {
+for (const body of [`${markup} ${text(30)}${markup}`, `${text(30)}${line}`]) {
+  for (let copy = 0; copy < 12; copy += 1) {
+    const number = documents.length;
     documents.push({
-      id: `${markup}${documents.length}${body.length > 9999 ? line : ""}`,
-      url: ["javascript:document.title='taken over'", `http://a.example/"${markup}`, "data:text/html,<p>"][documents.length % 3],
-      text: body + end,
+      id: `${markup}${number}${copy % 2 === 0 ? line : ""}`,
+      url: ["javascript:document.title='taken over'", `http://a.example/"${markup}`, "data:text/html,<p>"][number % 3],
+      text: `${copy % 3 === 0 ? edited(body, 0.02) : body} ${["", "one more", `<b>bold</b> ${markup}`, "\u202eback"][copy % 4]}`,
     });
   }
 }

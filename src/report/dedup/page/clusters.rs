@@ -50,7 +50,7 @@ fn chart(sizes: &Sizes) -> String {
         bins,
         has_two_sides: true,
         ticks: &ticks(bins.len()),
-        axis: "documents in a cluster",
+        axis: "documents in a cluster, at least",
         threshold: None,
     };
     let header = ["Size", "Clusters", "Documents"].map(str::to_owned);

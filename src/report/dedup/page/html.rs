@@ -10,7 +10,7 @@ pub(super) const ASSETS: Assets = Assets {
         include_str!("../../html/style.css"),
         include_str!("style.css")
     ),
-    style_hash: "WzOerYAwHyMav/yMS9I/JAuS++d8+71b/mIsFgizwOY=",
+    style_hash: "7IVpe8jCP9niCfsszRz10jEbQDuQGwf1AJHJg3CKXuI=",
     script: None,
 };
 
