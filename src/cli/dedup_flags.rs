@@ -161,7 +161,7 @@ pub struct DedupArgs {
 const EXAMPLES: &str = "\
 Examples:
   simtool dedup crawl/*.jsonl.gz -o out
-          The duplicates: out/duplicates.jsonl, out/clusters.jsonl, out/summary.json
+          The duplicates: out/duplicates.jsonl, out/clusters.jsonl, and for people out/page.html
   simtool dedup CC-MAIN-*.warc.wet.gz -o out --write kept --memory 4G
           The dump without duplicates, in out/kept
   simtool dedup dump --method minhash --similarity 0.7 -o out

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use crate::corpus::{Place, Source};
+use crate::corpus::{Place, Reading, Source};
 use crate::engine::Progress;
 use crate::engine::documents::source_of;
 use crate::engine::naming::name;
 use crate::engine::places::{decompressed_bytes, documents_at, is_changed};
-use crate::jobs::dedup::job::Job;
 use crate::jobs::dedup::reports::Reports;
 use crate::report::dedup::{ShownDocument, ShownText};
 use crate::sketch::digest;
@@ -162,12 +161,8 @@ fn read_texts(
     let read = |share: &Vec<&[WantedText]>| -> Result<Vec<(u32, ShownText)>> {
         let mut texts = Vec::new();
         for file in share {
-            texts.extend(read_file(
-                file,
-                reports.sources,
-                reports.job,
-                reports.progress,
-            )?);
+            let reading = &reports.job.reading;
+            texts.extend(read_file(file, reports.sources, reading, reports.progress)?);
         }
         Ok(texts)
     };
@@ -180,7 +175,7 @@ fn read_texts(
 fn read_file(
     wanted: &[WantedText],
     sources: &[Source],
-    job: &Job,
+    reading: &Reading,
     progress: &Progress,
 ) -> Result<Vec<(u32, ShownText)>> {
     let Some(first) = wanted.first() else {
@@ -189,19 +184,13 @@ fn read_file(
     let source = source_of(sources, first.place.source)?;
     let places: Vec<Place> = wanted.iter().map(|wanted| wanted.place).collect();
     let mut texts: Vec<ShownText> = vec![ShownText::Unknown(CHANGED); wanted.len()];
-    let read = documents_at(
-        source,
-        &job.reading,
-        &places,
-        progress,
-        |number, document| {
-            let WantedText { digest, most, .. } = wanted[number];
-            if digest::of_text(document.text) == digest {
-                let text = &document.text[..document.text.len().min(most)];
-                texts[number] = ShownText::Known(text.to_vec());
-            }
-        },
-    );
+    let read = documents_at(source, reading, &places, progress, |number, document| {
+        let WantedText { digest, most, .. } = wanted[number];
+        if digest::of_text(document.text) == digest {
+            let text = &document.text[..document.text.len().min(most)];
+            texts[number] = ShownText::Known(text.to_vec());
+        }
+    });
     match read {
         Err(error) if !is_changed(&error) => return Err(error),
         // The texts before the change are shown.
@@ -253,6 +242,46 @@ mod tests {
         assert_eq!(near(0), [0, 1, 2, 4, 5]);
         assert_eq!(near(8 * (257 << 20)), [0, 1, 2, 3, 5]);
         assert_eq!(near(8 * (258 << 20)), [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn texts_that_changed_are_called_so() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.jsonl");
+        let line = |text: &str| format!("{{\"text\":\"{text}\"}}\n");
+        let lines = [line("one text"), line("another"), line("the last one")];
+        std::fs::write(&path, lines.concat()).unwrap();
+        let reading = Reading::default();
+        let source = [Source::of_file(&path, &reading).unwrap()];
+        let mut offset = 0;
+        let texts = ["one text", "earlier", "the last one"];
+        let wanted = (0..)
+            .zip(&lines)
+            .zip(texts)
+            .map(|((document, line), text)| {
+                let place = Place::new(0, NO_MEMBER, offset, line.len() as u64);
+                offset += line.len() as u64;
+                WantedText {
+                    document,
+                    place,
+                    digest: digest::of_text(text.as_bytes()),
+                    most: 8,
+                }
+            });
+        let wanted: Vec<WantedText> = wanted.collect();
+        let read = || {
+            let texts = read_file(&wanted, &source, &reading, &Progress::new()).unwrap();
+            texts.into_iter().map(|(_, text)| text).collect::<Vec<_>>()
+        };
+        let changed = ShownText::Unknown(CHANGED);
+        let known = |text: &str| ShownText::Known(text.into());
+        assert_eq!(
+            read(),
+            [known("one text"), changed.clone(), known("the last")]
+        );
+        // A file of another length is not read.
+        std::fs::write(&path, &lines[0]).unwrap();
+        assert_eq!(read(), [changed.clone(), changed.clone(), changed]);
     }
 
     #[test]
