@@ -199,6 +199,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
         },
         refused: args.refused,
         loss_limit: args.refuse_above,
+        page: !args.no_page,
     };
     job.reading.fields = job.fields();
     Ok(job)

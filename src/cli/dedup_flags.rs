@@ -137,6 +137,11 @@ pub struct DedupArgs {
     #[arg(long, value_name = "SHARE", help_heading = "Output")]
     pub refuse_above: Option<LossLimit>,
 
+    /// Do not write page.html, which shows what was dropped: totals, sources, sites, the largest
+    /// clusters, and the least similar removals side by side
+    #[arg(long, help_heading = "Output")]
+    pub no_page: bool,
+
     /// Replace the output of an earlier run in the output directory, finished or not
     #[arg(long, help_heading = "Output")]
     pub restart: bool,
@@ -181,7 +186,7 @@ pub struct DedupArgs {
 const EXAMPLES: &str = "\
 Examples:
   simtool dedup crawl/*.jsonl.gz -o out
-          The duplicates: out/duplicates.jsonl, out/clusters.jsonl, out/summary.json
+          The duplicates: out/duplicates.jsonl, out/clusters.jsonl, and for people out/page.html
   simtool dedup CC-MAIN-*.warc.wet.gz -o out --write kept --memory 4G
           The dump without duplicates, in out/kept
   simtool dedup dump --method minhash --similarity 0.7 -o out

@@ -16,6 +16,7 @@ pub(crate) mod memory_account;
 pub mod methods;
 pub mod naming;
 pub(crate) mod pipeline;
+pub(crate) mod places;
 mod progress;
 mod resources;
 pub mod sketcher;

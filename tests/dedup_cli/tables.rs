@@ -58,6 +58,10 @@ fn a_table_gives_what_the_same_lines_give() {
     dedup(&sandbox, "a.parquet", "rows", &["--write", "kept"]).success();
     let duplicates = |out: &str| ids(&sandbox.read(&format!("{out}/duplicates.jsonl")));
     assert_eq!(duplicates("rows"), duplicates("lines"));
+    for page in ["lines/page.html", "rows/page.html"] {
+        let page = sandbox.read(page);
+        assert!(page.contains("<ins>end3</ins>"), "{page}");
+    }
 
     let kept = read(&sandbox.path("rows/kept/a.parquet"));
     let numbers: Vec<i64> = kept["number"].as_primitive::<Int64Type>().values().to_vec();

@@ -30,6 +30,7 @@ fn a_run_with_many_interruptions_gives_the_same_bytes() {
         .collect();
     let mut job = job();
     job.write = WriteMode::Annotated;
+    job.page = true;
     let uninterrupted = tempfile::tempdir().unwrap();
     let path = uninterrupted.path();
     run(

@@ -9,6 +9,8 @@ mod documents;
 mod guard;
 mod interruption;
 mod oracle;
+mod page;
+mod page_text;
 mod policies;
 mod related;
 mod resume;

@@ -43,7 +43,7 @@ impl Case {
         Case {
             inputs,
             sources,
-            job,
+            job: Job { page: true, ..job },
         }
     }
 
@@ -262,6 +262,7 @@ fn complete_outputs_are_not_written_again() {
         Path::new("duplicates.jsonl"),
         Path::new("duplicates.csv"),
         Path::new("clusters.jsonl"),
+        Path::new("page.html"),
         Path::new("skipped.jsonl"),
         &first,
         &second,

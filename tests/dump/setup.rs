@@ -47,6 +47,7 @@ pub fn job() -> Job {
         pairs: PairForms::default(),
         refused: false,
         loss_limit: None,
+        page: false,
     }
 }
 
@@ -218,6 +219,10 @@ pub fn check(out: &Path) {
         let drops_all = summary["settings"]["drop_all"] == true;
         assert_eq!(cluster["kept"].is_null(), drops_all);
         assert!(drops_all || cluster["kept"] == members[0]["id"]);
+    }
+    if let Ok(page) = fs::read_to_string(out.join("page.html")) {
+        // All texts could be read again.
+        assert!(!page.contains("no longer has this text"), "{page}");
     }
     assert!(!out.join(".simtool").exists());
 }

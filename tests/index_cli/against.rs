@@ -112,12 +112,33 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
             "duplicates.jsonl",
             "clusters.jsonl",
             "duplicates.csv",
+            "page.html",
             "summary.json",
         ] {
             let one = fs::read(sandbox.path(&format!("{out}-1/{name}"))).unwrap();
             let two = fs::read(sandbox.path(&format!("{out}-2/{name}"))).unwrap();
             assert!(one == two, "{method}: {name}");
         }
+        let page = fs::read_to_string(sandbox.path(&format!("{out}-1/page.html"))).unwrap();
+        for part in [
+            "an index of 50 documents",
+            "the index has no texts",
+            "in the index",
+        ] {
+            assert!(page.contains(part), "{method}: {part}");
+        }
+        // Similarities that the index estimated are called so.
+        let dropped = sandbox.lines(&format!("{out}-1/duplicates.jsonl"));
+        let estimated = dropped.iter().filter(|line| line["similarity"].is_number());
+        let (estimated, all) = (estimated.count(), dropped.len());
+        let sentence =
+            format!("similarity of {estimated} of them is estimated from the signatures");
+        assert_eq!(page.contains(&sentence), estimated > 0, "{method}");
+        let others = format!("{} were not compared shingle by shingle", all - estimated);
+        assert_eq!(page.contains(&others), all > estimated, "{method}");
+        assert!(!page.contains("shingles shared"), "{method}");
+        let is_shown = page.contains("<summary>estimated similarity ");
+        assert_eq!(is_shown, estimated > 0, "{method}");
     }
 }
 

@@ -1,8 +1,9 @@
 //! The beginnings of texts, read again from the inputs.
 
-use crate::corpus::{ChunkReader, Compression, Position, Reading, Source};
+use crate::corpus::{Compression, Reading, Source};
 use crate::engine::Progress;
-use crate::engine::documents::{DocumentReader, source_of};
+use crate::engine::documents::source_of;
+use crate::engine::places::documents_at;
 use crate::sketch::digest;
 use crate::{ErrorKind, Result};
 
@@ -46,39 +47,14 @@ impl Beginnings<'_> {
         if is_far && !source.format.is_whole_file() {
             return Ok(None);
         }
-        let begin = match source.format.is_whole_file() {
-            true => Position::default(),
-            false => Position {
-                chunk: 0,
-                member: place.member,
-                offset: place.offset,
-            },
-        };
-        // The document is the first one of the first chunk that has any.
-        let mut reader = ChunkReader::open(source, place.source, self.reading, begin)?;
-        let mut documents = DocumentReader::new(self.sources, self.reading);
-        let mut buffer = Vec::new();
-        loop {
-            self.progress.check()?;
-            let Some(chunk) = reader.next(buffer)? else {
-                return Ok(None);
-            };
-            let mut first = None;
-            documents.documents(&chunk)?.for_each_wanted(
-                |number| number == 0,
-                |_, found| {
-                    first.get_or_insert_with(|| {
-                        let text = found.ok().map(|document| document.text.to_vec());
-                        text.filter(|text| digest::of_text(text) == row.text_digest)
-                    });
-                    Ok(())
-                },
-            )?;
-            match first {
-                Some(text) => return Ok(text.map(|text| beginning(&text))),
-                None => buffer = chunk.into_buffer(),
+        let mut shown = None;
+        let (reading, progress) = (self.reading, self.progress);
+        documents_at(source, reading, &[place], progress, |_, document| {
+            if digest::of_text(document.text) == row.text_digest {
+                shown = Some(beginning(document.text));
             }
-        }
+        })?;
+        Ok(shown)
     }
 }
 

@@ -181,11 +181,13 @@ fn store_bytes(work: &Work, name: &str, bytes: Option<&Spooled>) -> Result<Finis
     file.publish()
 }
 
-/// An iterator over the records of a file, which reads blocks of them.
+/// An iterator over the records of a file, which reads blocks of them. Several records of a pair are
+/// consecutive; only the first is returned.
 struct Records<'a> {
     file: &'a RecordFile<Decision>,
     next: u64,
     block: std::vec::IntoIter<Decision>,
+    last: Option<(u32, u32)>,
 }
 
 impl<'a> Records<'a> {
@@ -194,14 +196,11 @@ impl<'a> Records<'a> {
             file,
             next: 0,
             block: Vec::new().into_iter(),
+            last: None,
         }
     }
-}
 
-impl Iterator for Records<'_> {
-    type Item = Result<Decision>;
-
-    fn next(&mut self) -> Option<Result<Decision>> {
+    fn read(&mut self) -> Option<Result<Decision>> {
         if self.block.as_slice().is_empty() && self.next < self.file.len() {
             let mut block = Vec::new();
             if let Err(error) = self.file.read(self.next, RECORDS, &mut block) {
@@ -212,5 +211,20 @@ impl Iterator for Records<'_> {
             self.block = block.into_iter();
         }
         self.block.next().map(Ok)
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<Decision>;
+
+    fn next(&mut self) -> Option<Result<Decision>> {
+        loop {
+            let next = self.read()?;
+            let pair = next.as_ref().ok().map(|next| (next.document, next.kept));
+            if pair.is_none() || pair != self.last {
+                self.last = pair;
+                return Some(next);
+            }
+        }
     }
 }

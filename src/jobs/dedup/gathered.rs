@@ -230,7 +230,7 @@ impl Gathered {
 
 /// How many documents a skipped row represents. In a table it may represent many lost rows, as the
 /// table's footer counts them.
-fn lost_documents(row: &Row, sources: &[Source]) -> u64 {
+pub fn lost_documents(row: &Row, sources: &[Source]) -> u64 {
     let source = sources.get(row.place.source as usize);
     match source.is_some_and(|source| source.format == Format::Parquet) {
         // A footer may claim any number.

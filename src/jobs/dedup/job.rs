@@ -51,6 +51,8 @@ pub struct Job {
     /// The largest share of a source that may be dropped. It stops a run before its output is
     /// written and does not change the output, so a run may resume with another limit.
     pub loss_limit: Option<LossLimit>,
+    /// Whether a page for people is written.
+    pub page: bool,
 }
 
 /// Two candidates are duplicates if their sets of shingles are similar.
@@ -164,6 +166,7 @@ impl Job {
             "compression_level": self.dump.compression_level,
             "pairs": {"csv": self.pairs.csv, "parquet": self.pairs.parquet},
             "refused": self.refused,
+            "page": self.page,
         })
     }
 
@@ -175,6 +178,7 @@ impl Job {
             ("duplicates.csv", self.pairs.csv),
             ("duplicates.parquet", self.pairs.parquet),
             ("refused.jsonl", self.refused),
+            (PAGE, self.page),
         ];
         let further = further.into_iter().filter(|(_, is_written)| *is_written);
         let always = [
@@ -324,6 +328,8 @@ pub fn with_similarity(text: &str, thousandths: u32) -> Result<Spec> {
     }
 }
 
+/// The file of the page in the output directory.
+pub const PAGE: &str = "page.html";
 /// The method that finds candidates by default.
 pub const DEFAULT_METHOD: &str = "simhash";
 /// The least similarity of duplicates by default, in thousandths.

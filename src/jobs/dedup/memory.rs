@@ -74,6 +74,8 @@ pub const DECISIONS: Share = Share(21);
 pub const CLUSTERS: Share = Share(32);
 /// Members of clusters, for a report.
 pub const MEMBERS: Share = Share(21);
+/// Documents by site, for the page.
+pub const SITES: Share = Share(21);
 
 #[cfg(test)]
 mod tests {
@@ -81,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_shares_of_each_stage_fit_the_memory() {
-        let stages: [(&str, &[Share]); 11] = [
+        let stages: [(&str, &[Share]); 12] = [
             ("query of known documents", &[HITS, ANSWERS]),
             ("decisions about hits", &[HITS, KNOWN_DECISIONS]),
             (
@@ -127,6 +129,7 @@ mod tests {
             ("clusters", &[CLUSTERS]),
             ("clusters of a compared scope", &[DECISIONS, CLUSTERS]),
             ("reports", &[MEMBERS]),
+            ("page", &[SITES]),
         ];
         for (stage, shares) in stages {
             let sum: usize = shares.iter().map(|share| share.0).sum();

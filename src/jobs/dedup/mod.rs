@@ -39,6 +39,7 @@ mod near;
 mod neighbours;
 mod numbering;
 mod packing;
+mod page;
 mod pair_tables;
 mod refused;
 mod related;

@@ -137,7 +137,7 @@ impl Reports<'_> {
     }
 
     /// Writes `clusters.jsonl`, ordered by the number of the kept document. Adds the clusters to
-    /// `totals`.
+    /// `totals`. `note` gets the documents of each, the kept one first.
     ///
     /// # Errors
     /// Those of reading and writing; interruption.
@@ -146,6 +146,7 @@ impl Reports<'_> {
         members: Sorted<Member>,
         path: &Path,
         totals: &mut Totals,
+        mut note: impl FnMut(&[u32]),
     ) -> Result<()> {
         let mut file = self.outputs.create(path)?;
         let mut cluster: Vec<u32> = Vec::new();
@@ -153,6 +154,7 @@ impl Reports<'_> {
             let [kept, document] = member?;
             if cluster.first().is_some_and(|&first| first != kept) {
                 self.cluster(&cluster, &mut file, totals)?;
+                note(&cluster);
                 cluster.clear();
             }
             if cluster.is_empty() {
@@ -164,6 +166,7 @@ impl Reports<'_> {
         }
         if !cluster.is_empty() {
             self.cluster(&cluster, &mut file, totals)?;
+            note(&cluster);
         }
         file.publish()
     }
@@ -228,21 +231,13 @@ impl Reports<'_> {
     ) -> Result<()> {
         let mut lines = Lines::new();
         let mut batch: Vec<Decision> = Vec::new();
-        // Several decisions on a pair are consecutive; the pair is listed once.
-        let mut last = None;
         loop {
             self.progress.check()?;
             batch.clear();
-            let mut read = 0;
             for decision in decisions.by_ref().take(BATCH) {
-                let decision = decision?;
-                read += 1;
-                if last != Some((decision.document, decision.kept)) {
-                    last = Some((decision.document, decision.kept));
-                    batch.push(decision);
-                }
+                batch.push(decision?);
             }
-            if read == 0 {
+            if batch.is_empty() {
                 return Ok(());
             }
             batch.iter().try_for_each(&mut note)?;
@@ -347,7 +342,11 @@ impl Reports<'_> {
         json_lines::end_cluster(file).map_err(|cause| file.error(cause))
     }
 
-    fn named(&self, number: u32) -> Result<NamedDocument> {
+    /// A document as the reports show it.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn named(&self, number: u32) -> Result<NamedDocument> {
         self.document(number, usize::MAX)?.ok_or_else(missing_place)
     }
 
@@ -379,11 +378,13 @@ impl Reports<'_> {
 }
 
 /// A document as the reports show it.
-struct NamedDocument {
-    id: Vec<u8>,
-    url: Vec<u8>,
+pub struct NamedDocument {
+    /// The id; without one, the file and the place.
+    pub id: Vec<u8>,
+    /// The URL, or nothing.
+    pub url: Vec<u8>,
     /// The document's file and place; `None` if only an index knows it.
-    place: Option<(String, Place)>,
+    pub place: Option<(String, Place)>,
 }
 
 impl NamedDocument {

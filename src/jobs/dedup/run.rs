@@ -25,12 +25,14 @@ use super::decided::{Decided, Decisions};
 use super::dump::{Change, Dump};
 use super::gathered::{Counts, Gathered};
 use super::guard::LossGroups;
-use super::job::{Job, WriteMode};
+use super::job::{Job, PAGE, WriteMode};
 use super::known::{self, KnownDocuments};
 use super::largest::Shown;
+use super::lines;
 use super::marks::Marks;
 use super::near::NearSearch;
 use super::numbering::Numbering;
+use super::page::{ClusterSamples, PageMaker, RunFacts};
 use super::refused::Refused;
 use super::related::{OpenRelatedIds, RelatedCounts};
 use super::reported::Reported;
@@ -125,16 +127,25 @@ impl Run<'_> {
         }
         let largest = shown.largest(&clusters)?;
         let dropped = self.dropped(&decided, &clusters, numbering.documents())?;
+        let warnings = warnings::warnings(self.job, &counts, &doubts, self.inputs.sources);
         let reported = match Reported::load(self.work, self.out)? {
             Some(reported) => reported,
             None => {
                 let references = numbering.documents_before(self.inputs.references);
+                let facts = RunFacts {
+                    counts: &counts,
+                    warnings: &warnings,
+                    left_out: self.left_out.len(),
+                    known: self.known.map(|known| known.documents()),
+                    references: self.inputs.references,
+                };
                 self.report(
                     method,
                     &gathered,
                     references,
                     (&decided, &clusters),
                     &dropped,
+                    facts,
                 )?
             }
         };
@@ -151,7 +162,7 @@ impl Run<'_> {
         let compared = self.compared(&decided, &clusters, &counts);
         let summary = Summary {
             compared,
-            warnings: warnings::warnings(self.job, &counts, &doubts, self.inputs.sources),
+            warnings,
             counts,
             totals: reported.totals,
             refused,
@@ -216,6 +227,7 @@ impl Run<'_> {
         references: u32,
         (decided, clusters): (&Decided, &Clusters),
         dropped: &Bits,
+        facts: RunFacts<'_>,
     ) -> Result<Reported> {
         let reports = Reports {
             job: self.job,
@@ -233,7 +245,9 @@ impl Run<'_> {
         let (decisions, space) = (decided.decisions(), self.space());
         let (mut totals, members) =
             reports.duplicates(decisions, &path("duplicates.jsonl"), &space)?;
-        reports.clusters(members, &path("clusters.jsonl"), &mut totals)?;
+        let mut samples = ClusterSamples::new(&clusters.largest);
+        let note = |members: &[u32]| samples.add(members);
+        reports.clusters(members, &path("clusters.jsonl"), &mut totals, note)?;
         let refused_listed = match self.job.refused {
             true => reports.refused(decided.refused(), &path("refused.jsonl"))?,
             false => 0,
@@ -241,6 +255,19 @@ impl Run<'_> {
         reports.skipped(&path("skipped.jsonl"))?;
         if self.job.write == WriteMode::Ids {
             reports.kept_ids(dropped, &path("kept.jsonl"))?;
+        }
+        if self.job.page {
+            let maker = PageMaker {
+                reports: &reports,
+                decided,
+                facts,
+                resources: self.resources,
+                space,
+            };
+            let html = maker.html(&samples, refused_listed)?;
+            let mut file = self.work.outputs().create(&path(PAGE))?;
+            lines::write(&mut file, &html)?;
+            file.publish()?;
         }
         let reported = Reported {
             totals,

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::corpus::{
-    ChunkReader, Compression, Document, NO_MEMBER, Place, Position, Reading, Source,
-};
-use crate::engine::documents::{ChunkDocuments, DocumentReader, Found};
+use crate::corpus::{Compression, Document, NO_MEMBER, Place, Position, Reading, Source};
+use crate::engine::documents::{ChunkDocuments, Found};
 use crate::engine::pipeline::{Pipeline, Unit};
+use crate::engine::places::visit_from;
 use crate::engine::{Progress, Stage};
 use crate::{Error, ErrorKind, Result};
 
@@ -71,7 +70,8 @@ impl Lookup<'_> {
         let source = Source::of_file(file, self.reading)?;
         let wanted = (checked_member(&source, member)?, offset);
         let mut found = None;
-        self.visit(&source, before(&source, wanted), |next| {
+        let begin = before(&source, wanted);
+        visit_from(&source, self.reading, begin, self.progress, |next| {
             let place = place_of(&next);
             if (place.member, place.offset) < wanted {
                 return true;
@@ -99,7 +99,8 @@ impl Lookup<'_> {
         let source = Source::of_file(file, self.reading)?;
         let mut found: Option<std::result::Result<FoundDocument, String>> = None;
         let mut second = None;
-        self.visit(&source, Position::default(), |next| {
+        let begin = Position::default();
+        visit_from(&source, self.reading, begin, self.progress, |next| {
             match found {
                 None => found = Some(whole(&source, &next)),
                 Some(_) => second = Some(place_of(&next)),
@@ -156,30 +157,6 @@ impl Lookup<'_> {
         self.progress.end(pipeline.bytes());
         let [a, b] = matches;
         Ok([a.only(ids[0], sources)?, b.only(ids[1], sources)?])
-    }
-
-    /// Passes everything that is read from `begin` on to `visit`, until it returns false.
-    fn visit(
-        &self,
-        source: &Source,
-        begin: Position,
-        mut visit: impl FnMut(Found<'_>) -> bool,
-    ) -> Result<()> {
-        let mut reader = ChunkReader::open(source, 0, self.reading, begin)?;
-        let mut documents = DocumentReader::new(std::slice::from_ref(source), self.reading);
-        let (mut buffer, mut goes_on) = (Vec::new(), true);
-        while goes_on {
-            self.progress.check()?;
-            let Some(chunk) = reader.next(buffer)? else {
-                break;
-            };
-            documents.documents(&chunk)?.for_each(|found| {
-                goes_on = goes_on && visit(found);
-                Ok(())
-            })?;
-            buffer = chunk.into_buffer();
-        }
-        Ok(())
     }
 }
 

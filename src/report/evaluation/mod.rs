@@ -5,10 +5,8 @@
 
 mod csv;
 mod json;
-mod number;
 mod page;
 mod screen;
-mod visible;
 
 pub use csv::{curves_csv, methods_csv, scores_csv};
 pub use json::json;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::number::{self, NONE};
-use super::visible::visible;
 use crate::evaluate::{Evaluation, MethodResult, Point, Proportion};
+use crate::report::number::{self, NONE};
+use crate::report::visible::visible;
 
 /// Tables of aligned columns: methods as configured, other thresholds and costs, the pairs found of
 /// each class, and comparisons of methods with the one of the largest F1. Every line ends with a

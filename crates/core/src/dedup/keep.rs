@@ -6,7 +6,7 @@
 mod date;
 mod site;
 
-pub use site::site;
+pub use site::{host, site};
 
 use crate::{Error, ErrorKind, Result};
 use std::fmt;

@@ -1,10 +1,9 @@
 //! Agreement of the methods, and which is right if they disagree.
 
 use super::contents::Page;
-use super::escape::escape;
-use super::table::{Cell, table};
 use crate::evaluate::{Comparison, Evaluation};
-use crate::report::evaluation::number;
+use crate::report::html::{Cell, escape, table};
+use crate::report::number;
 
 /// Two matrices of methods by methods; empty with a single method.
 pub(super) fn section(page: &Page<'_>) -> String {

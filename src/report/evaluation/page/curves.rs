@@ -1,10 +1,9 @@
 //! Plots of precision-recall curves.
 
 use super::contents::Page;
-use super::escape::escape;
-use super::table::{Cell, table};
 use crate::evaluate::{ConfusionMatrix, MethodResult, Point, Proportion};
-use crate::report::evaluation::number::{self, NONE};
+use crate::report::html::{Cell, escape, table};
+use crate::report::number::{self, NONE};
 
 /// The maximum number of curves in one plot: more cannot be distinguished.
 const MOST_CURVES: usize = 8;

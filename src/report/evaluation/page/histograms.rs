@@ -1,20 +1,10 @@
 //! Plots of histograms of scores.
 
 use super::contents::Page;
-use super::escape::escape;
-use super::table::{Cell, table};
 use crate::evaluate::{Histogram, MethodResult, Scale};
-use crate::report::evaluation::number;
+use crate::report::html::{BarChart, Cell, Tick, escape, table};
+use crate::report::number;
 use crate::sketch::Score;
-
-const WIDTH: f64 = 340.0;
-const HEIGHT: f64 = 176.0;
-const LEFT: f64 = 6.0;
-const RIGHT: f64 = 334.0;
-/// The vertical position of the axis, from which bars extend upwards and downwards.
-const MIDDLE: f64 = 80.0;
-/// The length of the longest bar.
-const LONGEST: f64 = 66.0;
 
 /// A plot for each method with scores.
 pub(super) fn section(page: &Page<'_>) -> String {
@@ -33,7 +23,6 @@ pub(super) fn section(page: &Page<'_>) -> String {
 }
 
 fn figure(place: usize, method: &MethodResult, histogram: &Histogram) -> String {
-    let name = escape(&method.name);
     let kind = match histogram.scale {
         Scale::Distance { .. } => "differing bits",
         Scale::Fraction { .. } => "similarity",
@@ -48,113 +37,59 @@ fn figure(place: usize, method: &MethodResult, histogram: &Histogram) -> String 
         extent("Near pairs", histogram, 0),
         extent("Pairs that are not near", histogram, 1)
     );
-    let described = escape(&described);
+    let chart = BarChart {
+        id: &format!("h{place}"),
+        name: &format!("Scores of {}", method.name),
+        description: &described,
+        bins: &histogram.bins,
+        has_two_sides: true,
+        ticks: &ticks(histogram),
+        axis: kind,
+        threshold: method.threshold.map(|score| threshold(histogram, score)),
+    };
     format!(
-        "<figure class=\"card\"><figcaption><bdi>{name}</bdi></figcaption>\n\
-         <svg role=\"img\" aria-labelledby=\"h{place}-t h{place}-d\" viewBox=\"0 0 {WIDTH} {HEIGHT}\">\
-         <title id=\"h{place}-t\">Scores of {name}</title><desc id=\"h{place}-d\">{described}</desc>\n\
-         {}{}{}</svg>\n<p><small>{described}</small></p>\n\
+        "<figure class=\"card\"><figcaption><bdi>{}</bdi></figcaption>\n\
+         {}<p><small>{}</small></p>\n\
          <details><summary>Numbers</summary>{}</details></figure>\n",
-        bars(histogram),
-        axis(histogram, kind),
-        threshold(histogram, method.threshold),
+        escape(&method.name),
+        chart.svg(),
+        escape(&described),
         numbers(&method.name, histogram),
     )
 }
 
-fn edge(histogram: &Histogram, bin: usize) -> f64 {
-    LEFT + (RIGHT - LEFT) * bin as f64 / histogram.bins.len() as f64
-}
-
-/// Bars of both sides, each with its own scale.
-fn bars(histogram: &Histogram) -> String {
-    let mut html = String::new();
-    for (side, class) in ["near", "far"].into_iter().enumerate() {
-        let most = histogram
-            .bins
-            .iter()
-            .map(|bin| bin[side])
-            .max()
-            .unwrap_or(0);
-        let mut path = String::new();
-        for (bin, counts) in histogram.bins.iter().enumerate() {
-            if counts[side] == 0 {
-                continue;
-            }
-            let (from, to) = (edge(histogram, bin), edge(histogram, bin + 1));
-            let gap = if to - from > 4.0 { 0.75 } else { 0.0 };
-            let length = (LONGEST * counts[side] as f64 / most as f64).max(1.5);
-            let (start, end) = match side {
-                0 => (MIDDLE - 0.5, -length),
-                _ => (MIDDLE + 0.5, length),
-            };
-            path += &format!(
-                "M{:.1} {start}v{end:.1}h{:.1}v{:.1}z",
-                from + gap,
-                to - from - 2.0 * gap,
-                -end
-            );
-        }
-        html += &format!("<path class=\"{class}\" d=\"{path}\"/>");
-    }
-    html
-}
-
-fn axis(histogram: &Histogram, kind: &str) -> String {
-    let below = MIDDLE + LONGEST + 14.0;
-    let mut html =
-        format!("<path class=\"axis\" d=\"M{LEFT} {MIDDLE}H{RIGHT}\"/><g class=\"ticks\">");
+fn ticks(histogram: &Histogram) -> Vec<Tick> {
     let count = histogram.bins.len();
     match histogram.scale {
-        Scale::Fraction { .. } => {
-            for (tick, class) in [
-                (0.0, "first"),
-                (0.25, ""),
-                (0.5, ""),
-                (0.75, ""),
-                (1.0, "last"),
-            ] {
-                let x = LEFT + (RIGHT - LEFT) * tick;
-                html +=
-                    &format!("<text x=\"{x:.1}\" y=\"{below}\" class=\"{class}\">{tick}</text>");
-            }
-        }
+        Scale::Fraction { .. } => Tick::quarters(),
         Scale::Distance { width } => {
             // At most eight numbers, centred on their bars.
             let step = [1, 2, 5, 10, 20, 50, 100]
                 .into_iter()
                 .find(|step| count / step <= 7);
-            for bin in (0..count).step_by(step.unwrap_or(count.max(1))) {
-                let x = (edge(histogram, bin) + edge(histogram, bin + 1)) / 2.0;
-                let from = bin as u64 * u64::from(width);
-                html += &format!("<text x=\"{x:.1}\" y=\"{below}\">{from}</text>");
-            }
+            let bins = (0..count).step_by(step.unwrap_or(count.max(1)));
+            let tick = |bin: usize| Tick {
+                at: (bin as f64 + 0.5) / count as f64,
+                label: (bin as u64 * u64::from(width)).to_string(),
+                class: "",
+            };
+            bins.map(tick).collect()
         }
     }
-    let x = (LEFT + RIGHT) / 2.0;
-    html + &format!(
-        "<text x=\"{x}\" y=\"{}\" class=\"name\">{kind}</text></g>",
-        below + 14.0
-    )
 }
 
-/// A vertical line at the threshold: after the last accepted distance, or at the fraction.
-fn threshold(histogram: &Histogram, threshold: Option<Score>) -> String {
-    threshold.map_or(String::new(), |score| {
-        let bin = match (histogram.scale, score) {
-            (Scale::Distance { width }, Score::Distance(bits)) => {
-                (f64::from(bits) + 1.0) / f64::from(width)
-            }
-            (Scale::Fraction { bins }, Score::Fraction(numerator, denominator)) => {
-                f64::from(bins) * numerator as f64 / denominator.max(1) as f64
-            }
-            _ => 0.0,
-        };
-        let share = (bin / histogram.bins.len() as f64).min(1.0);
-        let x = LEFT + (RIGHT - LEFT) * share;
-        let end = MIDDLE + LONGEST;
-        format!("<path class=\"threshold\" d=\"M{x:.1} 4V{end}\"/>")
-    })
+/// The share of the width at the threshold: after the last accepted distance, or at the fraction.
+fn threshold(histogram: &Histogram, threshold: Score) -> f64 {
+    let bin = match (histogram.scale, threshold) {
+        (Scale::Distance { width }, Score::Distance(bits)) => {
+            (f64::from(bits) + 1.0) / f64::from(width)
+        }
+        (Scale::Fraction { bins }, Score::Fraction(numerator, denominator)) => {
+            f64::from(bins) * numerator as f64 / denominator.max(1) as f64
+        }
+        _ => 0.0,
+    };
+    bin / histogram.bins.len() as f64
 }
 
 /// `Near pairs: 332, from 0 to 21, most frequent: 2`.

@@ -1,10 +1,9 @@
 //! Tables of methods, and of the pairs found of each class.
 
 use super::contents::Page;
-use super::escape::escape;
-use super::table::{Cell, table};
 use crate::evaluate::{MethodResult, Point, Proportion};
-use crate::report::evaluation::number::{self, NONE};
+use crate::report::html::{Cell, escape, meter, table};
+use crate::report::number::{self, NONE};
 
 /// A row for each method.
 pub(super) fn section(page: &Page<'_>) -> String {
@@ -145,15 +144,7 @@ fn bar(share: Proportion, is_near: bool) -> Cell {
         return Cell::new(NONE.to_owned(), None);
     };
     let kind = if is_near { "near" } else { "far" };
-    let html = format!(
-        "<span class=\"of\">{} <span>of {}</span></span>\
-         <svg class=\"bar {kind}\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
-         <rect class=\"track\" width=\"100\" height=\"4\"/><rect width=\"{:.2}\" height=\"4\"/></svg>\
-         <small>{}</small>",
-        number::count(share.part),
-        number::count(share.whole),
-        100.0 * value,
-        number::interval(share.interval()),
-    );
-    Cell::new(html, Some(value))
+    let [part, whole] = [share.part, share.whole].map(number::count);
+    let number = format!("{part} <span>of {whole}</span>");
+    meter(&number, value, kind, &number::interval(share.interval()))
 }

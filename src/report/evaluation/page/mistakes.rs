@@ -1,10 +1,9 @@
 //! The worst mistakes of each method, with both texts side by side.
 
 use super::contents::Page;
-use super::difference::difference;
-use super::escape::{escape, escape_bytes};
 use crate::evaluate::{MethodResult, Mistake};
-use crate::report::evaluation::number;
+use crate::report::html::{self, Side, difference, escape, escape_bytes};
+use crate::report::number;
 
 /// For each method, false hits and misses; empty if there are none.
 pub(super) fn section(page: &Page<'_>) -> String {
@@ -68,16 +67,19 @@ fn pair(page: &Page<'_>, mistake: &Mistake) -> String {
         (Some(a), Some(b)) => difference([&a.text, &b.text], page.longest_text),
         _ => ["", ""].map(|_| "<span class=\"skipped\">text not at hand</span>".to_owned()),
     };
-    let mut html =
-        format!("<article class=\"pair\"><p class=\"what\"><b>{class}</b> {score}</p>\n");
-    for ((document, shown), text) in documents.iter().zip([a, b]).zip(texts) {
-        let name = match shown {
+    let [first, second] = texts;
+    let side = |place: usize, text: String| {
+        let name = match [a, b][place] {
             Some(shown) => escape_bytes(&shown.name),
-            None => format!("document {document}"),
+            None => format!("document {}", documents[place]),
         };
-        html += &format!(
-            "<section class=\"side\"><h4><bdi>{name}</bdi></h4><div class=\"text\" dir=\"auto\">{text}</div></section>\n"
-        );
-    }
-    html + "</article>\n"
+        Side {
+            name: format!("<bdi>{name}</bdi>"),
+            text,
+        }
+    };
+    html::pair(
+        &format!("<b>{class}</b> {score}"),
+        &[side(0, first), side(1, second)],
+    )
 }

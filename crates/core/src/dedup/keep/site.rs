@@ -16,8 +16,8 @@ pub fn site(url: &[u8]) -> u64 {
     xxh3_64(&host(url).to_ascii_lowercase())
 }
 
-/// The host of a URL; empty if there is none.
-fn host(url: &[u8]) -> &[u8] {
+/// The host of a URL as it is written there; empty if there is none.
+pub fn host(url: &[u8]) -> &[u8] {
     let Some(slashes) = url.windows(2).position(|pair| pair == b"//") else {
         return &[];
     };

@@ -90,6 +90,37 @@ pub(super) fn count(count: u64) -> String {
     shown
 }
 
+/// Bytes of text with a decimal unit and three digits.
+pub(super) fn size(bytes: u64) -> String {
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let fits = units.iter().find(|(unit, _)| bytes as f64 >= *unit);
+    let Some((unit, name)) = fits else {
+        let plural = if bytes == 1 { "" } else { "s" };
+        return format!("{bytes} byte{plural}");
+    };
+    match bytes as f64 / unit {
+        number if number < 9.995 => format!("{number:.2} {name}"),
+        number if number < 99.95 => format!("{number:.1} {name}"),
+        number => format!("{number:.0} {name}"),
+    }
+}
+
+/// A part of a whole in percent; empty if the whole is zero.
+///
+/// Shares that are neither 0 nor 1 are never rounded to these.
+pub(super) fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return String::new();
+    }
+    let percent = 100.0 * part as f64 / whole as f64;
+    match percent {
+        _ if part == 0 || part == whole => format!("{percent:.0} %"),
+        percent if percent < 0.05 => "< 0.1 %".to_owned(),
+        percent if percent >= 99.95 => "> 99.9 %".to_owned(),
+        percent => format!("{percent:.1} %"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +152,29 @@ mod tests {
         assert_eq!(
             (count(12), count(1_234_567)),
             ("12".into(), "1\u{202f}234\u{202f}567".into())
+        );
+        let sizes = [0, 1, 999, 1000, 12_345, 999_600, 1 << 40].map(size);
+        let expected = [
+            "0 bytes",
+            "1 byte",
+            "999 bytes",
+            "1.00 kB",
+            "12.3 kB",
+            "1000 kB",
+            "1.10 TB",
+        ];
+        assert_eq!(sizes, expected);
+        let percents = [
+            (0, 0),
+            (0, 9),
+            (1, 9),
+            (9, 9),
+            (1, 99_999),
+            (99_998, 99_999),
+        ];
+        assert_eq!(
+            percents.map(|(part, whole)| percent(part, whole)),
+            ["", "0 %", "11.1 %", "100 %", "< 0.1 %", "> 99.9 %"]
         );
     }
 }

@@ -2,13 +2,15 @@
 
 use super::escape::{escape, escape_bytes};
 use crate::report::alignment::{Part, align};
-use crate::report::evaluation::number;
+use crate::report::number;
 use crate::report::tokens::{Gap, Token, numbers, tokens};
 
 /// The maximum number of bytes of a text that are compared.
 const MOST_COMPARED: usize = 1 << 20;
 /// The maximum number of bytes compared for each byte shown.
 const COMPARED_FOR_SHOWN: usize = 64;
+/// The maximum number of bytes read for each byte of a beginning, as white space is not shown.
+const READ_FOR_SHOWN: usize = 4;
 /// The number of equal tokens kept before and after a difference.
 const CONTEXT: usize = 24;
 
@@ -16,16 +18,56 @@ const CONTEXT: usize = 24;
 ///
 /// Long equal parts are left out. Text that only the first one has is marked as deleted, text that
 /// only the second one has as inserted, so that screen readers announce the marks.
-pub(super) fn difference(texts: [&[u8]; 2], most: usize) -> [String; 2] {
-    let compared = most.saturating_mul(COMPARED_FOR_SHOWN).min(MOST_COMPARED);
-    let compared = texts.map(|text| &text[..text.len().min(compared)]);
+pub(in crate::report) fn difference(texts: [&[u8]; 2], most: usize) -> [String; 2] {
+    let compared = texts.map(|text| &text[..text.len().min(compared_bytes(most))]);
     let tokens = compared.map(tokens);
     let [a, b] = numbers([&tokens[0], &tokens[1]]);
     let parts = align(&a, &b);
+    let left_out = [0, 1].map(|side| texts[side].len() - compared[side].len());
+    let is_equal = parts.iter().all(|part| part.is_equal) && left_out != [0, 0];
     [0, 1].map(|side| {
-        let left_out = texts[side].len() - compared[side].len();
-        Renderer::new(side, &tokens[side], most).show(&parts, left_out)
+        let mut html = Renderer::new(side, &tokens[side], most).show(&parts, left_out[side]);
+        if is_equal {
+            let bytes = number::count(compared[side].len() as u64);
+            html += &format!(
+                " <span class=\"skipped\">(the first {bytes} bytes are the same, the rest is not \
+                 compared)</span>"
+            );
+        }
+        html
     })
+}
+
+const fn compared_bytes(most: usize) -> usize {
+    let compared = most.saturating_mul(COMPARED_FOR_SHOWN);
+    if compared < MOST_COMPARED {
+        compared
+    } else {
+        MOST_COMPARED
+    }
+}
+
+/// The bytes of a text that [`difference`] needs: more bytes do not change its result.
+pub(in crate::report) const fn difference_bytes(most: usize) -> usize {
+    // One byte more says that there are more.
+    compared_bytes(most) + 1
+}
+
+/// The beginning of a text as HTML, about `most` bytes of it.
+pub(in crate::report) fn beginning(text: &[u8], most: usize) -> String {
+    let read = &text[..text.len().min(beginning_bytes(most) - 1)];
+    let tokens = tokens(read);
+    let all = Part {
+        is_equal: true,
+        tokens: [0..tokens.len(), 0..tokens.len()],
+    };
+    let renderer = Renderer::new(0, &tokens, most);
+    renderer.show(&[all], text.len() - read.len())
+}
+
+/// The bytes of a text that [`beginning`] needs: more bytes do not change its result.
+pub(in crate::report) const fn beginning_bytes(most: usize) -> usize {
+    most.saturating_mul(READ_FOR_SHOWN).saturating_add(1)
 }
 
 struct Renderer<'t> {
@@ -63,8 +105,7 @@ impl<'t> Renderer<'t> {
         if self.tokens.is_empty() {
             self.html += "<span class=\"skipped\">no text</span>";
         }
-        let hidden = self.left == 0 || bytes_behind > 0;
-        if hidden {
+        if self.left == 0 || bytes_behind > 0 {
             self.html += " <span class=\"skipped\">… and more</span>";
         }
         self.html
@@ -105,7 +146,10 @@ impl<'t> Renderer<'t> {
             };
             self.left -= shown.len();
         }
-        self.html += lead;
+        // A text does not begin with white space.
+        if !self.html.is_empty() {
+            self.html += lead;
+        }
         if inner.is_empty() {
             return;
         }
@@ -150,6 +194,35 @@ mod tests {
         let shown = difference([b"", b"\xff\xfe\0"], 100);
         assert!(shown[0].contains("no text"));
         assert!(shown[1].contains("U+0000"));
+    }
+
+    #[test]
+    fn equal_beginnings_of_longer_texts_say_so() {
+        let same = "same ".repeat(5000);
+        let texts = [format!("{same}one"), format!("{same}two")];
+        for most in [100, 300] {
+            let shown = difference([texts[0].as_bytes(), texts[1].as_bytes()], most);
+            let says_so = |html: &String| html.contains("bytes are the same, the rest");
+            assert!(shown.iter().all(says_so), "{}", shown[0]);
+            let needed = texts
+                .each_ref()
+                .map(|text| &text.as_bytes()[..difference_bytes(most)]);
+            assert_eq!(difference(needed, most), shown);
+        }
+        let shown = difference([same.as_bytes(), same.as_bytes()], 999_999);
+        assert!(!shown[0].contains("compared"));
+    }
+
+    #[test]
+    fn beginnings_have_an_end() {
+        assert_eq!(beginning(b" a <b>\n c", 99), "a &lt;b&gt;\nc");
+        for text in ["漢".repeat(5000), "word ".repeat(900), " ".repeat(9000)] {
+            let shown = beginning(text.as_bytes(), 50);
+            assert!(shown.ends_with("… and more</span>"), "{shown}");
+            let needed = &text.as_bytes()[..beginning_bytes(50)];
+            assert_eq!(beginning(needed, 50), shown);
+        }
+        assert!(beginning(b"", 9).contains("no text"));
     }
 
     proptest! {

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::report::evaluation::visible::visible;
+use crate::report::visible::visible;
 
 /// Escapes text for an element or a quoted attribute: no markup and no control characters remain.
-pub(super) fn escape(text: &str) -> Cow<'_, str> {
+pub(in crate::report) fn escape(text: &str) -> Cow<'_, str> {
     let text = visible(text);
     let special = |byte: u8| matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'');
     if !text.bytes().any(special) {
@@ -26,7 +26,7 @@ pub(super) fn escape(text: &str) -> Cow<'_, str> {
 }
 
 /// Like [`escape`] for bytes that may be invalid UTF-8.
-pub(super) fn escape_bytes(bytes: &[u8]) -> String {
+pub(in crate::report) fn escape_bytes(bytes: &[u8]) -> String {
     escape(&String::from_utf8_lossy(bytes)).into_owned()
 }
 

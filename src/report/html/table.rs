@@ -3,15 +3,15 @@
 use super::escape::escape;
 
 /// A cell: its HTML and its sort key.
-pub(super) struct Cell {
-    pub(super) html: String,
-    pub(super) sort: Option<f64>,
+pub(in crate::report) struct Cell {
+    pub(in crate::report) html: String,
+    pub(in crate::report) sort: Option<f64>,
     /// The CSS class.
-    pub(super) class: String,
+    pub(in crate::report) class: String,
 }
 
 impl Cell {
-    pub(super) fn new(html: String, sort: Option<f64>) -> Cell {
+    pub(in crate::report) fn new(html: String, sort: Option<f64>) -> Cell {
         Cell {
             html,
             sort,
@@ -20,12 +20,12 @@ impl Cell {
     }
 
     /// Sets the CSS class.
-    pub(super) fn with_class(self, class: String) -> Cell {
+    pub(in crate::report) fn with_class(self, class: String) -> Cell {
         Cell { class, ..self }
     }
 
     /// A number with a note in small print.
-    pub(super) fn number(number: String, small: &str, sort: Option<f64>) -> Cell {
+    pub(in crate::report) fn number(number: String, small: &str, sort: Option<f64>) -> Cell {
         let html = match small {
             "" => number,
             _ => format!("{number}<small>{small}</small>"),
@@ -37,7 +37,12 @@ impl Cell {
 /// A table in a frame that scrolls horizontally; the first cell of a row is its header.
 ///
 /// `label` and `header` are text, escaped here. Sorted by the page's script if `sortable`.
-pub(super) fn table(label: &str, header: &[String], rows: &[Vec<Cell>], sortable: bool) -> String {
+pub(in crate::report) fn table(
+    label: &str,
+    header: &[String],
+    rows: &[Vec<Cell>],
+    sortable: bool,
+) -> String {
     let label = escape(label);
     let sortable = if sortable { " class=\"sortable\"" } else { "" };
     let mut html = format!(

@@ -1,0 +1,14 @@
+//! The page of a deduplication.
+
+mod contents;
+mod page;
+mod similarities;
+mod sizes;
+
+pub(crate) use contents::{
+    Cluster, ClusterMember, Largest, MethodRow, Page, Pair, PlaceRow, Refused, ShownDocument,
+    ShownText, Totals,
+};
+pub(crate) use page::{BEGINNING_BYTES, PAIR_BYTES};
+pub(crate) use similarities::Similarities;
+pub(crate) use sizes::Sizes;

@@ -1,0 +1,17 @@
+//! A deduplication as a self-contained HTML page.
+//!
+//! The page has no script.
+
+mod clusters;
+mod document;
+mod html;
+mod pairs;
+mod places;
+mod refused;
+mod totals;
+
+pub(crate) use clusters::BEGINNING_BYTES;
+pub(crate) use pairs::PAIR_BYTES;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+//! The pairs that verification refused.
+
+use super::pairs::{MARKS, pairs};
+use crate::report::dedup::Page;
+use crate::report::number;
+
+/// The number of refused pairs, and the nearest of those that are listed; empty if nothing is
+/// verified.
+pub(super) fn section(page: &Page) -> String {
+    let Some(refused) = &page.refused else {
+        return String::new();
+    };
+    let intro = format!(
+        "<p><b>{}</b> pairs were proposed by the method and refused by verification, as they share \
+         too few shingles. Their documents are kept, unless they are near another one.",
+        number::count(refused.count)
+    );
+    match refused.listed {
+        _ if refused.count == 0 => "<p>Verification refused no proposed pair.</p>\n".to_owned(),
+        None => {
+            format!("{intro} Add <code>--refused</code> to list them and to see the nearest.</p>\n")
+        }
+        Some(listed) => format!(
+            "{intro} <code>refused.jsonl</code> lists {} of them. These are the most similar of \
+             the listed ones, at most three with the same earlier document. {MARKS}</p>\n{}",
+            number::count(listed),
+            pairs(&refused.nearest, ["earlier", "later"])
+        ),
+    }
+}
