@@ -5,6 +5,7 @@
 mod plan;
 #[path = "../sandbox/mod.rs"]
 mod sandbox;
+mod scopes;
 #[cfg(feature = "parquet")]
 mod tables;
 
