@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simtool::dedup::keep::Policy;
+use simtool::dedup::keep::KeepOrder;
 use simtool::jobs::dedup::{ClusterRule, LossLimit, Scope, SkippedRecords, WriteMode};
 
 use super::log::{LogArgs, SummaryForm};
@@ -59,13 +59,14 @@ pub struct DedupArgs {
     pub method: MethodArgs,
 
     /// Which copy is kept: first, longest, newest, shortest-url, field:NAME (the one with the
-    /// largest value of this field) or smallest:NAME
+    /// largest value of this field) or smallest:NAME; several, such as field:score,longest, each
+    /// decide among the copies that those before them find equally good
     #[arg(
-        long, value_name = "POLICY", default_value = "first",
+        long, value_name = "POLICIES", default_value = "first",
         value_parser = values::policy(policy), hide_possible_values = true,
         help_heading = "Decision"
     )]
-    pub keep: Policy,
+    pub keep: KeepOrder,
 
     /// Compare documents only within groups: field:NAME (those with one value of this field), site
     /// (the host of the URL), source (an input file) or language. Each group keeps a copy of its
@@ -211,8 +212,8 @@ pub enum PairsName {
 }
 
 /// Parses the value of --keep; the message is for clap.
-fn policy(text: &str) -> std::result::Result<Policy, String> {
-    Policy::parse(text).map_err(|error| error.to_string())
+fn policy(text: &str) -> std::result::Result<KeepOrder, String> {
+    KeepOrder::parse(text).map_err(|error| error.to_string())
 }
 
 /// Parses the value of --within; the message is for clap.

@@ -6,6 +6,7 @@ mod page;
 mod plan;
 #[path = "../sandbox/mod.rs"]
 mod sandbox;
+mod scopes;
 #[cfg(feature = "parquet")]
 mod tables;
 

@@ -70,7 +70,7 @@ proptest! {
         let all = documents(seed, count);
         let mut order: Vec<usize> = (0..count).collect();
         if longest {
-            job.keep = Policy::Longest;
+            job.keep = Policy::Longest.into();
             // A form feed that ends a page does not count as text.
             order.sort_by_key(|&number| std::cmp::Reverse(all[number].text.len()));
         }

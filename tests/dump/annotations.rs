@@ -1,5 +1,5 @@
-//! `--write annotated`: the fields `duplicate_of` and those of clusters are those of this run; earlier
-//! ones are replaced.
+//! `--write annotated`: the fields `duplicate_of` and those of clusters are those of this run;
+//! earlier ones are replaced.
 
 use std::fs;
 use std::slice::from_ref;
@@ -112,7 +112,7 @@ fn annotations_and_reports_agree_about_clusters() {
         crate::setup::write(&path, Form::Jsonl, &all);
         let mut job = job();
         job.write = WriteMode::Annotated;
-        job.keep = Policy::Longest;
+        job.keep = Policy::Longest.into();
         job.keep_copies = keep_copies;
         let (summary, out, files) = written(&job, &[path]);
         let pairs = lines(&out.path().join("duplicates.jsonl"));

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::slice::from_ref;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use simtool::ErrorKind;
 use simtool::corpus::Format;
-use simtool::dedup::keep::Policy;
+use simtool::dedup::keep::{KeepOrder, Policy};
 use simtool::engine::Progress;
 use simtool::jobs::dedup::{ClusterRule, Job, Scope, WriteMode};
 
@@ -46,7 +46,7 @@ fn the_best_copy_is_kept() {
     for (policy, rank) in policies {
         let mut job = job();
         job.reading.fields = vec!["n".into()];
-        job.keep = policy.clone();
+        job.keep = policy.clone().into();
         let mut order: Vec<usize> = (0..all.len()).collect();
         order.sort_by_key(|&number| rank(&all[number]));
         let expected = oracle::duplicates(&job, &all, &order);
@@ -58,6 +58,66 @@ fn the_best_copy_is_kept() {
                 .collect::<Vec<_>>()
         };
         assert_eq!(ids(&pairs), ids(&expected), "{policy}");
+    }
+}
+
+/// Several policies: each decides where those before it do not, and the input order at last.
+#[test]
+fn later_policies_decide_ties() {
+    let all = documents(15, 250);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("input");
+    // Few scores, some of them missing, numbers or strings.
+    let score = |number: usize| match number % 7 {
+        0 => Value::Null,
+        1 | 2 => json!(0.25),
+        3 | 4 => json!(0.75),
+        5 => json!("a string, which comes after all numbers"),
+        _ => json!(0.75),
+    };
+    let line = |(number, text): (usize, &Text)| {
+        let line = json!({
+            "id": text.id, "url": text.url, "date": text.date, "text": text.text,
+            "score": score(number),
+        });
+        format!("{line}\n")
+    };
+    fs::write(&path, all.iter().enumerate().map(line).collect::<String>()).unwrap();
+    let scored = |number: usize| match score(number) {
+        Value::Number(score) => (0, (-1000.0 * score.as_f64().unwrap()) as i64),
+        Value::String(_) => (1, 0),
+        _ => (2, 0),
+    };
+    let length = |number: usize| -(all[number].text.len() as i64);
+    let url = |number: usize| all[number].url.len() as i64;
+    type Rank<'a> = &'a dyn Fn(usize) -> [i64; 4];
+    let of_score = |number: usize| {
+        let (kind, score) = scored(number);
+        [kind, score]
+    };
+    let orders: [(&str, Rank<'_>); 3] = [
+        ("field:score,longest,first", &|number| {
+            let [kind, score] = of_score(number);
+            [kind, score, length(number), 0]
+        }),
+        ("shortest-url,field:score,longest", &|number| {
+            let [kind, score] = of_score(number);
+            [url(number), kind, score, length(number)]
+        }),
+        ("longest,shortest-url", &|number| {
+            [length(number), url(number), 0, 0]
+        }),
+    ];
+    for (text, rank) in orders {
+        let mut job = job();
+        job.keep = KeepOrder::parse(text).unwrap();
+        job.reading.fields = job.fields();
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by_key(|&number| (rank(number), number));
+        let expected = oracle::duplicates(&job, &all, &order);
+        let pairs = found(&pairs(&job, from_ref(&path), &[], 2));
+        assert_eq!(pairs, expected, "{text}");
+        assert!(pairs.len() > 40);
     }
 }
 
@@ -118,7 +178,8 @@ fn drop_all_keeps_no_copy_of_a_group() {
     }
 }
 
-/// With N copies, those that are dropped are the ones after the first N of each cluster in keep order.
+/// With N copies, those that are dropped are the ones after the first N of each cluster in keep
+/// order.
 #[test]
 fn the_first_copies_of_a_cluster_are_kept() {
     let all = documents(13, 300);
@@ -133,7 +194,7 @@ fn the_first_copies_of_a_cluster_are_kept() {
         (Scope::Site, ClusterRule::Components),
     ] {
         let mut job = job();
-        job.keep = Policy::Longest;
+        job.keep = Policy::Longest.into();
         job.within = within;
         job.clusters = clusters;
         let one = pairs(&job, from_ref(&path), &[], 2);
@@ -321,7 +382,7 @@ fn the_first_refusals_in_keep_order_are_listed() {
             let mut job = job();
             job.clusters = clusters;
             job.reading.fields = vec!["n".into()];
-            job.keep = Policy::Field("n".into());
+            job.keep = Policy::Field("n".into()).into();
             job.refused = true;
             let out = tempfile::tempdir().unwrap();
             let resources = resources(threads, out.path());

@@ -126,7 +126,7 @@ fn scoped(scope: &Scope, method: &str, clusters: ClusterRule, keep: Policy) -> J
     let mut job = job();
     job.method = Spec::parse(method).unwrap();
     job.clusters = clusters;
-    job.keep = keep;
+    job.keep = keep.into();
     job.within = scope.clone();
     job.reading.fields = job.fields();
     job

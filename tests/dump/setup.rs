@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use simtool::corpus::{Reading, discover};
-use simtool::dedup::keep::Policy;
+use simtool::dedup::keep::KeepOrder;
 use simtool::engine::{Progress, Resources};
 use simtool::jobs::dedup::{
     Against, ClusterRule, DumpSettings, Invocation, Job, PairForms, Scope, Summary, Verification,
@@ -31,7 +31,7 @@ pub fn job() -> Job {
             thousandths: 600,
         },
         clusters: ClusterRule::Star,
-        keep: Policy::First,
+        keep: KeepOrder::default(),
         within: Scope::Global,
         compare_scopes: Vec::new(),
         keep_copies: 1,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use simtool::ErrorKind;
-use simtool::dedup::keep::Policy;
+use simtool::dedup::keep::{KeepOrder, Policy};
 use simtool::engine::Progress;
 use simtool::jobs::dedup::{Job, Scope};
 
@@ -60,15 +60,15 @@ fn settings_without_effect_are_warned_about() {
         ("url_field", |job| job.reading.url_field = "nosuch".into()),
         ("date_field", |job| job.reading.date_field = "nosuch".into()),
         ("keep", |job| {
-            job.keep = Policy::Field("nosuch".into());
+            job.keep = Policy::Field("nosuch".into()).into();
             job.reading.fields = vec!["nosuch".into()];
         }),
         ("keep", |job| {
-            job.keep = Policy::Smallest("nosuch".into());
+            job.keep = Policy::Smallest("nosuch".into()).into();
             job.reading.fields = vec!["nosuch".into()];
         }),
-        ("keep", |job| job.keep = Policy::Newest),
-        ("keep", |job| job.keep = Policy::ShortestUrl),
+        ("keep", |job| job.keep = Policy::Newest.into()),
+        ("keep", |job| job.keep = Policy::ShortestUrl.into()),
         ("within", |job| job.within = Scope::Site),
         ("within", |job| {
             job.within = Scope::Field("nosuch".into());
@@ -86,6 +86,12 @@ fn settings_without_effect_are_warned_about() {
             assert_eq!(warned(&job, &[bare.clone(), with.clone()]), []);
         }
     }
+    // Of several policies, each without an effect is named.
+    let mut several = job();
+    several.keep = KeepOrder::parse("newest,longest,field:nosuch").unwrap();
+    several.reading.fields = several.fields();
+    let expected = ["keep"; 2].map(|setting| (setting.to_owned(), 20));
+    assert_eq!(warned(&several, std::slice::from_ref(&bare)), expected);
     // Documents without a group are counted even if others have one.
     let mut job_of_sites = job();
     job_of_sites.within = Scope::Site;

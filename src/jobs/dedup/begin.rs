@@ -6,7 +6,6 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::corpus::Source;
-use crate::dedup::keep::Policy;
 use crate::engine::streams::{OpenedStream, spool};
 use crate::engine::{Progress, Resources, Workers, text_field};
 use crate::io::{Faults, regular_contents};
@@ -303,7 +302,7 @@ impl Job {
             ),
             (self.drop_all, "no copy is kept"),
             (
-                self.against_only && self.keep != Policy::First,
+                self.against_only && !self.keep.is_input_order(),
                 "the kept copy is chosen",
             ),
         ];

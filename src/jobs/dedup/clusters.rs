@@ -15,6 +15,7 @@ use super::bits::Bits;
 use super::by_number::{ByNumber, Numbered};
 use super::decision::{Decision, narrow};
 use super::gathered::Gathered;
+use super::keep_ranks::KeepKeys;
 use super::memory;
 use super::row::Row;
 
@@ -107,6 +108,8 @@ pub struct Clusters {
 pub struct ClusterInputs<'a> {
     /// All documents.
     pub gathered: &'a Gathered,
+    /// Their keep keys.
+    pub keys: &'a KeepKeys,
     /// For each source, the group in which its losses are counted.
     pub loss_of: &'a [u32],
     /// Documents of a cluster that are kept, at least one.
@@ -127,16 +130,16 @@ impl Clusters {
         inputs: ClusterInputs<'_>,
     ) -> Result<Clusters> {
         let mut sorter = inputs.space.sorter::<Member>(memory::CLUSTERS);
-        let mut rows = Rows::of(inputs.gathered);
+        let mut rows = Rows::of(inputs);
         for (number, decision) in decisions.enumerate() {
             let decision = decision?;
             if number % ROWS == 0 {
                 inputs.progress.check()?;
             }
-            let row = rows.get(decision.document)?;
+            let (row, keep_key) = rows.get(decision.document)?;
             sorter.push(Member {
                 kept: decision.kept,
-                keep_key: row.keep_key,
+                keep_key,
                 document: decision.document,
                 evidence: decision.evidence,
                 source: row.place.source,
@@ -297,34 +300,44 @@ fn is_less(a: [u32; 2], b: [u32; 2]) -> bool {
     a[0] * b[1] < b[0] * a[1]
 }
 
-/// The rows of documents with ascending numbers.
+/// The rows and keep keys of documents with ascending numbers.
 struct Rows<'a> {
     gathered: &'a Gathered,
+    keys: &'a KeepKeys,
     first: u32,
     rows: Vec<Row>,
+    keep_keys: Vec<[u8; 16]>,
 }
 
 impl<'a> Rows<'a> {
-    fn of(gathered: &'a Gathered) -> Rows<'a> {
+    fn of(inputs: ClusterInputs<'a>) -> Rows<'a> {
         Rows {
-            gathered,
+            gathered: inputs.gathered,
+            keys: inputs.keys,
             first: 0,
             rows: Vec::new(),
+            keep_keys: Vec::new(),
         }
     }
 
-    fn get(&mut self, number: u32) -> Result<Row> {
-        let place = |first: u32| number.checked_sub(first).map(|place| place as usize);
-        if let Some(row) = place(self.first).and_then(|place| self.rows.get(place)) {
-            return Ok(*row);
-        }
-        self.first = number;
-        let rows = &self.gathered.rows;
-        rows.read(number.into(), ROWS, &mut self.rows)?;
-        match self.rows.first() {
-            Some(row) => Ok(*row),
-            // There is no such row; reading it gives the error.
-            None => rows.get(number.into()),
-        }
+    fn get(&mut self, number: u32) -> Result<(Row, [u8; 16])> {
+        let place = number.checked_sub(self.first).map(|place| place as usize);
+        let found = place.filter(|place| *place < self.rows.len());
+        let place = match found {
+            Some(place) => place,
+            None => {
+                self.first = number;
+                let rows = &self.gathered.rows;
+                rows.read(number.into(), ROWS, &mut self.rows)?;
+                if self.rows.is_empty() {
+                    // There is no such row; reading it gives the error.
+                    self.rows.push(rows.get(number.into())?);
+                }
+                self.keys
+                    .read(number.into(), &self.rows, &mut self.keep_keys)?;
+                0
+            }
+        };
+        Ok((self.rows[place], self.keep_keys[place]))
     }
 }

@@ -3,7 +3,6 @@
 use serde_json::{Map, Value};
 
 use crate::corpus::{Format, Source};
-use crate::dedup::keep;
 use crate::engine::doubts::Doubts;
 use crate::io::RecordFile;
 use crate::{Error, ErrorKind, Result};
@@ -21,7 +20,7 @@ const FILES: [&str; 6] = [
     "sketch-ends",
     "labels",
     "chunks",
-    "groups",
+    "columns",
 ];
 
 /// The documents of all inputs, by number.
@@ -34,8 +33,8 @@ pub struct Gathered {
     /// Where each sketch ends, if they are not all of one length.
     pub sketch_ends: RecordFile<u64>,
     labels: RecordFile<u8>,
-    /// For each document, its groups in the compared scopes.
-    pub groups: RecordFile<u64>,
+    /// Their further numbers: see [`Columns`](super::columns::Columns).
+    pub columns: RecordFile<u64>,
     /// The chunks of all inputs, in order.
     pub chunks: Vec<ChunkEntry>,
 }
@@ -69,8 +68,6 @@ pub struct Counts {
     pub with_fields: u64,
     /// Of these: without the field of the id, of the URL and of the date.
     pub without_field: [u64; 3],
-    /// Of those that were read: without the property that the keep policy compares.
-    pub without_key: u64,
     /// Of those that were read: without a known group, if the scope has groups.
     pub without_group: u64,
 }
@@ -108,7 +105,7 @@ impl Gathered {
             sketches: RecordFile::open(&work.path("sketches"))?,
             sketch_ends: RecordFile::open(&work.path("sketch-ends"))?,
             labels: RecordFile::open(&work.path("labels"))?,
-            groups: RecordFile::open(&work.path("groups"))?,
+            columns: RecordFile::open(&work.path("columns"))?,
             chunks,
         })
     }
@@ -218,7 +215,6 @@ impl Gathered {
                         let without = counts.without_field.iter_mut().zip(flags);
                         without.for_each(|(count, flag)| *count += of(flag));
                     }
-                    counts.without_key += u64::from(row.keep_key == keep::LAST);
                     counts.without_group += u64::from(row.group == scope::UNKNOWN);
                 }
             }
@@ -282,7 +278,7 @@ fn gather_unit(
             bytemuck::cast_slice(&ends),
             &segment.labels,
             bytemuck::cast_slice(&segment.chunks),
-            bytemuck::cast_slice(&segment.groups),
+            bytemuck::cast_slice(&segment.columns),
         ];
         for (file, bytes) in files.iter_mut().zip(parts) {
             file.append(bytes)?;

@@ -5,9 +5,11 @@ use crate::Result;
 use crate::io::Sorted;
 
 use super::bits::Bits;
+use super::columns::Columns;
 use super::decision::{Decision, Follower, GroupedLeader, Grouping, Leader};
 use super::gathered::Gathered;
 use super::job::{EXACT, Job};
+use super::keep_ranks::KeepKeys;
 use super::memory;
 use super::row::{Flags, Row};
 use super::scope::{self, Scope};
@@ -33,6 +35,7 @@ pub struct Groups {
 pub fn group(
     job: &Job,
     gathered: &Gathered,
+    keys: &KeepKeys,
     scope: &Scope,
     gone: Option<&Bits>,
     space: &SpillSpace<'_>,
@@ -40,12 +43,15 @@ pub fn group(
     let exact = job.method.name() == EXACT;
     let mut groupings = space.sorter::<Grouping>(memory::GROUPINGS);
     let mut groups = GroupReader::new(job, gathered, scope);
+    let mut keep_keys = Vec::new();
     gathered.rows.for_each_block(BLOCK, |first, rows| {
         groups.read(first, rows)?;
-        for ((number, row), group) in (first as u32..).zip(rows).zip(&groups.found) {
+        keys.read(first, rows, &mut keep_keys)?;
+        let positions = groups.found.iter().copied().zip(keep_keys.iter().copied());
+        for ((number, row), position) in (first as u32..).zip(rows).zip(positions) {
             let is_gone = gone.is_some_and(|gone| gone.contains(number));
             if !is_gone && !row.flags.has(Flags::SKIPPED) && !row.flags.has(Flags::EMPTY) {
-                groupings.push(grouping(exact, number, row, *group))?;
+                groupings.push(grouping(exact, number, row, position))?;
             }
         }
         Ok(())
@@ -104,8 +110,7 @@ fn in_group(grouping: &Grouping) -> GroupedLeader {
 pub struct GroupReader<'a> {
     gathered: &'a Gathered,
     from: From,
-    columns: usize,
-    stored: Vec<u64>,
+    columns: Columns,
     /// The groups of the last rows that were read.
     pub found: Vec<u64>,
 }
@@ -130,8 +135,7 @@ impl<'a> GroupReader<'a> {
                 Some(column) => From::Column(column),
                 None => From::Rows,
             },
-            columns: stored.len(),
-            stored: Vec::new(),
+            columns: job.columns(),
             found: Vec::new(),
         }
     }
@@ -146,17 +150,17 @@ impl<'a> GroupReader<'a> {
             From::Nowhere => self.found.resize(rows.len(), scope::UNKNOWN),
             From::Rows => self.found.extend(rows.iter().map(|row| row.group)),
             From::Column(column) => {
-                let (first, count) = (first * self.columns as u64, rows.len() * self.columns);
-                self.gathered.groups.read(first, count, &mut self.stored)?;
-                let of_scope = self.stored.iter().skip(column).step_by(self.columns);
-                self.found.extend(of_scope);
+                let documents = (first, rows.len());
+                self.columns
+                    .read_groups(self.gathered, column, documents, &mut self.found)?;
             }
         }
         Ok(())
     }
 }
 
-fn grouping(exact: bool, document: u32, row: &Row, group: u64) -> Grouping {
+/// The record of a document with its group and keep key.
+fn grouping(exact: bool, document: u32, row: &Row, (group, keep_key): (u64, [u8; 16])) -> Grouping {
     Grouping {
         digest: if exact {
             row.text_digest
@@ -166,7 +170,7 @@ fn grouping(exact: bool, document: u32, row: &Row, group: u64) -> Grouping {
         group,
         leader: Leader {
             class: u32::from(!row.flags.has(Flags::REFERENCE)),
-            keep_key: row.keep_key,
+            keep_key,
             document,
         },
         text_digest: row.text_digest,

@@ -3,13 +3,14 @@
 use serde_json::{Value, json};
 
 use crate::corpus::Reading;
-use crate::dedup::keep::Policy;
+use crate::dedup::keep::{KeepOrder, Policy};
 use crate::engine::methods::{self, Common};
 use crate::kernel::Level;
 use crate::sketch::registry::Spec;
 use crate::text::{Choice, WordSet};
 use crate::{Error, ErrorKind, Result};
 
+use super::columns::Columns;
 use super::loss_limit::LossLimit;
 use super::scope::Scope;
 
@@ -27,7 +28,7 @@ pub struct Job {
     /// How verified pairs form clusters.
     pub clusters: ClusterRule,
     /// Which copy is kept.
-    pub keep: Policy,
+    pub keep: KeepOrder,
     /// Which documents are compared with each other.
     pub within: Scope,
     /// Scopes whose counts are computed besides; they do not change the other output.
@@ -235,6 +236,14 @@ impl Job {
             .collect()
     }
 
+    /// The further numbers of each document that are stored.
+    pub(super) fn columns(&self) -> Columns {
+        Columns {
+            groups: self.stored_scopes().len(),
+            keys: self.keep.compared().len().saturating_sub(1),
+        }
+    }
+
     /// Refuses compared scopes that say nothing.
     fn check_compared(&self) -> Result<()> {
         let scopes = &self.compare_scopes;
@@ -254,7 +263,13 @@ impl Job {
     /// The fields of documents that the settings name, besides those of every document:
     /// [`Reading::fields`] must have them.
     pub fn fields(&self) -> Vec<String> {
-        let mut fields: Vec<String> = self.keep.field().map(str::to_owned).into_iter().collect();
+        let mut fields: Vec<String> = Vec::new();
+        let policies = self.keep.policies().iter().filter_map(Policy::field);
+        for field in policies.map(str::to_owned) {
+            if !fields.contains(&field) {
+                fields.push(field);
+            }
+        }
         let scopes = std::iter::once(&self.within).chain(&self.compare_scopes);
         for field in scopes.flat_map(Scope::fields) {
             if !fields.contains(&field) {

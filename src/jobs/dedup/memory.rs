@@ -47,6 +47,10 @@ pub const HITS: Share = Share(16);
 pub const ANSWERS: Share = Share(8);
 /// Documents that are dropped for a known one, until all decisions are made.
 pub const KNOWN_DECISIONS: Share = Share(1);
+/// Documents by their keep keys, if there are several.
+pub const KEYS: Share = Share(32);
+/// Ranks in keep order, by document.
+pub const KEY_RANKS: Share = Share(16);
 /// Documents by digest.
 pub const GROUPINGS: Share = Share(32);
 /// Followers by leader, until all decisions are made.
@@ -83,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_shares_of_each_stage_fit_the_memory() {
-        let stages: [(&str, &[Share]); 12] = [
+        let stages: [(&str, &[Share]); 13] = [
             ("query of known documents", &[HITS, ANSWERS]),
             ("decisions about hits", &[HITS, KNOWN_DECISIONS]),
             (
@@ -128,6 +132,7 @@ mod tests {
             ),
             ("clusters", &[CLUSTERS]),
             ("clusters of a compared scope", &[DECISIONS, CLUSTERS]),
+            ("ranks in keep order", &[KEYS, KEY_RANKS]),
             ("reports", &[MEMBERS]),
             ("page", &[SITES]),
         ];

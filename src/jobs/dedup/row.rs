@@ -12,7 +12,8 @@ pub struct Row {
     pub words_digest: u128,
     /// xxh3-128 of its text.
     pub text_digest: u128,
-    /// The smaller key is kept: see [`Policy`](crate::dedup::keep::Policy).
+    /// The smaller key is kept: that of the first policy of the job's
+    /// [`KeepOrder`](crate::dedup::keep::KeepOrder).
     pub keep_key: [u8; 16],
     /// Where the document is in the inputs.
     pub place: Place,

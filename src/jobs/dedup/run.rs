@@ -26,6 +26,7 @@ use super::dump::{Change, Dump};
 use super::gathered::{Counts, Gathered};
 use super::guard::LossGroups;
 use super::job::{Job, PAGE, WriteMode};
+use super::keep_ranks::KeepKeys;
 use super::known::{self, KnownDocuments};
 use super::largest::Shown;
 use super::lines;
@@ -98,17 +99,18 @@ impl Run<'_> {
         let gathered = Gathered::gather(self.work, units.len())?;
         let (counts, mut sources, doubts) = gathered.counts(self.inputs.sources)?;
         let numbering = Numbering::new(&gathered.chunks, self.inputs.sources.len(), &units)?;
+        let keys = KeepKeys::of(self.job, &gathered, &self.space())?;
         self.progress.end(0);
         let decided = match Decided::load(self.work)? {
             Some(decided) => decided,
             None => Decided::store(
                 self.work,
-                self.decide(signed, &gathered, &numbering, &counts)?,
+                self.decide(signed, (&gathered, &keys), &numbering, &counts)?,
             )?,
         };
         self.progress.begin(Stage::Report, 0);
         let losses = LossGroups::new(self.inputs.sources, self.inputs.references as usize);
-        let clusters = self.clusters(&decided, &gathered, &losses)?;
+        let clusters = self.clusters(&decided, (&gathered, &keys), &losses)?;
         for (source, dropped) in sources.iter_mut().zip(&clusters.dropped_of) {
             source.dropped = *dropped;
         }
@@ -127,7 +129,13 @@ impl Run<'_> {
         }
         let largest = shown.largest(&clusters)?;
         let dropped = self.dropped(&decided, &clusters, numbering.documents())?;
-        let warnings = warnings::warnings(self.job, &counts, &doubts, self.inputs.sources);
+        let warnings = warnings::warnings(
+            self.job,
+            &counts,
+            &keys.without,
+            &doubts,
+            self.inputs.sources,
+        );
         let reported = match Reported::load(self.work, self.out)? {
             Some(reported) => reported,
             None => {
@@ -194,11 +202,12 @@ impl Run<'_> {
     fn clusters(
         &self,
         decided: &Decided,
-        gathered: &Gathered,
+        (gathered, keys): (&Gathered, &KeepKeys),
         losses: &LossGroups,
     ) -> Result<Clusters> {
         let inputs = ClusterInputs {
             gathered,
+            keys,
             loss_of: &losses.of,
             keep_copies: self.job.keep_copies,
             space: self.space(),
@@ -281,7 +290,7 @@ impl Run<'_> {
     fn decide(
         &self,
         method: Option<&SignedMethod>,
-        gathered: &Gathered,
+        (gathered, keys): (&Gathered, &KeepKeys),
         numbering: &Numbering<'_>,
         counts: &Counts,
     ) -> Result<Decisions> {
@@ -322,6 +331,7 @@ impl Run<'_> {
         let scopes = ScopeSearch {
             job: self.job,
             gathered,
+            keys,
             gone: gone.as_ref(),
             references: numbering.documents_before(self.inputs.references),
             search,

@@ -21,6 +21,7 @@ use super::decision::Decision;
 use super::gathered::{Counts, Gathered};
 use super::groups::{self, GroupReader, Groups};
 use super::job::Job;
+use super::keep_ranks::KeepKeys;
 use super::memory;
 use super::near::{LeaderDecisions, NearSearch};
 use super::refused::Refused;
@@ -38,6 +39,8 @@ pub struct ScopeSearch<'a> {
     pub job: &'a Job,
     /// All documents.
     pub gathered: &'a Gathered,
+    /// Their keep keys.
+    pub keys: &'a KeepKeys,
     /// Documents that are dropped already.
     pub gone: Option<&'a Bits>,
     /// The number of documents of the reference, which come first.
@@ -89,6 +92,7 @@ impl ScopeSearch<'_> {
             let found = self.decide(scope, sets, None)?;
             let inputs = ClusterInputs {
                 gathered: self.gathered,
+                keys: self.keys,
                 loss_of: &[],
                 keep_copies: self.job.keep_copies,
                 space: self.space,
@@ -145,7 +149,14 @@ impl ScopeSearch<'_> {
 
     fn groups(&self, scope: &Scope) -> Result<Groups> {
         self.progress.begin(Stage::Group, 0);
-        let groups = groups::group(self.job, self.gathered, scope, self.gone, &self.space)?;
+        let groups = groups::group(
+            self.job,
+            self.gathered,
+            self.keys,
+            scope,
+            self.gone,
+            &self.space,
+        )?;
         self.progress.end(0);
         Ok(groups)
     }

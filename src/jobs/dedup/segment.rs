@@ -1,7 +1,7 @@
 //! Segments: finished parts of the first reading, which survive a crash.
 //!
 //! ```text
-//! header │ chunks │ rows │ borders │ groups │ sketches │ labels │ xxh3-128 of all these
+//! header │ chunks │ rows │ borders │ columns │ sketches │ labels │ xxh3-128 of all these
 //! ```
 
 use std::fs;
@@ -36,8 +36,8 @@ pub struct Header {
     rows: u64,
     /// Borders of sketches, if their lengths vary.
     borders: u64,
-    /// Groups of compared scopes, the same number for each row.
-    groups: u64,
+    /// Numbers of [`Columns`](super::columns::Columns), as many for each row.
+    columns: u64,
     sketch_bytes: u64,
     label_bytes: u64,
 }
@@ -67,8 +67,8 @@ pub struct Segment {
     pub sketches: SketchList,
     /// The documents' labels; rows have offsets into them.
     pub labels: Vec<u8>,
-    /// For each document, its groups in the compared scopes.
-    pub groups: Vec<u64>,
+    /// The documents' further numbers.
+    pub columns: Vec<u64>,
 }
 
 impl Header {
@@ -87,7 +87,7 @@ impl Header {
         let chunks = self.chunks.checked_mul(size_of::<ChunkEntry>() as u64)?;
         let rows = self.rows.checked_mul(size_of::<Row>() as u64)?;
         let fixed = (size_of::<Header>() + CHECKSUM_BYTES) as u64;
-        let numbers = self.borders.checked_add(self.groups)?;
+        let numbers = self.borders.checked_add(self.columns)?;
         let numbers = numbers.checked_mul(size_of::<u64>() as u64)?;
         [chunks, rows, numbers, self.sketch_bytes, self.label_bytes]
             .into_iter()
@@ -100,7 +100,7 @@ impl Segment {
     pub fn bytes(&self) -> usize {
         size_of_val(self.rows.as_slice())
             + size_of_val(self.sketches.borders.as_slice())
-            + size_of_val(self.groups.as_slice())
+            + size_of_val(self.columns.as_slice())
             + self.sketches.bytes.len()
             + self.labels.len()
     }
@@ -116,7 +116,7 @@ impl Segment {
         self.rows.extend(moved);
         self.sketches.append(&next.sketches);
         self.labels.extend_from_slice(&next.labels);
-        self.groups.extend_from_slice(&next.groups);
+        self.columns.extend_from_slice(&next.columns);
     }
 
     /// Publishes the segment as `path` in the work directory. The next one of its unit begins at
@@ -148,7 +148,7 @@ impl Segment {
             chunks: self.chunks.len() as u64,
             rows: self.rows.len() as u64,
             borders: self.sketches.borders.len() as u64,
-            groups: self.groups.len() as u64,
+            columns: self.columns.len() as u64,
             sketch_bytes: self.sketches.bytes.len() as u64,
             label_bytes: self.labels.len() as u64,
         };
@@ -156,7 +156,7 @@ impl Segment {
         bytes.extend_from_slice(bytemuck::cast_slice(&self.chunks));
         bytes.extend_from_slice(bytemuck::cast_slice(&self.rows));
         bytes.extend_from_slice(bytemuck::cast_slice(&self.sketches.borders));
-        bytes.extend_from_slice(bytemuck::cast_slice(&self.groups));
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.columns));
         bytes.extend_from_slice(&self.sketches.bytes);
         bytes.extend_from_slice(&self.labels);
         let checksum = xxh3_128(&bytes);
@@ -190,7 +190,7 @@ fn parse(bytes: &[u8]) -> Option<(Header, Segment)> {
     let (chunks, rest) = rest.split_at_checked(header.chunks as usize * size_of::<ChunkEntry>())?;
     let (rows, rest) = rest.split_at_checked(header.rows as usize * size_of::<Row>())?;
     let (borders, rest) = rest.split_at_checked(header.borders as usize * size_of::<u64>())?;
-    let (groups, rest) = rest.split_at_checked(header.groups as usize * size_of::<u64>())?;
+    let (columns, rest) = rest.split_at_checked(header.columns as usize * size_of::<u64>())?;
     let (sketches, labels) = rest.split_at_checked(header.sketch_bytes as usize)?;
     let segment = Segment {
         chunks: bytemuck::pod_collect_to_vec(chunks),
@@ -200,7 +200,7 @@ fn parse(bytes: &[u8]) -> Option<(Header, Segment)> {
             borders: bytemuck::pod_collect_to_vec(borders),
         },
         labels: labels.to_vec(),
-        groups: bytemuck::pod_collect_to_vec(groups),
+        columns: bytemuck::pod_collect_to_vec(columns),
     };
     Some((header, segment))
 }
@@ -223,7 +223,7 @@ mod tests {
                 borders: vec![0, 5, 16],
             },
             labels: b"abcdef".to_vec(),
-            groups: vec![7, 8],
+            columns: vec![7, 8],
         }
     }
 
@@ -245,7 +245,7 @@ mod tests {
         let labels: Vec<u64> = read.rows.iter().map(|row| row.label).collect();
         assert_eq!(labels, [0, 3, 6, 9]);
         assert_eq!(
-            (read.sketches, read.labels, read.groups),
+            (read.sketches, read.labels, read.columns),
             (written.sketches, b"abcdefabcdef".to_vec(), vec![7, 8, 7, 8])
         );
     }

@@ -2,7 +2,7 @@
 
 use crate::corpus::web::relations::Relations;
 use crate::corpus::{Chunk, Document, Doubt, FieldValue, Format, Reason, Skip, Source};
-use crate::dedup::keep;
+use crate::dedup::keep::{self, Policy};
 use crate::engine::documents::DocumentReader;
 use crate::engine::naming::name;
 use crate::engine::pipeline::{Event, Pipeline, Unit};
@@ -14,6 +14,7 @@ use crate::sketch::{Method, Needs, SketchList};
 use crate::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::columns;
 use super::job::Job;
 use super::row::{Flags, Label, Row};
 use super::scope::{self, Grouper};
@@ -157,13 +158,13 @@ pub(super) struct RowSketcher<'a> {
 
 /// Makes rows from documents.
 struct RowMaker<'a> {
-    job: &'a Job,
     method: Option<&'a dyn Method>,
     grouper: Grouper,
     /// Those of the compared scopes.
     compared: Vec<Grouper>,
-    /// The position of the field that the keep policy compares among the requested ones.
-    keep_field: Option<usize>,
+    /// The policies whose keys are compared, each with the position of its field among the
+    /// requested ones.
+    policies: Vec<(&'a Policy, Option<usize>)>,
     words: WordReader,
 }
 
@@ -176,7 +177,6 @@ impl<'a> RowSketcher<'a> {
     ) -> RowSketcher<'a> {
         let needs = method.map_or(Needs::default(), |method| method.needs());
         let maker = RowMaker {
-            job,
             method,
             grouper: Grouper::new(&job.within, &job.reading.fields),
             compared: job
@@ -184,12 +184,17 @@ impl<'a> RowSketcher<'a> {
                 .iter()
                 .map(|scope| Grouper::new(scope, &job.reading.fields))
                 .collect(),
-            keep_field: job.keep.field().and_then(|name| {
-                let requested = job.reading.fields.iter();
-                requested
-                    .into_iter()
-                    .position(|requested| requested == name)
-            }),
+            policies: job
+                .keep
+                .compared()
+                .iter()
+                .map(|policy| {
+                    let mut requested = job.reading.fields.iter();
+                    let field = policy.field();
+                    let place = field.and_then(|name| requested.position(|field| field == name));
+                    (policy, place)
+                })
+                .collect(),
             // The digest of the words needs their hashes.
             words: WordReader::new(job.tokenizer, needs.and(Needs::HASHES), level),
         };
@@ -266,10 +271,12 @@ impl RowMaker<'_> {
             let has_any = made.sketches.push_with(|out| words.sketch(method, out));
             flags.set(Flags::SHORT, (count < least || !has_any) && !is_empty);
         }
+        let policies = self.policies.iter();
+        let mut keys = policies.map(|(policy, field)| policy.key(&facts(document, *field)));
         let row = Row {
             words_digest: digest::of_words(words.hashes()),
             text_digest: digest::of_text(document.text),
-            keep_key: self.job.keep.key(&facts(document, self.keep_field)),
+            keep_key: keys.next().unwrap_or_default(),
             place: document.place,
             label: made.labels.len() as u64,
             group: self.grouper.group(source, document),
@@ -281,7 +288,8 @@ impl RowMaker<'_> {
             .compared
             .iter()
             .map(|grouper| grouper.group(source, document));
-        made.groups.extend(groups);
+        made.columns.extend(groups);
+        made.columns.extend(keys.flat_map(columns::halves));
         let label = Label {
             id: name(source, document.id, row.place),
             url: document.url.to_vec(),
@@ -306,8 +314,10 @@ impl RowMaker<'_> {
             flags,
             ..bytemuck::Zeroable::zeroed()
         };
-        made.groups
+        made.columns
             .extend(self.compared.iter().map(|_| scope::UNKNOWN));
+        let further = self.policies.iter().skip(1);
+        made.columns.extend(further.flat_map(|_| [u64::MAX; 2]));
         let label = Label {
             id: name(source, &skip.id, row.place),
             url: Vec::new(),

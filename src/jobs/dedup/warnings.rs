@@ -22,7 +22,15 @@ pub struct Warning {
 }
 
 /// The warnings of a run that saw `counts` in `sources`.
-pub fn warnings(job: &Job, counts: &Counts, doubts: &Doubts, sources: &[Source]) -> Vec<Warning> {
+///
+/// `without_key` has, for each policy that is compared, the number of documents without a key.
+pub fn warnings(
+    job: &Job,
+    counts: &Counts,
+    without_key: &[u64],
+    doubts: &Doubts,
+    sources: &[Source],
+) -> Vec<Warning> {
     let read = counts.seen - counts.skipped;
     let all = |count: u64| read > 0 && count == read;
     let mut warnings = Vec::new();
@@ -66,18 +74,23 @@ pub fn warnings(job: &Job, counts: &Counts, doubts: &Doubts, sources: &[Source])
             warn(setting, without, message);
         }
     }
-    let wanted = match &job.keep {
-        Policy::First | Policy::Longest => None,
-        Policy::Newest => Some("a date that can be read"),
-        Policy::ShortestUrl => Some("a URL"),
-        Policy::Field(_) | Policy::Smallest(_) => Some("this field with a number or a string"),
-    };
-    if let (Some(wanted), true) = (wanted, all(counts.without_key)) {
-        let message = format!(
-            "keep {}: no document has {wanted}, so the first copy stays",
-            job.keep
-        );
-        warn("keep", read, message);
+    for (policy, without) in job.keep.compared().iter().zip(without_key) {
+        let wanted = match policy {
+            Policy::First | Policy::Longest => continue,
+            Policy::Newest => "a date that can be read",
+            Policy::ShortestUrl => "a URL",
+            Policy::Field(_) | Policy::Smallest(_) => {
+                "this field with a string, a number or a boolean"
+            }
+        };
+        if all(*without) {
+            let so = match job.keep.compared().len() {
+                1 => "the first copy stays",
+                _ => "it decides nothing",
+            };
+            let message = format!("keep {policy}: no document has {wanted}, so {so}");
+            warn("keep", read, message);
+        }
     }
     if let (Some(missing), 1..) = (job.within.missing(), counts.without_group) {
         let count = counts.without_group;

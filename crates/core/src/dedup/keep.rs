@@ -4,8 +4,10 @@
 //! the first document in the input.
 
 mod date;
+mod order;
 mod site;
 
+pub use order::{KeepOrder, MOST_POLICIES};
 pub use site::{host, site};
 
 use crate::{Error, ErrorKind, Result};

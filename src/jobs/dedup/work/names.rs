@@ -22,7 +22,7 @@ const FILES: [&str; 10] = [
     "sketch-ends",
     "labels",
     "chunks",
-    "groups",
+    "columns",
     "decisions",
     "refused",
     "known-ids",

@@ -1,0 +1,90 @@
+//! Further numbers of each document: its groups in compared scopes, and its further keep keys.
+
+use crate::Result;
+
+use super::gathered::Gathered;
+
+/// The columns of the file of further numbers, eight bytes for each document and column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Columns {
+    /// Compared scopes with groups of their own, a column each.
+    pub groups: usize,
+    /// Policies of the keep order after the first, two columns each.
+    pub keys: usize,
+}
+
+impl Columns {
+    fn count(self) -> usize {
+        self.groups + 2 * self.keys
+    }
+
+    /// The groups of consecutive documents in the scope of column `column`.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn read_groups(
+        self,
+        gathered: &Gathered,
+        column: usize,
+        (first, documents): (u64, usize),
+        groups: &mut Vec<u64>,
+    ) -> Result<()> {
+        let all = self.read(gathered, first, documents)?;
+        groups.clear();
+        groups.extend(all.iter().skip(column).step_by(self.count().max(1)));
+        Ok(())
+    }
+
+    /// The further keys of consecutive documents, those of each document together.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn read_keys(
+        self,
+        gathered: &Gathered,
+        first: u64,
+        documents: usize,
+        keys: &mut Vec<[u8; 16]>,
+    ) -> Result<()> {
+        let all = self.read(gathered, first, documents)?;
+        keys.clear();
+        for numbers in all.chunks_exact(self.count().max(1)) {
+            let (halves, _) = numbers[self.groups..].as_chunks::<2>();
+            keys.extend(halves.iter().map(key_of));
+        }
+        Ok(())
+    }
+
+    fn read(self, gathered: &Gathered, first: u64, documents: usize) -> Result<Vec<u64>> {
+        let mut all = Vec::new();
+        let (first, count) = (first * self.count() as u64, documents * self.count());
+        gathered.columns.read(first, count, &mut all)?;
+        Ok(all)
+    }
+}
+
+/// The two numbers of a key.
+pub fn halves(key: [u8; 16]) -> [u64; 2] {
+    let key = u128::from_be_bytes(key);
+    [(key >> 64) as u64, key as u64]
+}
+
+fn key_of(&[high, low]: &[u64; 2]) -> [u8; 16] {
+    (u128::from(high) << 64 | u128::from(low)).to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_two_numbers() {
+        for key in [
+            [0; 16],
+            [0xff; 16],
+            std::array::from_fn(|place| place as u8),
+        ] {
+            assert_eq!(key_of(&halves(key)), key);
+        }
+    }
+}
