@@ -471,7 +471,7 @@ fn without_a_page_the_other_outputs_are_the_same() {
 /// A job in whose pages all texts are compared.
 fn all_texts(job: Job) -> Job {
     Job {
-        keep: Policy::Longest,
+        keep: Policy::Longest.into(),
         refused: true,
         ..job
     }
