@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, Args};
 use simtool::corpus;
 use simtool::engine::collection::Inputs;
+use simtool::engine::doubts::Doubts;
 use simtool::evaluate::{EvaluationSettings, Proportion};
 use simtool::io::AtomicFile;
 use simtool::jobs::evaluation::{Job, NamedFile, Planting, Report, TruthSource};
@@ -37,6 +38,11 @@ pub struct EvaluateArgs {
 
     #[command(flatten)]
     truth: TruthArgs,
+
+    /// Score the listed pairs only, without searching all pairs of the collection with each method:
+    /// no clusters, no unlisted false hits
+    #[arg(long, help_heading = "Truth", conflicts_with = "closed_world")]
+    listed_only: bool,
 
     /// A method: NAME or NAME:parameter=value,... (may be repeated); simtool methods lists them
     /// [default: simhash, shingle-simhash, minhash, shingles and text-profile]
@@ -112,29 +118,24 @@ pub struct TruthArgs {
     #[arg(long, value_name = "FILE", help_heading = "Truth")]
     clusters: Option<PathBuf>,
 
-    /// Without a truth: make copies of known strength of some documents, and draw unrelated pairs
+    /// Without a truth: make copies of known strength of some documents
     #[arg(long, help_heading = "Truth")]
-    planted: bool,
+    pub planted: bool,
 
-    /// How many documents are copied, and how many unrelated pairs are drawn
+    /// How many documents are copied
     #[arg(
         long, value_name = "COUNT", default_value = "200", value_parser = number::within(1, 1_000_000),
         conflicts_with_all = ["pairs", "clusters"], help_heading = "Truth"
     )]
     copied: usize,
 
-    /// The seed of the copies and the draws [default: 1]
+    /// The seed of the copies and of samples [default: 1]
     #[arg(long, value_name = "NUMBER", help_heading = "Truth")]
     seed: Option<u64>,
 
     /// Pairs that are not listed should not be found
     #[arg(long, help_heading = "Truth", conflicts_with = "planted")]
     pub closed_world: bool,
-
-    /// Score the listed pairs only, without searching all pairs of the collection with each method:
-    /// no clusters, no unlisted false hits
-    #[arg(long, help_heading = "Truth", conflicts_with = "closed_world")]
-    listed_only: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -180,9 +181,9 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
     let methods = methods(&args.method, &args.sweep)?;
     let job = Job {
         methods,
-        truth: args.truth.source()?,
+        truth: args.truth.source(true)?,
         closed_world: args.truth.closed_world,
-        join: !args.truth.listed_only,
+        join: !args.listed_only,
         matches: args
             .matches
             .iter()
@@ -195,13 +196,16 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
             mistakes: args.mistakes,
         },
     };
-    let report = report(
-        &job,
-        &args.inputs,
-        &args.reading,
-        &args.resources,
+    let report = run_job(
+        &job.methods,
+        (&args.inputs, &args.reading, &args.resources),
         &session,
-        &|sources| args.check_output(sources),
+        |sources| args.check_output(sources),
+        |inputs| {
+            let report = job.run(inputs)?;
+            let doubts = report.doubts;
+            Ok((report, doubts))
+        },
     )?;
     if let Some(directory) = &args.output {
         publish(&report, args, directory)?;
@@ -224,33 +228,33 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
     Ok(Finish::of_skipped(report.skipped))
 }
 
-/// Runs a job over the inputs with progress and interruption.
+/// Runs a job of `methods` over inputs with progress and interruption. `run` returns a result and
+/// the documents whose characters may be wrong, of which this warns.
 ///
 /// # Errors
-/// Those of the flags, of finding the inputs, of `check` on these, and of the job.
-pub fn report(
-    job: &Job,
-    inputs: &[PathBuf],
-    reading: &ReadingArgs,
-    resources: &ResourceArgs,
+/// Those of the flags, of finding the inputs, of `check` on these, and of `run`.
+pub fn run_job<T>(
+    methods: &[Spec],
+    (inputs, reading, resources): (&[PathBuf], &ReadingArgs, &ResourceArgs),
     session: &Session,
-    check: &dyn Fn(&[corpus::Source]) -> Result<()>,
-) -> Result<Report> {
-    check_words(&job.methods, reading.word_flags())?;
+    check: impl FnOnce(&[corpus::Source]) -> Result<()>,
+    run: impl FnOnce(Inputs<'_>) -> Result<(T, Doubts)>,
+) -> Result<T> {
+    check_words(methods, reading.word_flags())?;
     let input_settings = reading.input_settings()?;
     let resources = resources.resources(reading.max_document, std::env::temp_dir())?;
     let [sources] = files([inputs], &input_settings.reading)?;
     check(&sources)?;
-    let report = session.run(|progress| {
-        job.run(Inputs {
+    let (result, doubts) = session.run(|progress| {
+        run(Inputs {
             sources: &sources,
             settings: &input_settings,
             resources: &resources,
             progress,
         })
     })?;
-    message::warn_of_decoding_problems(&report.doubts, &sources);
-    Ok(report)
+    message::warn_of_decoding_problems(&doubts, &sources);
+    Ok(result)
 }
 
 impl EvaluateArgs {
@@ -272,37 +276,19 @@ impl TruthArgs {
         self.seed.unwrap_or(1)
     }
 
-    /// Refuses `--seed` without `--planted`. For commands without bootstrap resamples, where it would
-    /// have no effect.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`] if no copies are made.
-    pub fn check_seed(&self) -> Result<()> {
-        match self.seed {
-            Some(_) if !self.planted => {
-                let message = "--seed has an effect only with --planted: add that";
-                Err(Error::new(ErrorKind::Parameter, message))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether pairs that the truth does not list should not be found.
-    pub fn knows_unlisted(&self) -> bool {
-        self.closed_world || self.clusters.is_some()
-    }
-
-    /// The truth, with its file read.
+    /// The truth, with its file read; `with_far` is whether planted copies need pairs besides that
+    /// should not be found.
     ///
     /// # Errors
     /// [`ErrorKind::Read`].
-    pub fn source(&self) -> Result<TruthSource> {
+    pub fn source(&self, with_far: bool) -> Result<TruthSource> {
         Ok(match (&self.pairs, &self.clusters) {
             (Some(path), _) => TruthSource::Pairs(named(path)?),
             (None, Some(path)) => TruthSource::Clusters(named(path)?),
             (None, None) => TruthSource::Planted(Planting {
                 documents: self.copied,
                 seed: self.seed(),
+                with_far,
             }),
         })
     }

@@ -2,9 +2,10 @@
 
 use clap::Args;
 use simtool::Result;
-use simtool::evaluate::{EvaluationSettings, Proportion};
-use simtool::jobs::evaluation::{CANDIDATES, Job, Recommendation, Rejection, Tuning, recommend};
-use simtool::sketch::registry::Spec;
+use simtool::evaluate::{Interval, Proportion};
+use simtool::jobs::evaluation::{
+    LeastSimilarity, MOST_WRONG, Rejection, Trial, Tuned, Tuning, candidates,
+};
 
 use super::evaluate::{self, TruthArgs, methods};
 use super::exit::Finish;
@@ -12,16 +13,20 @@ use super::log::LogArgs;
 use super::reading_flags::ReadingArgs;
 use super::resource_flags::ResourceArgs;
 use super::session::Session;
-use super::{screen, values};
+use super::{method_flags, screen, values};
 
 /// Recommend a method and a threshold for a wanted precision
 ///
-/// Tries methods on your documents, with your own truth or with copies of known strength that are
-/// made of them. Prints which method finds the most at the wanted precision, and the pairs that
-/// this is based on. Of methods that find equally much, the one with the fewest wrong hits comes
-/// first, then the one with the fewest bytes per document, then the one tried first; times are
-/// printed but do not matter. Fingerprints are recommended only at distances at which a document
-/// has hardly any accidental neighbours in a collection of this size.
+/// Tries methods on your documents. Recall is measured with your own truth, or with copies that are
+/// made of the documents and have the wanted similarity. Precision is that of the pairs that a
+/// setting proposes in your collection: they are sampled by score, and a pair is wrong if your truth
+/// says so, or, where it says nothing, if the pair has less than the wanted similarity. Documents
+/// with the same words count once.
+///
+/// Settings are left out if more than one in a million of all pairs is proposed and wrong, or if
+/// they compare so many pairs that the cost grows with the square of the collection. Of settings
+/// that find at least 99 % of what the best one finds, the one with the smallest sketches comes
+/// first. Times are printed but do not matter.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct TuneArgs {
@@ -32,11 +37,17 @@ pub struct TuneArgs {
     #[command(flatten)]
     truth: TruthArgs,
 
-    /// The minimum share of hits that must be right
+    /// The least similarity of duplicates: the share of shingles in common, |A ∩ B| / |A ∪ B|, or
+    /// with containment:SHARE, the share of the shingles of the document that has fewer
+    #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = similarity)]
+    similarity: LeastSimilarity,
+
+    /// The minimum share of proposed pairs that must be right
     #[arg(long, value_name = "SHARE", default_value = "0.99", value_parser = evaluate::share)]
     precision: Proportion,
 
-    /// A method to try (may be repeated) [default: thirteen settings of seven methods]
+    /// A method to try, at all thresholds (may be repeated) [default: sixteen settings of eight
+    /// methods]
     #[arg(long, value_name = "METHOD", value_parser = values::method(), hide_possible_values = true)]
     method: Vec<String>,
 
@@ -61,190 +72,238 @@ pub struct TuneArgs {
 const EXAMPLES: &str = "\
 Examples:
   simtool tune crawl/*.wet.gz --planted
-          The methods that find most copies, lightly and heavily edited, with 99 % of the hits right
-  simtool tune docs.jsonl --pairs pairs.tsv --precision 0.95
-          With a truth of your own
+          The methods that find most copies with a similarity of 0.8, with 99 % of what they propose
+          in this collection right
+  simtool tune docs.jsonl --pairs pairs.tsv --precision 0.95 --similarity 0.5
+          With a truth of your own; pairs that it does not list are right from a similarity of 0.5
+  simtool tune docs.jsonl --planted --similarity containment:0.95
+          For documents that are contained in others
   simtool tune docs.jsonl --planted --method simhash --sweep features=1..5 --sweep bits=64,128
           Settings of one method";
 
 /// The most settings in the table, and in the list of those left out for each reason.
 const MOST_SHOWN: usize = 40;
-
-/// The message if the truth has no negative pairs.
-const UNMEASURED: &str = "\
-Precision cannot be measured: no pair is known that should not be found. Nothing is recommended.
-List some pairs with the label unrelated, or add --closed-world, or use --planted.
-";
+/// With fewer pairs, one wrong pair is more than one in a million.
+const FEW_PAIRS: f64 = 1.0 / MOST_WRONG;
+/// A larger share of all pairs is pointed out if the recommended setting proposes it.
+const MANY_PROPOSED: f64 = 0.01;
 
 /// Tries the methods and prints the recommendation.
 ///
 /// # Errors
 /// Those of the flags, of the inputs and of the job.
 pub fn run(args: &TuneArgs) -> Result<Finish> {
+    let width = args.reading.tokenizer().usual_width();
     let asked = match args.method.is_empty() {
-        true => CANDIDATES.map(str::to_owned).to_vec(),
+        true => candidates(args.similarity, width),
         false => args.method.clone(),
     };
-    let specs = methods(&asked, &args.sweep)?;
-    args.truth.check_seed()?;
-    let job = Job {
-        methods: specs.clone(),
-        truth: args.truth.source()?,
+    let tuning = Tuning {
+        settings: methods(&asked, &args.sweep)?,
+        truth: args.truth.source(false)?,
         closed_world: args.truth.closed_world,
-        join: args.truth.knows_unlisted(),
-        matches: Vec::new(),
-        settings: EvaluationSettings {
-            draws: 0,
-            seed: args.truth.seed(),
-            wanted_precision: Some(args.precision),
-            mistakes: 0,
-        },
+        similarity: args.similarity,
+        precision: args.precision,
+        seed: args.truth.seed(),
     };
-    let report = evaluate::report(
-        &job,
-        &args.inputs,
-        &args.reading,
-        &args.resources,
+    let tuned = evaluate::run_job(
+        &tuning.settings,
+        (&args.inputs, &args.reading, &args.resources),
         &Session::new(args.log.log(args.quiet)),
-        &|_| Ok(()),
+        |_| Ok(()),
+        |inputs| {
+            let tuned = tuning.run(inputs)?;
+            let doubts = tuned.doubts;
+            Ok((tuned, doubts))
+        },
     )?;
-    let tuning = recommend(&report, &specs);
+    screen::print(text(&tuned, args).as_bytes())?;
+    Ok(Finish::of_skipped(tuned.skipped))
+}
 
-    let sizes = report
-        .evaluation
-        .classes
-        .iter()
-        .zip(&report.evaluation.class_sizes);
-    let pairs = |is_near| -> u64 {
-        let of = sizes.clone().filter(|(class, _)| class.is_near == is_near);
-        of.map(|(_, size)| size).sum()
+/// Parses the value of --similarity; the message is for clap.
+fn similarity(text: &str) -> std::result::Result<LeastSimilarity, String> {
+    let (is_containment, share) = match text.strip_prefix("containment:") {
+        Some(share) => (true, share),
+        None => (false, text),
     };
+    Ok(LeastSimilarity {
+        is_containment,
+        thousandths: method_flags::thousandths(share)?,
+    })
+}
+
+fn text(tuned: &Tuned, args: &TuneArgs) -> String {
+    let measure = match args.similarity.is_containment {
+        true => "containment",
+        false => "similarity",
+    };
+    let least = format!("a {measure} of {}", args.similarity.share());
+    let pairs = all_pairs(tuned);
     let mut text = format!(
-        "Rests on {} pairs to be found and {} not to be found among {} documents.\n",
-        pairs(true),
-        pairs(false),
-        report.documents
+        "{} documents, {} with different words: {} pairs.\n",
+        tuned.documents,
+        tuned.distinct,
+        count(pairs)
     );
-    for (name, value) in &report.facts {
+    text += &match args.truth.planted {
+        true => format!("{} copies with {least} are to be found.\n", tuned.to_find),
+        false => format!(
+            "{} pairs of the truth are to be found; {} of them have {least}.\n",
+            tuned.to_find, tuned.similar
+        ),
+    };
+    for (name, value) in &tuned.facts {
         text += &format!("{name}: {value}\n");
     }
-    text.push('\n');
-    text += &match report.evaluation.measures_precision {
-        true => table(&tuning.recommended, args.precision) + &left_out(&tuning, args.precision),
-        false => UNMEASURED.to_owned(),
+    if tuned.to_find == 0 {
+        return text + "Nothing is to be found, so nothing is recommended.\n";
+    }
+    if pairs < FEW_PAIRS {
+        text +=
+            "So few documents do not show whether fewer than one in a million pairs are wrong.\n";
+    }
+    text += &format!("\nA pair is wrong if it has less than {least}");
+    text += match args.truth.planted {
+        true => ".\n\n",
+        false => ", unless the truth knows it.\n\n",
     };
-    if let Some(best) = tuning.recommended.first() {
+    text += &table(&tuned.recommended, args.precision);
+    text += &left_out(tuned, args.precision);
+    if let Some(best) = tuned.recommended.first() {
         text += &format!("\nRecommended:\n  --method {}\n\n", best.spec);
-        text += &for_dedup(&best.spec);
-    }
-    screen::print(text.as_bytes())?;
-    Ok(Finish::of_skipped(report.skipped))
-}
-
-/// Advice on using the method with `dedup`, which verifies its pairs.
-fn for_dedup(spec: &Spec) -> String {
-    match verified_alike(spec) {
-        Some(flags) => format!(
-            "`dedup` compares the shingles of each pair again; with {flags} besides, it accepts \
-             the same pairs.\n"
-        ),
-        None => "`dedup` compares the shingles of each pair again: it removes only pairs that \
-                 share at least --similarity of them (default 0.8).\nIf it removes less than \
-                 was found here, lower --similarity.\n"
-            .to_owned(),
-    }
-}
-
-/// The flags with which verification accepts all pairs of the method; `None` for methods other than
-/// `shingles`, and for a similarity that the flag does not accept.
-fn verified_alike(spec: &Spec) -> Option<String> {
-    if spec.name() != "shingles" {
-        return None;
-    }
-    let list = spec.list();
-    let value = |wanted: &str| list.iter().find(|(name, _)| name == wanted);
-    let ((_, shingle), (_, similarity)) = (value("shingle")?, value("similarity")?);
-    // The flag has three decimals; rounding down accepts all pairs of the method.
-    let thousandths = (similarity.parse::<f64>().ok()? * 1000.0).floor();
-    (thousandths >= 1.0)
-        .then(|| format!("--shingle {shingle} --similarity {}", thousandths / 1000.0))
-}
-
-fn table(found: &[Recommendation], precision: Proportion) -> String {
-    if found.is_empty() {
-        let wanted = shown(precision);
-        return format!("No method can be recommended for a precision of {wanted}.\n");
-    }
-    let mut text = String::from(
-        "recall  95 % interval  precision  microseconds/document  bytes/document  \
-         accidents/document  method\n",
-    );
-    for one in found.iter().take(MOST_SHOWN) {
-        let interval = one.point.recall().interval();
+        let proposed = best.proposed.map_or(0.0, |proposed| proposed.pairs) / pairs.max(1.0);
+        if proposed > MANY_PROPOSED {
+            text += &format!(
+                "It proposes {:.0} % of all pairs: very many documents have {least}. Pages of one \
+                 template may need a higher --similarity or --html main.\n",
+                100.0 * proposed
+            );
+        }
         text += &format!(
-            "{:>6}  {:>13}  {:>9}  {:>21}  {:>14}  {:>18}  {}\n",
-            shown(one.point.recall()),
-            interval.map_or(String::new(), |at| format!("{:.3}-{:.3}", at.low, at.high)),
-            shown(one.point.precision()),
-            one.cost
-                .seconds_per_document
-                .map_or(String::new(), |seconds| format!("{:.1}", seconds * 1e6)),
-            one.cost
-                .bytes_per_document
-                .map_or(String::new(), |bytes| format!("{bytes:.0}")),
-            one.accidents
-                .map_or(String::new(), |hits| format!("{hits:.4}")),
-            one.spec,
+            "`dedup` compares the shingles of each pair again, and removes only those with at least \
+             its own --similarity (default 0.8; here {}).\n",
+            args.similarity.share()
         );
-    }
-    if let further @ 1.. = found.len().saturating_sub(MOST_SHOWN) {
-        text += &format!("{further} further settings find no more.\n");
     }
     text
 }
 
-/// The settings that are not in the table, by reason.
-fn left_out(tuning: &Tuning, precision: Proportion) -> String {
-    let wanted = shown(precision);
-    let tried = tuning.recommended.len() + tuning.left_out.len();
+/// The number of pairs of documents with different words.
+fn all_pairs(tuned: &Tuned) -> f64 {
+    tuned.distinct as f64 * tuned.distinct.saturating_sub(1) as f64 / 2.0
+}
+
+fn table(found: &[Trial], precision: Proportion) -> String {
+    if found.is_empty() {
+        let wanted = shown(precision.value());
+        return format!("No method can be recommended for a precision of {wanted}.\n");
+    }
+    let mut text = header();
+    found
+        .iter()
+        .take(MOST_SHOWN)
+        .for_each(|trial| text += &row(trial));
+    if let further @ 1.. = found.len().saturating_sub(MOST_SHOWN) {
+        text += &format!("{further} further settings are no better.\n");
+    }
+    text
+}
+
+fn header() -> String {
+    "recall  95 % interval  precision     interval      pairs  judged      wrong  with runs  \
+     bytes/document  microseconds/document  method\n"
+        .to_owned()
+}
+
+fn row(trial: &Trial) -> String {
+    let proposed = trial.proposed;
+    let precision = proposed.and_then(|proposed| proposed.precision);
+    let counted = |of: fn(&simtool::jobs::evaluation::Proposed) -> f64| {
+        proposed
+            .as_ref()
+            .map_or(String::new(), |proposed| count(of(proposed)))
+    };
+    let decimals = |value: Option<f64>, places| {
+        value.map_or(String::new(), |value| format!("{value:.places$}"))
+    };
+    format!(
+        "{:>6}  {:>13}  {:>9}  {:>11}  {:>9}  {:>6}  {:>9}  {:>9}  {:>14}  {:>21}  {}\n",
+        shown(trial.recall.value()),
+        interval(trial.recall.interval()),
+        shown(precision.map(|found| found.0)),
+        interval(precision.map(|found| found.1)),
+        counted(|proposed| proposed.pairs),
+        counted(|proposed| proposed.judged as f64),
+        counted(|proposed| proposed.wrong),
+        counted(|proposed| proposed.with_runs),
+        decimals(trial.cost.bytes_per_document, 0),
+        decimals(trial.cost.seconds_per_document.map(|time| time * 1e6), 1),
+        trial.spec,
+    )
+}
+
+/// The settings that are not recommended, by reason, at the strictest threshold that finds anything.
+fn left_out(tuned: &Tuned, precision: Proportion) -> String {
+    let wanted = shown(precision.value());
+    let tried = tuned.recommended.len() + tuned.left_out.len();
     let reasons = [
         (
-            Rejection::Imprecise,
-            format!("no threshold at which {wanted} of the hits are right"),
+            Rejection::Square,
+            "they compare so many pairs that the cost grows with the square of the collection",
         ),
         (
             Rejection::Accidental,
-            format!(
-                "where {wanted} of the hits are right, a document has more than one neighbour by \
-                 accident in a collection of this size"
-            ),
+            "more than one in a million unrelated documents would be near by accident",
         ),
         (
-            Rejection::Fixed,
-            "no parameter for the threshold".to_owned(),
+            Rejection::Wrong,
+            "more than one in a million of all pairs is proposed and wrong",
         ),
+        (
+            Rejection::Imprecise,
+            &format!("less than {wanted} of the proposed pairs are right"),
+        ),
+        (Rejection::FindsNothing, "they find nothing"),
     ];
     let mut text = String::new();
     for (reason, why) in reasons {
-        let of = tuning.left_out.iter().filter(|(_, found)| *found == reason);
-        let specs: Vec<&Spec> = of.map(|(spec, _)| spec).collect();
-        if specs.is_empty() {
+        let of = tuned.left_out.iter().filter(|(_, found)| *found == reason);
+        let trials: Vec<&Trial> = of.map(|(trial, _)| trial).collect();
+        if trials.is_empty() {
             continue;
         }
-        text += &format!("\n{} of {tried} settings left out: {why}\n", specs.len());
-        let shown = specs.iter().take(MOST_SHOWN);
-        shown.for_each(|spec| text += &format!("  {spec}\n"));
-        if let further @ 1.. = specs.len().saturating_sub(MOST_SHOWN) {
+        text += &format!("\n{} of {tried} settings left out: {why}\n", trials.len());
+        text += &header();
+        let shown = trials.iter().take(MOST_SHOWN);
+        shown.for_each(|trial| text += &row(trial));
+        if let further @ 1.. = trials.len().saturating_sub(MOST_SHOWN) {
             text += &format!("  and {further} more\n");
         }
     }
     text
 }
 
-fn shown(share: Proportion) -> String {
-    share
-        .value()
-        .map_or(String::new(), |value| format!("{value:.3}"))
+/// A share; only 1 is shown as 1.
+fn shown(share: Option<f64>) -> String {
+    share.map_or(String::new(), |value| match value {
+        value if value < 1.0 => format!("{:.3}", value.min(0.999)),
+        value => format!("{value:.3}"),
+    })
+}
+
+fn interval(interval: Option<Interval>) -> String {
+    interval.map_or(String::new(), |at| {
+        format!("{}-{}", shown(Some(at.low)), shown(Some(at.high)))
+    })
+}
+
+/// A number of pairs.
+fn count(pairs: f64) -> String {
+    match pairs {
+        pairs if pairs < 1e6 => format!("{pairs:.0}"),
+        pairs => format!("{pairs:.1e}"),
+    }
 }
 
 #[cfg(test)]
@@ -252,13 +311,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shingles_can_be_verified_as_they_are_found() {
-        let flags = |text: &str| verified_alike(&Spec::parse(text).unwrap());
-        let found = flags("shingles:shingle=3,similarity=0.476623");
-        assert_eq!(found.as_deref(), Some("--shingle 3 --similarity 0.476"));
-        assert_eq!(flags("shingles:shingle=3,similarity=0.0004"), None);
-        assert_eq!(flags("simhash:distance=9"), None);
-        let text = for_dedup(&Spec::parse("simhash:distance=9").unwrap());
-        assert!(text.contains("only pairs that share at least --similarity"));
+    fn similarities_are_shares_of_either_kind() {
+        let parsed = similarity("containment:0.95").unwrap();
+        assert!(parsed.is_containment && parsed.share() == "0.95");
+        let parsed = similarity("1").unwrap();
+        assert!(!parsed.is_containment && parsed.share() == "1");
+        for refused in ["containment:", "containment:2", "jaccard:0.5", "0"] {
+            assert!(similarity(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn only_a_whole_is_shown_as_one() {
+        assert_eq!(shown(Some(0.9999)), "0.999");
+        assert_eq!(shown(Some(1.0)), "1.000");
+        assert_eq!(shown(Some(0.29)), "0.290");
+        assert_eq!((count(12.4), count(4.5e6)), ("12".into(), "4.5e6".into()));
     }
 }

@@ -89,6 +89,24 @@ pub struct Collection {
 /// The documents of a chunk.
 type Part = Collection;
 
+/// The corpus statistics of some inputs.
+pub(crate) struct Counts(Vec<(CountRequest, Frequencies)>);
+
+impl Counts {
+    /// Builds a method, whose statistics must be among these.
+    ///
+    /// # Errors
+    /// Those of building.
+    pub(crate) fn build(&self, spec: &Spec, common: Common<'_>) -> Result<Box<dyn Method>> {
+        let frequencies = |count: &CountRequest| {
+            let found = self.0.iter().find(|(counted, _)| counted == count);
+            found.map_or(Frequencies::default(), |(_, counts)| counts.clone())
+        };
+        let frequencies: Vec<_> = spec.required_counts().iter().map(frequencies).collect();
+        methods::build(spec, common, &frequencies)
+    }
+}
+
 impl<'a> Inputs<'a> {
     /// The pipeline that reads them.
     pub fn pipeline(&self) -> Pipeline<'a> {
@@ -128,21 +146,23 @@ impl<'a> Inputs<'a> {
     /// # Errors
     /// Those of building, of reading and of temporary files.
     pub fn methods(&self, specs: &[Spec]) -> Result<Vec<Box<dyn Method>>> {
+        let counts = self.counts(specs)?;
+        let build = |spec: &Spec| counts.build(spec, self.common());
+        specs.iter().map(build).collect()
+    }
+
+    /// The corpus statistics that `specs` need, each counted once.
+    ///
+    /// # Errors
+    /// Those of reading and of temporary files.
+    pub(crate) fn counts(&self, specs: &[Spec]) -> Result<Counts> {
         let mut known: Vec<(CountRequest, Frequencies)> = Vec::new();
         for count in specs.iter().flat_map(Spec::required_counts) {
             if known.iter().all(|(counted, _)| *counted != count) {
                 known.push((count, self.count(count)?));
             }
         }
-        let frequencies = |count: &CountRequest| {
-            let found = known.iter().find(|(counted, _)| counted == count);
-            found.map_or(Frequencies::default(), |(_, counts)| counts.clone())
-        };
-        let build = |spec: &Spec| {
-            let frequencies: Vec<_> = spec.required_counts().iter().map(frequencies).collect();
-            methods::build(spec, self.common(), &frequencies)
-        };
-        specs.iter().map(build).collect()
+        Ok(Counts(known))
     }
 
     pub(crate) fn count(&self, count: CountRequest) -> Result<Frequencies> {

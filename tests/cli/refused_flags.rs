@@ -167,8 +167,12 @@ fn flags_without_effect_on_the_method() {
             tokenizer,
         ),
         (
-            "tune a.jsonl --pairs pairs.tsv --seed 9",
-            "--seed has an effect only with --planted",
+            "tune a.jsonl --pairs pairs.tsv --listed-only",
+            "unexpected argument '--listed-only'",
+        ),
+        (
+            "tune a.jsonl --planted --similarity containment:2",
+            "--similarity containment:2: expected a share from 0.001 to 1",
         ),
     ];
     if cfg!(feature = "index") {

@@ -28,6 +28,7 @@ mod proportion;
 mod random;
 mod score_text;
 mod significance;
+mod strata;
 mod sweep;
 pub mod synthetic;
 mod truth;
@@ -44,6 +45,7 @@ pub use mistakes::{Mistake, Mistakes};
 pub use outcome::{Cost, Outcome};
 pub use proportion::{Interval, Proportion};
 pub use significance::mcnemar;
+pub use strata::{PairSample, Stratum, right_share, wrong_pairs};
 pub use sweep::{Point, Sweep};
 pub use truth::{Class, Judgement, LabelledPair, Truth};
 

@@ -104,9 +104,21 @@ impl Truth {
     /// [`Content`](crate::ErrorKind::Content) for a pair with two labels, an empty label, or too
     /// many labels.
     pub fn labelled<'a>(pairs: impl IntoIterator<Item = (Pair, &'a str)>) -> Result<Truth> {
+        Truth::with_far_class(pairs, None)
+    }
+
+    /// Like [`labelled`](Self::labelled), where the pairs labelled `far` should not be found either.
+    ///
+    /// # Errors
+    /// Those of [`labelled`](Self::labelled).
+    pub fn with_far_class<'a>(
+        pairs: impl IntoIterator<Item = (Pair, &'a str)>,
+        far: Option<&str>,
+    ) -> Result<Truth> {
         let mut reader = Reader::default();
         for (number, (pair, label)) in pairs.into_iter().enumerate() {
             let class = reader.class(label.as_bytes())?;
+            reader.classes[class].is_near &= Some(label) != far;
             reader.add(pair, class, number + 1)?;
         }
         Ok(reader.finish())

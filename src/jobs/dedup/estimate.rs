@@ -319,8 +319,8 @@ fn nearness(
     };
     let share = share.clamp(near, near.max(0.5));
     let indexed = documents.clamp(1, u32::MAX.into()) as usize;
-    let all = SketchIndex::seconds(method, segment.sketches.all(method), indexed)?;
-    let (mark, search) = match all.map(|seconds| seconds / indexed as f64) {
+    let all = SketchIndex::estimate(method, segment.sketches.all(method), indexed)?;
+    let (mark, search) = match all.map(|plan| plan.seconds / indexed as f64) {
         // A search for any near fingerprint ends at the first one.
         Some(search) => (search / (1.0 + accidents / ANY), search),
         None => (seconds / count as f64 * seconds::MARK_GROWTH, 0.0),

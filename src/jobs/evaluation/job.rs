@@ -1,46 +1,22 @@
 //! The settings of an evaluation, and its run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use crate::engine::Workers;
 use crate::engine::collection::{Collection, Inputs};
 use crate::engine::doubts::Doubts;
 use crate::engine::memory_account::MemoryAccount;
-use crate::engine::sketcher::Sketched;
 use crate::evaluate::{
-    Cost, Evaluation, EvaluationSettings, Found, Ids, LabelledPair, Mistakes, Outcome, Truth,
-    evaluate,
+    Evaluation, EvaluationSettings, Found, Ids, Mistakes, Outcome, Truth, evaluate,
 };
 use crate::report::evaluation::ShownDocument;
-use crate::sketch::Method;
+use crate::sketch::Score;
 use crate::sketch::registry::Spec;
 use crate::{Error, Result};
 
-use super::bit_means::BitMeans;
 use super::join;
-use super::planted::Planting;
-use super::prepared::{Prepared, TEXTS, take_ids};
-
-/// A file with its contents.
-#[derive(Clone, Debug)]
-pub struct NamedFile {
-    /// The path, for messages.
-    pub path: PathBuf,
-    /// The contents.
-    pub bytes: Vec<u8>,
-}
-
-/// The source of the truth.
-#[derive(Clone, Debug)]
-pub enum TruthSource {
-    /// Labelled pairs.
-    Pairs(NamedFile),
-    /// Clusters of documents.
-    Clusters(NamedFile),
-    /// Edited copies that are made of some documents.
-    Planted(Planting),
-}
+use super::prepared::{Prepared, TEXTS, cost, scores};
+use super::source::{NamedFile, TruthSource};
 
 /// The settings of an evaluation.
 #[derive(Clone, Debug)]
@@ -71,8 +47,6 @@ pub struct Report {
     pub outcomes: Vec<Outcome>,
     /// The measures of quality.
     pub evaluation: Evaluation,
-    /// The shares of set bits in the fingerprints of each method.
-    pub bits: Vec<BitMeans>,
     /// The documents of the worst mistakes.
     pub mistaken: BTreeMap<u32, ShownDocument>,
     /// The number of documents, including planted ones.
@@ -98,25 +72,23 @@ impl Job {
         let methods = inputs.methods(&self.methods)?;
         let workers = Workers::new(inputs.resources.threads)?;
         let account = inputs.memory_account()?;
-        let prepared = self.prepare(inputs, &methods, &workers, &account)?;
         let Prepared {
             mut collection,
             mut ids,
             truth,
             planted,
             facts,
-        } = prepared;
-        let (mut outcomes, mut bits, mut most_pairs) = (Vec::new(), Vec::new(), 0);
+        } = self
+            .truth
+            .prepare(self.closed_world, inputs, &methods, &workers, &account)?;
+        let (mut outcomes, mut most_pairs) = (Vec::new(), 0);
         let all_sketched = std::mem::take(&mut collection.sketched);
         for (spec, (method, sketched)) in self.methods.iter().zip(methods.iter().zip(all_sketched))
         {
-            let sketches = sketched.sketches.all(&**method).iter();
-            let usable = sketches
-                .zip(&sketched.usable)
-                .filter(|(_, usable)| **usable);
-            let usable = usable.map(|(sketch, _)| sketch);
-            bits.push(BitMeans::of(method.shape(), usable));
-            let scored = Scored::new(&**method, &sketched, &truth);
+            let listed = truth.pairs().iter().map(|listed| listed.pair);
+            let scores = scores(&**method, &sketched, listed);
+            let accepts = |score: &Option<Score>| score.is_some_and(|score| method.accepts(&score));
+            let accepted = scores.iter().map(accepts).collect();
             let (cost, sketched_bytes) = (cost(&sketched), sketched.bytes());
             let join = || join::all_pairs(&**method, sketched, &inputs, &account);
             let found = match self.join {
@@ -129,8 +101,8 @@ impl Job {
             outcomes.push(Outcome {
                 name: spec.name(),
                 parameters: spec.list(),
-                scores: scored.scores,
-                accepted: scored.accepted,
+                scores,
+                accepted,
                 found,
                 cost,
             });
@@ -156,78 +128,9 @@ impl Job {
             ids,
             outcomes,
             evaluation,
-            bits,
             mistaken,
             facts,
         })
-    }
-
-    fn prepare(
-        &self,
-        inputs: Inputs<'_>,
-        methods: &[Box<dyn Method>],
-        workers: &Workers,
-        account: &MemoryAccount,
-    ) -> Result<Prepared> {
-        if let TruthSource::Planted(planting) = &self.truth {
-            return planting.prepare(inputs, methods, workers, account);
-        }
-        let collection = inputs.collect(methods, account)?;
-        take_ids(&collection, account)?;
-        let members = collection.members.iter();
-        let mut ids = Ids::of_collection(members.map(|member| &member.id[..]))?;
-        let truth = match &self.truth {
-            TruthSource::Pairs(file) => Truth::from_pairs(&file.bytes, &mut ids)
-                .map_err(|error| error.in_file(&file.path))?,
-            TruthSource::Clusters(file) => Truth::from_clusters(&file.bytes, &mut ids)
-                .map_err(|error| error.in_file(&file.path))?,
-            TruthSource::Planted(_) => Truth::labelled([])?,
-        };
-        let truth = match self.closed_world {
-            true => truth.closed_world(collection.members.len()),
-            false => truth,
-        };
-        Ok(Prepared {
-            collection,
-            ids,
-            truth,
-            planted: BTreeMap::new(),
-            facts: Vec::new(),
-        })
-    }
-}
-
-/// A method's scores of the listed pairs.
-struct Scored {
-    scores: Vec<Option<crate::sketch::Score>>,
-    accepted: Vec<bool>,
-}
-
-impl Scored {
-    fn new(method: &dyn Method, sketched: &Sketched, truth: &Truth) -> Scored {
-        let sketches = sketched.sketches.all(method);
-        let score = |listed: &LabelledPair| {
-            let documents = listed.pair.documents().map(|number| number as usize);
-            let usable = documents.iter().all(|&number| sketched.usable[number]);
-            let [a, b] = documents.map(|number| sketches.get(number));
-            usable.then(|| method.score(a, b))
-        };
-        let scores: Vec<_> = truth.pairs().iter().map(score).collect();
-        let accepted = scores
-            .iter()
-            .map(|score| score.is_some_and(|score| method.accepts(&score)));
-        Scored {
-            accepted: accepted.collect(),
-            scores,
-        }
-    }
-}
-
-fn cost(sketched: &Sketched) -> Cost {
-    let count = sketched.usable.len().max(1) as f64;
-    Cost {
-        seconds_per_document: Some(sketched.time.as_secs_f64() / count),
-        bytes_per_document: Some(sketched.sketches.bytes.len() as f64 / count),
     }
 }
 

@@ -5,15 +5,24 @@
 //!                         │                   └─► all pairs that each method finds ─┘
 //!                         └─ planted copies, if there is no truth
 //! ```
+//!
+//! [`Tuning`] recommends a method and a threshold by the same scores and by a judgement of the pairs
+//! that a method proposes.
 
-mod bit_means;
+mod hard;
 mod job;
 mod join;
+mod judge;
 mod planted;
 mod prepared;
+mod proposals;
+mod settings;
+mod source;
 mod tuning;
 
-pub use bit_means::BitMeans;
-pub use job::{Job, NamedFile, Report, TruthSource};
+pub use job::{Job, Report};
+pub use judge::LeastSimilarity;
 pub use planted::Planting;
-pub use tuning::{CANDIDATES, Recommendation, Rejection, Tuning, recommend};
+pub use settings::candidates;
+pub use source::{NamedFile, TruthSource};
+pub use tuning::{MOST_WRONG, Proposed, Rejection, Trial, Tuned, Tuning};

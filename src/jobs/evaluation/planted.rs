@@ -1,10 +1,12 @@
-//! Ground truth by construction: edited copies of some documents, and pairs of unrelated documents.
+//! Ground truth by construction: edited copies of some documents, and pairs of documents that are
+//! unrelated, or the nearest that are not copies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::hard::{COPIES, MOST_BYTES, MOST_DOCUMENTS, hard_pairs, median, unrelated};
 use super::prepared::{Prepared, TEXTS, take_ids};
 use crate::engine::Workers;
 use crate::engine::collection::{Collection, Inputs, Member};
@@ -14,7 +16,6 @@ use crate::engine::text_words::WordReader;
 use crate::evaluate::planted::{Kind, PERCENTS, plant, random_pairs};
 use crate::evaluate::{Ids, Pair, Truth};
 use crate::sketch::{Method, Needs};
-use crate::text::shingles::jaccard;
 use crate::{Error, ErrorKind, Result};
 
 /// Documents are unrelated if the Jaccard similarity of their sets of shingles is at most one
@@ -22,8 +23,9 @@ use crate::{Error, ErrorKind, Result};
 const RELATED: u64 = 5;
 /// Words in these shingles.
 const SHINGLE: usize = 5;
-/// The label of pairs that should not be found.
+/// The labels of pairs that should not be found: random ones, and the nearest.
 const UNRELATED: &str = "unrelated";
+const HARD: &str = "hard";
 
 /// Settings of planted copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub struct Planting {
     pub documents: usize,
     /// The seed of the choice and of the edits.
     pub seed: u64,
+    /// Whether pairs that should not be found are drawn too.
+    pub with_far: bool,
 }
 
 /// A copy, sketched by all methods.
@@ -42,8 +46,8 @@ struct Copy {
 }
 
 impl Planting {
-    /// Reads and sketches the documents, plants copies of some, and draws random pairs, of
-    /// which it uses the unrelated ones.
+    /// Reads and sketches the documents, and plants copies of some. With `with_far`, draws random
+    /// pairs, of which it uses the unrelated ones, and finds hard pairs.
     ///
     /// # Errors
     /// Those of reading; [`ErrorKind::Content`] if no document can be copied;
@@ -57,9 +61,17 @@ impl Planting {
     ) -> Result<Prepared> {
         let mut collection = inputs.collect(methods, account)?;
         let documents = collection.members.len() as u32;
-        let chosen = self.choose(&collection);
-        let drawn = random_pairs(documents, self.documents, self.seed);
-        let texts = texts(&collection, inputs, &chosen, &drawn, account)?;
+        let order = self.order(&collection);
+        let mut chosen = order[..order.len().min(self.documents)].to_vec();
+        chosen.sort_unstable();
+        let (drawn, compared) = match self.with_far {
+            true => (
+                random_pairs(documents, self.documents, self.seed),
+                compared(&collection, &order),
+            ),
+            false => (Vec::new(), Vec::new()),
+        };
+        let (texts, sets) = read(&collection, inputs, &chosen, &drawn, &compared, account)?;
         let copies = workers.install(|| {
             let numbered = chosen.par_iter().enumerate();
             let copies = numbered.map_init(
@@ -86,29 +98,44 @@ impl Planting {
             let message = "no document is long enough to be copied with an edit";
             return Err(Error::new(ErrorKind::Content, message));
         }
-        let near = labelled.len();
-        let unrelated = unrelated(&drawn, &texts, inputs);
-        let related = drawn.len() - unrelated.len();
-        labelled.extend(
-            unrelated
+        let mut facts = vec![
+            ("planted copies".to_owned(), labelled.len().to_string()),
+            ("documents copied".to_owned(), chosen.len().to_string()),
+        ];
+        if self.with_far {
+            let hard = workers.install(|| hard_pairs(&compared, chosen.len(), &sets));
+            let unrelated = unrelated(&drawn, &sets, RELATED);
+            let related = drawn.len() - unrelated.len();
+            let median = median(&hard).map_or_else(String::new, |share| format!("{share:.3}"));
+            facts.extend([
+                ("unrelated pairs drawn".to_owned(), drawn.len().to_string()),
+                (
+                    format!("of these left out, alike in more than 1/{RELATED} of their shingles"),
+                    related.to_string(),
+                ),
+                (
+                    format!(
+                        "hard pairs: of a copied document and the nearest of {}, with a similarity \
+                         below 0.{}",
+                        compared.len(),
+                        COPIES / 100
+                    ),
+                    hard.len().to_string(),
+                ),
+                ("their median similarity".to_owned(), median),
+            ]);
+            let random = unrelated
                 .into_iter()
-                .map(|pair| (pair, UNRELATED.to_owned())),
-        );
+                .filter(|pair| !hard.contains_key(pair));
+            labelled.extend(random.map(|pair| (pair, UNRELATED.to_owned())));
+            labelled.extend(hard.keys().map(|pair| (*pair, HARD.to_owned())));
+        }
+        facts.push(("seed".to_owned(), self.seed.to_string()));
         let pairs = labelled.iter().map(|(pair, label)| (*pair, label.as_str()));
-        let truth = Truth::labelled(pairs)?;
+        let truth = Truth::with_far_class(pairs, Some(HARD))?;
         take_ids(&collection, account)?;
         let members = collection.members.iter();
         let ids = Ids::of_collection(members.map(|member| &member.id[..]))?;
-        let facts = vec![
-            ("planted copies".to_owned(), near.to_string()),
-            ("documents copied".to_owned(), chosen.len().to_string()),
-            ("unrelated pairs drawn".to_owned(), drawn.len().to_string()),
-            (
-                format!("of these left out, alike in more than 1/{RELATED} of their shingles"),
-                related.to_string(),
-            ),
-            ("seed".to_owned(), self.seed.to_string()),
-        ];
         Ok(Prepared {
             collection,
             ids,
@@ -118,17 +145,15 @@ impl Planting {
         })
     }
 
-    /// The documents to copy, ascending: those whose ids have the smallest hashes, so that the
-    /// choice depends on ids and the seed, not on the order of the documents.
-    fn choose(&self, collection: &Collection) -> Vec<u32> {
+    /// All documents, those with the smallest hashes of their ids first, so that the choice depends
+    /// on ids and the seed, not on the order of the documents.
+    fn order(&self, collection: &Collection) -> Vec<u32> {
         let hash = |number: &u32| {
             let id = &collection.members[*number as usize].id;
             (xxh3_64_with_seed(id, self.seed), *number)
         };
         let mut numbers: Vec<u32> = (0..collection.members.len() as u32).collect();
         numbers.sort_by_key(hash);
-        numbers.truncate(self.documents);
-        numbers.sort_unstable();
         numbers
     }
 
@@ -185,39 +210,47 @@ impl Collection {
     }
 }
 
-/// The texts of the chosen and drawn documents.
-fn texts(
+/// The documents among which the nearest are searched: those to be copied first.
+fn compared(collection: &Collection, order: &[u32]) -> Vec<u32> {
+    let mut bytes = 0;
+    let fits = |number: &&u32| {
+        bytes += collection.members[**number as usize].text_bytes;
+        bytes <= MOST_BYTES
+    };
+    let first = order.iter().take(MOST_DOCUMENTS);
+    first.take_while(fits).copied().collect()
+}
+
+/// Texts of documents, and sets of their shingles, by number.
+type Read = (BTreeMap<u32, Vec<u8>>, BTreeMap<u32, Vec<u64>>);
+
+/// The texts of the chosen documents, and the shingles of drawn and compared ones.
+fn read(
     collection: &Collection,
     inputs: Inputs<'_>,
     chosen: &[u32],
     drawn: &[Pair],
+    compared: &[u32],
     account: &MemoryAccount,
-) -> Result<BTreeMap<u32, Vec<u8>>> {
+) -> Result<Read> {
     let drawn = drawn.iter().flat_map(|pair| pair.documents());
-    let mut wanted: Vec<u32> = chosen.iter().copied().chain(drawn).collect();
-    wanted.sort_unstable();
-    wanted.dedup();
-    let mut texts = BTreeMap::new();
-    inputs.texts(&collection.members, &wanted, |number, text| {
-        account.reserve(text.len(), TEXTS)?;
-        texts.insert(number, text);
-        Ok(())
-    })?;
-    Ok(texts)
-}
-
-/// The drawn pairs whose documents are unrelated, as [`RELATED`] defines.
-fn unrelated(drawn: &[Pair], texts: &BTreeMap<u32, Vec<u8>>, inputs: Inputs<'_>) -> Vec<Pair> {
+    let with_sets: BTreeSet<u32> = drawn.chain(compared.iter().copied()).collect();
+    let wanted: BTreeSet<u32> = with_sets.iter().chain(chosen).copied().collect();
+    let wanted: Vec<u32> = wanted.into_iter().collect();
     let common = inputs.common();
     let mut words = WordReader::new(common.tokenizer, Needs::HASHES, common.level);
-    let mut set = |number: u32| {
-        let text = texts.get(&number).map_or(&[][..], |text| text);
-        words.read(text).shingle_set(SHINGLE).to_vec()
-    };
-    let far = |pair: &Pair| {
-        let [a, b] = pair.documents().map(&mut set);
-        let (shared, all) = jaccard(&a, &b);
-        RELATED * shared <= all
-    };
-    drawn.iter().copied().filter(far).collect()
+    let (mut texts, mut sets) = (BTreeMap::new(), BTreeMap::new());
+    inputs.texts(&collection.members, &wanted, |number, text| {
+        if with_sets.contains(&number) {
+            let set = words.read(&text).shingle_set(SHINGLE).to_vec();
+            account.reserve(size_of_val(&set[..]), TEXTS)?;
+            sets.insert(number, set);
+        }
+        if chosen.binary_search(&number).is_ok() {
+            account.reserve(text.len(), TEXTS)?;
+            texts.insert(number, text);
+        }
+        Ok(())
+    })?;
+    Ok((texts, sets))
 }

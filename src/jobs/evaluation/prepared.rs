@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use crate::Result;
 use crate::engine::collection::Collection;
 use crate::engine::memory_account::MemoryAccount;
-use crate::evaluate::{Ids, Truth};
+use crate::engine::sketcher::Sketched;
+use crate::evaluate::{Cost, Ids, Pair, Truth};
+use crate::sketch::{Method, Score};
 
 /// Bytes of an id in the table of ids besides its own.
 const ID_BYTES: usize = 96;
@@ -33,4 +35,29 @@ pub struct Prepared {
 pub fn take_ids(collection: &Collection, account: &MemoryAccount) -> Result<()> {
     let ids = collection.members.iter().map(|member| member.id.len());
     account.reserve(ids.map(|id| id + ID_BYTES).sum(), "ids")
+}
+
+/// The measured cost of a method.
+pub fn cost(sketched: &Sketched) -> Cost {
+    let count = sketched.usable.len().max(1) as f64;
+    Cost {
+        seconds_per_document: Some(sketched.time.as_secs_f64() / count),
+        bytes_per_document: Some(sketched.sketches.bytes.len() as f64 / count),
+    }
+}
+
+/// A method's scores of pairs; `None` if a document has no features.
+pub fn scores(
+    method: &dyn Method,
+    sketched: &Sketched,
+    pairs: impl Iterator<Item = Pair>,
+) -> Vec<Option<Score>> {
+    let sketches = sketched.sketches.all(method);
+    let score = |pair: Pair| {
+        let documents = pair.documents().map(|number| number as usize);
+        let usable = documents.iter().all(|&number| sketched.usable[number]);
+        let [a, b] = documents.map(|number| sketches.get(number));
+        usable.then(|| method.score(a, b))
+    };
+    pairs.map(score).collect()
 }

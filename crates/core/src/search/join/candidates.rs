@@ -38,6 +38,8 @@ pub(super) struct Scratch {
     groups: Vec<u32>,
     scores: Vec<Score>,
     found: Vec<(u32, Score)>,
+    /// The groups that a query was compared with, counted for each query.
+    pub(super) compared: u64,
 }
 
 /// The maximum number of list entries read per candidate.
@@ -225,10 +227,21 @@ impl<'a> CandidateIndex<'a> {
                 found.extend(lists.each(numbers).map(|each| each.0));
                 found[first..].sort_unstable();
                 found.dedup();
+                scratch.compared += (found.len() - first) as u64;
                 end
             }
-            Finder::Sets(sets) => sets.find(&mut scratch.set, groups, (limit, most_entries), found),
-            Finder::Dense(dense) => dense.find(&scratch.outline, groups, limit, found),
+            Finder::Sets(sets) => {
+                let (end, compared) =
+                    sets.find(&mut scratch.set, groups, (limit, most_entries), found);
+                scratch.compared += compared;
+                end
+            }
+            Finder::Dense(dense) => {
+                let start = groups.start;
+                let end = dense.find(&scratch.outline, groups, limit, found);
+                scratch.compared += u64::from(end - start);
+                end
+            }
         }
     }
 

@@ -59,12 +59,12 @@ impl<F: Fingerprint> FingerprintIndex<F> {
         plan_for(known, count, count, F::BITS, distance, table_bytes)
     }
 
-    /// Seconds of one thread to build an index over `count` sketches and to search it for each of
-    /// them, estimated from some of them.
-    pub(super) fn seconds(sketches: Sketches<'_>, count: usize, distance: u32) -> Result<f64> {
+    /// The plan of an index over `count` sketches with the usual memory, and of a search for each
+    /// of them, estimated from some of them.
+    pub(super) fn estimate(sketches: Sketches<'_>, count: usize, distance: u32) -> Result<Plan> {
         let memory_bytes = count.saturating_mul(Self::bytes_per_sketch(distance));
         let known = fingerprints::<F>(sketches);
-        Ok(Self::plan(&known, count, distance, memory_bytes)?.seconds)
+        Self::plan(&known, count, distance, memory_bytes)
     }
 
     pub(super) fn any(

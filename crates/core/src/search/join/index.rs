@@ -6,6 +6,7 @@ use super::candidates::{self, CandidateIndex};
 use super::fingerprints::{self, FingerprintIndex};
 use super::{AnyQuery, NearQuery};
 use crate::kernel::Level;
+use crate::search::hamming::Plan;
 use crate::sketch::{Compare, Score, Shape, Sketches};
 use crate::{Error, ErrorKind, Result};
 
@@ -30,6 +31,14 @@ enum Finder<'a> {
 pub struct Scratch {
     fingerprints: fingerprints::Scratch,
     candidates: candidates::Scratch,
+}
+
+impl Scratch {
+    /// The number of sketches with which all searches with these buffers have compared a query, in
+    /// full or by an outline; 0 for fingerprints. Equal sketches count once.
+    pub fn compared(&self) -> u64 {
+        self.candidates.compared
+    }
 }
 
 impl<'a> SketchIndex<'a> {
@@ -66,22 +75,23 @@ impl<'a> SketchIndex<'a> {
         each.saturating_mul(count)
     }
 
-    /// Seconds of one thread to build an index over `count` sketches and to find all near sketches
-    /// of each, estimated from a sample of them; `None` for sketches that are not fingerprints.
+    /// The plan to build an index over `count` sketches with the usual memory and to find all near
+    /// sketches of each, estimated from a sample of them; `None` for sketches that are not
+    /// fingerprints. Its seconds are those of one thread.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] if there are more than `u32::MAX` sketches.
-    pub fn seconds(
+    pub fn estimate(
         method: &dyn Compare,
         sample: Sketches<'_>,
         count: usize,
-    ) -> Result<Option<f64>> {
+    ) -> Result<Option<Plan>> {
         Ok(match method.shape() {
             Shape::Bits { width, distance } if width <= 64 => {
-                Some(FingerprintIndex::<u64>::seconds(sample, count, distance)?)
+                Some(FingerprintIndex::<u64>::estimate(sample, count, distance)?)
             }
             Shape::Bits { distance, .. } => {
-                Some(FingerprintIndex::<u128>::seconds(sample, count, distance)?)
+                Some(FingerprintIndex::<u128>::estimate(sample, count, distance)?)
             }
             Shape::Keys => None,
         })

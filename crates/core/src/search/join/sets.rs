@@ -185,14 +185,14 @@ impl<'a> Sets<'a> {
 
     /// Appends the groups among `groups` that may be near the query, ascending. Returns the group
     /// at which it stopped: the end, or after more than `limit` groups, or after `most_entries`
-    /// list entries.
+    /// list entries; and the number of vectors with a feature in common.
     pub(super) fn find(
         &self,
         query: &mut Query,
         groups: Range<u32>,
         (limit, most_entries): (usize, usize),
         found: &mut Vec<u32>,
-    ) -> u32 {
+    ) -> (u32, u64) {
         let numbers = self.table.numbers();
         let Query {
             keys,
@@ -216,7 +216,7 @@ impl<'a> Sets<'a> {
         if end * parts != stop {
             fill(lists, &(vectors.start..end * parts));
         }
-        let first = found.len();
+        let (first, mut compared) = (found.len(), 0);
         while let Some(vector) = lists.first(numbers) {
             if found.len() - first > limit {
                 end = vector / parts;
@@ -229,6 +229,7 @@ impl<'a> Sets<'a> {
                 }
             });
             let of_window = found.len();
+            compared += sums.touched.len() as u64;
             sums.drain(|vector, shared| {
                 if self.admits(sizes, vector, shared) {
                     found.push(vector / parts);
@@ -239,7 +240,7 @@ impl<'a> Sets<'a> {
         if parts > 1 {
             found.dedup();
         }
-        end
+        (end, compared)
     }
 
     /// Whether `is_near` accepts any group that may be near the query, other than `except`.
@@ -392,7 +393,7 @@ mod tests {
         while from < count {
             let before = found.len();
             let limit = (10, usize::MAX);
-            let next = sets.find(&mut query, from..count, limit, &mut found);
+            let (next, _) = sets.find(&mut query, from..count, limit, &mut found);
             let window = from..next;
             assert!(found[before..].iter().all(|group| window.contains(group)));
             (from, portions) = (next, portions + 1);
