@@ -15,9 +15,12 @@ pub(super) fn shortened(name: &[u8]) -> String {
     }
     let text = String::from_utf8_lossy(name);
     let half = LONGEST_NAME / 2;
-    let start = &text[..text.floor_char_boundary(half)];
-    let end = &text[text.ceil_char_boundary(text.len() - half)..];
-    format!("{} … {}", escape(start), escape(end))
+    let is_boundary = |place: &usize| text.is_char_boundary(*place);
+    let start = (0..=half).rev().find(is_boundary).unwrap_or(0);
+    let end = (text.len() - half..)
+        .find(is_boundary)
+        .unwrap_or(text.len());
+    format!("{} … {}", escape(&text[..start]), escape(&text[end..]))
 }
 
 /// The URL of a document, or its id, as HTML.
