@@ -70,6 +70,9 @@ fn beginning(text: &[u8]) -> String {
                 continue;
             }
             if count == CHARACTERS {
+                if is_blank {
+                    continue;
+                }
                 shown.truncate(shown.trim_end().len());
                 shown.push('\u{2026}');
                 return shown;
