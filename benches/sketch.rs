@@ -81,8 +81,8 @@ impl Kind {
             Kind::Words64Top1000 => (Features::Words, Weights::Top(first_words(1000)), 64),
             Kind::Shingles64 => (Features::Shingles(3), Weights::Tf, 64),
             Kind::Shingles128 => (Features::Shingles(3), Weights::Tf, 128),
-            Kind::MinHash80 => return minhash(256, level),
-            Kind::MinHash80Of64 => return minhash(64, level),
+            Kind::MinHash80 => return minhash(256),
+            Kind::MinHash80Of64 => return minhash(64),
         };
         let settings = hashed::SimHashSettings {
             features,
@@ -94,13 +94,13 @@ impl Kind {
 }
 
 /// For similarity 0.8 and recall 0.95, with at most this many permutations.
-fn minhash(permutations: usize, level: Level) -> Box<dyn Method> {
+fn minhash(permutations: usize) -> Box<dyn Method> {
     let settings = minhash::MinHashSettings {
         shingle: 5,
         bands: simtool::sketch::Bands::choose(0.8, 0.95, permutations).unwrap(),
         least_words: None,
     };
-    Box::new(settings.method(level).unwrap())
+    Box::new(settings.method().unwrap())
 }
 
 /// Some of the words.

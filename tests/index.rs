@@ -139,7 +139,7 @@ proptest! {
 /// Sketches of MinHash: documents of words, some of them exchanged.
 fn min_hashes() -> (Arc<dyn Compare>, Vec<Vec<u8>>) {
     let settings = simtool::sketch::minhash::MinHashSettings::for_similarity(0.5, 0.95).unwrap();
-    let method = settings.method(simtool::kernel::Level::best()).unwrap();
+    let method = settings.method().unwrap();
     let mut scratch = simtool::sketch::Scratch::default();
     let sketch = |seed: u64| {
         let word = |i: u64| {

@@ -12,6 +12,7 @@ use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
 use super::dedup_flags::{DedupArgs, PairsName};
+use super::dedup_plan::Plan;
 use super::effect::{WordFlags, check_words};
 use super::exit::Finish;
 use super::found::{check_text_field, find, warn_of_patterns};
@@ -99,9 +100,16 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     if args.dry_run {
         job.check_beginning(&invocation, &resources)?;
         let estimate = job.estimate(&invocation, &resources)?;
+        let plan = Plan {
+            job: &job,
+            invocation: &invocation,
+            resources: &resources,
+            others: job.other_methods(&invocation, &resources)?,
+            estimate,
+        };
         message::write(&match log.form {
-            Form::Json => forecast::json(&estimate, &invocation, &resources),
-            _ => forecast::text(&job, &invocation, &resources, &estimate),
+            Form::Json => plan.json(),
+            _ => plan.text(),
         });
         return Ok(Finish::Complete);
     }

@@ -13,7 +13,7 @@ use super::{number, values};
 #[derive(Args, Clone, Debug)]
 pub struct MethodArgs {
     /// How candidates are found: NAME or NAME:parameter=value,...; simtool methods lists them
-    /// [default: simhash, or that of the index]
+    /// [default: minhash, or that of the index]
     #[arg(
         long, value_name = "METHOD", value_parser = values::method(),
         hide_possible_values = true, help_heading = "Method"
@@ -180,19 +180,25 @@ pub fn check_verification(flag: &str, name: &str) -> Result<()> {
 
 /// Fails if the method `name` has no such parameter.
 fn check_parameter(name: &str, flag: &str, parameter: &str) -> Result<()> {
-    let known = Spec::parse(name)?.list();
-    let known: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-    if known.contains(&parameter) {
+    let takes = |name: &str| -> Result<Vec<String>> {
+        let list = Spec::parse(name)?.list();
+        Ok(list.into_iter().map(|(name, _)| name).collect())
+    };
+    let has = |known: &[String]| known.iter().any(|name| name == parameter);
+    let known = takes(name)?;
+    if has(&known) {
         return Ok(());
     }
-    let message = match known.as_slice() {
-        [] => format!("{flag} has no effect with --method {name} (it has no parameters)"),
-        known => format!(
-            "{flag} has no effect with --method {name} (it takes: {})",
-            known.join(", ")
-        ),
+    let mut message = format!("{flag} has no effect with --method {name} (it ");
+    message += &match known.as_slice() {
+        [] => "has no parameters".to_owned(),
+        known => format!("takes: {}", known.join(", ")),
     };
-    Err(Error::new(ErrorKind::Parameter, message))
+    // Most flags of methods are for fingerprints.
+    if has(&takes("simhash")?) {
+        message += "; for fingerprints, add --method simhash";
+    }
+    Err(Error::new(ErrorKind::Parameter, message + ")"))
 }
 
 /// Thousandths as a decimal number.
@@ -257,10 +263,13 @@ mod tests {
         let spec = |line| args(line).spec(Choice::Auto).map(|spec| spec.to_string());
         let same =
             |line, text| assert_eq!(spec(line).unwrap(), Spec::parse(text).unwrap().to_string());
-        same("", "simhash");
-        same("--bits 128 --distance 12", "simhash:bits=128,distance=12");
+        same("", "minhash");
         same(
-            "--weights top:50 --keep-stop-words",
+            "--method simhash --bits 128 --distance 12",
+            "simhash:bits=128,distance=12",
+        );
+        same(
+            "--method simhash --weights top:50 --keep-stop-words",
             "simhash:weights=top,top=50,stop-words=keep",
         );
         same(
@@ -275,8 +284,10 @@ mod tests {
         let message = |line| spec(line).unwrap_err().to_string();
         assert_eq!(
             message("--method minhash --bits 64"),
-            "--bits has no effect with --method minhash (it takes: similarity, recall, shingle)"
+            "--bits has no effect with --method minhash (it takes: similarity, recall, shingle; for \
+             fingerprints, add --method simhash)"
         );
+        assert_eq!(message("--bits 64"), message("--method minhash --bits 64"));
         assert_eq!(
             message("--method normalized --recall 0.9"),
             "--recall has no effect with --method normalized (it takes: digest)"
@@ -290,7 +301,10 @@ mod tests {
             "--shingle has no effect with --method normalized: it drops equal documents only"
         );
         assert!(message("--method simhash:bits=64 --bits 128").ends_with("bits is set twice"));
-        assert!(message("--distance 65").ends_with("distance \"65\": expected 0 to 64"));
-        assert!(message("--weights idf").contains("weights \"idf\": expected tf"));
+        assert!(
+            message("--method simhash --distance 65")
+                .ends_with("distance \"65\": expected 0 to 64")
+        );
+        assert!(message("--method simhash --weights idf").contains("weights \"idf\": expected tf"));
     }
 }

@@ -13,6 +13,7 @@ mod commands;
 pub mod completions;
 pub mod dedup;
 mod dedup_flags;
+mod dedup_plan;
 mod effect;
 pub mod evaluate;
 pub mod exit;

@@ -69,6 +69,15 @@ impl TextWords<'_> {
         &mut self.buffers.words.short
     }
 
+    /// The hashes of the first words, at most `most`.
+    pub fn first(&self, most: usize) -> WordHashes {
+        let WordHashes { short, long } = &self.buffers.words;
+        WordHashes {
+            short: short[..most.min(short.len())].to_vec(),
+            long: long[..most.min(long.len())].to_vec(),
+        }
+    }
+
     /// The hashes of the shingles of `width` words, in order.
     pub fn shingles(&mut self, width: usize) -> &mut Vec<u64> {
         let Buffers {

@@ -4,15 +4,14 @@ use std::sync::LazyLock;
 
 use super::words::{shingle_width, word_reader};
 use crate::kernel::Level;
-use crate::kernel::minhash::Permutations;
 use crate::sketch::hashed::SimHashSettings;
-use crate::sketch::minhash::{minima, permutations};
+use crate::sketch::minhash::minima;
 use crate::sketch::{Method, Needs, Scratch};
 use crate::text::builtin_stop_words;
 use crate::{Error, ErrorKind, Result};
 
 /// The number of minima in a [`MinHash`].
-const PERMUTATIONS: usize = 128;
+const MINIMA: usize = 128;
 
 /// The 64-bit SimHash of a text: that of `simtool dedup` and `simtool index`.
 ///
@@ -66,7 +65,7 @@ impl MinHash {
     pub fn similarity(&self, other: &MinHash) -> f64 {
         let pairs = self.minima.iter().zip(&other.minima);
         let equal = pairs.filter(|(a, b)| a == b).count();
-        equal as f64 / PERMUTATIONS as f64
+        equal as f64 / MINIMA as f64
     }
 
     /// The least value of a shingle under each of 128 permutations; empty for a text without words.
@@ -95,11 +94,11 @@ impl MinHash {
     /// [`ErrorKind::Content`] if their number is neither 512 nor 0. Nothing else is checked.
     pub fn from_bytes(bytes: &[u8]) -> Result<MinHash> {
         let (minima, rest) = bytes.as_chunks();
-        if !rest.is_empty() || ![0, PERMUTATIONS].contains(&minima.len()) {
+        if !rest.is_empty() || ![0, MINIMA].contains(&minima.len()) {
             let message = format!(
                 "a MinHash signature of {} bytes: expected {} or 0",
                 bytes.len(),
-                PERMUTATIONS * size_of::<u32>()
+                MINIMA * size_of::<u32>()
             );
             return Err(Error::new(ErrorKind::Content, message));
         }
@@ -112,15 +111,14 @@ impl MinHash {
 
 /// The MinHash signature of a text: 128 minima of its shingles of five words.
 ///
-/// Stable: [the same on every machine](crate#stored-fingerprints). Source: Broder, SEQUENCES 1997.
+/// Stable: [the same on every machine](crate#stored-fingerprints). Sources: Broder, SEQUENCES 1997;
+/// Dahlgaard, Knudsen and Thorup, FOCS 2017.
 ///
 /// ```
 /// let text = "one two three four five six seven eight nine ten";
 /// assert_eq!(simtool::minhash(text).similarity(&simtool::minhash(text)), 1.0);
 /// ```
 pub fn minhash(text: impl AsRef<[u8]>) -> MinHash {
-    static ALL: LazyLock<Permutations> =
-        LazyLock::new(|| permutations(PERMUTATIONS, Level::best()));
     let mut reader = word_reader(Needs::HASHES);
     let words = reader.read(text.as_ref());
     let words = words.hashes();
@@ -128,7 +126,7 @@ pub fn minhash(text: impl AsRef<[u8]>) -> MinHash {
         return MinHash { minima: Vec::new() };
     }
     let mut scratch = Scratch::default();
-    let minima = minima(&ALL, words, shingle_width(), &mut scratch);
+    let minima = minima(MINIMA, words, shingle_width(), &mut scratch);
     MinHash {
         minima: minima.to_vec(),
     }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use crate::engine::collection::InputSettings;
 use crate::index::{Answer, Entry, Options, Query};
-use crate::jobs::dedup::DEFAULT_METHOD;
-use crate::jobs::seen::{ExpectedSettings, GROUP_BYTES, GROUP_DOCUMENTS, IndexSettings, Seen};
+use crate::jobs::seen::{
+    DEFAULT_INDEX_METHOD, ExpectedSettings, GROUP_BYTES, GROUP_DOCUMENTS, IndexSettings, Seen,
+};
 use crate::kernel::Level;
 use crate::sketch::registry::Spec;
 use crate::text::{Choice, builtin_stop_words};
@@ -55,7 +56,7 @@ impl Index {
     /// [`ErrorKind::Parameter`] if `directory` is inside an index, or is neither new nor empty;
     /// [`ErrorKind::Read`] if another process is creating it; [`ErrorKind::Write`].
     pub fn create(directory: impl AsRef<Path>) -> Result<Index> {
-        Index::create_with(directory, DEFAULT_METHOD)
+        Index::create_with(directory, DEFAULT_INDEX_METHOD)
     }
 
     /// Creates an empty index whose texts are compared by `method`, as in `simtool index build

@@ -86,7 +86,7 @@ const COMMANDS: &[Case] = &[
         inputs: &["a.jsonl", "b.jsonl", "words"],
     },
     Case {
-        line: "dedup a.jsonl --files-from list --against b.jsonl --stop-words words --write ids \
+        line: "dedup a.jsonl --method simhash --files-from list --against b.jsonl --stop-words words --write ids \
                --pairs csv,parquet --quiet --output OUT",
         flags: &["--output"],
         inputs: &["a.jsonl", "b.jsonl", "c.jsonl", "words", "list"],
@@ -190,7 +190,7 @@ fn no_file_of_a_dump_replaces_an_input() {
     for line in [
         "dedup a.jsonl --against kept/a.jsonl -o . --write kept --quiet",
         "dedup a.jsonl kept/a.jsonl -o . --write kept --quiet",
-        "dedup a.jsonl --stop-words kept/a.jsonl -o . --write kept --quiet",
+        "dedup a.jsonl --method simhash --stop-words kept/a.jsonl -o . --write kept --quiet",
     ] {
         fs::write(sandbox.path("kept/a.jsonl"), sandbox.read("b.jsonl")).unwrap();
         refused(&sandbox, line, "kept/a.jsonl");

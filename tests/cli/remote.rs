@@ -20,7 +20,7 @@ fn remote_addresses_are_refused_by_every_command() {
         "dedup https://host/x.jsonl -o out",
         "dedup a.jsonl --against s3://bucket/x -o out",
         "dedup a.jsonl --files-from s3://bucket/list -o out",
-        "dedup a.jsonl --stop-words https://host/words -o out",
+        "dedup a.jsonl --method simhash --stop-words https://host/words -o out",
         "match --articles s3://bucket/x --samples a.jsonl",
         "match --articles a.jsonl --samples gs://bucket/x",
         "evaluate s3://bucket/x --planted",

@@ -57,7 +57,7 @@ fn a_restart_removes_no_file_that_the_command_reads() {
         "tomorrow --against names/soft",
         "tomorrow --files-from list",
         "--files-from out/clusters.jsonl",
-        "tomorrow --stop-words out/kept/crawl/a.jsonl",
+        "tomorrow --method simhash --stop-words out/kept/crawl/a.jsonl",
         // The directory of the output itself, of which nothing would be read.
         "out",
         "same tomorrow",

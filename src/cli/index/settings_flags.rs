@@ -7,8 +7,8 @@ use simtool::Result;
 use simtool::corpus::{HtmlText, Reading};
 use simtool::engine::collection::InputSettings;
 use simtool::io::InputFiles;
-use simtool::jobs::dedup::{DEFAULT_METHOD, with_similarity};
-use simtool::jobs::seen::{ExpectedSettings, IndexSettings};
+use simtool::jobs::dedup::with_similarity;
+use simtool::jobs::seen::{DEFAULT_INDEX_METHOD, ExpectedSettings, IndexSettings};
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, builtin_stop_words};
 
@@ -79,7 +79,7 @@ impl SettingsArgs {
     /// # Errors
     /// Those of parsing it, and of flags about words that it does not use.
     pub fn spec(&self) -> Result<Spec> {
-        let text = self.method.as_deref().unwrap_or(DEFAULT_METHOD);
+        let text = self.method.as_deref().unwrap_or(DEFAULT_INDEX_METHOD);
         let spec = match self.similarity {
             Some(thousandths) => with_similarity(text, thousandths.into())?,
             None => Spec::parse(text)?,

@@ -19,6 +19,7 @@ use crate::search::join::{AnyQuery, Scratch, SketchIndex};
 use crate::sketch::accidental::Chance;
 use crate::sketch::{Method, Shape, Sketches};
 
+use super::edited_copies::FoundCopies;
 use super::job::{Job, WriteMode};
 use super::neighbours::build_index;
 use super::row::{Flags, Row};
@@ -102,6 +103,8 @@ pub struct Estimate {
     /// The expected number of accidental neighbours of a document: if bits were uniform, and
     /// according to the sample. Only for fingerprints of 64 bits and samples that are large enough.
     pub accidental: Option<(f64, f64)>,
+    /// How many edited copies of documents in the sample the method proposes.
+    pub found_copies: Option<FoundCopies>,
     /// The number of documents in the sample, if none of them has text in the text field.
     pub without_text: Option<usize>,
 }
@@ -400,6 +403,7 @@ impl Costs<'_> {
             output_bytes: (written + reports) as u64,
             stages: self.stages(has_pairs, against_index),
             accidental,
+            found_copies: self.sample.found_copies,
             without_text: without_text(&self.sample.segment),
         }
     }

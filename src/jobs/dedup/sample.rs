@@ -16,6 +16,7 @@ use crate::engine::Resources;
 use crate::io::usage::thread_time;
 use crate::sketch::Method;
 
+use super::edited_copies::{EditedCopies, FoundCopies};
 use super::job::{Job, WriteMode};
 use super::packing::{Packing, Piece};
 use super::segment::Segment;
@@ -51,6 +52,8 @@ pub struct Sample {
     pub chunk_ends: Vec<usize>,
     /// Measurements by format and compression.
     pub kinds: Vec<KindRates>,
+    /// How many edited copies of the documents the method proposes.
+    pub found_copies: Option<FoundCopies>,
 }
 
 /// An amount per byte of files.
@@ -122,6 +125,7 @@ pub struct Sampler<'a> {
     kinds: BTreeMap<(&'static str, &'static str), KindRates>,
     segment: Segment,
     chunk_ends: Vec<usize>,
+    copies: EditedCopies<'a>,
 }
 
 impl<'a> Sampler<'a> {
@@ -148,12 +152,16 @@ impl<'a> Sampler<'a> {
             kinds: BTreeMap::new(),
             segment: Segment::default(),
             chunk_ends: Vec::new(),
+            copies: EditedCopies::new(inputs.sources, &job.reading, job.tokenizer, resources.level),
         };
         sampler.read()?;
+        let copies = &sampler.copies;
+        let found_copies = method.and_then(|method| copies.found_by(method, job.verification));
         Ok(Sample {
             segment: sampler.segment,
             chunk_ends: sampler.chunk_ends,
             kinds: sampler.kinds.into_values().collect(),
+            found_copies,
         })
     }
 
@@ -343,6 +351,7 @@ impl<'a> Sampler<'a> {
 
     /// Processes a chunk that represents `covered` bytes of its file.
     fn measure(&mut self, source: &Source, chunk: &Chunk, covered: f64) -> Result<()> {
+        self.copies.take(chunk)?;
         let before = thread_time();
         let made = self.sketcher.sketch(chunk)?;
         let sketched = since(before);

@@ -147,7 +147,7 @@ pub fn compare(texts: [&[u8]; 2], settings: &ExplainSettings, level: Level) -> R
     for (name, width, features) in fingerprints {
         verdicts.push(fingerprint(name, width, features, words, settings, level)?);
     }
-    verdicts.push(bands(words, settings, level)?);
+    verdicts.push(bands(words, settings)?);
     verdicts.extend(shares(words, settings));
     for (spec, method) in settings.methods.iter().zip(&further) {
         verdicts.push(score(spec, &**method, words));
@@ -233,18 +233,14 @@ fn fingerprint(
     })
 }
 
-fn bands(
-    words: &mut [TextWords<'_>; 2],
-    settings: &ExplainSettings,
-    level: Level,
-) -> Result<Verdict> {
+fn bands(words: &mut [TextWords<'_>; 2], settings: &ExplainSettings) -> Result<Verdict> {
     let similarity = f64::from(settings.thousandths) / 1000.0;
     let method = minhash::MinHashSettings {
         shingle: settings.shingle,
         bands: Bands::choose(similarity, settings.recall, MAX_PERMUTATIONS)?,
         least_words: None,
     };
-    let method = method.method(level)?;
+    let method = method.method()?;
     let ([a, b], has_any) = sketches(&method, words);
     let ((a, _), (b, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let equal = a.iter().zip(b).filter(|(a, b)| a == b).count();

@@ -25,9 +25,16 @@ use crate::text::{Choice, WordSet};
 use crate::vocabulary::Frequencies;
 use crate::{Error, ErrorKind, Result};
 
-/// The version of the file's format, and the first one, of sketches without signatures.
-const VERSION: u32 = 2;
+/// The method of an index by default. Its sketches take 8 bytes; those of MinHash take 168 and find
+/// more (docs/SERVICE.md, "Which method").
+pub const DEFAULT_INDEX_METHOD: &str = "simhash";
+/// The version of the file's format: the first one, of sketches without signatures; the one of
+/// sketches with signatures; and the one of methods of minima, whose sketches have changed since.
 const FIRST_VERSION: u32 = 1;
+const SIGNED_VERSION: u32 = 2;
+const VERSION: u32 = 3;
+/// The methods of minima.
+const OF_MINIMA: [&str; 2] = ["minhash", "super-shingles"];
 /// The text that precedes the file's name in the manifest.
 const MANIFEST_SEPARATOR: &str = "; settings ";
 
@@ -307,7 +314,8 @@ impl IndexSettings {
         };
         let head = Head {
             simtool_settings: match self.signatures {
-                Some(_) => VERSION,
+                _ if is_of_minima(&self.spec) => VERSION,
+                Some(_) => SIGNED_VERSION,
                 None => FIRST_VERSION,
             },
             method: self.spec.to_string(),
@@ -354,6 +362,15 @@ impl IndexSettings {
             );
             return Err(Error::new(ErrorKind::Content, message));
         }
+        let spec = Spec::parse(&head.method)?;
+        if head.simtool_settings < VERSION && is_of_minima(&spec) {
+            let message = format!(
+                "was made by an earlier version of simtool, whose sketches of {} differ (build the \
+                 index again)",
+                spec.name()
+            );
+            return Err(Error::new(ErrorKind::Content, message));
+        }
         let (numbers, rest) = numbers.as_chunks::<8>();
         let mut numbers = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes));
         let mut claimed = u128::from(head.stop_words);
@@ -375,7 +392,7 @@ impl IndexSettings {
         Ok(Some(IndexSettings {
             signatures,
             frequencies: frequencies.collect(),
-            spec: Spec::parse(&head.method)?,
+            spec,
             tokenizer: head.tokenizer.parse()?,
             html: head.html,
             stop_words,
@@ -393,6 +410,12 @@ impl fmt::Display for IndexSettings {
             self.spec, self.tokenizer
         )
     }
+}
+
+/// Whether the method, or a part of a combination, has sketches made of minima.
+fn is_of_minima(spec: &Spec) -> bool {
+    let text = spec.to_string();
+    OF_MINIMA.iter().any(|name| text.contains(name))
 }
 
 /// Whether the scores of the method are exact similarities of texts, so that nothing is left to
@@ -508,6 +531,27 @@ mod tests {
             let error = IndexSettings::read(directory.path(), foreign).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Parameter);
         }
+    }
+
+    #[test]
+    fn earlier_sketches_of_minima_are_refused() {
+        let with = |version: u32, method: &str| {
+            let head = format!(
+                "{{\"simtool_settings\":{version},\"method\":\"{method}\",\"tokenizer\":\"auto\",\
+                 \"html\":\"main\",\"stop_words\":0,\"frequencies\":[]}}\n"
+            );
+            IndexSettings::decode(head.as_bytes())
+        };
+        for method in ["minhash", "super-shingles", "exact and minhash"] {
+            assert!(with(VERSION, method).unwrap().is_some());
+            let error = with(SIGNED_VERSION, method).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Content);
+            assert!(
+                error.to_string().contains("build the index again"),
+                "{error}"
+            );
+        }
+        assert!(with(FIRST_VERSION, "simhash").unwrap().is_some());
     }
 
     #[test]

@@ -13,7 +13,6 @@ pub mod bitmaps;
 pub mod columns;
 pub mod hamming;
 mod level;
-pub mod minhash;
 pub mod probe;
 pub mod runs;
 pub mod words;

@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use super::character_runs::Characters;
+use super::minima::Bins;
 use super::vectors::Vectors;
 use crate::text::Spelled;
 
@@ -266,7 +267,8 @@ pub struct Scratch {
     pub(super) short: Vec<u64>,
     pub(super) long: Vec<u128>,
     pub(super) runs: Vec<(u64, u128)>,
-    pub(super) values: Vec<u32>,
+    pub(super) values: Vec<u64>,
+    pub(super) bins: Bins,
     pub(super) minima: Vec<u32>,
     pub(super) characters: Characters,
     pub(super) kept: Vec<u64>,

@@ -25,6 +25,7 @@ pub mod i_match;
 pub mod lexicon_simhash;
 mod method;
 pub mod minhash;
+mod minima;
 pub mod mirror;
 mod parameter;
 pub mod registry;

@@ -9,9 +9,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::entry::{Entry, Statistics};
 use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
-use super::minhash::{minima, permutations};
+use super::minhash::minima;
 use super::parameter::SHINGLE_PARAMETER;
-use crate::kernel::minhash::Permutations;
 use crate::text::shingles::little_endian;
 
 /// The registry entry of super shingles.
@@ -19,7 +18,7 @@ pub const ENTRY: Entry = Entry {
     name: "super-shingles",
     summary: "Six digests of fourteen min-hashes each: near if two of them agree",
     description: "\
-The minima of the shingles of a document under 84 permutations are digested in six groups of \
+The minima of the shingles of a document under 84 random orders are digested in six groups of \
 fourteen. Documents are near if two of the six digests agree. The keys are the fifteen pairs of \
 digests, the megashingles. It finds 88 % of pairs of resemblance 0.95, 42 % of 0.90, and 3 % of \
 0.80: a steep threshold, but not an exact one.
@@ -30,10 +29,9 @@ and Zweig, Syntactic Clustering of the Web, WWW 1997.",
                0.01 and 0.35 s",
     parameters: &[SHINGLE_PARAMETER],
     statistics: |_| Statistics::Nothing,
-    build: |values, setting| {
+    build: |values, _| {
         Ok(Box::new(SuperShingles {
             shingle: values.integer("shingle") as usize,
-            permutations: permutations(GROUPS * MINIMA, setting.level),
         }))
     },
 };
@@ -51,7 +49,6 @@ const BYTES: usize = GROUPS * size_of::<u64>();
 #[derive(Clone, Debug)]
 struct SuperShingles {
     shingle: usize,
-    permutations: Permutations,
 }
 
 fn groups(sketch: &[u8]) -> &[[u8; 8]] {
@@ -113,7 +110,7 @@ impl Method for SuperShingles {
             out.resize(out.len() + BYTES, 0);
             return false;
         }
-        let minima = minima(&self.permutations, document.short, self.shingle, scratch);
+        let minima = minima(GROUPS * MINIMA, document.short, self.shingle, scratch);
         for (group, minima) in (0..).zip(minima.chunks_exact(MINIMA)) {
             let digest = xxh3_64_with_seed(&little_endian(minima), group);
             out.extend_from_slice(&digest.to_le_bytes());
@@ -125,17 +122,10 @@ impl Method for SuperShingles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Level;
+    use crate::sketch::minima::Bins;
     use crate::sketch::testing;
     use proptest::prelude::*;
     use xxhash_rust::xxh3::xxh3_64;
-
-    fn method(shingle: usize, level: Level) -> SuperShingles {
-        SuperShingles {
-            shingle,
-            permutations: permutations(GROUPS * MINIMA, level),
-        }
-    }
 
     fn sketch(method: &SuperShingles, words: &[u64]) -> Vec<u8> {
         testing::sketch(method, testing::of_words(words)).unwrap()
@@ -145,17 +135,13 @@ mod tests {
     fn definition(words: &[u64], shingle: usize) -> Vec<u8> {
         let values = words.windows(shingle.min(words.len())).map(|run| {
             let bytes: Vec<u8> = run.iter().flat_map(|word| word.to_le_bytes()).collect();
-            xxh3_64(&bytes) & 0xffff_ffff
+            xxh3_64(&bytes)
         });
         let values: Vec<u64> = values.collect();
-        let minimum = |number: u64| {
-            let random = |seed| xxh3_64_with_seed(&number.to_le_bytes(), seed);
-            let (a, b) = (random(1), random(2));
-            let hash = |x: &u64| ((a.wrapping_mul(*x) >> 32) + b) as u32;
-            values.iter().map(hash).min().unwrap()
-        };
+        let mut minima = Vec::new();
+        Bins::default().minima(&values, 84, &mut minima);
         let digest = |group: u64| {
-            let minima = (14 * group..14 * group + 14).map(minimum);
+            let minima = minima[14 * group as usize..][..14].iter().copied();
             let bytes: Vec<u8> = minima.flat_map(u32::to_le_bytes).collect();
             xxh3_64_with_seed(&bytes, group).to_le_bytes()
         };
@@ -166,14 +152,12 @@ mod tests {
         #[test]
         fn sketches_are_the_definition(words in prop::collection::vec(0u64..40, 1..60), shingle in 1usize..8) {
             let expected = definition(&words, shingle);
-            for level in Level::available() {
-                prop_assert_eq!(&sketch(&method(shingle, level), &words), &expected);
-            }
+            prop_assert_eq!(&sketch(&SuperShingles { shingle }, &words), &expected);
         }
 
         #[test]
         fn two_agree_where_a_key_is_shared(a in prop::collection::vec(0u8..2, 6), b in prop::collection::vec(0u8..2, 6)) {
-            let method = method(1, Level::best());
+            let method = SuperShingles { shingle: 1 };
             let [a, b] = [a, b].map(|digests| -> Vec<u8> {
                 digests.iter().flat_map(|digest| [*digest; 8]).collect()
             });
@@ -199,7 +183,7 @@ mod tests {
     /// standard deviations of the formula.
     #[test]
     fn pairs_are_found_as_published() {
-        let method = method(1, Level::best());
+        let method = SuperShingles { shingle: 1 };
         for (percent, published) in [(95, 0.879), (90, 0.415), (80, 0.026)] {
             let chance = chance(f64::from(percent) / 100.0);
             assert!((chance - published).abs() < 0.0006, "{percent}: {chance}");
