@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use simtool::corpus::{Discovery, Source};
+use simtool::dedup::keep::Policy;
 use simtool::jobs::dedup::{
     Against, BeginOutcome, DumpSettings, Invocation, Job, KnownDocuments, PairForms, Summary,
-    Verification, Warning, WriteMode,
+    Warning, WriteMode,
 };
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
@@ -175,16 +176,17 @@ fn check_effect(args: &DedupArgs, method: &Spec) -> Result<()> {
 /// The job that the flags describe, with the given method.
 fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
     let tokenizer = args.reading.tokenizer();
+    let verification = args.method.verification(tokenizer);
     let mut job = Job {
         method,
         tokenizer,
         stop_words: args.reading.stop_words()?,
-        verification: Verification {
-            shingle: args.method.verified_shingle(tokenizer),
-            thousandths: args.method.similarity(),
-        },
+        verification,
         clusters: args.cluster.unwrap_or_default(),
-        keep: args.keep.clone(),
+        keep: match verification.least.is_containment() {
+            true => args.keep.after(&Policy::MostShingles)?,
+            false => args.keep.clone(),
+        },
         within: args.within.clone(),
         compare_scopes: args.compare_scopes.clone(),
         keep_copies: args.keep_copies,

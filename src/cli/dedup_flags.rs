@@ -58,8 +58,8 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub method: MethodArgs,
 
-    /// Which copy is kept: first, longest, newest, shortest-url, field:NAME (the one with the
-    /// largest value of this field) or smallest:NAME; several, such as field:score,longest, each
+    /// Which copy is kept: first, longest, most-shingles (different ones), newest, shortest-url,
+    /// field:NAME (the one with the largest value of this field) or smallest:NAME; several, such as field:score,longest, each
     /// decide among the copies that those before them find equally good
     #[arg(
         long, value_name = "POLICIES", default_value = "first",

@@ -1,9 +1,11 @@
 //! The flags of `simtool dedup` that find and verify candidates.
 
 use clap::Args;
-use simtool::jobs::dedup::{DEFAULT_METHOD, DEFAULT_THOUSANDTHS, spec_for_verification};
+use simtool::jobs::dedup::{
+    CONTAINMENT_METHOD, DEFAULT_METHOD, DEFAULT_THOUSANDTHS, Verification, spec_for_verification,
+};
 use simtool::sketch::registry::Spec;
-use simtool::text::Choice;
+use simtool::text::{Choice, LeastSimilarity};
 use simtool::{Error, ErrorKind, Result};
 
 use super::effect::no_effect;
@@ -13,19 +15,21 @@ use super::{number, values};
 #[derive(Args, Clone, Debug)]
 pub struct MethodArgs {
     /// How candidates are found: NAME or NAME:parameter=value,...; simtool methods lists them
-    /// [default: simhash, or that of the index]
+    /// [default: simhash, or that of the index; shingles with containment]
     #[arg(
         long, value_name = "METHOD", value_parser = values::method(),
         hide_possible_values = true, help_heading = "Method"
     )]
     pub method: Option<String>,
 
-    /// Least similarity of duplicates: the share of shingles in common, |A ∩ B| / |A ∪ B|
-    /// [default: 0.8]
+    /// Least similarity of duplicates: the share of shingles in common, |A ∩ B| / |A ∪ B|, or with
+    /// containment:SHARE, the share of the shingles of the dropped document that the kept one has,
+    /// |A ∩ B| / |B|. The document with more shingles is kept then; --keep decides among those with
+    /// equally many [default: 0.8]
     #[arg(
-        long, value_name = "SHARE", value_parser = thousandths, help_heading = "Method"
+        long, value_name = "SHARE", value_parser = least_similarity, help_heading = "Method"
     )]
-    pub similarity: Option<u32>,
+    pub similarity: Option<LeastSimilarity>,
 
     /// Words in the shingles that are compared [default: 5, or 9 characters]
     #[arg(
@@ -74,7 +78,11 @@ impl MethodArgs {
     /// [`ErrorKind::Parameter`] for an unknown method, parameter or value, and for flags of another
     /// method.
     pub fn spec(&self, tokenizer: Choice) -> Result<Spec> {
-        let method = self.method.as_deref().unwrap_or(DEFAULT_METHOD);
+        let by_default = match self.similarity().is_containment() {
+            true => CONTAINMENT_METHOD,
+            false => DEFAULT_METHOD,
+        };
+        let method = self.method.as_deref().unwrap_or(by_default);
         let text = self.with_shorthands(method)?;
         let name = Spec::parse(method)?.name();
         let of_texts = [
@@ -85,7 +93,7 @@ impl MethodArgs {
         if let Some((flag, _)) = given {
             check_verification(flag, &name)?;
         }
-        spec_for_verification(&text, self.similarity(), self.verified_shingle(tokenizer))
+        spec_for_verification(&text, self.verification(tokenizer))
     }
 
     /// `method` with the parameters of flags.
@@ -122,14 +130,18 @@ impl MethodArgs {
         Ok(wanted)
     }
 
-    /// The least similarity of duplicates, in thousandths.
-    pub fn similarity(&self) -> u32 {
-        self.similarity.unwrap_or(DEFAULT_THOUSANDTHS)
+    /// The least similarity of duplicates.
+    pub fn similarity(&self) -> LeastSimilarity {
+        let by_default = LeastSimilarity::resemblance(DEFAULT_THOUSANDTHS);
+        self.similarity.unwrap_or(by_default)
     }
 
-    /// Words in the shingles that are compared.
-    pub fn verified_shingle(&self, tokenizer: Choice) -> usize {
-        self.shingle.unwrap_or_else(|| tokenizer.usual_width())
+    /// How candidates are verified, by the words of `tokenizer`.
+    pub fn verification(&self, tokenizer: Choice) -> Verification {
+        Verification {
+            shingle: self.shingle.unwrap_or_else(|| tokenizer.usual_width()),
+            least: self.similarity(),
+        }
     }
 
     /// Flags that set parameters of the method: flag, parameter, value.
@@ -195,13 +207,12 @@ fn check_parameter(name: &str, flag: &str, parameter: &str) -> Result<()> {
     Err(Error::new(ErrorKind::Parameter, message))
 }
 
-/// Thousandths as a decimal number.
 /// Parses the value of --tokenizer; the message is for clap.
 pub fn tokenizer(text: &str) -> std::result::Result<Choice, String> {
     text.parse().map_err(|error: Error| error.to_string())
 }
 
-/// Parses the value of --similarity; the message is for clap.
+/// Parses a share in thousandths; the message is for clap.
 pub fn thousandths(text: &str) -> std::result::Result<u32, String> {
     let expected = "expected a share from 0.001 to 1 with at most three decimals";
     let share: f64 = text.parse().map_err(|_| expected.to_owned())?;
@@ -210,6 +221,14 @@ pub fn thousandths(text: &str) -> std::result::Result<u32, String> {
     match exact && (1.0..=1000.0).contains(&thousandths) {
         true => Ok(thousandths as u32),
         false => Err(expected.to_owned()),
+    }
+}
+
+/// Parses the value of --similarity, a share or `containment:` and a share; the message is for clap.
+pub fn least_similarity(text: &str) -> std::result::Result<LeastSimilarity, String> {
+    match text.strip_prefix("containment:") {
+        Some(share) => thousandths(share).map(LeastSimilarity::containment),
+        None => thousandths(text).map(LeastSimilarity::resemblance),
     }
 }
 
@@ -237,6 +256,17 @@ mod tests {
         assert_eq!(thousandths("0.001"), Ok(1));
         for refused in ["0", "1.001", "0.0005", "x", "nan", "-0.5"] {
             assert!(thousandths(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn similarities_are_shares_of_either_kind() {
+        let parsed = |text| least_similarity(text).map(|least| least.to_string());
+        for text in ["containment:0.95", "1", "0.001", "containment:1"] {
+            assert_eq!(parsed(text), Ok(text.to_owned()));
+        }
+        for refused in ["containment:", "containment:2", "jaccard:0.5", "0"] {
+            assert!(parsed(refused).is_err(), "{refused}");
         }
     }
 
@@ -272,6 +302,14 @@ mod tests {
             "minhash:similarity=0.7,shingle=3,recall=0.9",
         );
         same("--method minhash:similarity=0.5", "minhash:similarity=0.5");
+        same(
+            "--similarity containment:0.95 --shingle 4",
+            "shingles:measure=containment,similarity=0.95,shingle=4",
+        );
+        same(
+            "--similarity containment:0.5 --method shingles:similarity=0.25",
+            "shingles:measure=containment,similarity=0.25,shingle=5",
+        );
         let message = |line| spec(line).unwrap_err().to_string();
         assert_eq!(
             message("--method minhash --bits 64"),

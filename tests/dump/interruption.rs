@@ -83,7 +83,7 @@ fn another_job_does_not_resume_an_interrupted_run() {
     assert_eq!(error.kind(), ErrorKind::Interrupted);
 
     let mut other = job();
-    other.verification.thousandths = 700;
+    other.verification.least.thousandths = 700;
     let error = refusal(run(
         &other,
         &inputs,

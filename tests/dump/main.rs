@@ -5,6 +5,7 @@
 
 mod against;
 mod annotations;
+mod containment;
 mod documents;
 mod guard;
 mod interruption;

@@ -15,7 +15,7 @@ use simtool::jobs::dedup::{
 };
 use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
-use simtool::text::{Choice, builtin_stop_words};
+use simtool::text::{Choice, LeastSimilarity, builtin_stop_words};
 use simtool::{Error, Result};
 
 use crate::documents::Text;
@@ -28,7 +28,7 @@ pub fn job() -> Job {
         stop_words: builtin_stop_words(),
         verification: Verification {
             shingle: 3,
-            thousandths: 600,
+            least: LeastSimilarity::resemblance(600),
         },
         clusters: ClusterRule::Star,
         keep: KeepOrder::default(),

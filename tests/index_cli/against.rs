@@ -268,3 +268,18 @@ fn unsuitable_indexes_are_refused() {
         assert_eq!(summary["settings"]["verification"], Value::Null);
     }
 }
+
+#[test]
+fn an_index_does_not_tell_what_contains_what() {
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", corpus());
+    sandbox.stdout("index build seen old.jsonl");
+    let line = "dedup old.jsonl -o out --against seen --similarity containment:0.9";
+    for flags in ["", "--against-only"] {
+        let expected = [
+            "seen: is an index",
+            "whether a document contains another one",
+        ];
+        sandbox.refuse(&format!("{line} {flags}"), &expected);
+    }
+}

@@ -302,6 +302,10 @@ impl Job {
             ),
             (self.drop_all, "no copy is kept"),
             (
+                self.verification.least.is_containment(),
+                "containment is measured",
+            ),
+            (
                 self.against_only && !self.keep.is_input_order(),
                 "the kept copy is chosen",
             ),

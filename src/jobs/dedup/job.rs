@@ -6,13 +6,16 @@ use crate::corpus::Reading;
 use crate::dedup::keep::{KeepOrder, Policy};
 use crate::engine::methods::{self, Common};
 use crate::kernel::Level;
+use crate::sketch::Method;
 use crate::sketch::registry::Spec;
-use crate::text::{Choice, WordSet};
+use crate::text::{Choice, Measure, WordSet};
 use crate::{Error, ErrorKind, Result};
 
 use super::columns::Columns;
+use super::containment;
 use super::loss_limit::LossLimit;
 use super::scope::Scope;
+use super::verification::Verification;
 
 /// The settings that determine the output, besides the inputs and what they are compared with.
 #[derive(Clone, Debug)]
@@ -54,15 +57,6 @@ pub struct Job {
     pub loss_limit: Option<LossLimit>,
     /// Whether a page for people is written.
     pub page: bool,
-}
-
-/// Two candidates are duplicates if their sets of shingles are similar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verification {
-    /// Words in a shingle.
-    pub shingle: usize,
-    /// The least similarity |A ∩ B| / |A ∪ B|, in thousandths.
-    pub thousandths: u32,
 }
 
 /// How verified pairs form clusters.
@@ -149,7 +143,8 @@ impl Job {
             "stop_words": self.stop_words.to_string(),
             "verification": {
                 "shingle": self.verification.shingle,
-                "similarity": [self.verification.thousandths, 1000],
+                "measure": self.verification.least.measure.name(),
+                "similarity": [self.verification.least.thousandths, 1000],
             },
             "clusters": match self.clusters {
                 ClusterRule::Star => "star",
@@ -206,17 +201,32 @@ impl Job {
         if self.is_by_equality() {
             return self.method.summary();
         }
-        let similarity = f64::from(self.verification.thousandths) / 1000.0;
+        let Verification { shingle, least } = self.verification;
+        let verified = match least.measure {
+            Measure::Resemblance => format!("of the shingles of {shingle} words in common"),
+            Measure::Containment => format!(
+                "of the shingles of {shingle} words of a dropped document are in the kept one"
+            ),
+        };
         let method = self.common(Level::Scalar);
         let chosen = methods::build_without_statistics(&self.method, method);
         let chosen = chosen.map_or(Vec::new(), |method| method.parameters());
         let chosen = chosen.iter().map(|(name, value)| format!("{name} {value}"));
         format!(
-            "{} ({}); verified: {similarity} of the shingles of {} words in common",
+            "{} ({}); verified: {} {verified}",
             self.method.name(),
             chosen.collect::<Vec<_>>().join(", "),
-            self.verification.shingle
+            least.share(),
         )
+    }
+
+    /// The least number of words of a document that is compared by its shingles; those with fewer
+    /// are compared for equality alone.
+    pub(super) fn least_words(&self, method: &dyn Method) -> usize {
+        match self.verification.least.measure {
+            Measure::Resemblance => method.least_words(),
+            Measure::Containment => method.least_words().max(containment::LEAST_WORDS),
+        }
     }
 
     /// The settings of the job that the method is built with.
@@ -279,6 +289,23 @@ impl Job {
         fields
     }
 
+    /// Refuses settings that would drop a document for a part of it, or miss a pair.
+    fn check_containment(&self) -> Result<()> {
+        containment::check(&self.method, self.verification, &self.keep)?;
+        let message = match (self.clusters, self.drop_all) {
+            (ClusterRule::Components, _) => {
+                "similarity containment cannot be combined with components: all documents that \
+                 contain one short text would be one cluster, and all but one would be dropped"
+            }
+            (ClusterRule::Star, true) => {
+                "similarity containment cannot be combined with drop_all: a document would be \
+                 dropped because another one is a part of it"
+            }
+            (ClusterRule::Star, false) => return Ok(()),
+        };
+        Err(refuse(message.to_owned()))
+    }
+
     /// Checks the settings before anything is read.
     ///
     /// # Errors
@@ -301,7 +328,7 @@ impl Job {
         }
         within(
             "similarity (thousandths)",
-            self.verification.thousandths,
+            self.verification.least.thousandths,
             1,
             1000,
         )?;
@@ -311,17 +338,24 @@ impl Job {
             1,
             MOST_SHINGLE,
         )?;
+        if self.verification.least.is_containment() {
+            self.check_containment()?;
+        }
         methods::build_without_statistics(&self.method, self.common(Level::Scalar)).map(drop)
     }
 }
 
-/// The method that `text` names, for pairs of a similarity of at least `thousandths` in shingles of
-/// `shingle` words: `minhash` without these parameters gets them, so that it finds such pairs.
+/// The method that `text` names, for pairs that `verification` confirms: `minhash` without a
+/// similarity or a shingle gets them, and for containment `shingles`, so that it finds such pairs.
 ///
 /// # Errors
 /// Those of [`Spec::parse`].
-pub fn spec_for_verification(text: &str, thousandths: u32, shingle: usize) -> Result<Spec> {
-    let spec = with_similarity(text, thousandths)?;
+pub fn spec_for_verification(text: &str, verification: Verification) -> Result<Spec> {
+    let Verification { shingle, least } = verification;
+    if least.is_containment() {
+        return containment::spec(text, verification);
+    }
+    let spec = with_similarity(text, least.thousandths)?;
     let has_shingle = spec.name() == "minhash" && !text.contains("shingle=");
     match has_shingle {
         true => spec.with("shingle", &shingle.to_string()),

@@ -16,6 +16,7 @@ mod by_number;
 mod clusters;
 mod columns;
 mod compared;
+mod containment;
 mod copying;
 mod decided;
 mod decision;
@@ -60,19 +61,20 @@ mod summary;
 #[cfg(feature = "parquet")]
 mod table_dump;
 mod targets;
+mod verification;
 mod warnings;
 mod work;
 
 pub use begin::{BeginOutcome, UnfinishedRun};
 pub use compared::ScopeCounts;
+pub use containment::CONTAINMENT_METHOD;
 pub use estimate::{Estimate, Shortage};
 #[cfg(feature = "index")]
 pub(crate) use identity::modified;
 pub use invocation::{Against, Invocation};
 pub use job::{
     ClusterRule, DEFAULT_METHOD, DEFAULT_THOUSANDTHS, DumpSettings, EXACT, Job, MOST_SHINGLE,
-    NORMALIZED, PairForms, SkippedRecords, Verification, WriteMode, spec_for_verification,
-    with_similarity,
+    NORMALIZED, PairForms, SkippedRecords, WriteMode, spec_for_verification, with_similarity,
 };
 pub use known::{KnownDocuments, Nearest};
 pub use largest::{LargestCluster, ShownDocument};
@@ -81,4 +83,5 @@ pub use memory::least_memory_bytes;
 pub(crate) use neighbours::{Pool, build_index, have_neighbours};
 pub use scope::Scope;
 pub use summary::Summary;
+pub use verification::Verification;
 pub use warnings::Warning;

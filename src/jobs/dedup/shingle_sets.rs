@@ -14,7 +14,7 @@ use crate::engine::pipeline::Pipeline;
 use crate::io::{Sorted, Spooled};
 use crate::kernel::Level;
 use crate::sketch::Needs;
-use crate::text::shingles::{jaccard, jaccard_of_at_least};
+use crate::text::{LeastSimilarity, Measure};
 use crate::{Error, ErrorKind, Result};
 
 use super::bits::Bits;
@@ -160,29 +160,35 @@ impl CollectedSets {
 }
 
 impl ShingleSets {
-    /// The Jaccard similarity of the sets of two ranks: shared and all shingles.
+    /// The similarity of the sets of two ranks, the earlier first: the shared shingles, and the
+    /// number with which they are compared.
     ///
     /// Sets that are in `buffers`, from the last call, are not read again.
     ///
     /// # Errors
     /// Those of temporary files.
-    pub fn similarity(&self, a: u64, b: u64, buffers: &mut SetBuffers) -> Result<(u64, u64)> {
-        let (a, b) = self.pair(a, b, buffers)?;
-        Ok(jaccard(a, b))
+    pub fn similarity(
+        &self,
+        measure: Measure,
+        (earlier, later): (u64, u64),
+        buffers: &mut SetBuffers,
+    ) -> Result<(u64, u64)> {
+        let (a, b) = self.pair(earlier, later, buffers)?;
+        Ok(measure.similarity(a, b))
     }
 
-    /// The similarity if it is at least `thousandths`; stops early if it cannot be.
+    /// The similarity if it is at least `least`; stops early if it cannot be.
     ///
     /// # Errors
     /// Those of temporary files.
-    pub fn similarity_of_at_least(
+    pub fn reached(
         &self,
-        thousandths: u32,
-        (a, b): (u64, u64),
+        least: LeastSimilarity,
+        (earlier, later): (u64, u64),
         buffers: &mut SetBuffers,
     ) -> Result<Option<(u64, u64)>> {
-        let (a, b) = self.pair(a, b, buffers)?;
-        Ok(jaccard_of_at_least(a, b, thousandths))
+        let (a, b) = self.pair(earlier, later, buffers)?;
+        Ok(least.reached(a, b))
     }
 
     fn pair<'b>(

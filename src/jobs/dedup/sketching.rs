@@ -165,6 +165,10 @@ struct RowMaker<'a> {
     /// The policies whose keys are compared, each with the position of its field among the
     /// requested ones.
     policies: Vec<(&'a Policy, Option<usize>)>,
+    /// Documents with fewer words are only compared for equality.
+    least_words: usize,
+    /// The number of words of the shingles that a policy counts, if any does.
+    counted: Option<usize>,
     words: WordReader,
 }
 
@@ -195,6 +199,9 @@ impl<'a> RowSketcher<'a> {
                     (policy, place)
                 })
                 .collect(),
+            least_words: method.map_or(1, |method| job.least_words(method)),
+            counted: (job.keep.compared().contains(&Policy::MostShingles))
+                .then_some(job.verification.shingle),
             // The digest of the words needs their hashes.
             words: WordReader::new(job.tokenizer, needs.and(Needs::HASHES), level),
         };
@@ -254,8 +261,9 @@ impl RowMaker<'_> {
     fn document(&mut self, source: &Source, document: &Document<'_>, made: &mut Segment) -> Row {
         let mut words = self.words.read(document.text);
         let count = words.hashes().len();
-        let least = self.method.map_or(1, |method| method.least_words());
-
+        let shingles = self
+            .counted
+            .map_or(0, |width| words.shingle_set(width).len() as u64);
         let mut flags = Flags::default();
         let is_empty = count == 0 && (self.method.is_some() || document.text.is_empty());
         flags.set(Flags::EMPTY, is_empty);
@@ -269,10 +277,12 @@ impl RowMaker<'_> {
         flags.set(Flags::NO_DATE, document.date.is_empty());
         if let Some(method) = self.method {
             let has_any = made.sketches.push_with(|out| words.sketch(method, out));
-            flags.set(Flags::SHORT, (count < least || !has_any) && !is_empty);
+            let is_short = count < self.least_words || !has_any;
+            flags.set(Flags::SHORT, is_short && !is_empty);
         }
         let policies = self.policies.iter();
-        let mut keys = policies.map(|(policy, field)| policy.key(&facts(document, *field)));
+        let mut keys =
+            policies.map(|(policy, field)| policy.key(&facts(document, *field, shingles)));
         let row = Row {
             words_digest: digest::of_words(words.hashes()),
             text_digest: digest::of_text(document.text),
@@ -339,11 +349,12 @@ fn concurrent_to(source: &Source, record: &[u8]) -> Vec<u8> {
 }
 
 /// The properties that a keep policy uses; `keep_field` is the position of the field that it
-/// compares.
-fn facts<'a>(document: &Document<'a>, keep_field: Option<usize>) -> keep::Facts<'a> {
+/// compares, `shingles` the number of different ones.
+fn facts<'a>(document: &Document<'a>, keep_field: Option<usize>, shingles: u64) -> keep::Facts<'a> {
     let field = keep_field.and_then(|place| document.fields[place]);
     keep::Facts {
         text_bytes: document.text.len() as u64,
+        shingles,
         date: document.date,
         url: document.url,
         field: field.map(|FieldValue { text, number }| match number {

@@ -76,7 +76,7 @@ pub fn warnings(
     }
     for (policy, without) in job.keep.compared().iter().zip(without_key) {
         let wanted = match policy {
-            Policy::First | Policy::Longest => continue,
+            Policy::First | Policy::Longest | Policy::MostShingles => continue,
             Policy::Newest => "a date that can be read",
             Policy::ShortestUrl => "a URL",
             Policy::Field(_) | Policy::Smallest(_) => {

@@ -10,6 +10,7 @@ use crate::jobs::dedup::job::{ClusterRule, EXACT, NORMALIZED};
 use crate::jobs::dedup::memory;
 use crate::jobs::dedup::reports::Reports;
 use crate::jobs::dedup::scope::Scope;
+use crate::jobs::dedup::verification::Verification;
 use crate::jobs::dedup::warnings::Warning;
 use crate::report::dedup::{
     BEGINNING_BYTES, Cluster, ClusterMember, Largest, MethodRow, PAIR_BYTES, Page, Pair, PlaceRow,
@@ -70,7 +71,8 @@ impl PageMaker<'_> {
             progress,
             ..
         } = *self.reports;
-        let threshold = self.verifies().then_some(job.verification.thousandths);
+        let Verification { least, .. } = job.verification;
+        let threshold = self.verifies().then_some(least.thousandths);
         let copies = &self.reports.clusters.copies;
         let is_kept = |decision: &Decision| copies.contains(decision.document);
         let decisions = self.decided.decisions();
@@ -108,6 +110,7 @@ impl PageMaker<'_> {
             sizes: samples.sizes.clone(),
             clusters: self.clusters(samples, &texts)?,
             keeps_a_copy: !job.drop_all,
+            is_containment: least.is_containment(),
             similarities: tally.similarities.clone(),
             least_similar: self.pairs(tally.least_similar.pairs(), &texts)?,
             refused: match self.verifies() {

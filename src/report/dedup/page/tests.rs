@@ -101,6 +101,7 @@ fn page() -> Page {
         sizes,
         clusters: (0..4).map(cluster).collect(),
         keeps_a_copy: true,
+        is_containment: false,
         similarities,
         least_similar: pairs(),
         refused: Some(Refused {
@@ -158,6 +159,7 @@ fn empty_parts_are_left_out() {
         sizes: Sizes::default(),
         clusters: Vec::new(),
         keeps_a_copy: true,
+        is_containment: false,
         similarities: Similarities::new(None),
         least_similar: Vec::new(),
         refused: None,
