@@ -2,7 +2,8 @@
 
 use clap::Args;
 use simtool::jobs::dedup::{
-    CONTAINMENT_METHOD, DEFAULT_METHOD, DEFAULT_THOUSANDTHS, Verification, spec_for_verification,
+    CONTAINMENT_METHOD, DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, URL, UrlRule, Verification,
+    spec_for_verification,
 };
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, LeastSimilarity};
@@ -14,8 +15,9 @@ use super::{number, values};
 /// How candidates are found and verified.
 #[derive(Args, Clone, Debug)]
 pub struct MethodArgs {
-    /// How candidates are found: NAME or NAME:parameter=value,...; simtool methods lists them
-    /// [default: simhash, or that of the index; shingles with containment]
+    /// How candidates are found: NAME or NAME:parameter=value,...; simtool methods lists them. Or
+    /// url, by which the newest document of each URL stays, alone or before another one: 'url then
+    /// minhash' [default: simhash, or that of the index; shingles with containment]
     #[arg(
         long, value_name = "METHOD", value_parser = values::method(),
         hide_possible_values = true, help_heading = "Method"
@@ -78,11 +80,15 @@ impl MethodArgs {
     /// [`ErrorKind::Parameter`] for an unknown method, parameter or value, and for flags of another
     /// method.
     pub fn spec(&self, tokenizer: Choice) -> Result<Spec> {
+        if self.url_rule() == UrlRule::Only {
+            self.refuse_texts()?;
+            return Spec::parse(EXACT);
+        }
         let by_default = match self.similarity().is_containment() {
             true => CONTAINMENT_METHOD,
             false => DEFAULT_METHOD,
         };
-        let method = self.method.as_deref().unwrap_or(by_default);
+        let method = self.without_url()?.unwrap_or(by_default);
         let text = self.with_shorthands(method)?;
         let name = Spec::parse(method)?.name();
         let of_texts = [
@@ -94,6 +100,54 @@ impl MethodArgs {
             check_verification(flag, &name)?;
         }
         spec_for_verification(&text, self.verification(tokenizer))
+    }
+
+    /// How URLs decide.
+    pub fn url_rule(&self) -> UrlRule {
+        let method = self.method.as_deref().unwrap_or_default();
+        match (method.trim() == URL, after_url(method)) {
+            (true, _) => UrlRule::Only,
+            (_, Some(_)) => UrlRule::First,
+            (_, None) => UrlRule::Ignored,
+        }
+    }
+
+    /// The requested method, without the rule of URLs before it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if the rule stands anywhere else, or before nothing.
+    fn without_url(&self) -> Result<Option<&str>> {
+        let Some(given) = self.method.as_deref() else {
+            return Ok(None);
+        };
+        let behind = after_url(given);
+        let method = behind.unwrap_or(given);
+        let mut words = method.split_whitespace();
+        match behind.is_some_and(str::is_empty) || words.any(|word| word == URL) {
+            true => Err(Error::new(
+                ErrorKind::Parameter,
+                format!(
+                    "method {given:?}: {URL} stands alone, or before then and a method: \
+                     '{URL} then minhash'"
+                ),
+            )),
+            false => Ok(Some(method)),
+        }
+    }
+
+    /// Refuses flags about texts, which are not compared.
+    fn refuse_texts(&self) -> Result<()> {
+        let of_texts = [
+            ("--similarity", self.similarity.is_some()),
+            ("--shingle", self.shingle.is_some()),
+        ];
+        let of_texts = of_texts.into_iter().filter(|(_, is_given)| *is_given);
+        let of_texts = of_texts.map(|(flag, _)| flag);
+        let mut given = of_texts.chain(self.shorthands().into_iter().map(|(flag, ..)| flag));
+        match given.next() {
+            Some(flag) => Err(no_effect(flag, URL, "it compares no texts")),
+            None => Ok(()),
+        }
     }
 
     /// `method` with the parameters of flags.
@@ -171,6 +225,14 @@ impl MethodArgs {
         }
         all
     }
+}
+
+/// The method after `url then`.
+fn after_url(method: &str) -> Option<&str> {
+    let rest = method.trim_start().strip_prefix(URL)?;
+    let method = rest.trim_start().strip_prefix("then")?;
+    let is_separated = |rest: &str| rest.is_empty() || rest.starts_with(char::is_whitespace);
+    (is_separated(method) && rest.starts_with(char::is_whitespace)).then(|| method.trim_start())
 }
 
 /// Appends a parameter to a method's specification.
@@ -268,6 +330,39 @@ mod tests {
         for refused in ["containment:", "containment:2", "jaccard:0.5", "0"] {
             assert!(parsed(refused).is_err(), "{refused}");
         }
+    }
+
+    #[test]
+    fn urls_come_alone_or_first() {
+        let read = |text: &str| {
+            let args = MethodArgs {
+                method: Some(text.to_owned()),
+                ..args("")
+            };
+            let spec = args.spec(Choice::Auto).map_err(|error| error.to_string());
+            (args.url_rule(), spec.map(|spec| spec.name()))
+        };
+        let name = |name: &str| Ok(name.to_owned());
+        assert_eq!(read(" url "), (UrlRule::Only, name("exact")));
+        assert_eq!(read("minhash"), (UrlRule::Ignored, name("minhash")));
+        for (text, rest) in [
+            ("url then simhash", "simhash"),
+            ("url\tthen  minhash:recall=0.9", "minhash"),
+            ("url then minhash or simhash", "minhash or simhash"),
+        ] {
+            assert_eq!(read(text), (UrlRule::First, name(rest)), "{text}");
+        }
+        for text in [
+            "url then",
+            "url then url",
+            "url and simhash",
+            "url thensimhash",
+        ] {
+            let message = read(text).1.unwrap_err();
+            assert!(message.contains("url stands alone"), "{text}");
+        }
+        let message = read("urlthen simhash").1.unwrap_err();
+        assert!(message.contains("expected one of"), "{message}");
     }
 
     fn args(line: &str) -> MethodArgs {

@@ -10,6 +10,7 @@ mod sandbox;
 mod scopes;
 #[cfg(feature = "parquet")]
 mod tables;
+mod urls;
 
 use std::fs;
 

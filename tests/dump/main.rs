@@ -19,5 +19,6 @@ mod same_answer;
 mod scopes;
 mod setup;
 mod skipped;
+mod urls;
 mod warnings;
 mod written;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use simtool::index::{DATABASE, MANIFEST};
-use simtool::jobs::dedup::Job;
+use simtool::jobs::dedup::{Job, UrlRule};
 use simtool::jobs::seen::{ExpectedSettings, Seen, check_similarity, settings};
 use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
@@ -26,6 +26,11 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
     };
     if args.against.len() > 1 {
         let message = "is an index, which --against takes alone (run once for each)";
+        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+    }
+    if args.method.url_rule() != UrlRule::Ignored {
+        let message =
+            "is an index, which stores no URLs (leave url out of --method, or run it first)";
         return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
     }
     if args.method.similarity().is_containment() {

@@ -15,11 +15,14 @@ use super::columns::Columns;
 use super::containment;
 use super::loss_limit::LossLimit;
 use super::scope::Scope;
+use super::url_rule::{URL, UrlRule};
 use super::verification::Verification;
 
 /// The settings that determine the output, besides the inputs and what they are compared with.
 #[derive(Clone, Debug)]
 pub struct Job {
+    /// How URLs decide, before texts are compared.
+    pub url: UrlRule,
     /// How candidates are found.
     pub method: Spec,
     /// What a word is.
@@ -137,8 +140,11 @@ impl Job {
     /// All settings but the limit of losses, as `summary.json` and the work directory have them.
     pub fn settings(&self) -> Value {
         json!({
-            "method": self.method.name(),
-            "parameters": parameters(self.method.list()),
+            "method": self.method_name(),
+            "parameters": match self.url {
+                UrlRule::Only => Value::Null,
+                UrlRule::Ignored | UrlRule::First => parameters(self.method.list()),
+            },
             "tokenizer": self.tokenizer.to_string(),
             "stop_words": self.stop_words.to_string(),
             "verification": {
@@ -191,13 +197,32 @@ impl Job {
             .collect()
     }
 
-    /// Whether the method compares for equality alone, without sketches.
+    /// The rule of URLs and the method, as flags name them.
+    pub fn method_name(&self) -> String {
+        match self.url {
+            UrlRule::Ignored => self.method.name(),
+            UrlRule::First => format!("{URL} then {}", self.method.name()),
+            UrlRule::Only => URL.to_owned(),
+        }
+    }
+
+    /// Whether documents are compared for equality alone, without sketches.
     pub fn is_by_equality(&self) -> bool {
-        [EXACT, NORMALIZED].contains(&self.method.name().as_str())
+        let name = self.method.name();
+        self.url == UrlRule::Only || [EXACT, NORMALIZED].contains(&name.as_str())
     }
 
     /// A description for the user: the method with its parameters, and the verification.
     pub fn describe(&self) -> String {
+        let pages = "Equal URLs: the newest document stays";
+        match self.url {
+            UrlRule::Only => pages.to_owned(),
+            UrlRule::First => format!("{pages}; then {}", self.describe_method()),
+            UrlRule::Ignored => self.describe_method(),
+        }
+    }
+
+    fn describe_method(&self) -> String {
         if self.is_by_equality() {
             return self.method.summary();
         }
@@ -251,7 +276,25 @@ impl Job {
         Columns {
             groups: self.stored_scopes().len(),
             keys: self.keep.compared().len().saturating_sub(1),
+            urls: self.url != UrlRule::Ignored,
         }
+    }
+
+    /// Refuses settings about copies of a text that URLs contradict.
+    fn check_url(&self) -> Result<()> {
+        let message = match self.url {
+            UrlRule::Ignored => return Ok(()),
+            _ if self.drop_all => {
+                "drop_all keeps no copy, and url keeps the newest document of each URL, so they \
+                 cannot be combined (remove one in a run of its own)"
+            }
+            UrlRule::Only if self.keep_copies > 1 => {
+                "keep_copies counts copies of a text, and url compares no texts, so they cannot be \
+                 combined"
+            }
+            UrlRule::First | UrlRule::Only => return Ok(()),
+        };
+        Err(refuse(message.to_owned()))
     }
 
     /// Refuses compared scopes that say nothing.
@@ -321,6 +364,7 @@ impl Job {
             return Err(refuse(message));
         }
         self.check_compared()?;
+        self.check_url()?;
         within("keep_copies", self.keep_copies, 1, u32::MAX)?;
         if self.drop_all && self.keep_copies > 1 {
             let message = "drop_all keeps no copy, so it cannot be combined with keep_copies";

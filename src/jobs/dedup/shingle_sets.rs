@@ -22,11 +22,9 @@ use super::job::Job;
 use super::leaders::Leaders;
 use super::memory;
 use super::numbering::Numbering;
+use super::spooled_records::records;
 use crate::engine::spill_space::SpillSpace;
 use crate::engine::text_words::WordReader;
-
-/// Extents that are read at a time.
-const EXTENTS: usize = 1 << 13;
 
 /// The position and size of a set in the temporary file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
@@ -127,7 +125,12 @@ impl CollectedSets {
         for rank in 0..leaders.count {
             ranks.push([leaders.document(rank)?, rank as u32])?;
         }
-        let extents = by_rank(self.extents(), ranks.finish()?, leaders.count, space)?;
+        let extents = by_rank(
+            records(&self.extents),
+            ranks.finish()?,
+            leaders.count,
+            space,
+        )?;
         static SETS: AtomicU64 = AtomicU64::new(1);
         Ok(ShingleSets {
             number: SETS.fetch_add(1, Ordering::Relaxed),
@@ -139,23 +142,6 @@ impl CollectedSets {
     /// Bytes of the sets in temporary space.
     pub fn bytes(&self) -> u64 {
         self.file.bytes()
-    }
-
-    fn extents(&self) -> impl Iterator<Item = Result<NumberedExtent>> {
-        let size = size_of::<NumberedExtent>() as u64;
-        let starts = (0..self.extents.bytes()).step_by(EXTENTS * size as usize);
-        starts.flat_map(move |start| {
-            let length = (self.extents.bytes() - start).min(EXTENTS as u64 * size);
-            let mut block = vec![NumberedExtent::zeroed(); (length / size) as usize];
-            let read = self
-                .extents
-                .fill_at(start, bytemuck::cast_slice_mut(&mut block));
-            let (block, failed) = match read {
-                Ok(()) => (block, None),
-                Err(error) => (Vec::new(), Some(Err(error))),
-            };
-            block.into_iter().map(Ok).chain(failed)
-        })
     }
 }
 

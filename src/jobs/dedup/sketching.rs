@@ -17,6 +17,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::columns;
 use super::job::Job;
 use super::row::{Flags, Label, Row};
+use super::same_url::UrlReader;
 use super::scope::{self, Grouper};
 use super::segment::{ChunkEntry, Segment};
 use super::work::Work;
@@ -169,6 +170,8 @@ struct RowMaker<'a> {
     least_words: usize,
     /// The number of words of the shingles that a policy counts, if any does.
     counted: Option<usize>,
+    /// Reads URLs, if they are compared.
+    urls: Option<UrlReader>,
     words: WordReader,
 }
 
@@ -202,6 +205,7 @@ impl<'a> RowSketcher<'a> {
             least_words: method.map_or(1, |method| job.least_words(method)),
             counted: (job.keep.compared().contains(&Policy::MostShingles))
                 .then_some(job.verification.shingle),
+            urls: job.columns().urls.then(UrlReader::default),
             // The digest of the words needs their hashes.
             words: WordReader::new(job.tokenizer, needs.and(Needs::HASHES), level),
         };
@@ -275,6 +279,13 @@ impl RowMaker<'_> {
         flags.set(Flags::NAMED_BY_PLACE, document.id.is_empty());
         flags.set(Flags::NO_URL, document.url.is_empty());
         flags.set(Flags::NO_DATE, document.date.is_empty());
+        let url = self
+            .urls
+            .as_mut()
+            .map(|urls| urls.read(document.url, document.date));
+        if let Some((_, lacks)) = url {
+            flags.set(lacks, true);
+        }
         if let Some(method) = self.method {
             let has_any = made.sketches.push_with(|out| words.sketch(method, out));
             let is_short = count < self.least_words || !has_any;
@@ -300,6 +311,8 @@ impl RowMaker<'_> {
             .map(|grouper| grouper.group(source, document));
         made.columns.extend(groups);
         made.columns.extend(keys.flat_map(columns::halves));
+        made.columns
+            .extend(url.iter().flat_map(|(numbers, _)| numbers));
         let label = Label {
             id: name(source, document.id, row.place),
             url: document.url.to_vec(),
@@ -328,6 +341,8 @@ impl RowMaker<'_> {
             .extend(self.compared.iter().map(|_| scope::UNKNOWN));
         let further = self.policies.iter().skip(1);
         made.columns.extend(further.flat_map(|_| [u64::MAX; 2]));
+        let url = self.urls.iter().flat_map(|_| [0; columns::URL_NUMBERS]);
+        made.columns.extend(url);
         let label = Label {
             id: name(source, &skip.id, row.place),
             url: Vec::new(),

@@ -133,6 +133,8 @@ pub(crate) struct Cluster {
     pub same_text: u64,
     /// Of the others, those with another text, but the same words in the same order.
     pub same_words: u64,
+    /// Of the others, those that a newer document with the same URL replaces.
+    pub same_url: u64,
     /// The rest of the others.
     pub near: u64,
     /// The least similarity of these to the first, as a fraction; `None` if none was compared.

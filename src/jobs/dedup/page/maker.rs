@@ -10,6 +10,7 @@ use crate::jobs::dedup::job::{ClusterRule, EXACT, NORMALIZED};
 use crate::jobs::dedup::memory;
 use crate::jobs::dedup::reports::Reports;
 use crate::jobs::dedup::scope::Scope;
+use crate::jobs::dedup::url_rule::{URL, UrlRule};
 use crate::jobs::dedup::verification::Verification;
 use crate::jobs::dedup::warnings::Warning;
 use crate::report::dedup::{
@@ -144,9 +145,10 @@ impl PageMaker<'_> {
     fn run_facts(&self) -> Vec<(String, String)> {
         let (job, facts) = (self.reports.job, &self.facts);
         let mut list = vec![("method", job.describe())];
-        let kept = match job.drop_all {
-            true => "none".to_owned(),
-            false => job.keep.to_string(),
+        let kept = match (job.drop_all, job.url) {
+            (true, _) => "none".to_owned(),
+            (false, UrlRule::Only) => "newest".to_owned(),
+            (false, _) => job.keep.to_string(),
         };
         list.push(("kept copy", kept));
         if job.keep_copies > 1 {
@@ -193,6 +195,11 @@ impl PageMaker<'_> {
             ),
             (&method, "near, and verified by shingles", Decision::NEAR),
             (&method, "near a document of the index", Decision::KNOWN),
+            (
+                URL,
+                "the same URL as a newer document, whatever the text",
+                Decision::SAME_URL,
+            ),
         ];
         let rows = rows.into_iter().map(|(name, note, evidence)| {
             let (documents, bytes) = tally.evidence[evidence as usize];
@@ -290,6 +297,7 @@ impl PageMaker<'_> {
                 size: cluster.size,
                 same_text: cluster.same_text,
                 same_words: cluster.same_words,
+                same_url: cluster.same_url,
                 near: cluster.near,
                 least: cluster.least,
                 members: members.collect::<Result<_>>()?,

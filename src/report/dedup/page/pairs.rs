@@ -95,6 +95,7 @@ fn shown(pair: &Pair, labels: [&str; 2], is_containment: bool) -> (String, Strin
 fn chart(similarities: &Similarities, is_containment: bool) -> String {
     let Similarities {
         equal,
+        same_url,
         estimated,
         unknown,
         alone,
@@ -122,6 +123,10 @@ fn chart(similarities: &Similarities, is_containment: bool) -> String {
     if equal > 0 {
         let equal = number::count(equal);
         sentences.push(format!("{equal} have the same text or the same words"));
+    }
+    if same_url > 0 {
+        let same_url = number::count(same_url);
+        sentences.push(format!("{same_url} have the same URL as a newer document"));
     }
     if unknown > 0 {
         let unknown = number::count(unknown);

@@ -76,6 +76,7 @@ fn page() -> Page {
         size: 1600 - number,
         same_text: 900,
         same_words: 0,
+        same_url: 0,
         near: 699 - number,
         least: (number > 0).then_some([801, 1000]),
         members: (0..3)
