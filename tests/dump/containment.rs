@@ -226,7 +226,7 @@ proptest! {
     }
 }
 
-/// Some of the longest: a text, a half of it, and a half of that, in every order.
+/// A text, a half of it, and a half of that.
 #[test]
 fn parts_are_dropped_in_every_order() {
     let words = |range: std::ops::Range<usize>| -> String {
@@ -309,7 +309,8 @@ fn further_policies_decide_among_equally_many_shingles() {
     assert_eq!(found, [pair("old", None), pair("part", Some((6, 6)))]);
 }
 
-/// The shingles exceed the memory of a block many times.
+/// With the least memory, the shingles fill several blocks: they and their index take about four times
+/// what is left for a block.
 #[test]
 fn the_output_does_not_depend_on_memory_and_threads() {
     let mut random = Random::new(77);
