@@ -4,16 +4,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use simtool::corpus::{Discovery, Source};
+use simtool::dedup::keep::Policy;
 use simtool::jobs::dedup::{
-    Against, BeginOutcome, DumpSettings, Invocation, Job, KnownDocuments, PairForms, Summary,
-    Verification, Warning, WriteMode,
+    Against, BeginOutcome, DumpSettings, Invocation, Job, KnownDocuments, PairForms, Summary, URL,
+    UrlRule, Warning, WriteMode,
 };
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
 use super::dedup_flags::{DedupArgs, PairsName};
 use super::dedup_plan::Plan;
-use super::effect::{WordFlags, check_words};
+use super::effect::{WordFlags, check_words, no_effect};
 use super::exit::Finish;
 use super::found::{check_text_field, find, warn_of_patterns};
 #[cfg(feature = "index")]
@@ -34,7 +35,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
     let own = || {
         let spec = args.method.spec(args.reading.tokenizer())?;
         check_effect(args, &spec)?;
-        Ok(spec)
+        job(args, spec)
     };
     #[cfg(feature = "index")]
     let seen = index::against::known(args)?;
@@ -44,10 +45,10 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
             index::against::job(args, |method| job(args, method), seen)?,
             Some(seen as &dyn KnownDocuments),
         ),
-        None => (job(args, own()?)?, None),
+        None => (own()?, None),
     };
     #[cfg(not(feature = "index"))]
-    let (job, known) = (job(args, own()?)?, None::<&dyn KnownDocuments>);
+    let (job, known) = (own()?, None::<&dyn KnownDocuments>);
     job.check()?;
     refuse_file_as_output(args)?;
     refuse_own_input(args)?;
@@ -167,6 +168,9 @@ fn warn(summary: &Summary) {
 
 /// Refuses flags without effect on a run with `method`.
 fn check_effect(args: &DedupArgs, method: &Spec) -> Result<()> {
+    if args.method.url_rule() == UrlRule::Only {
+        return check_url_effect(args);
+    }
     let name = method.name();
     if args.cluster.is_some() {
         check_verification("--cluster", &name)?;
@@ -180,19 +184,42 @@ fn check_effect(args: &DedupArgs, method: &Spec) -> Result<()> {
     check_words(std::slice::from_ref(method), words)
 }
 
+/// Refuses flags about texts, which are not compared.
+fn check_url_effect(args: &DedupArgs) -> Result<()> {
+    let of_texts = [
+        ("--cluster", args.cluster.is_some()),
+        ("--tokenizer", args.reading.tokenizer.is_some()),
+        ("--stop-words", args.reading.stop_words.is_some()),
+        ("--refused", args.refused),
+    ];
+    let given = of_texts.iter().find(|(_, is_given)| *is_given);
+    match (given, &args.keep) {
+        (Some((flag, _)), _) => Err(no_effect(flag, URL, "it compares no texts")),
+        (None, Some(_)) => Err(no_effect(
+            "--keep",
+            URL,
+            "the newest document of a URL stays",
+        )),
+        (None, None) => Ok(()),
+    }
+}
+
 /// The job that the flags describe, with the given method.
 fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
     let tokenizer = args.reading.tokenizer();
+    let verification = args.method.verification(tokenizer);
+    let keep = args.keep.clone().unwrap_or_default();
     let mut job = Job {
+        url: args.method.url_rule(),
         method,
         tokenizer,
         stop_words: args.reading.stop_words()?,
-        verification: Verification {
-            shingle: args.method.verified_shingle(tokenizer),
-            thousandths: args.method.similarity(),
-        },
+        verification,
         clusters: args.cluster.unwrap_or_default(),
-        keep: args.keep.clone(),
+        keep: match verification.least.is_containment() {
+            true => keep.after(&Policy::MostShingles)?,
+            false => keep,
+        },
         within: args.within.clone(),
         compare_scopes: args.compare_scopes.clone(),
         keep_copies: args.keep_copies,

@@ -58,15 +58,15 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub method: MethodArgs,
 
-    /// Which copy is kept: first, longest, newest, shortest-url, field:NAME (the one with the
-    /// largest value of this field) or smallest:NAME; several, such as field:score,longest, each
-    /// decide among the copies that those before them find equally good
+    /// Which copy is kept: first, longest, most-shingles (different ones), newest, shortest-url,
+    /// field:NAME (the one with the largest value of this field) or smallest:NAME; several, such as
+    /// field:score,longest, each decide among the copies that those before them find equally good
+    /// [default: first]
     #[arg(
-        long, value_name = "POLICIES", default_value = "first",
-        value_parser = values::policy(policy), hide_possible_values = true,
-        help_heading = "Decision"
+        long, value_name = "POLICIES", value_parser = values::policy(policy),
+        hide_possible_values = true, help_heading = "Decision"
     )]
-    pub keep: KeepOrder,
+    pub keep: Option<KeepOrder>,
 
     /// Compare documents only within groups: field:NAME (those with one value of this field), site
     /// (the host of the URL), source (an input file) or language. Each group keeps a copy of its
@@ -194,6 +194,8 @@ Examples:
           All files of a directory; pairs that share seven tenths of their shingles
   simtool dedup new.jsonl --against old.jsonl -o out --write kept
           The new documents, each once
+  simtool dedup crawls/*.warc.gz --method 'url then minhash' -o out --write kept
+          The newest capture of each URL, and of these each text once
   simtool dedup new.jsonl --against seen -o out --write kept
           The documents that an index does not have (simtool index), by its method, each once
   simtool dedup dump.parquet --text-field body.text --id-field doc_id --keep newest -o out

@@ -116,7 +116,7 @@ impl Plan<'_> {
             "finds     {} of the edited copies of documents in a sample; verified, they have a \
              similarity of at least {}\n",
             share(copies),
-            f64::from(self.job.verification.thousandths) / 1000.0
+            self.job.verification.least
         )
     }
 

@@ -1,9 +1,12 @@
 //! The flags of `simtool dedup` that find and verify candidates.
 
 use clap::Args;
-use simtool::jobs::dedup::{DEFAULT_METHOD, DEFAULT_THOUSANDTHS, spec_for_verification};
+use simtool::jobs::dedup::{
+    CONTAINMENT_METHOD, DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, URL, UrlRule, Verification,
+    spec_for_verification,
+};
 use simtool::sketch::registry::Spec;
-use simtool::text::Choice;
+use simtool::text::{Choice, LeastSimilarity};
 use simtool::{Error, ErrorKind, Result};
 
 use super::effect::no_effect;
@@ -12,20 +15,23 @@ use super::{number, values};
 /// How candidates are found and verified.
 #[derive(Args, Clone, Debug)]
 pub struct MethodArgs {
-    /// How candidates are found: NAME or NAME:parameter=value,...; simtool methods lists them
-    /// [default: minhash, or that of the index]
+    /// How candidates are found: NAME or NAME:parameter=value,...; simtool methods lists them. Or
+    /// url, by which the newest document of each URL stays, alone or before another one: 'url then
+    /// minhash' [default: minhash, or that of the index; shingles with containment]
     #[arg(
         long, value_name = "METHOD", value_parser = values::method(),
         hide_possible_values = true, help_heading = "Method"
     )]
     pub method: Option<String>,
 
-    /// Least similarity of duplicates: the share of shingles in common, |A ∩ B| / |A ∪ B|
-    /// [default: 0.8]
+    /// Least similarity of duplicates: the share of shingles in common, |A ∩ B| / |A ∪ B|, or with
+    /// containment:SHARE, the share of the shingles of the dropped document that the kept one has,
+    /// |A ∩ B| / |B|. The document with more shingles is kept then; --keep decides among those with
+    /// equally many [default: 0.8]
     #[arg(
-        long, value_name = "SHARE", value_parser = thousandths, help_heading = "Method"
+        long, value_name = "SHARE", value_parser = least_similarity, help_heading = "Method"
     )]
-    pub similarity: Option<u32>,
+    pub similarity: Option<LeastSimilarity>,
 
     /// Words in the shingles that are compared [default: 5, or 9 characters]
     #[arg(
@@ -74,7 +80,15 @@ impl MethodArgs {
     /// [`ErrorKind::Parameter`] for an unknown method, parameter or value, and for flags of another
     /// method.
     pub fn spec(&self, tokenizer: Choice) -> Result<Spec> {
-        let method = self.method.as_deref().unwrap_or(DEFAULT_METHOD);
+        if self.url_rule() == UrlRule::Only {
+            self.refuse_texts()?;
+            return Spec::parse(EXACT);
+        }
+        let by_default = match self.similarity().is_containment() {
+            true => CONTAINMENT_METHOD,
+            false => DEFAULT_METHOD,
+        };
+        let method = self.without_url()?.unwrap_or(by_default);
         let text = self.with_shorthands(method)?;
         let name = Spec::parse(method)?.name();
         let of_texts = [
@@ -85,7 +99,55 @@ impl MethodArgs {
         if let Some((flag, _)) = given {
             check_verification(flag, &name)?;
         }
-        spec_for_verification(&text, self.similarity(), self.verified_shingle(tokenizer))
+        spec_for_verification(&text, self.verification(tokenizer))
+    }
+
+    /// How URLs decide.
+    pub fn url_rule(&self) -> UrlRule {
+        let method = self.method.as_deref().unwrap_or_default();
+        match (method.trim() == URL, after_url(method)) {
+            (true, _) => UrlRule::Only,
+            (_, Some(_)) => UrlRule::First,
+            (_, None) => UrlRule::Ignored,
+        }
+    }
+
+    /// The requested method, without the rule of URLs before it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if the rule stands anywhere else, or before nothing.
+    fn without_url(&self) -> Result<Option<&str>> {
+        let Some(given) = self.method.as_deref() else {
+            return Ok(None);
+        };
+        let behind = after_url(given);
+        let method = behind.unwrap_or(given);
+        let mut words = method.split_whitespace();
+        match behind.is_some_and(str::is_empty) || words.any(|word| word == URL) {
+            true => Err(Error::new(
+                ErrorKind::Parameter,
+                format!(
+                    "method {given:?}: {URL} stands alone, or before then and a method: \
+                     '{URL} then minhash'"
+                ),
+            )),
+            false => Ok(Some(method)),
+        }
+    }
+
+    /// Refuses flags about texts, which are not compared.
+    fn refuse_texts(&self) -> Result<()> {
+        let of_texts = [
+            ("--similarity", self.similarity.is_some()),
+            ("--shingle", self.shingle.is_some()),
+        ];
+        let of_texts = of_texts.into_iter().filter(|(_, is_given)| *is_given);
+        let of_texts = of_texts.map(|(flag, _)| flag);
+        let mut given = of_texts.chain(self.shorthands().into_iter().map(|(flag, ..)| flag));
+        match given.next() {
+            Some(flag) => Err(no_effect(flag, URL, "it compares no texts")),
+            None => Ok(()),
+        }
     }
 
     /// `method` with the parameters of flags.
@@ -122,14 +184,18 @@ impl MethodArgs {
         Ok(wanted)
     }
 
-    /// The least similarity of duplicates, in thousandths.
-    pub fn similarity(&self) -> u32 {
-        self.similarity.unwrap_or(DEFAULT_THOUSANDTHS)
+    /// The least similarity of duplicates.
+    pub fn similarity(&self) -> LeastSimilarity {
+        let by_default = LeastSimilarity::resemblance(DEFAULT_THOUSANDTHS);
+        self.similarity.unwrap_or(by_default)
     }
 
-    /// Words in the shingles that are compared.
-    pub fn verified_shingle(&self, tokenizer: Choice) -> usize {
-        self.shingle.unwrap_or_else(|| tokenizer.usual_width())
+    /// How candidates are verified, by the words of `tokenizer`.
+    pub fn verification(&self, tokenizer: Choice) -> Verification {
+        Verification {
+            shingle: self.shingle.unwrap_or_else(|| tokenizer.usual_width()),
+            least: self.similarity(),
+        }
     }
 
     /// Flags that set parameters of the method: flag, parameter, value.
@@ -159,6 +225,14 @@ impl MethodArgs {
         }
         all
     }
+}
+
+/// The method after `url then`.
+fn after_url(method: &str) -> Option<&str> {
+    let rest = method.trim_start().strip_prefix(URL)?;
+    let method = rest.trim_start().strip_prefix("then")?;
+    let is_separated = |rest: &str| rest.is_empty() || rest.starts_with(char::is_whitespace);
+    (is_separated(method) && rest.starts_with(char::is_whitespace)).then(|| method.trim_start())
 }
 
 /// Appends a parameter to a method's specification.
@@ -201,13 +275,12 @@ fn check_parameter(name: &str, flag: &str, parameter: &str) -> Result<()> {
     Err(Error::new(ErrorKind::Parameter, message + ")"))
 }
 
-/// Thousandths as a decimal number.
 /// Parses the value of --tokenizer; the message is for clap.
 pub fn tokenizer(text: &str) -> std::result::Result<Choice, String> {
     text.parse().map_err(|error: Error| error.to_string())
 }
 
-/// Parses the value of --similarity; the message is for clap.
+/// Parses a share in thousandths; the message is for clap.
 pub fn thousandths(text: &str) -> std::result::Result<u32, String> {
     let expected = "expected a share from 0.001 to 1 with at most three decimals";
     let share: f64 = text.parse().map_err(|_| expected.to_owned())?;
@@ -216,6 +289,14 @@ pub fn thousandths(text: &str) -> std::result::Result<u32, String> {
     match exact && (1.0..=1000.0).contains(&thousandths) {
         true => Ok(thousandths as u32),
         false => Err(expected.to_owned()),
+    }
+}
+
+/// Parses the value of --similarity, a share or `containment:` and a share; the message is for clap.
+pub fn least_similarity(text: &str) -> std::result::Result<LeastSimilarity, String> {
+    match text.strip_prefix("containment:") {
+        Some(share) => thousandths(share).map(LeastSimilarity::containment),
+        None => thousandths(text).map(LeastSimilarity::resemblance),
     }
 }
 
@@ -244,6 +325,50 @@ mod tests {
         for refused in ["0", "1.001", "0.0005", "x", "nan", "-0.5"] {
             assert!(thousandths(refused).is_err(), "{refused}");
         }
+    }
+
+    #[test]
+    fn similarities_are_shares_of_either_kind() {
+        let parsed = |text| least_similarity(text).map(|least| least.to_string());
+        for text in ["containment:0.95", "1", "0.001", "containment:1"] {
+            assert_eq!(parsed(text), Ok(text.to_owned()));
+        }
+        for refused in ["containment:", "containment:2", "jaccard:0.5", "0"] {
+            assert!(parsed(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn urls_come_alone_or_first() {
+        let read = |text: &str| {
+            let args = MethodArgs {
+                method: Some(text.to_owned()),
+                ..args("")
+            };
+            let spec = args.spec(Choice::Auto).map_err(|error| error.to_string());
+            (args.url_rule(), spec.map(|spec| spec.name()))
+        };
+        let name = |name: &str| Ok(name.to_owned());
+        assert_eq!(read(" url "), (UrlRule::Only, name("exact")));
+        assert_eq!(read("minhash"), (UrlRule::Ignored, name("minhash")));
+        for (text, rest) in [
+            ("url then simhash", "simhash"),
+            ("url\tthen  minhash:recall=0.9", "minhash"),
+            ("url then minhash or simhash", "minhash or simhash"),
+        ] {
+            assert_eq!(read(text), (UrlRule::First, name(rest)), "{text}");
+        }
+        for text in [
+            "url then",
+            "url then url",
+            "url and simhash",
+            "url thensimhash",
+        ] {
+            let message = read(text).1.unwrap_err();
+            assert!(message.contains("url stands alone"), "{text}");
+        }
+        let message = read("urlthen simhash").1.unwrap_err();
+        assert!(message.contains("expected one of"), "{message}");
     }
 
     fn args(line: &str) -> MethodArgs {
@@ -281,6 +406,14 @@ mod tests {
             "minhash:similarity=0.7,shingle=3,recall=0.9",
         );
         same("--method minhash:similarity=0.5", "minhash:similarity=0.5");
+        same(
+            "--similarity containment:0.95 --shingle 4",
+            "shingles:measure=containment,similarity=0.95,shingle=4",
+        );
+        same(
+            "--similarity containment:0.5 --method shingles:similarity=0.25",
+            "shingles:measure=containment,similarity=0.25,shingle=5",
+        );
         let message = |line| spec(line).unwrap_err().to_string();
         assert_eq!(
             message("--method minhash --bits 64"),

@@ -80,6 +80,7 @@ pub fn largest(summary: &Summary) -> String {
             size,
             same_text,
             same_words,
+            same_url,
             near,
             ..
         } = cluster;
@@ -89,6 +90,7 @@ pub fn largest(summary: &Summary) -> String {
         let counts = [
             (*same_text, "with the same text"),
             (*same_words, "with the same words"),
+            (*same_url, "with the same URL as a newer one"),
             (*near, "near"),
         ];
         let counts = counts.iter().filter(|(count, _)| *count > 0);

@@ -3,17 +3,17 @@
 use clap::Args;
 use simtool::Result;
 use simtool::evaluate::{Interval, Proportion};
-use simtool::jobs::evaluation::{
-    LeastSimilarity, MOST_WRONG, Rejection, Trial, Tuned, Tuning, candidates,
-};
+use simtool::jobs::evaluation::{MOST_WRONG, Rejection, Trial, Tuned, Tuning, candidates};
+use simtool::text::LeastSimilarity;
 
 use super::evaluate::{self, TruthArgs, methods};
 use super::exit::Finish;
 use super::log::LogArgs;
+use super::method_flags::least_similarity;
 use super::reading_flags::ReadingArgs;
 use super::resource_flags::ResourceArgs;
 use super::session::Session;
-use super::{method_flags, screen, values};
+use super::{screen, values};
 
 /// Recommend a method and a threshold for a wanted precision
 ///
@@ -39,7 +39,7 @@ pub struct TuneArgs {
 
     /// The least similarity of duplicates: the share of shingles in common, |A ∩ B| / |A ∪ B|, or
     /// with containment:SHARE, the share of the shingles of the document that has fewer
-    #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = similarity)]
+    #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = least_similarity)]
     similarity: LeastSimilarity,
 
     /// The minimum share of proposed pairs that must be right
@@ -121,20 +121,8 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
     Ok(Finish::of_skipped(tuned.skipped))
 }
 
-/// Parses the value of --similarity; the message is for clap.
-fn similarity(text: &str) -> std::result::Result<LeastSimilarity, String> {
-    let (is_containment, share) = match text.strip_prefix("containment:") {
-        Some(share) => (true, share),
-        None => (false, text),
-    };
-    Ok(LeastSimilarity {
-        is_containment,
-        thousandths: method_flags::thousandths(share)?,
-    })
-}
-
 fn text(tuned: &Tuned, args: &TuneArgs) -> String {
-    let measure = match args.similarity.is_containment {
+    let measure = match args.similarity.is_containment() {
         true => "containment",
         false => "similarity",
     };
@@ -183,7 +171,7 @@ fn text(tuned: &Tuned, args: &TuneArgs) -> String {
         text += &format!(
             "`dedup` compares the shingles of each pair again, and removes only those with at least \
              its own --similarity (default 0.8; here {}).\n",
-            args.similarity.share()
+            args.similarity
         );
     }
     text
@@ -309,17 +297,6 @@ fn count(pairs: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn similarities_are_shares_of_either_kind() {
-        let parsed = similarity("containment:0.95").unwrap();
-        assert!(parsed.is_containment && parsed.share() == "0.95");
-        let parsed = similarity("1").unwrap();
-        assert!(!parsed.is_containment && parsed.share() == "1");
-        for refused in ["containment:", "containment:2", "jaccard:0.5", "0"] {
-            assert!(similarity(refused).is_err(), "{refused}");
-        }
-    }
 
     #[test]
     fn only_a_whole_is_shown_as_one() {

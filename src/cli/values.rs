@@ -62,7 +62,16 @@ pub fn method() -> Suggested<StringValueParser> {
 
 /// The values of `parser`, with the policies of --keep known.
 pub fn policy<P: TypedValueParser>(parser: P) -> Suggested<P> {
-    let known = || names(&["first", "longest", "newest", "shortest-url", "field:"]);
+    let known = || {
+        names(&[
+            "first",
+            "longest",
+            "most-shingles",
+            "newest",
+            "shortest-url",
+            "field:",
+        ])
+    };
     Suggested { parser, known }
 }
 

@@ -12,14 +12,13 @@ use crate::dedup::star::Star;
 use crate::dedup::{Event, Judge, Verdict};
 use crate::engine::methods::{Common, build_without_statistics};
 use crate::jobs::dedup::{
-    DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, MOST_SHINGLE, NORMALIZED, Pool, build_index,
-    have_neighbours, spec_for_verification,
+    DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, MOST_SHINGLE, NORMALIZED, Pool, Verification,
+    build_index, have_neighbours, spec_for_verification,
 };
 use crate::kernel::Level;
 use crate::sketch::registry::Spec;
 use crate::sketch::{Method, Needs, SketchList, digest};
-use crate::text::shingles::jaccard_of_at_least;
-use crate::text::{Choice, builtin_stop_words};
+use crate::text::{Choice, LeastSimilarity, builtin_stop_words};
 use crate::{Error, ErrorKind, Result};
 
 /// Documents that a thread takes at a time.
@@ -190,8 +189,11 @@ impl Deduplicator {
             level: Level::best(),
         };
         let thousandths = self.thousandths.unwrap_or(DEFAULT_THOUSANDTHS);
-        let shingle = self.shingle.unwrap_or_else(shingle_width);
-        let spec = spec_for_verification(&self.method, thousandths, shingle)?;
+        let verification = Verification {
+            shingle: self.shingle.unwrap_or_else(shingle_width),
+            least: LeastSimilarity::resemblance(thousandths),
+        };
+        let spec = spec_for_verification(&self.method, verification)?;
         let method = &*build_without_statistics(&spec, common)?;
         let only_equal = [EXACT, NORMALIZED].contains(&method.name());
         if only_equal {
@@ -201,7 +203,7 @@ impl Deduplicator {
         let groups = Groups::of(&read, &sketches, method);
         let near = match only_equal {
             true => HashMap::new(),
-            false => near(&documents, &groups, method, thousandths, shingle)?,
+            false => near(&documents, &groups, method, verification)?,
         };
         let mut found = groups.followers;
         for duplicate in &mut found {
@@ -234,8 +236,7 @@ fn near<T: AsRef<[u8]> + Sync>(
     documents: &[T],
     groups: &Groups,
     method: &dyn Method,
-    thousandths: u32,
-    shingle: usize,
+    verification: Verification,
 ) -> Result<HashMap<usize, Duplicate>> {
     let all = groups.sketches.all(method);
     let index = build_index(method, all, Level::best())?;
@@ -251,11 +252,11 @@ fn near<T: AsRef<[u8]> + Sync>(
     let reader = || word_reader(Needs::HASHES);
     let sets = numbers.par_iter().map_init(reader, |reader, &number| {
         let mut words = reader.read(documents[number].as_ref());
-        words.shingle_set(shingle).to_vec()
+        words.shingle_set(verification.shingle).to_vec()
     });
     let judge = SetJudge {
         sets: sets.collect(),
-        thousandths,
+        least: verification.least,
     };
     let index = build_index(method, sketches.all(method), Level::best())?;
     let mut star = Star::new(&index, 0, &[]);
@@ -370,13 +371,13 @@ impl Groups {
 /// The shingle sets of the leaders that have neighbours, compared exactly.
 struct SetJudge {
     sets: Vec<Vec<u64>>,
-    thousandths: u32,
+    least: LeastSimilarity,
 }
 
 impl Judge for SetJudge {
     fn verify(&self, earlier: u64, later: u64) -> Result<Verdict> {
         let (a, b) = (&self.sets[earlier as usize], &self.sets[later as usize]);
-        let similarity = jaccard_of_at_least(a, b, self.thousandths);
+        let similarity = self.least.reached(a, b);
         Ok(similarity.map_or(Verdict::Refused, Verdict::Same))
     }
 

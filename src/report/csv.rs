@@ -69,17 +69,22 @@ mod tests {
             lines[0],
             "\"'=cmd(\"\"x\"\")\",,\"http://a.example/\u{fffd}\",\"in.jsonl\",5,6,,\
              \"a,b\n\u{fffd}\",\"YSxiCv8=\",\"http://b.example/\",\"in.gz\",8,9,70,\
-             7,3,\"simhash\",2,,0.9,9,10\r\n"
+             7,3,\"simhash\",2,,0.9,9,10,,\r\n"
         );
         assert!(
-            lines[1].ends_with(",7,3,\"exact\",,1.0,1.0,,\r\n"),
+            lines[1].ends_with(",7,3,\"exact\",,1.0,1.0,,,,\r\n"),
             "{}",
             lines[1]
         );
-        let known = "\"y\",,,\"in.jsonl\",5,6,,\"z\",,,,,,,7,3,\"minhash\",,0.85,,,\r\n";
+        let known = "\"y\",,,\"in.jsonl\",5,6,,\"z\",,,,,,,7,3,\"minhash\",,0.85,,,,,\r\n";
         assert_eq!(lines[2], known);
-        let alone = "\"w\",,,\"in.jsonl\",5,6,,,,,,,,,7,3,\"exact\",,,,,\r\n";
+        let alone = "\"w\",,,\"in.jsonl\",5,6,,,,,,,,,7,3,\"exact\",,,,,,,\r\n";
         assert_eq!(lines[3], alone);
+        assert!(
+            lines[4].ends_with(",\"url\",,,,,,\"v\u{fffd}\",\"dv8=\"\r\n"),
+            "{}",
+            lines[4]
+        );
         let mut first = Vec::new();
         header(&mut first).unwrap();
         assert!(first.starts_with(b"id,id_base64,url,file,start,") && first.ends_with(b"\r\n"));

@@ -275,7 +275,7 @@ mod tests {
             "kept": "a,b\n\u{fffd}", "kept_base64": "YSxiCv8=", "kept_url": "http://b.example/",
             "kept_file": "in.gz", "kept_start": 8, "kept_length": 9, "kept_member": 70,
             "cluster": 7, "cluster_size": 3, "method": "simhash", "distance": 2, "estimate": null,
-            "similarity": 0.9, "shared": 9, "shingles": 10,
+            "similarity": 0.9, "shared": 9, "shingles": 10, "newest": null, "newest_base64": null,
         });
         assert_eq!(lines[0], near);
         let of = |line: &Value| {
@@ -300,6 +300,8 @@ mod tests {
         );
         assert_eq!(of(&lines[3]), [(); 5].map(|()| null.clone()));
         assert_eq!((&lines[3]["kept"], &lines[3]["kept_file"]), (&null, &null));
+        assert_eq!(of(&lines[4]), [(); 5].map(|()| null.clone()));
+        assert_eq!(lines[4]["newest_base64"], "dv8=");
     }
 
     #[test]

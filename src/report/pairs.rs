@@ -28,6 +28,9 @@ pub struct Pair<'a> {
     pub nearness: Option<Nearness>,
     /// The result of the comparison of the texts; `None` if they were not compared.
     pub verified: Option<Verified>,
+    /// The id of the newest document with the same URL, if the pair was found by URL and that
+    /// document does not stay either.
+    pub newest: Option<&'a [u8]>,
 }
 
 /// The document that stays.
@@ -92,7 +95,7 @@ const fn column(name: &'static str, kind: Kind, may_lack: bool) -> Column {
 }
 
 /// The number of columns.
-pub const WIDTH: usize = 22;
+pub const WIDTH: usize = 24;
 
 /// The columns of the table, in order.
 pub const COLUMNS: [Column; WIDTH] = [
@@ -118,6 +121,8 @@ pub const COLUMNS: [Column; WIDTH] = [
     column("similarity", Kind::Decimal, true),
     column("shared", Kind::Whole, true),
     column("shingles", Kind::Whole, true),
+    column("newest", Kind::Text, true),
+    column("newest_base64", Kind::Text, true),
 ];
 
 /// The value of a column in a row.
@@ -180,6 +185,8 @@ impl<'a> Pair<'a> {
             Cell::Decimal(similarity),
             shared,
             all,
+            self.newest.map_or_else(none, id),
+            self.newest.map_or_else(none, bytes),
         ]
     }
 }
@@ -199,7 +206,7 @@ pub(super) mod tests {
     use super::*;
     use crate::corpus::{NO_MEMBER, Place};
 
-    /// Pairs of every kind: near, equal, known to an index, without a copy that stays.
+    /// Pairs of every kind: near, equal, known to an index, without a copy that stays, of one URL.
     pub fn examples() -> Vec<Pair<'static>> {
         let near = Pair {
             id: b"=cmd(\"x\")",
@@ -215,6 +222,7 @@ pub(super) mod tests {
             method: "simhash",
             nearness: Some(Nearness::Distance(2)),
             verified: Some(Verified::Shingles([9, 10])),
+            newest: None,
         };
         let equal = Pair {
             id: b"x",
@@ -243,7 +251,15 @@ pub(super) mod tests {
             verified: None,
             ..equal
         };
-        vec![near, equal, known, alone]
+        let older = Pair {
+            id: b"u",
+            method: "url",
+            nearness: None,
+            verified: None,
+            newest: Some(b"v\xff"),
+            ..near
+        };
+        vec![near, equal, known, alone, older]
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+mod containment;
 mod page;
 mod plan;
 #[path = "../sandbox/mod.rs"]
@@ -9,6 +10,7 @@ mod sandbox;
 mod scopes;
 #[cfg(feature = "parquet")]
 mod tables;
+mod urls;
 
 use std::fs;
 

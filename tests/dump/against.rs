@@ -66,7 +66,7 @@ proptest! {
         job.against_only = against_only;
         let method = format!("simhash:distance={distance},stop-words=keep");
         job.method = Spec::parse(&method).unwrap();
-        job.verification.thousandths = thousandths;
+        job.verification.least.thousandths = thousandths;
         let all = documents(seed, count);
         let mut order: Vec<usize> = (0..count).collect();
         if longest {

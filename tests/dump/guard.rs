@@ -198,7 +198,7 @@ fn the_summary_has_counts_of_each_file_and_the_largest_clusters() {
     let out = directory.path().join("out");
     fs::create_dir(&out).unwrap();
     let mut job = job();
-    job.verification.thousandths = 500;
+    job.verification.least.thousandths = 500;
     let summary = attempt(&job, &inputs, &out).unwrap();
     let text: Value = serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
     let of = |input: &Value| ["seen", "kept", "dropped", "skipped"].map(|name| input[name].clone());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use simtool::corpus::discover;
 use simtool::engine::Progress;
-use simtool::jobs::dedup::{Against, Invocation, Job, KnownDocuments, Nearest, WriteMode};
+use simtool::jobs::dedup::{Against, Invocation, Job, KnownDocuments, Nearest, UrlRule, WriteMode};
 use simtool::kernel::Level;
 use simtool::sketch::SignedMethod;
 use simtool::{ErrorKind, Result};
@@ -17,6 +17,12 @@ use crate::setup::{Form, check, contents, job, refusal, resources, run, write};
 
 #[test]
 fn a_run_with_many_interruptions_gives_the_same_bytes() {
+    for url in [UrlRule::Ignored, UrlRule::First] {
+        interrupt_many_times(url);
+    }
+}
+
+fn interrupt_many_times(url: UrlRule) {
     let inputs = tempfile::tempdir().unwrap();
     let all = documents(5, 2000);
     let paths: Vec<_> = [Form::Jsonl, Form::JsonlGzip, Form::JsonlZstd]
@@ -29,6 +35,7 @@ fn a_run_with_many_interruptions_gives_the_same_bytes() {
         })
         .collect();
     let mut job = job();
+    job.url = url;
     job.write = WriteMode::Annotated;
     job.page = true;
     let uninterrupted = tempfile::tempdir().unwrap();
@@ -83,7 +90,7 @@ fn another_job_does_not_resume_an_interrupted_run() {
     assert_eq!(error.kind(), ErrorKind::Interrupted);
 
     let mut other = job();
-    other.verification.thousandths = 700;
+    other.verification.least.thousandths = 700;
     let error = refusal(run(
         &other,
         &inputs,

@@ -5,6 +5,7 @@
 
 mod against;
 mod annotations;
+mod containment;
 mod documents;
 mod guard;
 mod interruption;
@@ -18,5 +19,6 @@ mod same_answer;
 mod scopes;
 mod setup;
 mod skipped;
+mod urls;
 mod warnings;
 mod written;

@@ -95,7 +95,7 @@ pub fn duplicates_against(
             let all = (a.shingles.len() + b.shingles.len()) as u64 - shared;
             let same = a.words == b.words;
             let long = a.words.len() >= LEAST_WORDS && b.words.len() >= LEAST_WORDS;
-            let least = u64::from(job.verification.thousandths);
+            let least = u64::from(job.verification.least.thousandths);
             let near = long && bits <= distance && shared * 1000 >= all * least;
             if same || near {
                 let verified = if same { (1, 1) } else { (shared, all) };

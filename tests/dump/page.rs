@@ -312,6 +312,7 @@ fn kept_copies_and_groups_are_counted_as_in_the_summary() {
             let parts = [
                 ("same_text", "with the same text"),
                 ("same_words", "with the same words"),
+                ("same_url", "with the same URL as a newer one"),
                 ("near", "near"),
             ];
             for (name, what) in parts {

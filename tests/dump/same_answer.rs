@@ -76,7 +76,7 @@ proptest! {
         let mut job = job();
         let method = format!("simhash:distance={distance},stop-words=keep");
         job.method = Spec::parse(&method).unwrap();
-        job.verification.thousandths = thousandths;
+        job.verification.least.thousandths = thousandths;
         job.reading.chunk_bytes = chunk_bytes;
         let documents = documents(seed, count);
         let order: Vec<usize> = (0..count).collect();

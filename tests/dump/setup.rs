@@ -10,25 +10,26 @@ use simtool::corpus::{Reading, discover};
 use simtool::dedup::keep::KeepOrder;
 use simtool::engine::{Progress, Resources};
 use simtool::jobs::dedup::{
-    Against, ClusterRule, DumpSettings, Invocation, Job, PairForms, Scope, Summary, Verification,
-    WriteMode, least_memory_bytes,
+    Against, ClusterRule, DumpSettings, Invocation, Job, PairForms, Scope, Summary, UrlRule,
+    Verification, WriteMode, least_memory_bytes,
 };
 use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
-use simtool::text::{Choice, builtin_stop_words};
-use simtool::{Error, Result};
+use simtool::text::{Choice, LeastSimilarity, builtin_stop_words};
+use simtool::{Error, ErrorKind, Result};
 
 use crate::documents::Text;
 
 /// A job with settings for short documents.
 pub fn job() -> Job {
     Job {
+        url: UrlRule::Ignored,
         method: Spec::parse("simhash:distance=8,stop-words=keep").unwrap(),
         tokenizer: Choice::Auto,
         stop_words: builtin_stop_words(),
         verification: Verification {
             shingle: 3,
-            thousandths: 600,
+            least: LeastSimilarity::resemblance(600),
         },
         clusters: ClusterRule::Star,
         keep: KeepOrder::default(),
@@ -286,6 +287,23 @@ pub fn found(pairs: &[Value]) -> Vec<Found> {
 /// The error of a run that has to fail.
 pub fn refusal(result: Result<Summary>) -> Error {
     result.err().unwrap()
+}
+
+/// The message that refuses a run on a file for one of its settings.
+pub fn refused_setting(job: &Job, input: &Path) -> String {
+    let out = tempfile::tempdir().unwrap();
+    let (resources, progress) = (resources(1, out.path()), Progress::new());
+    let result = run(
+        job,
+        &[input.to_owned()],
+        &[],
+        out.path(),
+        &resources,
+        &progress,
+    );
+    let error = refusal(result);
+    assert_eq!(error.kind(), ErrorKind::Parameter);
+    error.to_string()
 }
 
 /// Runs a job on files and returns its summary, the directory of the output, and for each input the

@@ -268,3 +268,32 @@ fn unsuitable_indexes_are_refused() {
         assert_eq!(summary["settings"]["verification"], Value::Null);
     }
 }
+
+#[test]
+fn an_index_does_not_tell_what_contains_what() {
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", corpus());
+    sandbox.stdout("index build seen old.jsonl");
+    let line = "dedup old.jsonl -o out --against seen --similarity containment:0.9";
+    for flags in ["", "--against-only"] {
+        let expected = [
+            "seen: is an index",
+            "whether a document contains another one",
+        ];
+        sandbox.refuse(&format!("{line} {flags}"), &expected);
+    }
+}
+
+#[test]
+fn an_index_stores_no_urls() {
+    let sandbox = Sandbox::new();
+    sandbox.write("old.jsonl", corpus());
+    sandbox.stdout("index build seen old.jsonl");
+    let line = "dedup old.jsonl -o out --against seen --method url";
+    for flags in ["", "--against-only"] {
+        sandbox.refuse(
+            &format!("{line} {flags}"),
+            &["seen: is an index, which stores no URLs"],
+        );
+    }
+}

@@ -34,7 +34,7 @@ const MAY_IMPORT: [(&str, &[&str]); 13] = [
     ("vocabulary", &["error", "kernel", "text"]),
     ("sketch", &["error", "kernel", "text", "vocabulary"]),
     ("search", &["error", "kernel", "sketch"]),
-    ("dedup", &["error", "kernel", "sketch", "search"]),
+    ("dedup", &["error", "kernel", "text", "sketch", "search"]),
     ("report", &["error", "io", "corpus", "sketch", "evaluate"]),
     (
         "engine",

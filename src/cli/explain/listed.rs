@@ -25,8 +25,8 @@ pub struct Listed {
     pub distance: Option<u32>,
     /// The estimated similarity of the sketches.
     pub estimate: Option<f64>,
-    /// The exact similarity of the texts.
-    pub similarity: f64,
+    /// The exact similarity of the texts; `None` if the documents were found by URL.
+    pub similarity: Option<f64>,
     /// Shared and all shingles; `None` if all words are the same.
     pub shingles: Option<[u32; 2]>,
     /// The place of the dropped document.
@@ -42,7 +42,7 @@ struct Line {
     method: String,
     distance: Option<u32>,
     estimate: Option<f64>,
-    /// Missing if only an index knows the kept document.
+    /// Missing if the texts were not compared.
     similarity: Option<f64>,
     shared: Option<u32>,
     shingles: Option<u32>,
@@ -150,14 +150,14 @@ fn only(mut found: Vec<Line>, list: &Path, id: &[u8]) -> Result<Listed> {
                 "no copy of it was kept: name the two documents by their ids".to_owned(),
             );
         }
-        let (Some(kept_at), Some(similarity)) = (line.kept_at(), line.similarity) else {
+        let Some(kept_at) = line.kept_at() else {
             return refuse("it repeats a document of an index, which stores no texts".to_owned());
         };
         return Ok(Listed {
             method: line.method,
             distance: line.distance,
             estimate: line.estimate,
-            similarity,
+            similarity: line.similarity,
             shingles: line
                 .shared
                 .zip(line.shingles)

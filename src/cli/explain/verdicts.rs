@@ -152,9 +152,10 @@ fn row(listed: &Listed) -> String {
     if let Some(estimate) = listed.estimate {
         text += &format!(", estimated similarity {estimate:.4}");
     }
-    match listed.shingles {
-        Some([shared, all]) => format!("{text}, {shared} of {all} shingles shared"),
-        None => text + ", the same words",
+    match (listed.shingles, listed.similarity) {
+        (Some([shared, all]), _) => format!("{text}, {shared} of {all} shingles shared"),
+        (None, Some(_)) => text + ", the same words",
+        (None, None) => text + ", a newer document has the same URL",
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use simtool::index::{DATABASE, MANIFEST};
-use simtool::jobs::dedup::{Job, Verification};
+use simtool::jobs::dedup::{Job, UrlRule};
 use simtool::jobs::seen::{ExpectedSettings, Seen, check_similarity, settings};
 use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
@@ -28,6 +28,17 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
         let message = "is an index, which --against takes alone (run once for each)";
         return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
     }
+    if args.method.url_rule() != UrlRule::Ignored {
+        let message =
+            "is an index, which stores no URLs (leave url out of --method, or run it first)";
+        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+    }
+    if args.method.similarity().is_containment() {
+        let message = "is an index, which stores signatures of whole documents, not the shingles of \
+                       each: they do not tell whether a document contains another one (compare by \
+                       a share, such as --similarity 0.8, or name the documents themselves)";
+        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+    }
     let stored = settings(index)?;
     if args.against_only {
         // Otherwise it also applies to the duplicates within the input.
@@ -49,7 +60,8 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
 }
 
 fn similarity(args: &DedupArgs) -> Option<u16> {
-    args.method.similarity.map(|thousandths| thousandths as u16)
+    let given = args.method.similarity;
+    given.map(|least| least.thousandths as u16)
 }
 
 /// The job of the flags, with the settings of the index.
@@ -61,10 +73,7 @@ pub fn job(args: &DedupArgs, flags: impl FnOnce(Spec) -> Result<Job>, seen: &See
     let job = flags(settings.spec.clone())?;
     let input_settings = input_settings_of(settings, job.reading);
     Ok(Job {
-        verification: Verification {
-            shingle: args.method.verified_shingle(input_settings.tokenizer),
-            ..job.verification
-        },
+        verification: args.method.verification(input_settings.tokenizer),
         tokenizer: input_settings.tokenizer,
         stop_words: input_settings.stop_words,
         reading: input_settings.reading,

@@ -21,8 +21,8 @@ use super::sketching::RunInputs;
 use super::table_dump;
 use super::work::{Opened, SUMMARY, StartOptions, Work};
 use super::{
-    Against, ClusterRule, Invocation, Job, KnownDocuments, Scope, Summary, WriteMode, dump,
-    identity, least_memory_bytes, pair_tables, targets,
+    Against, ClusterRule, Invocation, Job, KnownDocuments, Scope, Summary, UrlRule, WriteMode,
+    dump, identity, least_memory_bytes, pair_tables, targets,
 };
 
 /// The state of a job's output directory.
@@ -301,6 +301,11 @@ impl Job {
                 "components are formed",
             ),
             (self.drop_all, "no copy is kept"),
+            (self.url != UrlRule::Ignored, "URLs are compared"),
+            (
+                self.verification.least.is_containment(),
+                "containment is measured",
+            ),
             (
                 self.against_only && !self.keep.is_input_order(),
                 "the kept copy is chosen",

@@ -66,6 +66,8 @@ pub struct LargeCluster {
     pub same_text: u64,
     /// Members with another text, but the same words in the same order.
     pub same_words: u64,
+    /// Members that a newer document with the same URL replaces.
+    pub same_url: u64,
     /// Other members.
     pub near: u64,
     /// The least similarity of these to the kept document: shared and all shingles.
@@ -228,6 +230,7 @@ impl Counting<'_> {
             match member.evidence {
                 Decision::SAME_TEXT => cluster.same_text += 1,
                 Decision::SAME_WORDS => cluster.same_words += 1,
+                Decision::SAME_URL => cluster.same_url += 1,
                 _ => {
                     cluster.near += 1;
                     if member.verified[1] > 0 {
@@ -239,10 +242,13 @@ impl Counting<'_> {
                 }
             }
         }
-        self.members += 1;
-        if self.members < self.inputs.keep_copies {
-            self.copies.insert(member.document);
-            return Ok(());
+        // An older capture of a page is not a further copy of it.
+        if member.evidence != Decision::SAME_URL {
+            self.members += 1;
+            if self.members < self.inputs.keep_copies {
+                self.copies.insert(member.document);
+                return Ok(());
+            }
         }
         self.dropped += 1;
         self.dropped_bytes += member.text_bytes;

@@ -1,4 +1,5 @@
-//! Further numbers of each document: its groups in compared scopes, and its further keep keys.
+//! Further numbers of each document: its groups in compared scopes, its further keep keys, and its
+//! URL.
 
 use crate::Result;
 
@@ -11,11 +12,16 @@ pub struct Columns {
     pub groups: usize,
     /// Policies of the keep order after the first, two columns each.
     pub keys: usize,
+    /// Whether URLs are compared: [`URL_NUMBERS`] columns.
+    pub urls: bool,
 }
+
+/// The numbers of a URL: a digest, and a key that is smaller for a later date.
+pub const URL_NUMBERS: usize = 4;
 
 impl Columns {
     fn count(self) -> usize {
-        self.groups + 2 * self.keys
+        self.groups + 2 * self.keys + if self.urls { URL_NUMBERS } else { 0 }
     }
 
     /// The groups of consecutive documents in the scope of column `column`.
@@ -50,8 +56,26 @@ impl Columns {
         keys.clear();
         for numbers in all.chunks_exact(self.count().max(1)) {
             let (halves, _) = numbers[self.groups..].as_chunks::<2>();
-            keys.extend(halves.iter().map(key_of));
+            keys.extend(halves.iter().take(self.keys).map(key_of));
         }
+        Ok(())
+    }
+
+    /// The numbers of the URLs of consecutive documents.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn read_urls(
+        self,
+        gathered: &Gathered,
+        first: u64,
+        documents: usize,
+        urls: &mut Vec<[u64; URL_NUMBERS]>,
+    ) -> Result<()> {
+        let all = self.read(gathered, first, documents)?;
+        urls.clear();
+        let each = all.chunks_exact(self.count().max(1));
+        urls.extend(each.filter_map(|numbers| numbers.last_chunk().copied()));
         Ok(())
     }
 

@@ -18,10 +18,11 @@ pub struct Decision {
     pub kept: u32,
     /// The rule that found it: one of the constants below.
     pub evidence: u32,
-    /// The method's score: a distance and zero, or a fraction; 0 and 1 for equal documents.
+    /// The method's score: a distance and zero, or a fraction; 0 and 1 for equal documents. For
+    /// [`SAME_URL`](Self::SAME_URL), the number of the newest document with the URL, and zero.
     pub score: [u32; 2],
     /// Shared and all shingles; 1 and 1 for equal documents. For [`KNOWN`](Self::KNOWN), an estimated
-    /// similarity and its denominator, or zeros.
+    /// similarity and its denominator, or zeros. Zeros for [`SAME_URL`](Self::SAME_URL).
     pub verified: [u32; 2],
 }
 
@@ -35,6 +36,8 @@ impl Decision {
     pub const NEAR: u32 = 2;
     /// The method found a near document of an index, whose text is not available.
     pub const KNOWN: u32 = 3;
+    /// A newer document has the same URL. That one is kept, or dropped in turn for the kept one.
+    pub const SAME_URL: u32 = 4;
 
     /// A score, encoded for a decision.
     pub fn score(score: Score) -> [u32; 2] {
@@ -72,7 +75,7 @@ pub fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// A document with the same digest as its leader: it is dropped with the leader or for it.
+/// A document with the same digest or URL as its leader: it is dropped with the leader or for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
 pub struct Follower {
@@ -80,7 +83,7 @@ pub struct Follower {
     pub leader: u32,
     /// The document.
     pub document: u32,
-    /// [`Decision::SAME_TEXT`] or [`Decision::SAME_WORDS`].
+    /// [`Decision::SAME_TEXT`], [`Decision::SAME_WORDS`] or [`Decision::SAME_URL`].
     pub evidence: u32,
 }
 

@@ -12,10 +12,10 @@ use crate::engine::documents::DocumentReader;
 use crate::engine::text_words::WordReader;
 use crate::kernel::Level;
 use crate::sketch::{Method, Needs, Scratch, TokenizedDocument};
-use crate::text::shingles::{jaccard_of_at_least, shingles, sort_to_set};
+use crate::text::shingles::{shingles, sort_to_set};
 use crate::text::{Choice, Spelled, WordHashes};
 
-use super::job::Verification;
+use super::verification::Verification;
 
 /// The first documents of each chunk are taken.
 const OF_CHUNK: u32 = 16;
@@ -84,11 +84,11 @@ impl<'a> EditedCopies<'a> {
     }
 
     /// How many edited copies, with a similarity of at least that of `verification`, `method`
-    /// proposes. `None` if there are few documents, or if the method needs more than hashes of
-    /// words.
+    /// proposes. `None` if there are few documents, if the method needs more than hashes of words,
+    /// or for containment: then documents are parts of others, not edited copies.
     pub fn found_by(&self, method: &dyn Method, verification: Verification) -> Option<FoundCopies> {
         let needs = method.needs();
-        if needs.spelled || needs == Needs::default() {
+        if needs.spelled || needs == Needs::default() || verification.least.is_containment() {
             return None;
         }
         let mut trial = Trial {
@@ -147,7 +147,7 @@ impl Trial<'_> {
         if a == b {
             return None;
         }
-        jaccard_of_at_least(&a, &b, self.verification.thousandths)?;
+        self.verification.least.reached(&a, &b)?;
         let (a, b) = (self.sketch(document)?, self.sketch(&edited)?);
         let scorer = self.method.scorer(&a);
         Some(scorer(&b).is_some())
@@ -156,12 +156,9 @@ impl Trial<'_> {
     /// The most words that may be replaced in one passage of a document of `words` words, if no
     /// shingle repeats; `None` if not even one.
     fn longest_passage(&self, words: usize) -> Option<usize> {
-        let Verification {
-            shingle,
-            thousandths,
-        } = self.verification;
+        let Verification { shingle, least } = self.verification;
         let shingles = (words + 1).checked_sub(shingle)?;
-        let thousandths = thousandths as usize;
+        let thousandths = least.thousandths as usize;
         let lost = shingles * (1000 - thousandths) / (1000 + thousandths);
         (lost + 1).checked_sub(shingle).filter(|&words| words > 0)
     }
@@ -186,7 +183,7 @@ mod tests {
     use super::*;
     use crate::engine::methods::{Common, build_without_statistics};
     use crate::sketch::registry::Spec;
-    use crate::text::WordSet;
+    use crate::text::{LeastSimilarity, WordSet};
 
     /// `count` documents of `words` random words each.
     fn copies(count: u64, words: u64) -> EditedCopies<'static> {
@@ -214,7 +211,7 @@ mod tests {
         let method = build_without_statistics(&spec, common).unwrap();
         let verification = Verification {
             shingle: 5,
-            thousandths: 800,
+            least: LeastSimilarity::resemblance(800),
         };
         copies.found_by(&*method, verification)
     }

@@ -70,6 +70,10 @@ pub struct Counts {
     pub without_field: [u64; 3],
     /// Of those that were read: without a known group, if the scope has groups.
     pub without_group: u64,
+    /// Of those that were read: without an absolute URL with a host, if URLs are compared.
+    pub without_page: u64,
+    /// Of those that have one: without a date that can be read.
+    pub undated: u64,
 }
 
 /// The documents of a source.
@@ -216,6 +220,8 @@ impl Gathered {
                         without.for_each(|(count, flag)| *count += of(flag));
                     }
                     counts.without_group += u64::from(row.group == scope::UNKNOWN);
+                    counts.without_page += of(Flags::NO_PAGE);
+                    counts.undated += of(Flags::UNDATED);
                 }
             }
             Ok(())

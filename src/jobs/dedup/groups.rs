@@ -13,6 +13,7 @@ use super::keep_ranks::KeepKeys;
 use super::memory;
 use super::row::{Flags, Row};
 use super::scope::{self, Scope};
+use super::url_rule::UrlRule;
 use crate::engine::spill_space::SpillSpace;
 
 /// Rows that are read at a time.
@@ -27,8 +28,8 @@ pub struct Groups {
     pub leaders: Sorted<GroupedLeader>,
 }
 
-/// Groups all documents except those in `gone`, skipped ones and empty ones. Reads all rows; sorts
-/// the documents, then the leaders and the followers.
+/// Groups all documents except those in `gone`, skipped ones and empty ones; none if only URLs are
+/// compared. Reads all rows; sorts the documents, then the leaders and the followers.
 ///
 /// # Errors
 /// Those of reading and of temporary files.
@@ -41,6 +42,7 @@ pub fn group(
     space: &SpillSpace<'_>,
 ) -> Result<Groups> {
     let exact = job.method.name() == EXACT;
+    let compares_texts = job.url != UrlRule::Only;
     let mut groupings = space.sorter::<Grouping>(memory::GROUPINGS);
     let mut groups = GroupReader::new(job, gathered, scope);
     let mut keep_keys = Vec::new();
@@ -50,7 +52,8 @@ pub fn group(
         let positions = groups.found.iter().copied().zip(keep_keys.iter().copied());
         for ((number, row), position) in (first as u32..).zip(rows).zip(positions) {
             let is_gone = gone.is_some_and(|gone| gone.contains(number));
-            if !is_gone && !row.flags.has(Flags::SKIPPED) && !row.flags.has(Flags::EMPTY) {
+            let is_excluded = row.flags.has(Flags::SKIPPED) || row.flags.has(Flags::EMPTY);
+            if compares_texts && !is_gone && !is_excluded {
                 groupings.push(grouping(exact, number, row, position))?;
             }
         }

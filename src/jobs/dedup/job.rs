@@ -6,17 +6,23 @@ use crate::corpus::Reading;
 use crate::dedup::keep::{KeepOrder, Policy};
 use crate::engine::methods::{self, Common};
 use crate::kernel::Level;
+use crate::sketch::Method;
 use crate::sketch::registry::Spec;
-use crate::text::{Choice, WordSet};
+use crate::text::{Choice, Measure, WordSet};
 use crate::{Error, ErrorKind, Result};
 
 use super::columns::Columns;
+use super::containment;
 use super::loss_limit::LossLimit;
 use super::scope::Scope;
+use super::url_rule::{URL, UrlRule};
+use super::verification::Verification;
 
 /// The settings that determine the output, besides the inputs and what they are compared with.
 #[derive(Clone, Debug)]
 pub struct Job {
+    /// How URLs decide, before texts are compared.
+    pub url: UrlRule,
     /// How candidates are found.
     pub method: Spec,
     /// What a word is.
@@ -54,15 +60,6 @@ pub struct Job {
     pub loss_limit: Option<LossLimit>,
     /// Whether a page for people is written.
     pub page: bool,
-}
-
-/// Two candidates are duplicates if their sets of shingles are similar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verification {
-    /// Words in a shingle.
-    pub shingle: usize,
-    /// The least similarity |A ∩ B| / |A ∪ B|, in thousandths.
-    pub thousandths: u32,
 }
 
 /// How verified pairs form clusters.
@@ -143,13 +140,17 @@ impl Job {
     /// All settings but the limit of losses, as `summary.json` and the work directory have them.
     pub fn settings(&self) -> Value {
         json!({
-            "method": self.method.name(),
-            "parameters": parameters(self.method.list()),
+            "method": self.method_name(),
+            "parameters": match self.url {
+                UrlRule::Only => Value::Null,
+                UrlRule::Ignored | UrlRule::First => parameters(self.method.list()),
+            },
             "tokenizer": self.tokenizer.to_string(),
             "stop_words": self.stop_words.to_string(),
             "verification": {
                 "shingle": self.verification.shingle,
-                "similarity": [self.verification.thousandths, 1000],
+                "measure": self.verification.least.measure.name(),
+                "similarity": [self.verification.least.thousandths, 1000],
             },
             "clusters": match self.clusters {
                 ClusterRule::Star => "star",
@@ -196,27 +197,61 @@ impl Job {
             .collect()
     }
 
-    /// Whether the method compares for equality alone, without sketches.
+    /// The rule of URLs and the method, as flags name them.
+    pub fn method_name(&self) -> String {
+        match self.url {
+            UrlRule::Ignored => self.method.name(),
+            UrlRule::First => format!("{URL} then {}", self.method.name()),
+            UrlRule::Only => URL.to_owned(),
+        }
+    }
+
+    /// Whether documents are compared for equality alone, without sketches.
     pub fn is_by_equality(&self) -> bool {
-        [EXACT, NORMALIZED].contains(&self.method.name().as_str())
+        let name = self.method.name();
+        self.url == UrlRule::Only || [EXACT, NORMALIZED].contains(&name.as_str())
     }
 
     /// A description for the user: the method with its parameters, and the verification.
     pub fn describe(&self) -> String {
+        let pages = "Equal URLs: the newest document stays";
+        match self.url {
+            UrlRule::Only => pages.to_owned(),
+            UrlRule::First => format!("{pages}; then {}", self.describe_method()),
+            UrlRule::Ignored => self.describe_method(),
+        }
+    }
+
+    fn describe_method(&self) -> String {
         if self.is_by_equality() {
             return self.method.summary();
         }
-        let similarity = f64::from(self.verification.thousandths) / 1000.0;
+        let Verification { shingle, least } = self.verification;
+        let verified = match least.measure {
+            Measure::Resemblance => format!("of the shingles of {shingle} words in common"),
+            Measure::Containment => format!(
+                "of the shingles of {shingle} words of a dropped document are in the kept one"
+            ),
+        };
         let method = self.common(Level::Scalar);
         let chosen = methods::build_without_statistics(&self.method, method);
         let chosen = chosen.map_or(Vec::new(), |method| method.parameters());
         let chosen = chosen.iter().map(|(name, value)| format!("{name} {value}"));
         format!(
-            "{} ({}); verified: {similarity} of the shingles of {} words in common",
+            "{} ({}); verified: {} {verified}",
             self.method.name(),
             chosen.collect::<Vec<_>>().join(", "),
-            self.verification.shingle
+            least.share(),
         )
+    }
+
+    /// The least number of words of a document that is compared by its shingles; those with fewer
+    /// are compared for equality alone.
+    pub(super) fn least_words(&self, method: &dyn Method) -> usize {
+        match self.verification.least.measure {
+            Measure::Resemblance => method.least_words(),
+            Measure::Containment => method.least_words().max(containment::LEAST_WORDS),
+        }
     }
 
     /// The settings of the job that the method is built with.
@@ -241,7 +276,25 @@ impl Job {
         Columns {
             groups: self.stored_scopes().len(),
             keys: self.keep.compared().len().saturating_sub(1),
+            urls: self.url != UrlRule::Ignored,
         }
+    }
+
+    /// Refuses settings about copies of a text that URLs contradict.
+    fn check_url(&self) -> Result<()> {
+        let message = match self.url {
+            UrlRule::Ignored => return Ok(()),
+            _ if self.drop_all => {
+                "drop_all keeps no copy, and url keeps the newest document of each URL, so they \
+                 cannot be combined (remove one in a run of its own)"
+            }
+            UrlRule::Only if self.keep_copies > 1 => {
+                "keep_copies counts copies of a text, and url compares no texts, so they cannot be \
+                 combined"
+            }
+            UrlRule::First | UrlRule::Only => return Ok(()),
+        };
+        Err(refuse(message.to_owned()))
     }
 
     /// Refuses compared scopes that say nothing.
@@ -279,6 +332,23 @@ impl Job {
         fields
     }
 
+    /// Refuses settings that would drop a document for a part of it, or miss a pair.
+    fn check_containment(&self) -> Result<()> {
+        containment::check(&self.method, self.verification, &self.keep)?;
+        let message = match (self.clusters, self.drop_all) {
+            (ClusterRule::Components, _) => {
+                "similarity containment cannot be combined with components: all documents that \
+                 contain one short text would be one cluster, and all but one would be dropped"
+            }
+            (ClusterRule::Star, true) => {
+                "similarity containment cannot be combined with drop_all: a document would be \
+                 dropped because another one is a part of it"
+            }
+            (ClusterRule::Star, false) => return Ok(()),
+        };
+        Err(refuse(message.to_owned()))
+    }
+
     /// Checks the settings before anything is read.
     ///
     /// # Errors
@@ -294,6 +364,7 @@ impl Job {
             return Err(refuse(message));
         }
         self.check_compared()?;
+        self.check_url()?;
         within("keep_copies", self.keep_copies, 1, u32::MAX)?;
         if self.drop_all && self.keep_copies > 1 {
             let message = "drop_all keeps no copy, so it cannot be combined with keep_copies";
@@ -301,7 +372,7 @@ impl Job {
         }
         within(
             "similarity (thousandths)",
-            self.verification.thousandths,
+            self.verification.least.thousandths,
             1,
             1000,
         )?;
@@ -311,31 +382,42 @@ impl Job {
             1,
             MOST_SHINGLE,
         )?;
+        if self.verification.least.is_containment() {
+            self.check_containment()?;
+        }
         methods::build_without_statistics(&self.method, self.common(Level::Scalar)).map(drop)
     }
 }
 
-/// The method that `text` names, for pairs of a similarity of at least `thousandths` in shingles of
-/// `shingle` words: `minhash` without these parameters gets them, so that it finds such pairs.
+/// The method that `text` names, for pairs that `verification` confirms: `minhash` without a
+/// similarity or a shingle gets them, and for containment `shingles`, so that it finds such pairs.
 ///
 /// # Errors
 /// Those of [`Spec::parse`].
-pub fn spec_for_verification(text: &str, thousandths: u32, shingle: usize) -> Result<Spec> {
-    let spec = with_similarity(text, thousandths)?;
-    let has_shingle = spec.name() == "minhash" && !text.contains("shingle=");
+pub fn spec_for_verification(text: &str, verification: Verification) -> Result<Spec> {
+    let Verification { shingle, least } = verification;
+    if least.is_containment() {
+        return containment::spec(text, verification);
+    }
+    let spec = with_similarity(text, least.thousandths)?;
+    let has_shingle = OF_SHINGLES.contains(&&*spec.name()) && !text.contains("shingle=");
     match has_shingle {
         true => spec.with("shingle", &shingle.to_string()),
         false => Ok(spec),
     }
 }
 
-/// The method of `text`. MinHash looks for pairs of this similarity unless `text` has another one.
+/// The methods that look for pairs of a similarity of shingles.
+const OF_SHINGLES: [&str; 2] = ["minhash", "shingles"];
+
+/// The method of `text`. Methods of shingles look for pairs of this similarity unless `text` has
+/// another one.
 ///
 /// # Errors
 /// Those of [`Spec::parse`].
 pub fn with_similarity(text: &str, thousandths: u32) -> Result<Spec> {
     let spec = Spec::parse(text)?;
-    let has_similarity = spec.name() == "minhash" && !text.contains("similarity=");
+    let has_similarity = OF_SHINGLES.contains(&&*spec.name()) && !text.contains("similarity=");
     let similarity = format!("{}.{:03}", thousandths / 1000, thousandths % 1000);
     match has_similarity {
         true => spec.with("similarity", &similarity),

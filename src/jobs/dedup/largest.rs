@@ -21,6 +21,8 @@ pub struct LargestCluster {
     pub same_text: u64,
     /// Members with another text, but the same words in the same order.
     pub same_words: u64,
+    /// Members that a newer document with the same URL replaces.
+    pub same_url: u64,
     /// Other members.
     pub near: u64,
     /// The least similarity of these to the kept document, with six decimals; `None` if none was
@@ -73,6 +75,7 @@ impl Shown<'_> {
                 size: cluster.size,
                 same_text: cluster.same_text,
                 same_words: cluster.same_words,
+                same_url: cluster.same_url,
                 near: cluster.near,
                 least_similarity: cluster.least.map(share),
                 kept: self.document(cluster.kept)?,

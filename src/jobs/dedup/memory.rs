@@ -87,13 +87,14 @@ mod tests {
 
     #[test]
     fn the_shares_of_each_stage_fit_the_memory() {
-        let stages: [(&str, &[Share]); 13] = [
+        let stages: [(&str, &[Share]); 15] = [
             ("query of known documents", &[HITS, ANSWERS]),
             ("decisions about hits", &[HITS, KNOWN_DECISIONS]),
             (
                 "grouping",
                 &[KNOWN_DECISIONS, GROUPINGS, FOLLOWERS, LEADERS],
             ),
+            ("captures of one page", &[GROUPINGS, FOLLOWERS]),
             ("marking", &[KNOWN_DECISIONS, FOLLOWERS, BLOCKS]),
             (
                 "second reading",
@@ -130,6 +131,7 @@ mod tests {
                     DECISIONS,
                 ],
             ),
+            ("decisions about captures", &[REFUSED, DECISIONS, DECISIONS]),
             ("clusters", &[CLUSTERS]),
             ("clusters of a compared scope", &[DECISIONS, CLUSTERS]),
             ("ranks in keep order", &[KEYS, KEY_RANKS]),

@@ -16,6 +16,7 @@ mod by_number;
 mod clusters;
 mod columns;
 mod compared;
+mod containment;
 mod copying;
 mod decided;
 mod decision;
@@ -52,21 +53,26 @@ mod reports;
 mod resolve;
 mod row;
 mod run;
+mod same_url;
 mod sample;
 mod scope;
 mod scope_search;
 mod segment;
 mod shingle_sets;
 mod sketching;
+mod spooled_records;
 mod summary;
 #[cfg(feature = "parquet")]
 mod table_dump;
 mod targets;
+mod url_rule;
+mod verification;
 mod warnings;
 mod work;
 
 pub use begin::{BeginOutcome, UnfinishedRun};
 pub use compared::ScopeCounts;
+pub use containment::CONTAINMENT_METHOD;
 pub use edited_copies::FoundCopies;
 pub use estimate::{Estimate, Shortage};
 #[cfg(feature = "index")]
@@ -74,8 +80,7 @@ pub(crate) use identity::modified;
 pub use invocation::{Against, Invocation};
 pub use job::{
     ClusterRule, DEFAULT_METHOD, DEFAULT_THOUSANDTHS, DumpSettings, EXACT, Job, MOST_SHINGLE,
-    NORMALIZED, PairForms, SkippedRecords, Verification, WriteMode, spec_for_verification,
-    with_similarity,
+    NORMALIZED, PairForms, SkippedRecords, WriteMode, spec_for_verification, with_similarity,
 };
 pub use known::{KnownDocuments, Nearest};
 pub use largest::{LargestCluster, ShownDocument};
@@ -85,4 +90,6 @@ pub(crate) use neighbours::{Pool, build_index, have_neighbours};
 pub use other_methods::OtherMethod;
 pub use scope::Scope;
 pub use summary::Summary;
+pub use url_rule::{URL, UrlRule};
+pub use verification::Verification;
 pub use warnings::Warning;

@@ -30,6 +30,7 @@ use crate::io::{Sorted, Sorter};
 use crate::kernel::Level;
 use crate::search::join::SketchIndex;
 use crate::sketch::{Method, SignedMethod, SketchList};
+use crate::text::LeastSimilarity;
 
 use super::bits::Bits;
 use super::decision::{Decision, GroupedLeader, narrow};
@@ -239,7 +240,7 @@ impl NearSearch<'_> {
     fn judge<'t>(&'t self, marked: &Leaders<'_>, sets: &'t ShingleSets) -> Result<PairJudge<'t>> {
         Ok(PairJudge {
             sets,
-            thousandths: self.job.verification.thousandths,
+            least: self.job.verification.least,
             level: self.resources.level,
             numbers: marked.documents()?,
             counts: ListedCounts::new(if self.job.refused { marked.count } else { 0 }),
@@ -420,7 +421,7 @@ fn earlier(leaders: &Leaders<'_>, ranks: &Range<u64>) -> Result<[Range<u64>; 2]>
 /// Verifies pairs of ranks by their shingles.
 struct PairJudge<'t> {
     sets: &'t ShingleSets,
-    thousandths: u32,
+    least: LeastSimilarity,
     level: Level,
     /// Document numbers by rank.
     numbers: Vec<u32>,
@@ -437,8 +438,7 @@ impl Judge for PairJudge<'_> {
         let pair = (earlier, later);
         let reached = SETS.with(|buffers| {
             let buffers = &mut buffers.borrow_mut();
-            self.sets
-                .similarity_of_at_least(self.thousandths, pair, buffers)
+            self.sets.reached(self.least, pair, buffers)
         })?;
         Ok(reached.map_or(Verdict::Refused, Verdict::Same))
     }
@@ -453,7 +453,7 @@ impl Judge for PairJudge<'_> {
 
     fn filter(&self, earlier: u64, later: &[u64], possible: &mut Vec<u64>) {
         match self.signatures.get() {
-            Some(signatures) => signatures.filter(earlier, later, self.thousandths, possible),
+            Some(signatures) => signatures.filter(earlier, later, self.least, possible),
             None => possible.extend_from_slice(later),
         }
     }
@@ -470,8 +470,12 @@ impl PairJudge<'_> {
         self.numbers.len() * (size_of::<u32>() + size_of::<u8>() + signature)
     }
 
-    fn similarity(&self, a: u64, b: u64) -> Result<Fraction> {
-        SETS.with(|buffers| self.sets.similarity(a, b, &mut buffers.borrow_mut()))
+    fn similarity(&self, earlier: u64, later: u64) -> Result<Fraction> {
+        SETS.with(|buffers| {
+            let buffers = &mut buffers.borrow_mut();
+            let pair = (earlier, later);
+            self.sets.similarity(self.least.measure, pair, buffers)
+        })
     }
 
     /// The decision for two documents that were compared.

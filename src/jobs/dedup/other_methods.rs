@@ -26,7 +26,8 @@ pub struct OtherMethod {
 
 impl Job {
     /// Estimates the run with other methods, each as [`estimate`](Job::estimate) does. Empty if
-    /// the method was chosen to find equal documents only, or if an index determines it.
+    /// the method was chosen to find equal documents only, if an index determines it, or for
+    /// containment, for which there is no other one.
     ///
     /// # Errors
     /// Those of [`estimate`](Job::estimate).
@@ -35,16 +36,16 @@ impl Job {
         invocation: &Invocation<'_>,
         resources: &Resources,
     ) -> Result<Vec<OtherMethod>> {
-        if self.is_by_equality() || matches!(invocation.against, Against::Known(_)) {
+        let is_contained = self.verification.least.is_containment();
+        if is_contained || self.is_by_equality() || matches!(invocation.against, Against::Known(_))
+        {
             return Ok(Vec::new());
         }
         let name = self.method.name();
         let others = COMPARED.iter().filter(|other| **other != name);
         others
             .map(|other| {
-                let verification = self.verification;
-                let method =
-                    spec_for_verification(other, verification.thousandths, verification.shingle)?;
+                let method = spec_for_verification(other, self.verification)?;
                 let job = Job {
                     method: method.clone(),
                     ..self.clone()

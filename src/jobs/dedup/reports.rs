@@ -21,6 +21,7 @@ use super::lines::{Lines, failed};
 use super::memory;
 use super::pair_tables::PairTables;
 use super::row::{Flags, Row};
+use super::url_rule::URL;
 use super::work::Outputs;
 
 /// Decisions, rows or members that are processed at a time.
@@ -57,6 +58,8 @@ pub struct Totals {
     pub same_text: u64,
     /// Dropped documents with another text, but the same words in the same order.
     pub same_words: u64,
+    /// Dropped documents that a newer one with the same URL replaces.
+    pub same_url: u64,
     /// Other dropped documents: the method proposed the pair and verification confirmed it, or a
     /// chain of such pairs connects the two. Pairs with a document of an index are not verified.
     pub near: u64,
@@ -106,6 +109,7 @@ impl Reports<'_> {
             match decision.evidence {
                 Decision::SAME_TEXT => totals.same_text += 1,
                 Decision::SAME_WORDS => totals.same_words += 1,
+                Decision::SAME_URL => totals.same_url += 1,
                 _ => totals.near += 1,
             }
             Ok(())
@@ -269,6 +273,15 @@ impl Reports<'_> {
                 None => return Ok(false),
             },
         };
+        let is_same_url = decision.evidence == Decision::SAME_URL;
+        // The newest document with the URL, if it is dropped in turn.
+        let newest = match is_same_url && decision.score[0] != decision.kept {
+            true => match self.document(decision.score[0], most)? {
+                Some(newest) => Some(newest.id),
+                None => return Ok(false),
+            },
+            false => None,
+        };
         let is_near = [Decision::NEAR, Decision::KNOWN].contains(&decision.evidence);
         let is_distance = match is_near {
             true => decision.score[1] == 0,
@@ -281,6 +294,7 @@ impl Reports<'_> {
         };
         let verified = match decision.evidence {
             Decision::SAME_TEXT | Decision::SAME_WORDS => Some(Verified::Equal),
+            Decision::SAME_URL => None,
             Decision::KNOWN => match decision.verified {
                 [_, 0] => None,
                 share => Some(Verified::Estimate(share)),
@@ -305,10 +319,12 @@ impl Reports<'_> {
             method: match decision.evidence {
                 Decision::SAME_TEXT => EXACT,
                 Decision::SAME_WORDS => NORMALIZED,
+                Decision::SAME_URL => URL,
                 _ => &name,
             },
-            nearness: (!is_alone).then_some(nearness),
+            nearness: (!is_alone && !is_same_url).then_some(nearness),
             verified: verified.filter(|_| !is_alone),
+            newest: newest.as_deref(),
         };
         take(&pair)?;
         Ok(true)

@@ -76,6 +76,45 @@ pub fn resolve(
     sorter.finish()
 }
 
+/// The decisions together with those about documents that are dropped for a newer one with the same
+/// URL. `captures` ascend by the newest document. If that one is kept, they are dropped for it; else
+/// for the document for which it is dropped.
+///
+/// # Errors
+/// Those of temporary files.
+pub fn with_captures(
+    decisions: Sorted<Decision>,
+    captures: impl Iterator<Item = Result<Follower>>,
+    space: &SpillSpace<'_>,
+) -> Result<Sorted<Decision>> {
+    let mut sorter = space.sorter::<Decision>(memory::DECISIONS);
+    let mut decisions = decisions.peekable();
+    let mut current: Option<Decision> = None;
+    for capture in captures {
+        let Follower {
+            leader,
+            document,
+            evidence,
+        } = capture?;
+        while let Some(decision) = next_up_to(&mut decisions, leader)? {
+            sorter.push(decision)?;
+            current = Some(decision);
+        }
+        let of_leader = current.filter(|decision| decision.document == leader);
+        sorter.push(Decision {
+            document,
+            kept: of_leader.map_or(leader, |decision| decision.kept),
+            evidence,
+            score: [leader, 0],
+            verified: [0, 0],
+        })?;
+    }
+    for decision in decisions {
+        sorter.push(decision?)?;
+    }
+    sorter.finish()
+}
+
 fn next_up_to(
     decisions: &mut std::iter::Peekable<Sorted<Decision>>,
     document: u32,

@@ -70,6 +70,10 @@ impl Flags {
     pub const NO_URL: Flags = Flags(256);
     /// It has no date.
     pub const NO_DATE: Flags = Flags(512);
+    /// The job compares URLs, and this document has no absolute one with a host.
+    pub const NO_PAGE: Flags = Flags(1024);
+    /// The job compares URLs; this document has one, and no date that can be read.
+    pub const UNDATED: Flags = Flags(2048);
 
     /// Whether all of `flags` are set.
     pub fn has(self, flags: Flags) -> bool {

@@ -1,11 +1,12 @@
 //! The decisions of a run within its scope, and the counts of compared scopes.
 //!
-//! The shingles of all documents that have a neighbour in any scope are read once:
+//! If URLs are compared, older documents with the same URL are dropped first, in each scope. The
+//! shingles of all documents that have a neighbour in any scope are read once:
 //!
 //! ```text
-//! each scope: groups ─► leaders ─► mark ─┐
-//!                                        ├─► shingle sets (second reading)
-//! each scope: groups ─► leaders ─────────┴──► star or components ─► decisions or counts
+//! each scope: URLs ─► groups ─► leaders ─► mark ─┐
+//!                                                ├─► shingle sets (second reading)
+//! each scope: URLs ─► groups ─► leaders ─────────┴──► star or components ─► decisions or counts
 //! ```
 
 use crate::Result;
@@ -27,8 +28,10 @@ use super::near::{LeaderDecisions, NearSearch};
 use super::refused::Refused;
 use super::resolve::{self, EarlierDecisions};
 use super::row::Flags;
+use super::same_url::OlderCaptures;
 use super::scope::{self, Scope};
 use super::shingle_sets::CollectedSets;
+use super::url_rule::UrlRule;
 
 /// Rows that are read at a time.
 const BLOCK: usize = 8192;
@@ -71,8 +74,8 @@ impl ScopeSearch<'_> {
         };
         let mut wanted = Bits::none_of(self.gathered.rows.len());
         for scope in self.compared(others).chain([&self.job.within]) {
-            let leaders = self.groups(scope)?.leaders;
-            search.mark_documents(leaders, scope, &mut wanted)?;
+            let (groups, _) = self.groups(scope)?;
+            search.mark_documents(groups.leaders, scope, &mut wanted)?;
         }
         let sets = search.collect(&wanted)?;
         Ok(Some(SharedSets { wanted, sets }))
@@ -115,7 +118,7 @@ impl ScopeSearch<'_> {
         sets: Option<&SharedSets>,
         known: Option<Sorted<Decision>>,
     ) -> Result<Decisions> {
-        let Groups { followers, leaders } = self.groups(scope)?;
+        let (Groups { followers, leaders }, captures) = self.groups(scope)?;
         let found = match (&self.search, sets) {
             (Some(search), Some(SharedSets { wanted, sets })) => {
                 search.decide_wanted(leaders, scope, wanted, sets)?
@@ -126,14 +129,17 @@ impl ScopeSearch<'_> {
                 refused: Refused::none(&self.space)?,
             },
         };
-        let only_against = self.references > 0 && self.job.against_only;
-        let against = only_against.then_some(self.references);
+        let against = self.only_against().then_some(self.references);
         let before = EarlierDecisions {
             known,
             leaders: found.decisions,
         };
         let drop_all = self.job.drop_all;
-        let decisions = resolve::resolve(before, followers, against, drop_all, &self.space)?;
+        let mut decisions = resolve::resolve(before, followers, against, drop_all, &self.space)?;
+        if let Some(captures) = captures {
+            let captures = captures.followers();
+            decisions = resolve::with_captures(decisions, captures, &self.space)?;
+        }
         Ok(Decisions {
             decisions,
             refused: found.refused,
@@ -147,18 +153,42 @@ impl ScopeSearch<'_> {
         others.iter().filter(|scope| **scope != self.job.within)
     }
 
-    fn groups(&self, scope: &Scope) -> Result<Groups> {
+    /// Whether duplicates within the input are kept.
+    fn only_against(&self) -> bool {
+        self.references > 0 && self.job.against_only
+    }
+
+    /// The groups of a scope; if URLs are compared, those of the documents that stay, and the others.
+    fn groups(&self, scope: &Scope) -> Result<(Groups, Option<OlderCaptures>)> {
         self.progress.begin(Stage::Group, 0);
+        let (job, gathered) = (self.job, self.gathered);
+        let captures = match job.url {
+            UrlRule::Ignored => None,
+            UrlRule::First | UrlRule::Only => {
+                let only_against = self.only_against();
+                Some(OlderCaptures::find(
+                    job,
+                    gathered,
+                    scope,
+                    only_against,
+                    &self.space,
+                )?)
+            }
+        };
         let groups = groups::group(
-            self.job,
-            self.gathered,
+            job,
+            gathered,
             self.keys,
             scope,
-            self.gone,
+            // Known documents have no URLs, so only one of both drops any.
+            captures
+                .as_ref()
+                .map(|captures| &captures.gone)
+                .or(self.gone),
             &self.space,
         )?;
         self.progress.end(0);
-        Ok(groups)
+        Ok((groups, captures))
     }
 
     /// The documents of the input that were read and whose group is unknown.

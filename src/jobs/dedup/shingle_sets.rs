@@ -14,7 +14,7 @@ use crate::engine::pipeline::Pipeline;
 use crate::io::{Sorted, Spooled};
 use crate::kernel::Level;
 use crate::sketch::Needs;
-use crate::text::shingles::{jaccard, jaccard_of_at_least};
+use crate::text::{LeastSimilarity, Measure};
 use crate::{Error, ErrorKind, Result};
 
 use super::bits::Bits;
@@ -22,11 +22,9 @@ use super::job::Job;
 use super::leaders::Leaders;
 use super::memory;
 use super::numbering::Numbering;
+use super::spooled_records::records;
 use crate::engine::spill_space::SpillSpace;
 use crate::engine::text_words::WordReader;
-
-/// Extents that are read at a time.
-const EXTENTS: usize = 1 << 13;
 
 /// The position and size of a set in the temporary file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
@@ -127,7 +125,12 @@ impl CollectedSets {
         for rank in 0..leaders.count {
             ranks.push([leaders.document(rank)?, rank as u32])?;
         }
-        let extents = by_rank(self.extents(), ranks.finish()?, leaders.count, space)?;
+        let extents = by_rank(
+            records(&self.extents),
+            ranks.finish()?,
+            leaders.count,
+            space,
+        )?;
         static SETS: AtomicU64 = AtomicU64::new(1);
         Ok(ShingleSets {
             number: SETS.fetch_add(1, Ordering::Relaxed),
@@ -140,49 +143,38 @@ impl CollectedSets {
     pub fn bytes(&self) -> u64 {
         self.file.bytes()
     }
-
-    fn extents(&self) -> impl Iterator<Item = Result<NumberedExtent>> {
-        let size = size_of::<NumberedExtent>() as u64;
-        let starts = (0..self.extents.bytes()).step_by(EXTENTS * size as usize);
-        starts.flat_map(move |start| {
-            let length = (self.extents.bytes() - start).min(EXTENTS as u64 * size);
-            let mut block = vec![NumberedExtent::zeroed(); (length / size) as usize];
-            let read = self
-                .extents
-                .fill_at(start, bytemuck::cast_slice_mut(&mut block));
-            let (block, failed) = match read {
-                Ok(()) => (block, None),
-                Err(error) => (Vec::new(), Some(Err(error))),
-            };
-            block.into_iter().map(Ok).chain(failed)
-        })
-    }
 }
 
 impl ShingleSets {
-    /// The Jaccard similarity of the sets of two ranks: shared and all shingles.
+    /// The similarity of the sets of two ranks, the earlier first: the shared shingles, and the
+    /// number with which they are compared.
     ///
     /// Sets that are in `buffers`, from the last call, are not read again.
     ///
     /// # Errors
     /// Those of temporary files.
-    pub fn similarity(&self, a: u64, b: u64, buffers: &mut SetBuffers) -> Result<(u64, u64)> {
-        let (a, b) = self.pair(a, b, buffers)?;
-        Ok(jaccard(a, b))
+    pub fn similarity(
+        &self,
+        measure: Measure,
+        (earlier, later): (u64, u64),
+        buffers: &mut SetBuffers,
+    ) -> Result<(u64, u64)> {
+        let (a, b) = self.pair(earlier, later, buffers)?;
+        Ok(measure.similarity(a, b))
     }
 
-    /// The similarity if it is at least `thousandths`; stops early if it cannot be.
+    /// The similarity if it is at least `least`; stops early if it cannot be.
     ///
     /// # Errors
     /// Those of temporary files.
-    pub fn similarity_of_at_least(
+    pub fn reached(
         &self,
-        thousandths: u32,
-        (a, b): (u64, u64),
+        least: LeastSimilarity,
+        (earlier, later): (u64, u64),
         buffers: &mut SetBuffers,
     ) -> Result<Option<(u64, u64)>> {
-        let (a, b) = self.pair(a, b, buffers)?;
-        Ok(jaccard_of_at_least(a, b, thousandths))
+        let (a, b) = self.pair(earlier, later, buffers)?;
+        Ok(least.reached(a, b))
     }
 
     fn pair<'b>(

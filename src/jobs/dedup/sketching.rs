@@ -17,6 +17,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::columns;
 use super::job::Job;
 use super::row::{Flags, Label, Row};
+use super::same_url::UrlReader;
 use super::scope::{self, Grouper};
 use super::segment::{ChunkEntry, Segment};
 use super::work::Work;
@@ -165,6 +166,12 @@ struct RowMaker<'a> {
     /// The policies whose keys are compared, each with the position of its field among the
     /// requested ones.
     policies: Vec<(&'a Policy, Option<usize>)>,
+    /// Documents with fewer words are only compared for equality.
+    least_words: usize,
+    /// The number of words of the shingles that a policy counts, if any does.
+    counted: Option<usize>,
+    /// Reads URLs, if they are compared.
+    urls: Option<UrlReader>,
     words: WordReader,
 }
 
@@ -195,6 +202,10 @@ impl<'a> RowSketcher<'a> {
                     (policy, place)
                 })
                 .collect(),
+            least_words: method.map_or(1, |method| job.least_words(method)),
+            counted: (job.keep.compared().contains(&Policy::MostShingles))
+                .then_some(job.verification.shingle),
+            urls: job.columns().urls.then(UrlReader::default),
             // The digest of the words needs their hashes.
             words: WordReader::new(job.tokenizer, needs.and(Needs::HASHES), level),
         };
@@ -254,8 +265,9 @@ impl RowMaker<'_> {
     fn document(&mut self, source: &Source, document: &Document<'_>, made: &mut Segment) -> Row {
         let mut words = self.words.read(document.text);
         let count = words.hashes().len();
-        let least = self.method.map_or(1, |method| method.least_words());
-
+        let shingles = self
+            .counted
+            .map_or(0, |width| words.shingle_set(width).len() as u64);
         let mut flags = Flags::default();
         let is_empty = count == 0 && (self.method.is_some() || document.text.is_empty());
         flags.set(Flags::EMPTY, is_empty);
@@ -267,12 +279,21 @@ impl RowMaker<'_> {
         flags.set(Flags::NAMED_BY_PLACE, document.id.is_empty());
         flags.set(Flags::NO_URL, document.url.is_empty());
         flags.set(Flags::NO_DATE, document.date.is_empty());
+        let url = self
+            .urls
+            .as_mut()
+            .map(|urls| urls.read(document.url, document.date));
+        if let Some((_, lacks)) = url {
+            flags.set(lacks, true);
+        }
         if let Some(method) = self.method {
             let has_any = made.sketches.push_with(|out| words.sketch(method, out));
-            flags.set(Flags::SHORT, (count < least || !has_any) && !is_empty);
+            let is_short = count < self.least_words || !has_any;
+            flags.set(Flags::SHORT, is_short && !is_empty);
         }
         let policies = self.policies.iter();
-        let mut keys = policies.map(|(policy, field)| policy.key(&facts(document, *field)));
+        let mut keys =
+            policies.map(|(policy, field)| policy.key(&facts(document, *field, shingles)));
         let row = Row {
             words_digest: digest::of_words(words.hashes()),
             text_digest: digest::of_text(document.text),
@@ -290,6 +311,8 @@ impl RowMaker<'_> {
             .map(|grouper| grouper.group(source, document));
         made.columns.extend(groups);
         made.columns.extend(keys.flat_map(columns::halves));
+        made.columns
+            .extend(url.iter().flat_map(|(numbers, _)| numbers));
         let label = Label {
             id: name(source, document.id, row.place),
             url: document.url.to_vec(),
@@ -318,6 +341,8 @@ impl RowMaker<'_> {
             .extend(self.compared.iter().map(|_| scope::UNKNOWN));
         let further = self.policies.iter().skip(1);
         made.columns.extend(further.flat_map(|_| [u64::MAX; 2]));
+        let url = self.urls.iter().flat_map(|_| [0; columns::URL_NUMBERS]);
+        made.columns.extend(url);
         let label = Label {
             id: name(source, &skip.id, row.place),
             url: Vec::new(),
@@ -339,11 +364,12 @@ fn concurrent_to(source: &Source, record: &[u8]) -> Vec<u8> {
 }
 
 /// The properties that a keep policy uses; `keep_field` is the position of the field that it
-/// compares.
-fn facts<'a>(document: &Document<'a>, keep_field: Option<usize>) -> keep::Facts<'a> {
+/// compares, `shingles` the number of different ones.
+fn facts<'a>(document: &Document<'a>, keep_field: Option<usize>, shingles: u64) -> keep::Facts<'a> {
     let field = keep_field.and_then(|place| document.fields[place]);
     keep::Facts {
         text_bytes: document.text.len() as u64,
+        shingles,
         date: document.date,
         url: document.url,
         field: field.map(|FieldValue { text, number }| match number {

@@ -14,12 +14,13 @@ use crate::sketch::Method;
 
 use super::compared::ScopeCounts;
 use super::gathered::{Counts, SourceCounts};
-use super::job::Job;
+use super::job::{EXACT, Job, NORMALIZED};
 use super::largest::LargestCluster;
 use super::related::RelatedCounts;
 use super::reports::Totals;
 use super::scope::Scope;
 use super::segment::ChunkEntry;
+use super::url_rule::{URL, UrlRule};
 use super::warnings::Warning;
 
 /// The most unread files that are named.
@@ -183,7 +184,8 @@ impl Summary {
         let mut settings = job.settings();
         let limit = job.loss_limit.map(|limit| limit.to_string());
         settings["refuse_above"] = limit.into();
-        if known.is_some() && job.against_only {
+        let is_unverified = known.is_some() && job.against_only || job.url == UrlRule::Only;
+        if is_unverified {
             // No texts are compared.
             settings["verification"] = Value::Null;
         }
@@ -216,11 +218,7 @@ impl Summary {
                 "unknown_charset": self.counts.unknown_charset,
                 "without_group": has_groups.then_some(self.counts.without_group),
             },
-            "dropped_by": {
-                "exact": self.totals.same_text,
-                "normalized": self.totals.same_words,
-                &job.method.name(): self.totals.near + replaced_count(job, &self.totals),
-            },
+            "dropped_by": dropped_by(job, &self.totals),
             "dropped_against": self.totals.against,
             "related_dropped": {"request": requests, "metadata": metadata},
             "refused": self.refused,
@@ -288,14 +286,21 @@ fn describe_left_out(files: &[LeftOut]) -> Value {
     json!({"files": files.len(), "reasons": reasons, "first": first.collect::<Vec<_>>()})
 }
 
-/// In `dropped_by`, the entry of the method replaces the entry `exact` or `normalized` if it has
-/// the same name: the count of the replaced entry.
-fn replaced_count(job: &Job, totals: &Totals) -> u64 {
-    match job.method.name().as_str() {
-        "exact" => totals.same_text,
-        "normalized" => totals.same_words,
-        _ => 0,
+/// The number of dropped documents by what found them. Equality and the method have an entry in any
+/// case, URLs if they are compared; if they alone are, no others.
+fn dropped_by(job: &Job, totals: &Totals) -> Map<String, Value> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    if job.url != UrlRule::Only {
+        counts.insert(EXACT.to_owned(), totals.same_text);
+        counts.insert(NORMALIZED.to_owned(), totals.same_words);
+        // The method may be one of these two.
+        *counts.entry(job.method.name()).or_default() += totals.near;
     }
+    if job.url != UrlRule::Ignored {
+        counts.insert(URL.to_owned(), totals.same_url);
+    }
+    let counts = counts.into_iter();
+    counts.map(|(name, count)| (name, count.into())).collect()
 }
 
 /// For each source, xxh3-128 of the digests of its chunks.

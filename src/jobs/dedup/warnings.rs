@@ -6,6 +6,7 @@ use crate::engine::doubts::Doubts;
 
 use super::gathered::Counts;
 use super::job::Job;
+use super::url_rule::{URL, UrlRule};
 
 /// A setting without effect, or with an effect that is probably not intended; or text that may be
 /// misread.
@@ -76,7 +77,7 @@ pub fn warnings(
     }
     for (policy, without) in job.keep.compared().iter().zip(without_key) {
         let wanted = match policy {
-            Policy::First | Policy::Longest => continue,
+            Policy::First | Policy::Longest | Policy::MostShingles => continue,
             Policy::Newest => "a date that can be read",
             Policy::ShortestUrl => "a URL",
             Policy::Field(_) | Policy::Smallest(_) => {
@@ -100,6 +101,9 @@ pub fn warnings(
         );
         warn("within", count, message);
     }
+    for (documents, message) in url_messages(job, counts) {
+        warn("method", documents, message);
+    }
     let is_compressed = |source: &Source| source.compression != Compression::None;
     if job.dump.compression_level.is_some() && !sources.iter().any(is_compressed) {
         let message = "compression_level: no input is compressed, so nothing is".to_owned();
@@ -109,6 +113,51 @@ pub fn warnings(
         warn("text", documents, message);
     }
     warnings
+}
+
+/// What documents lack whose URLs are compared.
+fn url_messages(job: &Job, counts: &Counts) -> Vec<(u64, String)> {
+    let read = counts.seen - counts.skipped;
+    let with = read - counts.without_page;
+    if job.url == UrlRule::Ignored || read == 0 {
+        return Vec::new();
+    }
+    let name = format!("method {URL}");
+    let mut messages = Vec::new();
+    match counts.without_page {
+        0 => {}
+        without if with == 0 => messages.push((
+            without,
+            format!(
+                "{name}: no document has an absolute URL with a host, so none is dropped by it"
+            ),
+        )),
+        without => messages.push((
+            without,
+            format!(
+                "{name}: {without} of {read} documents have no absolute URL with a host; none of \
+                 them is dropped by it"
+            ),
+        )),
+    }
+    match counts.undated {
+        0 => {}
+        undated if undated == with => messages.push((
+            undated,
+            format!(
+                "{name}: no document has a date that can be read, so of each URL the last one in \
+                 the input stays"
+            ),
+        )),
+        undated => messages.push((
+            undated,
+            format!(
+                "{name}: {undated} of {with} documents with a URL have no date that can be read; \
+                 they count as the oldest"
+            ),
+        )),
+    }
+    messages
 }
 
 /// The warning about documents of the reference that could not be read.

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::evaluate::Pair;
-use crate::text::shingles::{jaccard, jaccard_of_at_least};
+use crate::text::LeastSimilarity;
+use crate::text::shingles::jaccard;
 
 /// Copies share at least this many thousandths of their shingles, as duplicates do for `dedup`.
 pub const COPIES: u64 = 800;
@@ -35,8 +36,8 @@ pub fn hard_pairs(
                 continue;
             };
             let (shared, all) = best.map_or((0, 1), |(_, found)| found);
-            let least = (1000 * shared / all) as u32;
-            let Some(found) = jaccard_of_at_least(set, others, least) else {
+            let least = LeastSimilarity::resemblance((1000 * shared / all) as u32);
+            let Some(found) = least.reached(set, others) else {
                 continue;
             };
             let is_nearer = compare(found, (shared, all)) == Ordering::Greater;

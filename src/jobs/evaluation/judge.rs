@@ -7,53 +7,29 @@ use crate::engine::sketcher::Sketched;
 use crate::evaluate::{Judgement, Pair, PairSample, Stratum, Truth};
 use crate::sketch::registry::Spec;
 use crate::sketch::{Method, Score};
+use crate::text::LeastSimilarity;
 
 /// Words of a long run.
 const RUN: usize = 25;
 
-/// The least similarity of duplicates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LeastSimilarity {
-    /// Whether the shared shingles are divided by those of the document that has fewer, and not by
-    /// all shingles of both.
-    pub is_containment: bool,
-    /// The least share, in thousandths.
-    pub thousandths: u32,
-}
-
-impl LeastSimilarity {
-    /// The methods of a [`Judge`], for shingles of `width` words: the similarity of shingles, and
-    /// the long runs in common.
-    ///
-    /// # Errors
-    /// [`Parameter`](crate::ErrorKind::Parameter) for a similarity of 0 or above 1.
-    pub(super) fn methods(self, width: usize) -> Result<[Spec; 2]> {
-        let measure = match self.is_containment {
-            true => "containment",
-            false => "resemblance",
-        };
-        let share = self.share();
-        Ok([
-            Spec::parse(&format!(
-                "shingles:measure={measure},similarity={share},shingle={width}"
-            ))?,
-            Spec::parse(&format!("shingles:measure=containment,shingle={RUN}"))?,
-        ])
-    }
-
-    /// The share as a decimal number.
-    pub fn share(self) -> String {
-        let decimals = format!("{}.{:03}", self.thousandths / 1000, self.thousandths % 1000);
-        decimals
-            .trim_end_matches('0')
-            .trim_end_matches('.')
-            .to_owned()
-    }
+/// The methods of a [`Judge`], for a least similarity of shingles of `width` words: that
+/// similarity, and the long runs in common. Containment is that of the document with fewer shingles.
+///
+/// # Errors
+/// [`Parameter`](crate::ErrorKind::Parameter) for a similarity of 0 or above 1.
+pub(super) fn judging_methods(least: LeastSimilarity, width: usize) -> Result<[Spec; 2]> {
+    let (measure, share) = (least.measure.name(), least.share());
+    Ok([
+        Spec::parse(&format!(
+            "shingles:measure={measure},similarity={share},shingle={width}"
+        ))?,
+        Spec::parse(&format!("shingles:measure=containment,shingle={RUN}"))?,
+    ])
 }
 
 /// Judges pairs by the truth, and those that it does not know by the shingles in common.
 pub struct Judge<'a> {
-    /// The methods of [`LeastSimilarity::methods`].
+    /// The methods of [`judging_methods`].
     pub methods: &'a [Box<dyn Method>],
     /// The sketches by these methods.
     pub sketched: Vec<Sketched>,

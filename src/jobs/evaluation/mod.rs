@@ -21,7 +21,6 @@ mod source;
 mod tuning;
 
 pub use job::{Job, Report};
-pub use judge::LeastSimilarity;
 pub use planted::Planting;
 pub use settings::candidates;
 pub use source::{NamedFile, TruthSource};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::judge::LeastSimilarity;
 use crate::sketch::Score;
 use crate::sketch::registry::Spec;
+use crate::text::LeastSimilarity;
 
 /// The settings that are tried by default, for duplicates of a similarity of shingles of `width`
 /// words.
@@ -19,7 +19,7 @@ pub fn candidates(similarity: LeastSimilarity, width: usize) -> Vec<String> {
         let text = format!("minhash:similarity={share},recall={recall},shingle={width}");
         settings.extend((similarity.thousandths >= LEAST_MINHASH).then_some(text));
     }
-    if similarity.is_containment {
+    if similarity.is_containment() {
         settings.push(format!("shingles:measure=containment,shingle={width}"));
     }
     settings
@@ -112,11 +112,6 @@ mod tests {
     use crate::sketch::registry::METHODS;
     use crate::text::{Choice, WordSet};
 
-    const SIMILARITY: LeastSimilarity = LeastSimilarity {
-        is_containment: false,
-        thousandths: 725,
-    };
-
     fn common(stop_words: &WordSet) -> Common<'_> {
         Common {
             tokenizer: Choice::default(),
@@ -126,7 +121,10 @@ mod tests {
     }
 
     fn of(text: &str) -> Vec<Rung> {
-        ladder(&Spec::parse(text).unwrap(), SIMILARITY)
+        ladder(
+            &Spec::parse(text).unwrap(),
+            LeastSimilarity::resemblance(725),
+        )
     }
 
     fn thresholds(text: &str) -> Vec<String> {
@@ -196,11 +194,12 @@ mod tests {
     #[test]
     fn the_default_settings_can_be_built() {
         let stop_words = WordSet::default();
-        for (is_containment, thousandths) in [(false, 1000), (false, 67), (true, 1), (true, 950)] {
-            let similarity = LeastSimilarity {
-                is_containment,
-                thousandths,
-            };
+        for similarity in [
+            LeastSimilarity::resemblance(1000),
+            LeastSimilarity::resemblance(67),
+            LeastSimilarity::containment(1),
+            LeastSimilarity::containment(950),
+        ] {
             for text in candidates(similarity, 5) {
                 let spec = Spec::parse(&text).unwrap();
                 build_without_statistics(&spec, common(&stop_words)).unwrap();

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::judge::{Judge, LeastSimilarity};
+use super::judge::{Judge, judging_methods};
 use super::prepared::{Prepared, cost, scores};
 use super::proposals::{Joined, Proposals, bit_means, pairs};
 use super::settings::{Rung, ladder};
@@ -23,6 +23,7 @@ use crate::jobs::matching::usable;
 use crate::sketch::accidental::Chance;
 use crate::sketch::registry::Spec;
 use crate::sketch::{Method, Score};
+use crate::text::LeastSimilarity;
 
 /// The most wrong pairs among all pairs of the collection.
 pub const MOST_WRONG: f64 = 1e-6;
@@ -132,7 +133,7 @@ impl Tuning {
             .map(|setting| ladder(setting, self.similarity))
             .collect();
         let width = inputs.settings.tokenizer.usual_width();
-        let [similar, runs] = self.similarity.methods(width)?;
+        let [similar, runs] = judging_methods(self.similarity, width)?;
         let normalized = Spec::parse("normalized")?;
         let first = ladders.iter().map(|ladder| ladder[0].spec.clone());
         let specs: Vec<Spec> = first.chain([similar, runs, normalized]).collect();

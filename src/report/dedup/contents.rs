@@ -25,6 +25,9 @@ pub(crate) struct Page {
     pub clusters: Vec<Cluster>,
     /// Whether a document of each cluster is kept.
     pub keeps_a_copy: bool,
+    /// Whether a similarity is the share of the later document's shingles that the earlier one has,
+    /// and not the share of all shingles of both.
+    pub is_containment: bool,
     /// The similarities of dropped documents to the kept ones.
     pub similarities: Similarities,
     /// The dropped documents that are the least similar to the kept ones.
@@ -130,6 +133,8 @@ pub(crate) struct Cluster {
     pub same_text: u64,
     /// Of the others, those with another text, but the same words in the same order.
     pub same_words: u64,
+    /// Of the others, those that a newer document with the same URL replaces.
+    pub same_url: u64,
     /// The rest of the others.
     pub near: u64,
     /// The least similarity of these to the first, as a fraction; `None` if none was compared.
@@ -154,7 +159,8 @@ pub(crate) struct Pair {
     pub kept: ShownDocument,
     /// The later one.
     pub document: ShownDocument,
-    /// Shared and all shingles, or an estimate of their share as a fraction.
+    /// Shared shingles and the number that they are compared with, or an estimate of their share as a
+    /// fraction.
     pub verified: [u32; 2],
     /// Whether it is an estimate from the signatures of an index.
     pub is_estimated: bool,

@@ -11,6 +11,8 @@ pub(crate) struct Similarities {
     bins: [u64; BINS],
     /// Documents with the same text or the same words.
     pub equal: u64,
+    /// Documents that a newer one with the same URL replaces.
+    pub same_url: u64,
     /// Documents in bins whose similarity is an estimate from the signatures of an index.
     pub estimated: u64,
     /// Documents that were not compared.
@@ -37,6 +39,7 @@ impl Similarities {
         Similarities {
             bins: [0; BINS],
             equal: 0,
+            same_url: 0,
             estimated: 0,
             unknown: 0,
             alone: 0,

@@ -20,6 +20,8 @@ pub enum Policy {
     First,
     /// The one with the longest text in bytes.
     Longest,
+    /// The one with the most different shingles.
+    MostShingles,
     /// The one with the latest date; those without a valid date come last.
     Newest,
     /// The one with the fewest bytes of URL; those without one come last.
@@ -37,6 +39,8 @@ pub enum Policy {
 pub struct Facts<'a> {
     /// The length of the text in bytes.
     pub text_bytes: u64,
+    /// The number of its different shingles.
+    pub shingles: u64,
     /// The date when the document was created or fetched; empty if unknown. A calendar date of ISO
     /// 8601 or RFC 3339, or 8, 12 or 14 digits.
     pub date: &'a [u8],
@@ -59,7 +63,8 @@ pub enum Value<'a> {
 pub const LAST: [u8; 16] = [0xFF; 16];
 
 impl Policy {
-    /// Reads `first`, `longest`, `newest`, `shortest-url`, `field:NAME` or `smallest:NAME`.
+    /// Reads `first`, `longest`, `most-shingles`, `newest`, `shortest-url`, `field:NAME` or
+    /// `smallest:NAME`.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for anything else.
@@ -67,6 +72,7 @@ impl Policy {
         match name {
             "first" => Ok(Policy::First),
             "longest" => Ok(Policy::Longest),
+            "most-shingles" => Ok(Policy::MostShingles),
             "newest" => Ok(Policy::Newest),
             "shortest-url" => Ok(Policy::ShortestUrl),
             _ => match name.split_once(':') {
@@ -76,8 +82,8 @@ impl Policy {
                 }
                 _ => {
                     let message = format!(
-                        "keep policy {name:?}: expected first, longest, newest, shortest-url, \
-                         field:NAME (its largest value stays) or smallest:NAME"
+                        "keep policy {name:?}: expected first, longest, most-shingles, newest, \
+                         shortest-url, field:NAME (its largest value stays) or smallest:NAME"
                     );
                     Err(Error::new(ErrorKind::Parameter, message))
                 }
@@ -89,7 +95,11 @@ impl Policy {
     pub fn field(&self) -> Option<&str> {
         match self {
             Policy::Field(name) | Policy::Smallest(name) => Some(name),
-            Policy::First | Policy::Longest | Policy::Newest | Policy::ShortestUrl => None,
+            Policy::First
+            | Policy::Longest
+            | Policy::MostShingles
+            | Policy::Newest
+            | Policy::ShortestUrl => None,
         }
     }
 
@@ -98,6 +108,7 @@ impl Policy {
         match self {
             Policy::First => [0; 16],
             Policy::Longest => number(!facts.text_bytes),
+            Policy::MostShingles => number(!facts.shingles),
             // A moment is far too small to make this negative, or as large as LAST.
             Policy::Newest => date::moment(facts.date)
                 .map_or(LAST, |moment| (i128::MAX / 2 - moment).to_be_bytes()),
@@ -115,6 +126,7 @@ impl fmt::Display for Policy {
         match self {
             Policy::First => out.write_str("first"),
             Policy::Longest => out.write_str("longest"),
+            Policy::MostShingles => out.write_str("most-shingles"),
             Policy::Newest => out.write_str("newest"),
             Policy::ShortestUrl => out.write_str("shortest-url"),
             Policy::Field(name) => write!(out, "field:{name}"),
@@ -216,12 +228,14 @@ mod tests {
         ];
         let facts = facts.map(|(text_bytes, date, url)| Facts {
             text_bytes,
+            shingles: text_bytes % 7,
             date: date.as_bytes(),
             url: url.as_bytes(),
             field: None,
         });
         assert_eq!(order(&Policy::First, &facts), [0, 1, 2, 3, 4]);
         assert_eq!(order(&Policy::Longest, &facts), [2, 0, 3, 1, 4]);
+        assert_eq!(order(&Policy::MostShingles, &facts), [0, 1, 2, 3, 4]);
         assert_eq!(order(&Policy::Newest, &facts), [2, 1, 4, 0, 3]);
         assert_eq!(order(&Policy::ShortestUrl, &facts), [4, 2, 3, 0, 1]);
         assert_eq!(
@@ -263,8 +277,8 @@ mod tests {
 
         #[test]
         fn any_bytes_have_a_key(date in prop::collection::vec(any::<u8>(), 0..40)) {
-            let facts = Facts { date: &date, url: &date, field: Some(Value::Text(&date)), text_bytes: 1 };
-            for policy in ["first", "longest", "newest", "shortest-url", "field:x"] {
+            let facts = Facts { date: &date, url: &date, field: Some(Value::Text(&date)), text_bytes: 1, shingles: 1 };
+            for policy in ["first", "longest", "most-shingles", "newest", "shortest-url", "field:x"] {
                 Policy::parse(policy).unwrap().key(&facts);
             }
         }

@@ -25,10 +25,12 @@ mod signature;
 pub mod star;
 mod sweep;
 mod union_find;
+mod url;
 mod verdict;
 
 pub use documents::{Documents, IndexedBlock};
 pub use judge::Judge;
 pub use parallel::{OneThread, Parallel};
 pub use signature::Signatures;
+pub use url::normalize_url;
 pub use verdict::{Event, Fraction, Verdict};

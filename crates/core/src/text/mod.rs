@@ -2,15 +2,17 @@
 //!
 //! The main job reads text as [`Window`]s: a few kilobytes of one document, copied, with the words
 //! found in it. Everything else uses a [`Tokenizer`], which turns a document into the hashes of its
-//! words, and [`shingles`], which turns those into sets. Deliberately absent: files, collections,
-//! counts.
+//! words, and [`shingles`], which turns those into sets, whose similarity a [`Measure`] defines.
+//! Deliberately absent: files, collections, counts.
 
+mod least_similarity;
 pub mod shingles;
 mod stop_words;
 mod tokenizer;
 mod window;
 mod word_set;
 
+pub use least_similarity::{LeastSimilarity, Measure};
 pub use stop_words::{builtin_stop_words, listed_stop_words, stop_words};
 pub use tokenizer::{Choice, Spelled, Spelling, Tokenizer, WordHashes};
 pub use window::{Window, Windows};

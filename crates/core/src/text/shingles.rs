@@ -63,7 +63,12 @@ pub fn overlap(a: &[u64], b: &[u64]) -> usize {
 ///
 /// Each step of a merge depends on the one before. Hashes are uniformly distributed, so the sets
 /// are split at the same values into four parts of about equal size, whose merges are interleaved.
+/// If one set is many times as large, the elements of the other are looked up in it instead.
 pub fn overlap_of_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
+    let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    if large.len() / LOOKED_UP >= small.len() {
+        return found_of_at_least(small, large, least);
+    }
     let mut merges = split(a, b);
     loop {
         let most: usize = merges.iter().map(Merge::most).sum();
@@ -87,6 +92,29 @@ pub fn overlap_of_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> 
     (shared >= least).then_some(shared)
 }
 
+/// Like [`overlap_of_at_least`], by a look-up of each element of `small`; O(s log(l / s)) for sets
+/// of s and l elements.
+///
+/// Source: Bentley and Yao, "An almost optimal algorithm for unbounded searching", Information
+/// Processing Letters 5, 1976.
+fn found_of_at_least(small: &[u64], large: &[u64], least: usize) -> Option<usize> {
+    let (mut shared, mut rest) = (0, large);
+    for (place, wanted) in small.iter().enumerate() {
+        if shared + small.len() - place < least {
+            return None;
+        }
+        let mut end = 1;
+        while rest.get(end).is_some_and(|next| next < wanted) {
+            end *= 2;
+        }
+        let begin = end / 2;
+        let found = rest[begin..rest.len().min(end + 1)].partition_point(|next| next < wanted);
+        rest = &rest[begin + found..];
+        shared += usize::from(rest.first() == Some(wanted));
+    }
+    (shared >= least).then_some(shared)
+}
+
 fn split<'s>(a: &'s [u64], b: &'s [u64]) -> [Merge<'s>; PARTS] {
     let cut = |part: usize| part * a.len() / PARTS;
     let mut merges = [(); PARTS].map(|()| Merge::default());
@@ -104,6 +132,8 @@ fn split<'s>(a: &'s [u64], b: &'s [u64]) -> [Merge<'s>; PARTS] {
 
 /// The number of interleaved merges.
 const PARTS: usize = 4;
+/// How many times as large a set is whose elements are looked up instead of merged.
+const LOOKED_UP: usize = 16;
 /// The number of steps of each merge between two checks of the bound.
 const STEPS: usize = 32;
 
@@ -141,16 +171,6 @@ impl Merge<'_> {
 pub fn jaccard(a: &[u64], b: &[u64]) -> (u64, u64) {
     let shared = overlap(a, b) as u64;
     (shared, a.len() as u64 + b.len() as u64 - shared)
-}
-
-/// The [`jaccard`] similarity if it is at least `thousandths`, else `None`; usually stops early if
-/// that is out of reach. `None` for two empty sets.
-pub fn jaccard_of_at_least(a: &[u64], b: &[u64], thousandths: u32) -> Option<(u64, u64)> {
-    let (sizes, thousandths) = (a.len() + b.len(), thousandths as usize);
-    // The least number with shared * 1000 >= (sizes - shared) * thousandths.
-    let least = (sizes * thousandths).div_ceil(1000 + thousandths);
-    let shared = overlap_of_at_least(a, b, least).filter(|_| sizes > 0)?;
-    Some((shared as u64, (sizes - shared) as u64))
 }
 
 #[cfg(test)]
@@ -204,11 +224,25 @@ mod tests {
                 let expected = (shared >= least as u64).then_some(shared as usize);
                 prop_assert_eq!(overlap_of_at_least(&a, &b, least), expected);
             }
-            for thousandths in (1..=1000).step_by(37).chain([500, 800, 1000]) {
-                let is_reached = union > 0 && shared * 1000 >= union * u64::from(thousandths);
-                let expected = is_reached.then_some((shared, union));
-                prop_assert_eq!(jaccard_of_at_least(&a, &b, thousandths), expected);
-            }
+        }
+
+        #[test]
+        fn elements_of_a_small_set_are_found(
+            large in prop::collection::vec(any::<u64>(), 0..600),
+            places in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+            own in hashes(),
+            own_count in 0..20usize,
+            around in 0..5usize,
+        ) {
+            let large = set(&large);
+            let taken = places.iter().filter(|_| !large.is_empty()).map(|place| *place.get(&large));
+            let small = set(&taken.chain(own.into_iter().take(own_count)).collect::<Vec<_>>());
+            let shared = oracle(&small, &large).0 as usize;
+            let least = (shared + around).saturating_sub(2);
+            let expected = (shared >= least).then_some(shared);
+            prop_assert_eq!(found_of_at_least(&small, &large, least), expected);
+            prop_assert_eq!(found_of_at_least(&large, &small, least), expected);
+            prop_assert_eq!(overlap_of_at_least(&large, &small, least), expected);
         }
 
         #[test]

@@ -10,6 +10,8 @@ use crate::jobs::dedup::job::{ClusterRule, EXACT, NORMALIZED};
 use crate::jobs::dedup::memory;
 use crate::jobs::dedup::reports::Reports;
 use crate::jobs::dedup::scope::Scope;
+use crate::jobs::dedup::url_rule::{URL, UrlRule};
+use crate::jobs::dedup::verification::Verification;
 use crate::jobs::dedup::warnings::Warning;
 use crate::report::dedup::{
     BEGINNING_BYTES, Cluster, ClusterMember, Largest, MethodRow, PAIR_BYTES, Page, Pair, PlaceRow,
@@ -70,7 +72,8 @@ impl PageMaker<'_> {
             progress,
             ..
         } = *self.reports;
-        let threshold = self.verifies().then_some(job.verification.thousandths);
+        let Verification { least, .. } = job.verification;
+        let threshold = self.verifies().then_some(least.thousandths);
         let copies = &self.reports.clusters.copies;
         let is_kept = |decision: &Decision| copies.contains(decision.document);
         let decisions = self.decided.decisions();
@@ -108,6 +111,7 @@ impl PageMaker<'_> {
             sizes: samples.sizes.clone(),
             clusters: self.clusters(samples, &texts)?,
             keeps_a_copy: !job.drop_all,
+            is_containment: least.is_containment(),
             similarities: tally.similarities.clone(),
             least_similar: self.pairs(tally.least_similar.pairs(), &texts)?,
             refused: match self.verifies() {
@@ -141,9 +145,10 @@ impl PageMaker<'_> {
     fn run_facts(&self) -> Vec<(String, String)> {
         let (job, facts) = (self.reports.job, &self.facts);
         let mut list = vec![("method", job.describe())];
-        let kept = match job.drop_all {
-            true => "none".to_owned(),
-            false => job.keep.to_string(),
+        let kept = match (job.drop_all, job.url) {
+            (true, _) => "none".to_owned(),
+            (false, UrlRule::Only) => "newest".to_owned(),
+            (false, _) => job.keep.to_string(),
         };
         list.push(("kept copy", kept));
         if job.keep_copies > 1 {
@@ -190,6 +195,11 @@ impl PageMaker<'_> {
             ),
             (&method, "near, and verified by shingles", Decision::NEAR),
             (&method, "near a document of the index", Decision::KNOWN),
+            (
+                URL,
+                "the same URL as a newer document, whatever the text",
+                Decision::SAME_URL,
+            ),
         ];
         let rows = rows.into_iter().map(|(name, note, evidence)| {
             let (documents, bytes) = tally.evidence[evidence as usize];
@@ -287,6 +297,7 @@ impl PageMaker<'_> {
                 size: cluster.size,
                 same_text: cluster.same_text,
                 same_words: cluster.same_words,
+                same_url: cluster.same_url,
                 near: cluster.near,
                 least: cluster.least,
                 members: members.collect::<Result<_>>()?,

@@ -42,7 +42,7 @@ pub struct Tally {
 }
 
 /// The number of kinds of evidence.
-pub const EVIDENCE: usize = 4;
+pub const EVIDENCE: usize = 5;
 
 /// What is needed of a label.
 enum LabelPart {
@@ -139,6 +139,8 @@ impl Tally {
             self.similarities.alone += 1;
         } else if is_equal {
             self.similarities.equal += 1;
+        } else if decision.evidence == Decision::SAME_URL {
+            self.similarities.same_url += 1;
         } else {
             let is_estimated = decision.evidence == Decision::KNOWN;
             self.similarities.add(decision.verified, is_estimated);

@@ -145,6 +145,7 @@ fn others(cluster: &Cluster) -> String {
     let parts = [
         (cluster.same_text, "with the same text"),
         (cluster.same_words, "with the same words"),
+        (cluster.same_url, "with the same URL as a newer one"),
         (cluster.near, &near),
     ];
     let parts = parts.into_iter().filter(|(count, _)| *count > 0);

@@ -19,14 +19,18 @@ pub(super) fn section(page: &Page) -> String {
     if page.totals.dropped == 0 {
         return String::new();
     }
-    let mut html = chart(&page.similarities);
+    let mut html = chart(&page.similarities, page.is_containment);
     if !page.least_similar.is_empty() {
         html += "<h3>Least similar removals</h3>\n<p>The dropped documents that share the least \
                  with the kept ones; at most three of a cluster, and none with the same \
                  similarity as another of its cluster. ";
         html += MARKS;
         html += "</p>\n";
-        html += &pairs(&page.least_similar, ["kept", "dropped"]);
+        html += &pairs(
+            &page.least_similar,
+            ["kept", "dropped"],
+            page.is_containment,
+        );
     }
     html
 }
@@ -36,16 +40,16 @@ pub(super) const MARKS: &str = "<del>Struck through</del> is what only the first
                                 <ins>underlined</ins> what only the second one has.";
 
 /// Pairs side by side; `labels` are those of the earlier and of the later document.
-pub(super) fn pairs(pairs: &[Pair], labels: [&str; 2]) -> String {
+pub(super) fn pairs(pairs: &[Pair], labels: [&str; 2], is_containment: bool) -> String {
     let html = pairs.iter().enumerate().map(|(place, pair)| {
         let open = if place < OPEN { " open" } else { "" };
-        let (what, body) = shown(pair, labels);
+        let (what, body) = shown(pair, labels, is_containment);
         format!("<details class=\"removal\"{open}><summary>{what}</summary>\n{body}</details>\n")
     });
     html.collect()
 }
 
-fn shown(pair: &Pair, labels: [&str; 2]) -> (String, String) {
+fn shown(pair: &Pair, labels: [&str; 2], is_containment: bool) -> (String, String) {
     let [shared, all] = pair.verified;
     let similarity = thousandths(pair.verified);
     let kind = if pair.is_estimated { "estimated " } else { "" };
@@ -57,7 +61,15 @@ fn shown(pair: &Pair, labels: [&str; 2]) -> (String, String) {
         true => "estimated from the signatures of the index".to_owned(),
         false => {
             let [shared, all] = [shared, all].map(|count| number::count(count.into()));
-            format!("{shared} of {all} shingles shared")
+            match is_containment {
+                true => {
+                    let [earlier, later] = labels;
+                    format!(
+                        "{shared} of {all} shingles of the {later} document are in the {earlier} one"
+                    )
+                }
+                false => format!("{shared} of {all} shingles shared"),
+            }
         }
     };
     let detail = format!("{shares}; {}", escape(&pair.found));
@@ -80,9 +92,10 @@ fn shown(pair: &Pair, labels: [&str; 2]) -> (String, String) {
     (what, html::pair(&detail, &sides))
 }
 
-fn chart(similarities: &Similarities) -> String {
+fn chart(similarities: &Similarities, is_containment: bool) -> String {
     let Similarities {
         equal,
+        same_url,
         estimated,
         unknown,
         alone,
@@ -91,9 +104,13 @@ fn chart(similarities: &Similarities) -> String {
     let compared = similarities.compared();
     let mut sentences = Vec::new();
     if compared > 0 {
+        let share = match is_containment {
+            true => "those of the dropped document that the kept one has",
+            false => "all shingles of both",
+        };
         sentences.push(format!(
             "{} dropped documents share some of their shingles with the kept ones (runs of words; \
-             similarity is the share of all shingles of both)",
+             similarity is the share of {share})",
             number::count(compared)
         ));
     }
@@ -106,6 +123,10 @@ fn chart(similarities: &Similarities) -> String {
     if equal > 0 {
         let equal = number::count(equal);
         sentences.push(format!("{equal} have the same text or the same words"));
+    }
+    if same_url > 0 {
+        let same_url = number::count(same_url);
+        sentences.push(format!("{same_url} have the same URL as a newer document"));
     }
     if unknown > 0 {
         let unknown = number::count(unknown);

@@ -24,7 +24,7 @@ pub(super) fn section(page: &Page) -> String {
             "{intro} <code>refused.jsonl</code> lists {} of them. These are the most similar of \
              the listed ones, at most three with the same earlier document. {MARKS}</p>\n{}",
             number::count(listed),
-            pairs(&refused.nearest, ["earlier", "later"])
+            pairs(&refused.nearest, ["earlier", "later"], page.is_containment)
         ),
     }
 }

@@ -76,6 +76,7 @@ fn page() -> Page {
         size: 1600 - number,
         same_text: 900,
         same_words: 0,
+        same_url: 0,
         near: 699 - number,
         least: (number > 0).then_some([801, 1000]),
         members: (0..3)
@@ -101,6 +102,7 @@ fn page() -> Page {
         sizes,
         clusters: (0..4).map(cluster).collect(),
         keeps_a_copy: true,
+        is_containment: false,
         similarities,
         least_similar: pairs(),
         refused: Some(Refused {
@@ -158,6 +160,7 @@ fn empty_parts_are_left_out() {
         sizes: Sizes::default(),
         clusters: Vec::new(),
         keeps_a_copy: true,
+        is_containment: false,
         similarities: Similarities::new(None),
         least_similar: Vec::new(),
         refused: None,

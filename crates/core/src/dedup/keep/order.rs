@@ -48,6 +48,18 @@ impl KeepOrder {
         Ok(KeepOrder(policies))
     }
 
+    /// This order after `first`, which decides before all of its policies; the order itself if it
+    /// begins with `first`.
+    ///
+    /// # Errors
+    /// Those of [`parse`](Self::parse).
+    pub fn after(&self, first: &Policy) -> Result<KeepOrder> {
+        match self.0.first() == Some(first) {
+            true => Ok(self.clone()),
+            false => KeepOrder::parse(&format!("{first},{self}")),
+        }
+    }
+
     /// The policies, the first one first.
     pub fn policies(&self) -> &[Policy] {
         &self.0
@@ -115,6 +127,19 @@ mod tests {
             let error = KeepOrder::parse(text).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Parameter);
             assert!(error.to_string().contains(part), "{text}: {error}");
+        }
+        for (text, expected) in [
+            ("first", Ok("longest,first")),
+            ("longest,newest", Ok("longest,newest")),
+            ("newest,longest", Err("longest is there twice")),
+            ("field:a,field:b,field:c,first", Err("5 policies")),
+        ] {
+            let found = KeepOrder::parse(text).unwrap().after(&Policy::Longest);
+            match (found, expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found.to_string(), expected),
+                (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
+                (found, _) => panic!("{text}: {found:?}"),
+            }
         }
         assert!(KeepOrder::default().is_input_order());
         let order = KeepOrder::parse("longest,first").unwrap();
