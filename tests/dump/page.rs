@@ -559,7 +559,7 @@ fn runs_without_documents_or_without_duplicates_have_a_page() {
         let out = tempfile::tempdir().unwrap();
         let page = run_into(
             &job(),
-            &[path.clone()],
+            std::slice::from_ref(&path),
             out.path(),
             &resources(1, out.path()),
         );

@@ -108,7 +108,7 @@ mod tests {
                 let product = u128::from(value ^ key) * 0x9e6c_63d0_876a_46ad;
                 let hash = (product >> 64) as u64 ^ product as u64;
                 let bin = match round < count {
-                    true => (u128::from(hash >> 32) * count as u128 >> 32) as usize,
+                    true => ((u128::from(hash >> 32) * count as u128) >> 32) as usize,
                     false => round - count,
                 };
                 bins[bin] = bins[bin].min((round, hash as u32));
