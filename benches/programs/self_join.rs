@@ -33,7 +33,7 @@ fn mix(seed: u64) -> u64 {
 
 /// Bit `j` is set with a probability between 0.02 and 0.99.
 fn skewed(number: u64) -> u64 {
-    (0..64).fold(0, |bits, bit| {
+    (0..64u64).fold(0, |bits, bit| {
         let random = mix(mix(number) ^ bit.wrapping_mul(0x9E37_79B9_7F4A_7C15)) & 255;
         bits | u64::from(random < 5 + bit * 249 / 63) << bit
     })
@@ -43,7 +43,8 @@ fn skewed(number: u64) -> u64 {
 fn planted(number: usize) -> Option<(usize, u64)> {
     (number > 0 && number.is_multiple_of(10)).then(|| {
         let random = mix(number as u64 ^ 0xABCD);
-        let errors = (0..random % 4).fold(0, |errors, e| errors | 1 << (random >> (8 + 6 * e) & 63));
+        let errors =
+            (0..random % 4).fold(0u64, |errors, e| errors | 1 << (random >> (8 + 6 * e) & 63));
         ((random >> 32) as usize % number, errors)
     })
 }
@@ -55,7 +56,11 @@ fn fingerprints(count: usize, kind: &str) -> Vec<u64> {
         file => {
             let bytes = std::fs::read(file).unwrap();
             let (all, _) = bytes.as_chunks();
-            return all.iter().take(count).map(|&bytes| u64::from_le_bytes(bytes)).collect();
+            return all
+                .iter()
+                .take(count)
+                .map(|&bytes| u64::from_le_bytes(bytes))
+                .collect();
         }
     };
     for number in 0..count {
@@ -66,11 +71,23 @@ fn fingerprints(count: usize, kind: &str) -> Vec<u64> {
     all
 }
 
+/// Processor seconds of this process in user mode.
+fn user_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let ticks = stat
+        .rsplit(')')
+        .next()
+        .unwrap()
+        .split_whitespace()
+        .nth(11)
+        .unwrap();
+    ticks.parse::<f64>().unwrap() / 100.0
+}
+
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let number = |place: usize, default: usize| {
-        args.get(place).map_or(default, |arg| arg.parse().unwrap())
-    };
+    let number =
+        |place: usize, default: usize| args.get(place).map_or(default, |arg| arg.parse().unwrap());
     let (count, k) = (number(0, 1_000_000), number(1, 3) as u32);
     let (is_any, kind) = (args[2] == "any", args[3].as_str());
     let (threads, memory_mib) = (number(4, 1), number(5, 1024));
@@ -78,7 +95,7 @@ fn main() -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     pool.build().unwrap().install(|| {
         let join = SelfJoin::new(&all[..], 64, k, memory_mib << 20, Level::best())?;
-        let start = Instant::now();
+        let (start, user) = (Instant::now(), user_seconds());
         let mut found = vec![false; all.len()];
         let mut reported = None;
         if is_any {
@@ -97,9 +114,9 @@ fn main() -> Result<()> {
                 found[position as usize] = true;
             }
         }
-        let seconds = start.elapsed().as_secs_f64();
+        let (seconds, user) = (start.elapsed().as_secs_f64(), user_seconds() - user);
         let having = found.iter().filter(|found| **found).count();
-        println!("{seconds:.2} s, {having} have a neighbour, {reported:?} pairs");
+        println!("{seconds:.2} s ({user:.2} s of processor time), {having} have a neighbour, {reported:?} pairs");
         if !matches!(kind, "uniform" | "skewed") || k >= 3 {
             for number in 0..all.len() {
                 if let (Some((other, _)), true) = (planted(number), matches!(kind, "uniform" | "skewed")) {

@@ -35,6 +35,7 @@ mod leaders;
 mod lines;
 mod loss_limit;
 mod mark;
+mod marking;
 mod marks;
 mod memory;
 mod near;

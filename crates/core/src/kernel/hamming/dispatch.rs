@@ -50,6 +50,11 @@ macro_rules! fingerprint {
             }
 
             #[inline]
+            fn of_limbs([low, high, ..]: [u64; 4]) -> Self {
+                Self::truncate(u128::from(high) << 64 | u128::from(low))
+            }
+
+            #[inline]
             fn count_ones(self) -> u32 {
                 <$type>::count_ones(self)
             }
@@ -89,6 +94,11 @@ impl Fingerprint for U256 {
     #[inline]
     fn limbs(self) -> [u64; 4] {
         self.0
+    }
+
+    #[inline]
+    fn of_limbs(limbs: [u64; 4]) -> Self {
+        U256(limbs)
     }
 
     #[inline]

@@ -36,8 +36,11 @@ pub trait Fingerprint:
     /// Only the bit at a position below [`BITS`](Self::BITS) set.
     fn bit(position: u32) -> Self;
 
-    /// The fingerprint in words of 64 bits, the lowest first, zero-extended.
+    /// The fingerprint in words of 64 bits (*limbs*), the lowest first, zero-extended.
     fn limbs(self) -> [u64; 4];
+
+    /// The fingerprint of some limbs, the lowest first; those that the type lacks are ignored.
+    fn of_limbs(limbs: [u64; 4]) -> Self;
 
     /// The number of bits set.
     fn count_ones(self) -> u32;

@@ -307,11 +307,7 @@ macro_rules! table {
                 unsafe { enabled(of, queries, threshold, out) }
             }
 
-            fn pairs(
-                of: &[$fingerprint],
-                threshold: Threshold<$fingerprint>,
-                out: &mut Vec<Pair>,
-            ) {
+            fn pairs(of: &[$fingerprint], threshold: Threshold<$fingerprint>, out: &mut Vec<Pair>) {
                 #[target_feature(enable = $features)]
                 fn enabled(
                     of: &[$fingerprint],

@@ -55,7 +55,10 @@ impl<F: Fingerprint> Buffers<F> {
 
     /// The fingerprints and positions at a range of the arrays `side`.
     pub(super) fn at(&self, side: usize, range: Range<usize>) -> (&[F], &[u32]) {
-        (&self.values[side][range.clone()], &self.positions[side][range])
+        (
+            &self.values[side][range.clone()],
+            &self.positions[side][range],
+        )
     }
 
     /// Moves a range of the arrays `from` to the same range of the others, by bucket; stable. The
@@ -142,12 +145,7 @@ fn copy<T: Copy>([first, second]: &mut [Vec<T>; 2], range: Range<usize>, from: u
 impl<F: Fingerprint> Digit<F> {
     /// The digits of a chunk of fingerprints.
     #[inline]
-    fn of<'b>(
-        self,
-        chunk: &[F],
-        buckets: &'b mut [u32; CHUNK],
-        kernels: &Kernels<F>,
-    ) -> &'b [u32] {
+    fn of<'b>(self, chunk: &[F], buckets: &'b mut [u32; CHUNK], kernels: &Kernels<F>) -> &'b [u32] {
         let buckets = &mut buckets[..chunk.len()];
         (kernels.buckets)(chunk, self.key, buckets);
         if self.key.bucket_bits() > self.bits {

@@ -58,7 +58,9 @@ impl<F: Fingerprint> Comparer<F> {
         context: &Context<'_, F>,
     ) -> Result<()> {
         match context.output {
-            Output::Any(marks) if bucket.values.len() > context.costs.few => self.any(bucket, marks, context),
+            Output::Any(marks) if bucket.values.len() > context.costs.few => {
+                self.any(bucket, marks, context)
+            }
             _ => self.pairs(bucket, path, context),
         }
     }
@@ -108,7 +110,12 @@ impl<F: Fingerprint> Comparer<F> {
         context: &Context<'_, F>,
     ) -> Result<()> {
         let scan = context.kernels.scan_each;
-        scan(piece.values, rows.values, context.threshold, &mut self.pairs);
+        scan(
+            piece.values,
+            rows.values,
+            context.threshold,
+            &mut self.pairs,
+        );
         self.report(rows, piece, path, context);
         context.check()
     }
@@ -237,7 +244,10 @@ impl<F> List<F> {
 
 impl<'b, F> Bucket<'b, F> {
     fn chunks(self, length: usize) -> impl Iterator<Item = Bucket<'b, F>> {
-        let pieces = self.values.chunks(length).zip(self.positions.chunks(length));
+        let pieces = self
+            .values
+            .chunks(length)
+            .zip(self.positions.chunks(length));
         pieces.map(|(values, positions)| Bucket { values, positions })
     }
 

@@ -281,7 +281,8 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Run<'_, F, S> {
                 return self.compare(part, scratch);
             }
             let arrays = scratch.buffers.first_arrays();
-            self.reader.extract(&part.filters, part.within, usize::MAX, arrays)?;
+            self.reader
+                .extract(&part.filters, part.within, usize::MAX, arrays)?;
             let count = scratch.buffers.first_arrays().0.len();
             let mut walker = Walker {
                 scratch,
@@ -300,7 +301,9 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Run<'_, F, S> {
         let mut within = part.within;
         while !within.is_empty() {
             let arrays = (&mut values, &mut positions);
-            within = self.reader.extract(&part.filters, within, self.most, arrays)?;
+            within = self
+                .reader
+                .extract(&part.filters, within, self.most, arrays)?;
             let piece = Bucket {
                 values: &values,
                 positions: &positions,
@@ -309,7 +312,9 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Run<'_, F, S> {
             let mut after = within.start..all;
             while !after.is_empty() {
                 let arrays = buffers.first_arrays();
-                after = self.reader.extract(&part.filters, after, self.most, arrays)?;
+                after = self
+                    .reader
+                    .extract(&part.filters, after, self.most, arrays)?;
                 let (values, positions) = buffers.first_arrays();
                 let later = Bucket { values, positions };
                 comparer.across(piece, later, &part.path, context)?;

@@ -14,6 +14,7 @@ impl Marks {
     }
 
     /// Adds a position below the bound.
+    #[inline]
     pub(super) fn insert(&self, position: u32) {
         let word = &self.0[position as usize / 64];
         let bit = 1 << (position % 64);
@@ -24,6 +25,7 @@ impl Marks {
     }
 
     /// Whether a position is in the set; never if it is not below the bound.
+    #[inline]
     pub fn contains(&self, position: u32) -> bool {
         let word = self.0.get(position as usize / 64);
         word.is_some_and(|word| word.load(Ordering::Relaxed) >> (position % 64) & 1 == 1)

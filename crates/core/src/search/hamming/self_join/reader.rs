@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::super::sample::{self, Sample};
 use super::super::Fingerprint;
+use super::super::sample::{self, Sample};
 use super::context::Context;
 use super::marks::Marks;
 use super::source::Source;
@@ -38,11 +38,7 @@ struct Run<'r, F> {
 
 impl<F: Fingerprint, S: Source<F> + ?Sized> Reader<'_, F, S> {
     /// Calls `visit` for runs of all fingerprints, in order.
-    fn read(
-        &self,
-        filters: &[Filter<F>],
-        mut visit: impl FnMut(Run<'_, F>),
-    ) -> Result<()> {
+    fn read(&self, filters: &[Filter<F>], mut visit: impl FnMut(Run<'_, F>)) -> Result<()> {
         let Context {
             threshold, kernels, ..
         } = self.context;

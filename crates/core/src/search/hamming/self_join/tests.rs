@@ -128,9 +128,8 @@ fn draw<F: Fingerprint>(spread: Spread, count: usize, seed: u64) -> Vec<F> {
             })
         };
         let next = match (spread, other) {
-            (Spread::Skewed, _) => random.fingerprint(|bit, number| {
-                number < 20 + u64::from(bit) * 970 / u64::from(F::BITS)
-            }),
+            (Spread::Skewed, _) => random
+                .fingerprint(|bit, number| number < 20 + u64::from(bit) * 970 / u64::from(F::BITS)),
             (Spread::Clustered, Some(other)) if random.next() % 4 != 0 => {
                 flipped(&mut random, other, 6)
             }
@@ -233,8 +232,7 @@ fn answers_are_those_of_the_index() {
         for (threads, memory_bytes) in [(1, 1 << 30), (3, 1 << 30), (2, 0)] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
             pool.build().unwrap().install(|| {
-                let join =
-                    SelfJoin::new(&of[..], F::BITS, k, memory_bytes, Level::best()).unwrap();
+                let join = SelfJoin::new(&of[..], F::BITS, k, memory_bytes, Level::best()).unwrap();
                 let pairs = AtomicU64::new(0);
                 join.pairs(&Unwatched, &|_| {
                     pairs.fetch_add(1, Ordering::Relaxed);
