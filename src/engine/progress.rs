@@ -258,8 +258,9 @@ impl Progress {
         self.done.fetch_add(done, Ordering::Relaxed);
     }
 
+    /// Sets the work that is done, unless more is done already: threads do not report in order.
     pub(crate) fn advance_to(&self, done: u64) {
-        self.done.store(done, Ordering::Relaxed);
+        self.done.fetch_max(done, Ordering::Relaxed);
     }
 
     pub(crate) fn end(&self, bytes: u64) {

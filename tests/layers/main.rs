@@ -105,11 +105,12 @@ const PROGRAM_ONLY: [&str; 6] = [
 /// The only folders with `unsafe`, and the file that installs the truncation guard.
 const UNSAFE: [&str; 3] = ["kernel", "io", "main"];
 
-/// The files outside `engine/`, `jobs/` and `facade/` that use rayon: each splits one large build
-/// or one large output.
-const PARALLEL: [&str; 3] = [
+/// The files outside `engine/`, `jobs/` and `facade/` that use rayon: each splits one large build,
+/// search or output.
+const PARALLEL: [&str; 4] = [
     "evaluate/synthetic/directory.rs",
     "search/hamming/groups.rs",
+    "search/hamming/self_join/join.rs",
     "search/hamming/tables.rs",
 ];
 

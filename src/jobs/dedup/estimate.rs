@@ -15,7 +15,7 @@ use crate::io::usage::thread_time;
 use crate::kernel::Level;
 use crate::kernel::columns::Columns;
 use crate::search::hamming;
-use crate::search::join::{AnyQuery, Scratch, SketchIndex};
+use crate::search::join::{AnyQuery, Scratch, SketchIndex, SketchJoin};
 use crate::sketch::accidental::Chance;
 use crate::sketch::{Method, Shape, Sketches};
 
@@ -49,10 +49,6 @@ const PAIRED: usize = 1 << 15;
 /// A connected component is large if it has at least one part in this number of all fingerprints.
 /// Tuned on one generated collection, where requiring half of the fingerprints was too strict.
 const LARGE: usize = 16;
-/// If a document has this many accidental neighbours, finding the first one takes about half of the
-/// time of finding all. Fitted to three generated collections with 1, 11 and 460 accidental
-/// neighbours per document. For the second one, marking takes twice the planned time.
-const ANY: f64 = 50.0;
 /// The most sketches of the sample that are compared.
 const COMPARED: usize = 1 << 14;
 /// The approximate fraction of a stage's time for which each of several threads works. For the
@@ -323,15 +319,14 @@ fn nearness(
     let share = share.clamp(near, near.max(0.5));
     let indexed = documents.clamp(1, u32::MAX.into()) as usize;
     let all = SketchIndex::estimate(method, segment.sketches.all(method), indexed)?;
-    let (mark, search) = match all.map(|plan| plan.seconds / indexed as f64) {
-        // A search for any near fingerprint ends at the first one.
-        Some(search) => (search / (1.0 + accidents / ANY), search),
-        None => (seconds / count as f64 * seconds::MARK_GROWTH, 0.0),
+    let mark = match SketchJoin::of(method) {
+        Some(join) => join.seconds(segment.sketches.all(method), indexed) / indexed as f64,
+        None => seconds / count as f64 * seconds::MARK_GROWTH,
     };
     Ok(Nearness {
         share,
         mark,
-        search,
+        search: all.map_or(0.0, |plan| plan.seconds / indexed as f64),
     })
 }
 

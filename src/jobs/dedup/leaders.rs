@@ -271,6 +271,20 @@ impl<'a> Leaders<'a> {
         Ok(parts)
     }
 
+    /// Ranges of leaders that are compared with each other, as by
+    /// [`compared_with`](Self::compared_with): together, they have all leaders, and all of a group
+    /// are in one of them.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn compared_parts(&self) -> Result<Vec<[Range<u64>; 2]>> {
+        let parts = self.whole_groups(0..self.count, SHARED)?;
+        parts
+            .iter()
+            .map(|ranks| self.compared_with(ranks))
+            .collect()
+    }
+
     /// The two ranges of ranks, in the reference and after it, that the block at `ranks` is
     /// compared with: those of its groups. Without groups, all ranks.
     ///

@@ -37,6 +37,7 @@ mod leaders;
 mod lines;
 mod loss_limit;
 mod mark;
+mod marking;
 mod marks;
 mod memory;
 mod near;

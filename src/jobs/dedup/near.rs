@@ -9,9 +9,9 @@
 //!            any neighbour?   (second reading)   block by block
 //! ```
 //!
-//! Blocks of consecutive ranks are as large as memory allows. Each block has an index. To mark
-//! leaders, the index is queried with all of them; later, with the block itself and with the
-//! centres of earlier blocks (for components, with all earlier leaders). If the scope has groups,
+//! Blocks of consecutive ranks are as large as memory allows. Each block has an index, which is
+//! queried with the block itself and with the centres of earlier blocks (for components, with all
+//! earlier leaders). If the scope has groups,
 //! only leaders of the block's groups are queried. The result does not depend on the blocks.
 
 use std::cell::RefCell;
@@ -38,7 +38,7 @@ use super::gathered::Gathered;
 use super::job::{ClusterRule, Job};
 use super::leaders::{Block, Leaders};
 use super::memory;
-use super::neighbours::{Pool, build_index, have_neighbours};
+use super::neighbours::{Pool, build_index};
 use super::numbering::Numbering;
 use super::refused::{ListedCounts, ListedPair, Refusals, Refused};
 use super::scope::Scope;
@@ -188,7 +188,7 @@ impl NearSearch<'_> {
 
     /// Blocks of leaders that fit into memory with their index, while `working` bytes are used
     /// elsewhere.
-    fn blocks(
+    pub(super) fn blocks(
         &self,
         leaders: &Leaders<'_>,
         ranks: Range<u64>,
@@ -200,39 +200,7 @@ impl NearSearch<'_> {
         leaders.blocks(ranks, per_document, free.saturating_sub(working))
     }
 
-    /// The ranks of the leaders that have a neighbour.
-    fn mark(&self, all: &Leaders<'_>) -> Result<Bits> {
-        let blocks = self.blocks(all, 0..all.count, 0, 0)?;
-        let compared = blocks.iter().map(|ranks| all.compared_with(ranks));
-        let compared: Vec<[Range<u64>; 2]> = compared.collect::<Result<_>>()?;
-        let queries = compared
-            .iter()
-            .flatten()
-            .map(|ranks| ranks.end - ranks.start);
-        self.progress.begin(Stage::Mark, queries.sum());
-        let mut marks = Bits::none_of(all.count);
-        let (mut block, mut queries) = (Block::default(), Block::default());
-        for (ranks, compared) in blocks.into_iter().zip(compared) {
-            all.read(ranks, &mut block)?;
-            let index = self.index(&block)?;
-            for batch in all.batches_of(&compared)? {
-                self.progress.check()?;
-                all.read(batch.clone(), &mut queries)?;
-                let sketches = queries.all(self.method);
-                let marked = have_neighbours(&index, block.first, sketches, queries.first);
-                for (rank, is_marked) in batch.clone().zip(marked) {
-                    if is_marked {
-                        marks.insert(rank as u32);
-                    }
-                }
-                self.progress.advance(batch.end - batch.start);
-            }
-        }
-        self.progress.end(0);
-        Ok(marks)
-    }
-
-    fn index<'b>(&'b self, block: &'b Block) -> Result<SketchIndex<'b>> {
+    pub(super) fn index<'b>(&'b self, block: &'b Block) -> Result<SketchIndex<'b>> {
         build_index(self.method, block.all(self.method), self.resources.level)
     }
 

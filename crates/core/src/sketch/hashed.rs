@@ -324,6 +324,10 @@ impl Compare for SimHash {
         }
     }
 
+    fn fingerprint_bits(&self) -> Option<(u32, u32)> {
+        Some((self.width.bits(), self.settings.distance))
+    }
+
     fn sketch_bytes(&self) -> Option<usize> {
         Some(self.width.bits() as usize / 8)
     }

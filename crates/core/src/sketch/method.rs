@@ -127,6 +127,16 @@ pub trait Compare: Send + Sync {
         Shape::Keys
     }
 
+    /// The width and the distance, if sketches are near exactly if they differ in at most so many
+    /// bits; by default, those of the [`shape`](Self::shape). A width of 256 bits is no shape, since
+    /// such sketches are found by their keys in an index.
+    fn fingerprint_bits(&self) -> Option<(u32, u32)> {
+        match self.shape() {
+            Shape::Bits { width, distance } => Some((width, distance)),
+            Shape::Keys => None,
+        }
+    }
+
     /// The length of every sketch in bytes; `None`, the default, if it varies.
     fn sketch_bytes(&self) -> Option<usize> {
         None

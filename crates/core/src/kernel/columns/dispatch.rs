@@ -21,6 +21,7 @@ pub struct Columns<F> {
 impl<F: Fingerprint> Columns<F> {
     /// The kernels of `level`, or the scalar ones if this processor lacks `level`.
     pub fn new(level: Level) -> Columns<F> {
+        const { assert!(F::BITS <= 128, "columns of at most 128 bits are counted") }
         Columns {
             count: kernel_of!(level, count(words, counts)),
             above: match level {

@@ -5,9 +5,18 @@ use std::arch::x86_64::*;
 use super::kernels::{Hit, Kernels, Key, Pair, TILE, Threshold};
 use super::lanes::{self, Lanes};
 use super::scalar;
+use super::single::Single;
+use super::wide;
 
 lanes::table!(U64, u64, Four64, scalar::unpack, "avx2,bmi1,bmi2,popcnt");
 lanes::table!(U128, u128, Four128, scalar::unpack, "avx2,bmi1,bmi2,popcnt");
+lanes::table!(
+    U256,
+    wide::U256,
+    Single,
+    scalar::unpack,
+    "avx2,bmi1,bmi2,popcnt"
+);
 
 #[derive(Clone, Copy)]
 struct Four64(__m256i);

@@ -5,6 +5,8 @@ use std::arch::x86_64::*;
 use super::kernels::{Hit, Kernels, Key, Pair, TILE, Threshold};
 use super::lanes::{self, Lanes};
 use super::scalar;
+use super::single::Single;
+use super::wide;
 
 lanes::table!(
     U64,
@@ -17,6 +19,13 @@ lanes::table!(
     U128,
     u128,
     Eight128,
+    scalar::unpack,
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi1,bmi2,popcnt"
+);
+lanes::table!(
+    U256,
+    wide::U256,
+    Single,
     scalar::unpack,
     "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi1,bmi2,popcnt"
 );

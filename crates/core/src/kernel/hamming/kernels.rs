@@ -42,6 +42,9 @@ type ScanTile<F> = fn(&[F], &[F; TILE], Threshold<F>, u32, &mut [Vec<Hit>; TILE]
 /// `scan_each(fingerprints, queries, threshold, out)`: see [`Kernels::scan_each`].
 type ScanEach<F> = fn(&[F], &[F], Threshold<F>, &mut Vec<Pair>);
 
+/// `pairs(fingerprints, threshold, out)`: see [`Kernels::pairs`].
+type Pairs<F> = fn(&[F], Threshold<F>, &mut Vec<Pair>);
+
 /// `unpack(stored, value_bytes, common, out)`: see [`Kernels::unpack`].
 type Unpack<F> = fn(&[u8], usize, F, &mut Vec<F>);
 
@@ -60,6 +63,9 @@ pub struct Kernels<F> {
     /// Appends the hits of any number of queries to one list, in no particular order. Fast for
     /// a few fingerprints and rare hits.
     pub scan_each: ScanEach<F>,
+    /// Appends every pair of the fingerprints that is within the distance, once, in no particular
+    /// order. The query of a pair is the earlier one. Fast for a few fingerprints and rare pairs.
+    pub pairs: Pairs<F>,
     /// Appends fingerprints stored little-endian in `value_bytes` bytes each, from 1 to the size of
     /// `F`, and sets the bits of `common` in all of them. Ignores an incomplete fingerprint at the
     /// end.

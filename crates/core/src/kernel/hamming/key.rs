@@ -3,12 +3,15 @@
 use super::fingerprint::Fingerprint;
 use super::kernels::Key;
 
-/// Odd multipliers with irregular bits: the golden ratio and two primes of xxHash.
-const MULTIPLIERS: [u64; 3] = [
+/// Odd multipliers with irregular bits, one for each word: the golden ratio and primes of xxHash.
+const MULTIPLIERS: [u64; 4] = [
     0x9E37_79B9_7F4A_7C15,
     0xC2B2_AE3D_27D4_EB4F,
-    0x1656_67B1_9E37_79F9,
+    0x85EB_CA77_C2B2_AE63,
+    0x27D4_EB2F_1656_67C5,
 ];
+/// The multiplier of the sum; also a prime of xxHash.
+const LAST: u64 = 0x1656_67B1_9E37_79F9;
 
 impl<F: Fingerprint> Key<F> {
     /// A key of the bits in `mask` with at most `2^bits_at_most` buckets; `bits_at_most` is in
@@ -32,31 +35,30 @@ impl<F: Fingerprint> Key<F> {
     #[inline(always)]
     pub(super) fn buckets(self, of: &[F], out: &mut [u32], gather: impl Fn(u64, u64) -> u64) {
         assert_eq!(of.len(), out.len());
-        let [low_mask, high_mask] = halves(self.mask);
+        let (masks, count) = (self.mask.limbs(), size_of::<F>() / 8);
         if self.mask.count_ones() == self.bucket_bits {
-            // At most 31 low bits are selected, so the shift is in range.
-            let shift = low_mask.count_ones() & 63;
             for (fingerprint, bucket) in of.iter().zip(out) {
-                let [low, high] = halves(*fingerprint);
-                *bucket = (gather(low, low_mask) | gather(high, high_mask) << shift) as u32;
+                let words = fingerprint.limbs();
+                let (mut gathered, mut place) = (0, 0);
+                for (word, mask) in words.into_iter().zip(masks).take(count) {
+                    gathered |= gather(word, mask) << place;
+                    // At most 31 bits are selected in all, so shifts are in range.
+                    place = (place + mask.count_ones()) & 63;
+                }
+                *bucket = gathered as u32;
             }
         } else if self.bucket_bits == 0 {
             out.fill(0);
         } else {
-            let [first, second, last] = MULTIPLIERS;
             for (fingerprint, bucket) in of.iter().zip(out) {
-                let [low, high] = halves(*fingerprint);
-                let mixed =
-                    (low & low_mask).wrapping_mul(first) ^ (high & high_mask).wrapping_mul(second);
-                let hash = (mixed ^ mixed >> 32).wrapping_mul(last);
+                let mut mixed = 0;
+                let words = fingerprint.limbs().into_iter().zip(masks);
+                for ((word, mask), multiplier) in words.zip(MULTIPLIERS).take(count) {
+                    mixed ^= (word & mask).wrapping_mul(multiplier);
+                }
+                let hash = (mixed ^ mixed >> 32).wrapping_mul(LAST);
                 *bucket = (hash >> (64 - self.bucket_bits)) as u32;
             }
         }
     }
-}
-
-#[inline(always)]
-fn halves<F: Fingerprint>(fingerprint: F) -> [u64; 2] {
-    let bits = fingerprint.widen();
-    [bits as u64, (bits >> 64) as u64]
 }

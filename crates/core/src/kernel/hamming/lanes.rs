@@ -123,23 +123,52 @@ pub(super) unsafe fn scan_each<L: Lanes>(
     // SAFETY: the caller has the instruction set.
     unsafe {
         for (tile, first) in tiles.iter().zip((0..).step_by(TILE)) {
-            each::<L, TILE>(fingerprints, *tile, threshold, first, out);
+            each::<L, TILE>(fingerprints, *tile, threshold, [first, 0], out);
         }
         for (query, number) in rest.iter().zip((queries.len() - rest.len()) as u32..) {
-            each::<L, 1>(fingerprints, [*query], threshold, number, out);
+            each::<L, 1>(fingerprints, [*query], threshold, [number, 0], out);
         }
     }
 }
 
-/// Compares fingerprints with `N` queries, the first of which has the number `first`.
+/// Compares each fingerprint with all after it: the fingerprints of a tile with each other, then
+/// the tile with the rest. The caller has the instruction set.
+#[inline(always)]
+pub(super) unsafe fn pairs<L: Lanes>(
+    fingerprints: &[L::Fingerprint],
+    threshold: Threshold<L::Fingerprint>,
+    out: &mut Vec<Pair>,
+) {
+    let mut first = 0;
+    while first < fingerprints.len() {
+        let (tile, rest) = fingerprints[first..].split_at(TILE.min(fingerprints.len() - first));
+        // SAFETY: the caller has the instruction set.
+        unsafe {
+            for (place, query) in tile.iter().enumerate() {
+                let (number, after) = (first + place, first + place + 1);
+                let numbers = [number as u32, after as u32];
+                each::<L, 1>(&tile[place + 1..], [*query], threshold, numbers, out);
+            }
+            if let (Ok(tile), false) = (<[_; TILE]>::try_from(tile), rest.is_empty()) {
+                let numbers = [first as u32, (first + TILE) as u32];
+                each::<L, TILE>(rest, tile, threshold, numbers, out);
+            }
+        }
+        first += tile.len();
+    }
+}
+
+/// Compares fingerprints with `N` queries. The first query has the number `first[0]`, the first
+/// fingerprint the position `first[1]`.
 #[inline(always)]
 unsafe fn each<L: Lanes, const N: usize>(
     fingerprints: &[L::Fingerprint],
     queries: [L::Fingerprint; N],
     threshold: Threshold<L::Fingerprint>,
-    first: u32,
+    first: [u32; 2],
     out: &mut Vec<Pair>,
 ) {
+    let [first, position] = first;
     let whole = fingerprints.len() / L::COUNT * L::COUNT;
     let rest = fingerprints.len() - whole;
     // SAFETY: the caller has the instruction set; `load` reads whole vectors below `whole`, and
@@ -163,7 +192,12 @@ unsafe fn each<L: Lanes, const N: usize>(
             if L::within(nearest, limit) & valid != 0 {
                 for ((query, splat), number) in queries.iter().zip(&splats).zip(first..) {
                     let which = L::within(lanes.distances(*splat), limit) & valid;
-                    push_each(fingerprints, *query, threshold, at, which, number, out);
+                    let hits = Lane {
+                        fingerprints: &fingerprints[at..],
+                        position: position + at as u32,
+                        which,
+                    };
+                    push_each(hits, *query, threshold, number, out);
                 }
             }
             at += L::COUNT;
@@ -171,21 +205,31 @@ unsafe fn each<L: Lanes, const N: usize>(
     }
 }
 
-/// Appends a pair for each lane set in `which`; lane 0 has the position `first`.
+/// The lanes of a vector that hold hits.
+struct Lane<'a, F> {
+    /// The fingerprints from lane 0 on.
+    fingerprints: &'a [F],
+    /// The position of lane 0.
+    position: u32,
+    /// A bit for each hit.
+    which: u32,
+}
+
+/// Appends a pair for each hit of a query.
 #[cold]
 fn push_each<F: Fingerprint>(
-    fingerprints: &[F],
+    hits: Lane<'_, F>,
     query: F,
     threshold: Threshold<F>,
-    first: usize,
-    mut which: u32,
     number: u32,
     out: &mut Vec<Pair>,
 ) {
+    let mut which = hits.which;
     while which != 0 {
-        let position = first + which.trailing_zeros() as usize;
-        let distance = ((fingerprints[position] ^ query) & threshold.mask).count_ones();
-        let position = position as u32;
+        let lane = which.trailing_zeros();
+        let fingerprint = hits.fingerprints[lane as usize];
+        let distance = ((fingerprint ^ query) & threshold.mask).count_ones();
+        let position = hits.position + lane;
         out.push(Pair {
             query: number,
             hit: Hit { distance, position },
@@ -263,6 +307,20 @@ macro_rules! table {
                 unsafe { enabled(of, queries, threshold, out) }
             }
 
+            fn pairs(of: &[$fingerprint], threshold: Threshold<$fingerprint>, out: &mut Vec<Pair>) {
+                #[target_feature(enable = $features)]
+                fn enabled(
+                    of: &[$fingerprint],
+                    threshold: Threshold<$fingerprint>,
+                    out: &mut Vec<Pair>,
+                ) {
+                    // SAFETY: this function has the instruction set.
+                    unsafe { lanes::pairs::<$lanes>(of, threshold, out) }
+                }
+                // SAFETY: the table is only handed out where the level is available.
+                unsafe { enabled(of, threshold, out) }
+            }
+
             fn buckets(of: &[$fingerprint], key: Key<$fingerprint>, out: &mut [u32]) {
                 #[target_feature(enable = "bmi2,popcnt")]
                 fn enabled(of: &[$fingerprint], key: Key<$fingerprint>, out: &mut [u32]) {
@@ -276,6 +334,7 @@ macro_rules! table {
                 scan,
                 scan_tile,
                 scan_each,
+                pairs,
                 unpack: $unpack,
                 buckets,
             }

@@ -16,10 +16,14 @@ mod key;
 mod lanes;
 mod prefetch;
 mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod single;
+mod wide;
 
 pub use fingerprint::Fingerprint;
 pub use kernels::{Hit, Kernels, Key, Pair, TILE, Threshold};
 pub use prefetch::prefetch;
+pub use wide::U256;
 
 #[cfg(test)]
 mod tests {
@@ -29,9 +33,16 @@ mod tests {
 
     /// Values close to each other, so that every distance up to the width occurs.
     fn spread<F: Fingerprint>(seeds: &[(u128, u128)]) -> Vec<F> {
-        let thin =
-            |&(a, b): &(u128, u128)| F::truncate(if a % 2 == 0 { a & b & (a >> 3) } else { a });
-        seeds.iter().map(thin).collect()
+        let thin = |&(a, b): &(u128, u128)| if a % 2 == 0 { a & b & (a >> 3) } else { a };
+        let fingerprint = |seed: &(u128, u128)| {
+            let (low, high) = (thin(seed), thin(&(seed.1, seed.0)));
+            let bits = (0..F::BITS).filter(|bit| match bit / 128 {
+                0 => low >> bit & 1 == 1,
+                _ => high >> (bit - 128) & 1 == 1,
+            });
+            bits.fold(F::default(), |all, bit| all | F::bit(bit))
+        };
+        seeds.iter().map(fingerprint).collect()
     }
 
     fn levels_agree<F: Fingerprint>(seeds: &[(u128, u128)], width: u32, k: u32, first: u32) {
@@ -59,6 +70,9 @@ mod tests {
             }));
         }
         expected_pairs.sort_unstable();
+        let mut expected_own = Vec::new();
+        (oracle.pairs)(&fingerprints, threshold, &mut expected_own);
+        expected_own.sort_unstable();
         let mut expected_keys = vec![0; fingerprints.len()];
         (oracle.buckets)(&fingerprints, key, &mut expected_keys);
         let in_range = |&bucket: &u32| bucket < 1 << key.bucket_bits();
@@ -69,6 +83,10 @@ mod tests {
             (kernels.scan_each)(&fingerprints, &many, threshold, &mut pairs);
             pairs.sort_unstable();
             assert_eq!(pairs, expected_pairs, "{level} each");
+            let mut own = Vec::new();
+            (kernels.pairs)(&fingerprints, threshold, &mut own);
+            own.sort_unstable();
+            assert_eq!(own, expected_own, "{level} pairs");
             let mut tile: [Vec<Hit>; TILE] = Default::default();
             (kernels.scan_tile)(&fingerprints, &queries, threshold, first, &mut tile);
             for (query, of_tile) in queries.iter().zip(&tile) {
@@ -84,9 +102,9 @@ mod tests {
                 let mut unpacked = vec![F::default(); 2];
                 (kernels.unpack)(stored, each, threshold.mask, &mut unpacked);
                 let expected = stored.chunks_exact(each).map(|bytes| {
-                    let bytes = bytes.iter().rev();
-                    let value = bytes.fold(0, |value, byte| value << 8 | u128::from(*byte));
-                    F::truncate(value) | threshold.mask
+                    let mut value = F::default();
+                    bytemuck::bytes_of_mut(&mut value)[..each].copy_from_slice(bytes);
+                    value | threshold.mask
                 });
                 assert!(unpacked.drain(2..).eq(expected), "{level}, {each} bytes");
             }
@@ -106,6 +124,7 @@ mod tests {
         ) {
             levels_agree::<u64>(&seeds, width.min(64), k, first);
             levels_agree::<u128>(&seeds, width, k, first);
+            levels_agree::<U256>(&seeds, 2 * width, k, first);
         }
     }
 

@@ -2,21 +2,22 @@
 
 use super::fingerprint::Fingerprint;
 use super::kernels::{Hit, Kernels, Key, Pair, TILE, Threshold};
+use super::wide;
 
-pub(super) static U64: Kernels<u64> = Kernels {
-    scan,
-    scan_tile,
-    scan_each,
-    unpack,
-    buckets,
-};
-pub(super) static U128: Kernels<u128> = Kernels {
-    scan,
-    scan_tile,
-    scan_each,
-    unpack,
-    buckets,
-};
+pub(super) static U64: Kernels<u64> = kernels();
+pub(super) static U128: Kernels<u128> = kernels();
+pub(super) static U256: Kernels<wide::U256> = kernels();
+
+const fn kernels<F: Fingerprint>() -> Kernels<F> {
+    Kernels {
+        scan,
+        scan_tile,
+        scan_each,
+        pairs,
+        unpack,
+        buckets,
+    }
+}
 
 fn scan<F: Fingerprint>(
     of: &[F],
@@ -53,6 +54,20 @@ fn scan_each<F: Fingerprint>(
 ) {
     for (query, number) in queries.iter().zip(0..) {
         for (fingerprint, position) in of.iter().zip(0..) {
+            let distance = ((*query ^ *fingerprint) & threshold.mask).count_ones();
+            if distance <= threshold.k {
+                out.push(Pair {
+                    query: number,
+                    hit: Hit { distance, position },
+                });
+            }
+        }
+    }
+}
+
+fn pairs<F: Fingerprint>(of: &[F], threshold: Threshold<F>, out: &mut Vec<Pair>) {
+    for (query, number) in of.iter().zip(0..) {
+        for (fingerprint, position) in of.iter().zip(0..).skip(number as usize + 1) {
             let distance = ((*query ^ *fingerprint) & threshold.mask).count_ones();
             if distance <= threshold.k {
                 out.push(Pair {

@@ -11,9 +11,9 @@ use super::Fingerprint;
 pub fn entropies<F: Fingerprint>(sample: &[F], width: u32) -> Vec<f64> {
     let mut ones = vec![0u32; width as usize];
     for value in sample {
-        let bits = value.widen();
+        let words = value.limbs();
         for (bit, count) in ones.iter_mut().enumerate() {
-            *count += (bits >> bit) as u32 & 1;
+            *count += (words[bit / 64] >> (bit % 64)) as u32 & 1;
         }
     }
     let entropy = |count: &u32| {
@@ -33,7 +33,7 @@ pub fn sort_by_entropy(bits: &mut [u8], entropies: &[f64]) {
 /// Divides the bits into `count` disjoint blocks of nearly equal entropy: in order of descending
 /// entropy, each to the block with the least so far.
 pub fn divide(entropies: &[f64], count: u32) -> Vec<Vec<u8>> {
-    let mut bits: Vec<u8> = (0..entropies.len() as u8).collect();
+    let mut bits: Vec<u8> = (0..entropies.len()).map(|bit| bit as u8).collect();
     sort_by_entropy(&mut bits, entropies);
     let mut blocks = vec![(0f64, Vec::new()); count as usize];
     for bit in bits {
@@ -93,8 +93,9 @@ pub(super) fn keys<F: Fingerprint>(entropies: &[f64], k: u32, blocks: u32) -> Ve
     keys
 }
 
-fn mask<F: Fingerprint>(bits: &[u8]) -> F {
-    let bit = |mask, bit: &u8| mask | F::truncate(1 << bit);
+/// The fingerprint in which only `bits` are set.
+pub(super) fn mask<F: Fingerprint>(bits: &[u8]) -> F {
+    let bit = |mask, bit: &u8| mask | F::bit(u32::from(*bit));
     bits.iter().fold(F::default(), bit)
 }
 

@@ -8,22 +8,18 @@ use crate::kernel::hamming::Threshold;
 /// The size of a sample: enough to see a collision among 2^23 pairs.
 const SIZE: usize = 4096;
 
-/// A stratified sample of fingerprints, masked to the width: one from each of equal parts, at a
-/// pseudo-random position, so that periodic data do not bias it.
+/// A stratified sample of fingerprints, masked to the width.
 pub(super) struct Sample<F> {
     pub(super) values: Vec<F>,
 }
 
 impl<F: Fingerprint> Sample<F> {
     pub(super) fn of(fingerprints: &[F], threshold: Threshold<F>) -> Self {
-        let (count, taken) = (fingerprints.len(), fingerprints.len().min(SIZE));
-        let border = |i: usize| (i as u128 * count as u128 / taken as u128) as usize;
-        let member = |i: usize| {
-            let part = &fingerprints[border(i)..border(i + 1)];
-            part[(scramble(i as u64) % part.len() as u64) as usize] & threshold.mask
-        };
+        let places = places(fingerprints.len());
         Sample {
-            values: (0..taken).map(member).collect(),
+            values: places
+                .map(|place| fingerprints[place] & threshold.mask)
+                .collect(),
         }
     }
 
@@ -58,6 +54,17 @@ impl<F: Fingerprint> Sample<F> {
     }
 }
 
+/// The places of a sample of `count` fingerprints, ascending: one in each of equal parts, at a
+/// pseudo-random position, so that periodic data do not bias it.
+pub(super) fn places(count: usize) -> impl Iterator<Item = usize> {
+    let taken = count.min(SIZE);
+    let border = move |i: usize| (i as u128 * count as u128 / taken as u128) as usize;
+    (0..taken).map(move |i| {
+        let part = border(i)..border(i + 1);
+        part.start + (scramble(i as u64) % part.len() as u64) as usize
+    })
+}
+
 /// The proportion of the 2^width fingerprints within `k` bits of any given one.
 fn uniform_nearness(width: u32, k: u32) -> f64 {
     ball(width, k) / f64::from(width).exp2()
@@ -68,8 +75,8 @@ fn uniform_nearness(width: u32, k: u32) -> f64 {
 pub(super) fn distinct<F: Fingerprint>(fingerprints: &[F], threshold: Threshold<F>) -> usize {
     let sieve = (fingerprints.len() / SIZE).checked_ilog2().unwrap_or(0);
     let hash = |value: F| {
-        let bits = value.widen();
-        scramble(bits as u64 ^ scramble((bits >> 64) as u64))
+        let words = value.limbs().into_iter().rev();
+        words.fold(0, |hash, word| scramble(word ^ hash))
     };
     let kept = |value: &F| hash(*value).trailing_zeros() >= sieve;
     let mut values: Vec<F> = (fingerprints.iter().map(|value| *value & threshold.mask))

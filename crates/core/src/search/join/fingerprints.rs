@@ -168,7 +168,7 @@ impl<F: Fingerprint> FingerprintIndex<F> {
 }
 
 /// The sketches as fingerprints; borrowed if their layout in memory is that of `[F]`.
-fn fingerprints<F: Fingerprint>(sketches: Sketches<'_>) -> Cow<'_, [F]> {
+pub(super) fn fingerprints<F: Fingerprint>(sketches: Sketches<'_>) -> Cow<'_, [F]> {
     let bytes = sketches.end_to_end();
     let bytes = bytes.filter(|bytes| bytes.len() == sketches.count() * size_of::<F>());
     match bytes.map(bytemuck::try_cast_slice) {
@@ -179,7 +179,13 @@ fn fingerprints<F: Fingerprint>(sketches: Sketches<'_>) -> Cow<'_, [F]> {
 
 /// A fingerprint from its little-endian bytes; missing high bytes are zero.
 fn fingerprint<F: Fingerprint>(sketch: &[u8]) -> F {
-    let mut bytes = [0; 16];
-    bytes[..sketch.len()].copy_from_slice(sketch);
-    F::truncate(u128::from_le_bytes(bytes))
+    let word = |bytes: &[u8]| {
+        let bytes = bytes.iter().rev();
+        bytes.fold(0u64, |word, byte| word << 8 | u64::from(*byte))
+    };
+    let mut limbs = [0; 4];
+    for (limb, bytes) in limbs.iter_mut().zip(sketch.chunks(8)) {
+        *limb = word(bytes);
+    }
+    F::of_limbs(limbs)
 }

@@ -7,6 +7,9 @@
 //! each, all others by the keys of their method. A query yields a few ascending *lists* of
 //! positions, of which only the part in the requested range is expanded.
 //!
+//! A [`SketchJoin`] asks for all sketches at once whether any other is near. It needs no index, and
+//! exists for fingerprints.
+//!
 //! Every answer equals that of comparing all pairs, for any memory, level and number of threads.
 //! This relies on the guarantee of every method that near sketches share a key, or a part of their
 //! [vectors].
@@ -22,8 +25,10 @@ mod lists;
 mod prefix;
 mod query;
 mod rarity;
+mod self_join;
 mod sets;
 mod table;
 
 pub use index::{Scratch, SketchIndex};
 pub use query::{AnyQuery, NearQuery};
+pub use self_join::{SketchJoin, SketchSource};

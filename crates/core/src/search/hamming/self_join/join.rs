@@ -1,0 +1,326 @@
+//! The parts of a join, in bounded memory and in parallel.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::super::{Fingerprint, limits};
+use super::buffers::Buffers;
+use super::compare::Bucket;
+use super::context::{Context, Output, Work};
+use super::fold::Fold;
+use super::marks::Marks;
+use super::path::Path;
+use super::plan::{Costs, KEY_BITS, plan};
+use super::reader::{Filter, Reader};
+use super::source::{Near, Source, Watch};
+use super::walker::{Scratch, Walker};
+use crate::Result;
+use crate::kernel::Level;
+use crate::kernel::hamming::{Key, Threshold};
+
+/// The parts for each thread, so that none waits long for the others.
+const PARTS: usize = 4;
+
+/// A join of fingerprints with themselves: all pairs that differ in at most k bits.
+///
+/// Uses the current rayon pool. Answers depend only on the fingerprints, the width and k.
+#[derive(Debug)]
+pub struct SelfJoin<'a, F, S: ?Sized> {
+    source: &'a S,
+    threshold: Threshold<F>,
+    level: Level,
+    memory_bytes: usize,
+    pub(super) costs: Costs,
+}
+
+/// Fingerprints that are joined at once.
+struct Part<F> {
+    filters: Vec<Filter<F>>,
+    path: Path<F>,
+    /// The positions of those that are compared with all after them, if not all fit.
+    within: Range<u32>,
+    count: usize,
+}
+
+impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
+    /// Prepares a join within distance `k`, counted in the `width` lowest bits.
+    ///
+    /// If `k` is `width` or more, all pairs are near. A `level` that this processor lacks falls back
+    /// to the best one that it has. `memory_bytes` bounds the memory of all threads together, besides
+    /// that of the source; with less, the source is read more often. Some bits for each
+    /// fingerprint, and half a megabyte for each thread, are always used.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for a `width` not in `1..=F::BITS`.
+    pub fn new(
+        source: &'a S,
+        width: u32,
+        k: u32,
+        memory_bytes: usize,
+        level: Level,
+    ) -> Result<Self> {
+        Ok(SelfJoin {
+            source,
+            threshold: limits::threshold(width, k)?,
+            level,
+            memory_bytes,
+            costs: Costs::MEASURED,
+        })
+    }
+
+    /// The positions of all fingerprints that have another one within k bits.
+    ///
+    /// # Errors
+    /// Those of the source and of `watch`.
+    pub fn any(&self, watch: &dyn Watch) -> Result<Marks> {
+        let marks = Marks::none_of(self.source.count());
+        self.run(Output::Any(&marks), watch)?;
+        Ok(marks)
+    }
+
+    /// Calls `sink` for every pair within k bits, in no particular order and from several threads.
+    ///
+    /// Of equal fingerprints, only the first is paired with others: a pair of distance 0 is the
+    /// first of a group and another one. All other pairs are of first ones. Every such pair is
+    /// reported once, and nothing is stored.
+    ///
+    /// # Errors
+    /// Those of the source and of `watch`.
+    pub fn pairs(&self, watch: &dyn Watch, sink: &(dyn Fn(Near) + Sync)) -> Result<()> {
+        self.run(Output::Pairs(sink), watch)
+    }
+
+    fn run(&self, output: Output<'_>, watch: &dyn Watch) -> Result<()> {
+        let count = self.source.count();
+        let context = Context {
+            threshold: self.threshold,
+            kernels: F::kernels(self.level),
+            costs: self.costs,
+            output,
+            watch,
+            work: Work::default(),
+        };
+        let repeated = Marks::none_of(count);
+        let run = Run {
+            reader: Reader {
+                source: self.source,
+                context: &context,
+                skipped: &repeated,
+            },
+            most: self.most(count),
+            scratch: Mutex::default(),
+        };
+        // Until the bits are divided, folding is assumed to take a tenth of the work.
+        let work = &context.work.total;
+        work.store(10 * u64::from(count), Ordering::Relaxed);
+        run.fold(&repeated)?;
+        let path = Path::new(self.threshold.mask);
+        let all = run.reader.count()?;
+        let (parts, choices) = run.parts(path, all)?;
+        work.store(u64::from(count) + choices * all as u64, Ordering::Relaxed);
+        parts
+            .into_par_iter()
+            .with_max_len(1)
+            .try_for_each(|part| run.join(part))
+    }
+
+    /// The most fingerprints of a part.
+    fn most(&self, count: u32) -> usize {
+        let (threads, count) = (rayon::current_num_threads(), count as usize);
+        let memory = self.memory_bytes.saturating_sub(count / 4);
+        let most = memory / (threads * Buffers::<F>::BYTES);
+        match threads {
+            1 => most,
+            _ => most.min(count / (PARTS * threads)),
+        }
+        .max(self.costs.fitting)
+    }
+}
+
+/// A join that runs.
+struct Run<'a, F: Fingerprint, S: ?Sized> {
+    reader: Reader<'a, F, S>,
+    most: usize,
+    /// Buffers that are not in use.
+    scratch: Mutex<Vec<Scratch<F>>>,
+}
+
+impl<F: Fingerprint, S: Source<F> + ?Sized> Run<'_, F, S> {
+    fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch<F>) -> T) -> T {
+        let all = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = all().pop();
+        let mut scratch = free.unwrap_or_else(Scratch::new);
+        let done = work(&mut scratch);
+        all().push(scratch);
+        done
+    }
+
+    /// Finds equal fingerprints.
+    fn fold(&self, repeated: &Marks) -> Result<()> {
+        let context = self.reader.context;
+        let key = Key::new(context.threshold.mask, KEY_BITS);
+        let parts = self.cut(&[], key)?;
+        let fold = Fold { context, repeated };
+        parts.into_par_iter().with_max_len(1).try_for_each(|part| {
+            let (buckets, count) = part;
+            let filters = [Filter { key, buckets }];
+            if count > self.most {
+                // Of one bucket, most are equal.
+                let mut first = HashMap::new();
+                self.reader.for_each(&filters, |value, position| {
+                    fold.add(&mut first, value, position);
+                })?;
+            } else {
+                self.with_scratch(|Scratch { buffers, .. }| {
+                    let arrays = buffers.first_arrays();
+                    let all = 0..self.reader.source.count();
+                    self.reader.extract(&filters, all, usize::MAX, arrays)?;
+                    let count = buffers.first_arrays().0.len();
+                    fold.held(buffers, count);
+                    Ok(())
+                })?;
+            }
+            context.advance(count as u64)
+        })
+    }
+
+    /// Runs of the buckets of `key`, with the number of fingerprints of each: as few as fit, or one
+    /// bucket.
+    fn cut(&self, filters: &[Filter<F>], key: Key<F>) -> Result<Vec<(Range<u32>, usize)>> {
+        let histogram = self.reader.histogram(filters, key)?;
+        let mut parts: Vec<(Range<u32>, usize)> = Vec::new();
+        for (count, bucket) in histogram.into_iter().zip(0..) {
+            match parts.last_mut() {
+                Some((part, sum)) if *sum + count as usize <= self.most => {
+                    part.end = bucket + 1;
+                    *sum += count as usize;
+                }
+                _ => parts.push((bucket..bucket + 1, count as usize)),
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The parts of the join of all fingerprints, those with most work first, and the number of
+    /// choices of blocks.
+    fn parts(&self, path: Path<F>, count: usize) -> Result<(Vec<Part<F>>, u64)> {
+        let part = Part {
+            filters: Vec::new(),
+            path,
+            within: 0..self.reader.source.count(),
+            count,
+        };
+        let parts = self.divide(part)?;
+        let choices = parts.first().map_or(1, |part| part.path.choices());
+        Ok((parts, choices))
+    }
+
+    /// Divides fingerprints that agree in the blocks chosen, by each block that may be next.
+    fn divide(&self, mut part: Part<F>) -> Result<Vec<Part<F>>> {
+        if part.path.next_blocks().is_empty() {
+            let sample = self.reader.sample(&part.filters, part.count)?;
+            let Context {
+                threshold, costs, ..
+            } = self.reader.context;
+            let bits = part.path.free_bits();
+            let is_divisible = part.path.is_divisible();
+            let blocks = is_divisible.then(|| plan(&sample, bits, threshold.k, part.count, costs));
+            let Some(blocks) = blocks.flatten() else {
+                return Ok(self.pieces(part));
+            };
+            part.path.divide(Arc::new(blocks));
+        }
+        let of_block = |block| {
+            let mut path = part.path.clone();
+            path.choose(block);
+            let key = Key::new(path.last_mask(), KEY_BITS);
+            let mut parts = Vec::new();
+            for (buckets, count) in self.cut(&part.filters, key)? {
+                let mut filters = part.filters.clone();
+                filters.push(Filter { key, buckets });
+                let child = Part {
+                    filters,
+                    path: path.clone(),
+                    within: part.within.clone(),
+                    count,
+                };
+                match count {
+                    0 | 1 => {}
+                    _ if count <= self.most => parts.push(child),
+                    _ => parts.extend(self.divide(child)?),
+                }
+            }
+            Ok(parts)
+        };
+        let blocks = part.path.next_blocks().into_par_iter();
+        let parts: Result<Vec<Vec<Part<F>>>> = blocks.map(of_block).collect();
+        Ok(parts?.into_iter().flatten().collect())
+    }
+
+    /// The pieces of fingerprints that are not divided: each is compared with itself and with all
+    /// after it.
+    fn pieces(&self, part: Part<F>) -> Vec<Part<F>> {
+        let pieces = part.count.div_ceil(self.most).max(1) as u64;
+        let border = |piece: u64| (piece * u64::from(part.within.end) / pieces) as u32;
+        let piece = |piece| Part {
+            filters: part.filters.clone(),
+            path: part.path.clone(),
+            within: border(piece)..border(piece + 1),
+            count: part.count,
+        };
+        (0..pieces).map(piece).collect()
+    }
+
+    fn join(&self, part: Part<F>) -> Result<()> {
+        self.with_scratch(|scratch| {
+            if part.count > self.most {
+                return self.compare(part, scratch);
+            }
+            let arrays = scratch.buffers.first_arrays();
+            self.reader
+                .extract(&part.filters, part.within, usize::MAX, arrays)?;
+            let count = scratch.buffers.first_arrays().0.len();
+            let mut walker = Walker {
+                scratch,
+                path: part.path,
+                context: self.reader.context,
+            };
+            walker.join(count)
+        })
+    }
+
+    /// Compares the fingerprints of a piece with each other and with all after them.
+    fn compare(&self, part: Part<F>, scratch: &mut Scratch<F>) -> Result<()> {
+        let (context, all) = (self.reader.context, self.reader.source.count());
+        let Scratch { buffers, comparer } = scratch;
+        let (mut values, mut positions) = (Vec::new(), Vec::new());
+        let mut within = part.within;
+        while !within.is_empty() {
+            let arrays = (&mut values, &mut positions);
+            within = self
+                .reader
+                .extract(&part.filters, within, self.most, arrays)?;
+            let piece = Bucket {
+                values: &values,
+                positions: &positions,
+            };
+            comparer.bucket(piece, &part.path, context)?;
+            let mut after = within.start..all;
+            while !after.is_empty() {
+                let arrays = buffers.first_arrays();
+                after = self
+                    .reader
+                    .extract(&part.filters, after, self.most, arrays)?;
+                let (values, positions) = buffers.first_arrays();
+                let later = Bucket { values, positions };
+                comparer.across(piece, later, &part.path, context)?;
+            }
+            context.advance(part.path.weight() * values.len() as u64)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! A join of sketches with themselves: which of them have a near one?
+
+use super::fingerprints::fingerprints;
+use crate::Result;
+use crate::kernel::Level;
+use crate::search::hamming::self_join::{Marks, SelfJoin, Source, Watch};
+use crate::search::hamming::{self, Fingerprint, U256};
+use crate::sketch::{Compare, Sketches};
+
+/// The share of the memory that copies of the fingerprints may take.
+const COPIES: usize = 2;
+
+/// Sketches that are read several times.
+pub trait SketchSource: Sync {
+    /// The number of sketches.
+    fn count(&self) -> u32;
+
+    /// Calls `visit` for runs of consecutive sketches, in order, until all are visited or it fails.
+    ///
+    /// # Errors
+    /// Those of reading and of `visit`.
+    fn for_each(&self, visit: &mut dyn FnMut(Sketches<'_>) -> Result<()>) -> Result<()>;
+}
+
+/// A join of the sketches of a method with themselves, for methods whose sketches are fingerprints.
+///
+/// Takes time nearly proportional to the number of sketches, where a query of an index for each
+/// grows with the size of the index.
+#[derive(Clone, Copy, Debug)]
+pub struct SketchJoin {
+    width: u32,
+    distance: u32,
+}
+
+impl SketchJoin {
+    /// The join for a method; `None` if its sketches are not fingerprints.
+    pub fn of(method: &dyn Compare) -> Option<SketchJoin> {
+        let (width, distance) = method.fingerprint_bits()?;
+        matches!(width, 32 | 64 | 128 | 256).then_some(SketchJoin { width, distance })
+    }
+
+    /// The positions of all sketches that have a near one at another position.
+    ///
+    /// `memory_bytes` bounds the memory for fingerprints; with less, the sketches are read more
+    /// often. Some bits for each sketch, and half a megabyte for each thread, are always used. Uses
+    /// the current rayon pool.
+    ///
+    /// # Errors
+    /// Those of the source and of `watch`.
+    pub fn any(
+        self,
+        sketches: &dyn SketchSource,
+        memory_bytes: usize,
+        level: Level,
+        watch: &dyn Watch,
+    ) -> Result<Marks> {
+        match self.width {
+            32 | 64 => self.any_of::<u64>(sketches, memory_bytes, level, watch),
+            128 => self.any_of::<u128>(sketches, memory_bytes, level, watch),
+            _ => self.any_of::<U256>(sketches, memory_bytes, level, watch),
+        }
+    }
+
+    fn any_of<F: Fingerprint>(
+        self,
+        sketches: &dyn SketchSource,
+        memory_bytes: usize,
+        level: Level,
+        watch: &dyn Watch,
+    ) -> Result<Marks> {
+        let bytes = sketches.count() as usize * size_of::<F>();
+        if bytes > memory_bytes / COPIES {
+            let source = Converted(sketches);
+            let source: &dyn Source<F> = &source;
+            return self.join(source, memory_bytes, level)?.any(watch);
+        }
+        let mut all: Vec<F> = Vec::with_capacity(sketches.count() as usize);
+        sketches.for_each(&mut |run| {
+            all.extend_from_slice(&fingerprints(run));
+            watch.reached(0.0)
+        })?;
+        self.join(&all[..], memory_bytes - bytes, level)?.any(watch)
+    }
+
+    fn join<'a, F: Fingerprint, S: Source<F> + ?Sized>(
+        self,
+        source: &'a S,
+        memory_bytes: usize,
+        level: Level,
+    ) -> Result<SelfJoin<'a, F, S>> {
+        SelfJoin::new(source, self.width, self.distance, memory_bytes, level)
+    }
+
+    /// The estimated seconds of one thread to join `count` sketches, of which some are known.
+    pub fn seconds(self, known: Sketches<'_>, count: usize) -> f64 {
+        let (width, k) = (self.width, self.distance);
+        match width {
+            32 | 64 => seconds::<u64>(known, count, width, k),
+            128 => seconds::<u128>(known, count, width, k),
+            _ => seconds::<U256>(known, count, width, k),
+        }
+    }
+}
+
+fn seconds<F: Fingerprint>(known: Sketches<'_>, count: usize, width: u32, k: u32) -> f64 {
+    hamming::self_join::seconds::<F>(&fingerprints(known), count, width, k)
+}
+
+/// Sketches as fingerprints.
+struct Converted<'a>(&'a dyn SketchSource);
+
+impl<F: Fingerprint> Source<F> for Converted<'_> {
+    fn count(&self) -> u32 {
+        self.0.count()
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(u32, &[F]) -> Result<()>) -> Result<()> {
+        let mut first = 0;
+        self.0.for_each(&mut |run| {
+            visit(first, &fingerprints(run))?;
+            first += run.count() as u32;
+            Ok(())
+        })
+    }
+}
