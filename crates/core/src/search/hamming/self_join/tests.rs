@@ -130,7 +130,7 @@ fn draw<F: Fingerprint>(spread: Spread, count: usize, seed: u64) -> Vec<F> {
         let next = match (spread, other) {
             (Spread::Skewed, _) => random
                 .fingerprint(|bit, number| number < 20 + u64::from(bit) * 970 / u64::from(F::BITS)),
-            (Spread::Clustered, Some(other)) if random.next() % 4 != 0 => {
+            (Spread::Clustered, Some(other)) if !random.next().is_multiple_of(4) => {
                 flipped(&mut random, other, 6)
             }
             (Spread::Chain, Some(_)) => flipped(&mut random, all[number - 1], 2),
