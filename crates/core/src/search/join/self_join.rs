@@ -123,3 +123,68 @@ impl<F: Fingerprint> Source<F> for Converted<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sketch::SketchList;
+    use crate::sketch::hashed::SimHashSettings;
+    use proptest::prelude::*;
+
+    struct Unwatched;
+
+    impl Watch for Unwatched {
+        fn reached(&self, _: f64) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Sketches that are read a few at a time.
+    struct Runs<'a>(Sketches<'a>);
+
+    impl SketchSource for Runs<'_> {
+        fn count(&self) -> u32 {
+            self.0.count() as u32
+        }
+
+        fn for_each(&self, visit: &mut dyn FnMut(Sketches<'_>) -> Result<()>) -> Result<()> {
+            let all = self.0.count();
+            let mut firsts = (0..all).step_by(7);
+            firsts.try_for_each(|first| visit(self.0.range(first..all.min(first + 7))))
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn sketches_with_a_near_one_are_found(
+            seeds in prop::collection::vec(any::<[u8; 2]>(), 0..60),
+            memory_bytes in prop::sample::select(vec![0, 1 << 20]),
+        ) {
+            for width in [32, 64, 128, 256] {
+                let method = SimHashSettings::default().method(width, Level::best()).unwrap();
+                let mut list = SketchList::new(&*method);
+                for [place, byte] in &seeds {
+                    // Few bytes differ, so that some sketches are near.
+                    let mut sketch = vec![0; width as usize / 8];
+                    let length = sketch.len();
+                    sketch[usize::from(*place) % length] = *byte;
+                    sketch[usize::from(*byte) % length] ^= 0xF0;
+                    list.push(&sketch);
+                }
+                let sketches = list.all(&*method);
+                let near = |a: usize, b: usize| {
+                    a != b && method.accepts(&method.score(sketches.get(a), sketches.get(b)))
+                };
+                let join = SketchJoin::of(&*method).unwrap();
+                let found = join.any(&Runs(sketches), memory_bytes, Level::best(), &Unwatched);
+                let found = found.unwrap();
+                for a in 0..sketches.count() {
+                    let expected = (0..sketches.count()).any(|b| near(a, b));
+                    prop_assert_eq!(found.contains(a as u32), expected, "{} bits, {}", width, a);
+                }
+            }
+        }
+    }
+}
