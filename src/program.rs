@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::cli::exit::Finish;
 pub use crate::cli::explain::{compared, requested_methods};
-pub use crate::cli::machine::{all_cores, half_of_memory, level};
+pub use crate::cli::machine::{half_of_memory, level};
 pub use crate::cli::size::parse_size;
 use crate::cli::{
     Command, completions, dedup, evaluate, exit, explain, flags, generate, help, interrupt,
