@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 from simtool_dedup import _simtool
@@ -10,4 +9,4 @@ from simtool_dedup import _simtool
 
 def main() -> int:
     """Run the command line of this process and return its exit code."""
-    return _simtool.main([os.fsencode(word) for word in ["simtool", *sys.argv[1:]]])
+    return _simtool.main(["simtool", *sys.argv[1:]])

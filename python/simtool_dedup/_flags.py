@@ -7,32 +7,32 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
-def flags(options: Mapping[str, object]) -> list[bytes]:
+def flags(options: Mapping[str, object]) -> list[str]:
     """The flags of ``options``; those that are ``None`` or ``False`` are left out.
 
     A list or a tuple repeats its flag.
     """
     words = []
     for name, value in options.items():
-        flag = b"--" + name.replace("_", "-").encode()
+        flag = "--" + name.replace("_", "-")
         if value is None or value is False:
             continue
         if value is True:
             words.append(flag)
         elif isinstance(value, (list, tuple)):
-            words.extend(flag + b"=" + word(item) for item in value)
+            words.extend(flag + "=" + word(item) for item in value)
         else:
-            words.append(flag + b"=" + word(value))
+            words.append(flag + "=" + word(value))
     return words
 
 
-def word(value: object) -> bytes:
+def word(value: object) -> str:
     """A value as the command reads it."""
     if isinstance(value, (str, bytes, os.PathLike)):
-        return os.fsencode(value)
+        return os.fsdecode(value)
     if isinstance(value, float):
-        return repr(float(value)).encode()
-    return str(value).encode()
+        return repr(float(value))
+    return str(value)
 
 
 def joined(value: str | Iterable[str] | None) -> str | None:
