@@ -54,6 +54,7 @@ class Rows:
         fields: Sequence[str] = (),
     ) -> None:
         self.fields = list(fields)
+        self.is_relation = library(data) in ("duckdb", "_duckdb")
         self.original = materialized(data)
         wanted = [text or "text", id or "id", url or "url", date or "date", *fields]
         self.rows = converted(self.original, wanted)
@@ -61,6 +62,8 @@ class Rows:
             names = set(self.rows.column_names)
             first = self.rows.column_names
             self.text = text or (first[0] if len(first) == 1 else "text")
+            if id is not None:
+                self.rows.check("id", id)
         else:
             names = set()
             for row in self.rows:
@@ -112,11 +115,23 @@ class Rows:
 
     def kept(self, mask: bytes) -> Any:
         """The rows of the original for which ``mask`` has 1."""
-        return filtered(self.original, mask)
+        found = filtered(self.original, mask)
+        return as_relation(found) if self.is_relation else found
 
     def back(self, table: Table) -> Any:
         """A table in the type of the original; a list of dictionaries for a list."""
-        return converted_back(self.original, table)
+        found = converted_back(self.original, table)
+        return as_relation(found) if self.is_relation else found
+
+
+def as_relation(table: Table) -> Any:
+    """``table`` as a relation of DuckDB; unchanged without pyarrow."""
+    try:
+        import duckdb
+        import pyarrow
+    except ImportError:
+        return table
+    return duckdb.from_arrow(pyarrow.table(table))
 
 
 def value_at(row: Mapping[str, Any], path: str) -> Any:
@@ -205,7 +220,12 @@ def filtered(data: Any, mask: bytes) -> Any:
         return data.select([row for row, flag in enumerate(mask) if flag])
     import pyarrow
 
-    return data.filter(pyarrow.array(flags, type=pyarrow.bool_()))
+    try:
+        return data.filter(pyarrow.array(flags, type=pyarrow.bool_()))
+    except pyarrow.ArrowNotImplementedError:
+        # Types such as string_view, which pyarrow cannot filter.
+        found = pyarrow.table(Table(data).filter(mask))
+        return found if hasattr(data, "schema") else found.column(0)
 
 
 def converted_back(data: Any, table: Table) -> Any:

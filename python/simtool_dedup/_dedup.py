@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -260,12 +261,17 @@ def of_files(
     options["against"] = others
     temporary = None
     if output is None:
-        temporary = tempfile.TemporaryDirectory(prefix="simtool-", dir=options["temp_dir"])
-        output = os.path.join(temporary.name, "out")
+        temporary = tempfile.mkdtemp(prefix="simtool-", dir=options["temp_dir"])
+        output = os.path.join(temporary, "out")
     options["output"] = output
     words = ["dedup", "--quiet", *flags(options), "--", *paths]
-    summary = json.loads(_simtool.call(words, watch))
-    warn(summary)
+    try:
+        summary = json.loads(_simtool.call(words, watch))
+        warn(summary)
+    except BaseException:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+        raise
     return FileResult(Path(output), temporary, summary)
 
 

@@ -87,8 +87,8 @@ def evaluate(
     >>> import simtool_dedup as simtool
     >>> texts = [" ".join(f"w{row * 7 + word}" for word in range(60)) for row in range(30)]
     >>> found = simtool.evaluate(texts, planted=True, copied=5, method="simhash", draws=0)
-    >>> found["methods"][0]["method"].startswith("simhash")
-    True
+    >>> found["methods"][0]["name"]
+    'simhash'
     """
     options = {
         "planted": planted,

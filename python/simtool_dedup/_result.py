@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Mapping
+import shutil
+import weakref
+from collections.abc import Iterable, Mapping
 from html import escape
+from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from simtool_dedup import _simtool
 from simtool_dedup._data import Rows, mask_of
@@ -89,14 +91,30 @@ class Result:
         self._found = found
         self.summary: dict[str, Any] = dict(summary)
 
-    def _table(self, table: Table) -> Any:
+    def _named(self, row: int | None, is_against: bool) -> Any:
+        """The id of a row of a list."""
+        if row is None:
+            return None
+        rows = self._against if is_against and self._against is not None else self._rows
+        return rows.id_of(row)
+
+    def _pairs(self, table: Table, name: Literal["duplicates", "refused"]) -> Any:
+        """A list of pairs; for a list, with the ids of its rows."""
         found = self._rows.back(table)
-        if isinstance(found, list) and self._rows.id is not None:
-            against = self._against
-            for row in found:
-                row["id"] = None if row["row"] is None else self._rows.id_of(row["row"])
-                if "kept_row" in row and against is None and row["kept_row"] is not None:
-                    row["kept"] = self._rows.id_of(row["kept_row"])
+        if isinstance(found, list):
+            for row, is_against in zip(found, self._found.are_against(name)):
+                row["id"] = self._named(row["row"], False)
+                if row["kept_row"] is not None:
+                    row["kept"] = self._named(row["kept_row"], is_against != 0)
+        return found
+
+    def _documents(self, table: Table, are_against: Iterable[int]) -> Any:
+        """A list of documents; for a list, with the ids of its rows."""
+        found = self._rows.back(table)
+        if isinstance(found, list):
+            for row, is_against in zip(found, are_against):
+                if row["row"] is not None:
+                    row["id"] = self._named(row["row"], is_against != 0)
         return found
 
     @property
@@ -107,12 +125,12 @@ class Result:
     @property
     def duplicates(self) -> Any:
         """A row for each duplicate."""
-        return self._table(self._found.duplicates())
+        return self._pairs(self._found.duplicates(), "duplicates")
 
     @property
     def clusters(self) -> Any:
         """A row for each member of a cluster."""
-        return self._table(self._found.clusters())
+        return self._documents(self._found.clusters(), self._found.are_against("clusters"))
 
     @property
     def mask(self) -> Any:
@@ -123,12 +141,12 @@ class Result:
     def refused(self) -> Any:
         """Pairs that were proposed and refused; ``None`` unless they were asked for."""
         table = self._found.refused()
-        return None if table is None else self._table(table)
+        return None if table is None else self._pairs(table, "refused")
 
     @property
     def skipped(self) -> Any:
         """Rows that were not read."""
-        return self._table(self._found.skipped())
+        return self._documents(self._found.skipped(), repeat(0))
 
     def explain(self, number: int) -> Explanation:
         """Show why a row is a duplicate.
@@ -263,13 +281,13 @@ class FileResult:
     def __init__(
         self,
         output: Path,
-        temporary: tempfile.TemporaryDirectory[str] | None,
+        temporary: str | None,
         summary: Mapping[str, Any],
     ) -> None:
         self._directory = output
-        # Its files are removed with the result.
-        self._temporary = temporary
-        self.output = None if temporary else output
+        if temporary is not None:
+            weakref.finalize(self, shutil.rmtree, temporary, ignore_errors=True)
+        self.output = output if temporary is None else None
         self.summary: dict[str, Any] = dict(summary)
 
     @property
@@ -335,7 +353,7 @@ class FileResult:
         if pair["kept_file"] is None:
             raise ValueError("the text that it repeats is not in a file")
         texts = [self._text(pair, before) for before in ("kept_", "")]
-        return explained(*texts, self.summary, (pair["kept"], pair["id"]))
+        return explained(texts[0], texts[1], self.summary, (pair["kept"], pair["id"]))
 
     def _text(self, pair: Mapping[str, Any], before: str) -> bytes:
         file, member, start = (pair[before + name] for name in ("file", "member", "start"))

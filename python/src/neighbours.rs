@@ -14,8 +14,10 @@ use crate::error::exception;
 use crate::job;
 use crate::sketches::within;
 
-/// Queries that a thread takes at a time.
-const QUERIES: usize = 1 << 12;
+/// Comparisons of a thread between two checks for interruption, if all pairs are compared.
+const COMPARISONS: usize = 1 << 24;
+/// The fewest and the most queries that a thread takes at a time.
+const QUERIES: (usize, usize) = (32, 1 << 12);
 /// The memory of the tables.
 const TABLE_BYTES: usize = 1 << 30;
 
@@ -70,10 +72,11 @@ pub fn neighbours<'py>(
 fn pairs(values: &[u64], distance: u32, width: u32, progress: &Progress) -> Result<Vec<Vec<Pair>>> {
     let plan = plan(values, values.len(), width, distance, TABLE_BYTES)?;
     let index = Index::build(values, width, distance, plan.strategy, Level::best())?;
-    let starts: Vec<usize> = (0..values.len()).step_by(QUERIES).collect();
+    let size = (COMPARISONS / values.len().max(1)).clamp(QUERIES.0, QUERIES.1);
+    let starts: Vec<usize> = (0..values.len()).step_by(size).collect();
     let of_piece = |scratch: &mut Scratch, start: &usize| {
         progress.check()?;
-        let queries = &values[*start..values.len().min(start + QUERIES)];
+        let queries = &values[*start..values.len().min(start + size)];
         let mut found = Vec::new();
         index.search_batch(queries, scratch, |query, hits| {
             let own = (start + query) as u32;

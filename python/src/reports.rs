@@ -1,5 +1,7 @@
 //! The reports of a deduplication as tables.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -7,7 +9,6 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, UInt64Array};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use simtool::report::pairs::{COLUMNS, Kind};
 use simtool::{Error, ErrorKind, Result};
 
@@ -49,12 +50,15 @@ impl Values {
         }
     }
 
-    fn push(&mut self, value: &Value) {
+    /// Adds the value of JSON text; a missing value, or one of another type, is null.
+    fn push(&mut self, json: Option<&RawValue>) {
+        let json = json.map_or("null", RawValue::get);
         match self {
-            Values::Text(list) => list.push(value.as_str().map(str::to_owned)),
-            Values::Whole(list) => list.push(value.as_u64()),
-            Values::Decimal(list) => list.push(value.as_f64()),
-            Values::Flag(list) => list.push(value.as_bool()),
+            Values::Text(list) => list.push(serde_json::from_str(json).ok()),
+            Values::Whole(list) => list.push(json.parse().ok()),
+            // The number nearest to the digits, which serde_json does not always find.
+            Values::Decimal(list) => list.push(json.parse().ok()),
+            Values::Flag(list) => list.push(json.parse().ok()),
         }
     }
 
@@ -67,6 +71,9 @@ impl Values {
         }
     }
 }
+
+/// The fields of a line as JSON text.
+type Object<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
 /// A table under construction.
 struct Builder(Vec<(&'static str, Values)>);
@@ -81,10 +88,10 @@ impl Builder {
         )
     }
 
-    fn push(&mut self, objects: &[&Map<String, Value>]) {
+    fn push(&mut self, objects: &[&Object<'_>]) {
         for (name, values) in &mut self.0 {
             let found = objects.iter().find_map(|object| object.get(*name));
-            values.push(found.unwrap_or(&Value::Null));
+            values.push(found.copied());
         }
     }
 
@@ -133,11 +140,11 @@ pub fn clusters(path: &Path) -> Result<RecordBatch> {
     let mut table = Builder::new(of_cluster.into_iter().chain(MEMBER));
     table.0.insert(2, ("kept", Values::Flag(Vec::new())));
     lines(path, |line| {
-        let cluster: Map<String, Value> = serde_json::from_slice(line)?;
-        let members = cluster.get("members").and_then(Value::as_array);
-        for member in members.into_iter().flatten().filter_map(Value::as_object) {
+        let cluster: Object<'_> = serde_json::from_slice(line)?;
+        let members = cluster.get("members").map_or("[]", |members| members.get());
+        for member in serde_json::from_str::<Vec<Object<'_>>>(members)? {
             // The names of a member come first: `kept` is an id in the object of the cluster.
-            table.push(&[member, &cluster]);
+            table.push(&[&member, &cluster]);
         }
         Ok(())
     })?;
@@ -268,13 +275,13 @@ pub struct RowPair<'a> {
     #[serde(borrow)]
     id: &'a str,
     #[serde(borrow)]
-    kept: Option<std::borrow::Cow<'a, str>>,
+    kept: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    kept_file: Option<std::borrow::Cow<'a, str>>,
+    kept_file: Option<Cow<'a, str>>,
     pub cluster: u64,
     pub cluster_size: Option<u64>,
     #[serde(borrow)]
-    pub method: std::borrow::Cow<'a, str>,
+    pub method: Cow<'a, str>,
     pub distance: Option<u64>,
     #[serde(borrow)]
     estimate: Option<&'a RawValue>,
@@ -345,9 +352,9 @@ pub fn row_pairs(
 #[derive(serde::Deserialize)]
 struct RowMember<'a> {
     #[serde(borrow)]
-    id: std::borrow::Cow<'a, str>,
+    id: Cow<'a, str>,
     #[serde(borrow)]
-    file: Option<std::borrow::Cow<'a, str>>,
+    file: Option<Cow<'a, str>>,
     kept: bool,
 }
 

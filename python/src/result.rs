@@ -196,6 +196,22 @@ impl RowResult {
             .transpose()
     }
 
+    /// For each row of the table `name` (`duplicates`, `refused` or `clusters`), whether the row that
+    /// stays, or the member, is in the data that it was compared with: 1 or 0.
+    fn are_against<'py>(&self, py: Python<'py>, name: &str) -> Bound<'py, PyBytes> {
+        let kept = |pairs: &[Pair]| pairs.iter().map(|pair| is_against(&pair.kept)).collect();
+        let flags: Vec<u8> = match (name, &self.refused) {
+            ("clusters", _) => self
+                .members
+                .iter()
+                .map(|member| is_against(&member.what))
+                .collect(),
+            ("refused", Some(refused)) => kept(refused),
+            _ => kept(&self.pairs),
+        };
+        PyBytes::new(py, &flags)
+    }
+
     /// The members of all clusters.
     fn clusters(&self) -> PyResult<Table> {
         let members = &self.members;
@@ -418,6 +434,10 @@ impl RowResult {
             },
         }
     }
+}
+
+fn is_against(what: &Kept) -> u8 {
+    matches!(what, Kept::Against(_)).into()
 }
 
 /// The numbers of rows; null for what is no row.

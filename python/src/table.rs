@@ -16,7 +16,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
 use simtool::corpus::parquet::value_text;
 
-use crate::columns::{Texts, column};
+use crate::columns::{Texts, check, column};
+use crate::error::exception;
 use crate::import;
 
 const STREAM: &CStr = c"arrow_array_stream";
@@ -110,6 +111,11 @@ impl Table {
         let columns = columns.collect::<Result<_, _>>().map_err(import::arrow)?;
         let batch = RecordBatch::try_new(self.schema.clone(), columns);
         Ok(batch.map_err(import::arrow)?.into())
+    }
+
+    /// Fails with the name of the `setting` if there is no column at a path.
+    fn check(&self, setting: &str, path: &str) -> PyResult<()> {
+        check(&self.schema, setting, path).map_err(|error| exception(&error))
     }
 
     /// The text at a path and row; `None` if it is null. Bytes that are not UTF-8 are replaced.
