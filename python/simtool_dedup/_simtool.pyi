@@ -1,6 +1,27 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, final
 
+__all__ = [
+    "Error",
+    "RowResult",
+    "SeenIndex",
+    "Table",
+    "__version__",
+    "call",
+    "explain",
+    "main",
+    "methods",
+    "minhashes",
+    "neighbours",
+    "read_answers",
+    "read_report",
+    "shared_shingles",
+    "shingle_sets",
+    "sketches",
+    "text_at",
+    "write_rows",
+]
+
 __version__: str
 
 _Watch = Callable[[str, int, int], None]

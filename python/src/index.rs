@@ -10,7 +10,6 @@ use simtool::corpus::{Discovery, HtmlText, Reading};
 use simtool::engine::collection::{InputSettings, Inputs};
 use simtool::engine::{Progress, Resources};
 use simtool::index::{Options, Query};
-use simtool::jobs::dedup::DEFAULT_METHOD;
 use simtool::jobs::seen::{ExpectedSettings, IndexSettings, Listing, Payload, Seen, near};
 use simtool::program::{half_of_memory, level, parse_size};
 use simtool::sketch::registry::Spec;
@@ -173,7 +172,7 @@ impl SeenIndex {
 
     /// Makes an empty index.
     #[staticmethod]
-    #[pyo3(signature = (directory, method = DEFAULT_METHOD, tokenizer_name = None, similarity = None))]
+    #[pyo3(signature = (directory, method = "simhash", tokenizer_name = None, similarity = None))]
     fn create(
         py: Python<'_>,
         directory: PathBuf,
@@ -194,7 +193,7 @@ impl SeenIndex {
 
     /// Makes an index of many documents at once, and returns it with the lines of skipped ones.
     #[staticmethod]
-    #[pyo3(signature = (directory, source, method = DEFAULT_METHOD, tokenizer_name = None, similarity = None, watch = None))]
+    #[pyo3(signature = (directory, source, method = "simhash", tokenizer_name = None, similarity = None, watch = None))]
     fn build<'py>(
         py: Python<'py>,
         directory: PathBuf,
