@@ -129,14 +129,14 @@ fn checked(code: i32, stream: &mut FFI_ArrowArrayStream) -> PyResult<()> {
         return Ok(());
     }
     let text = stream.get_last_error.and_then(|last| {
-        // SAFETY: the stream is valid; the text, if any, lives until its next call.
+        // SAFETY: the stream is valid.
         let text = unsafe { last(stream) };
-        // SAFETY: a text that is not null ends in a zero byte.
-        (!text.is_null()).then(|| {
-            unsafe { CStr::from_ptr(text) }
-                .to_string_lossy()
-                .into_owned()
-        })
+        if text.is_null() {
+            return None;
+        }
+        // SAFETY: a text that is not null ends in a zero byte, and lives until the next call.
+        let text = unsafe { CStr::from_ptr(text) };
+        Some(text.to_string_lossy().into_owned())
     });
     let text = text.unwrap_or_else(|| format!("error {code} of the Arrow stream"));
     Err(Error::new_err(text))

@@ -29,7 +29,6 @@ type Pair = (u32, u32, u8);
 /// pairs are ordered by the first position, then by distance, then by the other position.
 #[pyfunction]
 #[pyo3(signature = (fingerprints, distance, width = 64, threads = None))]
-#[expect(clippy::type_complexity, reason = "three columns")]
 pub fn neighbours<'py>(
     py: Python<'py>,
     fingerprints: &[u8],

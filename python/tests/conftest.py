@@ -17,13 +17,22 @@ from simtool_dedup import Table
 COMMAND = [sys.executable, "-c", "import sys; from simtool_dedup._command import main; sys.exit(main())"]
 
 
+MISSING: set[str] = set()
+
+
 def need(name: str) -> Any:
-    """A library; the test is skipped with a line on standard error if it is missing."""
+    """A library; the test is skipped if it is missing."""
     try:
         return importlib.import_module(name)
     except ImportError:
-        print(f"skipped: python tests with {name}: it is not installed", file=sys.__stderr__)
+        MISSING.add(name)
         pytest.skip(f"{name} is not installed")
+
+
+def pytest_terminal_summary() -> None:
+    """Name the missing libraries on standard error, as other tests of the project do."""
+    for name in sorted(MISSING):
+        print(f"skipped: Python tests with {name}: it is not installed", file=sys.stderr)
 
 
 def simtool(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
