@@ -109,7 +109,7 @@ class Rows:
         if self.id is None:
             return row
         if isinstance(self.rows, Table):
-            return self.rows.take([row]).column(self.id)[0]
+            return self.rows.value(self.id, row)
         item = self.rows[row]
         return value_at(item, self.id) if isinstance(item, Mapping) else None
 

@@ -351,9 +351,9 @@ def check_ids(rows: Rows) -> None:
     if rows.id is None:
         raise ValueError("id: name the column of the ids; an index needs one for each row")
     if isinstance(rows.rows, list):
-        ids = [rows.id_of(row) for row in range(len(rows))]
+        ids = (rows.id_of(row) for row in range(len(rows)))
+        missing = next((row for row, id in enumerate(ids) if id is None or id == ""), None)
     else:
-        ids = rows.rows.column(rows.id)
-    missing = next((row for row, id in enumerate(ids) if id is None or id == ""), None)
+        missing = rows.rows.first_missing(rows.id)
     if missing is not None:
         raise ValueError(f"row {missing}: has no id; an index needs one for each row")

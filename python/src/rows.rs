@@ -31,7 +31,7 @@ const PIECE_BYTES: usize = 1 << 20;
 /// Rows that a thread writes at a time.
 const PIECE_ROWS: usize = 1 << 14;
 /// Python objects between two checks for signals.
-const CHECK_ROWS: usize = 1 << 12;
+pub const CHECK_ROWS: usize = 1 << 12;
 /// The deepest nesting of a Python value.
 const MOST_DEPTH: usize = 32;
 

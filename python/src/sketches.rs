@@ -20,6 +20,7 @@ use simtool::{Error, ErrorKind, Result};
 use crate::columns::{Texts, texts};
 use crate::error::exception;
 use crate::job;
+use crate::rows::CHECK_ROWS;
 use crate::table::Table;
 
 /// Bytes and rows that a thread takes at a time.
@@ -59,6 +60,9 @@ impl TextList {
         }
         let items = data.cast::<PyList>()?.iter().enumerate();
         let item = |(number, object): (usize, Bound<'_, PyAny>)| {
+            if number % CHECK_ROWS == 0 {
+                object.py().check_signals()?;
+            }
             if object.is_none() {
                 return Ok(Item::Nothing);
             }

@@ -128,6 +128,31 @@ impl Table {
         Ok(text.map(|text| String::from_utf8_lossy(text).into_owned()))
     }
 
+    /// The value at a path and row; dates, times and other types as text.
+    fn value<'py>(&self, py: Python<'py>, path: &str, row: usize) -> PyResult<Bound<'py, PyAny>> {
+        let (batch, row) = self.find(row)?;
+        let found = column(batch, path).ok_or_else(|| PyKeyError::new_err(path.to_owned()))?;
+        value(py, &found, row)
+    }
+
+    /// The first row whose value at a path is null or an empty text; `None` if there is none.
+    fn first_missing(&self, path: &str) -> PyResult<Option<usize>> {
+        let mut first = 0;
+        for batch in &self.batches {
+            let found = column(batch, path).ok_or_else(|| PyKeyError::new_err(path.to_owned()))?;
+            let texts = Texts::of(&found);
+            let is_missing = |row: &usize| match &texts {
+                Some(texts) => texts.get(*row).is_none_or(<[u8]>::is_empty),
+                None => found.is_null(*row),
+            };
+            if let Some(row) = (0..found.len()).find(is_missing) {
+                return Ok(Some(first + row));
+            }
+            first += found.len();
+        }
+        Ok(None)
+    }
+
     /// The values of a column; dates, times and other types as texts.
     fn column<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyList>> {
         let values = PyList::empty(py);
