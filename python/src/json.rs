@@ -18,14 +18,21 @@ pub fn string(bytes: &[u8], out: &mut Vec<u8>) {
     let mut start = 0;
     for (number, block) in bytes.chunks(BLOCK).enumerate() {
         // Without branches, so that the compiler uses vector instructions.
-        if !block
+        if block
             .iter()
             .fold(true, |plain, &byte| plain & is_plain(byte))
         {
-            let first = number * BLOCK;
-            out.extend_from_slice(&bytes[start..first]);
-            block.iter().for_each(|&byte| escaped(byte, out));
-            start = first + block.len();
+            continue;
+        }
+        let special = block
+            .iter()
+            .enumerate()
+            .filter(|(_, byte)| !is_plain(**byte));
+        for (place, &byte) in special {
+            let end = number * BLOCK + place;
+            out.extend_from_slice(&bytes[start..end]);
+            escaped(byte, out);
+            start = end + 1;
         }
     }
     out.extend_from_slice(&bytes[start..]);
@@ -41,7 +48,6 @@ fn escaped(byte: u8, out: &mut Vec<u8>) {
     match byte {
         b'\n' => out.extend_from_slice(b"\\n"),
         b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
-        byte if is_plain(byte) => out.push(byte),
         byte => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
     }
 }

@@ -214,6 +214,7 @@ pub fn thousandths(text: &str) -> std::result::Result<u32, String> {
 }
 
 /// Parses the value of --similarity of an index; the message is for clap.
+#[cfg(feature = "index")]
 pub fn similarity(text: &str) -> std::result::Result<u16, String> {
     thousandths(text).map(|thousandths| thousandths as u16)
 }
