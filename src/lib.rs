@@ -46,9 +46,9 @@
 //! The functions and types at the root of this crate follow semantic versioning. The modules below
 //! are public only for the program and its tests, and may change in any version.
 //!
-//! The library never prints, exits or reads the environment. Two functions change how signals are
-//! handled, and only the program calls them: [`io::guard::install`] and
-//! [`io::output::outlive_file_size_limit`].
+//! The library never prints, exits or reads the environment, except for the command line, `program`,
+//! which the feature `cli` adds. Two functions change how signals are handled, and only the command
+//! calls them: [`io::guard::install`] and [`io::output::outlive_file_size_limit`].
 //!
 //! # Modules
 //!
@@ -74,11 +74,22 @@
 //! | [`report`] | What do people see? | this one |
 //! | [`engine`] | Execution: units, threads, memory, progress | this one |
 //! | [`jobs`] | [`simtool N M`](jobs::main_job), `match`, `dedup`, `evaluate`, `explain`, look-up in an index | this one |
+//! | `program` | The command line, with the feature `cli` | this one |
 
+// `cli` and `serve` use the library as other crates do.
+#[cfg(feature = "cli")]
+extern crate self as simtool;
+
+#[cfg(feature = "cli")]
+mod cli;
 pub mod engine;
 mod facade;
 pub mod jobs;
+#[cfg(feature = "cli")]
+pub mod program;
 pub mod report;
+#[cfg(feature = "serve")]
+mod serve;
 
 #[doc(no_inline)]
 pub use simtool_core::{Error, ErrorKind, Result};

@@ -1,10 +1,12 @@
 //! `simtool dedup`: finds and removes the near-duplicates of a dump.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use simtool::corpus::{Discovery, Source};
 use simtool::dedup::keep::Policy;
+use simtool::engine::Progress;
 use simtool::jobs::dedup::{
     Against, BeginOutcome, DumpSettings, Invocation, Job, KnownDocuments, PairForms, Summary, URL,
     UrlRule, Warning, WriteMode,
@@ -19,7 +21,7 @@ use super::exit::Finish;
 use super::found::{check_text_field, find, warn_of_patterns};
 #[cfg(feature = "index")]
 use super::index;
-use super::log::{Form, SummaryForm};
+use super::log::{Form, Log, SummaryForm};
 use super::method_flags::check_verification;
 use super::session::Session;
 use super::visible::visible_path;
@@ -31,7 +33,19 @@ use super::{forecast, message, outcome};
 /// Those of the flags, of the inputs and of the job.
 pub fn run(args: &DedupArgs) -> Result<Finish> {
     let log = args.log.log(args.quiet);
-    let session = Session::new(log);
+    run_in(&Session::new(log), log, args)
+}
+
+/// Deduplicates and publishes without printing anything; returns `summary.json`.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn call(args: &DedupArgs, progress: &Arc<Progress>) -> Result<Vec<u8>> {
+    run_in(&Session::silent(progress), Log::SILENT, args)?;
+    published(&args.output).map(String::into_bytes)
+}
+
+fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     let own = || {
         let spec = args.method.spec(args.reading.tokenizer())?;
         check_effect(args, &spec)?;

@@ -3,9 +3,11 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{ArgGroup, Args};
 use simtool::corpus;
+use simtool::engine::Progress;
 use simtool::engine::collection::Inputs;
 use simtool::engine::doubts::Doubts;
 use simtool::evaluate::{EvaluationSettings, Proportion};
@@ -178,6 +180,36 @@ const LONGEST_TEXT: usize = 4000;
 /// Those of the flags, of the inputs and of the job.
 pub fn run(args: &EvaluateArgs) -> Result<Finish> {
     let session = Session::new(args.log.log(args.quiet));
+    let report = evaluated(args, &session)?;
+    match args.json {
+        true => screen::print(&evaluation::json(&report.evaluation, &report.ids))?,
+        false => {
+            let text = evaluation::screen(&report.evaluation, screen::width());
+            screen::print(text.as_bytes())?;
+        }
+    }
+    session.report_timings(args.timings);
+    if report.skipped > 0 {
+        message::say(&format!(
+            "{} of {} documents could not be read",
+            report.skipped,
+            report.documents + report.skipped
+        ));
+    }
+    Ok(Finish::of_skipped(report.skipped))
+}
+
+/// Evaluates and publishes without printing anything; returns the JSON of `--json`.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn call(args: &EvaluateArgs, progress: &Arc<Progress>) -> Result<Vec<u8>> {
+    let report = evaluated(args, &Session::silent(progress))?;
+    Ok(evaluation::json(&report.evaluation, &report.ids))
+}
+
+/// Evaluates, and publishes the files of the report.
+fn evaluated(args: &EvaluateArgs, session: &Session) -> Result<Report> {
     let methods = methods(&args.method, &args.sweep)?;
     let job = Job {
         methods,
@@ -199,7 +231,7 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
     let report = run_job(
         &job.methods,
         (&args.inputs, &args.reading, &args.resources),
-        &session,
+        session,
         |sources| args.check_output(sources),
         |inputs| {
             let report = job.run(inputs)?;
@@ -210,22 +242,7 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
     if let Some(directory) = &args.output {
         publish(&report, args, directory)?;
     }
-    match args.json {
-        true => screen::print(&evaluation::json(&report.evaluation, &report.ids))?,
-        false => {
-            let text = evaluation::screen(&report.evaluation, screen::width());
-            screen::print(text.as_bytes())?;
-        }
-    }
-    session.report_timings(args.timings);
-    if report.skipped > 0 {
-        message::say(&format!(
-            "{} of {} documents could not be read",
-            report.skipped,
-            report.documents + report.skipped
-        ));
-    }
-    Ok(Finish::of_skipped(report.skipped))
+    Ok(report)
 }
 
 /// Runs a job of `methods` over inputs with progress and interruption. `run` returns a result and

@@ -1,7 +1,6 @@
 //! Exit codes of the process.
 
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
-use std::process::ExitCode;
 
 use simtool::{Error, ErrorKind, Result, corpus};
 
@@ -34,7 +33,7 @@ impl Finish {
 }
 
 /// Runs the command; errors and panics become a message and an exit code.
-pub fn with(command: impl FnOnce() -> Result<Finish>) -> ExitCode {
+pub fn with(command: impl FnOnce() -> Result<Finish>) -> u8 {
     panic::set_hook(Box::new(|info| {
         if let Some(text) = internal_error(info) {
             message::error(&text);
@@ -42,13 +41,13 @@ pub fn with(command: impl FnOnce() -> Result<Finish>) -> ExitCode {
     }));
     // Data that a panic leaves incomplete is dropped, never used.
     match panic::catch_unwind(AssertUnwindSafe(command)) {
-        Ok(Ok(Finish::Complete)) => ExitCode::SUCCESS,
-        Ok(Ok(Finish::Skipped)) => ExitCode::from(SKIPPED),
+        Ok(Ok(Finish::Complete)) => 0,
+        Ok(Ok(Finish::Skipped)) => SKIPPED,
         Ok(Err(error)) => {
             message::error(&error.to_string());
-            ExitCode::from(code(&error))
+            code(&error)
         }
-        Err(_) => ExitCode::from(FAILED),
+        Err(_) => FAILED,
     }
 }
 
@@ -73,7 +72,7 @@ mod tests {
     fn a_panic_is_an_error() {
         let code = with(|| panic!("on purpose"));
         let _ = panic::take_hook();
-        assert_eq!(code, ExitCode::from(FAILED));
+        assert_eq!(code, FAILED);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 
+use serde_json::Value;
 use simtool::Result;
 use simtool::jobs::explain::{ExplainSettings, compare};
 use simtool::sketch::registry::{METHODS, Spec};
@@ -46,8 +47,25 @@ pub fn run(args: &ExplainArgs) -> Result<()> {
     screen::print(text.as_bytes())
 }
 
+/// Two texts side by side in `width` columns, with the verdicts above them: as text, and the
+/// verdicts as JSON.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`](simtool::ErrorKind::Parameter) for settings out of range.
+pub fn compared(
+    texts: [&[u8]; 2],
+    settings: &ExplainSettings,
+    width: usize,
+) -> Result<(String, Value)> {
+    let comparison = compare(texts, settings, machine::level()?)?;
+    let mut text = verdicts::table(&comparison, settings);
+    text.push('\n');
+    text += &sheet::side_by_side(texts, width, false, Marks::new(false));
+    Ok((text, verdicts::of(&comparison, settings)))
+}
+
 /// The methods that `--method` requests, each by name and parameters; `all` requests every method.
-fn requested_methods(names: &[String]) -> Result<Vec<Spec>> {
+pub fn requested_methods(names: &[String]) -> Result<Vec<Spec>> {
     let each = |name: &String| match name.as_str() {
         "all" => METHODS.iter().map(|entry| entry.name.to_owned()).collect(),
         _ => vec![name.clone()],

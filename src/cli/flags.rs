@@ -124,14 +124,13 @@ pub fn definition() -> clap::Command {
     Definition::command()
 }
 
-/// The flags of this process; `None` after printing help or the version. Without any flags, the
-/// short help is printed.
+/// The flags of a command line, whose first word is the name of the program; `None` after printing
+/// help or the version. Without any flags, the short help is printed.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] for flags that are unknown, missing, contradictory or out of range, and
 /// for remote addresses; those of printing.
-pub fn parse() -> Result<Option<Flags>> {
-    let words: Vec<OsString> = std::env::args_os().collect();
+pub fn parse(words: Vec<OsString>) -> Result<Option<Flags>> {
     let first = match words.get(1) {
         Some(first) => first,
         None => {
@@ -166,6 +165,21 @@ pub fn parse() -> Result<Option<Flags>> {
         }
         Err(error) => Err(Error::new(ErrorKind::Parameter, explain(&error))),
     }
+}
+
+/// The command of a command line without the name of the program.
+///
+/// # Errors
+/// Those of [`parse`]; a request for help is an error.
+pub fn command(words: Vec<OsString>) -> Result<Command> {
+    let refuse = |error| Error::new(ErrorKind::Parameter, explain(&error));
+    let words = std::iter::once(OsString::from("simtool")).chain(words);
+    let matches = definition().try_get_matches_from(words).map_err(refuse)?;
+    let parsed = Definition::from_arg_matches(&matches).map_err(refuse)?;
+    let (name, matches) = innermost(&matches);
+    addresses::refuse(name, matches)?;
+    let missing = || Error::new(ErrorKind::Parameter, "expected a command");
+    parsed.subcommand.ok_or_else(missing)
 }
 
 /// The name and the flags of the innermost subcommand; the plain form has no name.

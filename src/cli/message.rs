@@ -19,6 +19,8 @@ pub enum Style {
     Json,
     /// Errors only, as lines of text.
     Errors,
+    /// Nothing.
+    Silent,
 }
 
 static STYLE: OnceLock<Style> = OnceLock::new();
@@ -33,12 +35,12 @@ fn style() -> Style {
 }
 
 /// Writes a message: `simtool: TEXT`, or an object with the event `message`. Control characters are
-/// made visible. Writes nothing in the style [`Style::Errors`].
+/// made visible. Writes nothing in the styles [`Style::Errors`] and [`Style::Silent`].
 pub fn say(text: &str) {
     match style() {
         Style::Text => line(text),
         Style::Json => object("message", text),
-        Style::Errors => {}
+        Style::Errors | Style::Silent => {}
     }
 }
 
@@ -47,6 +49,7 @@ pub fn error(text: &str) {
     match style() {
         Style::Json => object("error", text),
         Style::Text | Style::Errors => line(text),
+        Style::Silent => {}
     }
 }
 
@@ -84,8 +87,11 @@ pub fn event_object(event: &str, fields: &Value) -> Value {
     object
 }
 
-/// Writes trusted text unchanged.
+/// Writes trusted text unchanged, unless the style is [`Style::Silent`].
 pub fn write(text: &str) {
+    if style() == Style::Silent {
+        return;
+    }
     // A failure to write to standard error cannot be reported anywhere.
     let _ = io::stderr().write_all(text.as_bytes());
 }

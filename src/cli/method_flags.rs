@@ -301,6 +301,7 @@ pub fn least_similarity(text: &str) -> std::result::Result<LeastSimilarity, Stri
 }
 
 /// Parses the value of --similarity of an index; the message is for clap.
+#[cfg(feature = "index")]
 pub fn similarity(text: &str) -> std::result::Result<u16, String> {
     thousandths(text).map(|thousandths| thousandths as u16)
 }

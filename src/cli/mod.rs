@@ -28,7 +28,7 @@ pub mod index;
 mod inputs;
 pub mod interrupt;
 mod log;
-mod machine;
+pub mod machine;
 pub mod main_job;
 mod main_job_flags;
 pub mod man;
@@ -48,7 +48,7 @@ mod screen;
 #[cfg(feature = "serve")]
 pub mod serve;
 mod session;
-mod size;
+pub mod size;
 mod summary;
 mod timings;
 pub mod tune;

@@ -28,11 +28,21 @@ pub struct Running {
 impl Session {
     /// Starts the clock of a command that reports in the form of `log`.
     pub fn new(log: Log) -> Session {
+        Session::with(log, Arc::new(Progress::new()))
+    }
+
+    /// The same, with the progress of the caller.
+    pub fn with(log: Log, progress: Arc<Progress>) -> Session {
         Session {
             begin: Instant::now(),
             log,
-            progress: Arc::new(Progress::new()),
+            progress,
         }
+    }
+
+    /// A session that reports nothing, for a caller that watches `progress`.
+    pub fn silent(progress: &Arc<Progress>) -> Session {
+        Session::with(Log::SILENT, Arc::clone(progress))
     }
 
     /// Starts showing progress, after the text `plan`; the first signal stops the run.

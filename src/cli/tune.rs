@@ -1,7 +1,11 @@
 //! `simtool tune`: recommends a method and a threshold.
 
+use std::sync::Arc;
+
 use clap::Args;
+use serde_json::{Value, json};
 use simtool::Result;
+use simtool::engine::Progress;
 use simtool::evaluate::{Interval, Proportion};
 use simtool::jobs::evaluation::{MOST_WRONG, Rejection, Trial, Tuned, Tuning, candidates};
 use simtool::text::LeastSimilarity;
@@ -93,6 +97,22 @@ const MANY_PROPOSED: f64 = 0.01;
 /// # Errors
 /// Those of the flags, of the inputs and of the job.
 pub fn run(args: &TuneArgs) -> Result<Finish> {
+    let tuned = tuned(args, &Session::new(args.log.log(args.quiet)))?;
+    screen::print(text(&tuned, args).as_bytes())?;
+    Ok(Finish::of_skipped(tuned.skipped))
+}
+
+/// Tries the methods without printing anything; returns the recommendation as JSON.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn call(args: &TuneArgs, progress: &Arc<Progress>) -> Result<Vec<u8>> {
+    let tuned = tuned(args, &Session::silent(progress))?;
+    Ok(json(&tuned, args).to_string().into_bytes())
+}
+
+/// Tries the methods.
+fn tuned(args: &TuneArgs, session: &Session) -> Result<Tuned> {
     let width = args.reading.tokenizer().usual_width();
     let asked = match args.method.is_empty() {
         true => candidates(args.similarity, width),
@@ -106,19 +126,67 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
         precision: args.precision,
         seed: args.truth.seed(),
     };
-    let tuned = evaluate::run_job(
+    evaluate::run_job(
         &tuning.settings,
         (&args.inputs, &args.reading, &args.resources),
-        &Session::new(args.log.log(args.quiet)),
+        session,
         |_| Ok(()),
         |inputs| {
             let tuned = tuning.run(inputs)?;
             let doubts = tuned.doubts;
             Ok((tuned, doubts))
         },
-    )?;
-    screen::print(text(&tuned, args).as_bytes())?;
-    Ok(Finish::of_skipped(tuned.skipped))
+    )
+}
+
+/// The same for programs; costs are measured times and vary.
+fn json(tuned: &Tuned, args: &TuneArgs) -> Value {
+    let trial = |trial: &Trial| {
+        let proposed = trial.proposed.as_ref().map(|proposed| {
+            let precision = proposed.precision.map(|(share, _)| share);
+            json!({
+                "pairs": proposed.pairs,
+                "judged": proposed.judged,
+                "wrong": proposed.wrong,
+                "precision": precision,
+                "precision_interval": proposed.precision.map(|(_, at)| [at.low, at.high]),
+            })
+        });
+        json!({
+            "method": trial.spec.to_string(),
+            "recall": trial.recall.value(),
+            "recall_interval": trial.recall.interval().map(|at| [at.low, at.high]),
+            "proposed": proposed,
+            "bytes_per_document": trial.cost.bytes_per_document,
+            "seconds_per_document": trial.cost.seconds_per_document,
+        })
+    };
+    let left_out = tuned.left_out.iter().map(|(found, reason)| {
+        let mut value = trial(found);
+        value["reason"] = reason_name(*reason).into();
+        value
+    });
+    json!({
+        "documents": tuned.documents,
+        "distinct": tuned.distinct,
+        "to_find": tuned.to_find,
+        "similar": tuned.similar,
+        "skipped": tuned.skipped,
+        "similarity": args.similarity.share(),
+        "precision": args.precision.value(),
+        "recommended": tuned.recommended.iter().map(trial).collect::<Vec<_>>(),
+        "left_out": left_out.collect::<Vec<_>>(),
+    })
+}
+
+fn reason_name(reason: Rejection) -> &'static str {
+    match reason {
+        Rejection::FindsNothing => "finds_nothing",
+        Rejection::Imprecise => "imprecise",
+        Rejection::Wrong => "wrong",
+        Rejection::Accidental => "accidental",
+        Rejection::Square => "square",
+    }
 }
 
 fn text(tuned: &Tuned, args: &TuneArgs) -> String {

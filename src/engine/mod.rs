@@ -23,7 +23,7 @@ pub mod sketcher;
 pub(crate) mod spill_space;
 pub mod streams;
 pub mod text_field;
-pub(crate) mod text_words;
+pub mod text_words;
 pub(crate) mod units;
 mod workers;
 

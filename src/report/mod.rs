@@ -17,3 +17,5 @@ pub mod result_txt;
 pub mod tokens;
 pub mod verdicts;
 mod visible;
+
+pub use html::difference;

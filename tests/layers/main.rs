@@ -78,7 +78,7 @@ const MAY_IMPORT: [(&str, &[&str]); 13] = [
 const WHOLE_CRATES: [&str; 3] = ["evaluate", "index", "lib"];
 
 /// The program. It uses the library from outside, and may print and read the environment.
-const PROGRAM: [&str; 3] = ["cli", "serve", "main"];
+const PROGRAM: [&str; 4] = ["cli", "serve", "program", "main"];
 
 /// The pure folders, and the parts of the standard library that they must not use.
 const PURE: [&str; 7] = [
@@ -103,7 +103,7 @@ const PROGRAM_ONLY: [&str; 6] = [
 ];
 
 /// The only folders with `unsafe`, and the file that installs the truncation guard.
-const UNSAFE: [&str; 3] = ["kernel", "io", "main"];
+const UNSAFE: [&str; 3] = ["kernel", "io", "program"];
 
 /// The files outside `engine/`, `jobs/` and `facade/` that use rayon: each splits one large build,
 /// search or output.

@@ -25,8 +25,14 @@ pub fn text(
     if let Some(listed) = listed {
         text += &format!("\nlisted as {}\n", visible(row(listed).as_bytes()));
     }
-    text += &format!(
-        "\nwords: {}; shingles of {} words\n\n",
+    text.push('\n');
+    text + &table(comparison, settings)
+}
+
+/// The verdicts alone.
+pub fn table(comparison: &Comparison, settings: &ExplainSettings) -> String {
+    let mut text = format!(
+        "words: {}; shingles of {} words\n\n",
         settings.tokenizer, settings.shingle
     );
     let rows: Vec<[String; 4]> = comparison
@@ -95,13 +101,9 @@ pub fn json(
         }
         value
     };
-    let mut value = json!({
-        "a": document(0),
-        "b": document(1),
-        "tokenizer": settings.tokenizer.to_string(),
-        "shingle": settings.shingle,
-        "verdicts": comparison.verdicts.iter().map(verdict_json).collect::<Vec<_>>(),
-    });
+    let mut value = of(comparison, settings);
+    value["a"] = document(0);
+    value["b"] = document(1);
     if let Some(Listed {
         method,
         distance,
@@ -121,6 +123,15 @@ pub fn json(
         });
     }
     value
+}
+
+/// The verdicts of two texts for programs.
+pub fn of(comparison: &Comparison, settings: &ExplainSettings) -> Value {
+    json!({
+        "tokenizer": settings.tokenizer.to_string(),
+        "shingle": settings.shingle,
+        "verdicts": comparison.verdicts.iter().map(verdict_json).collect::<Vec<_>>(),
+    })
 }
 
 fn header(name: &str, found: &FoundDocument, words: usize) -> String {

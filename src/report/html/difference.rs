@@ -18,7 +18,7 @@ const CONTEXT: usize = 24;
 ///
 /// Long equal parts are left out. Text that only the first one has is marked as deleted, text that
 /// only the second one has as inserted, so that screen readers announce the marks.
-pub(in crate::report) fn difference(texts: [&[u8]; 2], most: usize) -> [String; 2] {
+pub fn difference(texts: [&[u8]; 2], most: usize) -> [String; 2] {
     let compared = texts.map(|text| &text[..text.len().min(compared_bytes(most))]);
     let tokens = compared.map(tokens);
     let [a, b] = numbers([&tokens[0], &tokens[1]]);

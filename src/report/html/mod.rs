@@ -15,7 +15,8 @@ mod pair;
 mod table;
 
 pub(super) use bar_chart::{BarChart, Tick};
-pub(super) use difference::{beginning, beginning_bytes, difference, difference_bytes};
+pub use difference::difference;
+pub(super) use difference::{beginning, beginning_bytes, difference_bytes};
 pub(super) use document::{Assets, HtmlPage, Section};
 pub(super) use escape::{escape, escape_bytes};
 pub(super) use meter::meter;

@@ -26,6 +26,7 @@ pub(super) use documents::documents;
 pub use fields::{Fields, Row};
 pub use read::{Batches, Lost, Table};
 pub use sample::{CopiedRows, copy_sample};
+pub use value_text::value_text;
 pub use write::{Annotation, copy_annotated, copy_kept};
 
 #[cfg(test)]

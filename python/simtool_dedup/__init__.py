@@ -1,0 +1,51 @@
+"""Find near-duplicate texts in frames, lists and files of any size.
+
+>>> import simtool_dedup as simtool
+>>> text = "A cat sat on the mat while a dog slept in the sun behind the house"
+>>> simtool.dedup([text, "Something else", text + "!"]).kept[1:]
+['Something else']
+
+:func:`dedup` removes near-duplicates, :func:`explain` shows why two texts are near,
+:func:`simhash`, :func:`minhash`, :func:`shingles` and :func:`fingerprint` compute what they are
+found by, :func:`neighbours` finds all pairs of near fingerprints, :class:`Index` remembers texts on
+disk, and :func:`evaluate` and :func:`tune` measure which method suits your texts. The command
+``simtool`` comes with the package.
+"""
+
+from simtool_dedup._dedup import dedup
+from simtool_dedup._evaluate import evaluate, tune
+from simtool_dedup._explain import Explanation, Similarity, explain, similarity
+from simtool_dedup._fingerprints import (
+    fingerprint,
+    methods,
+    minhash,
+    neighbours,
+    shingles,
+    simhash,
+)
+from simtool_dedup._index import Index
+from simtool_dedup._result import Explanations, FileResult, Result
+from simtool_dedup._simtool import Error, Table, __version__
+
+__all__ = [
+    "Error",
+    "Explanation",
+    "Explanations",
+    "FileResult",
+    "Index",
+    "Result",
+    "Similarity",
+    "Table",
+    "__version__",
+    "dedup",
+    "evaluate",
+    "explain",
+    "fingerprint",
+    "methods",
+    "minhash",
+    "neighbours",
+    "shingles",
+    "similarity",
+    "simhash",
+    "tune",
+]

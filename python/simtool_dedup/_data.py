@@ -1,0 +1,266 @@
+"""Data of other libraries: rows for the Rust part, and results in the type that came in.
+
+No library is imported unless an object of it came in.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from simtool_dedup._simtool import Table
+
+ID = "#id"
+"""The id of a row that stands for its number."""
+
+
+def paths_of(data: Any) -> list[str] | None:
+    """The paths that ``data`` is: a ``str``, a path object, or a list of path objects."""
+    if isinstance(data, (str, os.PathLike)):
+        return [os.fspath(data)]
+    if isinstance(data, (list, tuple)) and data:
+        if all(isinstance(item, os.PathLike) for item in data):
+            return [os.fspath(item) for item in data]
+        if any(isinstance(item, os.PathLike) for item in data):
+            raise TypeError("a list of paths has something that is no path")
+    return None
+
+
+def library(data: Any) -> str:
+    """The library of an object, by its name."""
+    return type(data).__module__.split(".")[0]
+
+
+class Rows:
+    """Rows with their columns, as the Rust part takes them.
+
+    Attributes
+    ----------
+    rows : Table or list
+        The rows; a list has ``str``, ``bytes``, ``None`` or ``dict``.
+    text, id, url, date : str or None
+        Paths of columns. ``id`` is ``None`` if the rows have none.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        text: str | None,
+        id: str | None,
+        url: str | None,
+        date: str | None,
+        fields: Sequence[str] = (),
+    ) -> None:
+        self.fields = list(fields)
+        self.is_relation = library(data) in ("duckdb", "_duckdb")
+        self.original = materialized(data)
+        wanted = [text or "text", id or "id", url or "url", date or "date", *fields]
+        self.rows = converted(self.original, wanted)
+        if isinstance(self.rows, Table):
+            names = set(self.rows.column_names)
+            first = self.rows.column_names
+            self.text = text or (first[0] if len(first) == 1 else "text")
+            if id is not None:
+                self.rows.check("id", id)
+        else:
+            names = set()
+            for row in self.rows:
+                if isinstance(row, dict):
+                    names.update(row)
+            self.text = text or "text"
+        self.id = id or ("id" if "id" in names else None)
+        self.url = url or ("url" if "url" in names else None)
+        self.date = date or ("date" if "date" in names else None)
+        if isinstance(self.rows, list) and id is not None and not names and self.rows:
+            raise ValueError(f"id {id!r}: the data has texts only, without fields")
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def columns(self, id: str | None) -> dict[str, Any]:
+        """The columns that are written, with another id."""
+        fields = dict.fromkeys(field.split(".")[0] for field in self.fields)
+        return {
+            "text": self.text,
+            "id": id,
+            "url": self.url,
+            "date": self.date,
+            "fields": list(fields),
+        }
+
+    def ids(self) -> tuple[Table, str] | None:
+        """The table and the path of the ids, for the Rust part."""
+        if isinstance(self.rows, Table) and self.id is not None:
+            return self.rows, self.id
+        return None
+
+    def text_of(self, row: int) -> str | bytes:
+        """The text of a row; empty if there is none."""
+        if isinstance(self.rows, Table):
+            return self.rows.text(self.text, row) or ""
+        item = self.rows[row]
+        text = value_at(item, self.text) if isinstance(item, Mapping) else item
+        return text if isinstance(text, (str, bytes)) else ""
+
+    def id_of(self, row: int) -> Any:
+        """The id of a row; its number if the rows have none."""
+        if self.id is None:
+            return row
+        if isinstance(self.rows, Table):
+            return self.rows.value(self.id, row)
+        item = self.rows[row]
+        return value_at(item, self.id) if isinstance(item, Mapping) else None
+
+    def kept(self, mask: bytes) -> Any:
+        """The rows of the original for which ``mask`` has 1."""
+        found = filtered(self.original, mask)
+        return as_relation(found) if self.is_relation else found
+
+    def back(self, table: Table) -> Any:
+        """A table in the type of the original; a list of dictionaries for a list."""
+        found = converted_back(self.original, table)
+        return as_relation(found) if self.is_relation else found
+
+
+def as_relation(table: Table) -> Any:
+    """``table`` as a relation of DuckDB; unchanged without pyarrow."""
+    try:
+        import duckdb
+        import pyarrow
+    except ImportError:
+        return table
+    return duckdb.from_arrow(pyarrow.table(table))
+
+
+def value_at(row: Mapping[str, Any], path: str) -> Any:
+    """The value at a path of nested dictionaries, or ``None``."""
+    if path in row:
+        return row[path]
+    found: Any = row
+    for name in path.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found
+
+
+def materialized(data: Any) -> Any:
+    """Data that can be read more than once."""
+    if library(data) == "polars" and hasattr(data, "collect"):
+        return data.collect()
+    if library(data) == "pyarrow" and hasattr(data, "read_all"):
+        return data.read_all()
+    if library(data) == "numpy":
+        return data.tolist()
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        return data if library(data) in ADAPTED else Table(data)
+    if library(data) in ("pandas", "datasets"):
+        return data
+    if isinstance(data, Mapping) or not isinstance(data, Iterable):
+        name = type(data).__name__
+        raise TypeError(f"expected a table, a list of texts or dictionaries, or a path, found {name}")
+    return data if isinstance(data, list) else list(data)
+
+
+ADAPTED = ("polars", "pandas", "pyarrow", "datasets")
+"""Libraries whose objects can be filtered; others become a Table."""
+
+
+def converted(data: Any, wanted: Sequence[str]) -> Table | list[Any]:
+    """Rows of ``data``, with at least its columns among ``wanted``, without copies if possible."""
+    if isinstance(data, (Table, list)):
+        return data
+    outer = {path.split(".")[0] for path in wanted} | set(wanted)
+    if library(data) == "pandas":
+        return pandas_rows(data, outer)
+    if library(data) == "datasets":
+        # A selection or a shuffled order is applied to the columns that are needed only.
+        names = [name for name in data.column_names if name in outer]
+        data = data.select_columns(names).with_format("arrow")[:]
+    return Table(data)
+
+
+def pandas_rows(data: Any, outer: set[str]) -> Table | list[Any]:
+    """Rows of a pandas object; without pyarrow, a list."""
+    if data.ndim == 2:
+        data = data[[name for name in data.columns if name in outer]]
+    else:
+        data = data.to_frame("text")
+    try:
+        import pyarrow
+    except ImportError:
+        plain = data.astype(object).where(data.notna(), None)
+        return list(plain.to_dict("records"))
+    return Table(pyarrow.Table.from_pandas(data, preserve_index=False))
+
+
+def mask_of(mask: bytes) -> Any:
+    """A mask as an array of NumPy; as a list of booleans without NumPy."""
+    try:
+        import numpy
+    except ImportError:
+        return [flag != 0 for flag in mask]
+    return numpy.frombuffer(mask, dtype=bool)
+
+
+def filtered(data: Any, mask: bytes) -> Any:
+    """The rows of ``data`` for which ``mask`` has 1, in the type of ``data``."""
+    if isinstance(data, Table):
+        return data.filter(mask)
+    if isinstance(data, list):
+        return [row for row, flag in zip(data, mask) if flag]
+    flags = mask_of(mask)
+    if library(data) == "polars":
+        import polars
+
+        return data.filter(polars.Series(flags, dtype=polars.Boolean))
+    if library(data) == "pandas":
+        return data[flags]
+    if library(data) == "datasets":
+        return data.select([row for row, flag in enumerate(mask) if flag])
+    import pyarrow
+
+    try:
+        return data.filter(pyarrow.array(flags, type=pyarrow.bool_()))
+    except pyarrow.ArrowNotImplementedError:
+        # Types such as string_view, which pyarrow cannot filter.
+        found = pyarrow.table(Table(data).filter(mask))
+        return found if hasattr(data, "schema") else found.column(0)
+
+
+def converted_back(data: Any, table: Table) -> Any:
+    """``table`` in the library of ``data``."""
+    if isinstance(data, list):
+        return table.to_pylist()
+    if library(data) == "polars":
+        import polars
+
+        return polars.DataFrame(table)
+    if library(data) == "pandas":
+        return to_pandas(table)
+    if library(data) == "pyarrow":
+        import pyarrow
+
+        return pyarrow.table(table)
+    if library(data) == "datasets":
+        import datasets
+        import pyarrow
+
+        return datasets.Dataset(pyarrow.table(table))
+    return table
+
+
+def to_pandas(table: Table) -> Any:
+    """``table`` as a frame of pandas."""
+    import pandas
+
+    try:
+        import pyarrow
+    except ImportError:
+        return pandas.DataFrame(table.to_pylist(), columns=table.column_names)
+    return pyarrow.table(table).to_pandas()
+
+
+def write_path(directory: Path, name: str) -> str:
+    """The path of a file of rows."""
+    return str(directory / f"{name}.jsonl")

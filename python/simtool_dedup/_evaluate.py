@@ -1,0 +1,235 @@
+"""Measurement of methods on the user's texts."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from simtool_dedup import _simtool
+from simtool_dedup._data import ID, Rows, paths_of, write_path
+from simtool_dedup._dedup import row_flags, without_path
+from simtool_dedup._flags import flags, stop_word_file
+from simtool_dedup._progress import watching
+
+Truth = str | os.PathLike[str] | Iterable[tuple[Any, ...]]
+
+
+def evaluate(
+    data: Any,
+    *,
+    pairs: Truth | None = None,
+    clusters: Truth | None = None,
+    planted: bool = False,
+    text: str | None = None,
+    id: str | None = None,
+    method: str | Sequence[str] = (),
+    sweep: str | Sequence[str] = (),
+    matches: Sequence[str | os.PathLike[str]] = (),
+    listed_only: bool = False,
+    closed_world: bool = False,
+    copied: int | None = None,
+    seed: int | None = None,
+    precision: float | None = None,
+    mistakes: int | None = None,
+    draws: int | None = None,
+    output: str | os.PathLike[str] | None = None,
+    tokenizer: str | None = None,
+    stop_words: str | os.PathLike[str] | Iterable[str] | None = None,
+    html: str | None = None,
+    threads: int | None = None,
+    memory: str | int | None = None,
+    progress: bool | None = None,
+) -> dict[str, Any]:
+    """Measure how well methods find the near-duplicates of your texts.
+
+    Parameters
+    ----------
+    data : frame, list, iterable or path
+        As for :func:`dedup`. Ids of rows are their numbers if there is no column of ids.
+    pairs : path or iterable of (id, id, label)
+        The truth: labelled pairs. A label is 1, or 0 for a pair that should not be found.
+    clusters : path or iterable of (id, cluster)
+        The truth: clusters.
+    planted : bool, default False
+        Without a truth: make copies of known strength of some texts.
+    text, id : str, optional
+        Columns or fields.
+    method : str or sequence of str, optional
+        Methods, with their parameters.
+    sweep : str or sequence of str, optional
+        Values of parameters to try, such as ``"distance=2,4,8"``.
+    matches : sequence of paths, optional
+        Results of other tools, to be scored.
+    listed_only, closed_world, copied, seed, precision, mistakes, draws
+        As the flags of ``simtool evaluate``.
+    output : path, optional
+        A directory for the report: a page for a browser, JSON and CSV.
+    tokenizer, stop_words, html, threads, memory, progress
+        As for :func:`dedup`.
+
+    Returns
+    -------
+    dict
+        What ``simtool evaluate --json`` prints: for each method its counts, precision, recall and
+        cost, with intervals.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError, Error
+        As :func:`dedup`.
+
+    Examples
+    --------
+    >>> import simtool_dedup as simtool
+    >>> texts = [" ".join(f"w{row * 7 + word}" for word in range(60)) for row in range(30)]
+    >>> found = simtool.evaluate(texts, planted=True, copied=5, method="simhash", draws=0)
+    >>> found["methods"][0]["name"]
+    'simhash'
+    """
+    options = {
+        "planted": planted,
+        "method": as_list(method),
+        "sweep": as_list(sweep),
+        "matches": [os.fspath(path) for path in matches],
+        "listed_only": listed_only,
+        "closed_world": closed_world,
+        "copied": copied,
+        "seed": seed,
+        "precision": precision,
+        "mistakes": mistakes,
+        "draws": draws,
+        "output": output,
+        "tokenizer": tokenizer,
+        "html": html,
+        "threads": threads,
+        "memory": memory,
+    }
+    truth = {"pairs": pairs, "clusters": clusters}
+    return call("evaluate", data, text, id, truth, stop_words, options, progress)
+
+
+def tune(
+    data: Any,
+    *,
+    pairs: Truth | None = None,
+    clusters: Truth | None = None,
+    planted: bool = False,
+    similarity: float | str = 0.8,
+    precision: float | None = None,
+    text: str | None = None,
+    id: str | None = None,
+    method: str | Sequence[str] = (),
+    sweep: str | Sequence[str] = (),
+    closed_world: bool = False,
+    copied: int | None = None,
+    seed: int | None = None,
+    tokenizer: str | None = None,
+    stop_words: str | os.PathLike[str] | Iterable[str] | None = None,
+    html: str | None = None,
+    threads: int | None = None,
+    memory: str | int | None = None,
+    progress: bool | None = None,
+) -> dict[str, Any]:
+    """Recommend a method and a threshold for a wanted precision.
+
+    Parameters
+    ----------
+    data, pairs, clusters, planted, text, id, method, sweep
+        As for :func:`evaluate`.
+    similarity : float or str, default 0.8
+        Least similarity of duplicates, or ``"containment:0.95"``.
+    precision : float, default 0.99
+        The least share of proposed pairs that must be right.
+    closed_world, copied, seed
+        As the flags of ``simtool tune``.
+    tokenizer, stop_words, html, threads, memory, progress
+        As for :func:`dedup`.
+
+    Returns
+    -------
+    dict
+        ``recommended``: settings, the best first, with ``method``, ``recall``, ``proposed`` and
+        costs; ``left_out``: the others, with a ``reason``; and the counts.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError, Error
+        As :func:`dedup`.
+
+    Examples
+    --------
+    >>> import simtool_dedup as simtool
+    >>> texts = [" ".join(f"w{row * 7 + word}" for word in range(60)) for row in range(30)]
+    >>> found = simtool.tune(texts, planted=True, copied=5, method="simhash")
+    >>> found["documents"]
+    30
+    """
+    options = {
+        "planted": planted,
+        "similarity": similarity,
+        "precision": precision,
+        "method": as_list(method),
+        "sweep": as_list(sweep),
+        "closed_world": closed_world,
+        "copied": copied,
+        "seed": seed,
+        "tokenizer": tokenizer,
+        "html": html,
+        "threads": threads,
+        "memory": memory,
+    }
+    truth = {"pairs": pairs, "clusters": clusters}
+    return call("tune", data, text, id, truth, stop_words, options, progress)
+
+
+def as_list(value: str | Sequence[str]) -> list[str]:
+    """A text or several as a list."""
+    return [value] if isinstance(value, str) else list(value)
+
+
+def call(
+    command: str,
+    data: Any,
+    text: str | None,
+    id: str | None,
+    truth: dict[str, Truth | None],
+    stop_words: str | os.PathLike[str] | Iterable[str] | None,
+    options: dict[str, Any],
+    progress: bool | None,
+) -> dict[str, Any]:
+    """Run a command on rows or files, with its truth in files."""
+    with tempfile.TemporaryDirectory(prefix="simtool-") as name, watching(progress) as watch:
+        directory = Path(name)
+        options["stop_words"] = stop_word_file(stop_words, directory)
+        for kind, listed in truth.items():
+            options[kind] = truth_file(kind, listed, directory)
+        paths = paths_of(data)
+        if paths is None:
+            rows = Rows(data, text, id, None, None)
+            paths = [write_path(directory, "rows")]
+            columns = rows.columns(rows.id or ID)
+            _simtool.write_rows(rows.rows, paths[0], columns, options["threads"])
+            options |= row_flags(rows)
+        else:
+            options |= {"text_field": text, "id_field": id}
+        words = [command, "--quiet", *flags(options), "--", *paths]
+        try:
+            found: dict[str, Any] = json.loads(_simtool.call(words, watch))
+        except (ValueError, OSError, _simtool.Error) as error:
+            raise without_path(error, paths[0]) from None
+        return found
+
+
+def truth_file(kind: str, truth: Truth | None, directory: Path) -> str | None:
+    """The path of a truth; rows of one are written to a file."""
+    if truth is None or isinstance(truth, (str, os.PathLike)):
+        return None if truth is None else os.fspath(truth)
+    lines = ["\t".join(str(value) for value in row) for row in truth]
+    head = ["a\tb\tlabel"] if kind == "pairs" else []
+    path = directory / f"{kind}.tsv"
+    path.write_text("\n".join(head + lines) + "\n", encoding="utf-8")
+    return str(path)

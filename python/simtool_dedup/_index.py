@@ -1,0 +1,359 @@
+"""An index on disk: has this text been seen?"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from simtool_dedup import _simtool
+from simtool_dedup._data import Rows, paths_of, write_path
+from simtool_dedup._progress import watching
+from simtool_dedup._simtool import SeenIndex
+
+class Index:
+    """A directory that knows texts by their sketches.
+
+    The command ``simtool index`` and the service ``simtool serve`` use the same directory. Only one
+    process at a time can have it open for changes. An index stores sketches and signatures, no
+    texts. Two texts match if their sketches are near and if the similarity that is estimated from
+    their signatures is at least 0.8: exact for short texts, with a standard error of at most 0.03.
+
+    Parameters
+    ----------
+    directory : path
+        The directory of an index.
+    create : bool, default False
+        Make an empty index if the directory does not exist or is empty.
+    method : str, default "simhash"
+        The method of a new index; :func:`methods` lists them.
+    tokenizer : str, optional
+        What a word is, for a new index.
+    similarity : float, optional
+        Least similarity of matches, in place of the stored one.
+    read_only : bool, default False
+        Open without writing anything.
+
+    Raises
+    ------
+    OSError
+        If there is no index, or if another process has it open.
+    ValueError
+        For unknown settings, and if the directory is not empty.
+    Error
+        If it is damaged.
+
+    Notes
+    -----
+    Threads share an index. Open it after a fork, not before.
+
+    Examples
+    --------
+    >>> import tempfile, simtool_dedup as simtool
+    >>> text = "A cat sat on the mat while a dog slept in the sun behind the house by the sea"
+    >>> directory = tempfile.TemporaryDirectory()
+    >>> with simtool.Index(directory.name, create=True) as seen:
+    ...     added = seen.add([{"id": "a", "text": text}])
+    ...     seen.query(text.upper())["verdict"]
+    'duplicate'
+    >>> directory.cleanup()
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        create: bool = False,
+        method: str = "simhash",
+        tokenizer: str | None = None,
+        similarity: float | None = None,
+        read_only: bool = False,
+    ) -> None:
+        self.directory = Path(directory)
+        is_new = not self.directory.exists() or (
+            self.directory.is_dir() and not any(self.directory.iterdir())
+        )
+        self._index: SeenIndex
+        if create and is_new:
+            self._index = SeenIndex.create(directory, method, tokenizer, similarity)
+        else:
+            if method != "simhash" or tokenizer is not None:
+                raise ValueError("method and tokenizer: have an effect on a new index only")
+            self._index = SeenIndex.open(directory, read_only, similarity)
+
+    @classmethod
+    def build(
+        cls,
+        directory: str | os.PathLike[str],
+        data: Any,
+        *,
+        text: str | None = None,
+        id: str | None = None,
+        method: str = "simhash",
+        tokenizer: str | None = None,
+        similarity: float | None = None,
+        threads: int | None = None,
+        memory: str | int | None = None,
+        progress: bool | None = None,
+    ) -> Index:
+        """Make an index of many documents at once, much faster than by adding them.
+
+        Parameters
+        ----------
+        directory : path
+            A new or empty directory.
+        data : frame, list, iterable or path
+            As for :func:`dedup`. Rows need ids.
+        text, id : str, optional
+            Columns or fields; by default ``text`` and ``id``.
+        method, tokenizer, similarity
+            As for :class:`Index`. Methods with statistics of the collection count them first.
+        threads, memory, progress
+            As for :func:`dedup`.
+
+        Returns
+        -------
+        Index
+            The index, open. Of several documents with one id, the last is in it.
+
+        Raises
+        ------
+        ValueError, TypeError, OSError, Error
+            As :func:`dedup`; ``ValueError`` for a row without an id.
+        """
+        with tempfile.TemporaryDirectory(prefix="simtool-") as name, watching(progress) as watch:
+            source = source_of(data, text, id, name, threads, memory, needs_ids=True)
+            index, _ = SeenIndex.build(
+                directory, source, method, tokenizer, similarity, watch
+            )
+        self = cls.__new__(cls)
+        self.directory = Path(directory)
+        self._index = index
+        return self
+
+    def query(
+        self,
+        data: Any,
+        *,
+        text: str | None = None,
+        id: str | None = None,
+        limit: int = 10,
+        threads: int | None = None,
+        memory: str | int | None = None,
+        progress: bool | None = None,
+    ) -> Any:
+        """Look texts up without adding them.
+
+        Parameters
+        ----------
+        data : str, bytes, frame, list, iterable or path object
+            A single text, or rows or files as for :func:`dedup`; here a ``str`` is a text.
+        text, id : str, optional
+            Columns or fields. A row does not match the document with its own id.
+        limit : int, default 10
+            The most matches of a text.
+        threads, memory, progress
+            As for :func:`dedup`.
+
+        Returns
+        -------
+        dict, list of dict, or frame
+            * For a single text a dictionary: ``verdict`` (``new``, ``duplicate`` or ``empty``) and
+              ``matches``, nearest first, with ``id``, ``distance`` and ``similarity``.
+            * For a list, or files, such a dictionary for each document, with its ``id``.
+            * For a frame, a frame of the same type: ``row``, ``id``, ``verdict`` (also ``unchanged``
+              and ``changed``, of the same id), ``added``, and the nearest match: ``match``,
+              ``distance``, ``estimate``, ``similarity``, and the number of ``matches``. Rows without
+              a text are left out.
+
+        Raises
+        ------
+        ValueError, TypeError, OSError, Error
+            As :func:`dedup`.
+        """
+        if isinstance(data, (str, bytes)):
+            verdict, matches = self._index.query_text(data, limit)
+            return {"verdict": verdict, "matches": json.loads(matches)}
+        return self._process(data, text, id, False, limit, threads, memory, progress)
+
+    def add(
+        self,
+        data: Any,
+        *,
+        text: str | None = None,
+        id: str | None = None,
+        limit: int = 10,
+        threads: int | None = None,
+        memory: str | int | None = None,
+        progress: bool | None = None,
+    ) -> Any:
+        """Look texts up and add them, each in one step.
+
+        Every text is added, also a duplicate, unless the index has its id with the same sketch. A
+        text with another sketch replaces that of the same id. Added texts are durable when the
+        function returns; after an interruption, a part of them is.
+
+        Parameters
+        ----------
+        data : frame, list, iterable or path
+            As for :func:`dedup`. Rows need ids.
+        text, id, limit, threads, memory, progress
+            As for :meth:`query`.
+
+        Returns
+        -------
+        list of dict, or frame
+            As for :meth:`query`, with ``added``.
+
+        Raises
+        ------
+        ValueError, TypeError, OSError, Error
+            As :func:`dedup`; ``ValueError`` for a row without an id.
+        """
+        return self._process(data, text, id, True, limit, threads, memory, progress)
+
+    def _process(
+        self,
+        data: Any,
+        text: str | None,
+        id: str | None,
+        adds: bool,
+        limit: int,
+        threads: int | None,
+        memory: str | int | None,
+        progress: bool | None,
+    ) -> Any:
+        paths = paths_of(data)
+        with tempfile.TemporaryDirectory(prefix="simtool-") as name, watching(progress) as watch:
+            rows = None if paths is not None else Rows(data, text, id, None, None)
+            source = source_of(rows or data, text, id, name, threads, memory, needs_ids=adds)
+            lines, skipped = self._index.process(source, adds, limit, watch)
+        if rows is not None and not isinstance(rows.original, list):
+            return rows.back(_simtool.read_answers(lines, skipped))
+        answers = [json.loads(line) for line in lines.splitlines()]
+        for answer in answers:
+            if rows is not None:
+                for place in ("file", "start", "length", "member"):
+                    answer.pop(place, None)
+                if rows.id is None:
+                    del answer["id"]
+        return answers
+
+    def remove(self, ids: str | Iterable[str]) -> Any:
+        """Remove documents by their ids. Durable when it returns.
+
+        Parameters
+        ----------
+        ids : str or iterable of str
+            Ids.
+
+        Returns
+        -------
+        bool or list of bool
+            Whether each document was there.
+        """
+        if isinstance(ids, str):
+            return self._index.remove([ids])[0]
+        return self._index.remove([str(id) for id in ids])
+
+    def info(self) -> dict[str, Any]:
+        """Describe the index.
+
+        Returns
+        -------
+        dict
+            ``method``, ``tokenizer``, ``documents``, ``removed`` (that still take space),
+            ``recent`` (not in a segment yet), ``segments``, ``bytes``, and ``similarity``, the least
+            of a match.
+        """
+        names = [
+            "method",
+            "tokenizer",
+            "documents",
+            "removed",
+            "recent",
+            "segments",
+            "bytes",
+            "similarity",
+        ]
+        return dict(zip(names, self._index.facts()))
+
+    def compact(self) -> None:
+        """Merge the index into one segment, without removed documents."""
+        self._index.compact()
+
+    def close(self) -> None:
+        """Close the index, so that another process can open it."""
+        self._index.close()
+
+    def __len__(self) -> int:
+        """The number of documents, also of those without features."""
+        return self._index.documents()
+
+    def __contains__(self, id: object) -> bool:
+        """Whether the index has a document with this id."""
+        return self._index.has(str(id))
+
+    def __enter__(self) -> Index:
+        """The index, which is closed at the end."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the index."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """The directory and the number of documents."""
+        where = str(self.directory)
+        if self._index.is_closed():
+            return f"Index({where!r}, closed)"
+        return f"Index({where!r}, {len(self):_} documents)"
+
+
+def source_of(
+    data: Any,
+    text: str | None,
+    id: str | None,
+    directory: str,
+    threads: int | None,
+    memory: str | int | None,
+    *,
+    needs_ids: bool,
+) -> dict[str, Any]:
+    """Documents for the Rust part: files, or rows that are written to one."""
+    source: dict[str, Any] = {
+        "threads": threads,
+        "memory": None if memory is None else str(memory),
+        "fields": None,
+    }
+    paths = None if isinstance(data, Rows) else paths_of(data)
+    if paths is not None:
+        return {**source, "paths": paths, "fields": [text or "text", id or "id", "url", "date"]}
+    rows = data if isinstance(data, Rows) else Rows(data, text, id, None, None)
+    if needs_ids:
+        check_ids(rows)
+    path = write_path(Path(directory), "rows")
+    _simtool.write_rows(rows.rows, path, rows.columns(rows.id), threads)
+    return {**source, "paths": [path]}
+
+
+def check_ids(rows: Rows) -> None:
+    """Fail unless every row has an id."""
+    if rows.id is None:
+        raise ValueError("id: name the column of the ids; an index needs one for each row")
+    if isinstance(rows.rows, list):
+        ids = (rows.id_of(row) for row in range(len(rows)))
+        missing = next((row for row, id in enumerate(ids) if id is None or id == ""), None)
+    else:
+        missing = rows.rows.first_missing(rows.id)
+    if missing is not None:
+        raise ValueError(f"row {missing}: has no id; an index needs one for each row")

@@ -1,0 +1,117 @@
+//! Columns of a table by their paths, and their values as texts.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, RecordBatch};
+use arrow_schema::{DataType, SchemaRef};
+use arrow_select::nullif::nullif;
+use arrow_select::take::take;
+use simtool::{Error, ErrorKind, Result};
+
+/// Texts of a column as bytes.
+pub enum Texts {
+    /// No value.
+    Nothing,
+    /// Offsets of 32 bits.
+    Small(BinaryArray),
+    /// Offsets of 64 bits.
+    Large(LargeBinaryArray),
+    /// Views.
+    View(BinaryViewArray),
+}
+
+impl Texts {
+    /// The texts of `array`; buffers are shared, except those of a dictionary. `None` for a type
+    /// that is not text.
+    pub fn of(array: &ArrayRef) -> Option<Texts> {
+        Some(match array.data_type() {
+            DataType::Null => Texts::Nothing,
+            DataType::Utf8 => Texts::Small(BinaryArray::from(array.as_string().clone())),
+            DataType::LargeUtf8 => Texts::Large(LargeBinaryArray::from(array.as_string().clone())),
+            DataType::Utf8View => Texts::View(array.as_string_view().clone().to_binary_view()),
+            DataType::Binary => Texts::Small(array.as_binary().clone()),
+            DataType::LargeBinary => Texts::Large(array.as_binary().clone()),
+            DataType::BinaryView => Texts::View(array.as_binary_view().clone()),
+            DataType::Dictionary(..) => {
+                let dictionary = array.as_any_dictionary_opt()?;
+                let values = take(dictionary.values(), dictionary.keys(), None).ok()?;
+                return Texts::of(&values);
+            }
+            _ => return None,
+        })
+    }
+
+    /// The text of a row; `None` if it is null.
+    pub fn get(&self, row: usize) -> Option<&[u8]> {
+        match self {
+            Texts::Nothing => None,
+            Texts::Small(array) => array.is_valid(row).then(|| array.value(row)),
+            Texts::Large(array) => array.is_valid(row).then(|| array.value(row)),
+            Texts::View(array) => array.is_valid(row).then(|| array.value(row)),
+        }
+    }
+}
+
+/// The column at `path`, in which dots lead into nested fields; `None` if there is none. A column
+/// whose whole name is `path` comes first.
+pub fn column(batch: &RecordBatch, path: &str) -> Option<ArrayRef> {
+    if let Some(column) = batch.column_by_name(path) {
+        return Some(column.clone());
+    }
+    let mut names = path.split('.');
+    let mut found = batch.column_by_name(names.next()?)?.clone();
+    for name in names {
+        let outer = found.as_struct_opt()?;
+        let inner = outer.column_by_name(name)?;
+        found = match outer.nulls() {
+            None => inner.clone(),
+            Some(nulls) => {
+                nullif(inner, &arrow_array::BooleanArray::new(!nulls.inner(), None)).ok()?
+            }
+        };
+    }
+    Some(found)
+}
+
+/// The texts of the column at `path` in each batch.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] if there is no such column, or if it is not text.
+pub fn texts(schema: &SchemaRef, batches: &[RecordBatch], path: &str) -> Result<Vec<Texts>> {
+    let of = |batch| {
+        let column = column(batch, path).ok_or_else(|| no_column(schema, "text", path))?;
+        Texts::of(&column).ok_or_else(|| {
+            let message = format!(
+                "text {path:?}: the column has the type {}, expected text",
+                column.data_type()
+            );
+            Error::new(ErrorKind::Parameter, message)
+        })
+    };
+    check(schema, "text", path)?;
+    batches.iter().map(of).collect()
+}
+
+/// Fails if there is no column at `path`.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`], naming the `setting` and the columns.
+pub fn check(schema: &SchemaRef, setting: &str, path: &str) -> Result<()> {
+    let empty = RecordBatch::new_empty(schema.clone());
+    match column(&empty, path) {
+        Some(_) => Ok(()),
+        None => Err(no_column(schema, setting, path)),
+    }
+}
+
+fn no_column(schema: &SchemaRef, setting: &str, path: &str) -> Error {
+    let names: Vec<&str> = schema
+        .fields()
+        .iter()
+        .map(|field| field.name().as_str())
+        .collect();
+    let message = format!(
+        "{setting} {path:?}: there is no such column; the data has {}",
+        names.join(", ")
+    );
+    Error::new(ErrorKind::Parameter, message)
+}

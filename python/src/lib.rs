@@ -1,0 +1,54 @@
+//! The Rust part of the Python package `simtool_dedup`.
+//!
+//! Everything that takes long runs in threads of its own without the interpreter, and is stopped by
+//! Ctrl-C ([`job`]). Rows of data frames become temporary files of JSON Lines ([`rows`]), which the
+//! command's own code processes ([`command`]), so that the answers are those of the command.
+
+mod columns;
+mod command;
+mod error;
+mod explain;
+mod import;
+mod index;
+mod job;
+mod json;
+mod neighbours;
+mod reports;
+mod result;
+mod rows;
+mod sketches;
+mod table;
+
+use pyo3::prelude::*;
+
+/// The Rust part of `simtool_dedup`; its functions are private to that package.
+#[pymodule(gil_used = false)]
+mod _simtool {
+    use pyo3::prelude::*;
+
+    #[cfg(feature = "panics")]
+    #[pymodule_export]
+    use crate::command::panic;
+    #[pymodule_export]
+    use crate::command::{call, main, write_rows};
+    #[pymodule_export]
+    use crate::error::Error;
+    #[pymodule_export]
+    use crate::explain::{explain, shared_shingles};
+    #[pymodule_export]
+    use crate::index::SeenIndex;
+    #[pymodule_export]
+    use crate::neighbours::neighbours;
+    #[pymodule_export]
+    use crate::result::{RowResult, read_answers, read_report, text_at};
+    #[pymodule_export]
+    use crate::sketches::{methods, minhashes, shingle_sets, sketches};
+    #[pymodule_export]
+    use crate::table::Table;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::error::keep_panic_messages();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,96 @@
+"""The index: the directory of the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import simtool_dedup as simtool
+from conftest import documents, need, rows, write_jsonl
+from conftest import simtool as command
+
+
+def test_an_index_is_that_of_the_command(tmp_path: Path, docs: list[dict[str, Any]]) -> None:
+    polars = need("polars")
+    old, new = docs[:120], docs[120:]
+    path = write_jsonl(tmp_path / "old.jsonl", old)
+    more = write_jsonl(tmp_path / "new.jsonl", new)
+    command("index", "build", str(tmp_path / "a"), str(path))
+    built = simtool.Index.build(tmp_path / "b", polars.DataFrame(old))
+    built.close()
+    answers = []
+    for name in ("a", "b"):
+        with simtool.Index(tmp_path / name) as index:
+            assert len(index) == 120 and "d5" in index and "d150" not in index
+            answers.append(index.query(new))
+            assert index.query(polars.DataFrame(new))["verdict"].to_list() == [
+                answer["verdict"] for answer in answers[0]
+            ]
+        lines = command("index", "query", str(tmp_path / name), str(more)).stdout
+        told = [json.loads(line) for line in lines.splitlines()]
+        keys = ("id", "verdict", "matches")
+        assert [{key: line[key] for key in keys} for line in told] == [
+            {key: answer[key] for key in keys} for answer in answers[-1]
+        ]
+    assert answers[0] == answers[1]
+    assert any(answer["verdict"] == "duplicate" for answer in answers[0])
+
+
+def test_texts_are_added_and_removed(tmp_path: Path, docs: list[dict[str, Any]]) -> None:
+    with pytest.raises(OSError, match="there is no such index"):
+        simtool.Index(tmp_path / "seen")
+    with simtool.Index(tmp_path / "seen", create=True) as seen:
+        added = seen.add(docs[:3])
+        assert [answer["verdict"] for answer in added] == ["new"] * 3
+        assert all(answer["added"] for answer in added)
+        assert seen.add(docs[:3])[0]["verdict"] == "unchanged"
+        match = seen.query(docs[0]["text"])
+        assert match["verdict"] == "duplicate" and match["matches"][0]["id"] == "d0"
+        assert seen.query("")["verdict"] == "empty"
+        assert seen.remove("d0") is True and seen.remove(["d0", "d1"]) == [False, True]
+        assert len(seen) == 1 and seen.info()["method"].startswith("simhash")
+        with pytest.raises(OSError):
+            simtool.Index(tmp_path / "seen")
+        seen.compact()
+    assert "closed" in repr(seen)
+    with pytest.raises(ValueError, match="closed"):
+        seen.query("x")
+    with pytest.raises(ValueError, match="new index only"):
+        simtool.Index(tmp_path / "seen", method="minhash")
+
+
+def test_an_index_needs_ids(tmp_path: Path) -> None:
+    with simtool.Index(tmp_path / "seen", create=True) as seen:
+        with pytest.raises(ValueError, match="name the column of the ids"):
+            seen.add(["a text without an id"])
+        with pytest.raises(ValueError, match="row 1: has no id"):
+            seen.add([{"id": "a", "text": "x"}, {"id": None, "text": "y"}])
+        assert len(seen) == 0
+        assert seen.add([{"id": "a", "text": None}, {"id": "b", "text": "one two"}])[0]["id"] == "b"
+
+
+def test_rows_without_texts_are_left_out(tmp_path: Path, docs: list[dict[str, Any]]) -> None:
+    polars = need("polars")
+    frame = polars.DataFrame(
+        {"text": [None, docs[0]["text"], None, docs[1]["text"]]}, schema={"text": polars.String}
+    )
+    with simtool.Index.build(tmp_path / "seen", docs) as seen:
+        found = seen.query(frame)
+        assert found["row"].to_list() == [1, 3]
+        assert found["match"].to_list() == ["d0", "d1"]
+        assert "id" not in seen.query([docs[0]["text"]])[0]
+
+
+def test_files_are_added(tmp_path: Path, docs: list[dict[str, Any]]) -> None:
+    path = write_jsonl(tmp_path / "docs.jsonl", docs)
+    with simtool.Index(tmp_path / "seen", create=True, method="minhash") as seen:
+        assert len(seen.add(path)) == len(docs)
+        assert {answer["verdict"] for answer in seen.query(path)} == {"unchanged"}
+    found = simtool.dedup(documents(50, 1), against=tmp_path / "seen")
+    assert len(found.kept) == 0
+    assert rows(found.duplicates)[0]["kept"].startswith("d")
+    with pytest.raises(ValueError, match="not in the data"):
+        found.explain(0)

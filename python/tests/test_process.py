@@ -1,0 +1,201 @@
+"""Signals, forks, threads, panics, and what is printed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from typing import Any
+
+import pytest
+
+import simtool_dedup as simtool
+from conftest import documents, need
+from simtool_dedup import _simtool
+
+FORK = multiprocessing.get_context("fork")
+
+
+def interrupt_after(seconds: float) -> list[float]:
+    """Send SIGINT to this process; the list gets the time when it was sent."""
+    sent: list[float] = []
+
+    def send() -> None:
+        time.sleep(seconds)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=send, daemon=True).start()
+    return sent
+
+
+# Within a tenth of a second on an idle machine; this one may build something, and is unoptimised.
+PATIENCE = 0.5
+
+
+@pytest.mark.parametrize("delay", [0.05, 0.3, 0.8])
+def test_ctrl_c_stops_soon(delay: float) -> None:
+    numpy, polars = need("numpy"), need("polars")
+    texts = [document["text"] for document in documents(3000, 4)]
+    column = polars.Series(texts * 60)
+    values = numpy.random.default_rng(1).integers(0, 2**64, 400_000, dtype="uint64")
+    for name, work in {
+        "dedup": lambda: simtool.dedup(column, method="minhash"),
+        "minhash": lambda: simtool.minhash(polars.concat([column] * 4), hashes=256),
+        "neighbours": lambda: simtool.neighbours(values, 12),
+    }.items():
+        sent = interrupt_after(delay)
+        with pytest.raises(KeyboardInterrupt):
+            work()
+            pytest.fail("it ended before it was interrupted")
+        took = time.monotonic() - sent[0]
+        assert took < PATIENCE, (name, took)
+    # Nothing is left that would disturb the next call.
+    assert len(simtool.dedup(texts[:50]).kept) > 0
+
+
+def answers(data: Any) -> tuple[Any, ...]:
+    """Everything that uses threads."""
+    texts = [row["text"] for row in data]
+    many = texts * 40
+    return (
+        list(simtool.dedup(data).mask),
+        simtool.simhash(many).tolist(),
+        simtool.minhash(many).tolist()[:50],
+        [column.tolist() for column in simtool.neighbours(simtool.simhash(texts), 5)],
+        simtool.evaluate(data, planted=True, copied=5, method="simhash", draws=0)["settings"],
+    )
+
+
+def in_child(data: Any, queue: Any) -> None:
+    queue.put(answers(data))
+
+
+def test_everything_works_after_a_fork() -> None:
+    data = documents(300, 6)
+    expected = answers(data)
+    queue = FORK.Queue()
+    child = FORK.Process(target=in_child, args=(data, queue))
+    child.start()
+    assert queue.get(timeout=60) == expected
+    child.join(10)
+    assert child.exitcode == 0
+    assert answers(data) == expected
+
+
+def test_other_threads_run_meanwhile() -> None:
+    polars = need("polars")
+    column = polars.Series([document["text"] for document in documents(3000, 4)] * 40)
+    ticks = 0
+    done = threading.Event()
+
+    def count() -> None:
+        nonlocal ticks
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.005)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    begin = time.monotonic()
+    simtool.dedup(column)
+    took = time.monotonic() - begin
+    done.set()
+    thread.join()
+    assert ticks > took / 0.005 / 10
+
+
+def test_threads_share_the_functions() -> None:
+    data = documents(200, 8)
+    expected = simtool.dedup(data).duplicates
+    found: list[Any] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(simtool.dedup(data).duplicates))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+
+
+@pytest.mark.skipif(not hasattr(_simtool, "panic"), reason="built without the feature panics")
+def test_a_panic_is_an_exception(capfd: pytest.CaptureFixture[str]) -> None:
+    for _ in range(3):
+        with pytest.raises(simtool.Error, match="(?s)internal error, please report it.*on purpose"):
+            _simtool.panic()
+    assert simtool.simhash("one two three") != 0
+    assert capfd.readouterr() == ("", "")
+
+
+def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    data = documents(50)
+    simtool.dedup(data)
+    simtool.evaluate(data, planted=True, copied=5, method="simhash", draws=0)
+    simtool.tune(data, planted=True, copied=5, method="simhash")
+    with pytest.raises(ValueError):
+        simtool.dedup(data, similarity=3)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_progress_is_shown_if_asked_for(capfd: pytest.CaptureFixture[str]) -> None:
+    need("tqdm")
+    texts = [document["text"] for document in documents(3000, 4)] * 20
+    simtool.dedup(texts, progress=True)
+    assert "sketch" in capfd.readouterr().err
+
+
+def test_an_exception_of_the_watcher_is_raised() -> None:
+    from simtool_dedup import _flags
+
+    calls = []
+
+    def watch(stage: str, done: int, total: int) -> None:
+        calls.append((stage, done, total))
+        raise RuntimeError("enough")
+
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as name:
+        path = f"{name}/rows.jsonl"
+        texts = [document["text"] for document in documents(3000, 4)] * 60
+        columns = {"text": "text", "id": "#id", "url": None, "date": None, "fields": []}
+        _simtool.write_rows(texts, path, columns)
+        words = _flags.flags({"output": f"{name}/out", "text_field": "#text"})
+        with pytest.raises(RuntimeError, match="enough"):
+            _simtool.call(["dedup", *words, path], watch)
+    assert len(calls) == 1 and calls[0][0] in ("sketch", "sample", "count")
+
+
+def test_no_library_is_imported() -> None:
+    program = """
+        import sys
+        import simtool_dedup as simtool
+        simtool.dedup(["one two three four five six seven eight"] * 2)
+        found = {"numpy", "pandas", "polars", "pyarrow", "tqdm", "duckdb", "datasets"} & set(sys.modules)
+        assert not found, found
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True)
+
+
+def test_it_works_without_any_library() -> None:
+    program = """
+        import sys
+        for name in ("numpy", "pandas", "polars", "pyarrow", "tqdm"):
+            sys.modules[name] = None
+        import simtool_dedup as simtool
+        text = "one two three four five six seven eight"
+        found = simtool.dedup([text, text, "other"])
+        assert found.mask == [True, False, True]
+        assert list(simtool.simhash([text, text])) == [simtool.simhash(text)] * 2
+        assert simtool.minhash([text, text]).shape == (2, 128)
+        assert [list(column) for column in simtool.neighbours([1, 3], 1)] == [[0], [1], [1]]
+        assert len(simtool.shingles(text)) == 4
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True)

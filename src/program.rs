@@ -1,0 +1,77 @@
+//! The `simtool` command as functions: [`main`] for a process of its own, [`call`] for bindings to
+//! other languages.
+//!
+//! Exit codes: 0 complete, 2 an error and no result published (additions to an index that were
+//! acknowledged stay), 3 published but some input was skipped, 130 interrupted.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use crate::cli::exit::Finish;
+pub use crate::cli::explain::{compared, requested_methods};
+pub use crate::cli::machine::{half_of_memory, level};
+pub use crate::cli::size::parse_size;
+use crate::cli::{
+    Command, completions, dedup, evaluate, exit, explain, flags, generate, help, interrupt,
+    main_job, man, matching, message, methods, tune,
+};
+use crate::engine::Progress;
+use crate::io::{guard, output};
+use crate::{Error, ErrorKind, Result};
+
+/// Runs the command line `words`, the first of which is the name of the program, and returns the
+/// exit code.
+///
+/// For a process that does nothing else: prints, and handles SIGBUS, SIGINT, SIGTERM and SIGHUP.
+pub fn main(words: Vec<OsString>) -> u8 {
+    exit::with(|| {
+        let Some(flags) = flags::parse(words)? else {
+            return Ok(Finish::Complete);
+        };
+        // SAFETY: every job verifies its inputs before it publishes a result, and nothing else in
+        // this program handles SIGBUS.
+        unsafe { guard::install() }?;
+        output::outlive_file_size_limit();
+        interrupt::install()?;
+        match flags.command {
+            Command::Dedup(args) => return dedup::run(&args),
+            Command::Match(args) => return matching::run(&args),
+            #[cfg(feature = "index")]
+            Command::Index(args) => return crate::cli::index::run(&args),
+            #[cfg(feature = "serve")]
+            Command::Serve(args) => crate::cli::serve::run(&args),
+            Command::Evaluate(args) => return evaluate::run(&args),
+            Command::Tune(args) => return tune::run(&args),
+            Command::Methods(args) => methods::run(&args),
+            Command::MainJob(args) => main_job::run(&args),
+            Command::Explain(args) => explain::run(&args),
+            Command::Generate(args) => generate::run(&args),
+            Command::Help(args) => help::run(&args, flags::definition()),
+            Command::Completions(args) => completions::run(&args, flags::definition()),
+            Command::Man(args) => man::run(&args, flags::definition()),
+        }
+        .map(|()| Finish::Complete)
+    })
+}
+
+/// Runs `simtool dedup`, `evaluate` or `tune` with the flags of `words`, whose first word is the
+/// name of the command, and returns the result as JSON: `summary.json`, that of `--json`, or the
+/// recommendation.
+///
+/// For a process that does other things, too: prints nothing, handles no signal, and panics like
+/// any function. [`Progress::stop`] interrupts it.
+///
+/// # Errors
+/// Those of the command; [`ErrorKind::Parameter`] for another command.
+pub fn call(words: Vec<OsString>, progress: &Arc<Progress>) -> Result<Vec<u8>> {
+    message::set_style(message::Style::Silent);
+    match flags::command(words)? {
+        Command::Dedup(args) => dedup::call(&args, progress),
+        Command::Evaluate(args) => evaluate::call(&args, progress),
+        Command::Tune(args) => tune::call(&args, progress),
+        _ => {
+            let message = "expected dedup, evaluate or tune";
+            Err(Error::new(ErrorKind::Parameter, message))
+        }
+    }
+}
