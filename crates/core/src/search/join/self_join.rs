@@ -110,8 +110,8 @@ fn seconds<F: Fingerprint>(known: Sketches<'_>, count: usize, width: u32, k: u32
 struct Converted<'a>(&'a dyn SketchSource);
 
 impl<F: Fingerprint> Source<F> for Converted<'_> {
-    fn count(&self) -> u32 {
-        self.0.count()
+    fn count(&self) -> usize {
+        self.0.count() as usize
     }
 
     fn for_each(&self, visit: &mut dyn FnMut(u32, &[F]) -> Result<()>) -> Result<()> {

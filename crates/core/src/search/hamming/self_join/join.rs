@@ -22,6 +22,9 @@ use crate::Result;
 use crate::kernel::Level;
 use crate::kernel::hamming::{Key, Threshold};
 
+/// The most fingerprints of a part, whatever the memory: they are divided in a tenth of a second, and
+/// then the join may be interrupted.
+const MOST: usize = 1 << 24;
 /// The parts for each thread, so that none waits long for the others.
 const PARTS: usize = 4;
 
@@ -31,6 +34,7 @@ const PARTS: usize = 4;
 #[derive(Debug)]
 pub struct SelfJoin<'a, F, S: ?Sized> {
     source: &'a S,
+    count: u32,
     threshold: Threshold<F>,
     level: Level,
     memory_bytes: usize,
@@ -55,7 +59,8 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
     /// fingerprint, and half a megabyte for each thread, are always used.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for a `width` not in `1..=F::BITS`.
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for a `width` not in `1..=F::BITS`, or
+    /// more than `u32::MAX` fingerprints.
     pub fn new(
         source: &'a S,
         width: u32,
@@ -63,8 +68,11 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
         memory_bytes: usize,
         level: Level,
     ) -> Result<Self> {
+        let count = source.count();
+        limits::positions(0, count)?;
         Ok(SelfJoin {
             source,
+            count: count as u32,
             threshold: limits::threshold(width, k)?,
             level,
             memory_bytes,
@@ -77,7 +85,7 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
     /// # Errors
     /// Those of the source and of `watch`.
     pub fn any(&self, watch: &dyn Watch) -> Result<Marks> {
-        let marks = Marks::none_of(self.source.count());
+        let marks = Marks::none_of(self.count);
         self.run(Output::Any(&marks), watch)?;
         Ok(marks)
     }
@@ -95,7 +103,7 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
     }
 
     fn run(&self, output: Output<'_>, watch: &dyn Watch) -> Result<()> {
-        let count = self.source.count();
+        let count = self.count;
         let context = Context {
             threshold: self.threshold,
             kernels: F::kernels(self.level),
@@ -108,6 +116,7 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
         let run = Run {
             reader: Reader {
                 source: self.source,
+                count,
                 context: &context,
                 skipped: &repeated,
             },
@@ -119,7 +128,7 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
         work.store(10 * u64::from(count), Ordering::Relaxed);
         run.fold(&repeated)?;
         let path = Path::new(self.threshold.mask);
-        let all = run.reader.count()?;
+        let all = run.reader.remaining()?;
         let (parts, choices) = run.parts(path, all)?;
         work.store(u64::from(count) + choices * all as u64, Ordering::Relaxed);
         parts
@@ -132,7 +141,7 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
     fn most(&self, count: u32) -> usize {
         let (threads, count) = (rayon::current_num_threads(), count as usize);
         let memory = self.memory_bytes.saturating_sub(count / 4);
-        let most = memory / (threads * Buffers::<F>::BYTES);
+        let most = (memory / (threads * Buffers::<F>::BYTES)).min(MOST);
         match threads {
             1 => most,
             _ => most.min(count / (PARTS * threads)),
@@ -177,7 +186,7 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Run<'_, F, S> {
             } else {
                 self.with_scratch(|Scratch { buffers, .. }| {
                     let arrays = buffers.first_arrays();
-                    let all = 0..self.reader.source.count();
+                    let all = 0..self.reader.count;
                     self.reader.extract(&filters, all, usize::MAX, arrays)?;
                     let count = buffers.first_arrays().0.len();
                     fold.held(buffers, count);
@@ -211,7 +220,7 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Run<'_, F, S> {
         let part = Part {
             filters: Vec::new(),
             path,
-            within: 0..self.reader.source.count(),
+            within: 0..self.reader.count,
             count,
         };
         let parts = self.divide(part)?;
@@ -295,7 +304,7 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Run<'_, F, S> {
 
     /// Compares the fingerprints of a piece with each other and with all after them.
     fn compare(&self, part: Part<F>, scratch: &mut Scratch<F>) -> Result<()> {
-        let (context, all) = (self.reader.context, self.reader.source.count());
+        let (context, all) = (self.reader.context, self.reader.count);
         let Scratch { buffers, comparer } = scratch;
         let (mut values, mut positions) = (Vec::new(), Vec::new());
         let mut within = part.within;
@@ -322,5 +331,45 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Run<'_, F, S> {
             context.advance(part.path.weight() * values.len() as u64)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::super::tests::{Spread, Unwatched, by_index, draw};
+    use super::*;
+    use crate::search::hamming::U256;
+
+    /// Large enough that the default costs divide them, with one thread and with three, with memory and
+    /// with little of it.
+    #[test]
+    fn answers_are_those_of_the_index() {
+        fn check<F: Fingerprint>(spread: Spread, count: usize, k: u32) {
+            let of = draw::<F>(spread, count, 7);
+            let (expected, any) = by_index(&of, F::BITS, k);
+            for (threads, memory_bytes) in [(1, 1 << 30), (3, 1 << 30), (2, 0)] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+                pool.build().unwrap().install(|| {
+                    let join =
+                        SelfJoin::new(&of[..], F::BITS, k, memory_bytes, Level::best()).unwrap();
+                    let pairs = AtomicU64::new(0);
+                    join.pairs(&Unwatched, &|_| {
+                        pairs.fetch_add(1, Ordering::Relaxed);
+                    })
+                    .unwrap();
+                    assert_eq!(pairs.into_inner(), expected, "{spread:?}, k {k}");
+                    let marks = join.any(&Unwatched).unwrap();
+                    let found = (0..of.len() as u32).map(|position| marks.contains(position));
+                    assert!(found.eq(any.iter().copied()), "{spread:?}, k {k}");
+                });
+            }
+        }
+        check::<u64>(Spread::Uniform, 60_000, 3);
+        check::<u64>(Spread::Skewed, 60_000, 3);
+        check::<u64>(Spread::Clustered, 40_000, 6);
+        check::<u128>(Spread::Skewed, 40_000, 6);
+        check::<U256>(Spread::Clustered, 40_000, 6);
     }
 }

@@ -13,13 +13,14 @@ impl Marks {
         Marks((0..words).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// Adds a position below the bound.
+    /// Adds a position if it is below the bound.
     #[inline]
     pub(super) fn insert(&self, position: u32) {
-        let word = &self.0[position as usize / 64];
         let bit = 1 << (position % 64);
         // Most positions are added several times, and a load disturbs no other thread.
-        if word.load(Ordering::Relaxed) & bit == 0 {
+        if let Some(word) = self.0.get(position as usize / 64)
+            && word.load(Ordering::Relaxed) & bit == 0
+        {
             word.fetch_or(bit, Ordering::Relaxed);
         }
     }

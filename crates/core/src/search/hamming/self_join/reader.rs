@@ -23,6 +23,7 @@ pub(super) struct Filter<F> {
 /// Reads a source, except some of its fingerprints.
 pub(super) struct Reader<'a, F: Fingerprint, S: ?Sized> {
     pub(super) source: &'a S,
+    pub(super) count: u32,
     pub(super) context: &'a Context<'a, F>,
     /// Positions that are not read.
     pub(super) skipped: &'a Marks,
@@ -121,8 +122,8 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Reader<'_, F, S> {
         Ok(if is_complete { within.end } else { next }..within.end)
     }
 
-    /// The number of fingerprints.
-    pub(super) fn count(&self) -> Result<usize> {
+    /// The number of fingerprints that are read.
+    pub(super) fn remaining(&self) -> Result<usize> {
         let mut count = 0;
         self.for_each(&[], |_, _| count += 1)?;
         Ok(count)

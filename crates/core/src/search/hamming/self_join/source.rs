@@ -6,7 +6,7 @@ use crate::Result;
 /// Fingerprints that are read several times, in memory or in a file.
 pub trait Source<F>: Sync {
     /// The number of fingerprints.
-    fn count(&self) -> u32;
+    fn count(&self) -> usize;
 
     /// Calls `visit(first, fingerprints)` for runs of consecutive fingerprints, in order, until all
     /// are visited or it fails. `first` is the position of the first one of a run.
@@ -20,8 +20,8 @@ pub trait Source<F>: Sync {
 const RUN: usize = 1 << 14;
 
 impl<F: Fingerprint> Source<F> for [F] {
-    fn count(&self) -> u32 {
-        self.len() as u32
+    fn count(&self) -> usize {
+        self.len()
     }
 
     fn for_each(&self, visit: &mut dyn FnMut(u32, &[F]) -> Result<()>) -> Result<()> {

@@ -11,7 +11,7 @@ use crate::search::hamming::{Fingerprint, GroupedIndex, Scratch, U256};
 use crate::{Error, ErrorKind, Result};
 
 /// Never stops a join.
-struct Unwatched;
+pub(super) struct Unwatched;
 
 impl Watch for Unwatched {
     fn reached(&self, share: f64) -> Result<()> {
@@ -103,7 +103,7 @@ impl Random {
 
 /// How the fingerprints of a case are distributed.
 #[derive(Clone, Copy, Debug)]
-enum Spread {
+pub(super) enum Spread {
     Uniform,
     /// Bit j is set in 2 % to 99 % of them.
     Skewed,
@@ -115,7 +115,7 @@ enum Spread {
     Template,
 }
 
-fn draw<F: Fingerprint>(spread: Spread, count: usize, seed: u64) -> Vec<F> {
+pub(super) fn draw<F: Fingerprint>(spread: Spread, count: usize, seed: u64) -> Vec<F> {
     let mut random = Random(seed);
     let uniform = |_, number| number < 500;
     let mut all: Vec<F> = Vec::new();
@@ -201,7 +201,7 @@ proptest! {
 }
 
 /// The number of pairs of an index, counted like those of a join; the positions with a neighbour.
-fn by_index<F: Fingerprint>(of: &[F], width: u32, k: u32) -> (u64, Vec<bool>) {
+pub(super) fn by_index<F: Fingerprint>(of: &[F], width: u32, k: u32) -> (u64, Vec<bool>) {
     let index = GroupedIndex::build(of, width, k, Some(k + 1), Level::best()).unwrap();
     let (mut near, mut any) = (0, Vec::new());
     let except: Vec<Option<u32>> = (0..of.len() as u32).map(Some).collect();
@@ -220,36 +220,6 @@ fn by_index<F: Fingerprint>(of: &[F], width: u32, k: u32) -> (u64, Vec<bool>) {
         ordered += hits.len() as u64 - 1;
     });
     (near + ordered / 2, any)
-}
-
-/// Large enough that the default costs divide them, with one thread and with three, with memory and
-/// with little of it.
-#[test]
-fn answers_are_those_of_the_index() {
-    fn check<F: Fingerprint>(spread: Spread, count: usize, k: u32) {
-        let of = draw::<F>(spread, count, 7);
-        let (expected, any) = by_index(&of, F::BITS, k);
-        for (threads, memory_bytes) in [(1, 1 << 30), (3, 1 << 30), (2, 0)] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            pool.build().unwrap().install(|| {
-                let join = SelfJoin::new(&of[..], F::BITS, k, memory_bytes, Level::best()).unwrap();
-                let pairs = AtomicU64::new(0);
-                join.pairs(&Unwatched, &|_| {
-                    pairs.fetch_add(1, Ordering::Relaxed);
-                })
-                .unwrap();
-                assert_eq!(pairs.into_inner(), expected, "{spread:?}, k {k}");
-                let marks = join.any(&Unwatched).unwrap();
-                let found = (0..of.len() as u32).map(|position| marks.contains(position));
-                assert!(found.eq(any.iter().copied()), "{spread:?}, k {k}");
-            });
-        }
-    }
-    check::<u64>(Spread::Uniform, 60_000, 3);
-    check::<u64>(Spread::Skewed, 60_000, 3);
-    check::<u64>(Spread::Clustered, 40_000, 6);
-    check::<u128>(Spread::Skewed, 40_000, 6);
-    check::<U256>(Spread::Clustered, 40_000, 6);
 }
 
 /// Pages of one template: without new divisions, all pairs would be compared.
