@@ -172,7 +172,7 @@ def dedup(
     Error
         For damaged files and too little memory.
     KeyboardInterrupt
-        After Ctrl-C, within a tenth of a second. Files: the same call resumes the run.
+        After Ctrl-C, usually within a tenth of a second. Files: the same call resumes the run.
 
     Notes
     -----

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import signal
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import simtool_dedup as simtool
-from conftest import read_jsonl, write_jsonl
+from conftest import COMMAND, documents, read_jsonl, write_jsonl
 from conftest import simtool as command
 
 
@@ -83,6 +86,22 @@ def test_the_command_is_complete() -> None:
     assert "serve" in command("--help").stdout
     assert "simhash" in command("methods").stdout
     assert command("dedupp", code=2).stderr.startswith("simtool: there is no command dedupp")
+
+
+def test_ctrl_c_ends_the_command_as_documented(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "docs.jsonl", documents(3000) * 30)
+    out = tmp_path / "out"
+    words = ["dedup", str(path), "-o", str(out), "--method", "minhash", "--log", "json"]
+    running = subprocess.Popen([*COMMAND, *words], stderr=subprocess.PIPE, text=True)
+    while not any((out / ".simtool" / "sketch").glob("*")):
+        assert running.poll() is None
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    told = running.communicate(timeout=30)[1]
+    assert running.returncode == 130, told
+    assert "the same command resumes" in told and "Traceback" not in told
+    found = simtool.dedup(path, output=out, method="minhash")
+    assert found.summary["seen"] == 90_000
 
 
 def test_evaluation_of_rows_is_that_of_a_file(tmp_path: Path, docs: list[dict[str, Any]]) -> None:
