@@ -230,7 +230,12 @@ pub fn write_objects(
                         text_or_null(text, &mut out).map_err(in_row)?;
                     }
                     None => {
-                        is_missing.get_or_insert_with(|| row.clone());
+                        // A text that is `None` is no missing field.
+                        let outer = columns.text.split('.').next().unwrap_or_default();
+                        match row.contains(&columns.text)? || row.contains(outer)? {
+                            true => has_text = true,
+                            false => drop(is_missing.get_or_insert_with(|| row.clone())),
+                        }
                         out.extend_from_slice(b"null");
                     }
                 }

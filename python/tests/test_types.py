@@ -84,9 +84,9 @@ def test_every_type_of_text_with_nulls_and_chunks() -> None:
         assert list(found.mask) == [True, True, True, False, True], kind
         assert [row["row"] for row in rows(found.skipped)] == [1, 2]
         assert len(found.kept) == 4
-    nothing = arrow.table({"text": arrow.nulls(3)})
-    with pytest.warns(UserWarning, match="3 of 3"):
-        assert len(simtool.dedup(nothing).kept) == 3
+    for nothing in (arrow.table({"text": arrow.nulls(3)}), [{"text": None}] * 3, [None] * 3):
+        with pytest.warns(UserWarning, match="3 of 3"):
+            assert len(simtool.dedup(nothing).kept) == 3
 
 
 def test_a_dataset_with_a_selection(docs: list[dict[str, Any]]) -> None:
