@@ -18,7 +18,7 @@ use crate::text::{Choice, Spelled, WordHashes};
 use super::verification::Verification;
 
 /// The first documents of each chunk are taken.
-const OF_CHUNK: u32 = 16;
+const OF_CHUNK: u32 = 32;
 /// The most documents, and copies of each.
 const MOST_DOCUMENTS: usize = 400;
 const COPIES: u64 = 3;
