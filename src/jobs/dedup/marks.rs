@@ -26,7 +26,6 @@ pub struct Marks<'a> {
 /// The decisions and clusters of some documents.
 pub struct SomeMarks<'a> {
     all: &'a Marks<'a>,
-    numbers: Range<u32>,
     decisions: Vec<Decision>,
     sizes: Vec<ClusterSize>,
 }
@@ -40,8 +39,7 @@ impl Marks<'_> {
         Ok(SomeMarks {
             all: self,
             decisions: self.decisions.range(numbers.clone())?,
-            sizes: self.clusters.sizes.range(numbers.clone())?,
-            numbers,
+            sizes: self.clusters.sizes.range(numbers)?,
         })
     }
 
@@ -55,11 +53,6 @@ impl Marks<'_> {
 }
 
 impl SomeMarks<'_> {
-    /// The numbers of the documents.
-    pub fn numbers(&self) -> &Range<u32> {
-        &self.numbers
-    }
-
     /// The mark of one of the documents; `None` if it is in no cluster.
     ///
     /// # Errors

@@ -156,13 +156,15 @@ impl Dump<'_> {
                 Ok(kept_in(row)?.is_some())
             })?,
             Change::Mark(marks) => {
-                let mut some = marks.of(0..0)?;
+                let mut numbers = 0..0;
+                let mut some = marks.of(numbers.clone())?;
                 copy_annotated(source.file(), &mut file, &mut |row| {
                     let Some(document) = kept_in(row)? else {
                         return Ok(None);
                     };
-                    if !some.numbers().contains(&document) {
-                        some = marks.of(document..document.saturating_add(MARKS))?;
+                    if !numbers.contains(&document) {
+                        numbers = document..document.saturating_add(MARKS);
+                        some = marks.of(numbers.clone())?;
                     }
                     Ok(Some(
                         some.get(document)?
