@@ -40,7 +40,7 @@ def dedup(
     url: str | None = None,
     date: str | None = None,
     method: str | None = None,
-    similarity: float | None = None,
+    similarity: float | str | None = None,
     shingle: int | None = None,
     bits: int | None = None,
     distance: int | None = None,
@@ -95,9 +95,11 @@ def dedup(
         Columns or fields; dots lead into nested ones. By default ``text``, ``id``, ``url`` and
         ``date``, and the only column of data with one. Texts may be null.
     method : str, default "minhash"
-        How candidates are found: ``NAME`` or ``NAME:parameter=value,...``; see :func:`methods`.
-    similarity : float, default 0.8
-        Least share of shingles in common of duplicates, 0.001 to 1, with at most three decimals.
+        How candidates are found: ``NAME`` or ``NAME:parameter=value,...``; see :func:`methods`. With
+        ``"url"``, alone or as in ``"url then minhash"``, the newest row of each URL stays.
+    similarity : float or str, default 0.8
+        Least share of shingles in common of duplicates, 0.001 to 1, with at most three decimals; or
+        ``"containment:SHARE"``, of the shingles of the row with fewer.
     shingle : int, default 5
         Words in a shingle.
     bits, distance, features, weights, keep_stop_words, recall

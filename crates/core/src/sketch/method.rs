@@ -127,8 +127,8 @@ pub trait Compare: Send + Sync {
         Shape::Keys
     }
 
-    /// The width and the distance, if sketches are near exactly if they differ in at most so many
-    /// bits; by default, those of the [`shape`](Self::shape). A width of 256 bits is no shape, since
+    /// The width and the largest distance, if sketches are near exactly if their distance is not
+    /// larger; by default, those of the [`shape`](Self::shape). A width of 256 bits is no shape, since
     /// such sketches are found by their keys in an index.
     fn fingerprint_bits(&self) -> Option<(u32, u32)> {
         match self.shape() {
