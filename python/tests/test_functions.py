@@ -103,7 +103,10 @@ def test_minhash_estimates_the_similarity() -> None:
         signatures = simtool.minhash(texts, hashes=256)
         estimate = numpy.mean(signatures[0] == signatures[1])
         assert abs(estimate - simtool.similarity(*texts)) < 0.15
-    assert (simtool.minhash(TEXT, hashes=64) == simtool.minhash(TEXT)[:64]).all()
+    assert simtool.minhash(TEXT, hashes=64).shape == (64,)
+    # As a test of the Rust library has them.
+    known = "A cat sat on the mat while a dog slept in the sun behind the house; Überraschung!"
+    assert list(simtool.minhash(known)[:2]) == [934884646, 876965889]
     assert (simtool.minhash("") == 2**32 - 1).all()
 
 

@@ -226,4 +226,4 @@ def test_documents_are_found_in_the_collection() -> None:
     """The generator makes near copies, or other tests check nothing."""
     found = simtool.dedup(documents(200))
     assert 20 < len(found.duplicates) < 100
-    assert {row["method"] for row in found.duplicates} == {"exact", "simhash"}
+    assert {row["method"] for row in found.duplicates} == {"exact", "minhash"}
