@@ -1,9 +1,12 @@
 //! The leaders that have a neighbour.
 //!
-//! Fingerprints are joined with themselves. For all other sketches, each block of leaders has an
-//! index, which is queried with all leaders. If the scope has groups, leaders of a large group are
-//! compared with each other only. Those of small groups are compared together: some are marked
-//! although their neighbours are in other groups, and remain without effect.
+//! Sketches are joined with themselves: fingerprints by their bits, others by their keys. For methods
+//! that have to compare the sketches of a shared key, an index of those that share one is queried.
+//! For methods whose sketches are vectors, an index of all leaders is queried, block by block.
+//!
+//! If the scope has groups, leaders of a large group are compared with each other only. Those of
+//! small groups are compared together: some are marked although their neighbours are in other groups,
+//! and remain without effect.
 
 use std::ops::Range;
 
@@ -22,24 +25,36 @@ use super::neighbours::have_neighbours;
 impl NearSearch<'_> {
     /// The ranks of the leaders that have a neighbour.
     pub(super) fn mark(&self, all: &Leaders<'_>) -> Result<Bits> {
-        let mut marks = Bits::none_of(all.count);
-        match SketchJoin::of(self.method) {
-            Some(join) => self.mark_by_join(all, join, &mut marks)?,
-            None => self.mark_by_index(all, &mut marks)?,
-        }
+        let join = SketchJoin::of(self.method);
+        let is_decided = join.is_none_or(SketchJoin::decides);
+        let steps = if is_decided { 1 } else { 2 };
+        self.progress.begin(Stage::Mark, steps * all.count);
+        let step = |number| PartProgress {
+            progress: self.progress,
+            begin: number * all.count,
+            ranks: all.count,
+        };
+        let marks = match join {
+            None => self.mark_by_index(all, step(0))?,
+            Some(join) => {
+                let joined = self.mark_by_join(all, join)?;
+                match is_decided {
+                    true => joined,
+                    false => self.mark_among(all, &joined, step(1))?,
+                }
+            }
+        };
         self.progress.end(0);
         Ok(marks)
     }
 
-    fn mark_by_join(&self, all: &Leaders<'_>, join: SketchJoin, marks: &mut Bits) -> Result<()> {
-        let parts = all.compared_parts()?;
-        self.progress
-            .begin(Stage::Mark, parts.iter().map(ranks_in).sum());
+    fn mark_by_join(&self, all: &Leaders<'_>, join: SketchJoin<'_>) -> Result<Bits> {
+        let mut marks = Bits::none_of(all.count);
         let free = self.space.bytes(memory::BLOCKS);
         let memory_bytes = free.saturating_sub(Leaders::batch_bytes(self.method));
         let mut begin = 0;
-        for ranges in &parts {
-            let stage = PartProgress {
+        for ranges in &all.compared_parts()? {
+            let step = PartProgress {
                 progress: self.progress,
                 begin,
                 ranks: ranks_in(ranges),
@@ -47,31 +62,46 @@ impl NearSearch<'_> {
             let sketches = PartSketches {
                 leaders: all,
                 batches: all.batches_of(ranges)?,
-                count: stage.ranks as u32,
+                count: step.ranks as u32,
             };
-            let near = join.any(&sketches, memory_bytes, self.resources.level, &stage)?;
+            let near = join.any(&sketches, memory_bytes, self.resources.level, &step)?;
             for (rank, position) in ranges.iter().cloned().flatten().zip(0..) {
                 if near.contains(position) {
                     marks.insert(rank as u32);
                 }
             }
-            begin += stage.ranks;
+            begin += step.ranks;
         }
-        Ok(())
+        Ok(marks)
     }
 
-    fn mark_by_index(&self, all: &Leaders<'_>, marks: &mut Bits) -> Result<()> {
+    /// Those of some leaders that have a neighbour among them.
+    fn mark_among(&self, all: &Leaders<'_>, some: &Bits, step: PartProgress<'_>) -> Result<Bits> {
+        let ranks = || (0..all.count).filter(|rank| some.contains(*rank as u32));
+        let selected = all.select(ranks(), &self.space)?;
+        let found = self.mark_by_index(&selected, step)?;
+        let mut marks = Bits::none_of(all.count);
+        for (rank, position) in ranks().zip(0..) {
+            if found.contains(position) {
+                marks.insert(rank as u32);
+            }
+        }
+        Ok(marks)
+    }
+
+    fn mark_by_index(&self, all: &Leaders<'_>, step: PartProgress<'_>) -> Result<Bits> {
+        let mut marks = Bits::none_of(all.count);
         let blocks = self.blocks(all, 0..all.count, 0, 0)?;
         let compared = blocks.iter().map(|ranks| all.compared_with(ranks));
         let compared: Vec<[Range<u64>; 2]> = compared.collect::<Result<_>>()?;
-        let queries = compared.iter().map(ranks_in).sum();
-        self.progress.begin(Stage::Mark, queries);
+        let total: u64 = compared.iter().map(ranks_in).sum();
+        let mut done = 0;
         let (mut block, mut queries) = (Block::default(), Block::default());
         for (ranks, compared) in blocks.into_iter().zip(compared) {
             all.read(ranks, &mut block)?;
             let index = self.index(&block)?;
             for batch in all.batches_of(&compared)? {
-                self.progress.check()?;
+                step.reached(done as f64 / total as f64)?;
                 all.read(batch.clone(), &mut queries)?;
                 let sketches = queries.all(self.method);
                 let marked = have_neighbours(&index, block.first, sketches, queries.first);
@@ -80,10 +110,10 @@ impl NearSearch<'_> {
                         marks.insert(rank as u32);
                     }
                 }
-                self.progress.advance(batch.end - batch.start);
+                done += batch.end - batch.start;
             }
         }
-        Ok(())
+        Ok(marks)
     }
 }
 
@@ -112,7 +142,7 @@ impl SketchSource for PartSketches<'_> {
     }
 }
 
-/// The progress of a part, as ranks of the stage.
+/// The progress of a part of the stage, as ranks.
 struct PartProgress<'a> {
     progress: &'a Progress,
     begin: u64,

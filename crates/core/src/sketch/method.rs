@@ -155,6 +155,11 @@ pub trait Compare: Send + Sync {
     /// If `sketch` is not a sketch of this method.
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64));
 
+    /// Whether all sketches that share a key are near; by default, their score decides.
+    fn is_near_by_key(&self) -> bool {
+        false
+    }
+
     /// The score of two sketches; symmetric.
     ///
     /// # Panics

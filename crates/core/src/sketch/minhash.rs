@@ -164,6 +164,10 @@ impl Compare for MinHash {
         keys.iter().for_each(|key| emit(u64::from_le_bytes(*key)));
     }
 
+    fn is_near_by_key(&self) -> bool {
+        true
+    }
+
     /// The proportion of bands that agree.
     fn score(&self, a: &[u8], b: &[u8]) -> Score {
         self.check(a);

@@ -14,20 +14,19 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A bin that got no number yet: larger than all of them.
+/// A bin that got no number yet: larger than all others.
 const EMPTY: u64 = u64::MAX;
 /// The seed of the hash from the number of a round to its key.
 const ROUND_SEED: u64 = 3;
 /// The multiplier of the hash of a value; odd, with random bits.
 const MULTIPLIER: u64 = 0x9e6c_63d0_876a_46ad;
 
-/// Buffers that are reused from set to set.
+/// A buffer that is reused from set to set.
 #[derive(Clone, Debug, Default)]
 pub struct Bins {
-    /// The number of each bin, or [`EMPTY`].
+    /// The round and the number of each bin, 32 bits each, or [`EMPTY`]. So the number of an earlier
+    /// round is less than all numbers of later ones.
     bins: Vec<u64>,
-    /// The numbers of the current round, if it is not the first.
-    fresh: Vec<u64>,
 }
 
 impl Bins {
@@ -37,46 +36,46 @@ impl Bins {
     /// Deterministic, the same on every machine, and independent of the order of the values.
     /// O(values + count log count), expected.
     pub fn minima(&mut self, values: &[u64], count: usize, minima: &mut Vec<u32>) {
-        let Bins { bins, fresh } = self;
+        let bins = &mut self.bins;
         bins.clear();
         bins.resize(count, EMPTY);
-        if !values.is_empty() {
-            throw(values, 0, bins);
-            let mut round = 1;
-            while bins.contains(&EMPTY) {
-                fresh.clear();
-                fresh.resize(count, EMPTY);
-                throw(values, round, fresh);
-                let pairs = bins.iter_mut().zip(&*fresh);
-                pairs
-                    .filter(|(bin, _)| **bin == EMPTY)
-                    .for_each(|(bin, fresh)| *bin = *fresh);
-                round += 1;
-            }
+        let mut empty = if values.is_empty() { 0 } else { count };
+        let mut round = 0;
+        while empty > 0 {
+            empty -= throw(values, round, bins);
+            round += 1;
         }
         minima.clear();
         minima.extend(bins.iter().map(|&number| number as u32));
     }
 }
 
-/// Puts the numbers of `values` of a round into `bins`.
-fn throw(values: &[u64], round: usize, bins: &mut [u64]) {
+/// Puts the numbers of `values` of a round into `bins`; returns how many bins were empty before.
+fn throw(values: &[u64], round: usize, bins: &mut [u64]) -> usize {
     let key = xxh3_64_with_seed(&(round as u64).to_le_bytes(), ROUND_SEED);
     let count = bins.len();
+    let first = (round as u64) << 32;
+    let mut filled = 0;
     match round.checked_sub(count) {
         None => {
             for value in values {
                 let hash = hash(value ^ key);
                 let bin = ((hash >> 32) * count as u64) >> 32;
                 let bin = &mut bins[bin as usize];
-                *bin = (*bin).min(hash & 0xffff_ffff);
+                filled += usize::from(*bin == EMPTY);
+                *bin = (*bin).min(first | hash & 0xffff_ffff);
             }
         }
         Some(place) => {
-            let numbers = values.iter().map(|value| hash(value ^ key) & 0xffff_ffff);
-            bins[place] = numbers.min().unwrap_or(EMPTY);
+            let numbers = values
+                .iter()
+                .map(|value| first | hash(value ^ key) & 0xffff_ffff);
+            let bin = &mut bins[place];
+            filled += usize::from(*bin == EMPTY);
+            *bin = numbers.fold(*bin, u64::min);
         }
     }
+    filled
 }
 
 /// Both halves of a product of 128 bits.

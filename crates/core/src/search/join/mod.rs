@@ -8,7 +8,7 @@
 //! positions, of which only the part in the requested range is expanded.
 //!
 //! A [`SketchJoin`] asks for all sketches at once whether any other is near. It needs no index, and
-//! exists for fingerprints.
+//! exists for fingerprints and for sketches that are found by the keys of their method.
 //!
 //! Every answer equals that of comparing all pairs, for any memory, level and number of threads.
 //! This relies on the guarantee of every method that near sketches share a key, or a part of their
@@ -21,6 +21,7 @@ mod dense;
 mod fingerprints;
 mod fold;
 mod index;
+mod key_join;
 mod lists;
 mod prefix;
 mod query;

@@ -1,6 +1,7 @@
 //! A join of sketches with themselves: which of them have a near one?
 
 use super::fingerprints::fingerprints;
+use super::key_join::KeyJoin;
 use crate::Result;
 use crate::kernel::Level;
 use crate::search::hamming::self_join::{Marks, SelfJoin, Source, Watch};
@@ -9,6 +10,8 @@ use crate::sketch::{Compare, Sketches};
 
 /// The share of the memory that copies of the fingerprints may take.
 const COPIES: usize = 2;
+/// Seconds of one thread for each key of a join by keys.
+const KEY_SECONDS: f64 = 25e-9;
 
 /// Sketches that are read several times.
 pub trait SketchSource: Sync {
@@ -22,28 +25,53 @@ pub trait SketchSource: Sync {
     fn for_each(&self, visit: &mut dyn FnMut(Sketches<'_>) -> Result<()>) -> Result<()>;
 }
 
-/// A join of the sketches of a method with themselves, for methods whose sketches are fingerprints.
+/// A join of the sketches of a method with themselves: of fingerprints by their bits, of others by
+/// their keys.
 ///
 /// Takes time nearly proportional to the number of sketches, where a query of an index for each
 /// grows with the size of the index.
-#[derive(Clone, Copy, Debug)]
-pub struct SketchJoin {
-    width: u32,
-    distance: u32,
+#[derive(Clone, Copy)]
+pub enum SketchJoin<'m> {
+    /// Fingerprints are compared.
+    Fingerprints {
+        /// Their width in bits.
+        width: u32,
+        /// The maximum distance.
+        distance: u32,
+    },
+    /// Equal keys are found.
+    Keys(&'m dyn Compare),
 }
 
-impl SketchJoin {
-    /// The join for a method; `None` if its sketches are not fingerprints.
-    pub fn of(method: &dyn Compare) -> Option<SketchJoin> {
-        let (width, distance) = method.fingerprint_bits()?;
-        matches!(width, 32 | 64 | 128 | 256).then_some(SketchJoin { width, distance })
+impl<'m> SketchJoin<'m> {
+    /// The join for a method; `None` for methods whose sketches are vectors, which are found by the
+    /// features that they share.
+    pub fn of(method: &'m dyn Compare) -> Option<SketchJoin<'m>> {
+        if let Some((width, distance)) = method.fingerprint_bits()
+            && matches!(width, 32 | 64 | 128 | 256)
+        {
+            return Some(SketchJoin::Fingerprints { width, distance });
+        }
+        method
+            .vectors()
+            .is_none()
+            .then_some(SketchJoin::Keys(method))
     }
 
-    /// The positions of all sketches that have a near one at another position.
+    /// Whether [`any`](Self::any) finds nearly no sketches but those that have a near one.
+    pub fn decides(self) -> bool {
+        match self {
+            SketchJoin::Fingerprints { .. } => true,
+            SketchJoin::Keys(method) => method.is_near_by_key(),
+        }
+    }
+
+    /// The positions of all sketches that have a near one at another position. Of sketches that are
+    /// found by their keys, also those that share a key, and some others.
     ///
-    /// `memory_bytes` bounds the memory for fingerprints; with less, the sketches are read more
-    /// often. Some bits for each sketch, and half a megabyte for each thread, are always used. Uses
-    /// the current rayon pool.
+    /// `memory_bytes` bounds the memory for fingerprints or keys; with less, the sketches are read
+    /// more often. Some bits for each sketch, and half a megabyte for each thread (for keys, 8 MiB)
+    /// are always used. Uses the current rayon pool.
     ///
     /// # Errors
     /// Those of the source and of `watch`.
@@ -54,13 +82,47 @@ impl SketchJoin {
         level: Level,
         watch: &dyn Watch,
     ) -> Result<Marks> {
-        match self.width {
-            32 | 64 => self.any_of::<u64>(sketches, memory_bytes, level, watch),
-            128 => self.any_of::<u128>(sketches, memory_bytes, level, watch),
-            _ => self.any_of::<U256>(sketches, memory_bytes, level, watch),
+        match self {
+            SketchJoin::Keys(method) => KeyJoin::new(method, sketches, memory_bytes, watch).marks(),
+            SketchJoin::Fingerprints { width, distance } => {
+                let join = BitJoin { width, distance };
+                match width {
+                    32 | 64 => join.any_of::<u64>(sketches, memory_bytes, level, watch),
+                    128 => join.any_of::<u128>(sketches, memory_bytes, level, watch),
+                    _ => join.any_of::<U256>(sketches, memory_bytes, level, watch),
+                }
+            }
         }
     }
 
+    /// The estimated seconds of one thread to join `count` sketches, of which some are known.
+    pub fn seconds(self, known: Sketches<'_>, count: usize) -> f64 {
+        match self {
+            SketchJoin::Keys(method) => {
+                let mut keys = 0u64;
+                known
+                    .iter()
+                    .for_each(|sketch| method.keys(sketch, &mut |_| keys += 1));
+                let each = keys as f64 / known.count().max(1) as f64;
+                each * count as f64 * KEY_SECONDS
+            }
+            SketchJoin::Fingerprints { width, distance: k } => match width {
+                32 | 64 => seconds::<u64>(known, count, width, k),
+                128 => seconds::<u128>(known, count, width, k),
+                _ => seconds::<U256>(known, count, width, k),
+            },
+        }
+    }
+}
+
+/// A join of fingerprints.
+#[derive(Clone, Copy)]
+struct BitJoin {
+    width: u32,
+    distance: u32,
+}
+
+impl BitJoin {
     fn any_of<F: Fingerprint>(
         self,
         sketches: &dyn SketchSource,
@@ -89,16 +151,6 @@ impl SketchJoin {
         level: Level,
     ) -> Result<SelfJoin<'a, F, S>> {
         SelfJoin::new(source, self.width, self.distance, memory_bytes, level)
-    }
-
-    /// The estimated seconds of one thread to join `count` sketches, of which some are known.
-    pub fn seconds(self, known: Sketches<'_>, count: usize) -> f64 {
-        let (width, k) = (self.width, self.distance);
-        match width {
-            32 | 64 => seconds::<u64>(known, count, width, k),
-            128 => seconds::<u128>(known, count, width, k),
-            _ => seconds::<U256>(known, count, width, k),
-        }
     }
 }
 

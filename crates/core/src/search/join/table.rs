@@ -8,6 +8,11 @@ use crate::{Error, ErrorKind, Result};
 /// different.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
+/// Spreads keys over all bits; different keys stay different.
+pub(super) fn spread(key: u64) -> u64 {
+    key.wrapping_mul(MULTIPLIER)
+}
+
 /// Multimap from a key to numbers.
 pub(super) struct Table {
     /// The right shift from a hashed key to its bucket.
@@ -34,7 +39,7 @@ impl Table {
         memory_bytes: usize,
     ) -> Result<Table> {
         let each = |visit: &mut dyn FnMut(u64, u32)| {
-            each(&mut |key, number| visit(key.wrapping_mul(MULTIPLIER), number));
+            each(&mut |key, number| visit(spread(key), number));
         };
         let mut count = 0usize;
         each(&mut |_, _| count += 1);
@@ -100,7 +105,7 @@ impl Table {
     /// The range of a key in [`numbers`](Self::numbers), where they ascend. A number added twice
     /// under one key occurs twice.
     pub(super) fn list(&self, key: u64) -> Range<usize> {
-        let key = key.wrapping_mul(MULTIPLIER);
+        let key = spread(key);
         let bucket = (key >> self.shift) as usize;
         let (start, end) = (self.starts[bucket], self.starts[bucket + 1]);
         let keys = &self.keys[start..end];

@@ -62,8 +62,7 @@ impl Wide {
     ///   character sets, is valid, and its high bytes vary clearly less than its low bytes do.
     pub fn unmarked(bytes: &[u8]) -> Option<Wide> {
         let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
-        let is_control = |byte: &&u8| byte.is_ascii_control() && !is_layout(**byte);
-        let control = sample.iter().filter(is_control).count();
+        let control = controls(sample);
         if control == 0 {
             return None;
         }
@@ -140,6 +139,23 @@ pub(super) fn is_nearly_utf_8(sample: &[u8]) -> bool {
         wrong += usize::from(!chunk.invalid().is_empty());
     }
     wide > 0 && wrong <= wide / 10
+}
+
+/// The number of control characters that are unusual in text.
+///
+/// Every text is searched for them, so the loop has no branches and becomes vector instructions.
+fn controls(sample: &[u8]) -> usize {
+    // The counts of a piece fit one byte.
+    let pieces = sample.chunks(usize::from(u8::MAX));
+    let count = |piece: &[u8]| -> u8 { piece.iter().map(|byte| u8::from(is_control(*byte))).sum() };
+    pieces.map(|piece| usize::from(count(piece))).sum()
+}
+
+/// Whether `byte` is a control character that is unusual in text.
+fn is_control(byte: u8) -> bool {
+    let is_layout =
+        (byte == b'\t') | (byte == b'\n') | (byte == b'\x0c') | (byte == b'\r') | (byte == b'\x1b');
+    ((byte < b' ') | (byte == b'\x7f')) & !is_layout
 }
 
 /// Whether `byte` is a control character that is usual in text.
@@ -297,6 +313,17 @@ mod tests {
                 assert_eq!(Wide::of(&noisy), None, "{} {text}", encoding.name());
             }
         }
+    }
+
+    #[test]
+    fn unusual_control_characters_are_those_that_are_no_layout() {
+        for byte in 0..=u8::MAX {
+            let expected = byte.is_ascii_control() && !is_layout(byte);
+            assert_eq!(is_control(byte), expected, "{byte}");
+        }
+        let all: Vec<u8> = (0..=u8::MAX).collect();
+        let expected = all.iter().filter(|byte| is_control(**byte)).count();
+        assert_eq!(controls(&all.repeat(9)), 9 * expected);
     }
 
     #[test]

@@ -8,14 +8,14 @@ pub struct Marks(Vec<AtomicU64>);
 
 impl Marks {
     /// The empty set of positions below `count`.
-    pub(super) fn none_of(count: u32) -> Marks {
+    pub fn none_of(count: u32) -> Marks {
         let words = (count as usize).div_ceil(64);
         Marks((0..words).map(|_| AtomicU64::new(0)).collect())
     }
 
     /// Adds a position if it is below the bound.
     #[inline]
-    pub(super) fn insert(&self, position: u32) {
+    pub fn insert(&self, position: u32) {
         let bit = 1 << (position % 64);
         // Most positions are added several times, and a load disturbs no other thread.
         if let Some(word) = self.0.get(position as usize / 64)
