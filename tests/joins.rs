@@ -8,11 +8,12 @@ use std::ops::Range;
 use proptest::prelude::*;
 use simtool::ErrorKind;
 use simtool::kernel::Level;
-use simtool::search::join::{NearQuery, Scratch, SketchIndex};
+use simtool::search::hamming::self_join::Watch;
+use simtool::search::join::{NearQuery, Scratch, SketchIndex, SketchJoin, SketchSource};
 use simtool::search::naive;
 use simtool::sketch::registry::{MethodContext, Spec};
 use simtool::sketch::{
-    self, Compare, Feature, Measure, Method, Score, Shape, SimilarityRule, SketchList,
+    self, Compare, Feature, Measure, Method, Score, Shape, SimilarityRule, SketchList, Sketches,
     TokenizedDocument, Vectors,
 };
 use simtool::text::{Choice, Tokenizer, WordHashes, WordSet, builtin_stop_words};
@@ -451,8 +452,92 @@ fn build(spec: &str, stop_words: &WordSet) -> Box<dyn Method> {
     Spec::parse(spec).unwrap().build(&setting, &[]).unwrap()
 }
 
+/// The sketches of texts; a text without a sketch is not searched.
+fn sketch_texts(method: &dyn Method, texts: &[String]) -> SketchList {
+    let mut tokenizer = Tokenizer::new(Choice::Auto, Level::best());
+    let (mut words, mut scratch) = (WordHashes::default(), sketch::Scratch::default());
+    let mut list = SketchList::new(method);
+    for text in texts {
+        tokenizer.hash_words(text.as_bytes(), true, &mut words);
+        let view = TokenizedDocument {
+            text: text.as_bytes(),
+            short: &words.short,
+            long: &words.long,
+            ..TokenizedDocument::default()
+        };
+        let mut sketch = Vec::new();
+        if method.sketch(view, &mut scratch, &mut sketch) {
+            list.push(&sketch);
+        }
+    }
+    list
+}
+
+/// Methods whose sketches are joined, each with whether the join decides.
+const JOINED: [(&str, bool); 9] = [
+    ("simhash:distance=20", true),
+    ("minhash:similarity=0.5", true),
+    ("super-shingles", false),
+    ("exact", false),
+    ("simhash:distance=12 or minhash:similarity=0.5", true),
+    ("minhash:similarity=0.5 or exact", false),
+    ("simhash:distance=20 and minhash:similarity=0.5", false),
+    ("minhash:similarity=0.5 and simhash:distance=20", false),
+    ("fusion", false),
+];
+
+/// Sketches that are read a few at a time.
+struct Runs<'a>(Sketches<'a>);
+
+impl SketchSource for Runs<'_> {
+    fn count(&self) -> u32 {
+        self.0.count() as u32
+    }
+
+    fn for_each(
+        &self,
+        visit: &mut dyn FnMut(Sketches<'_>) -> simtool::Result<()>,
+    ) -> simtool::Result<()> {
+        let all = self.0.count();
+        (0..all)
+            .step_by(5)
+            .try_for_each(|first| visit(self.0.range(first..all.min(first + 5))))
+    }
+}
+
+struct Unwatched;
+
+impl Watch for Unwatched {
+    fn reached(&self, _: f64) -> simtool::Result<()> {
+        Ok(())
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn joins_find_all_texts_with_a_near_one(texts in texts()) {
+        let stop_words = builtin_stop_words();
+        for (spec, decides) in JOINED {
+            let method = build(spec, &stop_words);
+            let list = sketch_texts(&*method, &texts);
+            let sketches = list.all(&*method);
+            let join = SketchJoin::of(&*method).unwrap();
+            assert_eq!(join.decides(), decides, "{spec}");
+            let marks = join.any(&Runs(sketches), 1 << 20, Level::best(), &Unwatched).unwrap();
+            let all = 0..sketches.count();
+            let near = |a: usize, b: usize| {
+                method.accepts(&method.score(sketches.get(a), sketches.get(b)))
+            };
+            for a in all.clone() {
+                let expected = all.clone().any(|b| a != b && near(a, b));
+                let found = marks.contains(a as u32);
+                assert!(found || !expected, "{spec}: {a} is missing");
+                assert!(expected || !found || !decides, "{spec}: {a} has no near one");
+            }
+        }
+    }
 
     #[test]
     fn texts_are_found_as_by_all_pairs(
@@ -461,28 +546,23 @@ proptest! {
         limit in 1usize..9,
     ) {
         let stop_words = builtin_stop_words();
-        let mut tokenizer = Tokenizer::new(Choice::Auto, Level::best());
-        let (mut words, mut scratch) = (WordHashes::default(), sketch::Scratch::default());
         for spec in SPECS {
             let method = build(spec, &stop_words);
             assert!(method.vectors().is_some());
-            let mut list = SketchList::new(&*method);
-            for text in &texts {
-                tokenizer.hash_words(text.as_bytes(), true, &mut words);
-                let view = TokenizedDocument {
-                    text: text.as_bytes(),
-                    short: &words.short,
-                    long: &words.long,
-                    ..TokenizedDocument::default()
-                };
-                let mut sketch = Vec::new();
-                // A text without a sketch is not searched.
-                if method.sketch(view, &mut scratch, &mut sketch) {
-                    list.push(&sketch);
-                }
-            }
+            let list = sketch_texts(&*method, &texts);
             let within = range(within, list.all(&*method).count() as u32);
             check(&*method, &list, within, limit);
         }
+    }
+}
+
+#[test]
+fn methods_of_vectors_are_not_joined() {
+    let stop_words = builtin_stop_words();
+    for spec in ["shingles", "characters", "characters or simhash"] {
+        assert!(
+            SketchJoin::of(&*build(spec, &stop_words)).is_none(),
+            "{spec}"
+        );
     }
 }

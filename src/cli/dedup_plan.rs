@@ -104,7 +104,7 @@ impl Plan<'_> {
                 job.reading.text_field
             );
         }
-        text + &shortages(estimate, invocation, resources)
+        text + &warnings(estimate, invocation, resources)
     }
 
     /// The share of edited copies that the method finds, as a line.
@@ -206,12 +206,21 @@ fn stages(estimate: &Estimate) -> String {
     named.collect::<Vec<_>>().join(", ")
 }
 
+/// Warnings of very many comparisons, and of each file system with too little space.
+pub fn warnings(estimate: &Estimate, invocation: &Invocation<'_>, resources: &Resources) -> String {
+    let compared = estimate.compared.map_or(String::new(), |others| {
+        format!(
+            "warning: this method compares each document with about {others} others, so its time \
+             grows with the square of the number of documents: about {} here (minhash and simhash \
+             do not)\n",
+            duration(estimate.time()),
+        )
+    });
+    compared + &shortages(estimate, invocation, resources)
+}
+
 /// A warning for each file system with too little space.
-pub fn shortages(
-    estimate: &Estimate,
-    invocation: &Invocation<'_>,
-    resources: &Resources,
-) -> String {
+fn shortages(estimate: &Estimate, invocation: &Invocation<'_>, resources: &Resources) -> String {
     let found = estimate.shortages(invocation.out, &resources.temporary);
     let warning = |short: &Shortage| {
         format!(

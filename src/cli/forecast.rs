@@ -7,12 +7,14 @@ use simtool::engine::{Progress, Resources};
 use simtool::io::FileSystem;
 use simtool::jobs::dedup::{Invocation, Job};
 
-use super::dedup_plan::{Plan, bytes, shortages};
+use super::dedup_plan::{Plan, bytes, warnings};
 use super::log::{Form, Log};
 use super::message;
 
 /// Smaller inputs are not sampled unless a plan was requested.
 const PLANNED_BYTES: u64 = 256 << 20;
+/// The same for methods that compare each document with a part of all others.
+const PLANNED_BYTES_OF_SLOW: u64 = 8 << 20;
 /// Smaller inputs are sampled, too, if a file system has less free space than this.
 const AMPLE_BYTES: u64 = 2 << 30;
 
@@ -27,7 +29,7 @@ pub struct Forecast {
 
 /// Plans a run for `progress`. With a progress bar, the plan is written immediately. Otherwise it
 /// is the first text of the log, if the log was requested or is text. If the log was not requested,
-/// a warning of too little space is written immediately.
+/// warnings of too little space and of very many comparisons are written immediately.
 ///
 /// # Errors
 /// Those of sampling the inputs.
@@ -39,8 +41,11 @@ pub fn expect(
     progress: &Progress,
 ) -> Result<Forecast> {
     let is_requested = log.form == Form::Bar || log.delay.is_zero();
-    let is_small =
-        bytes(invocation.sources) + bytes(invocation.against.documents()) < PLANNED_BYTES;
+    let planned = match job.may_compare_many(resources.level) {
+        true => PLANNED_BYTES_OF_SLOW,
+        false => PLANNED_BYTES,
+    };
+    let is_small = bytes(invocation.sources) + bytes(invocation.against.documents()) < planned;
     let has_space = [invocation.out, &resources.temporary]
         .iter()
         .all(|directory| {
@@ -74,7 +79,7 @@ pub fn expect(
         }
         _ if is_requested => Some(text),
         _ => {
-            message::write(&shortages(&plan.estimate, invocation, resources));
+            message::write(&warnings(&plan.estimate, invocation, resources));
             (log.form == Form::Text).then_some(text)
         }
     };

@@ -107,11 +107,12 @@ const UNSAFE: [&str; 3] = ["kernel", "io", "program"];
 
 /// The files outside `engine/`, `jobs/` and `facade/` that use rayon: each splits one large build,
 /// search or output.
-const PARALLEL: [&str; 4] = [
+const PARALLEL: [&str; 5] = [
     "evaluate/synthetic/directory.rs",
     "search/hamming/groups.rs",
     "search/hamming/self_join/join.rs",
     "search/hamming/tables.rs",
+    "search/join/key_join.rs",
 ];
 
 const MOST_LINES: usize = 800;

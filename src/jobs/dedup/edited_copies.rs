@@ -134,7 +134,7 @@ impl Trial<'_> {
         let longest = self.longest_passage(document.short.len())?;
         let length = 1 + random(0, longest);
         let at = random(1, document.short.len() + 1 - length);
-        let from = random(2, (donor.short.len() + 1).checked_sub(length)?);
+        let from = random(2, donor.short.len().checked_sub(length)? + 1);
         let mut edited = document.clone();
         edited.short[at..at + length].copy_from_slice(&donor.short[from..from + length]);
         edited.long[at..at + length].copy_from_slice(&donor.long[from..from + length]);
@@ -230,6 +230,23 @@ mod tests {
         assert!(found("simhash:distance=0") < found("simhash:distance=6"));
         // This method needs the text.
         assert_eq!(found("characters"), None);
+    }
+
+    /// Passages may be as long as the document that they are taken from, or longer.
+    #[test]
+    fn documents_of_any_length_give_passages() {
+        let mut copies = copies(400, 0);
+        for (documents, words) in [(1, 300), (2, 0), (3, 23), (4, 1), (5, 7), (6, 60)] {
+            for place in (documents..400).step_by(7) {
+                copies.documents[place].short = (0..words).collect();
+                copies.documents[place].long = (0..u128::from(words)).collect();
+            }
+        }
+        for longest in 0..60 {
+            copies.documents[0].short = (0..longest).collect();
+            copies.documents[0].long = (0..u128::from(longest)).collect();
+            let _ = found(&copies, "minhash");
+        }
     }
 
     #[test]

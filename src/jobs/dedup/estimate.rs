@@ -19,6 +19,7 @@ use crate::search::join::{AnyQuery, Scratch, SketchIndex, SketchJoin};
 use crate::sketch::accidental::Chance;
 use crate::sketch::{Method, Shape, Sketches};
 
+use super::candidates::Candidates;
 use super::edited_copies::FoundCopies;
 use super::job::{Job, WriteMode};
 use super::neighbours::build_index;
@@ -49,6 +50,8 @@ const PAIRED: usize = 1 << 15;
 /// A connected component is large if it has at least one part in this number of all fingerprints.
 /// Tuned on one generated collection, where requiring half of the fingerprints was too strict.
 const LARGE: usize = 16;
+/// Marking takes long if it takes this many seconds.
+const LONG: f64 = 60.0;
 /// The most sketches of the sample that are compared.
 const COMPARED: usize = 1 << 14;
 /// The approximate fraction of a stage's time for which each of several threads works. For the
@@ -103,6 +106,8 @@ pub struct Estimate {
     pub found_copies: Option<FoundCopies>,
     /// The number of documents in the sample, if none of them has text in the text field.
     pub without_text: Option<usize>,
+    /// The number of documents with which each is compared, if that takes most of a long time.
+    pub compared: Option<u64>,
 }
 
 /// A file system with less free space than a run needs.
@@ -256,8 +261,10 @@ struct Nearness {
     share: f64,
     /// Seconds of one thread for each document, to find any near document.
     mark: f64,
-    /// Seconds of one thread for each document, to find all near fingerprints.
+    /// Seconds of one thread for each document, to compare it with all that may be near.
     search: f64,
+    /// The number of these, for methods that compare a part of all documents.
+    compared: f64,
 }
 
 /// The share of documents with an accidental neighbour, if a document has `accidents` on average.
@@ -318,15 +325,36 @@ fn nearness(
     };
     let share = share.clamp(near, near.max(0.5));
     let indexed = documents.clamp(1, u32::MAX.into()) as usize;
-    let all = SketchIndex::estimate(method, segment.sketches.all(method), indexed)?;
-    let mark = match SketchJoin::of(method) {
-        Some(join) => join.seconds(segment.sketches.all(method), indexed) / indexed as f64,
-        None => seconds / count as f64 * seconds::MARK_GROWTH,
+    let all = segment.sketches.all(method);
+    let join = SketchJoin::of(method);
+    let joined = join.map_or(0.0, |join| join.seconds(all, indexed) / indexed as f64);
+    if let Some(plan) = SketchIndex::estimate(method, all, indexed)? {
+        return Ok(Nearness {
+            share,
+            mark: joined,
+            search: plan.seconds / indexed as f64,
+            compared: 0.0,
+        });
+    }
+    let of_sample = all.range(0..count);
+    let candidates = workers.install(|| Candidates::measure(of_sample, method, resources))?;
+    let compared = candidates.share * documents as f64;
+    let search = candidates.seconds * compared;
+    let query = seconds / count as f64 * seconds::MARK_GROWTH;
+    let mark = match join {
+        Some(join) if join.decides() => joined,
+        // Only documents with a candidate are queried.
+        Some(_) => {
+            let queried = (share + compared).min(1.0);
+            joined + queried * (query + queried * search)
+        }
+        None => query + search,
     };
     Ok(Nearness {
         share,
         mark,
-        search: all.map_or(0.0, |plan| plan.seconds / indexed as f64),
+        search,
+        compared,
     })
 }
 
@@ -400,7 +428,16 @@ impl Costs<'_> {
             accidental,
             found_copies: self.sample.found_copies,
             without_text: without_text(&self.sample.segment),
+            compared: self.compared(),
         }
+    }
+
+    /// The number of documents with which each is compared while marking, if that takes most of a
+    /// long time.
+    fn compared(&self) -> Option<u64> {
+        let marking = self.nearness.mark * self.documents / self.threads;
+        let is_most = 2.0 * self.nearness.search > self.nearness.mark;
+        (marking > LONG && is_most).then_some(self.nearness.compared as u64)
     }
 
     /// The expected share of documents with a near document.

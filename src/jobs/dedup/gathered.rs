@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::corpus::{Format, Source};
 use crate::engine::doubts::Doubts;
-use crate::io::RecordFile;
+use crate::io::{RecordCursor, RecordFile};
 use crate::{Error, ErrorKind, Result};
 
 use super::row::{Flags, Label, Row};
@@ -37,6 +37,12 @@ pub struct Gathered {
     pub columns: RecordFile<u64>,
     /// The chunks of all inputs, in order.
     pub chunks: Vec<ChunkEntry>,
+}
+
+/// Reads rows and labels.
+pub struct DocumentCursor<'a> {
+    rows: RecordCursor<'a, Row>,
+    labels: RecordCursor<'a, u8>,
 }
 
 /// How many documents there are, of each kind.
@@ -137,19 +143,15 @@ impl Gathered {
     /// # Errors
     /// Those of [`label`](Self::label).
     pub fn label_within(&self, row: &Row, most: usize) -> Result<Option<Label>> {
-        let mut bytes = Vec::new();
-        // Most labels fit into this length; longer ones are read again.
-        self.labels.read(row.label, 256, &mut bytes)?;
-        let missing = || Error::new(ErrorKind::Content, "a label is cut: start with --restart");
-        let head = *bytes.first_chunk().ok_or_else(missing)?;
-        let length = Label::length(head);
-        if length > most {
-            return Ok(None);
+        self.cursor().label_within(row, most)
+    }
+
+    /// A reader of rows and labels, fast if the numbers of the documents mostly ascend.
+    pub fn cursor(&self) -> DocumentCursor<'_> {
+        DocumentCursor {
+            rows: RecordCursor::new(&self.rows),
+            labels: RecordCursor::new(&self.labels),
         }
-        if length > bytes.len() {
-            self.labels.read(row.label, length, &mut bytes)?;
-        }
-        Label::read(&bytes).ok_or_else(missing).map(Some)
     }
 
     /// Calls `visit` with the number and the row of each of some documents, in order.
@@ -227,6 +229,35 @@ impl Gathered {
             Ok(())
         })?;
         Ok((counts, each, doubts))
+    }
+}
+
+impl DocumentCursor<'_> {
+    /// The row of a document.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if there is none.
+    pub fn row(&mut self, number: u32) -> Result<Row> {
+        self.rows.get(number.into())
+    }
+
+    /// [`Gathered::label_within`].
+    ///
+    /// # Errors
+    /// Those of [`Gathered::label`].
+    pub fn label_within(&mut self, row: &Row, most: usize) -> Result<Option<Label>> {
+        // Most labels fit into this length; longer ones are read again.
+        let mut bytes = self.labels.read(row.label, 256)?;
+        let missing = || Error::new(ErrorKind::Content, "a label is cut: start with --restart");
+        let head = *bytes.first_chunk().ok_or_else(missing)?;
+        let length = Label::length(head);
+        if length > most {
+            return Ok(None);
+        }
+        if length > bytes.len() {
+            bytes = self.labels.read(row.label, length)?;
+        }
+        Label::read(bytes).ok_or_else(missing).map(Some)
     }
 }
 

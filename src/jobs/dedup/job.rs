@@ -6,6 +6,7 @@ use crate::corpus::Reading;
 use crate::dedup::keep::{KeepOrder, Policy};
 use crate::engine::methods::{self, Common};
 use crate::kernel::Level;
+use crate::search::join::SketchJoin;
 use crate::sketch::Method;
 use crate::sketch::registry::Spec;
 use crate::text::{Choice, Measure, WordSet};
@@ -210,6 +211,16 @@ impl Job {
     pub fn is_by_equality(&self) -> bool {
         let name = self.method.name();
         self.url == UrlRule::Only || [EXACT, NORMALIZED].contains(&name.as_str())
+    }
+
+    /// Whether the method may compare each document with a part of all others, so that its time grows
+    /// with the square of their number.
+    pub fn may_compare_many(&self, level: Level) -> bool {
+        if self.is_by_equality() {
+            return false;
+        }
+        let method = methods::build_without_statistics(&self.method, self.common(level));
+        method.is_ok_and(|method| !SketchJoin::of(&*method).is_some_and(SketchJoin::decides))
     }
 
     /// A description for the user: the method with its parameters, and the verification.

@@ -5,13 +5,14 @@
 
 use std::ops::Range;
 
-use crate::io::{RecordFile, Sorted, Spool, Spooled};
+use crate::io::{RecordCursor, RecordFile, Sorted, Spool, Spooled};
 use crate::search::join::SketchIndex;
 use crate::sketch::{Compare, SignedMethod, SketchList, Sketches};
 use crate::{Error, ErrorKind, Result};
 
 use super::decision::GroupedLeader;
 use super::gathered::Gathered;
+use super::spooled_records::records;
 use crate::engine::spill_space::SpillSpace;
 
 /// Approximate bytes of sketches that are read at a time.
@@ -92,12 +93,27 @@ impl<'a> Leaders<'a> {
     ) -> Result<Leaders<'a>> {
         let mut writer = LeaderWriter::new(self.method, self.groups.is_some(), space)?;
         let mut block = Block::default();
-        for rank in ranks {
-            self.read(rank..rank + 1, &mut block)?;
-            let group = block.groups.first().copied().unwrap_or_default();
-            let is_reference = rank < self.references;
-            let document = self.document(rank)?;
-            writer.push(document, &block.sketches.bytes, group, is_reference)?;
+        // Those that are soon after each other are read together.
+        let together = match self.method.sketch_bytes() {
+            Some(length) => (BLOCK_BYTES / length.max(1)).max(1) as u64,
+            None => 1,
+        };
+        let (mut ranks, mut run, mut documents) = (ranks.peekable(), Vec::new(), Vec::new());
+        while let Some(first) = ranks.next() {
+            run.clear();
+            run.push(first);
+            let is_soon = |rank: &u64| *rank < first + together;
+            run.extend(std::iter::from_fn(|| ranks.next_if(is_soon)));
+            let end = run[run.len() - 1] + 1;
+            self.read(first..end, &mut block)?;
+            self.read_documents(first..end, &mut documents)?;
+            let sketches = block.all(self.method);
+            for &rank in &run {
+                let at = (rank - first) as usize;
+                let group = block.groups.get(at).copied().unwrap_or_default();
+                let is_reference = rank < self.references;
+                writer.push(documents[at], sketches.get(at), group, is_reference)?;
+            }
         }
         writer.finish()
     }
@@ -107,29 +123,20 @@ impl<'a> Leaders<'a> {
         self.method
     }
 
-    /// The number of the document at a rank.
-    ///
-    /// # Errors
-    /// Those of temporary files.
-    pub fn document(&self, rank: u64) -> Result<u32> {
-        let mut number = 0u32;
-        self.documents
-            .fill_at(4 * rank, bytemuck::bytes_of_mut(&mut number))?;
-        Ok(u32::from_le(number))
+    /// The numbers of all documents by rank.
+    pub fn documents(&self) -> impl Iterator<Item = Result<u32>> {
+        records(&self.documents).map(|number| Ok(u32::from_le(number?)))
     }
 
-    /// The numbers of all documents by rank, in memory.
-    ///
-    /// # Errors
-    /// Those of temporary files.
-    pub fn documents(&self) -> Result<Vec<u32>> {
-        let mut numbers = vec![0u32; self.count as usize];
-        self.documents
-            .fill_at(0, bytemuck::cast_slice_mut(&mut numbers))?;
+    fn read_documents(&self, ranks: Range<u64>, numbers: &mut Vec<u32>) -> Result<()> {
+        numbers.clear();
+        numbers.resize((ranks.end - ranks.start) as usize, 0);
+        let bytes = bytemuck::cast_slice_mut(numbers);
+        self.documents.fill_at(4 * ranks.start, bytes)?;
         numbers
             .iter_mut()
             .for_each(|number| *number = u32::from_le(*number));
-        Ok(numbers)
+        Ok(())
     }
 
     /// Reads the leaders of consecutive ranks.
@@ -458,23 +465,19 @@ impl<'a> LeaderWriter<'a> {
 
 /// A reader of sketches by document number, fast if the numbers mostly ascend.
 pub(super) struct SketchReader<'a> {
-    file: &'a RecordFile<u8>,
+    bytes: RecordCursor<'a, u8>,
     /// Where each sketch ends, if lengths vary.
     ends: &'a RecordFile<u64>,
     length: Option<usize>,
-    first: u64,
-    bytes: Vec<u8>,
 }
 
 impl<'a> SketchReader<'a> {
     /// A reader of all sketches, which are of `method`.
     pub fn new(gathered: &'a Gathered, method: &dyn Compare) -> SketchReader<'a> {
         SketchReader {
-            file: &gathered.sketches,
+            bytes: RecordCursor::new(&gathered.sketches),
             ends: &gathered.sketch_ends,
             length: method.sketch_bytes(),
-            first: 0,
-            bytes: Vec::new(),
         }
     }
 
@@ -495,19 +498,13 @@ impl<'a> SketchReader<'a> {
     /// Those of reading.
     pub fn get(&mut self, number: u64) -> Result<&[u8]> {
         let wanted = self.extent(number)?;
-        let held = self.first..self.first + self.bytes.len() as u64;
         let length = (wanted.end - wanted.start) as usize;
-        if wanted.start < held.start || wanted.end > held.end {
-            self.file
-                .read(wanted.start, length.max(BLOCK_BYTES), &mut self.bytes)?;
-            self.first = wanted.start;
+        let bytes = self.bytes.read(wanted.start, length)?;
+        if bytes.len() < length {
+            let message = "a sketch is cut: start with --restart";
+            return Err(Error::new(ErrorKind::Content, message));
         }
-        let at = (wanted.start - self.first) as usize;
-        match self.bytes.get(at..at + length) {
-            Some(bytes) => Ok(bytes),
-            // The file has no such sketch; reading it gives the error.
-            None => self.file.get(wanted.end - 1).map(|_| &[][..]),
-        }
+        Ok(bytes)
     }
 }
 

@@ -42,23 +42,24 @@ impl Lines {
 
     /// Writes the line of each item.
     ///
-    /// `line` gets the most bytes that a label may have. It returns `false` and writes nothing if a
-    /// label has more.
+    /// `line` gets a state that `start` makes for each piece, and the most bytes that a label may
+    /// have. It returns `false` and writes nothing if a label has more.
     ///
     /// # Errors
     /// Those of `line`, and of the file.
-    pub fn write<T: Sync>(
+    pub fn write<T: Sync, S>(
         &mut self,
         items: &[T],
         file: &mut AtomicFile,
-        line: impl Fn(&T, usize, &mut dyn Write) -> Result<bool> + Sync,
+        start: impl Fn() -> S + Sync,
+        line: impl Fn(&mut S, &T, usize, &mut dyn Write) -> Result<bool> + Sync,
     ) -> Result<()> {
         let mut rest = items;
         while !rest.is_empty() {
             let asked = &rest[..rest.len().min(self.items * PIECES)];
             let pieces: Vec<Result<Piece>> = asked
                 .par_chunks(self.items)
-                .map(|items| Piece::make(items, &line))
+                .map(|items| Piece::make(items, start(), &line))
                 .collect();
             let (mut done, mut largest) = (0, 0);
             for (piece, items) in pieces.into_iter().zip(asked.chunks(self.items)) {
@@ -72,7 +73,7 @@ impl Lines {
                 }
             }
             if done == 0 {
-                line(&rest[0], usize::MAX, file)?;
+                line(&mut start(), &rest[0], usize::MAX, file)?;
                 done = 1;
             } else if done == asked.len() && largest < PIECE_BYTES / 4 {
                 self.items = (2 * self.items).min(MOST_ITEMS);
@@ -84,16 +85,19 @@ impl Lines {
 }
 
 impl Piece {
-    fn make<T>(
+    fn make<T, S>(
         items: &[T],
-        line: impl Fn(&T, usize, &mut dyn Write) -> Result<bool>,
+        mut state: S,
+        line: impl Fn(&mut S, &T, usize, &mut dyn Write) -> Result<bool>,
     ) -> Result<Piece> {
         let mut piece = Piece {
             lines: Vec::new(),
             done: 0,
         };
         for item in items {
-            if piece.lines.len() >= PIECE_BYTES || !line(item, LABEL_BYTES, &mut piece.lines)? {
+            if piece.lines.len() >= PIECE_BYTES
+                || !line(&mut state, item, LABEL_BYTES, &mut piece.lines)?
+            {
                 break;
             }
             piece.done += 1;
@@ -140,14 +144,14 @@ mod tests {
             };
             let mut lines = Lines::new();
             for items in items.chunks(batch) {
-                let write = |item: &(usize, usize), most: usize, out: &mut dyn Write| {
+                let write = |(): &mut (), item: &(usize, usize), most: usize, out: &mut dyn Write| {
                     if item.1 > most {
                         return Ok(false);
                     }
                     out.write_all(text(item).as_bytes()).map_err(failed)?;
                     Ok(true)
                 };
-                lines.write(items, &mut file, write).unwrap();
+                lines.write(items, &mut file, || (), write).unwrap();
             }
             file.publish().unwrap();
             let expected: String = items.iter().map(text).collect();
@@ -157,11 +161,11 @@ mod tests {
 
     #[test]
     fn the_size_of_a_piece_is_bounded() {
-        let long = |_: &usize, most: usize, out: &mut dyn Write| {
+        let long = |(): &mut (), _: &usize, most: usize, out: &mut dyn Write| {
             out.write_all(&vec![b'x'; most]).map_err(failed)?;
             Ok(true)
         };
-        let piece = Piece::make(&[0; MOST_ITEMS], long).unwrap();
+        let piece = Piece::make(&[0; MOST_ITEMS], (), long).unwrap();
         assert!(piece.lines.len() <= PIECE_BYTES + LABEL_BYTES);
         assert_eq!(piece.done, PIECE_BYTES / LABEL_BYTES);
     }

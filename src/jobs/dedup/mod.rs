@@ -13,6 +13,7 @@ mod begin;
 mod beginnings;
 mod bits;
 mod by_number;
+mod candidates;
 mod clusters;
 mod columns;
 mod compared;

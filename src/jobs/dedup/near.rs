@@ -100,8 +100,8 @@ impl NearSearch<'_> {
         let marked = all.select((0..all.count).filter(is_marked), &self.space)?;
         drop(all);
         let mut wanted = Bits::none_of(self.numbering.documents());
-        for rank in 0..marked.count {
-            wanted.insert(marked.document(rank)?);
+        for document in marked.documents() {
+            wanted.insert(document?);
         }
         let sets = self.collect(&wanted)?;
         self.cluster(&marked, &sets)
@@ -119,8 +119,11 @@ impl NearSearch<'_> {
     ) -> Result<()> {
         let all = self.store(leaders, scope)?;
         let marks = self.mark(&all)?;
-        for rank in (0..all.count).filter(|rank| marks.contains(*rank as u32)) {
-            wanted.insert(all.document(rank)?);
+        for (rank, document) in (0..).zip(all.documents()) {
+            let document = document?;
+            if marks.contains(rank) {
+                wanted.insert(document);
+            }
         }
         Ok(())
     }
@@ -157,9 +160,9 @@ impl NearSearch<'_> {
     ) -> Result<LeaderDecisions> {
         let all = self.store(leaders, scope)?;
         let mut ranks = Bits::none_of(all.count);
-        for rank in 0..all.count {
-            if wanted.contains(all.document(rank)?) {
-                ranks.insert(rank as u32);
+        for (rank, document) in (0..).zip(all.documents()) {
+            if wanted.contains(document?) {
+                ranks.insert(rank);
             }
         }
         let is_wanted = |rank: &u64| ranks.contains(*rank as u32);
@@ -210,7 +213,7 @@ impl NearSearch<'_> {
             sets,
             least: self.job.verification.least,
             level: self.resources.level,
-            numbers: marked.documents()?,
+            numbers: marked.documents().collect::<Result<_>>()?,
             counts: ListedCounts::new(if self.job.refused { marked.count } else { 0 }),
             signature_words: sets.signature_words(self.space.bytes(memory::SIGNATURES)),
             signatures: OnceLock::new(),

@@ -1,5 +1,6 @@
 //! The report files in the output directory.
 
+use std::io::Write;
 use std::path::Path;
 
 use crate::corpus::{Place, Source};
@@ -14,7 +15,7 @@ use crate::{Error, ErrorKind, Result};
 use super::bits::Bits;
 use super::clusters::Clusters;
 use super::decision::Decision;
-use super::gathered::Gathered;
+use super::gathered::{DocumentCursor, Gathered};
 use super::job::{EXACT, Job, NORMALIZED};
 use super::known::KnownIds;
 use super::lines::{Lines, failed};
@@ -26,6 +27,8 @@ use super::work::Outputs;
 
 /// Decisions, rows or members that are processed at a time.
 const BATCH: usize = 1 << 14;
+/// The most members of a cluster whose lines one thread writes.
+const FEW: usize = 64;
 
 /// Writes the reports.
 pub struct Reports<'a> {
@@ -74,6 +77,10 @@ pub struct Totals {
 /// The number of a cluster's kept document, and that of a member. Sorts by cluster.
 type Member = [u32; 2];
 
+/// Readers of documents: of those that a list is about, and of those for which they are dropped or
+/// that they are together with. The numbers ascend more or less in each.
+struct Cursors<'a>([DocumentCursor<'a>; 2]);
+
 impl Reports<'_> {
     /// Writes `duplicates.jsonl`, and the same list as CSV or Parquet if the job asks for it.
     ///
@@ -88,6 +95,7 @@ impl Reports<'_> {
         let mut file = self.outputs.create(path)?;
         let out = path.parent().unwrap_or(Path::new("."));
         let mut tables = PairTables::create(self.job.pairs, out, self.outputs)?;
+        let mut cursors = self.cursors();
         let mut members: Sorter<Member> = space.sorter(memory::MEMBERS);
         let mut totals = Totals::default();
         let copies = &self.clusters.copies;
@@ -101,7 +109,8 @@ impl Reports<'_> {
         });
         self.lines(decisions, true, &mut file, |decision| {
             if !tables.is_empty() {
-                self.with_pair(decision, true, usize::MAX, |pair| tables.add(pair))?;
+                let add = |pair: &Pair<'_>| tables.add(pair);
+                self.with_pair(decision, true, usize::MAX, &mut cursors, add)?;
             }
             totals.dropped += 1;
             let is_known = decision.evidence == Decision::KNOWN;
@@ -154,10 +163,11 @@ impl Reports<'_> {
     ) -> Result<()> {
         let mut file = self.outputs.create(path)?;
         let mut cluster: Vec<u32> = Vec::new();
+        let mut cursors = self.cursors();
         for member in members {
             let [kept, document] = member?;
             if cluster.first().is_some_and(|&first| first != kept) {
-                self.cluster(&cluster, &mut file, totals)?;
+                self.cluster(&cluster, &mut file, &mut cursors, totals)?;
                 note(&cluster);
                 cluster.clear();
             }
@@ -169,7 +179,7 @@ impl Reports<'_> {
             }
         }
         if !cluster.is_empty() {
-            self.cluster(&cluster, &mut file, totals)?;
+            self.cluster(&cluster, &mut file, &mut cursors, totals)?;
             note(&cluster);
         }
         file.publish()
@@ -213,8 +223,9 @@ impl Reports<'_> {
                 !excluded.iter().any(|flag| row.flags.has(*flag)) && !dropped.contains(*number)
             };
             let kept: Vec<(u32, &Row)> = (first as u32..).zip(rows).filter(is_kept).collect();
-            lines.write(&kept, &mut file, |(_, row), most, out| {
-                let Some(label) = self.gathered.label_within(row, most)? else {
+            let start = || self.gathered.cursor();
+            lines.write(&kept, &mut file, start, |cursor, (_, row), most, out| {
+                let Some(label) = cursor.label_within(row, most)? else {
                     return Ok(false);
                 };
                 let name = self.file_name(row)?;
@@ -245,9 +256,10 @@ impl Reports<'_> {
                 return Ok(());
             }
             batch.iter().try_for_each(&mut note)?;
-            lines.write(&batch, file, |decision, most, out| {
+            let start = || self.cursors();
+            lines.write(&batch, file, start, |cursors, decision, most, out| {
                 let write = |pair: &Pair<'_>| json_lines::pair(pair, out).map_err(failed);
-                self.with_pair(decision, has_clusters, most, write)
+                self.with_pair(decision, has_clusters, most, cursors, write)
             })?;
         }
     }
@@ -259,16 +271,17 @@ impl Reports<'_> {
         decision: &Decision,
         has_cluster: bool,
         most: usize,
+        Cursors([documents, others]): &mut Cursors<'_>,
         take: impl FnOnce(&Pair<'_>) -> Result<()>,
     ) -> Result<bool> {
-        let Some(document) = self.document(decision.document, most)? else {
+        let Some(document) = self.document(decision.document, most, documents)? else {
             return Ok(false);
         };
         // A document that is dropped although it is the best copy has no kept document.
         let is_alone = decision.kept == decision.document;
         let kept = match is_alone {
             true => None,
-            false => match self.document(decision.kept, most)? {
+            false => match self.document(decision.kept, most, others)? {
                 Some(kept) => Some(kept),
                 None => return Ok(false),
             },
@@ -276,7 +289,7 @@ impl Reports<'_> {
         let is_same_url = decision.evidence == Decision::SAME_URL;
         // The newest document with the URL, if it is dropped in turn.
         let newest = match is_same_url && decision.score[0] != decision.kept {
-            true => match self.document(decision.score[0], most)? {
+            true => match self.document(decision.score[0], most, others)? {
                 Some(newest) => Some(newest.id),
                 None => return Ok(false),
             },
@@ -331,29 +344,47 @@ impl Reports<'_> {
     }
 
     /// Writes the line of a cluster. Its first member is kept, unless the job keeps no copy.
-    fn cluster(&self, members: &[u32], file: &mut AtomicFile, totals: &mut Totals) -> Result<()> {
+    fn cluster(
+        &self,
+        members: &[u32],
+        file: &mut AtomicFile,
+        Cursors([firsts, others]): &mut Cursors<'_>,
+        totals: &mut Totals,
+    ) -> Result<()> {
         self.progress.check()?;
         let size = members.len() as u64;
         totals.clusters += 1;
         totals.largest_cluster = totals.largest_cluster.max(size);
-        let first = self.named(members[0])?;
+        let first = self.document(members[0], usize::MAX, firsts)?;
+        let first = first.ok_or_else(missing_place)?;
         let stays = !self.job.drop_all;
         let kept = stays.then_some(&first.id[..]);
         json_lines::begin_cluster(members[0].into(), kept, size, file)
             .and_then(|()| json_lines::member(&first.member(stays), true, file))
             .map_err(|cause| file.error(cause))?;
         drop(first);
-        let mut lines = Lines::new();
-        for batch in members[1..].chunks(BATCH) {
-            self.progress.check()?;
-            lines.write(batch, file, |number, most, out| {
-                let Some(document) = self.document(*number, most)? else {
-                    return Ok(false);
-                };
-                let stays = self.clusters.copies.contains(*number);
-                json_lines::member(&document.member(stays), false, out).map_err(failed)?;
-                Ok(true)
-            })?;
+        let write = |cursor: &mut DocumentCursor<'_>, number, most, out: &mut dyn Write| {
+            let Some(document) = self.document(number, most, cursor)? else {
+                return Ok(false);
+            };
+            let stays = self.clusters.copies.contains(number);
+            json_lines::member(&document.member(stays), false, out).map_err(failed)?;
+            Ok(true)
+        };
+        let rest = &members[1..];
+        if rest.len() <= FEW {
+            for number in rest {
+                write(others, *number, usize::MAX, file)?;
+            }
+        } else {
+            let mut lines = Lines::new();
+            for batch in rest.chunks(BATCH) {
+                self.progress.check()?;
+                let start = || self.gathered.cursor();
+                lines.write(batch, file, start, |cursor, number, most, out| {
+                    write(cursor, *number, most, out)
+                })?;
+            }
         }
         json_lines::end_cluster(file).map_err(|cause| file.error(cause))
     }
@@ -363,11 +394,17 @@ impl Reports<'_> {
     /// # Errors
     /// Those of reading.
     pub fn named(&self, number: u32) -> Result<NamedDocument> {
-        self.document(number, usize::MAX)?.ok_or_else(missing_place)
+        let document = self.document(number, usize::MAX, &mut self.gathered.cursor())?;
+        document.ok_or_else(missing_place)
     }
 
     /// A document as the reports show it; `None` if its label has more than `most` bytes.
-    fn document(&self, number: u32, most: usize) -> Result<Option<NamedDocument>> {
+    fn document(
+        &self,
+        number: u32,
+        most: usize,
+        cursor: &mut DocumentCursor<'_>,
+    ) -> Result<Option<NamedDocument>> {
         let known = self.known.map_or(Ok(None), |known| known.get(number))?;
         if let Some(id) = known {
             return Ok(Some(NamedDocument {
@@ -376,8 +413,8 @@ impl Reports<'_> {
                 place: None,
             }));
         }
-        let row = self.gathered.rows.get(number.into())?;
-        let Some(label) = self.gathered.label_within(&row, most)? else {
+        let row = cursor.row(number)?;
+        let Some(label) = cursor.label_within(&row, most)? else {
             return Ok(None);
         };
         Ok(Some(NamedDocument {
@@ -385,6 +422,10 @@ impl Reports<'_> {
             url: label.url,
             place: Some((self.file_name(&row)?, row.place)),
         }))
+    }
+
+    fn cursors(&self) -> Cursors<'_> {
+        Cursors([self.gathered.cursor(), self.gathered.cursor()])
     }
 
     fn file_name(&self, row: &Row) -> Result<String> {

@@ -122,8 +122,8 @@ impl CollectedSets {
     /// Those of temporary files.
     pub fn of_ranks(&self, leaders: &Leaders<'_>, space: &SpillSpace<'_>) -> Result<ShingleSets> {
         let mut ranks = space.sorter::<[u32; 2]>(memory::RANKS);
-        for rank in 0..leaders.count {
-            ranks.push([leaders.document(rank)?, rank as u32])?;
+        for (rank, document) in (0..).zip(leaders.documents()) {
+            ranks.push([document?, rank])?;
         }
         let extents = by_rank(
             records(&self.extents),

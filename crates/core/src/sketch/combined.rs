@@ -9,7 +9,7 @@ use std::fmt;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
+use super::method::{Combination, Compare, Method, Needs, Score, Scratch, TokenizedDocument};
 use super::vectors::Vectors;
 
 /// The rule that combines two verdicts.
@@ -55,15 +55,6 @@ impl Combined {
         [0, 1].map(|side| self.methods[side].sketch_bytes())
     }
 
-    /// The sketches of both methods, `None` for one without features.
-    ///
-    /// # Panics
-    /// If `sketch` is not a sketch of this method.
-    fn read<'s>(&self, sketch: &'s [u8]) -> [Option<&'s [u8]>; 2] {
-        self.parse(sketch)
-            .unwrap_or_else(|| panic!("{} bytes are no sketches of two methods", sketch.len()))
-    }
-
     /// Parses the two sketches; `None` if the format is wrong.
     fn parse<'s>(&self, sketch: &'s [u8]) -> Option<[Option<&'s [u8]>; 2]> {
         let (flags, rest) = sketch.split_first()?;
@@ -81,7 +72,7 @@ impl Combined {
 
     /// The score of one method, if both documents have features for it.
     fn side(&self, side: usize, a: &[u8], b: &[u8]) -> Option<Score> {
-        let [a, b] = [self.read(a)[side]?, self.read(b)[side]?];
+        let [a, b] = [self.sides_of(a)[side]?, self.sides_of(b)[side]?];
         Some(self.methods[side].score(a, b))
     }
 
@@ -96,6 +87,23 @@ fn worst(score: Score) -> Score {
     match score {
         Score::Distance(_) => Score::Distance(u32::MAX),
         Score::Fraction(..) => Score::Fraction(0, 1),
+    }
+}
+
+impl Combination for Combined {
+    fn methods(&self) -> [&dyn Compare; 2] {
+        self.methods
+            .each_ref()
+            .map(|method| &**method as &dyn Compare)
+    }
+
+    fn is_either(&self) -> bool {
+        self.rule == Rule::Or
+    }
+
+    fn sides_of<'s>(&self, sketch: &'s [u8]) -> [Option<&'s [u8]>; 2] {
+        self.parse(sketch)
+            .unwrap_or_else(|| panic!("{} bytes are no sketches of two methods", sketch.len()))
     }
 }
 
@@ -123,6 +131,10 @@ impl Compare for Combined {
         }
     }
 
+    fn combination(&self) -> Option<&dyn Combination> {
+        Some(self)
+    }
+
     fn is_sketch(&self, bytes: &[u8]) -> bool {
         self.parse(bytes).is_some_and(|sides| {
             let mut sides = sides.into_iter().zip(&self.methods);
@@ -131,7 +143,7 @@ impl Compare for Combined {
     }
 
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
-        let sketches = self.read(sketch);
+        let sketches = self.sides_of(sketch);
         match (self.rule, sketches) {
             (Rule::And, [Some(first), _]) => self.methods[0].keys(first, emit),
             (Rule::And, _) => {}
@@ -174,7 +186,7 @@ impl Compare for Combined {
             Rule::Or => return None,
         };
         Some(Vectors::new(first.rule, move |sketch, emit| {
-            if let [Some(sketch), _] = self.read(sketch) {
+            if let [Some(sketch), _] = self.sides_of(sketch) {
                 first.features(sketch, emit);
             }
         }))

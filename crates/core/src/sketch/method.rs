@@ -183,6 +183,11 @@ pub trait Compare: Send + Sync {
         None
     }
 
+    /// The combination of two methods that this is, if it is one.
+    fn combination(&self) -> Option<&dyn Combination> {
+        None
+    }
+
     /// A function that compares many sketches with `sketch`: returns the score if it is accepted.
     ///
     /// # Panics
@@ -193,6 +198,21 @@ pub trait Compare: Send + Sync {
             self.accepts(&score).then_some(score)
         })
     }
+}
+
+/// Two methods whose sketches are together a sketch of a third.
+pub trait Combination: Send + Sync {
+    /// Both methods.
+    fn methods(&self) -> [&dyn Compare; 2];
+
+    /// Whether sketches are near if they are near by either method, not only if by both.
+    fn is_either(&self) -> bool;
+
+    /// The sketches of both methods, `None` for one without features.
+    ///
+    /// # Panics
+    /// If `sketch` is not a sketch of this combination.
+    fn sides_of<'s>(&self, sketch: &'s [u8]) -> [Option<&'s [u8]>; 2];
 }
 
 /// The return type of [`Compare::verifier`].

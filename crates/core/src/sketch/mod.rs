@@ -47,8 +47,8 @@ mod weights;
 pub use bands::{Bands, MAX_PERMUTATIONS};
 pub use features::Features;
 pub use method::{
-    Compare, Method, Needs, Score, Scorer, Scratch, Shape, TokenizedDocument, Verification,
-    Verifier,
+    Combination, Compare, Method, Needs, Score, Scorer, Scratch, Shape, TokenizedDocument,
+    Verification, Verifier,
 };
 pub use signed::{SignatureSettings, SignedMethod};
 pub use sketches::{SketchList, Sketches};

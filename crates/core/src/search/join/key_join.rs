@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
-use super::self_join::SketchSource;
+use super::source::SketchSource;
 use super::table::spread;
 use crate::Result;
 use crate::search::hamming::self_join::{Marks, Watch};

@@ -17,6 +17,7 @@
 //! [vectors]: crate::sketch::Vectors
 
 mod candidates;
+mod combined;
 mod dense;
 mod fingerprints;
 mod fold;
@@ -28,8 +29,10 @@ mod query;
 mod rarity;
 mod self_join;
 mod sets;
+mod source;
 mod table;
 
 pub use index::{Scratch, SketchIndex};
 pub use query::{AnyQuery, NearQuery};
-pub use self_join::{SketchJoin, SketchSource};
+pub use self_join::SketchJoin;
+pub use source::SketchSource;

@@ -1,29 +1,19 @@
 //! A join of sketches with themselves: which of them have a near one?
 
+use super::combined;
 use super::fingerprints::fingerprints;
 use super::key_join::KeyJoin;
+use super::source::SketchSource;
 use crate::Result;
 use crate::kernel::Level;
 use crate::search::hamming::self_join::{Marks, SelfJoin, Source, Watch};
 use crate::search::hamming::{self, Fingerprint, U256};
-use crate::sketch::{Compare, Sketches};
+use crate::sketch::{Combination, Compare, Sketches};
 
 /// The share of the memory that copies of the fingerprints may take.
 const COPIES: usize = 2;
 /// Seconds of one thread for each key of a join by keys.
 const KEY_SECONDS: f64 = 25e-9;
-
-/// Sketches that are read several times.
-pub trait SketchSource: Sync {
-    /// The number of sketches.
-    fn count(&self) -> u32;
-
-    /// Calls `visit` for runs of consecutive sketches, in order, until all are visited or it fails.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`.
-    fn for_each(&self, visit: &mut dyn FnMut(Sketches<'_>) -> Result<()>) -> Result<()>;
-}
 
 /// A join of the sketches of a method with themselves: of fingerprints by their bits, of others by
 /// their keys.
@@ -41,12 +31,21 @@ pub enum SketchJoin<'m> {
     },
     /// Equal keys are found.
     Keys(&'m dyn Compare),
+    /// Both methods of a combination are joined.
+    Combined(&'m dyn Combination),
 }
 
 impl<'m> SketchJoin<'m> {
     /// The join for a method; `None` for methods whose sketches are vectors, which are found by the
-    /// features that they share.
+    /// features that they share, and for combinations with such a method.
     pub fn of(method: &'m dyn Compare) -> Option<SketchJoin<'m>> {
+        if let Some(combined) = method.combination() {
+            let methods = combined.methods();
+            let has_all = methods
+                .into_iter()
+                .all(|side| SketchJoin::of(side).is_some());
+            return has_all.then_some(SketchJoin::Combined(combined));
+        }
         if let Some((width, distance)) = method.fingerprint_bits()
             && matches!(width, 32 | 64 | 128 | 256)
         {
@@ -63,6 +62,10 @@ impl<'m> SketchJoin<'m> {
         match self {
             SketchJoin::Fingerprints { .. } => true,
             SketchJoin::Keys(method) => method.is_near_by_key(),
+            SketchJoin::Combined(combined) => {
+                let decides = |side| SketchJoin::of(side).is_some_and(SketchJoin::decides);
+                combined.is_either() && combined.methods().into_iter().all(decides)
+            }
         }
     }
 
@@ -84,6 +87,15 @@ impl<'m> SketchJoin<'m> {
     ) -> Result<Marks> {
         match self {
             SketchJoin::Keys(method) => KeyJoin::new(method, sketches, memory_bytes, watch).marks(),
+            SketchJoin::Combined(combined) => {
+                let join = |side: &dyn Compare, sketches: &dyn SketchSource, watch: &dyn Watch| {
+                    match SketchJoin::of(side) {
+                        Some(join) => join.any(sketches, memory_bytes, level, watch),
+                        None => Ok(Marks::none_of(sketches.count())),
+                    }
+                };
+                combined::any(combined, sketches, watch, join)
+            }
             SketchJoin::Fingerprints { width, distance } => {
                 let join = BitJoin { width, distance };
                 match width {
@@ -105,6 +117,23 @@ impl<'m> SketchJoin<'m> {
                     .for_each(|sketch| method.keys(sketch, &mut |_| keys += 1));
                 let each = keys as f64 / known.count().max(1) as f64;
                 each * count as f64 * KEY_SECONDS
+            }
+            SketchJoin::Combined(combined) => {
+                let of_side = |(side, method)| {
+                    let list = combined::list_of(combined, side, known);
+                    let own = list.all(method);
+                    let share = own.count() as f64 / known.count().max(1) as f64;
+                    let join = SketchJoin::of(method);
+                    join.map_or(0.0, |join| {
+                        join.seconds(own, (share * count as f64) as usize)
+                    })
+                };
+                combined
+                    .methods()
+                    .into_iter()
+                    .enumerate()
+                    .map(of_side)
+                    .sum()
             }
             SketchJoin::Fingerprints { width, distance: k } => match width {
                 32 | 64 => seconds::<u64>(known, count, width, k),
