@@ -7,7 +7,7 @@ use super::guess::Guess;
 use super::kept::{KeptWords, StoredWords, Words};
 use super::units::{Unit, total_bytes};
 use crate::Result;
-use crate::corpus::form_feed::pages;
+use crate::corpus::form_feed::{FORM_FEED, behind, first_page};
 use crate::engine::{Arena, Budget, Progress, Stage, Workers};
 use crate::kernel::Level;
 use crate::text::Windows;
@@ -129,8 +129,10 @@ impl Reader<'_> {
         let keep = unit.bytes.len() <= Words::MOST_UNIT_BYTES;
         let mut found = UnitCount::default();
         self.words.clear();
-        for page in pages(unit.bytes) {
-            self.windows.for_each(page.text, |window| {
+        let mut rest = unit.bytes;
+        while let Some((id, from_text)) = first_page(rest) {
+            let end = Some(FORM_FEED);
+            let text_bytes = self.windows.for_each_until(from_text, end, |window| {
                 guess.lexicon.look_up(window, &mut self.lookup);
                 self.counter.add(&self.lookup);
                 if keep {
@@ -138,10 +140,11 @@ impl Reader<'_> {
                 }
             });
             if keep {
-                self.words.end_page(page.id);
+                self.words.end_page(id);
             }
             found.pages += 1;
-            found.id_bytes += page.id.len();
+            found.id_bytes += id.len();
+            rest = behind(from_text, text_bytes);
         }
         found
     }

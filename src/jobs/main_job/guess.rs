@@ -10,8 +10,11 @@ use crate::kernel::Level;
 use crate::text::Windows;
 use crate::vocabulary::{Lexicon, SampleCounter, Term};
 
-/// The size of the table of likely words. With its counters, it fits into a second-level cache.
+/// The largest size of the table of likely words. With its counters, it fits into a second-level
+/// cache.
 const TABLE_BYTES: usize = 256 << 10;
+/// The size of a smaller table for each word, so that few lines are full.
+const TABLE_BYTES_PER_WORD: usize = 32;
 /// Words considered for the table, slightly more than fit.
 const MOST_LIKELY_WORDS: usize = 40_000;
 /// The size of the sample's pieces, which are spread over the input.
@@ -70,8 +73,10 @@ pub(super) fn guess(
 
     let mut missed = counter.total();
     let mut likely = Vec::new();
-    let mut lexicon = Lexicon::likely(TABLE_BYTES, level);
-    for (term, count) in counter.most_frequent(MOST_LIKELY_WORDS) {
+    let words = counter.most_frequent(MOST_LIKELY_WORDS);
+    let table_bytes = (words.len() * TABLE_BYTES_PER_WORD).min(TABLE_BYTES);
+    let mut lexicon = Lexicon::likely(table_bytes, level);
+    for (term, count) in words {
         let reported = !is_stop(term);
         if !term.is_hashed() && lexicon.insert(term, reported) {
             missed -= u64::from(count);

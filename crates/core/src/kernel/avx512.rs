@@ -2,20 +2,26 @@
 
 use std::arch::x86_64::*;
 
-/// Stores the positions of the bits of `mask` and returns their number: at most 32, since no two
-/// borders of a kind are adjacent.
+/// Stores the positions of the bits of `mask` and returns their number.
 ///
 /// # Safety
-/// `places` must be valid for writing 32 entries.
+/// `places` must be valid for writing 64 entries.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
 pub(super) unsafe fn positions(mask: u64, base: usize, places: *mut u16) -> usize {
     let packed = _mm512_maskz_compress_epi8(mask, iota());
-    let wide = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(packed));
-    let moved = _mm512_add_epi16(wide, _mm512_set1_epi16(base as i16));
-    // SAFETY: the caller guarantees that `places` is valid for writing 32 entries, 64 bytes.
-    unsafe { _mm512_storeu_si512(places.cast(), moved) };
-    mask.count_ones() as usize
+    let wide = |half| _mm512_add_epi16(_mm512_cvtepu8_epi16(half), _mm512_set1_epi16(base as i16));
+    // SAFETY: the caller guarantees that `places` is valid for writing 64 entries, 128 bytes.
+    unsafe { _mm512_storeu_si512(places.cast(), wide(_mm512_castsi512_si256(packed))) };
+    let count = mask.count_ones() as usize;
+    if count > 32 {
+        // SAFETY: as above.
+        unsafe {
+            let upper = wide(_mm512_extracti64x4_epi64::<1>(packed));
+            _mm512_storeu_si512(places.add(32).cast(), upper);
+        }
+    }
+    count
 }
 
 /// Bytes 0, 1, 2 … 63.

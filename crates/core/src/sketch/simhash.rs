@@ -150,12 +150,16 @@ impl Default for ColumnSums {
     }
 }
 
-fn signs<T: PartialOrd>(sums: &[T; MAX_COLUMNS], zero: T) -> u128 {
-    let bits = sums
-        .iter()
-        .enumerate()
-        .map(|(column, sum)| u128::from(*sum > zero) << column);
-    bits.fold(0, |all, bit| all | bit)
+/// A bit for each sum, set if it is above `zero`.
+fn signs<T: PartialOrd + Copy>(sums: &[T; MAX_COLUMNS], zero: T) -> u128 {
+    let above = sums.map(|sum| u8::from(sum > zero));
+    let (eights, _) = above.as_chunks::<8>();
+    let bits = eights.iter().map(|&eight| {
+        // Moves bit 8 i, the lowest of byte i, to bit 56 + i. No two products have a common bit.
+        u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    });
+    let bits = bits.zip((0..).step_by(8));
+    bits.fold(0, |all, (eight, place)| all | u128::from(eight) << place)
 }
 
 #[cfg(test)]

@@ -14,8 +14,9 @@ pub struct Windows {
 #[derive(Clone, Copy)]
 pub struct Window<'a> {
     words: &'a Words,
-    /// A word longer than a window, which forms a window by itself.
-    giant: Option<&'a [u8]>,
+    text: &'a [u8],
+    /// Whether the text is a single word longer than a window.
+    is_giant: bool,
     /// The offset of the window in the document.
     start: usize,
 }
@@ -30,66 +31,65 @@ impl Windows {
 
     /// Calls `visit` with the windows of `text` in order; every word is in exactly one of them.
     ///
-    /// O(length) time. The text of each window is copied, except words longer than a window, which
-    /// are passed on without a copy.
-    pub fn for_each(&mut self, text: &[u8], mut visit: impl FnMut(Window<'_>)) {
+    /// O(length) time.
+    pub fn for_each(&mut self, text: &[u8], visit: impl FnMut(Window<'_>)) {
+        self.for_each_until(text, None, visit);
+    }
+
+    /// Calls `visit` with the windows before the first byte `stop`, which is no letter, or with all
+    /// windows of `text`. Returns the number of bytes before `stop`. Some windows may have no words.
+    ///
+    /// O(bytes before `stop`) time.
+    pub fn for_each_until(
+        &mut self,
+        text: &[u8],
+        stop: Option<u8>,
+        mut visit: impl FnMut(Window<'_>),
+    ) -> usize {
         let mut start = 0;
         while start < text.len() {
             let rest = &text[start..];
-            let bytes = whole_words(rest);
-            if bytes > 0 {
-                self.words.fill(&rest[..bytes]);
-                visit(Window {
-                    words: &self.words,
-                    giant: None,
-                    start,
-                });
-                start += bytes;
-            } else {
-                let letters = rest
-                    .iter()
-                    .take_while(|byte| byte.is_ascii_alphabetic())
-                    .count();
-                visit(Window {
-                    words: &self.words,
-                    giant: Some(&rest[..letters]),
-                    start,
-                });
-                start += letters;
+            let bytes = rest.len().min(WINDOW_BYTES);
+            let mut found = self.words.fill(&rest[..bytes], stop);
+            let stopped = found < bytes;
+            if !stopped && rest.get(bytes).is_some_and(u8::is_ascii_alphabetic) {
+                found = self.words.drop_word_that_ends_at(bytes);
+            }
+            let is_giant = found == 0 && !stopped;
+            if is_giant {
+                let letters = rest.iter().take_while(|byte| byte.is_ascii_alphabetic());
+                found = letters.count();
+            }
+            visit(Window {
+                words: &self.words,
+                text: &rest[..found],
+                is_giant,
+                start,
+            });
+            start += found;
+            if stopped {
+                break;
             }
         }
+        start
     }
-}
-
-/// The length of the longest window at the start of `text` that splits no word.
-fn whole_words(text: &[u8]) -> usize {
-    if text.len() <= WINDOW_BYTES {
-        return text.len();
-    }
-    if !text[WINDOW_BYTES].is_ascii_alphabetic() {
-        return WINDOW_BYTES;
-    }
-    let last_separator = text[..WINDOW_BYTES]
-        .iter()
-        .rposition(|byte| !byte.is_ascii_alphabetic());
-    last_separator.map_or(0, |place| place + 1)
 }
 
 impl Window<'_> {
     /// The keys of the words, in text order, as [`kernel::words`](crate::kernel::words) defines
     /// them.
     pub fn keys(&self) -> &[u64] {
-        match self.giant {
-            Some(_) => &[LONG],
-            None => self.words.keys(),
+        match self.is_giant {
+            true => &[LONG],
+            false => self.words.keys(),
         }
     }
 
     /// The ordinals of the words too long for a key, ascending.
     pub fn long_words(&self) -> impl Iterator<Item = usize> + '_ {
-        let listed = match self.giant {
-            Some(_) => &[0],
-            None => self.words.long_words(),
+        let listed = match self.is_giant {
+            true => &[0],
+            false => self.words.long_words(),
         };
         listed.iter().map(|&ordinal| usize::from(ordinal))
     }
@@ -100,7 +100,7 @@ impl Window<'_> {
     /// # Panics
     /// May panic for other ordinals.
     pub fn long_word(&self, ordinal: usize) -> &[u8] {
-        self.giant.unwrap_or_else(|| self.words.bytes(ordinal))
+        &self.text[self.range(ordinal)]
     }
 
     /// The range of a word that is too long for a key, in the document. `ordinal` is one of
@@ -109,10 +109,15 @@ impl Window<'_> {
     /// # Panics
     /// May panic for other ordinals.
     pub fn long_word_range(&self, ordinal: usize) -> Range<usize> {
-        let within = self
-            .giant
-            .map_or_else(|| self.words.range(ordinal), |word| 0..word.len());
+        let within = self.range(ordinal);
         self.start + within.start..self.start + within.end
+    }
+
+    fn range(&self, ordinal: usize) -> Range<usize> {
+        match self.is_giant {
+            true => 0..self.text.len(),
+            false => self.words.range(ordinal),
+        }
     }
 }
 
@@ -122,8 +127,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn words(level: Level, text: &[u8]) -> Vec<Vec<u8>> {
+        words_until(level, text, None).0
+    }
+
+    fn words_until(level: Level, text: &[u8], stop: Option<u8>) -> (Vec<Vec<u8>>, usize) {
         let mut found = Vec::new();
-        Windows::new(level).for_each(text, |window| {
+        let end = Windows::new(level).for_each_until(text, stop, |window| {
             let mut long = window.long_words();
             for &key in window.keys() {
                 found.push(if key == LONG {
@@ -137,7 +146,7 @@ mod tests {
             }
             assert_eq!(long.next(), None);
         });
-        found
+        (found, end)
     }
 
     fn letters(key: u64) -> Vec<u8> {
@@ -163,6 +172,27 @@ mod tests {
             let text: String = pieces.iter().map(|(word, gap)| format!("{word}{gap}")).collect();
             for level in Level::available() {
                 prop_assert_eq!(words(level, text.as_bytes()), definition(text.as_bytes()));
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_behind_a_stop_is_read() {
+        let words = b"a Thirteenletter word, ".repeat(2 * WINDOW_BYTES / 20);
+        for text in [words, vec![b'x'; 2 * WINDOW_BYTES + 200]] {
+            let windows = [0, WINDOW_BYTES, 2 * WINDOW_BYTES];
+            for place in windows
+                .map(|end| end.saturating_sub(70)..end + 70)
+                .into_iter()
+                .flatten()
+            {
+                let mut text = text.clone();
+                text[place] = 0x0c;
+                text[place + 40] = 0x0c;
+                for level in Level::available() {
+                    let found = words_until(level, &text, Some(0x0c));
+                    assert_eq!(found, (definition(&text[..place]), place), "{level}");
+                }
             }
         }
     }

@@ -57,9 +57,10 @@ impl Lexicon {
         lexicon
     }
 
-    /// An empty lexicon in a table of `table_bytes`.
+    /// An empty lexicon in a table of about `table_bytes`, at least one line.
     pub fn likely(table_bytes: usize, level: Level) -> Lexicon {
-        Lexicon::empty(table_bytes / size_of::<[u64; LINE_KEYS]>(), true, level)
+        let lines = table_bytes.div_ceil(size_of::<[u64; LINE_KEYS]>());
+        Lexicon::empty(lines.max(1), true, level)
     }
 
     fn empty(lines: usize, dropping: bool, level: Level) -> Lexicon {

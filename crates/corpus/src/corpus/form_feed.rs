@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+/// The byte that ends a page.
+pub const FORM_FEED: u8 = b'\x0c';
+
 /// A page: its id and text, both unchanged bytes of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page<'a> {
@@ -15,42 +18,38 @@ pub struct Page<'a> {
 ///
 /// Every form feed ends a page. Blank lines before the id are skipped; if all lines are blank, there
 /// is no page. O(length) time, no allocation.
-pub fn pages(input: &[u8]) -> impl Iterator<Item = Page<'_>> {
-    let mut rest = Some(input);
+pub fn pages(mut input: &[u8]) -> impl Iterator<Item = Page<'_>> {
     std::iter::from_fn(move || {
-        loop {
-            let piece = rest?;
-            let (piece, behind) = split_once(b'\x0c', piece);
-            rest = behind;
-            if let Some(page) = page(piece) {
-                return Some(page);
-            }
-        }
+        let (id, rest) = first_page(input)?;
+        let text_bytes = memchr::memchr(FORM_FEED, rest).unwrap_or(rest.len());
+        input = behind(rest, text_bytes);
+        Some(Page {
+            id,
+            text: &rest[..text_bytes],
+        })
     })
 }
 
-fn page(piece: &[u8]) -> Option<Page<'_>> {
-    let mut rest = Some(piece);
-    while let Some(lines) = rest {
-        let (line, behind) = split_once(b'\n', lines);
+/// The id of the first page of an input, and the rest of the input from the start of its text. The
+/// text ends before the first form feed of that rest.
+///
+/// O(bytes before the text) time.
+pub fn first_page(mut input: &[u8]) -> Option<(&[u8], &[u8])> {
+    while !input.is_empty() {
+        let line_bytes = memchr::memchr2(b'\n', FORM_FEED, input).unwrap_or(input.len());
+        let (line, rest) = input.split_at(line_bytes);
         let id = line.trim_ascii();
         if !id.is_empty() {
-            return Some(Page {
-                id,
-                text: behind.unwrap_or(&[]),
-            });
+            return Some((id, rest.strip_prefix(b"\n").unwrap_or(rest)));
         }
-        rest = behind;
+        input = behind(input, line_bytes);
     }
     None
 }
 
-/// The bytes before the first `separator` and those after it, if there is one.
-fn split_once(separator: u8, bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
-    match memchr::memchr(separator, bytes) {
-        Some(place) => (&bytes[..place], Some(&bytes[place + 1..])),
-        None => (bytes, None),
-    }
+/// The bytes of `input` after the one at `place`.
+pub fn behind(input: &[u8], place: usize) -> &[u8] {
+    input.get(place + 1..).unwrap_or_default()
 }
 
 /// Cuts an input after form feeds, into units of at least `unit_bytes` except the last.
@@ -67,7 +66,8 @@ pub fn units(input: &[u8], unit_bytes: usize) -> Vec<Range<usize>> {
     };
     while start < input.len() {
         let least = start.saturating_add(unit_bytes.max(1) - 1).min(input.len());
-        let end = memchr::memchr(b'\x0c', &input[least..]).map_or(input.len(), |at| least + at + 1);
+        let end =
+            memchr::memchr(FORM_FEED, &input[least..]).map_or(input.len(), |at| least + at + 1);
         units.push(start..end);
         start = end;
     }
@@ -112,6 +112,19 @@ mod tests {
     #[test]
     fn a_form_feed_ends_a_page_within_a_line() {
         assert_eq!(ids(b"a b\x0cc\nd\x0ce"), [&b"a b"[..], b"c", b"e"]);
+    }
+
+    #[test]
+    fn the_text_of_the_first_page_begins_after_its_id() {
+        let none: Option<(&[u8], &[u8])> = None;
+        assert_eq!(first_page(b" \n\x0c\r\n\x0c"), none);
+        let expect = |input: &'static [u8], rest: &[u8]| {
+            assert_eq!(first_page(input), Some((&b"id"[..], rest)));
+        };
+        expect(b"\n\x0c id \r\ntext\n\x0cnext", b"text\n\x0cnext");
+        expect(b"id\x0cnext", b"\x0cnext");
+        expect(b"id\n\x0cnext", b"\x0cnext");
+        expect(b"id", b"");
     }
 
     #[test]

@@ -23,6 +23,8 @@ mod wide;
 pub use fingerprint::Fingerprint;
 pub use kernels::{Hit, Kernels, Key, Pair, TILE, Threshold};
 pub use prefetch::prefetch;
+#[cfg(target_arch = "x86_64")]
+pub(in crate::kernel) use prefetch::prefetch_place;
 pub use wide::U256;
 
 #[cfg(test)]

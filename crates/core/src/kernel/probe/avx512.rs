@@ -1,7 +1,8 @@
 //! AVX-512: a line is one register; keys are looked up in blocks.
 //!
 //! The mask of each comparison is stored to memory, and a whole block of masks is loaded as one
-//! vector. Moving each mask to a general register takes longer: that was slower than AVX2.
+//! vector. Moving each mask to a general register takes longer: that was slower than AVX2. The
+//! masks are loaded one block later, since such a load waits until all of their stores are done.
 
 use std::arch::x86_64::*;
 
@@ -21,17 +22,21 @@ struct Block {
 /// The processor must have [`Level::Avx512`](crate::kernel::Level::Avx512).
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,popcnt")]
 pub(super) unsafe fn probe(table: &KeyTable, keys: &[u64], found: &mut Found) {
-    let mut block = Block {
+    const EMPTY: Block = Block {
         first_slots: [0; BLOCK],
         equal: [0; BLOCK],
     };
+    let mut blocks = [EMPTY; 2];
+    let mut earlier: &[u64] = &[];
     (found.slot_count, found.missed_count) = (0, 0);
-    for keys in keys.chunks(BLOCK) {
-        find_lines(table, keys, &mut block);
-        compare(table, keys, &mut block);
+    for (number, keys) in keys.chunks(BLOCK).chain([&[][..]]).enumerate() {
+        let block = &mut blocks[number % 2];
+        find_lines(table, keys, block);
+        compare(table, keys, block);
         // SAFETY: a block has at most `BLOCK` keys. Neither list exceeds the number of keys, and
         // `KeyTable::probe` allocated that many entries and `SPARE` = `BLOCK` more.
-        unsafe { append(table, keys, &block, found) };
+        unsafe { append(table, earlier, &blocks[1 - number % 2], found) };
+        earlier = keys;
     }
 }
 
@@ -79,6 +84,9 @@ fn compare(table: &KeyTable, keys: &[u64], block: &mut Block) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
 unsafe fn append(table: &KeyTable, keys: &[u64], block: &Block, found: &mut Found) {
+    if keys.is_empty() {
+        return;
+    }
     let present = u64::MAX >> (BLOCK - keys.len());
     // SAFETY: `equal` has 64 bytes, `first_slots` 128 bytes; both are aligned to 64.
     let (equal, first_slots) = unsafe {

@@ -8,10 +8,11 @@ use crate::kernel::avx2::positions;
 /// # Safety
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) unsafe fn find(words: &mut Words) {
-    let (mut starts, mut ends, mut carry) = (0, 0, 0);
+pub(super) unsafe fn find(words: &mut Words, text: &[u8], stop: Option<u8>) -> usize {
+    let end = words.copy(text, stop);
+    let (mut count, mut carry) = (0, 0);
     // One block more than the text: a word may end at the end of the text.
-    for base in (0..=words.text_len).step_by(64) {
+    for base in (0..=end).step_by(64) {
         // SAFETY: `base` is at most `WINDOW_BYTES`, and the padding has 128 bytes, so `base + 64`
         // is in `text`.
         let block = unsafe { words.text.as_ptr().add(base) };
@@ -19,13 +20,13 @@ pub(super) unsafe fn find(words: &mut Words) {
         let letters = unsafe { letters(block) | letters(block.add(32)) << 32 };
         let before = letters << 1 | carry;
         carry = letters >> 63;
-        starts = positions(letters & !before, base, &mut words.starts, starts);
-        ends = positions(!letters & before, base, &mut words.ends, ends);
+        let borders = words.borders.as_flattened_mut();
+        count = positions(letters ^ before, base, borders, count);
     }
-    (words.len, words.long_len) = (starts, 0);
+    (words.len, words.long_len) = (count / 2, 0);
     for ordinal in 0..words.len {
-        let start = usize::from(words.starts[ordinal]);
-        let letters = usize::from(words.ends[ordinal]) - start;
+        let [start, end] = words.borders[ordinal].map(usize::from);
+        let letters = end - start;
         words.keys[ordinal] = if letters > KEY_LETTERS {
             words.long[words.long_len] = ordinal as u16;
             words.long_len += 1;
@@ -34,6 +35,7 @@ pub(super) unsafe fn find(words: &mut Words) {
             key(&words.text, start, letters)
         };
     }
+    end
 }
 
 /// A bit for each of 32 bytes that is a letter.

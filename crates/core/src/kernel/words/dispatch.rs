@@ -11,6 +11,6 @@ impl Words {
     /// An empty window with the kernel of `level`, or the scalar one if this processor lacks
     /// `level`.
     pub fn new(level: Level) -> Box<Words> {
-        Words::with_kernel(kernel_of!(level, find(words)))
+        Words::with_kernel(kernel_of!(level, find(words, text, stop)))
     }
 }

@@ -2,18 +2,18 @@
 
 use super::{KEY_LETTERS, LONG, Words};
 
-pub(super) fn find(words: &mut Words) {
+pub(super) fn find(words: &mut Words, text: &[u8], stop: Option<u8>) -> usize {
+    let end = words.copy(text, stop);
     (words.len, words.long_len) = (0, 0);
     let mut place = 0;
-    while place < words.text_len {
-        let run = &words.text[place..words.text_len];
+    while place < end {
+        let run = &words.text[place..end];
         let letters = run
             .iter()
             .take_while(|byte| byte.is_ascii_alphabetic())
             .count();
         if letters > 0 {
-            words.starts[words.len] = place as u16;
-            words.ends[words.len] = (place + letters) as u16;
+            words.borders[words.len] = [place as u16, (place + letters) as u16];
             words.keys[words.len] = key(&run[..letters]);
             if letters > KEY_LETTERS {
                 words.long[words.long_len] = words.len as u16;
@@ -23,6 +23,7 @@ pub(super) fn find(words: &mut Words) {
         }
         place += letters + 1;
     }
+    end
 }
 
 fn key(letters: &[u8]) -> u64 {

@@ -16,46 +16,71 @@ const WORDS: usize = WINDOW_BYTES / 2 + 64;
 /// The maximum number of words of a window that are too long for a key, and spare space.
 const LONG_WORDS: usize = WINDOW_BYTES / (KEY_LETTERS + 2) + 16;
 
-/// A copy of a window of text and the words found in it, as a structure of arrays.
+/// The words found in a window of text, as a structure of arrays.
 #[repr(C, align(64))]
 pub struct Words {
+    /// A copy of the text, in which a kernel may have replaced bytes.
     pub(super) text: [u8; WINDOW_BYTES + PADDING],
-    pub(super) starts: [u16; WORDS],
-    pub(super) ends: [u16; WORDS],
+    /// The start of each word and, after it, its end.
+    pub(super) borders: [[u16; 2]; WORDS],
     pub(super) keys: [u64; WORDS],
     /// The ordinals of words too long for a key.
     pub(super) long: [u16; LONG_WORDS],
     pub(super) long_len: usize,
-    pub(super) text_len: usize,
     pub(super) len: usize,
-    find: fn(&mut Words),
+    find: Find,
 }
+
+/// Finds the words of a text before the first byte of a given value, if one is given; returns the
+/// number of bytes before it.
+pub(super) type Find = fn(&mut Words, &[u8], Option<u8>) -> usize;
 
 impl Words {
     /// An empty window, filled by the kernel `find`.
-    pub(super) fn with_kernel(find: fn(&mut Words)) -> Box<Words> {
+    pub(super) fn with_kernel(find: Find) -> Box<Words> {
         Box::new(Words {
             text: [0; WINDOW_BYTES + PADDING],
-            starts: [0; WORDS],
-            ends: [0; WORDS],
+            borders: [[0; 2]; WORDS],
             keys: [0; WORDS],
             long: [0; LONG_WORDS],
             long_len: 0,
-            text_len: 0,
             len: 0,
             find,
         })
     }
 
-    /// Copies `text` and finds its words, which end at the ends of `text`.
+    /// Finds the words of `text` before the first byte `stop`, or of the whole text. Words end at
+    /// its ends. Returns the number of bytes before `stop`.
     ///
     /// # Panics
     /// If `text` is longer than [`WINDOW_BYTES`].
-    pub fn fill(&mut self, text: &[u8]) {
-        self.text[..text.len()].copy_from_slice(text);
-        self.text[text.len()..][..PADDING].fill(0);
-        self.text_len = text.len();
-        (self.find)(self);
+    pub fn fill(&mut self, text: &[u8], stop: Option<u8>) -> usize {
+        assert!(text.len() <= WINDOW_BYTES, "{} bytes", text.len());
+        (self.find)(self, text, stop)
+    }
+
+    /// Copies `text` up to the first byte `stop`, and puts zeros after it; returns the number of
+    /// bytes copied.
+    pub(super) fn copy(&mut self, text: &[u8], stop: Option<u8>) -> usize {
+        let end = stop.and_then(|stop| memchr::memchr(stop, text));
+        let end = end.unwrap_or(text.len());
+        self.text[..end].copy_from_slice(&text[..end]);
+        self.text[end..][..PADDING].fill(0);
+        end
+    }
+
+    /// Removes the last word if it ends at `end`. Returns its start, or `end` if there is none.
+    pub fn drop_word_that_ends_at(&mut self, end: usize) -> usize {
+        match self.borders[..self.len].last() {
+            Some(&[start, last_end]) if usize::from(last_end) == end => {
+                self.len -= 1;
+                if self.long_words().last().copied().map(usize::from) == Some(self.len) {
+                    self.long_len -= 1;
+                }
+                usize::from(start)
+            }
+            _ => end,
+        }
     }
 
     /// The keys of the words, in text order; [`LONG`] for a word that is too long.
@@ -68,21 +93,13 @@ impl Words {
         &self.long[..self.long_len]
     }
 
-    /// The bytes of the `ordinal`-th word, as in the text (not folded).
-    ///
-    /// # Panics
-    /// If the window has no such word.
-    pub fn bytes(&self, ordinal: usize) -> &[u8] {
-        &self.text[self.range(ordinal)]
-    }
-
     /// The range of the `ordinal`-th word in the window.
     ///
     /// # Panics
     /// If the window has no such word.
     pub fn range(&self, ordinal: usize) -> Range<usize> {
-        let (starts, ends) = (&self.starts[..self.len], &self.ends[..self.len]);
-        usize::from(starts[ordinal])..usize::from(ends[ordinal])
+        let [start, end] = self.borders[..self.len][ordinal];
+        usize::from(start)..usize::from(end)
     }
 }
 
@@ -93,19 +110,30 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(text: &[u8]) {
+        check_until(text, None);
+        check_until(text, text.last().copied());
+    }
+
+    fn check_until(text: &[u8], stop: Option<u8>) {
         let mut oracle = Words::new(Level::Scalar);
-        oracle.fill(text);
+        let end = oracle.fill(text, stop);
+        let before = text.iter().position(|&byte| Some(byte) == stop);
+        assert_eq!(end, before.unwrap_or(text.len()));
         for level in Level::available() {
             let mut words = Words::new(level);
             // The contents of an earlier, longer window must not affect the result.
-            words.fill(&[b'q'; WINDOW_BYTES]);
-            words.fill(text);
+            words.fill(&[b'q'; WINDOW_BYTES], None);
+            assert_eq!(words.fill(text, stop), end, "{level}");
             assert_eq!(words.keys(), oracle.keys(), "{level}");
             assert_eq!(words.long_words(), oracle.long_words(), "{level}");
             for ordinal in 0..oracle.len {
-                assert_eq!(words.bytes(ordinal), oracle.bytes(ordinal), "{level}");
+                assert_eq!(words.range(ordinal), oracle.range(ordinal), "{level}");
             }
         }
+    }
+
+    fn ranges(words: &Words) -> impl Iterator<Item = Range<usize>> {
+        (0..words.len).map(|ordinal| words.range(ordinal))
     }
 
     /// The definition, by the standard library.
@@ -128,15 +156,15 @@ mod tests {
         #[test]
         fn scalar_is_the_definition(text in "[a-zA-Z@\\[`{ \u{ff}]{0,300}") {
             let mut words = Words::new(Level::Scalar);
-            words.fill(text.as_bytes());
-            let found: Vec<&[u8]> = (0..words.len).map(|ordinal| words.bytes(ordinal)).collect();
+            words.fill(text.as_bytes(), None);
+            let found: Vec<&[u8]> = ranges(&words).map(|range| &text.as_bytes()[range]).collect();
             prop_assert_eq!(found, definition(text.as_bytes()));
         }
 
         #[test]
         fn keys_order_as_words(a in "[a-z]{1,12}", b in "[a-zA-Z]{1,12}") {
             let mut words = Words::new(Level::Scalar);
-            words.fill(format!("{a} {b}").as_bytes());
+            words.fill(format!("{a} {b}").as_bytes(), None);
             let order = a.as_bytes().cmp(b.to_ascii_lowercase().as_bytes());
             prop_assert_eq!(words.keys()[0].cmp(&words.keys()[1]), order);
         }
@@ -165,10 +193,10 @@ mod tests {
     #[test]
     fn long_words_are_listed() {
         let mut words = Words::new(Level::best());
-        words.fill(b"one twelveletter thirteenletter x");
+        words.fill(b"one twelveletter thirteenletter x", None);
         assert_eq!(words.long_words(), [2]);
         assert_eq!(words.keys()[2], LONG);
-        assert_eq!(words.bytes(2), b"thirteenletter");
+        assert_eq!(words.range(2), 17..31);
         assert_eq!(words.keys()[1] & LONG, 0);
     }
 }
