@@ -31,9 +31,10 @@ class Run:
     messages: str
 
 
-def build():
-    """Builds the program and the examples in release mode."""
-    command = ["cargo", "build", "--release", "--quiet", "--bins", "--examples"]
+def build(examples=True):
+    """Builds the program in release mode, with the examples if they are needed."""
+    command = ["cargo", "build", "--release", "--quiet", "--bins"]
+    command += ["--examples"] if examples else []
     subprocess.run(command, cwd=ROOT, check=True)
 
 
