@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn main_text_needs_its_feature() {
-        assert_eq!(HtmlText::Main.check().is_ok(), cfg!(feature = "html"));
+        assert_eq!(HtmlText::Article.check().is_ok(), cfg!(feature = "html"));
         assert!(HtmlText::default().check().is_ok() && HtmlText::Visible.check().is_ok());
     }
 

@@ -25,6 +25,14 @@ pub(super) const MAIN: Context = 1 << 11;
 pub(super) const ARTICLE: Context = 1 << 12;
 /// The content or body of something.
 pub(super) const BODY: Context = 1 << 13;
+/// Dates, names of authors and the like.
+pub(super) const DETAIL: Context = 1 << 14;
+pub(super) const FIGURE: Context = 1 << 15;
+
+/// The bits of elements around text that is seldom main text, and sometimes around a whole page.
+/// Notices are not: a notice may be most of a page.
+pub(super) const SECONDARY: Context =
+    NAVIGATION | FOOTER | HEADER | ASIDE | COMMENT | CONTROL | RELATED | DETAIL;
 
 /// The longest class word below.
 const LONGEST_WORD: usize = 15;
@@ -64,6 +72,7 @@ fn of_name(name: &[u8]) -> Context {
         | b"legend" => CONTROL,
         b"main" => MAIN,
         b"article" => ARTICLE,
+        b"figure" | b"figcaption" => FIGURE,
         _ => 0,
     }
 }
@@ -147,6 +156,8 @@ fn of_word(word: &[u8]) -> Context {
         | b"next" | b"popular" | b"prev" | b"previous" | b"readmore" | b"recent" | b"recommend"
         | b"recommended" | b"recommendations" | b"related" | b"similar" | b"suggested"
         | b"suggestions" | b"teaser" | b"teasers" | b"trending" | b"upsell" => RELATED,
+        b"byline" | b"caption" | b"credit" | b"date" | b"info" | b"meta" | b"metadata"
+        | b"time" | b"timestamp" => DETAIL,
         b"article" | b"blog" | b"entry" | b"hentry" | b"news" | b"post" | b"story" => ARTICLE,
         b"articlebody" | b"body" | b"content" | b"contents" | b"copy" | b"description"
         | b"markdown" | b"paragraph" | b"prose" | b"richtext" | b"rte" | b"text" | b"wysiwyg" => {

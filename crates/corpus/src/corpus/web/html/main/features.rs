@@ -4,7 +4,7 @@
 
 use ahash::AHashMap;
 
-use super::context::{ARTICLE, BODY, Context, MAIN};
+use super::context::{ARTICLE, BODY, Context, MAIN, SECONDARY};
 use super::lines::Page;
 use super::prose::Size;
 
@@ -12,7 +12,8 @@ use super::prose::Size;
 /// a share is in 64ths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Features {
-    /// What the elements around the line say.
+    /// What the elements around the line say; for a line of the core, without what the elements
+    /// around all of the core say of secondary text, such as the class `with-sidebar`.
     pub(super) context: Context,
     /// The logarithm of its prose.
     pub(super) prose: i32,
@@ -71,14 +72,21 @@ pub(super) fn features(page: &Page) -> impl Iterator<Item = Features> {
         families[page.parents[line.element as usize] as usize] += measured.prose;
     }
     let is_core = core(&page.parents, elements);
+    let core_lines = page
+        .lines
+        .iter()
+        .filter(|line| is_core[line.element as usize]);
+    let core_context = core_lines.fold(SECONDARY, |common, line| common & line.context);
     let near = smoothed(lines.iter().map(|line| line.linked));
     let number_of_lines = lines.len();
     (0..number_of_lines).map(move |number| {
         let (line, measured) = (&page.lines[number], &lines[number]);
         let (kind_length, kind_prose) = kinds[&line.kind];
         let next = lines.get(number + 1);
+        let is_core = is_core[line.element as usize];
+        let around_core = if is_core { core_context } else { 0 };
         Features {
-            context: line.context,
+            context: line.context & !around_core,
             prose: logarithm(measured.prose),
             links: measured.links as i32,
             next_length: logarithm(next.map_or(0, |next| next.length)),
@@ -86,7 +94,7 @@ pub(super) fn features(page: &Page) -> impl Iterator<Item = Features> {
             kind_length: logarithm(kind_length),
             kind_share: share(kind_prose),
             parent_share: share(families[page.parents[line.element as usize] as usize]),
-            is_core: is_core[line.element as usize],
+            is_core,
             main_share,
             article_share,
             body_share,
