@@ -27,7 +27,7 @@
 //! # Features
 //!
 //! With `default-features = false` the library needs no command line, no HTTP and no asynchronous
-//! runtime. The features `index`, `html`, `zh` and `parquet` add the index, the main text of HTML,
+//! runtime. The features `index`, `html`, `zh` and `parquet` add the index, the articles of HTML,
 //! Chinese words and Parquet. `examples/` has three small programs.
 //!
 //! The feature `zh` changes the words of Chinese texts, and so their similarity, fingerprints and

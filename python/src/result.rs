@@ -511,10 +511,10 @@ pub fn text_at<'py>(
     format: Option<&str>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let html = match html {
-        None => HtmlText::default(),
+        Some("article") => HtmlText::Article,
         Some("visible") => HtmlText::Visible,
         Some("markup") => HtmlText::Markup,
-        Some(_) => HtmlText::Main,
+        None | Some(_) => HtmlText::default(),
     };
     let reading = Reading {
         format: format.and_then(format_of),

@@ -235,11 +235,16 @@ const FORMATS: [Named<Format>; 7] = [
 ];
 
 /// The values of --html.
-pub const HTML_PARTS: [Named<HtmlText>; 3] = [
+pub const HTML_PARTS: [Named<HtmlText>; 4] = [
     (
         "main",
         "The main text, without menus and the like",
         HtmlText::Main,
+    ),
+    (
+        "article",
+        "The article that Mozilla's Readability finds; takes many times as long",
+        HtmlText::Article,
     ),
     ("visible", "All visible text", HtmlText::Visible),
     ("markup", "The unchanged markup", HtmlText::Markup),

@@ -118,9 +118,9 @@ fn a_large_vocabulary() {
 /// Pages whose trees would take up to 150 times their length in memory.
 #[cfg(feature = "html")]
 #[test]
-fn trees_of_pages_are_bounded() {
+fn trees_and_lines_of_pages_are_bounded() {
     const PAGE_BYTES: usize = 8_000_000;
-    /// The allowance for the tree of a page.
+    /// The allowance for the tree or the lines of a page.
     const TREE_MIB: usize = 300;
     let sandbox = Sandbox::new();
     let fonts: String = (0..20).map(|size| format!("<font size={size}>")).collect();
@@ -134,15 +134,20 @@ fn trees_of_pages_are_bounded() {
             "<p>x, and a few words that follow it</p>",
         ),
         ("", &*format!("<p{numbered}>x")),
+        ("", "<p>x"),
+        ("", "<p>"),
     ] {
         let page = start.to_owned() + &unit.repeat(PAGE_BYTES / unit.len());
         sandbox.write("page.html", page);
-        let _ = std::fs::remove_dir_all(sandbox.path("out"));
         let limit = (240 + BESIDES_MIB + TREE_MIB) << 10;
-        let line = format!(
-            "ulimit -d {limit} && exec {SIMTOOL} dedup page.html -o out --memory 240M --threads 1 --quiet"
-        );
-        let mut command = sandbox.command("sh");
-        command.args(["-c", &line]).assert().success().stderr("");
+        for html in ["main", "article"] {
+            let _ = std::fs::remove_dir_all(sandbox.path("out"));
+            let line = format!(
+                "ulimit -d {limit} && exec {SIMTOOL} dedup page.html -o out --html {html} \
+                 --memory 240M --threads 1 --quiet"
+            );
+            let mut command = sandbox.command("sh");
+            command.args(["-c", &line]).assert().success().stderr("");
+        }
     }
 }

@@ -119,6 +119,7 @@ fn facts<'a>(seen: &'a Seen, info: &Info) -> Facts<'a> {
 fn text(seen: &Seen, facts: &Facts<'_>) -> String {
     let html = match facts.html {
         HtmlText::Main => "the main text of a page",
+        HtmlText::Article => "the article of a page",
         HtmlText::Visible => "all visible text of a page",
         HtmlText::Markup => "the markup as it stands",
     };

@@ -29,10 +29,12 @@ use crate::{Error, ErrorKind, Result};
 /// more (docs/SERVICE.md, "Which method").
 pub const DEFAULT_INDEX_METHOD: &str = "simhash";
 /// The version of the file's format: the first one, of sketches without signatures; the one of
-/// sketches with signatures; and the one of methods of minima, whose sketches have changed since.
+/// sketches with signatures; the one of methods of minima, whose sketches have changed since; and the
+/// one of main texts, for which earlier versions took articles.
 const FIRST_VERSION: u32 = 1;
 const SIGNED_VERSION: u32 = 2;
-const VERSION: u32 = 3;
+const MINIMA_VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// The methods of minima.
 const OF_MINIMA: [&str; 2] = ["minhash", "super-shingles"];
 /// The text that precedes the file's name in the manifest.
@@ -314,13 +316,18 @@ impl IndexSettings {
         };
         let head = Head {
             simtool_settings: match self.signatures {
-                _ if is_of_minima(&self.spec) => VERSION,
+                _ if self.html == HtmlText::Main => VERSION,
+                _ if is_of_minima(&self.spec) => MINIMA_VERSION,
                 Some(_) => SIGNED_VERSION,
                 None => FIRST_VERSION,
             },
             method: self.spec.to_string(),
             tokenizer: self.tokenizer.to_string(),
-            html: self.html,
+            // As the earlier versions call it.
+            html: match self.html {
+                HtmlText::Article => HtmlText::Main,
+                html => html,
+            },
             stop_words: self.stop_words.len() as u64,
             frequencies: self.frequencies.iter().map(counted).collect(),
             chinese_words: self.chinese_words.clone(),
@@ -363,7 +370,7 @@ impl IndexSettings {
             return Err(Error::new(ErrorKind::Content, message));
         }
         let spec = Spec::parse(&head.method)?;
-        if head.simtool_settings < VERSION && is_of_minima(&spec) {
+        if head.simtool_settings < MINIMA_VERSION && is_of_minima(&spec) {
             let message = format!(
                 "was made by an earlier version of simtool, whose sketches of {} differ (build the \
                  index again)",
@@ -384,7 +391,12 @@ impl IndexSettings {
             let pairs = (0..counted.features).filter_map(|_| numbers.next().zip(numbers.next()));
             Frequencies::new(counted.documents, pairs.collect::<Vec<_>>())
         });
-        head.html.check()?;
+        let html = match head.html {
+            HtmlText::Main if head.simtool_settings < VERSION => HtmlText::Article,
+            HtmlText::Article => return Ok(None),
+            html => html,
+        };
+        html.check()?;
         let signatures = head.signatures.map(|head| SignatureSettings {
             shingle: head.shingle.into(),
             thousandths: head.similarity,
@@ -394,7 +406,7 @@ impl IndexSettings {
             frequencies: frequencies.collect(),
             spec,
             tokenizer: head.tokenizer.parse()?,
-            html: head.html,
+            html,
             stop_words,
             chinese_words: head.chinese_words,
         }))
@@ -543,7 +555,9 @@ mod tests {
             IndexSettings::decode(head.as_bytes())
         };
         for method in ["minhash", "super-shingles", "exact and minhash"] {
-            assert!(with(VERSION, method).unwrap().is_some());
+            for version in [MINIMA_VERSION, VERSION] {
+                assert!(with(version, method).unwrap().is_some());
+            }
             let error = with(SIGNED_VERSION, method).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Content);
             assert!(
@@ -552,6 +566,47 @@ mod tests {
             );
         }
         assert!(with(FIRST_VERSION, "simhash").unwrap().is_some());
+    }
+
+    #[test]
+    #[cfg(feature = "html")]
+    fn the_main_text_of_earlier_versions_is_the_article() {
+        let earlier = |version: u32, html: &str| {
+            let head = format!(
+                "{{\"simtool_settings\":{version},\"method\":\"simhash\",\"tokenizer\":\"auto\",\
+                 \"html\":\"{html}\",\"stop_words\":0,\"frequencies\":[]}}\n"
+            );
+            IndexSettings::decode(head.as_bytes()).unwrap()
+        };
+        for version in [FIRST_VERSION, SIGNED_VERSION, MINIMA_VERSION] {
+            assert_eq!(earlier(version, "main").unwrap().html, HtmlText::Article);
+        }
+        assert_eq!(earlier(VERSION, "main").unwrap().html, HtmlText::Main);
+        assert!(earlier(VERSION, "article").is_none());
+        for html in [
+            HtmlText::Main,
+            HtmlText::Article,
+            HtmlText::Visible,
+            HtmlText::Markup,
+        ] {
+            let made = IndexSettings {
+                html,
+                ..settings(Vec::new())
+            };
+            let read = IndexSettings::decode(&made.encode().unwrap()).unwrap();
+            assert_eq!(read.unwrap().html, html);
+        }
+        let index = Path::new("index");
+        let wanted = ExpectedSettings {
+            html: Some(HtmlText::Main),
+            ..ExpectedSettings::default()
+        };
+        let stored = earlier(SIGNED_VERSION, "main").unwrap();
+        let error = stored.expect(index, &wanted).unwrap_err();
+        assert!(
+            error.to_string().contains("html article, not main"),
+            "{error}"
+        );
     }
 
     #[test]

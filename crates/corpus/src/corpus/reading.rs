@@ -51,37 +51,31 @@ pub struct FileChoice {
 }
 
 /// The part of an HTML page that is its text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HtmlText {
-    /// The main text, without menus; all visible text if a page has no main text.
+    /// The main text, without menus, found by classifying lines; all visible text if a page has no
+    /// main text.
+    #[default]
     Main,
+    /// The article, found in the tree of the page, which takes many times as long; all visible text
+    /// if a page has none.
+    Article,
     /// All visible text.
     Visible,
     /// The unchanged markup.
     Markup,
 }
 
-impl Default for HtmlText {
-    /// The main text, if this build supports it.
-    fn default() -> Self {
-        if cfg!(feature = "html") {
-            HtmlText::Main
-        } else {
-            HtmlText::Visible
-        }
-    }
-}
-
 impl HtmlText {
-    /// Refuses the main text in a build that does not support it.
+    /// Refuses articles in a build that does not support them.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for [`HtmlText::Main`] without the feature `html`.
+    /// [`ErrorKind::Parameter`] for [`HtmlText::Article`] without the feature `html`.
     pub fn check(self) -> Result<()> {
-        if self == HtmlText::Main && !cfg!(feature = "html") {
-            let message = "this build does not support the main text of HTML: use --html visible, \
-                           or build it with the feature `html`";
+        if self == HtmlText::Article && !cfg!(feature = "html") {
+            let message = "this build does not support --html article: use --html main, or build \
+                           it with the feature `html`";
             return Err(Error::new(ErrorKind::Parameter, message));
         }
         Ok(())
@@ -153,7 +147,7 @@ mod tests {
 
     #[test]
     fn main_text_needs_its_feature() {
-        assert_eq!(HtmlText::Main.check().is_ok(), cfg!(feature = "html"));
+        assert_eq!(HtmlText::Article.check().is_ok(), cfg!(feature = "html"));
         assert!(HtmlText::default().check().is_ok() && HtmlText::Visible.check().is_ok());
     }
 

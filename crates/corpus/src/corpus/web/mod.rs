@@ -10,12 +10,14 @@ pub mod charset;
 pub mod content_encoding;
 #[cfg(feature = "html")]
 mod cost;
+mod elements;
 pub mod headers;
 pub mod html;
 pub mod http;
 mod lines;
 mod markup;
 pub mod relations;
+mod text_writer;
 pub mod visible_text;
 pub mod warc;
 mod web_text;

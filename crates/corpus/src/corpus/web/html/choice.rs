@@ -1,6 +1,6 @@
-//! The choice of the main text of a page.
+//! The choice between the text that an extractor found and other text of the page.
 //!
-//! The extractor finds paragraphs. On a page with little prose it may find a cookie notice, a login
+//! An extractor finds paragraphs. On a page with little prose it may find a cookie notice, a login
 //! form or a help text, which all pages of the site share. With such a text, different pages would be
 //! equal. So an article is used alone only if it is long. Elements that the page declares as its
 //! main part take precedence over most articles. Otherwise, a short article is used together with
@@ -8,9 +8,6 @@
 
 use ahash::AHashSet;
 use xxhash_rust::xxh3::xxh3_64;
-
-use super::super::visible_text::visible_text;
-use super::{article, main_element};
 
 /// A shorter article is ignored, and so are shorter declared elements.
 const LEAST_BYTES: usize = 100;
@@ -28,7 +25,8 @@ const LONGER: usize = 3;
 /// with different articles in the same surroundings have a similarity of about 5/7 at most.
 const SURROUNDINGS: usize = 5;
 
-/// Appends the main text of a page; `false` if there is none.
+/// Appends the main text of a page, given the text that an extractor found, that of the elements
+/// which the page declares as its main part, and all visible text; `false` if it has none.
 ///
 /// It is the first of these that a page has:
 ///
@@ -39,34 +37,33 @@ const SURROUNDINGS: usize = 5;
 ///    the other visible lines.
 ///
 /// A page with none of these has no main text.
-pub(super) fn main_text(html: &str, out: &mut Vec<u8>) -> bool {
-    let mut article = Vec::new();
-    if let Some(found) = article::article(html) {
-        visible_text(found.as_bytes(), &mut article);
-    }
-    let declared = main_element::text(html.as_bytes());
+pub(super) fn choose(
+    article: &[u8],
+    declared: &[u8],
+    visible: impl FnOnce() -> Vec<u8>,
+    out: &mut Vec<u8>,
+) -> bool {
     let is_certain = article.len() >= CERTAIN_BYTES;
     if declared.len() >= LEAST_BYTES {
         let is_meant = || {
             article.len() > LONGER * declared.len()
-                || OUTSIDE * shared_bytes(&article, &declared) >= article.len()
+                || OUTSIDE * shared_bytes(article, declared) >= article.len()
         };
         let is_used = is_certain && is_meant();
-        out.extend_from_slice(if is_used { &article } else { &declared });
+        out.extend_from_slice(if is_used { article } else { declared });
         return true;
     }
     if is_certain {
-        out.extend_from_slice(&article);
+        out.extend_from_slice(article);
         return true;
     }
     if article.len() < LEAST_BYTES {
         return false;
     }
-    let mut visible = Vec::new();
-    visible_text(html.as_bytes(), &mut visible);
+    let visible = visible();
     let is_small = visible.len() > (1 + SURROUNDINGS) * article.len();
     if is_small {
-        sample(&article, &visible, out);
+        sample(article, &visible, out);
     }
     is_small
 }
@@ -121,68 +118,6 @@ fn floor_char_boundary(line: &[u8], most: usize) -> usize {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    /// A text that the extractor prefers to lists: it has paragraphs.
-    const NOTICE: &str = "<div id=notice><p>This site uses cookies, as most do, for its statistics.\
-        <p>If you read on, you agree to them; the settings are in your browser.</div>";
-
-    fn links(topic: &str, count: usize) -> String {
-        let link = |number| format!("<li><a href=x>Number {number} of {topic} from the list</a>");
-        (0..count).map(link).collect()
-    }
-
-    fn main_of(html: &str) -> Option<String> {
-        let mut out = Vec::new();
-        main_text(html, &mut out).then(|| String::from_utf8(out).unwrap())
-    }
-
-    fn page(body: &str) -> String {
-        format!("<!doctype html><html><title>a page</title><body>{NOTICE}{body}</body></html>")
-    }
-
-    fn article(length: usize) -> String {
-        let paragraph = "<p>The ferry left at nine, as it did every day, and no passenger waved.";
-        format!("<div>{}</div>", paragraph.repeat(length / 60))
-    }
-
-    #[test]
-    fn a_declared_element_is_preferred_to_a_notice() {
-        for tag in ["main", "div role=main"] {
-            let html = page(&format!("<{tag}>{}</{tag}>", links("apples", 5)));
-            let found = main_of(&html).unwrap();
-            assert!(found.starts_with("Number 0 of apples"), "{found}");
-            assert!(!found.contains("cookies"), "{found}");
-        }
-        // A declared element without text, as in pages that a script fills.
-        let html = page(&format!("<main>Loading</main>{}", article(2000)));
-        assert!(main_of(&html).unwrap().starts_with("The ferry"));
-    }
-
-    #[test]
-    fn a_long_article_is_used() {
-        let menu = links("the menu", 20);
-        let inside = page(&format!("<main><ul>{menu}</ul>{}</main>", article(2000)));
-        let outside = page(&format!("<main>{}</main>{}", links("x", 5), article(2000)));
-        for html in [inside, outside, page(&article(2000))] {
-            let found = main_of(&html).unwrap();
-            assert!(found.starts_with("The ferry"), "{found}");
-            assert!(!found.contains("Number"), "{found}");
-        }
-    }
-
-    #[test]
-    fn pages_with_the_same_notice_differ() {
-        let visible = page(&links("pears", 5));
-        assert_eq!(main_of(&visible), None);
-        let (pears, plums) = (links("pears", 40), links("plums", 40));
-        let [pears, plums] = [pears, plums].map(|list| main_of(&page(&list)).unwrap());
-        assert!(pears.starts_with("This site uses cookies"), "{pears}");
-        let shared = shared_bytes(pears.as_bytes(), plums.as_bytes());
-        assert!(
-            5 * shared < pears.len() && 3 * shared > pears.len() / 2,
-            "{shared}"
-        );
-    }
 
     #[test]
     fn short_articles_in_long_surroundings_differ() {

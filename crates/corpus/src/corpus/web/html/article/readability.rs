@@ -3,9 +3,9 @@
 use dom_query::Document;
 use dom_smoothie::{Config, Readability};
 
-use super::super::cost::Cost;
 use super::work::Work;
 use crate::corpus::contained::contained;
+use crate::corpus::web::cost::Cost;
 
 /// The maximum length of a page that is searched for an article.
 const MOST_BYTES: usize = 8 << 20;

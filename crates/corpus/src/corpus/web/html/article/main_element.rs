@@ -1,7 +1,8 @@
 //! The part of a page that its author declares to be the main one.
 
-use super::super::markup::{Attributes, Token, Tokens};
-use super::super::visible_text::{is_hidden, visible_text};
+use crate::corpus::web::elements::is_hidden;
+use crate::corpus::web::markup::{Attributes, Token, Tokens};
+use crate::corpus::web::visible_text::visible_text;
 
 /// The visible text of the `<main>` elements and those with `role=main`, a line break between two;
 /// empty if a page has none.
