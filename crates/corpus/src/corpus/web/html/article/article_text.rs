@@ -5,7 +5,7 @@ use super::{main_element, readability};
 use crate::corpus::web::visible_text::visible_text;
 
 /// Appends the [chosen](choose) text of a page, `false` if it has none.
-pub(in super::super) fn article_text(html: &str, out: &mut Vec<u8>) -> bool {
+pub(in crate::corpus::web) fn article_text(html: &str, out: &mut Vec<u8>) -> bool {
     let mut article = Vec::new();
     if let Some(found) = readability::article(html) {
         visible_text(found.as_bytes(), &mut article);

@@ -12,7 +12,7 @@ use crate::corpus::web::visible_text::visible_text;
 /// The text is lines of the [visible text](visible_text). O(length) time and memory for any bytes:
 /// pages of more lines or elements than usual, and those whose text is mostly in templates, have no
 /// main text.
-pub(in super::super) fn main_text(html: &str, out: &mut Vec<u8>) -> bool {
+pub(in crate::corpus::web) fn main_text(html: &str, out: &mut Vec<u8>) -> bool {
     let Some(page) = Page::read(html.as_bytes()) else {
         return false;
     };
