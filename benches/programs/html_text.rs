@@ -3,6 +3,8 @@
 //!
 //! `scripts/main-text` uses it to measure the quality and the speed of extractors.
 
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
 use std::process::ExitCode;
 
 use serde_json::json;

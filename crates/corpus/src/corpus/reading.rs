@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn main_text_needs_its_feature() {
+    fn articles_need_a_feature() {
         assert_eq!(HtmlText::Article.check().is_ok(), cfg!(feature = "html"));
         assert!(HtmlText::default().check().is_ok() && HtmlText::Visible.check().is_ok());
     }

@@ -152,7 +152,7 @@ fn core(parents: &[u32], mut prose: Vec<u64>) -> Vec<bool> {
     }
     // Elements with half of the prose are in each other, unless there are two equal halves.
     let has_half = |number: &usize| prose[*number] > 0 && 2 * prose[*number] >= prose[0];
-    let core = (0..parents.len()).filter(has_half).next_back().unwrap_or(0);
+    let core = (0..parents.len()).rfind(has_half).unwrap_or(0);
     let mut is_core = vec![false; parents.len()];
     is_core[core] = true;
     for number in core + 1..parents.len() {
