@@ -26,6 +26,8 @@ const BUCKET_BITS: u32 = 12;
 const BUCKETS: usize = 1 << BUCKET_BITS;
 /// The sketches whose keys a thread moves to buckets at a time.
 const PIECE: usize = 1 << 12;
+/// The part of the work that is counting.
+const COUNTING: f64 = 0.2;
 /// The least number of entries that are held.
 const LEAST: usize = 1 << 20;
 
@@ -83,7 +85,7 @@ impl<'a> KeyJoin<'a> {
     /// The number of keys of each bucket.
     fn counts(&self) -> Result<Vec<usize>> {
         let counts: Vec<AtomicU64> = (0..BUCKETS).map(|_| AtomicU64::new(0)).collect();
-        self.for_each_piece(0.0, |_, piece| {
+        self.for_each_piece([0.0, COUNTING], |_, piece| {
             let own = self.counts_of(piece, &(0..BUCKETS));
             for (count, own) in counts.iter().zip(own) {
                 count.fetch_add(own.into(), Ordering::Relaxed);
@@ -118,8 +120,8 @@ impl<'a> KeyJoin<'a> {
         // Collected in place.
         let mut entries: Vec<AtomicU64> = entries.into_iter().map(AtomicU64::new).collect();
         entries.resize_with(end, AtomicU64::default);
-        let done = buckets.start as f64 / BUCKETS as f64;
-        self.for_each_piece(done, |first, piece| {
+        let work @ [_, done] = work(&buckets);
+        self.for_each_piece(work, |first, piece| {
             let own = self.counts_of(piece, &buckets);
             let places = own.iter().zip(&next).map(|(count, next)| match count {
                 0 => 0,
@@ -144,7 +146,10 @@ impl<'a> KeyJoin<'a> {
         }
         each.into_par_iter()
             .with_max_len(16)
-            .for_each(|bucket| self.mark_equal(bucket));
+            .try_for_each(|bucket| {
+                self.mark_equal(bucket);
+                self.watch.reached(done)
+            })?;
         Ok(entries)
     }
 
@@ -165,7 +170,7 @@ impl<'a> KeyJoin<'a> {
     /// Marks all sketches that have a key in a bucket. A bucket has more keys than fit only if most
     /// of them are equal.
     fn mark_all(&self, wanted: usize) -> Result<()> {
-        self.for_each_piece(wanted as f64 / BUCKETS as f64, |first, piece| {
+        self.for_each_piece(work(&(wanted..wanted + 1)), |first, piece| {
             self.for_each_key(piece, |position, hash| {
                 if bucket(hash) == wanted {
                     self.marks.insert(first + position);
@@ -187,11 +192,17 @@ impl<'a> KeyJoin<'a> {
     }
 
     /// Calls `visit` with all sketches in pieces, each with the position of its first, from several
-    /// threads. `done` is the part of the work before.
-    fn for_each_piece(&self, done: f64, visit: impl Fn(u32, Sketches<'_>) + Sync) -> Result<()> {
+    /// threads. `from` and `to` are the parts of the work that are done before and after.
+    fn for_each_piece(
+        &self,
+        [from, to]: [f64; 2],
+        visit: impl Fn(u32, Sketches<'_>) + Sync,
+    ) -> Result<()> {
+        let all = f64::from(self.sketches.count());
         let mut first = 0;
         self.sketches.for_each(&mut |run| {
-            self.watch.reached(done)?;
+            self.watch
+                .reached(from + (to - from) * f64::from(first) / all)?;
             let count = run.count();
             (0..count.div_ceil(PIECE))
                 .into_par_iter()
@@ -203,6 +214,12 @@ impl<'a> KeyJoin<'a> {
             Ok(())
         })
     }
+}
+
+/// The parts of the work that are done before and after a range of buckets.
+fn work(buckets: &Range<usize>) -> [f64; 2] {
+    let done = |bucket: usize| COUNTING + (1.0 - COUNTING) * bucket as f64 / BUCKETS as f64;
+    [done(buckets.start), done(buckets.end)]
 }
 
 /// The bucket of a hash.
