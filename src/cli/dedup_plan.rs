@@ -208,15 +208,19 @@ fn stages(estimate: &Estimate) -> String {
 
 /// Warnings of very many comparisons, and of each file system with too little space.
 pub fn warnings(estimate: &Estimate, invocation: &Invocation<'_>, resources: &Resources) -> String {
-    let compared = estimate.compared.map_or(String::new(), |others| {
+    comparisons(estimate) + &shortages(estimate, invocation, resources)
+}
+
+/// A warning if each document is compared with very many others.
+fn comparisons(estimate: &Estimate) -> String {
+    estimate.compared.map_or(String::new(), |others| {
         format!(
             "warning: this method compares each document with about {others} others, so its time \
              grows with the square of the number of documents: about {} here (minhash and simhash \
              do not)\n",
             duration(estimate.time()),
         )
-    });
-    compared + &shortages(estimate, invocation, resources)
+    })
 }
 
 /// A warning for each file system with too little space.
@@ -236,4 +240,29 @@ fn shortages(estimate: &Estimate, invocation: &Invocation<'_>, resources: &Resou
         )
     };
     found.iter().map(warning).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn very_many_comparisons_are_a_warning() {
+        let mut estimate = Estimate {
+            documents: 100_000,
+            text_bytes: 0,
+            work_bytes: 0,
+            spooled_bytes: 0,
+            output_bytes: 0,
+            stages: Vec::new(),
+            accidental: None,
+            found_copies: None,
+            without_text: None,
+            compared: None,
+        };
+        assert_eq!(comparisons(&estimate), "");
+        estimate.compared = Some(95_937);
+        let warning = comparisons(&estimate);
+        assert!(warning.starts_with("warning: ") && warning.contains("about 95937 others"));
+    }
 }

@@ -61,3 +61,59 @@ impl Candidates {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::methods::{Common, build_without_statistics};
+    use crate::kernel::Level;
+    use crate::sketch::registry::Spec;
+    use crate::sketch::{Scratch, SketchList, TokenizedDocument};
+    use crate::text::{Choice, Tokenizer, WordHashes, WordSet};
+
+    fn measured(method: &str) -> Candidates {
+        let common = Common {
+            tokenizer: Choice::default(),
+            stop_words: &WordSet::default(),
+            level: Level::best(),
+        };
+        let method = build_without_statistics(&Spec::parse(method).unwrap(), common).unwrap();
+        let mut tokenizer = Tokenizer::new(Choice::default(), Level::best());
+        let mut words = WordHashes::default();
+        let mut list = SketchList::new(&*method);
+        for number in 0..1000u64 {
+            // No words in common, but the same letters.
+            let word = |place: u64| format!("w{}", (number * 31 + place).wrapping_mul(0x9e37_79b9));
+            let text: Vec<String> = (0..31).map(word).collect();
+            let text = text.join(" ");
+            tokenizer.hash_words(text.as_bytes(), true, &mut words);
+            let document = TokenizedDocument {
+                text: text.as_bytes(),
+                short: &words.short,
+                long: &words.long,
+                ..TokenizedDocument::default()
+            };
+            let mut sketch = Vec::new();
+            assert!(method.sketch(document, &mut Scratch::default(), &mut sketch));
+            list.push(&sketch);
+        }
+        let resources = Resources {
+            threads: 1,
+            memory_bytes: 1 << 30,
+            temporary: "/tmp".into(),
+            level: Level::best(),
+        };
+        Candidates::measure(list.all(&*method), &*method, &resources).unwrap()
+    }
+
+    #[test]
+    fn methods_of_common_features_compare_all_documents_and_others_none() {
+        // Those that are near count as no candidates.
+        let all = measured("character-codes:similarity=0.999");
+        assert!(all.share > 0.5 && all.seconds > 0.0, "{all:?}");
+        for method in ["minhash", "super-shingles", "shingles"] {
+            let none = measured(method);
+            assert!(none.share < 0.01, "{method}: {none:?}");
+        }
+    }
+}

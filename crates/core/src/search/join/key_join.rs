@@ -245,6 +245,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::search::join::source::testing::{Runs, Unwatched};
     use crate::sketch::{Score, SketchList};
 
     /// Sketches whose bytes are their keys.
@@ -269,28 +270,6 @@ mod tests {
 
         fn accepts(&self, _: &Score) -> bool {
             true
-        }
-    }
-
-    struct Runs<'a>(Sketches<'a>, usize);
-
-    impl SketchSource for Runs<'_> {
-        fn count(&self) -> u32 {
-            self.0.count() as u32
-        }
-
-        fn for_each(&self, visit: &mut dyn FnMut(Sketches<'_>) -> Result<()>) -> Result<()> {
-            let all = self.0.count();
-            let mut firsts = (0..all).step_by(self.1);
-            firsts.try_for_each(|first| visit(self.0.range(first..all.min(first + self.1))))
-        }
-    }
-
-    struct Unwatched;
-
-    impl Watch for Unwatched {
-        fn reached(&self, _: f64) -> Result<()> {
-            Ok(())
         }
     }
 

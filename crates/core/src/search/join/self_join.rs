@@ -4,11 +4,11 @@ use super::combined;
 use super::fingerprints::fingerprints;
 use super::key_join::KeyJoin;
 use super::source::SketchSource;
-use crate::Result;
 use crate::kernel::Level;
 use crate::search::hamming::self_join::{Marks, SelfJoin, Source, Watch};
 use crate::search::hamming::{self, Fingerprint, U256};
 use crate::sketch::{Combination, Compare, Sketches};
+use crate::{Error, ErrorKind, Result};
 
 /// The share of the memory that copies of the fingerprints may take.
 const COPIES: usize = 2;
@@ -89,10 +89,12 @@ impl<'m> SketchJoin<'m> {
             SketchJoin::Keys(method) => KeyJoin::new(method, sketches, memory_bytes, watch).marks(),
             SketchJoin::Combined(combined) => {
                 let join = |side: &dyn Compare, sketches: &dyn SketchSource, watch: &dyn Watch| {
-                    match SketchJoin::of(side) {
-                        Some(join) => join.any(sketches, memory_bytes, level, watch),
-                        None => Ok(Marks::none_of(sketches.count())),
-                    }
+                    let missing = || {
+                        let message = "a method of the combination has no join";
+                        Error::new(ErrorKind::Parameter, message)
+                    };
+                    let join = SketchJoin::of(side).ok_or_else(missing)?;
+                    join.any(sketches, memory_bytes, level, watch)
                 };
                 combined::any(combined, sketches, watch, join)
             }
@@ -208,32 +210,10 @@ impl<F: Fingerprint> Source<F> for Converted<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::join::source::testing::{Runs, Unwatched};
     use crate::sketch::SketchList;
     use crate::sketch::hashed::SimHashSettings;
     use proptest::prelude::*;
-
-    struct Unwatched;
-
-    impl Watch for Unwatched {
-        fn reached(&self, _: f64) -> Result<()> {
-            Ok(())
-        }
-    }
-
-    /// Sketches that are read a few at a time.
-    struct Runs<'a>(Sketches<'a>);
-
-    impl SketchSource for Runs<'_> {
-        fn count(&self) -> u32 {
-            self.0.count() as u32
-        }
-
-        fn for_each(&self, visit: &mut dyn FnMut(Sketches<'_>) -> Result<()>) -> Result<()> {
-            let all = self.0.count();
-            let mut firsts = (0..all).step_by(7);
-            firsts.try_for_each(|first| visit(self.0.range(first..all.min(first + 7))))
-        }
-    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
@@ -259,7 +239,7 @@ mod tests {
                     a != b && method.accepts(&method.score(sketches.get(a), sketches.get(b)))
                 };
                 let join = SketchJoin::of(&*method).unwrap();
-                let found = join.any(&Runs(sketches), memory_bytes, Level::best(), &Unwatched);
+                let found = join.any(&Runs(sketches, 7), memory_bytes, Level::best(), &Unwatched);
                 let found = found.unwrap();
                 for a in 0..sketches.count() {
                     let expected = (0..sketches.count()).any(|b| near(a, b));

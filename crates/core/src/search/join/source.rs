@@ -14,3 +14,33 @@ pub trait SketchSource: Sync {
     /// Those of reading and of `visit`.
     fn for_each(&self, visit: &mut dyn FnMut(Sketches<'_>) -> Result<()>) -> Result<()>;
 }
+
+#[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+    use crate::search::hamming::self_join::Watch;
+
+    /// Sketches that are read in runs of a given length.
+    pub struct Runs<'a>(pub Sketches<'a>, pub usize);
+
+    impl SketchSource for Runs<'_> {
+        fn count(&self) -> u32 {
+            self.0.count() as u32
+        }
+
+        fn for_each(&self, visit: &mut dyn FnMut(Sketches<'_>) -> Result<()>) -> Result<()> {
+            let all = self.0.count();
+            let mut firsts = (0..all).step_by(self.1);
+            firsts.try_for_each(|first| visit(self.0.range(first..all.min(first + self.1))))
+        }
+    }
+
+    /// Never stops a join.
+    pub struct Unwatched;
+
+    impl Watch for Unwatched {
+        fn reached(&self, _: f64) -> Result<()> {
+            Ok(())
+        }
+    }
+}
