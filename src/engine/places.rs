@@ -110,6 +110,44 @@ pub fn documents_at(
     Ok(())
 }
 
+/// The bytes that [`documents_at`] reads, or decompresses, to pass places on.
+pub struct ReadBytes<'a> {
+    source: &'a Source,
+    /// Where the last place ends.
+    end: Option<(u64, u64)>,
+    bytes: u64,
+}
+
+impl ReadBytes<'_> {
+    /// No bytes, as there are no places yet.
+    pub fn new(source: &Source) -> ReadBytes<'_> {
+        ReadBytes {
+            source,
+            end: None,
+            bytes: 0,
+        }
+    }
+
+    /// Adds the next place. Returns whether the file is opened again for it.
+    pub fn add(&mut self, place: &Place) -> bool {
+        let end = place.offset.saturating_add(place.length);
+        let before = self.end.replace((place.member, end));
+        let near = before.filter(|&before| !is_far(self.source, before, order(place)));
+        let read = match (near, self.source.compression) {
+            (Some((_, before)), _) => end.saturating_sub(before),
+            (None, Compression::None) => place.length.saturating_add(CHUNK_BYTES as u64),
+            (None, _) => end.saturating_add(CHUNK_BYTES as u64),
+        };
+        self.bytes = self.bytes.saturating_add(read);
+        near.is_none()
+    }
+
+    /// The bytes for all places so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
 /// The bytes that are decompressed to get to the end of a document, from the beginning of its
 /// member; zero if the file is not compressed.
 pub fn decompressed_bytes(source: &Source, place: &Place) -> u64 {

@@ -88,12 +88,12 @@ fn a_run_that_loses_too_much_writes_nothing_and_goes_on() {
         );
         assert!(out.join(".simtool/decided").exists());
         // The first reading is not repeated: it would find other texts.
-        let changed = fs::metadata(out.join(".simtool/rows"))
+        let changed = fs::metadata(out.join(".simtool/segments"))
             .unwrap()
             .modified()
             .unwrap();
         refused(&job, &inputs, &out);
-        let again = fs::metadata(out.join(".simtool/rows"))
+        let again = fs::metadata(out.join(".simtool/segments"))
             .unwrap()
             .modified()
             .unwrap();

@@ -17,6 +17,7 @@ mod related;
 mod resume;
 mod same_answer;
 mod scopes;
+mod second_reading;
 mod setup;
 mod skipped;
 mod urls;

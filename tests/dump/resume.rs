@@ -120,9 +120,9 @@ impl Case {
         assert!(error.to_string().contains("stopped"), "{error}");
     }
 
-    /// Stops when the documents have been read, and their parts are not merged.
+    /// Stops when all documents have been read, before the first reading is marked as complete.
     fn stop_gathering(&self, out: &Path) {
-        self.stop_at(out, 1, |path| path.ends_with("rows"));
+        self.stop_at(out, 1, |path| path.ends_with("gathered"));
     }
 
     /// Stops when two of three annotated files are complete.
@@ -132,8 +132,11 @@ impl Case {
     }
 }
 
-/// A copy of a directory with hard links to its files, which keep their inodes and times. The record
-/// of outputs, which grows in place, is copied.
+/// Files of the work directory that grow in place.
+const GROWING: [&str; 3] = ["outputs", "segments", "segment-index"];
+
+/// A copy of a directory with hard links to its files, which keep their inodes and times. Files that
+/// grow in place are copied.
 fn snapshot(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -141,7 +144,7 @@ fn snapshot(from: &Path, to: &Path) {
         let target = to.join(path.file_name().unwrap());
         if path.is_dir() {
             snapshot(&path, &target);
-        } else if path.ends_with(".simtool/outputs") {
+        } else if from.ends_with(WORK) && GROWING.iter().any(|name| path.ends_with(name)) {
             fs::copy(&path, &target).unwrap();
         } else {
             fs::hard_link(&path, &target).unwrap();
@@ -158,14 +161,14 @@ const USER_FILES: [&str; 9] = [
     "annotated/.0.Zz09aa",
     ".simtool-0123456789abcdef-0",
     "annotated/.simtool-0123456789abcdef-1",
-    "rows",
+    "segments",
     "sketch/0-0",
 ];
 /// The same in the work directory.
 const USER_WORK_FILES: [&str; 4] = [
     "notes.txt",
-    ".rows.a1B2c3",
-    "rows.bak",
+    ".segments.a1B2c3",
+    "segments.bak",
     "sketch/.0-0.a1B2c3",
 ];
 
@@ -342,9 +345,9 @@ fn a_file_of_the_user_that_appears_during_a_run_is_not_replaced() {
         let out = tempfile::tempdir().unwrap();
         let path = out.path().join(&name);
         let planted = path.clone();
-        // When `rows` is created, the checks of the output directory have passed.
+        // When `gathered` is created, the checks of the output directory have passed.
         let faults = Faults::decided_by(move |operation, changed| {
-            if operation == Operation::Create && changed.ends_with("rows") {
+            if operation == Operation::Create && changed.ends_with("gathered") {
                 fs::create_dir_all(planted.parent().unwrap()).unwrap();
                 fs::write(&planted, "mine").unwrap();
             }
@@ -519,15 +522,7 @@ fn damaged_work_files_are_an_error_or_change_nothing() {
             }
         }
     }
-    for name in [
-        "rows",
-        "labels",
-        "chunks",
-        "sketches",
-        "decisions",
-        "decided",
-        "reported",
-    ] {
+    for name in ["segments", "decisions", "decided", "reported"] {
         let name = format!("{WORK}/{name}");
         assert!(
             refused.get(&name).is_some_and(|&count| count > 5),
@@ -537,7 +532,7 @@ fn damaged_work_files_are_an_error_or_change_nothing() {
     for name in [
         "job.json",
         "frequencies-0",
-        "sketch/0-0",
+        "segment-index",
         "outputs",
         "gathered",
     ] {

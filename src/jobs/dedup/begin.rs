@@ -11,12 +11,12 @@ use crate::engine::{Progress, Resources, Workers, text_field};
 use crate::io::{Faults, regular_contents};
 use crate::{Error, ErrorKind, Result};
 
-use super::copying::Stamp;
 use super::decided::Decided;
-use super::gathered::Gathered;
 use super::guard::LossGroups;
 use super::run::Run;
+use super::segment_store::SegmentStore;
 use super::sketching::RunInputs;
+use super::stamp::Stamp;
 #[cfg(feature = "parquet")]
 use super::table_dump;
 use super::work::{Opened, SUMMARY, StartOptions, Work};
@@ -215,12 +215,11 @@ impl Job {
 
     /// The state of an interrupted run, as a sentence for the user.
     fn found(&self, work: &Work, invocation: &Invocation<'_>) -> Result<Option<String>> {
-        let segments = work.segments()?;
-        let mut found = match (Gathered::is_complete(work)?, segments) {
-            (false, 0) => return Ok(None),
-            (false, 1) => "first reading begun, 1 segment of it complete".to_owned(),
-            (false, more) => format!("first reading begun, {more} segments of it complete"),
-            (true, _) => "first reading complete".to_owned(),
+        let mut found = match SegmentStore::state(work)? {
+            (0, false) => return Ok(None),
+            (1, false) => "first reading begun, 1 segment of it complete".to_owned(),
+            (more, false) => format!("first reading begun, {more} segments of it complete"),
+            (_, true) => "first reading complete".to_owned(),
         };
         if Decided::is_complete(work)? {
             found += ", decisions complete";

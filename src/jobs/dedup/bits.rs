@@ -1,5 +1,7 @@
 //! Sets of numbers, one bit each.
 
+use std::ops::Range;
+
 /// A set of the numbers of documents, or of their ranks.
 #[derive(Clone, Debug)]
 pub struct Bits(Vec<u64>);
@@ -25,7 +27,24 @@ impl Bits {
 
     /// Whether the set has any of the `count` numbers from `first` on.
     pub fn any_of(&self, first: u32, count: u32) -> bool {
-        (first..first.saturating_add(count)).any(|number| self.contains(number))
+        self.within(first..first.saturating_add(count))
+            .next()
+            .is_some()
+    }
+
+    /// The numbers of the set within `range`, in order.
+    pub fn within(&self, range: Range<u32>) -> impl Iterator<Item = u32> {
+        let words = range.start / 64..range.end.div_ceil(64);
+        let set = words.flat_map(move |place| {
+            let mut word = self.0.get(place as usize).copied().unwrap_or(0);
+            std::iter::from_fn(move || {
+                let bit = word.trailing_zeros();
+                word &= word.wrapping_sub(1);
+                (bit < 64).then_some(place * 64 + bit)
+            })
+        });
+        set.skip_while(move |number| *number < range.start)
+            .take_while(move |number| *number < range.end)
     }
 }
 
@@ -43,6 +62,15 @@ mod tests {
             .filter(|&number| dropped.contains(number))
             .collect();
         assert_eq!(found, [0, 63, 64, 129]);
+        for start in 0..200 {
+            for end in start..210 {
+                let within = found.iter().filter(|number| (start..end).contains(*number));
+                assert!(
+                    dropped.within(start..end).eq(within.copied()),
+                    "{start} {end}"
+                );
+            }
+        }
         assert!(dropped.any_of(60, 4) && !dropped.any_of(65, 64) && !dropped.any_of(130, 9));
     }
 }

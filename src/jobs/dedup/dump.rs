@@ -17,7 +17,7 @@ use crate::io::directory::create_all;
 use crate::{Error, ErrorKind, Result};
 
 use super::bits::Bits;
-use super::copying::{self, Stamp};
+use super::copying;
 use super::gathered::Gathered;
 use super::job::DumpSettings;
 use super::mark;
@@ -26,8 +26,8 @@ use super::numbering::Numbering;
 use super::packing::{LongMember, Packing, Piece, levels};
 use super::related::{self, OpenRelatedIds, RelatedCounts, RelatedIds};
 use super::row::Flags;
-use super::shingle_sets::changed;
 use super::sketching::RunInputs;
+use super::stamp::{Stamp, changed};
 use super::targets;
 use super::work::{Outputs, Work};
 

@@ -403,11 +403,11 @@ impl Costs<'_> {
         accidental: Option<(f64, f64)>,
     ) -> Estimate {
         let text: f64 = self.total(|kind| kind.text.over(kind.bytes));
-        let gathered = self.documents * self.stored_bytes as f64;
+        let stored = self.documents * self.stored_bytes as f64;
         let has_pairs = method.is_some() && !against_index;
         let marked = if has_pairs { self.marked } else { 0.0 };
         let shingles = text * marked * SHINGLES_OF_TEXT;
-        let sketches = if has_pairs { gathered } else { 0.0 };
+        let sketches = if has_pairs { stored } else { 0.0 };
         let near = self.documents * self.near_share(against_index);
         let reports = near * DROPPED * REPORT_BYTES;
         let written = match self.job.write {
@@ -420,8 +420,7 @@ impl Costs<'_> {
         Estimate {
             documents: self.documents as u64,
             text_bytes: text.round() as u64,
-            // For some time, segments and gathered files exist at once.
-            work_bytes: (2.0 * gathered) as u64,
+            work_bytes: stored as u64,
             spooled_bytes: (shingles + sketches) as u64,
             output_bytes: (written + reports) as u64,
             stages: self.stages(has_pairs, against_index),

@@ -1,6 +1,4 @@
-//! Everything the first reading found, in six files.
-
-use serde_json::{Map, Value};
+//! Everything the first reading found.
 
 use crate::corpus::{Format, Source};
 use crate::engine::doubts::Doubts;
@@ -9,30 +7,18 @@ use crate::{Error, ErrorKind, Result};
 
 use super::row::{Flags, Label, Row};
 use super::scope;
-use super::segment::{ChunkEntry, Segment};
-use super::work::{Work, WorkFile, describe};
-
-/// Written last: the first reading is complete, and the segments are no longer needed.
-const MARKER: &str = "gathered";
-const FILES: [&str; 6] = [
-    "rows",
-    "sketches",
-    "sketch-ends",
-    "labels",
-    "chunks",
-    "columns",
-];
+use super::segment::ChunkEntry;
+use super::segment_store::{SketchRun, StoredSegments};
 
 /// The documents of all inputs, by number.
 #[derive(Debug)]
 pub struct Gathered {
     /// Their rows.
     pub rows: RecordFile<Row>,
-    /// Their sketches, end to end.
-    pub sketches: RecordFile<u8>,
-    /// Where each sketch ends, if they are not all of one length.
-    pub sketch_ends: RecordFile<u64>,
-    labels: RecordFile<u8>,
+    /// The bytes with their sketches and labels.
+    pub bytes: RecordFile<u8>,
+    /// Where their sketches are, by the number of the first document.
+    pub sketches: Vec<SketchRun>,
     /// Their further numbers: see [`Columns`](super::columns::Columns).
     pub columns: RecordFile<u64>,
     /// The chunks of all inputs, in order.
@@ -94,38 +80,18 @@ pub struct SourceCounts {
 }
 
 impl Gathered {
-    /// Joins the segments of `units` units, unless that was done before; removes the segments.
+    /// The documents of all segments.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`] for a damaged segment or file; those of reading and writing.
-    pub fn gather(work: &Work, units: usize) -> Result<Gathered> {
-        match work.published(MARKER)? {
-            Some(marker) => {
-                let described = marker.get("files").unwrap_or(&Value::Null);
-                work.verify(&FILES, described)?;
-            }
-            None => gather_units(work, units)?,
-        }
-        work.remove_segments()?;
-        let mut chunks = Vec::new();
-        let stored = RecordFile::<ChunkEntry>::open(&work.path("chunks"))?;
-        stored.read(0, usize::MAX, &mut chunks)?;
+    /// [`ErrorKind::Read`].
+    pub fn of(segments: &StoredSegments<'_>) -> Result<Gathered> {
         Ok(Gathered {
-            rows: RecordFile::open(&work.path("rows"))?,
-            sketches: RecordFile::open(&work.path("sketches"))?,
-            sketch_ends: RecordFile::open(&work.path("sketch-ends"))?,
-            labels: RecordFile::open(&work.path("labels"))?,
-            columns: RecordFile::open(&work.path("columns"))?,
-            chunks,
+            rows: segments.rows(),
+            bytes: segments.bytes(),
+            sketches: segments.sketches(),
+            columns: segments.columns(),
+            chunks: segments.chunks()?,
         })
-    }
-
-    /// Whether the first reading is complete.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Content`] for a damaged marker; [`ErrorKind::Write`] if it cannot be read.
-    pub fn is_complete(work: &Work) -> Result<bool> {
-        Ok(work.published(MARKER)?.is_some())
     }
 
     /// The label of a row.
@@ -150,7 +116,7 @@ impl Gathered {
     pub fn cursor(&self) -> DocumentCursor<'_> {
         DocumentCursor {
             rows: RecordCursor::new(&self.rows),
-            labels: RecordCursor::new(&self.labels),
+            labels: RecordCursor::new(&self.bytes),
         }
     }
 
@@ -270,59 +236,4 @@ pub fn lost_documents(row: &Row, sources: &[Source]) -> u64 {
         true => row.place.length.clamp(1, u32::MAX.into()),
         false => 1,
     }
-}
-
-/// Bytes that were gathered so far.
-#[derive(Default)]
-struct Before {
-    labels: u64,
-    sketches: u64,
-}
-
-fn gather_units(work: &Work, units: usize) -> Result<()> {
-    let files = FILES.iter().map(|name| work.create_file(name));
-    let mut files: Vec<WorkFile> = files.collect::<Result<_>>()?;
-    let mut before = Before::default();
-    for unit in 0..units {
-        gather_unit(work, unit, &mut before, &mut files)?;
-    }
-    let finished = files.into_iter().map(WorkFile::publish);
-    let finished: Vec<_> = finished.collect::<Result<_>>()?;
-    let mut marker = Map::new();
-    marker.insert("files".into(), describe(&finished).into());
-    work.publish(MARKER, marker)
-}
-
-fn gather_unit(
-    work: &Work,
-    unit: usize,
-    before: &mut Before,
-    files: &mut [WorkFile],
-) -> Result<()> {
-    for number in 0.. {
-        let path = work.segment(unit, number);
-        let (header, mut segment) = Segment::read(&path)?;
-        for row in &mut segment.rows {
-            row.label += before.labels;
-        }
-        before.labels += segment.labels.len() as u64;
-        let ends = segment.sketches.borders.iter().skip(1);
-        let ends: Vec<u64> = ends.map(|end| before.sketches + end).collect();
-        before.sketches += segment.sketches.bytes.len() as u64;
-        let parts: [&[u8]; 6] = [
-            bytemuck::cast_slice(&segment.rows),
-            &segment.sketches.bytes,
-            bytemuck::cast_slice(&ends),
-            &segment.labels,
-            bytemuck::cast_slice(&segment.chunks),
-            bytemuck::cast_slice(&segment.columns),
-        ];
-        for (file, bytes) in files.iter_mut().zip(parts) {
-            file.append(bytes)?;
-        }
-        if header.complete == 1 {
-            break;
-        }
-    }
-    Ok(())
 }

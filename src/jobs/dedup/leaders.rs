@@ -5,13 +5,14 @@
 
 use std::ops::Range;
 
-use crate::io::{RecordCursor, RecordFile, Sorted, Spool, Spooled};
+use crate::io::{RecordCursor, Sorted, Spool, Spooled};
 use crate::search::join::SketchIndex;
 use crate::sketch::{Compare, SignedMethod, SketchList, Sketches};
 use crate::{Error, ErrorKind, Result};
 
 use super::decision::GroupedLeader;
 use super::gathered::Gathered;
+use super::segment_store::SketchRun;
 use super::spooled_records::records;
 use crate::engine::spill_space::SpillSpace;
 
@@ -466,8 +467,8 @@ impl<'a> LeaderWriter<'a> {
 /// A reader of sketches by document number, fast if the numbers mostly ascend.
 pub(super) struct SketchReader<'a> {
     bytes: RecordCursor<'a, u8>,
-    /// Where each sketch ends, if lengths vary.
-    ends: &'a RecordFile<u64>,
+    borders: RecordCursor<'a, u8>,
+    runs: &'a [SketchRun],
     length: Option<usize>,
 }
 
@@ -475,21 +476,26 @@ impl<'a> SketchReader<'a> {
     /// A reader of all sketches, which are of `method`.
     pub fn new(gathered: &'a Gathered, method: &dyn Compare) -> SketchReader<'a> {
         SketchReader {
-            bytes: RecordCursor::new(&gathered.sketches),
-            ends: &gathered.sketch_ends,
+            bytes: RecordCursor::new(&gathered.bytes),
+            borders: RecordCursor::new(&gathered.bytes),
+            runs: &gathered.sketches,
             length: method.sketch_bytes(),
         }
     }
 
-    fn extent(&self, number: u64) -> Result<Range<u64>> {
-        if let Some(length) = self.length {
-            return Ok(number * length as u64..(number + 1) * length as u64);
-        }
-        let begin = match number.checked_sub(1) {
-            Some(before) => self.ends.get(before)?,
-            None => 0,
+    fn extent(&mut self, number: u64) -> Result<Range<u64>> {
+        let after = self.runs.partition_point(|run| run.first <= number);
+        let run = after.checked_sub(1).and_then(|run| self.runs.get(run));
+        let run = run.ok_or_else(cut)?;
+        let place = number - run.first;
+        let [begin, end] = match self.length {
+            Some(length) => [place, place + 1].map(|place| place * length as u64),
+            None => {
+                let borders = self.borders.read(run.borders + 8 * place, 16)?;
+                bytemuck::try_pod_read_unaligned(borders).map_err(|_| cut())?
+            }
         };
-        Ok(begin..self.ends.get(number)?.max(begin))
+        Ok(run.sketches + begin..run.sketches + end.max(begin))
     }
 
     /// The sketch of document `number`; cheap if it soon follows the previous one.
@@ -500,12 +506,16 @@ impl<'a> SketchReader<'a> {
         let wanted = self.extent(number)?;
         let length = (wanted.end - wanted.start) as usize;
         let bytes = self.bytes.read(wanted.start, length)?;
-        if bytes.len() < length {
-            let message = "a sketch is cut: start with --restart";
-            return Err(Error::new(ErrorKind::Content, message));
+        match bytes.len() < length {
+            true => Err(cut()),
+            false => Ok(bytes),
         }
-        Ok(bytes)
     }
+}
+
+fn cut() -> Error {
+    let message = "a sketch is cut: start with --restart";
+    Error::new(ErrorKind::Content, message)
 }
 
 #[cfg(test)]

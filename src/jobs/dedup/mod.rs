@@ -59,10 +59,13 @@ mod same_url;
 mod sample;
 mod scope;
 mod scope_search;
+mod second_reading;
 mod segment;
+mod segment_store;
 mod shingle_sets;
 mod sketching;
 mod spooled_records;
+mod stamp;
 mod summary;
 #[cfg(feature = "parquet")]
 mod table_dump;

@@ -42,8 +42,10 @@ use super::neighbours::{Pool, build_index};
 use super::numbering::Numbering;
 use super::refused::{ListedCounts, ListedPair, Refusals, Refused};
 use super::scope::Scope;
+use super::second_reading::SecondReading;
 use super::shingle_sets::{CollectedSets, SetBuffers, ShingleSets};
 use super::sketching::RunInputs;
+use super::stamp::Stamp;
 use crate::engine::spill_space::SpillSpace;
 
 /// Earlier documents that are searched in a block at a time. A search can be interrupted between
@@ -62,6 +64,8 @@ pub struct NearSearch<'a> {
     pub signed: &'a SignedMethod,
     /// The inputs.
     pub inputs: RunInputs<'a>,
+    /// The stamps of the inputs' files when the run began.
+    pub stamps: &'a [Stamp],
     /// The documents of all inputs.
     pub gathered: &'a Gathered,
     /// The numbers of the documents.
@@ -134,14 +138,17 @@ impl NearSearch<'_> {
     /// Those of reading and of temporary files.
     pub fn collect(&self, wanted: &Bits) -> Result<CollectedSets> {
         self.progress.begin(Stage::Verify, self.pipeline.bytes());
-        let sets = CollectedSets::collect(
-            self.job,
-            self.numbering,
-            wanted,
-            &self.pipeline,
-            self.resources.level,
-            &self.space,
-        )?;
+        let reading = SecondReading {
+            gathered: self.gathered,
+            numbering: self.numbering,
+            stamps: self.stamps,
+            width: self.job.verification.shingle,
+            tokenizer: self.job.tokenizer,
+            pipeline: &self.pipeline,
+            level: self.resources.level,
+            space: &self.space,
+        };
+        let sets = reading.collect(wanted)?;
         self.progress.end(sets.bytes());
         Ok(sets)
     }

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::Result;
 use crate::corpus::{Body, Chunk};
-use crate::engine::pipeline::Unit;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::bits::Bits;
@@ -87,16 +86,37 @@ impl<'a> Numbering<'a> {
         is_same.then_some((self.first[place], entry.documents))
     }
 
-    /// The whole units that contain any document of `wanted`.
-    pub fn units_with(&self, wanted: &Bits) -> Vec<Unit> {
-        let has_any = |sources: &Range<u32>| {
-            let (begin, end) = (
-                self.documents_before(sources.start),
-                self.documents_before(sources.end),
-            );
-            wanted.any_of(begin, end - begin)
+    /// The bytes of the chunks of `source`: those of the file or, if it is compressed, of its
+    /// contents. Zero for tables.
+    pub fn bytes_of(&self, source: u32) -> u64 {
+        let [begin, end] = [source, source + 1].map(|source| {
+            let place = self.sources.get(source as usize).copied();
+            place.unwrap_or(self.chunks.len())
+        });
+        self.chunks[begin..end]
+            .iter()
+            .map(|chunk| chunk.bytes)
+            .sum()
+    }
+
+    /// The units without the sources that have no document of `wanted`: runs of sources that one
+    /// reader reads.
+    pub fn units_with(&self, wanted: &Bits) -> Vec<Range<u32>> {
+        let has_any = |source: u32| {
+            let documents = self.of_source(source);
+            wanted.any_of(documents.start, documents.len() as u32)
         };
-        let units = self.units.iter().filter(|sources| has_any(sources));
-        units.map(|sources| Unit::whole(sources.clone())).collect()
+        let mut found: Vec<Range<u32>> = Vec::new();
+        for unit in self.units {
+            let mut is_open = false;
+            for source in unit.clone().filter(|&source| has_any(source)) {
+                match found.last_mut() {
+                    Some(last) if is_open && last.end == source => last.end += 1,
+                    _ => found.push(source..source + 1),
+                }
+                is_open = true;
+            }
+        }
+        found
     }
 }

@@ -20,7 +20,6 @@ use super::beginnings::Beginnings;
 use super::bits::Bits;
 use super::clusters::{ClusterInputs, Clusters};
 use super::compared::ScopeCounts;
-use super::copying::Stamp;
 use super::decided::{Decided, Decisions};
 use super::dump::{Change, Dump};
 use super::gathered::{Counts, Gathered};
@@ -40,7 +39,9 @@ use super::reported::Reported;
 use super::reports::Reports;
 use super::row::{Flags, Row};
 use super::scope_search::ScopeSearch;
+use super::segment_store::SegmentStore;
 use super::sketching::{self, RunInputs};
+use super::stamp::Stamp;
 use super::summary::{self, Summary};
 use super::work::{TIMINGS, Work, checksummed_text};
 use super::{frequencies, memory, warnings};
@@ -82,13 +83,14 @@ impl Run<'_> {
         let signed = signed.as_ref();
         let method = signed.map(SignedMethod::plain);
         let units = units(self.inputs.sources);
-        if !Gathered::is_complete(self.work)? {
+        let mut store = SegmentStore::open(self.work)?;
+        if !store.is_complete() {
             self.progress.begin(Stage::Sketch, total);
             sketching::sketch(
                 self.job,
                 signed.map(|signed| signed as &dyn Method),
                 self.inputs,
-                self.work,
+                &mut store,
                 &self.pipeline(),
                 self.resources,
                 self.progress,
@@ -96,7 +98,7 @@ impl Run<'_> {
             self.progress.end(total);
         }
         self.progress.begin(Stage::Gather, 0);
-        let gathered = Gathered::gather(self.work, units.len())?;
+        let gathered = Gathered::of(&store.finish()?)?;
         let (counts, mut sources, doubts) = gathered.counts(self.inputs.sources)?;
         let numbering = Numbering::new(&gathered.chunks, self.inputs.sources.len(), &units)?;
         let keys = KeepKeys::of(self.job, &gathered, &self.space())?;
@@ -321,6 +323,7 @@ impl Run<'_> {
                 method: method.plain(),
                 signed: method,
                 inputs: self.inputs,
+                stamps: &self.stamps,
                 gathered,
                 numbering,
                 space,

@@ -1,6 +1,5 @@
-//! The second reading: the shingle sets of documents with a near sketch of another one.
+//! The shingle sets of documents with a near sketch of another one, in temporary files.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,23 +7,16 @@ use bytemuck::{Pod, Zeroable};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use rayon::slice::ParallelSliceMut;
 
+use crate::Result;
 use crate::dedup::Signatures;
-use crate::engine::documents::ChunkDocuments;
-use crate::engine::pipeline::Pipeline;
-use crate::io::{Sorted, Spooled};
+use crate::engine::spill_space::SpillSpace;
+use crate::io::{Sorted, Sorter, Spool, Spooled};
 use crate::kernel::Level;
-use crate::sketch::Needs;
 use crate::text::{LeastSimilarity, Measure};
-use crate::{Error, ErrorKind, Result};
 
-use super::bits::Bits;
-use super::job::Job;
 use super::leaders::Leaders;
 use super::memory;
-use super::numbering::Numbering;
 use super::spooled_records::records;
-use crate::engine::spill_space::SpillSpace;
-use crate::engine::text_words::WordReader;
 
 /// The position and size of a set in the temporary file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
@@ -58,64 +50,56 @@ pub struct ShingleSets {
     extents: Spooled,
 }
 
-/// The sets of the documents of one chunk: numbers and lengths, and the hashes end to end.
-#[derive(Default)]
-struct ChunkSets {
-    documents: Vec<(u32, u32)>,
-    hashes: Vec<u64>,
+/// Writes the sets of documents, in any order, to temporary files.
+pub struct SetWriter {
+    placed: Sorter<NumberedExtent>,
+    spool: Spool,
 }
 
-impl CollectedSets {
-    /// Reads the inputs with `wanted` documents again, and stores the sets of these documents.
+impl SetWriter {
+    /// Writes to `space`.
     ///
     /// # Errors
-    /// [`ErrorKind::Changed`] if a chunk differs from the first reading; those of reading and of
-    /// temporary files.
-    pub fn collect(
-        job: &Job,
-        numbering: &Numbering<'_>,
-        wanted: &Bits,
-        pipeline: &Pipeline<'_>,
-        level: Level,
-        space: &SpillSpace<'_>,
-    ) -> Result<CollectedSets> {
-        let mut placed = space.sorter::<NumberedExtent>(memory::EXTENTS);
-        let mut spool = space.spool()?;
-
-        let units = numbering.units_with(wanted);
-        let start = || WordReader::new(job.tokenizer, Needs::HASHES, level);
-        let width = job.verification.shingle;
-        let work = |words: &mut WordReader, documents: ChunkDocuments<'_>| {
-            let numbers = numbering.first_of(documents.chunk);
-            let (first, count) = numbers.ok_or_else(|| changed(documents.source))?;
-            ChunkSets::read(documents, wanted, first..first + count, width, words)
-        };
-        pipeline.run_documents(&units, start, work, |_, sets| {
-            let mut at = 0;
-            for (document, length) in sets.documents {
-                let hashes = &sets.hashes[at..at + length as usize];
-                at += length as usize;
-                let offset = spool.append(bytemuck::cast_slice(hashes))?;
-                placed.push(NumberedExtent {
-                    of: document.into(),
-                    extent: Extent {
-                        offset,
-                        shingles: length.into(),
-                    },
-                })?;
-            }
-            Ok(())
-        })?;
-        let mut extents = space.spool()?;
-        for extent in placed.finish()? {
-            extents.append(bytemuck::bytes_of(&extent?))?;
-        }
-        Ok(CollectedSets {
-            file: Arc::new(spool.finish()?),
-            extents: extents.finish()?,
+    /// Those of temporary files.
+    pub fn new(space: &SpillSpace<'_>) -> Result<SetWriter> {
+        Ok(SetWriter {
+            placed: space.sorter(memory::EXTENTS),
+            spool: space.spool()?,
         })
     }
 
+    /// Adds the set of a document.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn push(&mut self, document: u32, set: &[u64]) -> Result<()> {
+        let offset = self.spool.append(bytemuck::cast_slice(set))?;
+        self.placed.push(NumberedExtent {
+            of: document.into(),
+            extent: Extent {
+                offset,
+                shingles: set.len() as u64,
+            },
+        })
+    }
+
+    /// The sets.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn finish(self, space: &SpillSpace<'_>) -> Result<CollectedSets> {
+        let mut extents = space.spool()?;
+        for extent in self.placed.finish()? {
+            extents.append(bytemuck::bytes_of(&extent?))?;
+        }
+        Ok(CollectedSets {
+            file: Arc::new(self.spool.finish()?),
+            extents: extents.finish()?,
+        })
+    }
+}
+
+impl CollectedSets {
     /// The sets of `leaders`, by rank. A leader whose set was not collected has an empty one.
     ///
     /// # Errors
@@ -286,38 +270,4 @@ struct CachedSet {
     /// The number of the [`ShingleSets`], never zero, and the rank.
     key: (u64, u64),
     set: Vec<u64>,
-}
-
-impl ChunkSets {
-    /// The sets of the wanted ones of `documents`, which have these numbers.
-    fn read(
-        documents: ChunkDocuments<'_>,
-        wanted: &Bits,
-        numbers: Range<u32>,
-        width: usize,
-        words: &mut WordReader,
-    ) -> Result<ChunkSets> {
-        let mut sets = ChunkSets::default();
-        let first = numbers.start;
-        if !wanted.any_of(first, numbers.end - first) {
-            return Ok(sets);
-        }
-        let is_wanted = |ordinal| wanted.contains(first.saturating_add(ordinal));
-        documents.for_each_wanted(is_wanted, |ordinal, found| {
-            if let Ok(document) = found {
-                let mut words = words.read(document.text);
-                let set = words.shingle_set(width);
-                sets.documents.push((first + ordinal, set.len() as u32));
-                sets.hashes.extend_from_slice(set);
-            }
-            Ok(())
-        })?;
-        Ok(sets)
-    }
-}
-
-/// The error for a source that changed.
-pub(super) fn changed(source: &crate::corpus::Source) -> Error {
-    let message = "changed while it was being read: start again with --restart";
-    Error::new(ErrorKind::Changed, message).in_file(&source.path)
 }

@@ -1,7 +1,7 @@
 //! The first reading: stores a row, a label and a sketch of every document.
 
 use crate::corpus::web::relations::Relations;
-use crate::corpus::{Chunk, Document, Doubt, FieldValue, Format, Reason, Skip, Source};
+use crate::corpus::{Chunk, Document, Doubt, FieldValue, Format, Position, Reason, Skip, Source};
 use crate::dedup::keep::{self, Policy};
 use crate::engine::documents::DocumentReader;
 use crate::engine::naming::name;
@@ -20,7 +20,7 @@ use super::row::{Flags, Label, Row};
 use super::same_url::UrlReader;
 use super::scope::{self, Grouper};
 use super::segment::{ChunkEntry, Segment};
-use super::work::Work;
+use super::segment_store::{Entry, SegmentStore};
 use crate::engine::units::units;
 
 /// A segment is finished when it holds this many bytes, or covers this many bytes of chunks.
@@ -36,7 +36,7 @@ pub struct RunInputs<'a> {
     pub references: u32,
 }
 
-/// Reads everything that no finished segment covers, and finishes the segments.
+/// Reads everything that no finished segment in `store` covers, and completes the store.
 ///
 /// # Errors
 /// Those of reading and writing; [`ErrorKind::Interrupted`]. Finished segments are kept.
@@ -44,16 +44,23 @@ pub fn sketch(
     job: &Job,
     method: Option<&dyn Method>,
     inputs: RunInputs<'_>,
-    work: &Work,
+    store: &mut SegmentStore<'_>,
     pipeline: &Pipeline<'_>,
     resources: &Resources,
     progress: &Progress,
 ) -> Result<()> {
+    let units = units(inputs.sources);
+    let count = units.len();
     let mut open = Vec::new();
-    for (unit, sources) in units(inputs.sources).into_iter().enumerate() {
-        if let Some(begun) = OpenUnit::resume(unit, sources, inputs.sources, work, progress)? {
-            open.push(begun);
-        }
+    for (unit, sources) in units.into_iter().enumerate() {
+        let last = store.last_of(unit);
+        open.extend(OpenUnit::resume(
+            unit,
+            sources,
+            inputs.sources,
+            last,
+            progress,
+        ));
     }
     let rest: Vec<Unit> = open.iter().map(|unit| unit.rest.clone()).collect();
     let start = || RowSketcher::new(job, method, inputs, resources.level);
@@ -66,16 +73,16 @@ pub fn sketch(
                 source,
                 end,
                 result,
-            } => open[unit].append(&result, source, end, work),
-            Event::End => open[unit].finish(work),
+            } => open[unit].append(&result, source, end, store),
+            Event::End => open[unit].finish(store),
         },
-    )
+    )?;
+    store.complete(count)
 }
 
 /// An incomplete unit, with the data that is not in a finished segment yet.
 struct OpenUnit {
     unit: usize,
-    next_segment: usize,
     rest: Unit,
     segment: Segment,
     input_bytes: u64,
@@ -87,66 +94,47 @@ impl OpenUnit {
         unit: usize,
         sources: std::ops::Range<u32>,
         all: &[Source],
-        work: &Work,
+        last: Option<&Entry>,
         progress: &Progress,
-    ) -> Result<Option<OpenUnit>> {
+    ) -> Option<OpenUnit> {
         let mut rest = Unit::whole(sources);
-        let mut next_segment = 0;
-        while work.segment(unit, next_segment).exists() {
-            next_segment += 1;
-        }
-        if let Some(last) = next_segment.checked_sub(1) {
-            let (header, _) = Segment::read(&work.segment(unit, last))?;
-            let done = rest.sources.start..header.source;
-            let done = if header.complete == 1 {
-                rest.sources.clone()
-            } else {
-                done
+        if let Some(last) = last {
+            let next = last.next();
+            let done = match next {
+                Some((source, _)) => rest.sources.start..source,
+                None => rest.sources.clone(),
             };
             let sizes = done.filter_map(|source| all.get(source as usize)?.bytes);
             progress.advance(sizes.sum());
-            if header.complete == 1 {
-                return Ok(None);
-            }
-            rest.sources.start = header.source;
-            rest.begin = header.end();
+            (rest.sources.start, rest.begin) = next?;
         }
-        Ok(Some(OpenUnit {
+        Some(OpenUnit {
             unit,
-            next_segment,
             rest,
             segment: Segment::default(),
             input_bytes: 0,
-        }))
+        })
     }
 
     fn append(
         &mut self,
         chunk: &Segment,
         source: u32,
-        end: crate::corpus::Position,
-        work: &Work,
+        end: Position,
+        store: &mut SegmentStore<'_>,
     ) -> Result<()> {
         self.segment.append(chunk);
         self.input_bytes += chunk.chunks.iter().map(|chunk| chunk.bytes).sum::<u64>();
         if self.segment.bytes() < SEGMENT_BYTES && self.input_bytes < SEGMENT_INPUT_BYTES {
             return Ok(());
         }
-        let path = work.segment(self.unit, self.next_segment);
-        self.segment.publish(work, &path, source, end, false)?;
-        self.next_segment += 1;
         self.input_bytes = 0;
-        self.segment = Segment::default();
-        Ok(())
+        let segment = std::mem::take(&mut self.segment);
+        store.append(self.unit, segment, Some((source, end)))
     }
 
-    fn finish(&mut self, work: &Work) -> Result<()> {
-        let path = work.segment(self.unit, self.next_segment);
-        let end = self.rest.sources.end;
-        self.segment
-            .publish(work, &path, end, Default::default(), true)?;
-        self.segment = Segment::default();
-        Ok(())
+    fn finish(&mut self, store: &mut SegmentStore<'_>) -> Result<()> {
+        store.append(self.unit, std::mem::take(&mut self.segment), None)
     }
 }
 

@@ -10,8 +10,9 @@ use super::checksummed;
 use super::errors::{damaged, error};
 use super::file::{self, WorkFile};
 use super::finished::{FinishedRun, SUMMARY};
+use super::growing_file::GrowingFile;
 use super::lock::{self, Lock};
-use super::names::{self, LOCK, OUTPUTS, PART, SEGMENTS, entries};
+use super::names::{self, LOCK, OUTPUTS, PART, entries};
 use super::output_state::{NextStep, OutputState, StartOptions};
 use super::outputs::{self, Outputs};
 use super::stored_job::{self, StoredJob};
@@ -83,17 +84,9 @@ impl Work {
         if let Some(run) = finished.filter(|run| start.restart || run.job != *job) {
             run.remove(out, &own, faults)?;
         }
-        directory::create_all(&directory.join(SEGMENTS))?;
         remove_known(
             &directory,
             |name| names::order(name).filter(|_| name.ends_with(PART)),
-            faults,
-        )?;
-        // An unfinished segment is removed, as its name is needed again.
-        let is_part = |name: &str| names::is_segment(name) && name.ends_with(PART);
-        remove_known(
-            &directory.join(SEGMENTS),
-            |name| is_part(name).then_some(0),
             faults,
         )?;
         let journal = directory.join(OUTPUTS);
@@ -138,28 +131,25 @@ impl Work {
         self.directory.join(name)
     }
 
-    /// The path of a segment of the first reading.
-    pub fn segment(&self, unit: usize, number: usize) -> PathBuf {
-        self.directory
-            .join(SEGMENTS)
-            .join(format!("{unit}-{number}"))
-    }
-
-    /// The number of segments.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Write`] if the directory cannot be read.
-    pub fn segments(&self) -> Result<usize> {
-        let names = entries(&self.directory.join(SEGMENTS))?;
-        Ok(names.iter().filter(|name| names::is_segment(name)).count())
-    }
-
-    /// Creates the file `path`, such as a segment, in the directory.
+    /// Creates the file `path` in the directory.
     ///
     /// # Errors
     /// [`ErrorKind::Write`].
     pub fn create(&self, path: &Path) -> Result<AtomicFile> {
         file::create(path, &self.faults)
+    }
+
+    /// Opens the file `name`, which grows in place, and cuts it to `bytes`, its sound beginning.
+    /// Makes it if it does not exist.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn growing_file(&self, name: &str, bytes: u64) -> Result<GrowingFile> {
+        let path = self.path(name);
+        if !path.exists() {
+            file::publish_bytes(&path, &[], &self.faults)?;
+        }
+        GrowingFile::open(&path, bytes, &self.faults)
     }
 
     /// Creates the file `name`, which will have a digest.
@@ -201,14 +191,6 @@ impl Work {
         file::verify(&self.directory, names, described)
     }
 
-    /// Removes the segments, after their contents were gathered.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Write`].
-    pub fn remove_segments(&self) -> Result<()> {
-        remove_segments(&self.directory, &self.faults)
-    }
-
     /// Publishes the record of the finished run and `summary`, in this order, and removes the
     /// directory. Files that simtool did not make are kept.
     ///
@@ -234,8 +216,6 @@ impl Work {
 
 /// Removes all files of simtool in a work directory, and the directory if it is empty then.
 fn remove(directory: &Path, faults: &Faults) -> Result<()> {
-    remove_segments(directory, faults)?;
-    remove_directory(&directory.join(SEGMENTS), faults)?;
     // The job is removed after the other files and before the record of outputs: a power failure
     // must leave neither files without their job nor a job without its record.
     let is_removed_first =
@@ -262,11 +242,6 @@ fn sync(directory: &Path, faults: &Faults) -> Result<()> {
         true => directory::sync(directory, faults),
         false => Ok(()),
     }
-}
-
-fn remove_segments(directory: &Path, faults: &Faults) -> Result<()> {
-    let is_segment = |name: &str| names::is_segment(name).then_some(0);
-    remove_known(&directory.join(SEGMENTS), is_segment, faults)
 }
 
 /// Removes the files to whose names `order` gives a number, smaller numbers first.

@@ -4,9 +4,9 @@
 //! OUT/.simtool/outputs         output files of this run; written first
 //! OUT/.simtool/job.json        settings and inputs; no other job may resume from here
 //! OUT/.simtool/frequencies-N   corpus statistics of the method
-//! OUT/.simtool/sketch/U-S      segment S of unit U of the first reading
-//! OUT/.simtool/rows, labels…   all segments together
-//! OUT/.simtool/gathered        lengths and digests of these: the first reading is complete
+//! OUT/.simtool/segments        what the first reading found
+//! OUT/.simtool/segment-index   where each segment is
+//! OUT/.simtool/gathered        the digest of this index: the first reading is complete
 //! OUT/.simtool/decisions…      dropped documents, and the kept ones
 //! OUT/.simtool/decided         lengths and digests of these
 //! OUT/.simtool/reported        the reports are complete; their totals
@@ -23,6 +23,7 @@ mod directory;
 mod errors;
 mod file;
 mod finished;
+mod growing_file;
 mod journal;
 mod lock;
 mod names;
@@ -34,8 +35,10 @@ mod stored_job;
 
 pub use checksummed::encode as checksummed_text;
 pub use directory::{Opened, Work};
-pub use file::{Finished, WorkFile, describe};
+pub use errors::damaged;
+pub use file::{Finished, describe};
 pub use finished::{SUMMARY, TIMINGS};
+pub use growing_file::GrowingFile;
 pub use output_state::StartOptions;
 pub use outputs::Outputs;
 pub use path_text::{decode as path_from, encode as path_value};

@@ -9,20 +9,14 @@ use crate::Result;
 
 /// The ending of an unfinished file.
 pub const PART: &str = ".part";
-/// The directory of the segments.
-pub const SEGMENTS: &str = "sketch";
 /// The job, without which the other files are useless.
 pub const JOB: &str = "job.json";
 
 /// Markers of complete files; removed before those files.
 const MARKERS: [&str; 3] = ["reported", "decided", "gathered"];
-const FILES: [&str; 10] = [
-    "rows",
-    "sketches",
-    "sketch-ends",
-    "labels",
-    "chunks",
-    "columns",
+const FILES: [&str; 6] = [
+    "segments",
+    "segment-index",
     "decisions",
     "refused",
     "known-ids",
@@ -63,13 +57,6 @@ pub fn is_late(name: &str) -> bool {
     LATE.contains(&name.strip_suffix(PART).unwrap_or(name))
 }
 
-/// Whether `name` is that of a segment.
-pub fn is_segment(name: &str) -> bool {
-    let name = name.strip_suffix(PART).unwrap_or(name);
-    name.split_once('-')
-        .is_some_and(|(unit, number)| is_number(unit) && is_number(number))
-}
-
 /// Whether `text` is a decimal number.
 pub fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
@@ -100,8 +87,8 @@ mod tests {
     #[test]
     fn only_names_of_the_layout_are_removed() {
         for name in [
-            "rows",
-            "labels.part",
+            "segments",
+            "segment-index.part",
             "frequencies-3",
             "stream-12",
             "decided",
@@ -114,7 +101,7 @@ mod tests {
         );
         for name in [
             "notes.txt",
-            "rows.bak",
+            "segments.bak",
             "frequencies-",
             "stream-x",
             ".part",
@@ -123,7 +110,5 @@ mod tests {
         ] {
             assert_eq!(order(name), None, "{name}");
         }
-        assert!(is_segment("0-12") && is_segment("3-4.part"));
-        assert!(!is_segment("0-") && !is_segment("a-1") && !is_segment("1"));
     }
 }

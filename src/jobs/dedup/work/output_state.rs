@@ -10,7 +10,7 @@ use super::differences;
 use super::errors::{damaged, error};
 use super::finished::{FinishedRun, SUMMARY};
 use super::journal::Journal;
-use super::names::{JOB, OUTPUTS, SEGMENTS, entries};
+use super::names::{JOB, OUTPUTS, entries};
 use super::recorded_files::{self, RecordedFiles};
 use super::stored_job::{self, StoredJob};
 use crate::io::InputFiles;
@@ -201,10 +201,8 @@ fn refuse_removal(
     let mut files = InputFiles::default();
     reads.iter().for_each(|path| files.add(path));
     recorded.refuse_read(out, &files)?;
-    for directory in [directory.to_owned(), directory.join(SEGMENTS)] {
-        for name in entries(&directory)? {
-            recorded_files::refuse_read(&directory.join(name), &files)?;
-        }
+    for name in entries(directory)? {
+        recorded_files::refuse_read(&directory.join(name), &files)?;
     }
     Ok(())
 }

@@ -4,12 +4,12 @@
 //! Files that no run recorded are neither replaced nor removed.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::Write;
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::errors::error;
+use super::growing_file::GrowingFile;
 use super::journal::{self, Journal};
 use super::path_text;
 use super::recorded_files::{FileMark, RecordedFiles, Stamp};
@@ -24,7 +24,6 @@ struct Record {
     out: PathBuf,
     /// `out` without symbolic links.
     real_out: PathBuf,
-    journal: PathBuf,
     /// The number of the run, which is part of the name of every temporary file.
     run: u64,
     faults: Faults,
@@ -32,7 +31,7 @@ struct Record {
 }
 
 struct State {
-    file: File,
+    journal: GrowingFile,
     /// How many temporary files were named.
     temporaries: u64,
     /// Recorded directories.
@@ -69,22 +68,17 @@ impl Outputs {
         let found = Journal::read(journal)?;
         found.remove_temporaries(out, names, &[run], faults)?;
         found.recorded.sync(out)?;
-        let file = OpenOptions::new().append(true).open(journal);
-        let file = file.map_err(failed)?;
         // An incomplete last line is cut off.
-        file.set_len(found.bytes)
-            .and_then(|()| file.sync_all())
-            .map_err(failed)?;
+        let file = GrowingFile::open(journal, found.bytes, faults)?;
         let mut recorded = earlier;
         recorded.extend(found.recorded);
         Ok(Outputs(Arc::new(Record {
             out: out.to_owned(),
             real_out: fs::canonicalize(out).map_err(failed)?,
-            journal: journal.to_owned(),
             run,
             faults: faults.clone(),
             state: Mutex::new(State {
-                file,
+                journal: file,
                 temporaries: 0,
                 directories: found.directories,
                 recorded,
@@ -176,15 +170,6 @@ impl Record {
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn append(&self, state: &mut State, line: &str) -> Result<()> {
-        self.faults
-            .before(Operation::Write, &self.journal)
-            .and_then(|()| state.file.write_all(line.as_bytes()))
-            .and_then(|()| self.faults.before(Operation::Sync, &self.journal))
-            .and_then(|()| state.file.sync_data())
-            .map_err(|cause| error(&self.journal, cause))
-    }
 }
 
 impl Recorder for Record {
@@ -194,7 +179,9 @@ impl Recorder for Record {
         // resumes.
         let recorded = directory.strip_prefix(&self.real_out).unwrap_or(directory);
         if !state.directories.contains(recorded) {
-            self.append(&mut state, &journal::directory_line(recorded))?;
+            state
+                .journal
+                .append(journal::directory_line(recorded).as_bytes())?;
             state.directories.insert(recorded.to_owned());
         }
         let prefix = journal::temporary_prefix(self.run);
@@ -218,7 +205,9 @@ impl Recorder for Record {
             stamp: Some(Stamp::of(file)),
         };
         let mut state = self.state();
-        self.append(&mut state, &journal::output_line(name, &mark))?;
+        state
+            .journal
+            .append(journal::output_line(name, &mark).as_bytes())?;
         state.recorded.add(name, mark);
         drop(state);
         self.faults

@@ -11,7 +11,7 @@ use super::checksummed;
 use super::errors::error;
 use super::file::{publish, publish_bytes};
 use super::journal::{self, Journal};
-use super::names::{self, JOB, LOCK, OUTPUTS, PART, SEGMENTS, entries};
+use super::names::{self, JOB, LOCK, OUTPUTS, PART, entries};
 use crate::io::{Faults, directory, regular_contents};
 use crate::{Error, ErrorKind, Result};
 
@@ -81,7 +81,6 @@ pub fn begin(directory: &Path, job: &Value, faults: &Faults) -> Result<u64> {
 /// # Errors
 /// [`ErrorKind::Write`] if the directory cannot be read.
 pub fn find_foreign(directory: &Path) -> Result<Option<PathBuf>> {
-    let segments = directory.join(SEGMENTS);
     for name in entries(directory)? {
         let is_left = match name.as_str() {
             LOCK => true,
@@ -94,16 +93,7 @@ pub fn find_foreign(directory: &Path) -> Result<Option<PathBuf>> {
             return Ok(Some(directory.join(name)));
         }
     }
-    if segments
-        .symlink_metadata()
-        .is_ok_and(|found| !found.is_dir())
-    {
-        return Ok(Some(segments));
-    }
-    let mut names = entries(&segments)?.into_iter();
-    Ok(names
-        .find(|name| names::is_segment(name))
-        .map(|name| segments.join(name)))
+    Ok(None)
 }
 
 /// Refuses a directory with such a file.
