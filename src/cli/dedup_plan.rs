@@ -67,6 +67,7 @@ impl Plan<'_> {
             estimate.documents,
             megabytes(estimate.text_bytes),
         );
+        text += &format!("search    {}\n", estimate.search.describe());
         if let Some((fair, measured)) = estimate.accidental {
             let then = match invocation.against {
                 Against::Known(_) => "documents near an indexed one by accident are dropped",
@@ -181,6 +182,7 @@ impl Plan<'_> {
             "seconds": is_known.then(|| estimate.time().as_secs_f64()),
             "stages": stages.collect::<Vec<_>>(),
             "method": job.method.to_string(),
+            "search": estimate.search.name(),
             "edited_copies": copies(estimate.found_copies),
             "other_methods": others.iter().filter(|_| is_known).map(other).collect::<Vec<_>>(),
             "without_text": estimate.without_text.is_some(),
@@ -245,6 +247,7 @@ fn shortages(estimate: &Estimate, invocation: &Invocation<'_>, resources: &Resou
 #[cfg(test)]
 mod tests {
     use super::*;
+    use simtool::jobs::dedup::SearchForm;
 
     #[test]
     fn very_many_comparisons_are_a_warning() {
@@ -259,6 +262,7 @@ mod tests {
             found_copies: None,
             without_text: None,
             compared: None,
+            search: SearchForm::Index,
         };
         assert_eq!(comparisons(&estimate), "");
         estimate.compared = Some(95_937);

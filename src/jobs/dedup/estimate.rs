@@ -25,6 +25,7 @@ use super::job::{Job, WriteMode};
 use super::neighbours::build_index;
 use super::row::{Flags, Row};
 use super::sample::{KindRates, Sample, Sampler};
+use super::search_form::SearchForm;
 use super::segment::Segment;
 use super::sketching::RunInputs;
 use super::{Against, Invocation};
@@ -108,6 +109,8 @@ pub struct Estimate {
     pub without_text: Option<usize>,
     /// The number of documents with which each is compared, if that takes most of a long time.
     pub compared: Option<u64>,
+    /// How the documents that have a near one are found.
+    pub search: SearchForm,
 }
 
 /// A file system with less free space than a run needs.
@@ -428,6 +431,7 @@ impl Costs<'_> {
             found_copies: self.sample.found_copies,
             without_text: without_text(&self.sample.segment),
             compared: self.compared(),
+            search: SearchForm::of(method, against_index),
         }
     }
 
