@@ -63,8 +63,8 @@ const BUSY: f64 = 0.75;
 /// Approximate seconds of one thread for stages that the sample does not measure; per document,
 /// unless another unit is given.
 mod seconds {
-    /// Gathering, per byte of rows, sketches and labels.
-    pub const GATHER_BYTE: f64 = 3e-9;
+    /// Gathering, which reads the rows, per byte of rows, sketches and labels.
+    pub const GATHER_BYTE: f64 = 0.2e-9;
     pub const GROUP: f64 = 0.8e-6;
     /// The ratio of the look-up time in a large table to that in the table of a sample.
     pub const MARK_GROWTH: f64 = 2.0;
