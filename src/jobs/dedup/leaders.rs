@@ -34,8 +34,7 @@ pub struct Leaders<'a> {
     method: &'a dyn Compare,
     /// Document numbers, four bytes each.
     documents: Spooled,
-    /// The sketches, end to end.
-    sketches: Spooled,
+    sketches: LeaderSketches<'a>,
     /// The extent of each sketch, if their lengths vary.
     extents: Option<Spooled>,
     /// The group of each document, eight bytes, if the scope has groups.
@@ -44,6 +43,14 @@ pub struct Leaders<'a> {
     pub count: u64,
     /// How many of them, the first ones, belong to the reference.
     pub references: u64,
+}
+
+/// Where the sketches of leaders are.
+enum LeaderSketches<'a> {
+    /// End to end in a temporary file.
+    Copied(Spooled),
+    /// Among those of all documents, of whose numbers the leaders' ascend: all of one length.
+    Stored(&'a Gathered, &'a SignedMethod),
 }
 
 /// Where a sketch begins, and the memory that an index needs for all sketches before it.
@@ -61,26 +68,38 @@ pub struct Block {
 }
 
 impl<'a> Leaders<'a> {
-    /// Writes the leaders with their sketches, without signatures, to temporary files.
+    /// Writes the leaders with their sketches, without signatures, to temporary files. Sketches of
+    /// one length are read where they are if the leaders are `in_input_order`.
     ///
     /// # Errors
     /// Those of reading and of temporary files.
     pub fn store(
         leaders: Sorted<GroupedLeader>,
-        gathered: &Gathered,
+        gathered: &'a Gathered,
         method: &'a SignedMethod,
-        with_groups: bool,
+        (with_groups, in_input_order): (bool, bool),
         space: &SpillSpace<'_>,
     ) -> Result<Leaders<'a>> {
         let mut writer = LeaderWriter::new(method.plain(), with_groups, space)?;
+        let are_stored = in_input_order && !with_groups && method.sketch_bytes().is_some();
         let mut reader = SketchReader::new(gathered, method);
         for leader in leaders {
             let leader = leader?;
             let group = u64::from_be_bytes(leader.group);
-            let (sketch, _) = method.split(reader.get(leader.document.into())?);
+            let sketch = match are_stored {
+                true => &[],
+                false => method.split(reader.get(leader.document.into())?).0,
+            };
             writer.push(leader.document, sketch, group, leader.class == 0)?;
         }
-        writer.finish()
+        let leaders = writer.finish()?;
+        Ok(match are_stored {
+            true => Leaders {
+                sketches: LeaderSketches::Stored(gathered, method),
+                ..leaders
+            },
+            false => leaders,
+        })
     }
 
     /// The leaders at `ranks`, which ascend, under new ranks from 0.
@@ -145,8 +164,24 @@ impl<'a> Leaders<'a> {
     /// # Errors
     /// Those of temporary files.
     pub fn read(&self, ranks: Range<u64>, block: &mut Block) -> Result<()> {
-        let count = ranks.end - ranks.start;
         block.first = ranks.start;
+        block.groups = self.groups(ranks.clone())?;
+        let copied = match &self.sketches {
+            LeaderSketches::Copied(copied) => copied,
+            LeaderSketches::Stored(gathered, method) => {
+                let mut numbers = Vec::new();
+                self.read_documents(ranks, &mut numbers)?;
+                let mut reader = SketchReader::new(gathered, *method);
+                block.sketches.borders.clear();
+                block.sketches.bytes.clear();
+                for number in numbers {
+                    let (sketch, _) = method.split(reader.get(number.into())?);
+                    block.sketches.bytes.extend_from_slice(sketch);
+                }
+                return Ok(());
+            }
+        };
+        let count = ranks.end - ranks.start;
         let borders = &mut block.sketches.borders;
         let bytes = match self.method.sketch_bytes() {
             Some(length) => {
@@ -161,10 +196,7 @@ impl<'a> Leaders<'a> {
             }
         };
         let length = (bytes.end - bytes.start) as usize;
-        self.sketches
-            .read_at(bytes.start, length, &mut block.sketches.bytes)?;
-        block.groups = self.groups(ranks)?;
-        Ok(())
+        copied.read_at(bytes.start, length, &mut block.sketches.bytes)
     }
 
     /// The memory of two [batches](Self::batches_of).
@@ -455,7 +487,7 @@ impl<'a> LeaderWriter<'a> {
         Ok(Leaders {
             method: self.method,
             documents: self.documents.finish()?,
-            sketches: self.sketches.finish()?,
+            sketches: LeaderSketches::Copied(self.sketches.finish()?),
             extents: self.method.sketch_bytes().is_none().then_some(extents),
             groups: self.with_groups.then_some(groups),
             count: self.count,
@@ -469,6 +501,8 @@ pub(super) struct SketchReader<'a> {
     bytes: RecordCursor<'a, u8>,
     borders: RecordCursor<'a, u8>,
     runs: &'a [SketchRun],
+    /// The run of the last sketch.
+    run: usize,
     length: Option<usize>,
 }
 
@@ -479,14 +513,18 @@ impl<'a> SketchReader<'a> {
             bytes: RecordCursor::new(&gathered.bytes),
             borders: RecordCursor::new(&gathered.bytes),
             runs: &gathered.sketches,
+            run: 0,
             length: method.sketch_bytes(),
         }
     }
 
     fn extent(&mut self, number: u64) -> Result<Range<u64>> {
-        let after = self.runs.partition_point(|run| run.first <= number);
-        let run = after.checked_sub(1).and_then(|run| self.runs.get(run));
-        let run = run.ok_or_else(cut)?;
+        let begins = |run: usize| self.runs.get(run).map_or(u64::MAX, |run| run.first);
+        if !(begins(self.run)..begins(self.run + 1)).contains(&number) {
+            let after = self.runs.partition_point(|run| run.first <= number);
+            self.run = after.saturating_sub(1);
+        }
+        let run = self.runs.get(self.run).ok_or_else(cut)?;
         let place = number - run.first;
         let [begin, end] = match self.length {
             Some(length) => [place, place + 1].map(|place| place * length as u64),

@@ -179,8 +179,8 @@ impl NearSearch<'_> {
     }
 
     fn store(&self, leaders: Sorted<GroupedLeader>, scope: &Scope) -> Result<Leaders<'_>> {
-        let (with_groups, space) = (*scope != Scope::Global, &self.space);
-        Leaders::store(leaders, self.gathered, self.signed, with_groups, space)
+        let order = (*scope != Scope::Global, self.job.keep.is_input_order());
+        Leaders::store(leaders, self.gathered, self.signed, order, &self.space)
     }
 
     /// Decides about the leaders that have a neighbour.
