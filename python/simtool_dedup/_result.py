@@ -26,6 +26,19 @@ def verification(summary: Mapping[str, Any]) -> tuple[float, int]:
     return part / whole, found["shingle"]
 
 
+def reason_for_another_run(settings: Mapping[str, Any]) -> str | None:
+    """Why the result of a stricter threshold does not follow from that of a run, if it does not."""
+    if settings["drop_all"]:
+        return "with drop_all, no row of a cluster stays, so none was compared with one that stays"
+    if settings["keep_copies"] > 1:
+        return "with keep_copies, which copies stay depends on the threshold"
+    if settings["clusters"] != "star":
+        return "with cluster='components', rows are connected by pairs that are not listed"
+    if "url" in str(settings["method"]).split():
+        return "with the method url, copies of one URL have no similarity"
+    return None
+
+
 def explained(
     a: str | bytes, b: str | bytes, summary: Mapping[str, Any], ids: tuple[Any, Any]
 ) -> Explanation:
@@ -221,16 +234,18 @@ class Result:
         ------
         ValueError
             For a lower threshold than that of the run, and for runs with ``drop_all``,
-            ``keep_copies`` or ``cluster="components"``, whose clusters need another run.
+            ``keep_copies``, ``cluster="components"`` or the method ``url``, after which only
+            another run can tell.
         """
         least, _ = verification(self.summary)
         if not least <= similarity <= 1:
-            raise ValueError(f"similarity {similarity}: expected {least} to 1")
-        settings = self.summary["settings"]
-        if settings["drop_all"] or settings["keep_copies"] > 1 or settings["clusters"] != "star":
             raise ValueError(
-                "at() needs a result without drop_all, keep_copies and cluster='components'"
+                f"at: similarity {similarity}: expected {least}, that of the run, to 1; for a lower "
+                f"one, call dedup again"
             )
+        why = reason_for_another_run(self.summary["settings"])
+        if why is not None:
+            raise ValueError(f"at: {why}; call dedup again with similarity={similarity}")
         return Result(self._rows, self._against, self._found.at(similarity), self.summary)
 
     def _counts(self) -> list[tuple[str, int]]:
@@ -320,6 +335,34 @@ class FileResult:
         if not self.summary["settings"]["refused"]:
             return None
         return _simtool.read_report(self._directory, "refused")
+
+    @property
+    def mask(self) -> Any:
+        """Not for files, whose documents have no numbers.
+
+        Raises
+        ------
+        AttributeError
+            Always; it names the alternatives.
+        """
+        raise AttributeError(
+            "mask: the documents of files have no row numbers; write='kept' writes the files without "
+            "duplicates, write='ids' the ids of kept documents, and duplicates has those of the others"
+        )
+
+    def at(self, similarity: float) -> FileResult:
+        """Not for files, which were written with the threshold of the run.
+
+        Raises
+        ------
+        ValueError
+            Always; it names the alternatives.
+        """
+        least, _ = verification(self.summary)
+        raise ValueError(
+            f"at: the files were written with similarity {least}; call dedup again with similarity="
+            f"{similarity} and another output, or filter duplicates by its column similarity"
+        )
 
     def explain(self, number: int) -> Explanation:
         """Show why a document is a duplicate; reads both again.
