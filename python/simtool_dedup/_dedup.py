@@ -179,7 +179,7 @@ def dedup(
     Notes
     -----
     Pairs of texts whose sketches the method does not propose are missed; ``method="minhash"`` finds
-    ``recall`` of them. Texts of fewer than eight words are duplicates only if they have the same
+    ``recall`` of them. Texts of fewer words than a shingle (five) are duplicates only if they have the same
     words in the same order.
 
     Examples

@@ -392,7 +392,7 @@ def source_of(
         check_ids(rows)
     stored = (payload or "").split(",")
     for name, column in (("url", rows.url), ("date", rows.date)):
-        if name in stored and column is None:
+        if name in stored and column is None and len(rows) > 0:
             raise ValueError(f"payload: the data has no {name} (name its column: {name}=...)")
     path = write_path(Path(directory), "rows")
     columns = rows.columns(rows.id)
@@ -403,6 +403,8 @@ def source_of(
 
 def check_ids(rows: Rows) -> None:
     """Fail unless every row has an id."""
+    if len(rows) == 0:
+        return
     if rows.id is None:
         raise ValueError("id: name the column of the ids; an index needs one for each row")
     if isinstance(rows.rows, list):

@@ -189,7 +189,9 @@ class Result:
         if pair["kept_row"] is None:
             raise ValueError("the text that it repeats is not in the data")
         others = self._against if pair["is_against"] and self._against else self._rows
-        a, b = others.text_of(pair["kept_row"]), self._rows.text_of(pair["row"])
+        html = self.summary["settings"]["reading"]["html"]
+        texts = others.text_of(pair["kept_row"]), self._rows.text_of(pair["row"])
+        a, b = (_simtool.page_text(text, html) for text in texts)
         ids = others.id_of(pair["kept_row"]), self._rows.id_of(pair["row"])
         return explained(a, b, self.summary, ids)
 

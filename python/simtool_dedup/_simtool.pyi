@@ -13,6 +13,7 @@ __all__ = [
     "methods",
     "minhashes",
     "neighbours",
+    "page_text",
     "read_answers",
     "read_report",
     "shared_shingles",
@@ -52,6 +53,7 @@ def explain(
 def neighbours(
     fingerprints: bytes, distance: int, width: int = 64, threads: int | None = None
 ) -> tuple[bytes, bytes, bytes]: ...
+def page_text(text: str | bytes, html: str | None = None) -> bytes: ...
 def methods() -> list[dict[str, Any]]: ...
 def minhashes(
     data: Table | list[Any],

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use simtool::corpus::{Discovery, HtmlText, Reading};
+use simtool::corpus::{Discovery, HtmlText, RawText, Reading};
 use simtool::engine::collection::{InputSettings, Inputs};
 use simtool::engine::{Progress, Resources};
 use simtool::index::{Options, Query};
@@ -258,7 +258,8 @@ impl SeenIndex {
         let query = || -> Result<(&'static str, String)> {
             within("limit", limit, 10_000)?;
             let mut texts = seen.texts();
-            let sketch = texts.sketch(&text).unwrap_or_default();
+            let mut raw = RawText::new(seen.settings().html);
+            let sketch = texts.sketch(raw.of_string(&text)).unwrap_or_default();
             let answers = seen.index().seen(&[Query { id: None, sketch }], limit)?;
             let message = "the index did not answer";
             let missing = || Error::new(ErrorKind::Content, message);

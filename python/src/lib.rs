@@ -36,7 +36,7 @@ mod _simtool {
     #[pymodule_export]
     use crate::error::Error;
     #[pymodule_export]
-    use crate::explain::{explain, shared_shingles};
+    use crate::explain::{explain, page_text, shared_shingles};
     #[pymodule_export]
     use crate::index::SeenIndex;
     #[pymodule_export]
