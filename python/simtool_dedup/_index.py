@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from simtool_dedup import _simtool
 from simtool_dedup._data import Rows, paths_of, write_path
-from simtool_dedup._flags import joined
+from simtool_dedup._flags import joined, threads_of, whole
 from simtool_dedup._progress import watching
 from simtool_dedup._simtool import SeenIndex
 
@@ -199,7 +199,7 @@ class Index:
             As :func:`dedup`.
         """
         if isinstance(data, (str, bytes)):
-            verdict, matches = self._index.query_text(data, limit)
+            verdict, matches = self._index.query_text(data, whole("limit", limit))
             return {"verdict": verdict, "matches": json.loads(matches)}
         fields = Fields(text, id, None, None)
         return self._process(data, fields, None, False, limit, threads, memory, progress)
@@ -263,7 +263,9 @@ class Index:
             source = source_of(
                 data if rows is None else rows, fields, payload, name, threads, memory, needs_ids=adds
             )
-            lines, skipped = self._index.process(source, adds, limit, payload, watch)
+            lines, skipped = self._index.process(
+                source, adds, whole("limit", limit), payload, watch
+            )
         if rows is not None and not isinstance(rows.original, list):
             return rows.back(_simtool.read_answers(lines, skipped))
         answers = [json.loads(line) for line in lines.splitlines()]
@@ -379,7 +381,7 @@ def source_of(
 ) -> dict[str, Any]:
     """Documents for the Rust part: files, or rows that are written to one."""
     source: dict[str, Any] = {
-        "threads": threads,
+        "threads": threads_of(threads),
         "memory": None if memory is None else str(memory),
         "fields": None,
     }

@@ -7,12 +7,14 @@ import weakref
 from collections.abc import Iterable, Mapping
 from html import escape
 from itertools import repeat
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
 
 from simtool_dedup import _simtool
 from simtool_dedup._data import Rows, mask_of
 from simtool_dedup._explain import Explanation
+from simtool_dedup._flags import whole
 from simtool_dedup._simtool import RowResult, Table
 
 SHOWN = 3
@@ -208,7 +210,7 @@ class Result:
         Explanations
             A list of :class:`Explanation`, the least similar first.
         """
-        numbers = self._found.least_similar(count)
+        numbers = self._found.least_similar(whole("count", count))
         return Explanations(
             self.explain(number)
             for number in numbers
@@ -240,6 +242,8 @@ class Result:
             another run can tell.
         """
         least, _ = verification(self.summary)
+        if not isinstance(similarity, Real):
+            raise TypeError(f"at: expected a number, found {type(similarity).__name__}")
         if not least <= similarity <= 1:
             raise ValueError(
                 f"at: similarity {similarity}: expected {least}, that of the run, to 1; for a lower "
@@ -427,7 +431,7 @@ class FileResult:
             for number, similarity in enumerate(similarities)
             if similarity is not None and files[number] is not None
         ]
-        least = sorted(known)[:count]
+        least = sorted(known)[: whole("count", count)]
         return Explanations(self._explained(duplicates, number) for _, number in least)
 
     def __repr__(self) -> str:
