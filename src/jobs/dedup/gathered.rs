@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::corpus::{Format, Source};
+use crate::engine::Progress;
 use crate::engine::doubts::Doubts;
 use crate::io::{RecordCursor, RecordFile};
 use crate::{Error, ErrorKind, Result};
@@ -98,13 +99,13 @@ impl Gathered {
     ///
     /// # Errors
     /// [`ErrorKind::Content`] for a damaged segment or file; those of reading and writing.
-    pub fn gather(work: &Work, units: usize) -> Result<Gathered> {
+    pub fn gather(work: &Work, units: usize, progress: &Progress) -> Result<Gathered> {
         match work.published(MARKER)? {
             Some(marker) => {
                 let described = marker.get("files").unwrap_or(&Value::Null);
                 work.verify(&FILES, described)?;
             }
-            None => gather_units(work, units)?,
+            None => gather_units(work, units, progress)?,
         }
         work.remove_segments()?;
         let mut chunks = Vec::new();
@@ -279,14 +280,19 @@ struct Before {
     sketches: u64,
 }
 
-fn gather_units(work: &Work, units: usize) -> Result<()> {
+fn gather_units(work: &Work, units: usize, progress: &Progress) -> Result<()> {
     let files = FILES.iter().map(|name| work.create_file(name));
     let mut files: Vec<WorkFile> = files.collect::<Result<_>>()?;
     let mut before = Before::default();
     for unit in 0..units {
+        progress.check()?;
         gather_unit(work, unit, &mut before, &mut files)?;
     }
-    let finished = files.into_iter().map(WorkFile::publish);
+    // Waits for the disk.
+    let finished = files.into_iter().map(|file| {
+        progress.check()?;
+        file.publish()
+    });
     let finished: Vec<_> = finished.collect::<Result<_>>()?;
     let mut marker = Map::new();
     marker.insert("files".into(), describe(&finished).into());

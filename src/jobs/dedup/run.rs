@@ -96,7 +96,7 @@ impl Run<'_> {
             self.progress.end(total);
         }
         self.progress.begin(Stage::Gather, 0);
-        let gathered = Gathered::gather(self.work, units.len())?;
+        let gathered = Gathered::gather(self.work, units.len(), self.progress)?;
         let (counts, mut sources, doubts) = gathered.counts(self.inputs.sources)?;
         let numbering = Numbering::new(&gathered.chunks, self.inputs.sources.len(), &units)?;
         let keys = KeepKeys::of(self.job, &gathered, &self.space())?;
