@@ -22,8 +22,8 @@ SHOWN = 3
 
 
 def verification(summary: Mapping[str, Any]) -> tuple[float, int]:
-    """The least similarity and the words of a shingle of a run."""
-    found = summary["settings"]["verification"]
+    """The least similarity and the words of a shingle of a run; those by default without them."""
+    found = summary["settings"]["verification"] or {"similarity": (4, 5), "shingle": 5}
     part, whole = found["similarity"]
     return part / whole, found["shingle"]
 
@@ -241,17 +241,17 @@ class Result:
             ``keep_copies``, ``cluster="components"`` or the method ``url``, after which only
             another run can tell.
         """
-        least, _ = verification(self.summary)
         if not isinstance(similarity, Real):
             raise TypeError(f"at: expected a number, found {type(similarity).__name__}")
+        why = reason_for_another_run(self.summary["settings"])
+        if why is not None:
+            raise ValueError(f"at: {why}; call dedup again with similarity={similarity}")
+        least, _ = verification(self.summary)
         if not least <= similarity <= 1:
             raise ValueError(
                 f"at: similarity {similarity}: expected {least}, that of the run, to 1; for a lower "
                 f"one, call dedup again"
             )
-        why = reason_for_another_run(self.summary["settings"])
-        if why is not None:
-            raise ValueError(f"at: {why}; call dedup again with similarity={similarity}")
         return Result(self._rows, self._against, self._found.at(similarity), self.summary)
 
     def _counts(self) -> list[tuple[str, int]]:

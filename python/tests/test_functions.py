@@ -235,3 +235,12 @@ def test_a_stricter_threshold_keeps_what_it_refuses() -> None:
             simtool.dedup(data, **words).at(0.9)
     with pytest.raises(IndexError):
         found.explain(10_000)
+
+
+def test_copies_of_a_url_are_explained() -> None:
+    rows = [{"url": "http://a.example/", "date": f"2024-01-0{day}", "text": TEXT} for day in (1, 2)]
+    found = simtool.dedup(rows, method="url")
+    assert len(found.kept) == 1 and found.explain(0).similarity == 1
+    for method in ("url", "url then minhash"):
+        with pytest.raises(ValueError, match="at: with the method url.*dedup again"):
+            simtool.dedup(rows, method=method).at(0.9)
