@@ -53,6 +53,11 @@ class Rows:
         date: str | None,
         fields: Sequence[str] = (),
     ) -> None:
+        given = {"text": text, "id": id, "url": url, "date": date}
+        for name, column in given.items():
+            if column is not None and not isinstance(column, str):
+                kind = type(column).__name__
+                raise TypeError(f"{name}: expected the name of a column, a str, found {kind}")
         self.fields = list(fields)
         self.is_relation = library(data) in ("duckdb", "_duckdb")
         self.original = materialized(data)
@@ -150,13 +155,15 @@ def materialized(data: Any) -> Any:
         return data.collect()
     if library(data) == "pyarrow" and hasattr(data, "read_all"):
         return data.read_all()
-    if library(data) == "numpy":
+    if library(data) == "numpy" and hasattr(data, "ndim"):
+        if data.ndim != 1:
+            raise TypeError(f"expected an array with one dimension, found {data.ndim}")
         return data.tolist()
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return data if library(data) in ADAPTED else Table(data)
     if library(data) in ("pandas", "datasets"):
         return data
-    if isinstance(data, Mapping) or not isinstance(data, Iterable):
+    if isinstance(data, (Mapping, bytes, bytearray)) or not isinstance(data, Iterable):
         name = type(data).__name__
         raise TypeError(f"expected a table, a list of texts or dictionaries, or a path, found {name}")
     return data if isinstance(data, list) else list(data)
@@ -175,15 +182,24 @@ def converted(data: Any, wanted: Sequence[str]) -> Table | list[Any]:
         return pandas_rows(data, outer)
     if library(data) == "datasets":
         # A selection or a shuffled order is applied to the columns that are needed only.
-        names = [name for name in data.column_names if name in outer]
+        names = wanted_names(data.column_names, outer)
         data = data.select_columns(names).with_format("arrow")[:]
     return Table(data)
+
+
+def wanted_names(names: list[Any], outer: set[str]) -> list[Any]:
+    """The columns that are read: those among ``outer``, or the only one."""
+    found = names if len(names) == 1 else [name for name in names if name in outer]
+    if not found:
+        all = ", ".join(map(str, names))
+        raise ValueError(f"text: there is no such column; the data has {all}")
+    return found
 
 
 def pandas_rows(data: Any, outer: set[str]) -> Table | list[Any]:
     """Rows of a pandas object; without pyarrow, a list."""
     if data.ndim == 2:
-        data = data[[name for name in data.columns if name in outer]]
+        data = data[wanted_names(list(data.columns), outer)]
     else:
         data = data.to_frame("text")
     try:

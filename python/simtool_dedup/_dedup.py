@@ -14,7 +14,7 @@ from typing import Any
 
 from simtool_dedup import _simtool
 from simtool_dedup._data import ID, Rows, paths_of, write_path
-from simtool_dedup._flags import flags, joined, stop_word_file
+from simtool_dedup._flags import flags, joined, stop_word_file, threads_of
 from simtool_dedup._progress import watching
 from simtool_dedup._result import FileResult, Result
 from simtool_dedup._simtool import RowResult
@@ -179,7 +179,7 @@ def dedup(
     Notes
     -----
     Pairs of texts whose sketches the method does not propose are missed; ``method="minhash"`` finds
-    ``recall`` of them. Texts of fewer than eight words are duplicates only if they have the same
+    ``recall`` of them. Texts of fewer words than a shingle (five) are duplicates only if they have the same
     words in the same order.
 
     Examples
@@ -214,7 +214,7 @@ def dedup(
         "max_document": max_document,
         "refused": refused,
         "refuse_above": refuse_above,
-        "threads": threads,
+        "threads": threads_of(threads),
         "memory": memory,
     }
     files_only: dict[str, Any] = {

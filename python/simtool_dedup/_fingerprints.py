@@ -6,6 +6,7 @@ from typing import Any
 
 from simtool_dedup import _simtool
 from simtool_dedup._data import converted, materialized
+from simtool_dedup._flags import threads_of, whole
 from simtool_dedup._simtool import Table
 
 
@@ -142,7 +143,9 @@ def fingerprint(
     16
     """
     rows, path, is_single = texts_of(texts)
-    data, width, length, lengths = _simtool.sketches(rows, path, method, tokenizer, threads)
+    data, width, length, lengths = _simtool.sketches(
+        rows, path, method, tokenizer, threads_of(threads)
+    )
     if length is None:
         sketches, start = [], 0
         for each in lengths:
@@ -208,7 +211,8 @@ def minhash(
     True
     """
     rows, path, is_single = texts_of(texts)
-    data = _simtool.minhashes(rows, path, hashes, shingle, tokenizer, threads)
+    counts = whole("hashes", hashes), whole("shingle", shingle)
+    data = _simtool.minhashes(rows, path, *counts, tokenizer, threads_of(threads))
     return array(data, "<u4") if is_single else array(data, "<u4", hashes)
 
 
@@ -245,7 +249,9 @@ def shingles(
     3
     """
     rows, path, is_single = texts_of(texts)
-    data, lengths = _simtool.shingle_sets(rows, path, words, tokenizer, threads)
+    data, lengths = _simtool.shingle_sets(
+        rows, path, whole("words", words), tokenizer, threads_of(threads)
+    )
     if is_single:
         return array(data, "<u8")
     sets, start = [], 0
@@ -278,13 +284,22 @@ def neighbours(
     tuple of numpy.ndarray
         Three arrays of the same length: the lower position of each pair (``uint32``), the other
         position (``uint32``), and the number of different bits (``uint8``). Ordered by the lower
-        position, then by distance, then by the other position. Memory: 9 bytes for each pair, and as
-        many again while they are collected.
+        position, then by distance, then by the other position. Memory: 9 bytes for each pair; while
+        they are collected, 9 more, and some 40 for each fingerprint.
 
     Raises
     ------
     ValueError
         For more than 2**32 - 1 fingerprints, or numbers out of range.
+    Error
+        For more pairs than fit into half of the available memory.
+    KeyboardInterrupt
+        After Ctrl-C.
+
+    Notes
+    -----
+    A self-join: the time grows little faster than the number of fingerprints, as long as few are
+    near by chance.
 
     References
     ----------
@@ -297,7 +312,8 @@ def neighbours(
     >>> list(zip(a.tolist(), b.tolist(), distance.tolist()))
     [(0, 2, 2), (1, 2, 1)]
     """
-    data = _simtool.neighbours(fingerprint_bytes(fingerprints), distance, width, threads)
+    bits = min(whole("distance", distance), 64), whole("width", width)
+    data = _simtool.neighbours(fingerprint_bytes(fingerprints), *bits, threads_of(threads))
     first, second, distances = data
     return array(first, "<u4"), array(second, "<u4"), array(distances, "u1")
 
@@ -308,7 +324,9 @@ def fingerprint_bytes(fingerprints: Any) -> bytes:
         fingerprints = fingerprints.to_numpy()
     if hasattr(fingerprints, "astype") and hasattr(fingerprints, "tobytes"):
         if fingerprints.dtype.kind not in "ui" or fingerprints.ndim != 1:
-            raise ValueError("fingerprints: expected an array of integers with one dimension")
+            raise ValueError(
+                "fingerprints: expected integers of at most 64 bits, in one dimension and without nulls"
+            )
         return bytes(fingerprints.astype("<u8", copy=False).tobytes())
     from array import array as numbers
 

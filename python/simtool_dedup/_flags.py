@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
+
+
+SWITCHES = {
+    "against_only",
+    "closed_world",
+    "drop_all",
+    "keep_stop_words",
+    "listed_only",
+    "no_page",
+    "planted",
+    "quiet",
+    "refused",
+    "restart",
+}
+"""Flags without a value."""
 
 
 def flags(options: Mapping[str, object]) -> list[str]:
-    """The flags of ``options``; those that are ``None`` or ``False`` are left out.
+    """The flags of ``options``; those that are ``None``, and switches that are off, are left out.
 
     A list or a tuple repeats its flag.
     """
     words = []
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
-        if value is None or value is False:
+        if value is None:
             continue
-        if value is True:
-            words.append(flag)
+        if name in SWITCHES:
+            if value:
+                words.append(flag)
+        elif isinstance(value, bool):
+            raise TypeError(f"{name}: expected a value, found {value}")
         elif isinstance(value, (list, tuple)):
             words.extend(flag + "=" + word(item) for item in value)
         else:
@@ -33,6 +53,23 @@ def word(value: object) -> str:
     if isinstance(value, float):
         return repr(float(value))
     return str(value)
+
+
+def whole(name: str, value: Any) -> int:
+    """A whole number that is not negative."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        kind = type(value).__name__
+        raise TypeError(f"{name}: expected a whole number, found {kind}") from None
+    if number < 0:
+        raise ValueError(f"{name} {number}: expected a whole number from 0 on")
+    return number
+
+
+def threads_of(value: Any) -> int | None:
+    """A number of threads, or ``None``."""
+    return None if value is None else whole("threads", value)
 
 
 def joined(value: str | Iterable[str] | None) -> str | None:

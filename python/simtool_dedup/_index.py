@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from simtool_dedup import _simtool
 from simtool_dedup._data import Rows, paths_of, write_path
+from simtool_dedup._flags import joined, threads_of, whole
 from simtool_dedup._progress import watching
 from simtool_dedup._simtool import SeenIndex
+
 
 class Index:
     """A directory that knows texts by their sketches.
@@ -33,6 +35,11 @@ class Index:
         The method of a new index; :func:`methods` lists them.
     tokenizer : str, optional
         What a word is, for a new index.
+    html : {"main", "article", "visible", "markup"}, optional
+        The part of HTML pages that is their text, for a new index; by default ``main``.
+    layout : {"fast", "compact"}, optional
+        The tables of fingerprints of a new index: fast, or compact (at most 34 bytes for a
+        fingerprint of 64 bits; slower if they are skewed). By default ``fast``.
     similarity : float, optional
         Least similarity of matches, in place of the stored one.
     read_only : bool, default False
@@ -70,6 +77,8 @@ class Index:
         create: bool = False,
         method: str = "simhash",
         tokenizer: str | None = None,
+        html: str | None = None,
+        layout: str | None = None,
         similarity: float | None = None,
         read_only: bool = False,
     ) -> None:
@@ -79,10 +88,14 @@ class Index:
         )
         self._index: SeenIndex
         if create and is_new:
-            self._index = SeenIndex.create(directory, method, tokenizer, similarity)
+            new = settings(method, tokenizer, html, layout, similarity)
+            self._index = SeenIndex.create(directory, new)
         else:
-            if method != "simhash" or tokenizer is not None:
-                raise ValueError("method and tokenizer: have an effect on a new index only")
+            if method != "simhash" or (tokenizer, html, layout) != (None, None, None):
+                raise ValueError(
+                    "method, tokenizer, html and layout: have an effect on a new index only; info() "
+                    "shows those of this one"
+                )
             self._index = SeenIndex.open(directory, read_only, similarity)
 
     @classmethod
@@ -93,8 +106,13 @@ class Index:
         *,
         text: str | None = None,
         id: str | None = None,
+        url: str | None = None,
+        date: str | None = None,
+        payload: str | Sequence[str] | None = None,
         method: str = "simhash",
         tokenizer: str | None = None,
+        html: str | None = None,
+        layout: str | None = None,
         similarity: float | None = None,
         threads: int | None = None,
         memory: str | int | None = None,
@@ -108,9 +126,12 @@ class Index:
             A new or empty directory.
         data : frame, list, iterable or path
             As for :func:`dedup`. Rows need ids.
-        text, id : str, optional
-            Columns or fields; by default ``text`` and ``id``.
-        method, tokenizer, similarity
+        text, id, url, date : str, optional
+            Columns or fields; by default ``text``, ``id``, ``url`` and ``date``.
+        payload : {"url", "date", "url,date", "none"} or sequence of str, optional
+            What is stored with a document and returned with its matches. ``"url,date"`` is a JSON
+            object of both. By default nothing.
+        method, tokenizer, html, layout, similarity
             As for :class:`Index`. Methods with statistics of the collection count them first.
         threads, memory, progress
             As for :func:`dedup`.
@@ -126,10 +147,11 @@ class Index:
             As :func:`dedup`; ``ValueError`` for a row without an id.
         """
         with tempfile.TemporaryDirectory(prefix="simtool-") as name, watching(progress) as watch:
-            source = source_of(data, text, id, name, threads, memory, needs_ids=True)
-            index, _ = SeenIndex.build(
-                directory, source, method, tokenizer, similarity, watch
-            )
+            stored = joined(payload)
+            fields = Fields(text, id, url, date)
+            source = source_of(data, fields, stored, name, threads, memory, needs_ids=True)
+            new = settings(method, tokenizer, html, layout, similarity)
+            index, _ = SeenIndex.build(directory, source, new, stored, watch)
         self = cls.__new__(cls)
         self.directory = Path(directory)
         self._index = index
@@ -163,12 +185,13 @@ class Index:
         -------
         dict, list of dict, or frame
             * For a single text a dictionary: ``verdict`` (``new``, ``duplicate`` or ``empty``) and
-              ``matches``, nearest first, with ``id``, ``distance`` and ``similarity``.
+              ``matches``, nearest first, with ``id``, ``distance``, ``similarity``, and ``payload``
+              if one is stored.
             * For a list, or files, such a dictionary for each document, with its ``id``.
             * For a frame, a frame of the same type: ``row``, ``id``, ``verdict`` (also ``unchanged``
               and ``changed``, of the same id), ``added``, and the nearest match: ``match``,
-              ``distance``, ``estimate``, ``similarity``, and the number of ``matches``. Rows without
-              a text are left out.
+              ``distance``, ``estimate``, ``similarity`` and ``payload`` of that match, and the number
+              of ``matches``. Rows without a text are left out.
 
         Raises
         ------
@@ -176,9 +199,10 @@ class Index:
             As :func:`dedup`.
         """
         if isinstance(data, (str, bytes)):
-            verdict, matches = self._index.query_text(data, limit)
+            verdict, matches = self._index.query_text(data, whole("limit", limit))
             return {"verdict": verdict, "matches": json.loads(matches)}
-        return self._process(data, text, id, False, limit, threads, memory, progress)
+        fields = Fields(text, id, None, None)
+        return self._process(data, fields, None, False, limit, threads, memory, progress)
 
     def add(
         self,
@@ -186,6 +210,9 @@ class Index:
         *,
         text: str | None = None,
         id: str | None = None,
+        url: str | None = None,
+        date: str | None = None,
+        payload: str | Sequence[str] | None = None,
         limit: int = 10,
         threads: int | None = None,
         memory: str | int | None = None,
@@ -201,7 +228,9 @@ class Index:
         ----------
         data : frame, list, iterable or path
             As for :func:`dedup`. Rows need ids.
-        text, id, limit, threads, memory, progress
+        text, id, url, date, payload
+            As for :meth:`build`.
+        limit, threads, memory, progress
             As for :meth:`query`.
 
         Returns
@@ -214,13 +243,14 @@ class Index:
         ValueError, TypeError, OSError, Error
             As :func:`dedup`; ``ValueError`` for a row without an id.
         """
-        return self._process(data, text, id, True, limit, threads, memory, progress)
+        fields, stored = Fields(text, id, url, date), joined(payload)
+        return self._process(data, fields, stored, True, limit, threads, memory, progress)
 
     def _process(
         self,
         data: Any,
-        text: str | None,
-        id: str | None,
+        fields: Fields,
+        payload: str | None,
         adds: bool,
         limit: int,
         threads: int | None,
@@ -229,9 +259,13 @@ class Index:
     ) -> Any:
         paths = paths_of(data)
         with tempfile.TemporaryDirectory(prefix="simtool-") as name, watching(progress) as watch:
-            rows = None if paths is not None else Rows(data, text, id, None, None)
-            source = source_of(rows or data, text, id, name, threads, memory, needs_ids=adds)
-            lines, skipped = self._index.process(source, adds, limit, watch)
+            rows = None if paths is not None else Rows(data, *fields)
+            source = source_of(
+                data if rows is None else rows, fields, payload, name, threads, memory, needs_ids=adds
+            )
+            lines, skipped = self._index.process(
+                source, adds, whole("limit", limit), payload, watch
+            )
         if rows is not None and not isinstance(rows.original, list):
             return rows.back(_simtool.read_answers(lines, skipped))
         answers = [json.loads(line) for line in lines.splitlines()]
@@ -266,21 +300,11 @@ class Index:
         Returns
         -------
         dict
-            ``method``, ``tokenizer``, ``documents``, ``removed`` (that still take space),
-            ``recent`` (not in a segment yet), ``segments``, ``bytes``, and ``similarity``, the least
-            of a match.
+            ``method``, ``tokenizer``, ``html``, ``layout``, ``documents``, ``removed`` (that still
+            take space), ``recent`` (not in a segment yet), ``segments``, ``bytes``, and
+            ``similarity``, the least of a match.
         """
-        names = [
-            "method",
-            "tokenizer",
-            "documents",
-            "removed",
-            "recent",
-            "segments",
-            "bytes",
-            "similarity",
-        ]
-        return dict(zip(names, self._index.facts()))
+        return self._index.facts()
 
     def compact(self) -> None:
         """Merge the index into one segment, without removed documents."""
@@ -319,10 +343,36 @@ class Index:
         return f"Index({where!r}, {len(self):_} documents)"
 
 
+class Fields(NamedTuple):
+    """Columns or fields of documents, where they are given."""
+
+    text: str | None
+    id: str | None
+    url: str | None
+    date: str | None
+
+
+def settings(
+    method: str,
+    tokenizer: str | None,
+    html: str | None,
+    layout: str | None,
+    similarity: float | None,
+) -> dict[str, Any]:
+    """The settings of a new index, for the Rust part."""
+    return {
+        "method": method,
+        "tokenizer": tokenizer,
+        "html": html,
+        "layout": layout,
+        "similarity": similarity,
+    }
+
+
 def source_of(
     data: Any,
-    text: str | None,
-    id: str | None,
+    fields: Fields,
+    payload: str | None,
     directory: str,
     threads: int | None,
     memory: str | int | None,
@@ -331,23 +381,32 @@ def source_of(
 ) -> dict[str, Any]:
     """Documents for the Rust part: files, or rows that are written to one."""
     source: dict[str, Any] = {
-        "threads": threads,
+        "threads": threads_of(threads),
         "memory": None if memory is None else str(memory),
         "fields": None,
     }
     paths = None if isinstance(data, Rows) else paths_of(data)
     if paths is not None:
-        return {**source, "paths": paths, "fields": [text or "text", id or "id", "url", "date"]}
-    rows = data if isinstance(data, Rows) else Rows(data, text, id, None, None)
+        names = [given or name for name, given in fields._asdict().items()]
+        return {**source, "paths": paths, "fields": names}
+    rows = data if isinstance(data, Rows) else Rows(data, *fields)
     if needs_ids:
         check_ids(rows)
+    stored = (payload or "").split(",")
+    for name, column in (("url", rows.url), ("date", rows.date)):
+        if name in stored and column is None and len(rows) > 0:
+            raise ValueError(f"payload: the data has no {name} (name its column: {name}=...)")
     path = write_path(Path(directory), "rows")
-    _simtool.write_rows(rows.rows, path, rows.columns(rows.id), threads)
+    columns = rows.columns(rows.id)
+    columns |= {name: None for name in ("url", "date") if name not in stored}
+    _simtool.write_rows(rows.rows, path, columns, threads)
     return {**source, "paths": [path]}
 
 
 def check_ids(rows: Rows) -> None:
     """Fail unless every row has an id."""
+    if len(rows) == 0:
+        return
     if rows.id is None:
         raise ValueError("id: name the column of the ids; an index needs one for each row")
     if isinstance(rows.rows, list):

@@ -7,12 +7,14 @@ import weakref
 from collections.abc import Iterable, Mapping
 from html import escape
 from itertools import repeat
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
 
 from simtool_dedup import _simtool
 from simtool_dedup._data import Rows, mask_of
 from simtool_dedup._explain import Explanation
+from simtool_dedup._flags import whole
 from simtool_dedup._simtool import RowResult, Table
 
 SHOWN = 3
@@ -20,10 +22,23 @@ SHOWN = 3
 
 
 def verification(summary: Mapping[str, Any]) -> tuple[float, int]:
-    """The least similarity and the words of a shingle of a run."""
-    found = summary["settings"]["verification"]
+    """The least similarity and the words of a shingle of a run; those by default without them."""
+    found = summary["settings"]["verification"] or {"similarity": (4, 5), "shingle": 5}
     part, whole = found["similarity"]
     return part / whole, found["shingle"]
+
+
+def reason_for_another_run(settings: Mapping[str, Any]) -> str | None:
+    """Why the result of a stricter threshold does not follow from that of a run, if it does not."""
+    if settings["drop_all"]:
+        return "with drop_all, no row of a cluster stays, so none was compared with one that stays"
+    if settings["keep_copies"] > 1:
+        return "with keep_copies, which copies stay depends on the threshold"
+    if settings["clusters"] != "star":
+        return "with cluster='components', rows are connected by pairs that are not listed"
+    if "url" in str(settings["method"]).split():
+        return "with the method url, copies of one URL have no similarity"
+    return None
 
 
 def explained(
@@ -176,7 +191,9 @@ class Result:
         if pair["kept_row"] is None:
             raise ValueError("the text that it repeats is not in the data")
         others = self._against if pair["is_against"] and self._against else self._rows
-        a, b = others.text_of(pair["kept_row"]), self._rows.text_of(pair["row"])
+        html = self.summary["settings"]["reading"]["html"]
+        texts = others.text_of(pair["kept_row"]), self._rows.text_of(pair["row"])
+        a, b = (_simtool.page_text(text, html) for text in texts)
         ids = others.id_of(pair["kept_row"]), self._rows.id_of(pair["row"])
         return explained(a, b, self.summary, ids)
 
@@ -193,7 +210,7 @@ class Result:
         Explanations
             A list of :class:`Explanation`, the least similar first.
         """
-        numbers = self._found.least_similar(count)
+        numbers = self._found.least_similar(whole("count", count))
         return Explanations(
             self.explain(number)
             for number in numbers
@@ -221,15 +238,19 @@ class Result:
         ------
         ValueError
             For a lower threshold than that of the run, and for runs with ``drop_all``,
-            ``keep_copies`` or ``cluster="components"``, whose clusters need another run.
+            ``keep_copies``, ``cluster="components"`` or the method ``url``, after which only
+            another run can tell.
         """
+        if not isinstance(similarity, Real):
+            raise TypeError(f"at: expected a number, found {type(similarity).__name__}")
+        why = reason_for_another_run(self.summary["settings"])
+        if why is not None:
+            raise ValueError(f"at: {why}; call dedup again with similarity={similarity}")
         least, _ = verification(self.summary)
         if not least <= similarity <= 1:
-            raise ValueError(f"similarity {similarity}: expected {least} to 1")
-        settings = self.summary["settings"]
-        if settings["drop_all"] or settings["keep_copies"] > 1 or settings["clusters"] != "star":
             raise ValueError(
-                "at() needs a result without drop_all, keep_copies and cluster='components'"
+                f"at: similarity {similarity}: expected {least}, that of the run, to 1; for a lower "
+                f"one, call dedup again"
             )
         return Result(self._rows, self._against, self._found.at(similarity), self.summary)
 
@@ -321,6 +342,34 @@ class FileResult:
             return None
         return _simtool.read_report(self._directory, "refused")
 
+    @property
+    def mask(self) -> Any:
+        """Not for files, whose documents have no numbers.
+
+        Raises
+        ------
+        AttributeError
+            Always; it names the alternatives.
+        """
+        raise AttributeError(
+            "mask: the documents of files have no row numbers; write='kept' writes the files without "
+            "duplicates, write='ids' the ids of kept documents, and duplicates has those of the others"
+        )
+
+    def at(self, similarity: float) -> FileResult:
+        """Not for files, which were written with the threshold of the run.
+
+        Raises
+        ------
+        ValueError
+            Always; it names the alternatives.
+        """
+        least, _ = verification(self.summary)
+        raise ValueError(
+            f"at: the files were written with similarity {least}; call dedup again with similarity="
+            f"{similarity} and another output, or filter duplicates by its column similarity"
+        )
+
     def explain(self, number: int) -> Explanation:
         """Show why a document is a duplicate; reads both again.
 
@@ -382,7 +431,7 @@ class FileResult:
             for number, similarity in enumerate(similarities)
             if similarity is not None and files[number] is not None
         ]
-        least = sorted(known)[:count]
+        least = sorted(known)[: whole("count", count)]
         return Explanations(self._explained(duplicates, number) for _, number in least)
 
     def __repr__(self) -> str:

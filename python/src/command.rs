@@ -63,7 +63,7 @@ pub fn write_rows(
 }
 
 /// Fails as a panic does, for tests.
-#[cfg(feature = "panics")]
+#[cfg(feature = "tests")]
 #[pyfunction]
 pub fn panic(py: Python<'_>) -> PyResult<()> {
     let progress = Arc::new(Progress::new());

@@ -1,6 +1,8 @@
 //! The similarity of two texts, and why they are near or not.
 
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use simtool::corpus::RawText;
 use simtool::engine::text_words::WordReader;
 use simtool::jobs::explain::ExplainSettings;
 use simtool::kernel::Level;
@@ -12,6 +14,7 @@ use simtool::text::{WordSet, builtin_stop_words};
 use simtool::{Error, ErrorKind, Result};
 
 use crate::error::exception;
+use crate::index_settings;
 use crate::rows::with_text;
 use crate::sketches::{tokenizer, within};
 
@@ -95,4 +98,19 @@ pub fn explain(
         Ok((json.to_string(), text, html))
     };
     py.detach(compare).map_err(|error| exception(&error))
+}
+
+/// The text of a string that may be an HTML page, as of a row: the part `html` of the page.
+#[pyfunction]
+#[pyo3(signature = (text, html = None))]
+pub fn page_text<'py>(
+    text: &Bound<'py, PyAny>,
+    html: Option<&str>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let part = index_settings::html(html).map_err(|error| exception(&error))?;
+    let py = text.py();
+    with_text(text, |text| {
+        let mut raw = RawText::new(part);
+        PyBytes::new(py, raw.of_string(text))
+    })
 }

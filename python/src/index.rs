@@ -5,21 +5,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use simtool::corpus::{Discovery, HtmlText, Reading};
+use pyo3::types::{PyBytes, PyDict};
+use simtool::corpus::{Discovery, HtmlText, RawText, Reading};
 use simtool::engine::collection::{InputSettings, Inputs};
 use simtool::engine::{Progress, Resources};
 use simtool::index::{Options, Query};
-use simtool::jobs::seen::{ExpectedSettings, IndexSettings, Listing, Payload, Seen, near};
+use simtool::jobs::seen::{ExpectedSettings, IndexSettings, Listing, Seen};
 use simtool::program::{half_of_memory, level, parse_size};
-use simtool::sketch::registry::Spec;
-use simtool::text::builtin_stop_words;
 use simtool::{Error, ErrorKind, Result};
 
 use crate::error::exception;
+use crate::index_settings::{self as settings, NewIndex};
 use crate::job;
 use crate::rows::{DATE, ID, TEXT, URL, with_text};
-use crate::sketches::{tokenizer, within};
+use crate::sketches::within;
 
 /// The most bytes of a document, as in the command.
 const MOST_DOCUMENT_BYTES: u64 = 16 << 20;
@@ -121,29 +120,6 @@ impl SeenIndex {
     }
 }
 
-/// The settings of a new index.
-fn input_settings(tokenizer_name: Option<&str>, reading: Reading) -> Result<InputSettings> {
-    Ok(InputSettings {
-        reading,
-        tokenizer: tokenizer(tokenizer_name)?,
-        stop_words: builtin_stop_words(),
-    })
-}
-
-fn thousandths(similarity: Option<f64>) -> Result<Option<u16>> {
-    let Some(share) = similarity else {
-        return Ok(None);
-    };
-    let thousandths = (share * 1000.0).round();
-    match (1.0..=1000.0).contains(&thousandths) {
-        true => Ok(Some(thousandths as u16)),
-        false => {
-            let message = format!("similarity {share}: expected 0.001 to 1");
-            Err(Error::new(ErrorKind::Parameter, message))
-        }
-    }
-}
-
 #[pymethods]
 impl SeenIndex {
     /// Opens the index in `directory`.
@@ -157,7 +133,7 @@ impl SeenIndex {
     ) -> PyResult<SeenIndex> {
         let open = || -> Result<Seen> {
             let wanted = ExpectedSettings {
-                similarity: thousandths(similarity)?,
+                similarity: settings::thousandths(similarity)?,
                 ..ExpectedSettings::default()
             };
             let options = Options {
@@ -172,20 +148,16 @@ impl SeenIndex {
 
     /// Makes an empty index.
     #[staticmethod]
-    #[pyo3(signature = (directory, method = "simhash", tokenizer_name = None, similarity = None))]
-    fn create(
-        py: Python<'_>,
-        directory: PathBuf,
-        method: &str,
-        tokenizer_name: Option<&str>,
-        similarity: Option<f64>,
-    ) -> PyResult<SeenIndex> {
+    fn create(py: Python<'_>, directory: PathBuf, new: NewIndex) -> PyResult<SeenIndex> {
         let create = || -> Result<Seen> {
-            let settings = input_settings(tokenizer_name, Reading::default())?;
-            let spec = Spec::parse(method)?;
-            let similarity = thousandths(similarity)?;
+            let reading = Reading {
+                html: new.html()?,
+                ..Reading::default()
+            };
+            let settings = new.input_settings(reading)?;
+            let (spec, similarity) = (new.spec()?, new.similarity()?);
             let settings = IndexSettings::without_collection(spec, &settings, similarity)?;
-            Seen::create(&directory, settings, level()?, &Options::default())
+            Seen::create(&directory, settings, level()?, &new.options()?)
         };
         let seen = py.detach(create).map_err(|error| exception(&error))?;
         Ok(SeenIndex::of(directory, seen))
@@ -193,22 +165,21 @@ impl SeenIndex {
 
     /// Makes an index of many documents at once, and returns it with the lines of skipped ones.
     #[staticmethod]
-    #[pyo3(signature = (directory, source, method = "simhash", tokenizer_name = None, similarity = None, watch = None))]
+    #[pyo3(signature = (directory, source, new, payload = None, watch = None))]
     fn build<'py>(
         py: Python<'py>,
         directory: PathBuf,
         source: Source,
-        method: &str,
-        tokenizer_name: Option<&str>,
-        similarity: Option<f64>,
+        new: NewIndex,
+        payload: Option<&str>,
         watch: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(SeenIndex, Bound<'py, PyBytes>)> {
         let progress = Arc::new(Progress::new());
         let (seen, skipped) = job::run(py, &progress, watch.as_ref(), || {
-            let settings = input_settings(tokenizer_name, source.reading(HtmlText::default()))?;
+            let settings = new.input_settings(source.reading(new.html()?))?;
             let resources = source.resources(&directory)?;
-            let spec = Spec::parse(method)?;
-            let similarity = thousandths(similarity)?;
+            let (spec, similarity) = (new.spec()?, new.similarity()?);
+            let (payload, options) = (settings::payload(payload)?, new.options()?);
             let mut skipped = Vec::new();
             let seen = source.read(settings, &resources, &progress, |inputs| {
                 let settings = IndexSettings::counted(spec, inputs, similarity)?;
@@ -216,7 +187,6 @@ impl SeenIndex {
                     skipped.extend_from_slice(line);
                     Ok(())
                 };
-                let (payload, options) = (Payload::None, Options::default());
                 Seen::build_inputs(&directory, settings, &options, inputs, payload, &mut skip)
             })?;
             Ok((seen.0, skipped))
@@ -226,19 +196,21 @@ impl SeenIndex {
 
     /// Looks documents up, and adds them if `adds`. Returns a JSON line for each, and those of
     /// skipped ones.
-    #[pyo3(signature = (source, adds, limit = 10, watch = None))]
+    #[pyo3(signature = (source, adds, limit = 10, payload = None, watch = None))]
     fn process<'py>(
         &self,
         py: Python<'py>,
         source: Source,
         adds: bool,
         limit: usize,
+        payload: Option<&str>,
         watch: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Lines<'py>> {
         let seen = self.seen()?;
         let progress = Arc::new(Progress::new());
         let (lines, skipped) = job::run(py, &progress, watch.as_ref(), || {
             within("limit", limit, 10_000)?;
+            let payload = settings::payload(payload)?;
             let settings = seen.settings();
             let settings = InputSettings {
                 reading: source.reading(settings.html),
@@ -260,7 +232,7 @@ impl SeenIndex {
                     true => {
                         let take = &mut take;
                         let listing = Some(Listing { limit, take });
-                        seen.add_inputs(inputs, Payload::None, listing, &mut skip)
+                        seen.add_inputs(inputs, payload, listing, &mut skip)
                             .map(drop)
                     }
                     false => seen
@@ -286,12 +258,13 @@ impl SeenIndex {
         let query = || -> Result<(&'static str, String)> {
             within("limit", limit, 10_000)?;
             let mut texts = seen.texts();
-            let sketch = texts.sketch(&text).unwrap_or_default();
+            let mut raw = RawText::new(seen.settings().html);
+            let sketch = texts.sketch(raw.of_string(&text)).unwrap_or_default();
             let answers = seen.index().seen(&[Query { id: None, sketch }], limit)?;
             let message = "the index did not answer";
             let missing = || Error::new(ErrorKind::Content, message);
             let answer = answers.first().ok_or_else(missing)?;
-            let matches = serde_json::to_string(&near(&seen, answer)).unwrap_or_default();
+            let matches = serde_json::to_string(&seen.near(answer)?).unwrap_or_default();
             Ok((answer.verdict.name(), matches))
         };
         py.detach(query).map_err(|error| exception(&error))
@@ -319,23 +292,23 @@ impl SeenIndex {
         Ok(self.seen()?.index().info().documents)
     }
 
-    /// Facts about the index: method, tokenizer, documents, removed, recent, segments, bytes, and
-    /// the least similarity of a match.
-    #[expect(clippy::type_complexity, reason = "a dictionary in Python")]
-    fn facts(&self) -> PyResult<(String, String, u64, u64, u64, usize, u64, Option<f64>)> {
+    /// Facts about the index.
+    fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let seen = self.seen()?;
-        let info = seen.index().info();
-        let settings = seen.settings();
-        Ok((
-            settings.spec.to_string(),
-            settings.tokenizer.name().to_owned(),
-            info.documents,
-            info.removed,
-            info.recent,
-            info.segments.len(),
-            info.segments.iter().map(|(.., bytes)| bytes).sum(),
-            settings.similarity(),
-        ))
+        let (info, settings) = (seen.index().info(), seen.settings());
+        let bytes: u64 = info.segments.iter().map(|(.., bytes)| bytes).sum();
+        let facts = PyDict::new(py);
+        facts.set_item("method", settings.spec.to_string())?;
+        facts.set_item("tokenizer", settings.tokenizer.name())?;
+        facts.set_item("html", settings::html_name(settings.html))?;
+        facts.set_item("layout", settings::layout_name(info.layout))?;
+        facts.set_item("documents", info.documents)?;
+        facts.set_item("removed", info.removed)?;
+        facts.set_item("recent", info.recent)?;
+        facts.set_item("segments", info.segments.len())?;
+        facts.set_item("bytes", bytes)?;
+        facts.set_item("similarity", settings.similarity())?;
+        Ok(facts)
     }
 
     /// Merges the index into one segment, without removed documents.

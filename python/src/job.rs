@@ -12,7 +12,7 @@ use simtool::engine::Progress;
 use crate::error::{exception, internal_error};
 
 /// The interval between checks for signals.
-const SIGNALS: Duration = Duration::from_millis(20);
+const SIGNALS: Duration = Duration::from_millis(5);
 /// The interval between calls of a watcher.
 const WATCH: Duration = Duration::from_millis(100);
 

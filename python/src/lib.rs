@@ -10,9 +10,11 @@ mod error;
 mod explain;
 mod import;
 mod index;
+mod index_settings;
 mod job;
 mod json;
 mod neighbours;
+mod pairs;
 mod reports;
 mod result;
 mod rows;
@@ -26,7 +28,7 @@ use pyo3::prelude::*;
 mod _simtool {
     use pyo3::prelude::*;
 
-    #[cfg(feature = "panics")]
+    #[cfg(feature = "tests")]
     #[pymodule_export]
     use crate::command::panic;
     #[pymodule_export]
@@ -34,7 +36,7 @@ mod _simtool {
     #[pymodule_export]
     use crate::error::Error;
     #[pymodule_export]
-    use crate::explain::{explain, shared_shingles};
+    use crate::explain::{explain, page_text, shared_shingles};
     #[pymodule_export]
     use crate::index::SeenIndex;
     #[pymodule_export]

@@ -176,6 +176,7 @@ pub fn answers(lines: &[u8], skipped: &[u8]) -> Result<RecordBatch> {
         distance: Option<u64>,
         estimate: Option<f64>,
         similarity: Option<f64>,
+        payload: Option<String>,
     }
     #[derive(serde::Deserialize)]
     struct Answer {
@@ -207,7 +208,7 @@ pub fn answers(lines: &[u8], skipped: &[u8]) -> Result<RecordBatch> {
     });
     let rows: UInt64Array = rows.map(Some).collect();
     let nearest = || answers.iter().map(|answer| answer.matches.first());
-    let columns: [(&str, ArrayRef); 9] = [
+    let columns: [(&str, ArrayRef); 10] = [
         ("row", Arc::new(rows)),
         (
             "id",
@@ -253,6 +254,10 @@ pub fn answers(lines: &[u8], skipped: &[u8]) -> Result<RecordBatch> {
                     .map(|near| near?.similarity)
                     .collect::<Float64Array>(),
             ),
+        ),
+        (
+            "payload",
+            text_column(nearest().map(|near| near?.payload.clone())),
         ),
         (
             "matches",

@@ -11,13 +11,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use simtool::Result;
 use simtool::corpus::parquet::value_text;
-use simtool::corpus::{Format, HtmlText, Reading};
+use simtool::corpus::{Format, Reading};
 use simtool::engine::Progress;
 use simtool::jobs::explain::Lookup;
 
 use crate::columns::{Texts, column};
 use crate::error::exception;
 use crate::import::arrow;
+use crate::index_settings;
 use crate::reports::{self, Kept};
 use crate::table::{Table, batch, text_column};
 
@@ -510,12 +511,7 @@ pub fn text_at<'py>(
     html: Option<&str>,
     format: Option<&str>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let html = match html {
-        Some("article") => HtmlText::Article,
-        Some("visible") => HtmlText::Visible,
-        Some("markup") => HtmlText::Markup,
-        None | Some(_) => HtmlText::default(),
-    };
+    let html = index_settings::html(html).map_err(|error| exception(&error))?;
     let reading = Reading {
         format: format.and_then(format_of),
         text_field,

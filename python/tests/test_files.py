@@ -49,6 +49,10 @@ def test_a_temporary_output_is_removed(tmp_path: Path, docs: list[dict[str, Any]
     assert len(found.clusters) > len(found.duplicates)
     with pytest.raises(ValueError, match="were not written"):
         found.kept
+    with pytest.raises(AttributeError, match="write='ids'"):
+        found.mask
+    with pytest.raises(ValueError, match="call dedup again with similarity=0.9"):
+        found.at(0.9)
     del found
     assert not list(scratch.iterdir())
     with pytest.raises(ValueError):

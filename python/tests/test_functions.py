@@ -157,6 +157,31 @@ def test_neighbours_of_many_fingerprints() -> None:
         simtool.neighbours(values.astype("float64"))
 
 
+def test_neighbours_of_equal_fingerprints() -> None:
+    """Groups of equal fingerprints that are near each other, against all comparisons."""
+    numpy = need("numpy")
+    source = numpy.random.default_rng(3)
+    for distance, width in [(0, 64), (2, 64), (3, 40), (9, 64)]:
+        centres = source.integers(0, 2**64, 60, dtype="uint64")
+        flips = numpy.uint64(1) << source.integers(0, 64, (3000, 2), dtype="uint64")
+        values = source.choice(centres, 3000) ^ numpy.where(source.random(3000) < 0.7, 0, flips[:, 0])
+        values ^= numpy.where(source.random(3000) < 0.9, 0, flips[:, 1]).astype("uint64")
+        mask = numpy.uint64(2**width - 1)
+        apart = numpy.bitwise_count((values[:, None] ^ values[None, :]) & mask)
+        a, b = numpy.nonzero(numpy.triu(apart <= distance, 1))
+        order = numpy.lexsort((b, apart[a, b], a))
+        expected = [a[order].tolist(), b[order].tolist(), apart[a, b][order].tolist()]
+        for threads in (1, 3):
+            found = simtool.neighbours(values, distance, width=width, threads=threads)
+            assert [column.tolist() for column in found] == expected
+
+
+def test_too_many_neighbours_are_refused() -> None:
+    numpy = need("numpy")
+    with pytest.raises(simtool.Error, match="texts without words, whose fingerprints are all 0"):
+        simtool.neighbours(numpy.zeros(2_000_000, "uint64"), 3)
+
+
 def test_an_explanation_is_escaped() -> None:
     a = " ".join(f"{TEXT} {number}" for number in range(5)) + " <script>alert(1)</script>"
     b = a + " & <b>more</b>"
@@ -170,6 +195,16 @@ def test_an_explanation_is_escaped() -> None:
     result = simtool.dedup([{"id": "<i>x</i>", "text": a}, {"id": "<u>", "text": b}])
     for html in (result._repr_html_(), result.explain(0)._repr_html_()):
         assert "<i>x" not in html and "<u>" not in html and "<script>" not in html
+
+
+def test_explanations_of_pages_are_about_their_text() -> None:
+    page = "<html><head><style>p {{ a: b }}</style></head><body><p>{}</p></body></html>"
+    texts = [page.format(TEXT), page.format(TEXT + " by the sea"), TEXT]
+    for html in ("visible", "markup"):
+        found = simtool.dedup(texts, html=html, similarity=0.5)
+        row = found.duplicates[0]
+        assert found.explain(0).similarity == row["similarity"] < 1, (html, row)
+    assert len(simtool.dedup(texts, html="visible", similarity=0.5).duplicates) == 2
 
 
 def test_a_stricter_threshold_keeps_what_it_refuses() -> None:
@@ -193,9 +228,19 @@ def test_a_stricter_threshold_keeps_what_it_refuses() -> None:
         pair.similarity for pair in found.least_similar(3)
     )
     assert found.least_similar(1)[0].similarity == least
-    with pytest.raises(ValueError, match="expected 0.5 to 1"):
+    with pytest.raises(ValueError, match="similarity 0.4: expected 0.5"):
         found.at(0.4)
-    with pytest.raises(ValueError, match="components"):
-        simtool.dedup(data, cluster="components").at(0.9)
+    for words in ({"cluster": "components"}, {"drop_all": True}, {"keep_copies": 2}, {"method": "url"}):
+        with pytest.raises(ValueError, match="call dedup again with similarity=0.9"):
+            simtool.dedup(data, **words).at(0.9)
     with pytest.raises(IndexError):
         found.explain(10_000)
+
+
+def test_copies_of_a_url_are_explained() -> None:
+    rows = [{"url": "http://a.example/", "date": f"2024-01-0{day}", "text": TEXT} for day in (1, 2)]
+    found = simtool.dedup(rows, method="url")
+    assert len(found.kept) == 1 and found.explain(0).similarity == 1
+    for method in ("url", "url then minhash"):
+        with pytest.raises(ValueError, match="at: with the method url.*dedup again"):
+            simtool.dedup(rows, method=method).at(0.9)

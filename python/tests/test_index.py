@@ -94,3 +94,63 @@ def test_files_are_added(tmp_path: Path, docs: list[dict[str, Any]]) -> None:
     assert rows(found.duplicates)[0]["kept"].startswith("d")
     with pytest.raises(ValueError, match="not in the data"):
         found.explain(0)
+
+
+def test_payload_layout_and_html_are_those_of_the_command(tmp_path: Path) -> None:
+    polars = need("polars")
+    body = documents(40, 3)
+    page = "<html><body><nav>menu menu menu</nav><p>{}</p></body></html>"
+    data = [{**document, "text": page.format(document["text"])} for document in body]
+    old, new = data[:30], data[:5] + data[30:]
+    files = [write_jsonl(tmp_path / f"{name}.jsonl", part) for name, part in (("o", old), ("n", new))]
+    for payload in ("url", "date", "url,date"):
+        at = tmp_path / payload.replace(",", "-")
+        at.mkdir()
+        words = ["--layout", "compact", "--html", "visible", "--payload", payload]
+        command("index", "build", str(at / "a"), str(files[0]), *words)
+        frame = polars.DataFrame(old)
+        simtool.Index.build(
+            at / "b", frame, payload=payload.split(","), layout="compact", html="visible"
+        ).close()
+        facts, lists = [], []
+        for name in ("a", "b"):
+            told = command("index", "info", str(at / name), "--json").stdout
+            facts.append(json.loads(told))
+            lines = command("index", "query", str(at / name), str(files[1])).stdout.splitlines()
+            with simtool.Index(at / name) as index:
+                assert index.info()["layout"] == "compact" and index.info()["html"] == "visible"
+                answers = index.query(new)
+                nearest = index.query(polars.DataFrame(new))["payload"].to_list()
+                single = index.query(data[0]["text"])["matches"]
+            keys = ("id", "verdict", "matches")
+            lists.append([{key: answer[key] for key in keys} for answer in answers])
+            assert lists[-1] == [{key: json.loads(line)[key] for key in keys} for line in lines]
+            firsts = [next(iter(answer["matches"]), {}) for answer in answers]
+            assert nearest == [match.get("payload") for match in firsts]
+            assert any(match.get("payload") for match in single)
+        assert facts[0] == facts[1] and lists[0] == lists[1]
+        command("index", "add", str(at / "a"), str(files[1]), "--payload", payload)
+        with simtool.Index(at / "b") as index:
+            index.add(polars.DataFrame(new), payload=payload)
+        told = [command("index", "info", str(at / name), "--id", "d35").stdout for name in "ab"]
+        assert told[0] == told[1] and "payload" in told[0].lower()
+
+
+def test_settings_of_an_index_are_checked(tmp_path: Path, docs: list[dict[str, Any]]) -> None:
+    bare = [{"id": document["id"], "text": document["text"]} for document in docs[:5]]
+    for words, message in [
+        ({"layout": "small"}, "layout .*expected fast, compact"),
+        ({"html": "all"}, "html .*expected main, article, visible, markup"),
+        ({"layout": "compact", "method": "minhash"}, "layout has no effect"),
+        ({"payload": "text"}, "payload .*expected none, url, date, url,date"),
+        ({"payload": "url"}, "payload: the data has no url"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            simtool.Index.build(tmp_path / "new", bare, **words)
+    with simtool.Index(tmp_path / "new", create=True, layout="compact", html="markup") as index:
+        assert index.info()["layout"] == "compact" and index.info()["html"] == "markup"
+        assert index.query([]) == [] and index.add([], payload="url") == []
+        with pytest.raises(ValueError, match="the data has no date"):
+            index.add(bare, payload="date")
+    with pytest.raises(ValueError, match="new index only"):
+        simtool.Index(tmp_path / "new", html="visible")

@@ -125,7 +125,7 @@ def test_threads_share_the_functions() -> None:
     assert found == [expected] * 4
 
 
-@pytest.mark.skipif(not hasattr(_simtool, "panic"), reason="built without the feature panics")
+@pytest.mark.skipif(not hasattr(_simtool, "panic"), reason="built without the feature tests")
 def test_a_panic_is_an_exception(capfd: pytest.CaptureFixture[str]) -> None:
     for _ in range(3):
         with pytest.raises(simtool.Error, match="(?s)internal error, please report it.*on purpose"):

@@ -91,8 +91,11 @@ impl Seen {
         Digits { sketch, is_number }
     }
 
-    /// The matches of an answer, with their payloads.
-    fn near(&self, answer: &Answer) -> Result<Vec<KnownMatch>> {
+    /// The matches of an answer as JSON, with their payloads.
+    ///
+    /// # Errors
+    /// Those of reading payloads.
+    pub fn near(&self, answer: &Answer) -> Result<Vec<KnownMatch>> {
         let mut all = near(self, answer);
         for (near, found) in all.iter_mut().zip(&answer.matches) {
             if let Some(document) = self.index().document(&found.id)? {

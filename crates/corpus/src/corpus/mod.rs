@@ -49,6 +49,7 @@ pub use discover::{Discovery, LeftOut, LeftOutReason, discover};
 pub use document::{Document, Doubt, FieldValue, FieldValues, MOST_FIELDS, NO_MEMBER};
 pub use document::{Parsed, Place, Reason, Skip};
 pub use parser::Parser;
+pub use raw_text::RawText;
 pub use reader::ChunkReader;
 pub use reading::{FileChoice, HtmlText, Reading};
 pub use source::{Compression, Format, Source};

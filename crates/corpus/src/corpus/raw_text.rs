@@ -6,14 +6,15 @@ use super::web::{charset, html};
 
 /// Converts the bytes of documents to UTF-8 text; reusable for any number of documents.
 #[derive(Debug)]
-pub(super) struct RawText {
+pub struct RawText {
     which: HtmlText,
     decoded: String,
     text: Vec<u8>,
 }
 
 impl RawText {
-    pub(super) fn new(which: HtmlText) -> RawText {
+    /// Of a page, `which` part is its text.
+    pub fn new(which: HtmlText) -> RawText {
         RawText {
             which,
             decoded: String::new(),
@@ -41,8 +42,9 @@ impl RawText {
         (&self.text, doubt)
     }
 
-    /// The text of a string, which may be an HTML page.
-    pub(super) fn of_string<'a>(&'a mut self, text: &'a [u8]) -> &'a [u8] {
+    /// The text of a string, as of a field of JSON Lines. It is HTML if it
+    /// [begins like a page](html::is_page).
+    pub fn of_string<'a>(&'a mut self, text: &'a [u8]) -> &'a [u8] {
         if html::is_page(text)
             && let Ok(page) = std::str::from_utf8(text)
         {

@@ -8,6 +8,7 @@ use super::buffers::{Buffers, Digit};
 use super::context::Context;
 use super::marks::Marks;
 use super::plan::KEY_BITS;
+use crate::Result;
 use crate::kernel::hamming::Key;
 
 /// Finds equal fingerprints.
@@ -22,10 +23,10 @@ const SMALL: usize = 32;
 
 impl<F: Fingerprint> Fold<'_, F> {
     /// Finds those among the first `count` fingerprints of the first arrays, which are in the order
-    /// of their positions.
-    pub(super) fn held(&self, buffers: &mut Buffers<F>, count: usize) {
+    /// of their positions. Fails if the join is to stop.
+    pub(super) fn held(&self, buffers: &mut Buffers<F>, count: usize) -> Result<()> {
         let Some(bits) = count.checked_ilog2() else {
-            return;
+            return Ok(());
         };
         let key = Key::new(self.context.threshold.mask, bits.clamp(1, 2 * KEY_BITS));
         let low = key.bucket_bits().saturating_sub(KEY_BITS);
@@ -46,6 +47,7 @@ impl<F: Fingerprint> Fold<'_, F> {
         let mut sorted = Vec::new();
         for number in 0..division.buckets {
             let bucket = buffers.bucket(&division, number);
+            self.context.check()?;
             if bucket.len() <= SMALL || low.bits == 0 {
                 self.small(buffers, 1, bucket, &mut sorted);
                 continue;
@@ -58,6 +60,7 @@ impl<F: Fingerprint> Fold<'_, F> {
             buffers.forget(&division);
         }
         buffers.forget(&division);
+        Ok(())
     }
 
     fn small(

@@ -189,8 +189,7 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Run<'_, F, S> {
                     let all = 0..self.reader.count;
                     self.reader.extract(&filters, all, usize::MAX, arrays)?;
                     let count = buffers.first_arrays().0.len();
-                    fold.held(buffers, count);
-                    Ok(())
+                    fold.held(buffers, count)
                 })?;
             }
             context.advance(count as u64)
