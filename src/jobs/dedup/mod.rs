@@ -53,6 +53,7 @@ mod related;
 mod reported;
 mod reports;
 mod resolve;
+mod rewritten;
 mod row;
 mod run;
 mod same_url;
