@@ -40,6 +40,7 @@ pub mod methods;
 mod number;
 mod outcome;
 mod output;
+mod output_directory;
 mod plan;
 mod reading_flags;
 mod resource_flags;
