@@ -27,6 +27,8 @@ pub mod help;
 pub mod index;
 mod inputs;
 pub mod interrupt;
+pub mod lines;
+mod lines_flags;
 mod log;
 pub mod machine;
 pub mod main_job;

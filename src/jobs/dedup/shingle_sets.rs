@@ -317,7 +317,7 @@ impl ChunkSets {
 }
 
 /// The error for a source that changed.
-pub(super) fn changed(source: &crate::corpus::Source) -> Error {
+pub(in crate::jobs) fn changed(source: &crate::corpus::Source) -> Error {
     let message = "changed while it was being read: start again with --restart";
     Error::new(ErrorKind::Changed, message).in_file(&source.path)
 }

@@ -16,7 +16,7 @@ pub const JOB: &str = "job.json";
 
 /// Markers of complete files; removed before those files.
 const MARKERS: [&str; 3] = ["reported", "decided", "gathered"];
-const FILES: [&str; 10] = [
+const FILES: [&str; 13] = [
     "rows",
     "sketches",
     "sketch-ends",
@@ -27,6 +27,9 @@ const FILES: [&str; 10] = [
     "refused",
     "known-ids",
     "known-ends",
+    "ranges",
+    "dropped",
+    "repeated",
 ];
 /// Prefixes of names that end with a number.
 const NUMBERED: [&str; 3] = ["frequencies-", "stream-", "related-"];

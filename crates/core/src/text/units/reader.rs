@@ -138,13 +138,14 @@ fn has_blank_line(text: &[u8]) -> bool {
 }
 
 /// The text without line breaks at its ends.
-fn without_breaks(text: &[u8]) -> &[u8] {
-    let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
-    let start = text.iter().position(|byte| !is_break(byte));
-    let end = text.iter().rposition(|byte| !is_break(byte));
-    start
-        .zip(end)
-        .map_or(&[], |(start, end)| &text[start..=end])
+fn without_breaks(mut text: &[u8]) -> &[u8] {
+    while let Some(rest) = text.strip_suffix(b"\n") {
+        text = rest.strip_suffix(b"\r").unwrap_or(rest);
+    }
+    while let Some(rest) = text.strip_prefix(b"\n").or(text.strip_prefix(b"\r\n")) {
+        text = rest;
+    }
+    text
 }
 
 #[cfg(test)]
@@ -215,10 +216,7 @@ mod tests {
                 Normal::parse(normal).unwrap(),
             );
             for (unit, hash) in units(kind, normal, &text) {
-                prop_assert!(
-                    reader.hash_of(unit.as_bytes()) == Some(hash) || (none && unit.contains('\r')),
-                    "{unit:?}"
-                );
+                prop_assert_eq!(reader.hash_of(unit.as_bytes()), Some(hash));
             }
         }
 
