@@ -64,6 +64,7 @@ mod segment;
 mod shingle_sets;
 mod sketching;
 mod spooled_records;
+mod start;
 mod summary;
 #[cfg(feature = "parquet")]
 mod table_dump;
@@ -105,6 +106,7 @@ pub(in crate::jobs) use scope::path_of;
 pub(in crate::jobs) use segment::ChunkEntry;
 pub(in crate::jobs) use shingle_sets::changed;
 pub(in crate::jobs) use sketching::too_many;
+pub(in crate::jobs) use start::{CheckedJob, first_stream, spooled_sources};
 pub use summary::Summary;
 pub(in crate::jobs) use summary::{describe_left_out, digests, timings};
 #[cfg(feature = "parquet")]
@@ -114,5 +116,5 @@ pub use url_rule::{URL, UrlRule};
 pub use verification::Verification;
 pub use warnings::Warning;
 pub(in crate::jobs) use work::{
-    Finished, Opened, Outputs, SUMMARY, StartOptions, TIMINGS, Work, checksummed_text, describe,
+    Finished, Opened, Outputs, SUMMARY, TIMINGS, Work, checksummed_text, describe,
 };

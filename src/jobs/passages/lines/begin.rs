@@ -13,12 +13,12 @@ use super::rewriting;
 use super::run::Run;
 use super::summary::Summary;
 use crate::corpus::Source;
-use crate::engine::streams::{OpenedStream, spool};
+use crate::engine::streams::OpenedStream;
 use crate::engine::{Progress, Resources, Workers, text_field};
 use crate::io::Faults;
 use crate::jobs::dedup::{
-    Invocation, Opened, SUMMARY, Stamp, StartOptions, Work, check_targets, described_inputs,
-    targets_of,
+    CheckedJob, Invocation, Opened, SUMMARY, Stamp, Work, check_targets, described_inputs,
+    first_stream, spooled_sources, targets_of,
 };
 use crate::{Error, ErrorKind, Result};
 
@@ -42,25 +42,6 @@ pub struct UnfinishedRun<'a> {
     work: Work,
     found: Option<String>,
     stream: Option<OpenedStream>,
-}
-
-/// The results of the checks before a run.
-struct CheckedJob {
-    identity: Value,
-    has_stream: bool,
-    outputs: Vec<PathBuf>,
-    reads: Vec<PathBuf>,
-}
-
-impl CheckedJob {
-    fn start_options(&self, invocation: &Invocation<'_>) -> StartOptions<'_> {
-        StartOptions {
-            restart: invocation.restart,
-            has_stream: self.has_stream,
-            outputs: &self.outputs,
-            reads: &self.reads,
-        }
-    }
 }
 
 impl Job {
@@ -112,7 +93,7 @@ impl Job {
         faults: &Faults,
     ) -> Result<BeginOutcome<'a>> {
         let checked = self.check_job(invocation, resources)?;
-        let stream = self.first_stream(invocation)?;
+        let stream = first_stream(invocation, &self.reading)?;
         let start = checked.start_options(invocation);
         match Work::open(invocation.out, &checked.identity, start, faults)? {
             Opened::Finished => {
@@ -180,19 +161,8 @@ impl Job {
         for sources in [references, invocation.sources] {
             text_field::check("text_field", sources, &self.reading)?;
         }
-        let sources = all.iter().map(|source| &source.path);
-        let checked = CheckedJob {
-            identity: self.identity(invocation)?,
-            has_stream: all.iter().any(Source::is_stream),
-            outputs: self.outputs(invocation.sources)?,
-            reads: sources.chain(invocation.also_read).cloned().collect(),
-        };
-        Work::check(
-            invocation.out,
-            &checked.identity,
-            checked.start_options(invocation),
-        )?;
-        Ok(checked)
+        let outputs = self.outputs(invocation.sources)?;
+        CheckedJob::new(invocation, self.identity(invocation)?, outputs)
     }
 
     /// The values that must be equal for another run to resume this one.
@@ -233,21 +203,6 @@ impl Job {
         let (references, inputs) = sources.split_at(references.min(sources.len()));
         rewriting::check(self, references, inputs)
     }
-
-    /// Opens the first stream before a restart removes earlier output: if the stream cannot be
-    /// read, that output is kept.
-    fn first_stream(&self, invocation: &Invocation<'_>) -> Result<Option<OpenedStream>> {
-        let all = invocation.against.documents().iter();
-        let mut streams = all
-            .chain(invocation.sources)
-            .filter(|source| source.is_stream());
-        match streams.next() {
-            Some(stream) if invocation.restart && invocation.out.is_dir() => {
-                OpenedStream::begin(stream, &self.reading, invocation.out, || Ok(())).map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
 }
 
 /// The state of an interrupted run, as a sentence for the user.
@@ -280,20 +235,22 @@ impl UnfinishedRun<'_> {
     /// directory is damaged; [`ErrorKind::Interrupted`]; those of reading and writing.
     pub fn run(self, progress: &Progress) -> Result<Summary> {
         let UnfinishedRun {
-            job, invocation, ..
+            job,
+            invocation,
+            resources,
+            ..
         } = self;
-        let references = invocation.against.documents();
-        let mut sources = [references, invocation.sources].concat();
-        let references = references.len();
-        if sources.iter().any(Source::is_stream) {
-            let directory = self.work.directory();
-            let spooled = spool(&mut sources, self.stream, &job.reading, directory, progress);
-            if let Err(error) = spooled.and_then(|()| job.check_sources(&sources, references)) {
-                self.work.abandon()?;
-                return Err(error);
-            }
-        }
-        let workers = Workers::new(self.resources.threads)?;
+        let references = invocation.against.documents().len();
+        let check = |sources: &[Source]| job.check_sources(sources, references);
+        let (sources, work) = spooled_sources(
+            &invocation,
+            self.stream,
+            &job.reading,
+            self.work,
+            progress,
+            check,
+        )?;
+        let workers = Workers::new(resources.threads)?;
         let run = Run {
             job,
             sources: &sources,
@@ -302,13 +259,13 @@ impl UnfinishedRun<'_> {
             stamps: sources.iter().map(Stamp::of).collect::<Result<_>>()?,
             targets: job.targets(&sources[references..])?,
             out: invocation.out,
-            work: &self.work,
-            resources: self.resources,
+            work: &work,
+            resources,
             progress,
             begin: Instant::now(),
         };
         let (summary, text) = workers.install(|| run.all())?;
-        self.work.finish(&self.identity, &text)?;
+        work.finish(&self.identity, &text)?;
         Ok(summary)
     }
 }
