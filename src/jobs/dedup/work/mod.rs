@@ -8,6 +8,7 @@
 //! OUT/.simtool/rows, labels…   all segments together
 //! OUT/.simtool/gathered        lengths and digests of these: the first reading is complete
 //! OUT/.simtool/decisions…      dropped documents, and the kept ones
+//! OUT/.simtool/ranges…         of `lines`: removed ranges, dropped documents, frequent units
 //! OUT/.simtool/decided         lengths and digests of these
 //! OUT/.simtool/reported        the reports are complete; their totals
 //! OUT/.simtool/stream-N        a copy of standard input or of a pipe
