@@ -73,7 +73,7 @@
 //! | [`evaluate`] | How good is it? | `simtool-evaluate` |
 //! | [`report`] | What do people see? | this one |
 //! | [`engine`] | Execution: units, threads, memory, progress | this one |
-//! | [`jobs`] | [`simtool N M`](jobs::main_job), `match`, `dedup`, `evaluate`, `explain`, look-up in an index | this one |
+//! | [`jobs`] | [`simtool N M`](jobs::main_job), `match`, `dedup`, `lines`, `evaluate`, `explain`, look-up in an index | this one |
 //! | `program` | The command line, with the feature `cli` | this one |
 
 // `cli` and `serve` use the library as other crates do.

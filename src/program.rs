@@ -12,7 +12,7 @@ pub use crate::cli::explain::{compared, requested_methods};
 pub use crate::cli::machine::{half_of_memory, level};
 pub use crate::cli::size::parse_size;
 use crate::cli::{
-    Command, completions, dedup, evaluate, exit, explain, flags, generate, help, interrupt,
+    Command, completions, dedup, evaluate, exit, explain, flags, generate, help, interrupt, lines,
     main_job, man, matching, message, methods, tune,
 };
 use crate::engine::Progress;
@@ -35,6 +35,7 @@ pub fn main(words: Vec<OsString>) -> u8 {
         interrupt::install()?;
         match flags.command {
             Command::Dedup(args) => return dedup::run(&args),
+            Command::Lines(args) => return lines::run(&args),
             Command::Match(args) => return matching::run(&args),
             #[cfg(feature = "index")]
             Command::Index(args) => return crate::cli::index::run(&args),

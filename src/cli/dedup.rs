@@ -1,6 +1,6 @@
 //! `simtool dedup`: finds and removes the near-duplicates of a dump.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +23,9 @@ use super::found::{check_text_field, find, warn_of_patterns};
 use super::index;
 use super::log::{Form, Log, SummaryForm};
 use super::method_flags::check_verification;
+use super::output_directory::{
+    explain_stop, published, refuse_file, refuse_own_input, refuse_removed_input, say_what_stays,
+};
 use super::session::Session;
 use super::visible::visible_path;
 use super::{forecast, message, outcome};
@@ -64,8 +67,8 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     #[cfg(not(feature = "index"))]
     let (job, known) = (own()?, None::<&dyn KnownDocuments>);
     job.check()?;
-    refuse_file_as_output(args)?;
-    refuse_own_input(args)?;
+    refuse_file(&args.output)?;
+    refuse_own_input(&args.output, &args.inputs)?;
     let mut reading = job.reading.clone();
     reading.files.except_directory = Some(args.output.clone());
     let Discovery {
@@ -88,7 +91,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     for sources in [&references, &sources] {
         check_text_field(sources, &reading)?;
     }
-    refuse_removed_input(args, &excepted)?;
+    refuse_removed_input(args.restart, &excepted)?;
     let also_read: Vec<PathBuf> = args
         .files_from
         .iter()
@@ -141,7 +144,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     let outcome = unfinished.run(&session.progress);
     drop(running);
     let has_stream = sources.iter().chain(&references).any(Source::is_stream);
-    let summary = outcome.map_err(|error| explain_stop(error, args, has_stream))?;
+    let summary = outcome.map_err(|error| explain_stop(error, &args.output, has_stream))?;
     say_what_stays(&args.output);
 
     let time = session.elapsed();
@@ -284,17 +287,6 @@ fn complete(summary: &Summary, args: &DedupArgs, time: Duration) -> Result<Finis
     Ok(finish(summary, args))
 }
 
-/// Reports the work directory if it is kept because it has files that are not simtool's.
-fn say_what_stays(out: &Path) {
-    let directory = out.join(".simtool");
-    if directory.exists() {
-        message::say(&format!(
-            "{}: kept, because it has files that simtool did not write",
-            directory.display()
-        ));
-    }
-}
-
 /// The settings for `kept` and `annotated`.
 fn dump_settings(args: &DedupArgs) -> Result<DumpSettings> {
     let has_files = matches!(args.write, WriteMode::Kept | WriteMode::Annotated);
@@ -312,51 +304,6 @@ fn dump_settings(args: &DedupArgs) -> Result<DumpSettings> {
     })
 }
 
-/// Refuses a file where the output directory is to be.
-fn refuse_file_as_output(args: &DedupArgs) -> Result<()> {
-    let mut existing = args.output.ancestors().filter(|path| path.exists());
-    match existing.next() {
-        Some(path) if !path.is_dir() => {
-            let message = "is a file, and -o names a directory for several files (choose another \
-                           name for -o)";
-            Err(Error::new(ErrorKind::Parameter, message).in_file(path))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Refuses an output directory that is also an input: a repeated run would read its own output. The
-/// output of an earlier run, as in `dedup * -o out`, is left out instead.
-fn refuse_own_input(args: &DedupArgs) -> Result<()> {
-    let real = |path: &Path| path.canonicalize().ok();
-    let Some(out) = real(&args.output) else {
-        return Ok(());
-    };
-    let is_output = |path: &&PathBuf| real(path).as_ref() == Some(&out);
-    let is_known = ["run.json", ".simtool/job.json"]
-        .iter()
-        .any(|name| out.join(name).exists());
-    match args.inputs.iter().find(is_output) {
-        Some(path) if !is_known => {
-            let message = "is an input and the output directory (choose another --output)";
-            Err(Error::new(ErrorKind::Parameter, message).in_file(path))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Refuses to restart in a directory that is named as an input: it would be removed, not read.
-fn refuse_removed_input(args: &DedupArgs, excepted: &[PathBuf]) -> Result<()> {
-    match excepted.first() {
-        Some(path) if args.restart => {
-            let message = "is to be read, and is the output directory as well, whose files \
-                           --restart would remove (choose another -o)";
-            Err(Error::new(ErrorKind::Parameter, message).in_file(path))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Refuses outputs that would replace a file that the command reads.
 fn check_output(args: &DedupArgs, job: &Job, invocation: &Invocation<'_>) -> Result<()> {
     let sources = invocation
@@ -371,29 +318,4 @@ fn check_output(args: &DedupArgs, job: &Job, invocation: &Invocation<'_>) -> Res
     }
     let mut outputs = job.outputs(invocation.sources)?.into_iter();
     outputs.try_for_each(|name| files.claim(&args.output.join(name), "--output"))
-}
-
-/// The contents of the published summary.
-fn published(out: &Path) -> Result<String> {
-    let path = out.join("summary.json");
-    std::fs::read_to_string(&path).map_err(|cause| Error::unreadable(path, cause))
-}
-
-/// Adds how to continue to the error of an interruption.
-fn explain_stop(error: Error, args: &DedupArgs, has_stream: bool) -> Error {
-    match error.kind() {
-        ErrorKind::Interrupted if has_stream => {
-            let message = "interrupted: standard input and pipes cannot be read again, so the same \
-                           command starts from the beginning";
-            Error::new(ErrorKind::Interrupted, message)
-        }
-        ErrorKind::Interrupted => {
-            let message = format!(
-                "interrupted: the same command resumes from {}",
-                args.output.join(".simtool").display()
-            );
-            Error::new(ErrorKind::Interrupted, message)
-        }
-        _ => error,
-    }
 }

@@ -17,6 +17,7 @@ use super::generate::GenerateArgs;
 use super::help::HelpArgs;
 #[cfg(feature = "index")]
 use super::index::IndexArgs;
+use super::lines_flags::LinesArgs;
 use super::log::LogForm;
 use super::main_job_flags::MainJobArgs;
 use super::man::ManArgs;
@@ -66,7 +67,7 @@ Environment:
   TMPDIR is where temporary copies go when the result goes to a pipe or a device.
 
 Exit codes:
-  0 complete, 2 an error and nothing published, 3 published but some input was skipped (dedup),
+  0 complete, 2 an error and nothing published, 3 published but some input was skipped (dedup, lines),
   130 interrupted.";
 
 /// The parsed command line.
@@ -103,6 +104,7 @@ pub enum Command {
     #[command(skip)]
     MainJob(Box<MainJobArgs>),
     Dedup(Box<DedupArgs>),
+    Lines(Box<LinesArgs>),
     #[command(name = "match")]
     Match(Box<MatchArgs>),
     Evaluate(Box<EvaluateArgs>),

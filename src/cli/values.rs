@@ -87,6 +87,30 @@ pub fn tokenizer<P: TypedValueParser>(parser: P) -> Suggested<P> {
     Suggested { parser, known }
 }
 
+/// The values of `parser`, with the units of --unit known.
+pub fn units<P: TypedValueParser>(parser: P) -> Suggested<P> {
+    let known = || names(&["line", "paragraph", "sentences:"]);
+    Suggested { parser, known }
+}
+
+/// The values of `parser`, with the normal forms of --normalize known.
+pub fn normal<P: TypedValueParser>(parser: P) -> Suggested<P> {
+    let known = || names(&["spaces", "case,spaces", "case,digits,spaces", "none"]);
+    Suggested { parser, known }
+}
+
+/// The values of `parser`, with the groups of --per known.
+pub fn per<P: TypedValueParser>(parser: P) -> Suggested<P> {
+    let known = || names(&["all", "source", "site"]);
+    Suggested { parser, known }
+}
+
+/// The values of `parser`, with the actions of --action known.
+pub fn action<P: TypedValueParser>(parser: P) -> Suggested<P> {
+    let known = || names(&["mark", "cut", "mask", "drop-document:"]);
+    Suggested { parser, known }
+}
+
 /// Weights of features.
 pub fn weights() -> Suggested<StringValueParser> {
     Suggested {
@@ -112,7 +136,10 @@ mod tests {
     use super::*;
     use simtool::dedup::keep::Policy;
     use simtool::jobs::dedup::Scope;
+    use simtool::jobs::passages::Action;
+    use simtool::jobs::passages::lines::Per;
     use simtool::text::Choice;
+    use simtool::text::units::{Normal, UnitKind};
 
     fn known<P: TypedValueParser>(parser: &Suggested<P>) -> Vec<String> {
         let values = parser.possible_values().into_iter().flatten();
@@ -132,6 +159,20 @@ mod tests {
         }
         for name in known(&tokenizer(any())) {
             assert!(name.parse::<Choice>().is_ok(), "{name}");
+        }
+        for name in known(&units(any())) {
+            let name = name.replace("sentences:", "sentences:3");
+            assert!(UnitKind::parse(&name).is_ok(), "{name}");
+        }
+        for name in known(&normal(any())) {
+            assert!(Normal::parse(&name).is_ok(), "{name}");
+        }
+        for name in known(&per(any())) {
+            assert!(Per::parse(&name).is_ok(), "{name}");
+        }
+        for name in known(&action(any())) {
+            let name = name.replace("document:", "document:0.5");
+            assert!(Action::parse(&name).is_ok(), "{name}");
         }
         for name in known(&method()) {
             assert!(

@@ -17,6 +17,8 @@ pub enum Stage {
     Rank,
     /// Articles and samples get their fingerprints.
     Fingerprint,
+    /// Places of repeated units are read.
+    Locate,
     /// Near documents are searched; in the main job, the result is written.
     Search,
     /// Documents are read and sketched.
@@ -132,6 +134,7 @@ impl Stage {
             Stage::Count => "count",
             Stage::Rank => "rank",
             Stage::Fingerprint => "fingerprint",
+            Stage::Locate => "locate",
             Stage::Search => "search",
             Stage::Sketch => "sketch",
             Stage::Gather => "gather",

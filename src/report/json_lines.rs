@@ -9,8 +9,7 @@ use std::io::{self, Write};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-pub use super::location::At;
-use super::location::base64_if_needed;
+pub use super::location::{At, base64_if_needed};
 use super::pairs::{COLUMNS, Cell, Pair};
 use crate::sketch::Score;
 

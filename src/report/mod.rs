@@ -13,6 +13,7 @@ mod number;
 pub mod pairs;
 #[cfg(feature = "parquet")]
 pub mod parquet_pairs;
+pub(crate) mod passages;
 pub mod result_txt;
 pub mod tokens;
 pub mod verdicts;

@@ -44,7 +44,7 @@ fn subcommands_have_their_own_help() {
     let help = stdout("help generate");
     assert!(help.contains("--words-per-document"), "{help}");
     assert_eq!(stdout("generate --help"), help);
-    let parts = ["nonsense: expected main or one of dedup, match, evaluate, tune, methods"];
+    let parts = ["nonsense: expected main or one of dedup, lines, match, evaluate, tune, methods"];
     Sandbox::new().refuse("help nonsense", &parts);
     Sandbox::new().refuse("man nonsense", &parts);
 }
@@ -95,7 +95,7 @@ fn a_mistyped_command_is_told_as_one() {
     sandbox.refuse("version", &["did you mean simtool --version?"]);
     sandbox.refuse(
         "frobnicate 1",
-        &["there is no command frobnicate", "dedup, match"],
+        &["there is no command frobnicate", "dedup, lines, match"],
     );
     // Numbers are judged as numbers.
     sandbox.refuse("0 16", &["N 0: expected a whole number from 1 to 10000"]);
@@ -109,7 +109,7 @@ fn a_mistyped_command_is_told_as_one() {
 #[test]
 fn every_command_tells_its_version() {
     let commands = [
-        "dedup", "match", "evaluate", "tune", "methods", "explain", "generate",
+        "dedup", "lines", "match", "evaluate", "tune", "methods", "explain", "generate",
     ];
     for command in commands {
         for flag in ["--version", "-V"] {

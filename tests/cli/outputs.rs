@@ -9,7 +9,7 @@ use crate::sandbox::{SIMTOOL, Sandbox, stderr};
 
 /// The flags that take a file or a directory: a new one has to be classified here, and an output
 /// also needs a row in [`COMMANDS`].
-const INPUTS: [&str; 18] = [
+const INPUTS: [&str; 19] = [
     "--against",
     "--articles",
     "--clusters",
@@ -20,6 +20,7 @@ const INPUTS: [&str; 18] = [
     "--matches",
     "--pair",
     "--pairs",
+    "--remove-listed",
     "--samples",
     "--stop-words",
     "--stopwords",
@@ -92,6 +93,16 @@ const COMMANDS: &[Case] = &[
         inputs: &["a.jsonl", "b.jsonl", "c.jsonl", "words", "list"],
     },
     Case {
+        line: "lines a.jsonl --files-from list --against b.jsonl --quiet --output OUT",
+        flags: &["--output"],
+        inputs: &["a.jsonl", "b.jsonl", "c.jsonl", "list"],
+    },
+    Case {
+        line: "lines a.jsonl --remove-listed c.jsonl --quiet --output OUT",
+        flags: &["--output"],
+        inputs: &["a.jsonl", "c.jsonl"],
+    },
+    Case {
         line: "evaluate a.jsonl --pairs pairs.tsv --matches matches.tsv --stop-words words --quiet \
                --output OUT",
         flags: &["--output"],
@@ -147,7 +158,7 @@ fn no_output_replaces_an_input_by_whatever_name() {
             fs::hard_link(sandbox.path(input), sandbox.path("hard")).unwrap();
             symlink(input, sandbox.path("soft")).unwrap();
             for flag in case.flags {
-                if ["dedup", "evaluate"]
+                if ["dedup", "lines", "evaluate"]
                     .iter()
                     .any(|name| case.line.starts_with(name))
                 {

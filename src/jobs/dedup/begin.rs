@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::corpus::Source;
-use crate::engine::streams::{OpenedStream, spool};
+use crate::engine::streams::OpenedStream;
 use crate::engine::{Progress, Resources, Workers, text_field};
 use crate::io::{Faults, regular_contents};
 use crate::{Error, ErrorKind, Result};
@@ -17,9 +17,10 @@ use super::run::Run;
 use super::segment_store::SegmentStore;
 use super::sketching::RunInputs;
 use super::stamp::Stamp;
+use super::start::{CheckedJob, first_stream, spooled_sources};
 #[cfg(feature = "parquet")]
 use super::table_dump;
-use super::work::{Opened, SUMMARY, StartOptions, Work};
+use super::work::{Opened, SUMMARY, Work};
 use super::{
     Against, ClusterRule, Invocation, Job, KnownDocuments, Scope, Summary, UrlRule, WriteMode,
     dump, identity, least_memory_bytes, pair_tables, targets,
@@ -42,25 +43,6 @@ pub struct UnfinishedRun<'a> {
     work: Work,
     found: Option<String>,
     stream: Option<OpenedStream>,
-}
-
-/// The results of the checks before a run.
-struct CheckedJob {
-    identity: Value,
-    has_stream: bool,
-    outputs: Vec<PathBuf>,
-    reads: Vec<PathBuf>,
-}
-
-impl CheckedJob {
-    fn start_options(&self, invocation: &Invocation<'_>) -> StartOptions<'_> {
-        StartOptions {
-            restart: invocation.restart,
-            has_stream: self.has_stream,
-            outputs: &self.outputs,
-            reads: &self.reads,
-        }
-    }
 }
 
 impl Job {
@@ -112,7 +94,7 @@ impl Job {
         faults: &Faults,
     ) -> Result<BeginOutcome<'a>> {
         let checked = self.check_job(invocation, resources)?;
-        let stream = self.first_stream(invocation)?;
+        let stream = first_stream(invocation, &self.reading)?;
         let start = checked.start_options(invocation);
         match Work::open(invocation.out, &checked.identity, start, faults)? {
             Opened::Finished => {
@@ -179,38 +161,8 @@ impl Job {
         for sources in [invocation.against.documents(), invocation.sources] {
             text_field::check("text_field", sources, &self.reading)?;
         }
-        let sources = all.iter().map(|source| &source.path);
-        let checked = CheckedJob {
-            identity: identity::identity(self, invocation)?,
-            has_stream: all.iter().any(Source::is_stream),
-            outputs: self.outputs(invocation.sources)?,
-            reads: sources.chain(invocation.also_read).cloned().collect(),
-        };
-        Work::check(
-            invocation.out,
-            &checked.identity,
-            checked.start_options(invocation),
-        )?;
-        Ok(checked)
-    }
-
-    /// Opens the first stream before a restart removes earlier output: if the stream cannot be
-    /// read, that output is kept.
-    fn first_stream(&self, invocation: &Invocation<'_>) -> Result<Option<OpenedStream>> {
-        let mut all = invocation
-            .against
-            .documents()
-            .iter()
-            .chain(invocation.sources);
-        match all
-            .find(|source| source.is_stream())
-            .filter(|_| invocation.restart && invocation.out.is_dir())
-        {
-            Some(stream) => {
-                OpenedStream::begin(stream, &self.reading, invocation.out, || Ok(())).map(Some)
-            }
-            None => Ok(None),
-        }
+        let identity = identity::identity(self, invocation)?;
+        CheckedJob::new(invocation, identity, self.outputs(invocation.sources)?)
     }
 
     /// The state of an interrupted run, as a sentence for the user.
@@ -336,26 +288,26 @@ impl UnfinishedRun<'_> {
     /// directory is damaged; [`ErrorKind::Interrupted`]; those of reading and writing.
     pub fn run(self, progress: &Progress) -> Result<Summary> {
         let UnfinishedRun {
-            job, invocation, ..
+            job,
+            invocation,
+            resources,
+            ..
         } = self;
-        let references = invocation.against.documents();
-        let mut sources = [references, invocation.sources].concat();
-        let references = references.len();
-        if sources.iter().any(Source::is_stream) {
-            let directory = self.work.directory();
-            let spooled = spool(&mut sources, self.stream, &job.reading, directory, progress);
-            if let Err(error) =
-                spooled.and_then(|()| job.check_sources(&sources, references, invocation.out))
-            {
-                self.work.abandon()?;
-                return Err(error);
-            }
-        }
+        let references = invocation.against.documents().len();
+        let check = |sources: &[Source]| job.check_sources(sources, references, invocation.out);
+        let (sources, work) = spooled_sources(
+            &invocation,
+            self.stream,
+            &job.reading,
+            self.work,
+            progress,
+            check,
+        )?;
         let inputs = RunInputs {
             sources: &sources,
             references: references as u32,
         };
-        let workers = Workers::new(self.resources.threads)?;
+        let workers = Workers::new(resources.threads)?;
         let run = Run {
             job,
             inputs,
@@ -367,13 +319,13 @@ impl UnfinishedRun<'_> {
                 Against::Itself | Against::Documents(_) => None,
             },
             out: invocation.out,
-            work: &self.work,
-            resources: self.resources,
+            work: &work,
+            resources,
             progress,
             begin: Instant::now(),
         };
         let (summary, text) = workers.install(|| run.all())?;
-        self.work.finish(&self.identity, &text)?;
+        work.finish(&self.identity, &text)?;
         Ok(summary)
     }
 }

@@ -25,10 +25,10 @@ pub fn identity(job: &Job, invocation: &Invocation<'_>) -> Result<Value> {
         "version": env!("CARGO_PKG_VERSION"),
         "layout": LAYOUT,
         "settings": job.settings(),
-        "inputs": all(invocation.sources)?,
+        "inputs": described_inputs(invocation.sources)?,
         "against": match invocation.against {
             Against::Known(known) => known.state()?,
-            against => all(against.documents())?.into(),
+            against => described_inputs(against.documents())?.into(),
         },
     });
     if invocation.sources.is_empty() {
@@ -38,7 +38,11 @@ pub fn identity(job: &Job, invocation: &Invocation<'_>) -> Result<Value> {
     Ok(identity)
 }
 
-fn all(sources: &[Source]) -> Result<Vec<Value>> {
+/// The files of sources with sizes, times, formats and compressions.
+///
+/// # Errors
+/// [`ErrorKind::Read`] if the metadata of one cannot be read.
+pub fn described_inputs(sources: &[Source]) -> Result<Vec<Value>> {
     sources.iter().map(describe).collect()
 }
 

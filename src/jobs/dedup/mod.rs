@@ -53,6 +53,7 @@ mod related;
 mod reported;
 mod reports;
 mod resolve;
+mod rewritten;
 mod row;
 mod run;
 mod same_url;
@@ -67,6 +68,7 @@ mod shingle_sets;
 mod sketching;
 mod spooled_records;
 mod stamp;
+mod start;
 mod summary;
 #[cfg(feature = "parquet")]
 mod table_dump;
@@ -77,10 +79,13 @@ mod warnings;
 mod work;
 
 pub use begin::{BeginOutcome, UnfinishedRun};
+pub(in crate::jobs) use bits::Bits;
 pub use compared::ScopeCounts;
 pub use containment::CONTAINMENT_METHOD;
+pub(in crate::jobs) use dump::check as check_dump;
 pub use edited_copies::FoundCopies;
 pub use estimate::{Estimate, Shortage};
+pub(in crate::jobs) use identity::described_inputs;
 #[cfg(feature = "index")]
 pub(crate) use identity::modified;
 pub use invocation::{Against, Invocation};
@@ -92,11 +97,28 @@ pub use known::{KnownDocuments, Nearest};
 pub use largest::{LargestCluster, ShownDocument};
 pub use loss_limit::LossLimit;
 pub use memory::least_memory_bytes;
+pub(in crate::jobs) use memory::readers;
 pub(crate) use neighbours::{Pool, build_index, have_neighbours};
+pub(in crate::jobs) use numbering::Numbering;
 pub use other_methods::OtherMethod;
+pub(in crate::jobs) use related::RelatedCounts;
+pub(in crate::jobs) use rewritten::{Changes, Replaced, RewrittenFiles};
+pub(in crate::jobs) use row::Label;
 pub use scope::Scope;
+pub(in crate::jobs) use scope::path_of;
 pub use search_form::SearchForm;
+pub(in crate::jobs) use segment::ChunkEntry;
+pub(in crate::jobs) use sketching::too_many;
+pub(in crate::jobs) use stamp::{Stamp, changed};
+pub(in crate::jobs) use start::{CheckedJob, first_stream, spooled_sources};
 pub use summary::Summary;
+pub(in crate::jobs) use summary::{describe_left_out, digests, timings};
+#[cfg(feature = "parquet")]
+pub(in crate::jobs) use table_dump::check as check_tables;
+pub(in crate::jobs) use targets::{check as check_targets, of_sources as targets_of};
 pub use url_rule::{URL, UrlRule};
 pub use verification::Verification;
 pub use warnings::Warning;
+pub(in crate::jobs) use work::{
+    Finished, Opened, Outputs, SUMMARY, TIMINGS, Work, checksummed_text, describe,
+};

@@ -367,7 +367,7 @@ fn facts<'a>(document: &Document<'a>, keep_field: Option<usize>, shingles: u64) 
     }
 }
 
-pub(super) fn too_many() -> Error {
+pub(in crate::jobs) fn too_many() -> Error {
     let message = format!("more than {} documents: split the input", u32::MAX);
     Error::new(ErrorKind::Content, message)
 }

@@ -270,7 +270,7 @@ fn parse_warnings(warnings: &Value) -> Option<Vec<Warning>> {
 }
 
 /// The number of unread files by reason, and the first of them.
-fn describe_left_out(files: &[LeftOut]) -> Value {
+pub fn describe_left_out(files: &[LeftOut]) -> Value {
     let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
     for file in files {
         *reasons.entry(file.reason.name()).or_default() += 1;

@@ -112,7 +112,7 @@ impl Dump<'_> {
                 Err(_) if self.settings.drops_skipped() => {}
                 Err(_) => {
                     let stamp = self.stamps.get(number as usize);
-                    let output = self.outputs.create(&self.target(number)?)?;
+                    let output = self.outputs.create(&self.files().target(number)?)?;
                     copying::copy(source, stamp, output, progress)?;
                     continue;
                 }
@@ -150,7 +150,7 @@ impl Dump<'_> {
             let goes = found.is_lost || self.dropped.contains(number);
             Ok((!goes).then_some(number))
         };
-        let mut file = self.outputs.create(&self.target(number)?)?;
+        let mut file = self.outputs.create(&self.files().target(number)?)?;
         match self.change {
             Change::Remove => copy_kept(source.file(), &mut file, &mut |row| {
                 Ok(kept_in(row)?.is_some())

@@ -9,6 +9,7 @@ pub(crate) use contents::{
     Cluster, ClusterMember, Largest, MethodRow, Page, Pair, PlaceRow, Refused, ShownDocument,
     ShownText, Totals,
 };
+pub(in crate::report) use page::{ASSETS, shortened};
 pub(crate) use page::{BEGINNING_BYTES, PAIR_BYTES};
 pub(crate) use similarities::Similarities;
 pub(crate) use sizes::Sizes;

@@ -3,12 +3,14 @@
 //! The main job reads text as [`Window`]s: a few kilobytes of one document, copied, with the words
 //! found in it. Everything else uses a [`Tokenizer`], which turns a document into the hashes of its
 //! words, and [`shingles`], which turns those into sets, whose similarity a [`Measure`] defines.
+//! [`units`] divides a text into lines, paragraphs or runs of sentences.
 //! Deliberately absent: files, collections, counts.
 
 mod least_similarity;
 pub mod shingles;
 mod stop_words;
 mod tokenizer;
+pub mod units;
 mod window;
 mod word_set;
 

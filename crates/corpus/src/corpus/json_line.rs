@@ -113,6 +113,11 @@ impl Paths {
         }
     }
 
+    /// The JSON of the text, which borrows from the line.
+    pub(super) fn raw<'a>(&self, line: &'a [u8]) -> Option<&'a str> {
+        self.scan(line, None).ok()?.raw[TEXT]
+    }
+
     /// Reads a line in one pass; without a `buffer`, the text stays JSON.
     fn scan<'a>(
         &self,

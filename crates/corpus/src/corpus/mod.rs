@@ -28,6 +28,7 @@ pub mod document;
 mod file_filter;
 pub mod form_feed;
 mod json_line;
+pub mod json_text;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod parser;

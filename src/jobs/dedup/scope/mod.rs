@@ -152,7 +152,7 @@ impl Grouper {
 }
 
 /// The path that stands for the source of a document.
-pub(super) fn path_of(source: &Source) -> &Path {
+pub(in crate::jobs) fn path_of(source: &Source) -> &Path {
     match source.format.is_whole_file() {
         true => source.path.parent().unwrap_or(&source.path),
         false => &source.path,

@@ -8,6 +8,7 @@
 //! OUT/.simtool/segment-index   where each segment is
 //! OUT/.simtool/gathered        the digest of this index: the first reading is complete
 //! OUT/.simtool/decisions…      dropped documents, and the kept ones
+//! OUT/.simtool/ranges…         of `lines`: removed ranges, dropped documents, frequent units
 //! OUT/.simtool/decided         lengths and digests of these
 //! OUT/.simtool/reported        the reports are complete; their totals
 //! OUT/.simtool/stream-N        a copy of standard input or of a pipe

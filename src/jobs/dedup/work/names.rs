@@ -14,13 +14,19 @@ pub const JOB: &str = "job.json";
 
 /// Markers of complete files; removed before those files.
 const MARKERS: [&str; 3] = ["reported", "decided", "gathered"];
-const FILES: [&str; 6] = [
+const FILES: [&str; 12] = [
     "segments",
     "segment-index",
+    "rows",
+    "labels",
+    "chunks",
     "decisions",
     "refused",
     "known-ids",
     "known-ends",
+    "ranges",
+    "dropped",
+    "repeated",
 ];
 /// Prefixes of names that end with a number.
 const NUMBERED: [&str; 3] = ["frequencies-", "stream-", "related-"];

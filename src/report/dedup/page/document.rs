@@ -9,7 +9,7 @@ const LONGEST_NAME: usize = 200;
 const LONGEST_LINK: usize = 2000;
 
 /// A name, as HTML; of a long one, the first and last bytes.
-pub(super) fn shortened(name: &[u8]) -> String {
+pub(in crate::report) fn shortened(name: &[u8]) -> String {
     if name.len() <= LONGEST_NAME {
         return escape_bytes(name);
     }

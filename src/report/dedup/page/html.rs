@@ -5,7 +5,7 @@ use crate::report::dedup::Page;
 use crate::report::html::{Assets, HtmlPage, Section, escape};
 use crate::report::number;
 
-pub(super) const ASSETS: Assets = Assets {
+pub(in crate::report) const ASSETS: Assets = Assets {
     style: concat!(
         include_str!("../../html/style.css"),
         include_str!("style.css")

@@ -11,6 +11,8 @@ mod refused;
 mod totals;
 
 pub(crate) use clusters::BEGINNING_BYTES;
+pub(in crate::report) use document::shortened;
+pub(in crate::report) use html::ASSETS;
 pub(crate) use pairs::PAIR_BYTES;
 
 #[cfg(test)]

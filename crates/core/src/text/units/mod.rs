@@ -1,0 +1,13 @@
+//! Units of a text: lines, paragraphs and runs of sentences, with hashes of their normal forms.
+
+mod kind;
+mod normal;
+mod reader;
+mod removal;
+mod sentences;
+
+pub use kind::{MOST_SENTENCES, UnitKind};
+pub use normal::{Normal, Normalizer};
+pub use reader::UnitReader;
+pub use removal::{cut, mask};
+pub use sentences::sentences;

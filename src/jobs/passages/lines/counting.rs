@@ -1,0 +1,215 @@
+//! Counts of units, and the ranges that are removed for them.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::group::Group;
+use super::job::{KeptUnit, Rule};
+use super::occurrence::Occurrence;
+use crate::Result;
+use crate::engine::Progress;
+use crate::engine::spill_space::SpillSpace;
+use crate::io::{Sorted, Sorter};
+use crate::jobs::passages::ranges::{RemovedRange, Why};
+
+/// Groups between two looks at whether to stop.
+const CHECKED_GROUPS: u64 = 1 << 16;
+
+/// A repeated unit. The order is that of the list: the most frequent first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct RepeatedUnit {
+    /// All occurrences, also those in documents to compare with.
+    pub count: u64,
+    /// Occurrences that are removed.
+    pub removed: u64,
+    /// Their bytes.
+    pub removed_bytes: u64,
+    /// Documents with an occurrence.
+    pub documents: u64,
+    /// Their sites, at most [`MOST_SITES`](super::group::MOST_SITES).
+    pub sites: u64,
+    /// The document of the first occurrence.
+    pub document: u32,
+    /// The first byte of the first occurrence in its text.
+    pub start: u32,
+    /// The bytes of the first occurrence.
+    pub length: u32,
+    /// Always zero.
+    pub _reserved: u32,
+}
+
+/// Totals of the units that are removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnitTotals {
+    /// Different units.
+    pub units: u64,
+    /// Their occurrences, also those in documents to compare with.
+    pub occurrences: u64,
+    /// Occurrences that are removed.
+    pub removed: u64,
+}
+
+/// What counting found.
+pub struct Counted {
+    /// The ranges that are removed, which may overlap.
+    pub ranges: Sorted<RemovedRange>,
+    /// The most frequent units, in order.
+    pub most_frequent: Vec<RepeatedUnit>,
+    /// Totals.
+    pub totals: UnitTotals,
+}
+
+/// How occurrences are counted.
+pub struct Counter<'a> {
+    /// Which units are removed.
+    pub rule: &'a Rule,
+    /// The number of documents to compare with, which are the first ones and lose nothing.
+    pub references: u32,
+    /// The most units in the list.
+    pub listed: usize,
+    /// Temporary space.
+    pub space: SpillSpace<'a>,
+    /// Stops the run.
+    pub progress: &'a Progress,
+}
+
+impl RepeatedUnit {
+    /// The place in the list: by count, then by the first occurrence.
+    fn rank(&self) -> (Reverse<u64>, u32, u32) {
+        (Reverse(self.count), self.document, self.start)
+    }
+}
+
+impl PartialOrd for RepeatedUnit {
+    fn partial_cmp(&self, other: &RepeatedUnit) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for RepeatedUnit {
+    fn cmp(&self, other: &RepeatedUnit) -> std::cmp::Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+
+impl Counter<'_> {
+    /// Counts the units of sorted `occurrences`, and pushes the removed ranges to `ranges`.
+    ///
+    /// # Errors
+    /// Those of temporary files; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+    pub fn count(
+        &self,
+        occurrences: Sorted<Occurrence>,
+        ranges: Sorter<RemovedRange>,
+    ) -> Result<Counted> {
+        let mut found = Found {
+            ranges,
+            most_frequent: BinaryHeap::new(),
+            totals: UnitTotals::default(),
+        };
+        let mut group = Group::new(self.space);
+        let mut key = [0; 2];
+        let mut groups = 0u64;
+        for occurrence in occurrences {
+            let occurrence = occurrence?;
+            if occurrence.key != key && group.counts.count > 0 {
+                groups += 1;
+                if groups.is_multiple_of(CHECKED_GROUPS) {
+                    self.progress.check()?;
+                }
+                self.end(&mut group, &mut found)?;
+            }
+            key = occurrence.key;
+            group.push(occurrence)?;
+        }
+        self.end(&mut group, &mut found)?;
+        Ok(Counted {
+            ranges: found.ranges.finish()?,
+            most_frequent: found.most_frequent.into_sorted_vec(),
+            totals: found.totals,
+        })
+    }
+
+    /// Decides about the occurrences of a unit, and removes them from the group.
+    fn end(&self, group: &mut Group<'_>, found: &mut Found) -> Result<()> {
+        let counts = group.counts;
+        let Some(first) = counts.first else {
+            return Ok(());
+        };
+        let is_reference = |occurrence: &Occurrence| occurrence.document < self.references;
+        let (keeps_first, why) = match self.rule {
+            Rule::Repeated { above, .. } if counts.count <= *above => {
+                group.clear();
+                return Ok(());
+            }
+            Rule::Repeated { keep, .. } => match is_reference(&first) {
+                true => (*keep == KeptUnit::First, Why::Against),
+                false => (*keep == KeptUnit::First, Why::Repeated),
+            },
+            Rule::Listed(_) => (false, Why::Listed),
+        };
+        let sites = group.sites();
+        let (mut removed, mut removed_bytes) = (0, 0);
+        let mut is_first = true;
+        group.drain(|occurrence| {
+            let stays = keeps_first && std::mem::take(&mut is_first);
+            if stays || is_reference(occurrence) {
+                return Ok(());
+            }
+            removed += 1;
+            removed_bytes += u64::from(occurrence.length);
+            found.ranges.push(RemovedRange {
+                document: occurrence.document,
+                start: occurrence.start,
+                length: occurrence.length,
+                why: why as u32,
+                count: counts.count,
+            })
+        })?;
+        if removed == 0 {
+            return Ok(());
+        }
+        found.totals.units += 1;
+        found.totals.occurrences += counts.count;
+        found.totals.removed += removed;
+        found.note(
+            RepeatedUnit {
+                count: counts.count,
+                removed,
+                removed_bytes,
+                documents: counts.documents,
+                sites,
+                document: first.document,
+                start: first.start,
+                length: first.length,
+                _reserved: 0,
+            },
+            self.listed,
+        );
+        Ok(())
+    }
+}
+
+/// What was found so far.
+struct Found {
+    ranges: Sorter<RemovedRange>,
+    /// The last of the most frequent units is on top.
+    most_frequent: BinaryHeap<RepeatedUnit>,
+    totals: UnitTotals,
+}
+
+impl Found {
+    /// Adds a unit to the `most` most frequent ones.
+    fn note(&mut self, unit: RepeatedUnit, most: usize) {
+        if self.most_frequent.len() < most {
+            self.most_frequent.push(unit);
+        } else if let Some(mut last) = self.most_frequent.peek_mut()
+            && unit < *last
+        {
+            *last = unit;
+        }
+    }
+}

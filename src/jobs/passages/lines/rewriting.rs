@@ -1,0 +1,193 @@
+//! The inputs with repeated units cut or masked, or without the documents that the action drops.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::decided::{Decided, misplaced, ranges_of};
+use super::job::Job;
+use crate::corpus::json_text::with_text;
+use crate::corpus::{Chunk, Document, Format, Source, form_feed};
+use crate::engine::documents::DocumentReader;
+use crate::engine::pipeline::{Pipeline, Unit};
+use crate::io::RecordCursor;
+#[cfg(feature = "parquet")]
+use crate::jobs::dedup::check_tables;
+use crate::jobs::dedup::{
+    Changes, Numbering, RelatedCounts, Replaced, RewrittenFiles, changed, check_dump,
+};
+use crate::jobs::passages::Action;
+use crate::jobs::passages::documents::DocumentTable;
+use crate::text::units::{UnitKind, cut, mask};
+use crate::{Error, ErrorKind, Result};
+
+/// Refuses inputs that cannot be read, and those that cannot be written as the job asks.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] for a format whose texts cannot be changed, and for a compression level
+/// that a compression does not have; those of opening tables.
+pub fn check(job: &Job, references: &[Source], inputs: &[Source]) -> Result<()> {
+    let writes = job.action.directory().is_some();
+    #[cfg(feature = "parquet")]
+    {
+        check_tables(references, &job.reading, false)?;
+        check_tables(inputs, &job.reading, writes)?;
+    }
+    #[cfg(not(feature = "parquet"))]
+    let _ = references;
+    if writes {
+        check_dump(inputs, false, job.dump)?;
+    }
+    let has_place = |source: &&Source| match source.format {
+        Format::FormFeed | Format::WholeFile | Format::Jsonl => true,
+        Format::Html | Format::Warc | Format::Arc | Format::Parquet => source.is_stream(),
+    };
+    match inputs.iter().find(|source| !has_place(source)) {
+        Some(source) if job.action.changes_texts() => {
+            let message = format!(
+                "is {}, and texts can be changed only in JSON Lines, form-feed text and plain files \
+                 (choose --action mark, whose spans.jsonl has the ranges, or drop-document:SHARE)",
+                source.format.name()
+            );
+            Err(Error::new(ErrorKind::Parameter, message).in_file(&source.path))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Everything that is needed to write the inputs again.
+pub struct Rewriting<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// The files.
+    pub files: RewrittenFiles<'a>,
+    /// The numbers of documents.
+    pub numbering: &'a Numbering<'a>,
+    /// All documents.
+    pub table: &'a DocumentTable,
+    /// The decisions.
+    pub decided: &'a Decided,
+}
+
+impl Rewriting<'_> {
+    /// Writes a file for each source of the input that has none yet and is no table; returns the
+    /// sources that are complete.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if a source changed; those of reading and writing.
+    pub fn write(&self, units: &[Unit], pipeline: &Pipeline<'_>) -> Result<HashSet<u32>> {
+        self.files.write(units, pipeline, self)
+    }
+
+    /// Whether a record does not stay: the action drops it, or it could not be read and the
+    /// settings drop such records.
+    pub(super) fn goes(&self, number: u32, is_skipped: bool) -> bool {
+        self.decided.dropped.contains(number) || (is_skipped && self.files.settings.drops_skipped())
+    }
+
+    /// Whether a document gets another text, or none.
+    fn is_changed(&self, number: u32, has_ranges: bool) -> bool {
+        self.goes(number, false) || (has_ranges && self.job.action.changes_texts())
+    }
+
+    /// The record of a document with the ranges `removed` cut or masked.
+    fn with_changed_text(
+        &self,
+        source: &Source,
+        document: &Document<'_>,
+        removed: &[Range<usize>],
+    ) -> Result<Vec<u8>> {
+        let misplaced = || misplaced(&source.path);
+        if removed
+            .last()
+            .is_some_and(|range| range.end > document.text.len())
+        {
+            return Err(misplaced());
+        }
+        let text = match self.job.action {
+            Action::Cut => cut(document.text, removed, self.job.kind == UnitKind::Paragraph),
+            Action::Mask => mask(document.text, removed),
+            Action::Mark | Action::DropDocument(_) => document.text.to_vec(),
+        };
+        let raw = document.raw;
+        match source.format {
+            Format::Jsonl => {
+                with_text(raw, &self.job.reading.text_field, &text).ok_or_else(misplaced)
+            }
+            Format::FormFeed => {
+                let page = form_feed::pages(raw).next().ok_or_else(misplaced)?;
+                // The text borrows from the record.
+                let start = page.text.as_ptr() as usize - raw.as_ptr() as usize;
+                let (head, tail) = (&raw[..start], &raw[start + page.text.len()..]);
+                Ok([head, &without_form_feeds(text), tail].concat())
+            }
+            _ => Ok(text),
+        }
+    }
+}
+
+/// The text with spaces for form feeds, which would end a page. A page has none, but HTML that it
+/// holds may name one.
+fn without_form_feeds(mut text: Vec<u8>) -> Vec<u8> {
+    for byte in &mut text {
+        *byte = if *byte == form_feed::FORM_FEED {
+            b' '
+        } else {
+            *byte
+        };
+    }
+    text
+}
+
+impl Changes for Rewriting<'_> {
+    fn is_unchanged(&self, number: u32, _: &Source) -> bool {
+        let numbers = self.numbering.of_source(number);
+        let Ok(ranges) = self.decided.has_any_of(numbers.clone()) else {
+            return false;
+        };
+        let count = numbers.end - numbers.start;
+        let is_changed = self.decided.dropped.any_of(numbers.start, count)
+            || (ranges && self.job.action.changes_texts())
+            || self.files.settings.drops_skipped();
+        !is_changed
+    }
+
+    fn of_chunk(&self, source: &Source, chunk: &Chunk) -> Result<(Vec<Replaced>, RelatedCounts)> {
+        let first = self.numbering.first_of(chunk);
+        let (first, count) = first.ok_or_else(|| changed(source))?;
+        let ranges = ranges_of(&self.decided.ranges, first..first + count)?;
+        let number_of = |ordinal: u32| first.saturating_add(ordinal);
+        let mut rows = RecordCursor::new(&self.table.rows);
+        let mut changes: Vec<Replaced> = Vec::new();
+        // Dropped records need no decoding.
+        for number in first..first + count {
+            let row = rows.get(number.into())?;
+            if self.goes(number, row.is_skipped())
+                && let Some(range) = chunk.range(&row.place)
+            {
+                changes.push((range, None));
+            }
+        }
+        let is_wanted = |ordinal| {
+            let number = number_of(ordinal);
+            !self.goes(number, false) && self.is_changed(number, ranges.of(number).next().is_some())
+        };
+        let mut reader = DocumentReader::new(self.files.sources, &self.job.reading);
+        let documents = reader.documents(chunk)?;
+        documents.for_each_wanted(is_wanted, |ordinal, document| {
+            if let Ok(document) = document
+                && let Some(range) = chunk.range(&document.place)
+            {
+                let removed: Vec<_> = ranges.of(number_of(ordinal)).collect();
+                let new = self.with_changed_text(source, &document, &removed)?;
+                changes.push((range, Some(new)));
+            }
+            Ok(())
+        })?;
+        changes.sort_by_key(|(range, _)| range.start);
+        Ok((changes, RelatedCounts::default()))
+    }
+
+    fn end(&self, _: u32, _: RelatedCounts) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,200 @@
+//! The summary of a finished run.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::counting::UnitTotals;
+use super::job::Job;
+use super::totals::{Outcome, SourceTotals, Totals};
+use crate::corpus::{LeftOut, Source};
+use crate::io::regular_contents;
+use crate::jobs::dedup::{Warning, describe_left_out};
+use crate::{Error, ErrorKind, Result};
+
+/// Counts that add up: seen = kept + dropped + skipped, in documents and in bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Documents of the input.
+    pub documents: Outcome,
+    /// Bytes of their texts, and of the records that could not be read.
+    pub bytes: Outcome,
+    /// Documents with removed units.
+    pub changed: u64,
+    /// Bytes of removed units.
+    pub repeated_bytes: u64,
+    /// Units of the input, with repetitions.
+    pub units: u64,
+    /// Different units that are removed.
+    pub repeated_units: u64,
+    /// Their occurrences that are removed.
+    pub removed_units: u64,
+    /// Documents to compare with, and how many of them could not be read.
+    pub references: (u64, u64),
+    /// What the user should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// What the text of a summary states besides its counts.
+pub struct SummaryInputs<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// All sources, those to compare with first.
+    pub sources: &'a [Source],
+    /// How many of them are compared with.
+    pub references: usize,
+    /// Files that were not read.
+    pub left_out: &'a [LeftOut],
+    /// A digest of each source.
+    pub digests: &'a [u128],
+}
+
+impl Summary {
+    /// The summary of a run with these totals.
+    pub fn new(totals: &Totals, units: UnitTotals, warnings: Vec<Warning>) -> Summary {
+        let all = &totals.all;
+        Summary {
+            documents: all.documents,
+            bytes: all.bytes,
+            changed: all.changed,
+            repeated_bytes: all.repeated_bytes,
+            units: all.units,
+            repeated_units: units.units,
+            removed_units: units.removed,
+            references: (
+                totals.references + totals.skipped_references,
+                totals.skipped_references,
+            ),
+            warnings,
+        }
+    }
+
+    /// The text of `summary.json`, which depends neither on threads nor on memory or time.
+    pub(super) fn json(&self, totals: &Totals, inputs: &SummaryInputs<'_>) -> String {
+        let described = inputs.sources.iter().zip(inputs.digests);
+        let described: Vec<Value> = described.map(described_source).collect();
+        let (against, own) = described.split_at(inputs.references.min(described.len()));
+        let own: Vec<Value> = own
+            .iter()
+            .zip(&totals.sources)
+            .map(|(input, counts)| with_counts(input, counts))
+            .collect();
+        let mut text = counts(&totals.all);
+        let further = json!({
+            "repeated_units": self.repeated_units,
+            "removed_units": self.removed_units,
+            "shares": totals.shares,
+            "warnings": self.warnings.iter().map(warning).collect::<Vec<_>>(),
+            "against": {
+                "documents": self.references.0 - self.references.1,
+                "skipped": self.references.1,
+                "inputs": against,
+            },
+            "settings": inputs.job.settings(),
+            "inputs": own,
+            "left_out": describe_left_out(inputs.left_out),
+            "version": env!("CARGO_PKG_VERSION"),
+        });
+        if let (Value::Object(text), Value::Object(further)) = (&mut text, further) {
+            text.extend(further);
+        }
+        format!("{text:#}\n")
+    }
+
+    /// The summary of a finished run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if the file is not a summary; [`ErrorKind::Read`].
+    pub(super) fn read(path: &Path) -> Result<Summary> {
+        let text = regular_contents(path).map_err(|cause| Error::unreadable(path, cause))?;
+        let summary: Option<Value> = serde_json::from_slice(&text).ok();
+        summary
+            .and_then(|summary| Summary::parse(&summary))
+            .ok_or_else(|| {
+                let message = "is damaged: it lacks the counts of a finished run (remove it, and \
+                               add --restart to make the whole output again)";
+                Error::new(ErrorKind::Content, message).in_file(path)
+            })
+    }
+
+    /// The counts of a parsed summary; `None` if one is missing, or if they do not add up.
+    fn parse(text: &Value) -> Option<Summary> {
+        let number = |name: &str| text[name].as_u64();
+        let outcome = |value: &Value| {
+            let outcome = Outcome {
+                seen: value["seen"].as_u64()?,
+                kept: value["kept"].as_u64()?,
+                dropped: value["dropped"].as_u64()?,
+                skipped: value["skipped"].as_u64()?,
+            };
+            let parts = outcome.kept.checked_add(outcome.dropped)?;
+            (parts.checked_add(outcome.skipped)? == outcome.seen).then_some(outcome)
+        };
+        let warning = |warning: &Value| {
+            Some(Warning {
+                setting: warning["setting"].as_str()?.to_owned(),
+                documents: warning["documents"].as_u64()?,
+                message: warning["message"].as_str()?.to_owned(),
+            })
+        };
+        let against = &text["against"];
+        let skipped = against["skipped"].as_u64()?;
+        Some(Summary {
+            documents: outcome(text)?,
+            bytes: outcome(&text["bytes"])?,
+            changed: number("changed")?,
+            repeated_bytes: number("repeated_bytes")?,
+            units: number("units")?,
+            repeated_units: number("repeated_units")?,
+            removed_units: number("removed_units")?,
+            references: (
+                against["documents"].as_u64()?.checked_add(skipped)?,
+                skipped,
+            ),
+            warnings: (text["warnings"].as_array()?.iter().map(warning)).collect::<Option<_>>()?,
+        })
+    }
+}
+
+fn described_source((source, digest): (&Source, &u128)) -> Value {
+    json!({
+        "file": source.path.to_string_lossy(),
+        "source_bytes": source.bytes,
+        "format": source.format.name(),
+        "compression": source.compression.name(),
+        "xxh3_128": format!("{digest:032x}"),
+    })
+}
+
+fn with_counts(input: &Value, totals: &SourceTotals) -> Value {
+    let mut input = input.clone();
+    if let (Value::Object(input), Value::Object(counts)) = (&mut input, counts(totals)) {
+        input.extend(counts);
+    }
+    input
+}
+
+fn counts(totals: &SourceTotals) -> Value {
+    let outcome = |outcome: &Outcome| {
+        json!({
+            "seen": outcome.seen,
+            "kept": outcome.kept,
+            "dropped": outcome.dropped,
+            "skipped": outcome.skipped,
+        })
+    };
+    let mut counts = outcome(&totals.documents);
+    counts["bytes"] = outcome(&totals.bytes);
+    counts["changed"] = totals.changed.into();
+    counts["repeated_bytes"] = totals.repeated_bytes.into();
+    counts["units"] = totals.units.into();
+    counts
+}
+
+fn warning(warning: &Warning) -> Value {
+    json!({
+        "setting": warning.setting,
+        "documents": warning.documents,
+        "message": warning.message,
+    })
+}

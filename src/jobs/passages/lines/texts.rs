@@ -1,0 +1,154 @@
+//! Texts that reports show, which are read again: units, and documents with repeated ones.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::counting::RepeatedUnit;
+use super::decided::misplaced;
+use super::job::Job;
+use crate::corpus::{Place, Source};
+use crate::engine::Progress;
+use crate::engine::documents::source_of;
+use crate::engine::places::documents_at;
+use crate::jobs::passages::documents::DocumentTable;
+use crate::text::units::UnitReader;
+use crate::{Error, Result};
+
+/// The longest text of a unit that is written whole, in bytes.
+const MOST_TEXT_BYTES: usize = 4 << 10;
+
+/// The text of a unit.
+#[derive(Clone, Debug, Default)]
+pub struct UnitText {
+    /// Its first bytes, whole characters.
+    pub text: Vec<u8>,
+    /// Whether these are not all.
+    pub is_shortened: bool,
+    /// Its hash.
+    pub hash: u128,
+}
+
+/// Documents of a run, read again.
+pub struct Texts<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// All sources.
+    pub sources: &'a [Source],
+    /// All documents.
+    pub table: &'a DocumentTable,
+    /// Stops the run.
+    pub progress: &'a Progress,
+}
+
+impl Texts<'_> {
+    /// The texts of the first occurrences of `units`, in the same order.
+    ///
+    /// Reads each file from the start of the compressed member, or near the document.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if a text is not where it was; those of reading.
+    pub fn of_units(&self, units: &[RepeatedUnit]) -> Result<Vec<UnitText>> {
+        let mut texts: Vec<Option<UnitText>> = units.iter().map(|_| None).collect();
+        let numbers: Vec<u32> = units.iter().map(|unit| unit.document).collect();
+        let mut reader = UnitReader::new(self.job.kind, self.job.normal);
+        self.for_each(&numbers, |place, text| {
+            let unit = &units[place];
+            let start = unit.start as usize;
+            let text = text.get(start..start + unit.length as usize);
+            texts[place] = text.and_then(|text| {
+                let shown = beginning(text);
+                Some(UnitText {
+                    text: shown.to_vec(),
+                    is_shortened: shown.len() < text.len(),
+                    hash: reader.hash_of(text)?,
+                })
+            });
+        })?;
+        let mut all = Vec::with_capacity(units.len());
+        for (text, number) in texts.into_iter().zip(&numbers) {
+            all.push(match text {
+                Some(text) => text,
+                None => return Err(self.misplaced(*number)?),
+            });
+        }
+        Ok(all)
+    }
+
+    /// The first `most` bytes, rounded down to whole characters, of the texts of documents.
+    ///
+    /// # Errors
+    /// As [`of_units`](Self::of_units).
+    pub fn of_documents(&self, numbers: &[u32], most: usize) -> Result<Vec<Vec<u8>>> {
+        let mut texts: Vec<Option<Vec<u8>>> = numbers.iter().map(|_| None).collect();
+        self.for_each(numbers, |place, text| {
+            texts[place] = Some(whole_characters(text, most).to_vec());
+        })?;
+        let mut all = Vec::with_capacity(numbers.len());
+        for (text, number) in texts.into_iter().zip(numbers) {
+            all.push(match text {
+                Some(text) => text,
+                None => return Err(self.misplaced(*number)?),
+            });
+        }
+        Ok(all)
+    }
+
+    /// Passes the texts of documents to `visit`, with the index of each in `numbers`.
+    fn for_each(&self, numbers: &[u32], mut visit: impl FnMut(usize, &[u8])) -> Result<()> {
+        let mut wanted: BTreeMap<u32, Vec<(Place, usize)>> = BTreeMap::new();
+        for (index, number) in numbers.iter().enumerate() {
+            let place = self.table.rows.get((*number).into())?.place;
+            wanted.entry(place.source).or_default().push((place, index));
+        }
+        for (source, mut wanted) in wanted {
+            wanted.sort_by_key(|(place, index)| (place.member, place.offset, *index));
+            let places: Vec<Place> = wanted.iter().map(|(place, _)| *place).collect();
+            let source = source_of(self.sources, source)?;
+            documents_at(
+                source,
+                &self.job.reading,
+                &places,
+                self.progress,
+                |at, document| {
+                    visit(wanted[at].1, document.text);
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    fn misplaced(&self, number: u32) -> Result<Error> {
+        let place = self.table.rows.get(number.into())?.place;
+        Ok(misplaced(&source_of(self.sources, place.source)?.path))
+    }
+}
+
+fn beginning(text: &[u8]) -> &[u8] {
+    whole_characters(text, MOST_TEXT_BYTES)
+}
+
+/// At most `most` bytes of a text, without cutting a character.
+fn whole_characters(text: &[u8], most: usize) -> &[u8] {
+    if text.len() <= most {
+        return text;
+    }
+    let is_continued = |byte: &u8| byte & 0xc0 == 0x80;
+    let inside: Range<usize> = most.saturating_sub(3)..most + 1;
+    let border = inside.rev().find(|&place| !is_continued(&text[place]));
+    &text[..border.unwrap_or(most)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_not_cut() {
+        let text = "aé中😀".as_bytes();
+        let lengths: Vec<usize> = (0..=text.len())
+            .map(|most| whole_characters(text, most).len())
+            .collect();
+        assert_eq!(lengths, [0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10]);
+        assert_eq!(whole_characters(&[0x80; 9], 5).len(), 5);
+    }
+}

@@ -1,0 +1,196 @@
+//! Ranges of texts that are removed, in the order of their documents.
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::io::RecordFile;
+use crate::{Error, ErrorKind, Result};
+
+/// The ranges that are read at once.
+const BLOCK: usize = 4096;
+
+/// A range of a text that is removed. The order is that of the documents, then of the beginnings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+pub struct RemovedRange {
+    /// The number of the document.
+    pub document: u32,
+    /// The first byte in its text.
+    pub start: u32,
+    /// The number of bytes.
+    pub length: u32,
+    /// Why it is removed: a [`Why`].
+    pub why: u32,
+    /// The number of occurrences of what is removed.
+    pub count: u64,
+}
+
+/// Why a range is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum Why {
+    /// It is listed.
+    Listed = 0,
+    /// It occurs in the documents to compare with.
+    Against = 1,
+    /// It is repeated in the input.
+    Repeated = 2,
+}
+
+impl Why {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Why::Listed => "listed",
+            Why::Against => "against",
+            Why::Repeated => "repeated",
+        }
+    }
+}
+
+impl RemovedRange {
+    /// The bytes in the text.
+    pub fn bytes(&self) -> Range<usize> {
+        let start = self.start as usize;
+        start..start + self.length as usize
+    }
+
+    /// The name of the reason.
+    pub fn why(&self) -> &'static str {
+        let all = [Why::Listed, Why::Against, Why::Repeated];
+        let why = all.into_iter().find(|why| *why as u32 == self.why);
+        why.unwrap_or(Why::Repeated).name()
+    }
+
+    /// Whether both ranges have bytes in common.
+    pub fn overlaps(&self, next: &RemovedRange) -> bool {
+        self.document == next.document && next.bytes().start < self.bytes().end
+    }
+
+    /// Extends the range by a later one that overlaps it: the larger count stays, and the stronger
+    /// reason.
+    pub fn join(&mut self, next: &RemovedRange) {
+        let end = self.bytes().end.max(next.bytes().end);
+        // Both ranges begin and end below 4 GiB.
+        self.length = u32::try_from(end - self.bytes().start).unwrap_or(u32::MAX);
+        self.count = self.count.max(next.count);
+        self.why = self.why.min(next.why);
+    }
+}
+
+/// Reads the ranges of documents in ascending order.
+pub struct RangeCursor<'a> {
+    file: &'a RecordFile<RemovedRange>,
+    /// The ranges that were read and not passed on yet, from `at` on.
+    held: Vec<RemovedRange>,
+    at: usize,
+    /// The number of the first range that was not read.
+    next: u64,
+}
+
+impl<'a> RangeCursor<'a> {
+    /// A reader of `file`, whose ranges are sorted and do not overlap.
+    pub fn new(file: &'a RecordFile<RemovedRange>) -> RangeCursor<'a> {
+        RangeCursor {
+            file,
+            held: Vec::new(),
+            at: 0,
+            next: 0,
+        }
+    }
+
+    /// Moves to the first range of the document `number` or of a later one, and returns the number of
+    /// that document. O(log n) reads.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`].
+    pub fn seek(&mut self, number: u32) -> Result<Option<u32>> {
+        let (mut low, mut high) = (0, self.file.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.file.get(middle)?.document < number {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        self.next = low;
+        self.held.clear();
+        self.at = 0;
+        self.fill()?;
+        Ok(self.held.first().map(|range| range.document))
+    }
+
+    /// Passes the ranges of the document `number` to `visit`. Documents have to be requested in
+    /// ascending order, from the one of [`seek`](Self::seek) on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if the ranges are not in order; those of `visit`.
+    pub fn for_each_of(
+        &mut self,
+        number: u32,
+        mut visit: impl FnMut(&RemovedRange) -> Result<()>,
+    ) -> Result<()> {
+        loop {
+            self.fill()?;
+            match self.held.get(self.at) {
+                Some(range) if range.document == number => visit(range)?,
+                Some(range) if range.document < number => {
+                    let message = "removed ranges are not in order: start with --restart";
+                    return Err(Error::new(ErrorKind::Content, message));
+                }
+                _ => return Ok(()),
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Reads the next ranges, if none is held.
+    fn fill(&mut self) -> Result<()> {
+        if self.at == self.held.len() {
+            self.file.read(self.next, BLOCK, &mut self.held)?;
+            self.next += self.held.len() as u64;
+            self.at = 0;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn each_document_has_its_ranges(
+            lengths in prop::collection::vec(prop_oneof![4 => 0..4usize, 1 => 3000..9000usize], 1..12),
+            first in 0..12u32,
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("ranges");
+            let mut all = Vec::new();
+            for (document, length) in (0..).zip(&lengths) {
+                all.extend((0..*length as u32).map(|start| RemovedRange {
+                    document, start: 2 * start, length: 1, why: Why::Listed as u32, count: 1,
+                }));
+            }
+            std::fs::write(&path, bytemuck::cast_slice(&all)).unwrap();
+            let file = RecordFile::open(&path).unwrap();
+            let mut cursor = RangeCursor::new(&file);
+            let found = cursor.seek(first).unwrap();
+            let rest = all.iter().map(|range| range.document);
+            prop_assert_eq!(found, rest.filter(|document| *document >= first).min());
+            for (document, length) in (0..).zip(&lengths).skip(first as usize) {
+                let mut count = 0;
+                let visit = |range: &RemovedRange| {
+                    assert_eq!((range.document, range.start), (document, 2 * count));
+                    count += 1;
+                    Ok(())
+                };
+                cursor.for_each_of(document, visit).unwrap();
+                prop_assert_eq!(count as usize, *length);
+            }
+        }
+    }
+}

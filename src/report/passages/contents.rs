@@ -1,0 +1,72 @@
+//! The contents of a page.
+
+/// The contents of the page of a search for repeated units.
+pub(crate) struct Page {
+    /// Settings and inputs, by name.
+    pub facts: Vec<(String, String)>,
+    /// What the action does with repeated units, as a verb: "cut", for example.
+    pub action: String,
+    /// Totals of the input.
+    pub totals: Totals,
+    /// Units of the input, with repetitions.
+    pub units: u64,
+    /// Different units that are removed, and their occurrences that are.
+    pub removed: [u64; 2],
+    /// The files with the most repeated bytes.
+    pub sources: Vec<SourceRow>,
+    /// How many other files there are.
+    pub other_sources: u64,
+    /// Documents by the share of their text that is repeated: none, then tenths, then all.
+    pub shares: Vec<u64>,
+    /// The most frequent units.
+    pub most_frequent: Vec<UnitRow>,
+    /// The documents with the most repeated bytes.
+    pub worst: Vec<WorstDocument>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// Documents and bytes: seen, kept, dropped and skipped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    /// Documents.
+    pub documents: [u64; 4],
+    /// Bytes.
+    pub bytes: [u64; 4],
+    /// Documents with repeated units.
+    pub changed: u64,
+    /// Bytes of repeated units.
+    pub repeated_bytes: u64,
+}
+
+/// A file.
+pub(crate) struct SourceRow {
+    /// Its name.
+    pub name: String,
+    /// Its totals.
+    pub totals: Totals,
+}
+
+/// A repeated unit.
+pub(crate) struct UnitRow {
+    /// The beginning of its text.
+    pub text: Vec<u8>,
+    /// Its occurrences, and those that are removed.
+    pub counts: [u64; 2],
+    /// Documents and sites with an occurrence.
+    pub places: [u64; 2],
+    /// The bytes of the removed occurrences.
+    pub bytes: u64,
+}
+
+/// A document with repeated units.
+pub(crate) struct WorstDocument {
+    /// Its id.
+    pub id: Vec<u8>,
+    /// The beginning of its text.
+    pub text: Vec<u8>,
+    /// The same without repeated units.
+    pub rest: Vec<u8>,
+    /// The bytes of the text, and those of repeated units.
+    pub bytes: [u64; 2],
+}

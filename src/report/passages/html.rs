@@ -1,0 +1,237 @@
+//! The page as HTML.
+
+use super::contents::{Page, Totals, UnitRow, WorstDocument};
+use crate::report::dedup::{ASSETS, shortened};
+use crate::report::html::{
+    self, BarChart, Cell, HtmlPage, Section, Side, Tick, beginning, beginning_bytes, difference,
+    difference_bytes, escape, meter, table,
+};
+use crate::report::number;
+
+/// The most bytes shown of each text of a document, without the equal parts that are left out.
+const LONGEST_TEXT: usize = 2000;
+/// The most bytes that the page needs of such a text.
+pub(crate) const TEXT_BYTES: usize = difference_bytes(LONGEST_TEXT);
+/// The most bytes shown of a unit.
+const LONGEST_UNIT: usize = 300;
+/// The most bytes that the page needs of a unit.
+pub(crate) const UNIT_BYTES: usize = beginning_bytes(LONGEST_UNIT);
+/// The number of documents that are shown without a click.
+const OPEN: usize = 3;
+
+impl Page {
+    /// The page in UTF-8. Deterministic.
+    pub(crate) fn html(&self) -> Vec<u8> {
+        let section = |id, name, body| Section { id, name, body };
+        let page = HtmlPage {
+            title: "Repeated units",
+            assets: ASSETS,
+            lead: &self.lead(),
+            facts: &self.facts,
+            sections: &[
+                section("totals", "Totals", self.outcome()),
+                section("sources", "By source", self.by_source()),
+                section("shares", "By share", self.by_share()),
+                section("units", "Most frequent", self.units_table()),
+                section("documents", "Documents", self.worst_documents()),
+                section("warnings", "Warnings", self.warnings()),
+            ],
+            notes: "<p>The reports beside this page: <code>spans.jsonl</code> has the repeated \
+                    ranges of each document, <code>boilerplate.jsonl</code> the most frequent \
+                    units, <code>skipped.jsonl</code> what could not be read, \
+                    <code>summary.json</code> the counts and settings.</p>",
+        };
+        page.html()
+    }
+
+    fn lead(&self) -> String {
+        let [units, occurrences] = self.removed;
+        let totals = &self.totals;
+        let [seen, ..] = totals.documents;
+        format!(
+            "<p class=\"lead\"><b>{}</b> of <b>{}</b> units are repetitions of {} different ones: \
+             {} of text in {} of {} documents. Action: {}.</p>\n",
+            number::count(occurrences),
+            number::count(self.units),
+            number::count(units),
+            number::size(totals.repeated_bytes),
+            number::count(totals.changed),
+            number::count(seen),
+            escape(&self.action),
+        )
+    }
+
+    fn outcome(&self) -> String {
+        let Totals {
+            documents, bytes, ..
+        } = self.totals;
+        let names = [("Kept", "near"), ("Dropped", "far"), ("Skipped", "far")];
+        let rows = names.iter().zip(documents.iter().zip(bytes).skip(1));
+        let rows: Vec<Vec<Cell>> = rows
+            .map(|((name, kind), (documents_part, bytes_part))| {
+                vec![
+                    Cell::new((*name).to_owned(), None),
+                    part(*documents_part, documents[0], kind, number::count),
+                    part(bytes_part, bytes[0], kind, number::size),
+                ]
+            })
+            .collect();
+        let header = ["Outcome", "Documents", "Text"].map(str::to_owned);
+        table("Documents and text of the input", &header, &rows, false)
+    }
+
+    fn by_source(&self) -> String {
+        if self.sources.is_empty() {
+            return String::new();
+        }
+        let rows = self.sources.iter().map(|row| {
+            let [seen, ..] = row.totals.documents;
+            let [seen_bytes, ..] = row.totals.bytes;
+            let name = format!("<bdi>{}</bdi>", shortened(row.name.as_bytes()));
+            vec![
+                Cell::new(name, None),
+                part(row.totals.changed, seen, "far", number::count),
+                part(row.totals.repeated_bytes, seen_bytes, "far", number::size),
+            ]
+        });
+        let rows: Vec<Vec<Cell>> = rows.collect();
+        let header = ["Source", "Documents", "Repeated text"];
+        let header = header.map(str::to_owned);
+        let others = match self.other_sources {
+            0 => String::new(),
+            others => format!("<p>And {} other sources.</p>\n", number::count(others)),
+        };
+        table("Repeated units by source", &header, &rows, false) + &others
+    }
+
+    fn by_share(&self) -> String {
+        let Some((without, bins)) = self.shares.split_first() else {
+            return String::new();
+        };
+        let bins: Vec<[u64; 2]> = bins.iter().map(|count| [*count, 0]).collect();
+        if bins.iter().all(|[count, _]| *count == 0) {
+            return String::new();
+        }
+        let all = bins.last().map_or(0, |[count, _]| *count);
+        let width = bins.len() as f64;
+        let tick = |at: f64, label: &str, class| Tick {
+            at: at / width,
+            label: label.to_owned(),
+            class,
+        };
+        let chart = BarChart {
+            id: "share",
+            name: "Documents by the share of their text that is repeated",
+            description: "A bar for each tenth above 0, and one for documents with nothing else",
+            bins: &bins,
+            has_two_sides: false,
+            ticks: &[
+                tick(0.0, "0", "first"),
+                tick(5.0, "50 %", ""),
+                tick(width, "all", "last"),
+            ],
+            axis: "share of the text",
+            threshold: None,
+        };
+        format!(
+            "<p>{} documents have no repeated unit, and {} have nothing else.</p>\n\
+             <figure class=\"card chart\"><figcaption>Documents by the share of their text that is \
+             repeated</figcaption>\n{}</figure>\n",
+            number::count(*without),
+            number::count(all),
+            chart.svg()
+        )
+    }
+
+    fn units_table(&self) -> String {
+        if self.most_frequent.is_empty() {
+            return String::new();
+        }
+        let [bytes, ..] = self.totals.bytes;
+        let rows = self.most_frequent.iter().map(|unit| {
+            let UnitRow {
+                counts: [count, removed],
+                places: [documents, sites],
+                ..
+            } = unit;
+            let mut small = format!(
+                "{} removed; in {} documents",
+                number::count(*removed),
+                number::count(*documents)
+            );
+            if *sites > 0 {
+                small += &format!(" of {} sites", number::count(*sites));
+            }
+            vec![
+                Cell::new(
+                    format!("<bdi>{}</bdi>", beginning(&unit.text, LONGEST_UNIT)),
+                    None,
+                ),
+                Cell::number(number::count(*count), &small, None),
+                part(unit.bytes, bytes, "far", number::size),
+            ]
+        });
+        let rows: Vec<Vec<Cell>> = rows.collect();
+        let header = ["Unit", "Occurrences", "Text"].map(str::to_owned);
+        table("The most frequent units", &header, &rows, false)
+    }
+
+    fn worst_documents(&self) -> String {
+        if self.worst.is_empty() {
+            return String::new();
+        }
+        let documents = self.worst.iter().enumerate().map(|(place, document)| {
+            let open = if place < OPEN { " open" } else { "" };
+            let (what, body) = shown(document);
+            format!(
+                "<details class=\"removal\"{open}><summary>{what}</summary>\n{body}</details>\n"
+            )
+        });
+        format!(
+            "<p>The documents with the most repeated bytes, as they are and without repeated units. \
+             <del>Struck through</del> is what goes.</p>\n{}",
+            documents.collect::<String>()
+        )
+    }
+
+    fn warnings(&self) -> String {
+        if self.warnings.is_empty() {
+            return String::new();
+        }
+        let items = self.warnings.iter();
+        let items: String = items
+            .map(|warning| format!("<li><bdi>{}</bdi></li>\n", escape(warning)))
+            .collect();
+        format!("<ul class=\"warnings\">\n{items}</ul>\n")
+    }
+}
+
+fn shown(document: &WorstDocument) -> (String, String) {
+    let [bytes, repeated] = document.bytes;
+    let name = format!("<bdi>{}</bdi>", shortened(&document.id));
+    let what = format!(
+        "{} repeated <small>{name}</small>",
+        escape(&number::percent(repeated, bytes))
+    );
+    let detail = format!("{} of {}", number::size(repeated), number::size(bytes));
+    let [before, after] = difference([&document.text, &document.rest], LONGEST_TEXT);
+    let side = |label: &str, text: String| Side {
+        name: format!("<span class=\"badge\">{label}</span> {name}"),
+        text,
+    };
+    let sides = [side("as it is", before), side("without", after)];
+    (what, html::pair(&detail, &sides))
+}
+
+/// `part` of `whole`, with a bar.
+fn part(part: u64, whole: u64, kind: &str, show: fn(u64) -> String) -> Cell {
+    if whole == 0 {
+        return Cell::new(number::NONE.to_owned(), None);
+    }
+    let small = format!(
+        "{} of {}",
+        escape(&number::percent(part, whole)),
+        show(whole)
+    );
+    meter(&show(part), part as f64 / whole as f64, kind, &small)
+}

@@ -1,0 +1,63 @@
+//! Pages of repeated units: hostile text, and empty cases.
+
+use super::{Page, SourceRow, Totals, UnitRow, WorstDocument};
+use crate::report::html::checks::{HOSTILE, check_accessible, check_hostile};
+
+fn totals(seen: u64) -> Totals {
+    Totals {
+        documents: [seen, seen - seen / 3, seen / 3, 0],
+        bytes: [100 * seen, 50 * seen, 50 * seen, 0],
+        changed: seen / 2,
+        repeated_bytes: 50 * seen,
+    }
+}
+
+fn page(count: u64) -> Page {
+    Page {
+        facts: vec![("Unit".to_owned(), HOSTILE.to_owned())],
+        action: HOSTILE.to_owned(),
+        totals: totals(count),
+        units: 10 * count,
+        removed: [count, 3 * count],
+        sources: (0..count)
+            .map(|number| SourceRow {
+                name: HOSTILE.to_owned(),
+                totals: totals(number),
+            })
+            .collect(),
+        other_sources: count,
+        shares: (0..12).map(|bin| bin * count).collect(),
+        most_frequent: (0..count)
+            .map(|number| UnitRow {
+                text: HOSTILE.as_bytes().to_vec(),
+                counts: [number + 2, number + 1],
+                places: [number, number / 2],
+                bytes: number,
+            })
+            .collect(),
+        worst: (0..count)
+            .map(|_| WorstDocument {
+                id: HOSTILE.as_bytes().to_vec(),
+                text: format!("{HOSTILE}\nstays").into_bytes(),
+                rest: b"stays".to_vec(),
+                bytes: [100, 90],
+            })
+            .collect(),
+        warnings: vec![HOSTILE.to_owned(); count as usize],
+    }
+}
+
+#[test]
+fn hostile_text_has_no_effect() {
+    let html = String::from_utf8(page(5).html()).unwrap();
+    check_hostile(&html, 0);
+    check_accessible(&html);
+    assert!(html.contains("<del>"));
+}
+
+#[test]
+fn a_page_without_documents_is_one() {
+    let html = String::from_utf8(page(0).html()).unwrap();
+    check_accessible(&html);
+    assert!(!html.contains("<section id=\"units\""));
+}

@@ -1,0 +1,12 @@
+//! Repeated units of dumps. The result is that of a hash map, for any split into files, formats and
+//! threads, any memory, and after any interruption.
+
+#![allow(clippy::unwrap_used)]
+
+mod command;
+mod formats;
+mod oracle;
+mod resume;
+mod same_answer;
+mod setup;
+mod written;
