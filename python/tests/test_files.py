@@ -97,7 +97,8 @@ def test_ctrl_c_ends_the_command_as_documented(tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ["dedup", str(path), "-o", str(out), "--method", "minhash", "--log", "json"]
     running = subprocess.Popen([*COMMAND, *words], stderr=subprocess.PIPE, text=True)
-    while not any((out / ".simtool" / "sketch").glob("*")):
+    index = out / ".simtool" / "segment-index"
+    while not (index.exists() and index.stat().st_size):
         assert running.poll() is None
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)

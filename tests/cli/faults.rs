@@ -227,7 +227,7 @@ fn a_dedup_whose_input_grows_fails_and_has_to_be_restarted() {
     let run = sandbox.start(&args, Stdio::null());
     // The first reading takes a second.
     wait_until("the first reading", || {
-        sandbox.path("out/.simtool/sketch").exists()
+        sandbox.path("out/.simtool/segments").exists()
     });
     let mut file = OpenOptions::new()
         .append(true)
