@@ -7,10 +7,13 @@ use proptest::prelude::*;
 use rayon::prelude::*;
 use simtool::dedup::components::Components;
 use simtool::dedup::star::Star;
-use simtool::dedup::{Documents, Event, IndexedBlock, Judge, OneThread, Parallel, Verdict, naive};
+use simtool::dedup::{
+    Documents, Event, IndexedBlock, Judge, MOST_REFUSALS, OneThread, Parallel, Sets, Verdict, naive,
+};
 use simtool::kernel::Level;
 use simtool::search::join::{AnyQuery, NearQuery, Scratch, SketchIndex};
 use simtool::sketch::{Compare, Score, Shape, SketchList, Sketches};
+use simtool::text::LeastSimilarity;
 use simtool::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -178,7 +181,7 @@ fn sketches(spread: Spread, count: usize, bytes: usize, seed: u64) -> Vec<u8> {
     all
 }
 
-/// A collection with its verdicts: one in `one_in` is a refusal.
+/// A collection with its verdicts: by sets if there are any, else one in `one_in` is a refusal.
 #[derive(Debug)]
 struct Case {
     method: Within3,
@@ -187,7 +190,12 @@ struct Case {
     borders: Vec<u64>,
     partitions: Vec<u64>,
     one_in: u64,
+    /// A set for each document, or none at all.
+    sets: Vec<Vec<u64>>,
 }
+
+/// The least similarity of two sets that are copies.
+const LEAST: u32 = 800;
 
 impl Case {
     fn count(&self) -> u64 {
@@ -207,6 +215,11 @@ impl Case {
 
     fn verdict(&self, a: u64, b: u64) -> Verdict {
         assert!(a < b);
+        if !self.sets.is_empty() {
+            let [a, b] = [a, b].map(|rank| &self.sets[rank as usize][..]);
+            let reached = LeastSimilarity::resemblance(LEAST).reached(a, b);
+            return reached.map_or(Verdict::Refused, Verdict::Same);
+        }
         match scramble(a << 32 | b) % self.one_in {
             0 => Verdict::Refused,
             _ => Verdict::Same((b, b + 1)),
@@ -240,14 +253,14 @@ impl Case {
     fn star(
         &self,
         borders: &[u64],
-        (batch, pairs): (usize, usize),
+        (batch, pairs, beyond): (usize, usize, u64),
         parallel: &impl Parallel,
-        (sifts, tells_few): (bool, bool),
+        flags: (bool, bool),
     ) -> (Vec<Event>, Vec<u64>, u64) {
         let mut events = Vec::new();
         let mut centres: Vec<u64> = Vec::new();
         let mut refused = 0;
-        let trial = Trial::new(self, (sifts, tells_few));
+        let trial = Trial::new(self, flags);
         let mut sink = |event| {
             events.push(event);
             Ok(())
@@ -255,8 +268,8 @@ impl Case {
         let mut from = 0;
         for &to in borders {
             let index = self.index(from, to, 1 << 30);
-            let star = Star::new(&index, from, self.partitions(from, to));
-            let mut star = star.with_batches(batch, pairs);
+            let star = Star::new(index, from, self.partitions(from, to));
+            let mut star = star.with_batches(batch, pairs, beyond);
             for ranks in centres.chunks(7) {
                 let (sketches, partitions) = self.gathered(ranks);
                 let passing = Documents::with_ranks(sketches.all(&self.method), ranks, &partitions);
@@ -274,13 +287,11 @@ impl Case {
         }
         assert_in_keep_order(&events);
         events.sort_by_key(|event: &Event| (event.centre, event.member));
-        if !sifts && !tells_few {
-            let told = events.iter().map(|event| (event.centre, event.member));
-            assert!(
-                trial.compared().into_iter().eq(told),
-                "compared is what is told, once"
-            );
-        }
+        let compared = trial.compared();
+        assert!(
+            compared.is_sorted_by(|a, b| a < b),
+            "nothing is compared twice"
+        );
         (events, centres, refused)
     }
 
@@ -376,17 +387,17 @@ struct Trial<'c> {
     compared: Mutex<Vec<(u64, u64)>>,
     /// Whether `filter` leaves out half of the refused pairs.
     sifts: bool,
-    /// Whether only one refusal in three is reported.
-    tells_few: bool,
+    /// Whether refusals are reported.
+    reports: bool,
 }
 
 impl<'c> Trial<'c> {
-    fn new(case: &'c Case, (sifts, tells_few): (bool, bool)) -> Trial<'c> {
+    fn new(case: &'c Case, (sifts, reports): (bool, bool)) -> Trial<'c> {
         Trial {
             case,
             compared: Mutex::default(),
             sifts,
-            tells_few,
+            reports,
         }
     }
 
@@ -417,9 +428,37 @@ impl Judge for Trial<'_> {
         );
     }
 
-    fn reports_refusal(&self, earlier: u64, later: u64) -> bool {
-        !self.tells_few || scramble(earlier << 9 ^ later).is_multiple_of(3)
+    fn reports_refusals(&self) -> bool {
+        self.reports
     }
+
+    fn sets(&self) -> Option<&dyn Sets> {
+        (!self.case.sets.is_empty()).then_some(self)
+    }
+}
+
+impl Sets for Trial<'_> {
+    fn read(&self, rank: u64, set: &mut Vec<u64>) -> Result<()> {
+        set.clone_from(&self.case.sets[rank as usize]);
+        Ok(())
+    }
+
+    fn least(&self) -> LeastSimilarity {
+        LeastSimilarity::resemblance(LEAST)
+    }
+
+    fn index_bytes(&self) -> usize {
+        // Enough for all of some cases, and for a part of others.
+        (2 << 20) + 9 * (self.case.one_in.min(1000) as usize * 200)
+    }
+}
+
+/// The first refusals of each later document, of `pairs` in any order.
+fn first_refusals(mut pairs: Vec<Event>) -> Vec<Event> {
+    pairs.sort_by_key(|event| (event.member, event.centre));
+    let of_members = pairs.chunk_by(|a, b| a.member == b.member);
+    let first = of_members.flat_map(|pairs| pairs.iter().take(MOST_REFUSALS.into()));
+    first.copied().collect()
 }
 
 /// A judge that only compares, with a function.
@@ -432,7 +471,7 @@ impl<F: Fn(u64, u64) -> Result<Verdict> + Sync> Judge for Comparison<F> {
 }
 
 fn cases() -> impl Strategy<Value = Case> {
-    let choices = (0..METHODS.len(), 0..SPREADS.len(), 0..3usize);
+    let choices = (0..METHODS.len(), 0..SPREADS.len(), 0..3usize, any::<bool>());
     (choices, 0..90usize, any::<u64>(), 1..6u64).prop_map(|(choices, count, seed, one_in)| {
         let method = METHODS[choices.0];
         let mut random = Random(!seed);
@@ -446,8 +485,22 @@ fn cases() -> impl Strategy<Value = Case> {
             },
             // With 1, every pair is refused; with the maximum, none is.
             one_in: if one_in == 5 { u64::MAX } else { one_in },
+            sets: match choices.3 {
+                true => (0..count).map(|_| template_page(&mut random)).collect(),
+                false => Vec::new(),
+            },
         }
     })
+}
+
+/// The set of a page: most of the elements of a template, and some of its own.
+fn template_page(random: &mut Random) -> Vec<u64> {
+    let missing = random.next() % 6;
+    let own = random.next() % 14;
+    let common = (missing..50).map(scramble);
+    let mut set: Vec<u64> = common.chain((0..own).map(|_| random.next())).collect();
+    set.sort();
+    set
 }
 
 /// Ends of blocks, the last at `count`.
@@ -467,28 +520,31 @@ proptest! {
         cuts in prop::collection::vec(any::<u64>(), 0..4),
         batch in 1usize..40,
         pairs in 1usize..300,
+        beyond in prop_oneof![Just(0), Just(u64::MAX), 0..500u64],
         flags in any::<(bool, bool)>(),
     ) {
         let near = |a, b| case.near(a, b);
         let events = naive::star(case.count(), near, |a, b| case.verdict(a, b));
         let is_refused = |event: &&Event| event.verdict == Verdict::Refused;
-        let refused = events.iter().filter(is_refused).count() as u64;
+        let all_refused = events.iter().filter(is_refused).copied().collect();
+        let refused = first_refusals(all_refused);
         let removed: Vec<u64> = events
             .iter()
             .filter(|event| !is_refused(event))
             .map(|event| event.member)
             .collect();
         let centres: Vec<u64> = (0..case.count()).filter(|rank| !removed.contains(rank)).collect();
-        let trial = Trial::new(&case, flags);
-        let told = events.iter().filter(|event| {
-            !is_refused(event) || trial.reports_refusal(event.centre, event.member)
-        });
-        let expected = (told.copied().collect(), centres, refused);
+        let mut told: Vec<Event> = events.iter().filter(|event| !is_refused(event)).copied().collect();
+        if flags.1 {
+            told.extend_from_slice(&refused);
+        }
+        told.sort_by_key(|event| (event.centre, event.member));
+        let expected = (told, centres, refused.len() as u64);
         let borders = borders(case.count(), &cuts);
-        let cut = (batch, pairs);
+        let cut = (batch, pairs, beyond);
         prop_assert_eq!(&case.star(&borders, cut, &OneThread, flags), &expected);
         prop_assert_eq!(&case.star(&borders, cut, &Rayon::new(3), flags), &expected);
-        let whole = (1024, 1 << 18);
+        let whole = (1024, 1 << 18, u64::MAX);
         prop_assert_eq!(&case.star(&[case.count()], whole, &OneThread, flags), &expected);
     }
 
@@ -504,26 +560,26 @@ proptest! {
             case.near(a, b).is_some() && matches!(case.verdict(a, b), Verdict::Same(_))
         };
         let firsts = naive::components(case.count(), is_copy);
-        let trial = Trial::new(&case, flags);
-        let (mut refused, mut told) = (0, Vec::new());
+        let mut refused = Vec::new();
         for a in 0..case.count() {
             for b in a + 1..case.count() {
                 let Some(score) = case.near(a, b) else { continue };
                 if firsts[a as usize] == firsts[b as usize] {
                     continue;
                 }
-                refused += 1;
-                if trial.reports_refusal(a, b) {
-                    told.push(Event { member: b, centre: a, score, verdict: Verdict::Refused });
-                }
+                refused.push(Event { member: b, centre: a, score, verdict: Verdict::Refused });
             }
         }
+        let refused = first_refusals(refused);
+        let mut told = refused.clone();
+        told.retain(|_| flags.1);
+        told.sort_by_key(|event| (event.centre, event.member));
         let borders = borders(case.count(), &cuts);
         for threads in [1, 3] {
             let found = case.components(&borders, (batch, pairs), &Rayon::new(threads), flags);
             prop_assert_eq!(&found.0, &firsts);
             prop_assert_eq!(&found.1, &told);
-            prop_assert_eq!(found.2, refused);
+            prop_assert_eq!(found.2, refused.len() as u64);
         }
     }
 
@@ -538,7 +594,7 @@ proptest! {
         range.sort();
         let within = range[0]..range[1];
         let plain = Case { partitions: Vec::new(), ..case };
-        let index = plain.index(0, count, 1 << 30);
+        let mut index = plain.index(0, count, 1 << 30);
         let mut scratch = Scratch::default();
         let mut found = Vec::new();
         for query in 0..count {
@@ -573,7 +629,34 @@ proptest! {
             let mut others = (0..count).filter(|other| query.is_multiple_of(3) || *other != query);
             assert_eq!(any, others.any(|other| plain.near(query, other).is_some()));
         });
+
+        let is_kept = |position: u32| scramble(position.into()).is_multiple_of(3);
+        index.retain(is_kept);
+        for query in 0..count {
+            index.near(plain.sketch(query), within.clone(), &mut scratch, &mut found);
+            check_retained(&plain, query, is_kept, within.clone(), &found);
+        }
     }
+}
+
+/// Checks the positions found by an index that retains those for which `is_kept` holds.
+fn check_retained(
+    case: &Case,
+    query: u64,
+    is_kept: impl Fn(u32) -> bool,
+    within: std::ops::Range<u32>,
+    found: &[(u32, Score)],
+) {
+    let near = |other: u32| Some((other, case.near(query, other.into())?));
+    let (kept, others): (Vec<(u32, Score)>, Vec<(u32, Score)>) =
+        found.iter().partition(|near| is_kept(near.0));
+    let expected: Vec<(u32, Score)> = within
+        .filter(|other| is_kept(*other))
+        .filter_map(near)
+        .collect();
+    assert_eq!(kept, expected);
+    assert!(others.iter().all(|found| near(found.0) == Some(*found)));
+    assert!(case.method.by_keys || others.is_empty(), "{others:?}");
 }
 
 /// Enough fingerprints for tables, with enough memory for them and without.
@@ -595,14 +678,15 @@ fn large_blocks_find_what_small_ones_find() {
             borders: sketch_borders(count, method.bytes),
             partitions: Vec::new(),
             one_in: 3,
+            sets: Vec::new(),
         };
         let count = count as u64;
-        let all = (false, false);
-        let whole = case.star(&[count], (1024, 1 << 18), &OneThread, all);
+        let all = (false, true);
+        let whole = case.star(&[count], (1024, 1 << 18, 0), &OneThread, all);
         assert!(whole.0.len() >= count as usize / 5);
-        assert!(case.star(&[1700, 1701, count], (500, 1 << 10), &Rayon::new(2), all) == whole);
+        assert!(case.star(&[1700, 1701, count], (500, 1 << 10, 0), &Rayon::new(2), all) == whole);
 
-        let tables = case.index(0, count, 1 << 30);
+        let mut tables = case.index(0, count, 1 << 30);
         let sketches = (0..count).map(|rank| SketchIndex::bytes_for(&method, case.sketch(rank)));
         assert!(tables.bytes() <= sketches.sum::<usize>() + 1000);
         if !method.by_keys {
@@ -619,6 +703,14 @@ fn large_blocks_find_what_small_ones_find() {
                     scans.any_near(case.sketch(query), except, &mut scratch)
                 );
             }
+            let bytes = tables.bytes();
+            let is_kept = |position: u32| position > 6000 && !position.is_multiple_of(7);
+            tables.retain(is_kept);
+            assert!(tables.bytes() < bytes);
+            for query in (0..count).step_by(97) {
+                tables.near(case.sketch(query), 5..11_000, &mut scratch, &mut a);
+                check_retained(&case, query, is_kept, 5..11_000, &a);
+            }
         }
     }
 }
@@ -632,9 +724,10 @@ fn references_remove_and_are_not_compared() {
         borders: sketch_borders(200, 8),
         partitions: Vec::new(),
         one_in: 4,
+        sets: Vec::new(),
     };
     let index = case.index(120, 200, 1 << 30);
-    let mut star = Star::new(&index, 120, &[]);
+    let mut star = Star::new(index, 120, &[]);
     let mut events = Vec::new();
     let passing = Documents::block(case.all(0, 120), 0, &[]);
     let judge = Comparison(|a, b| {
@@ -666,6 +759,7 @@ fn errors_of_the_caller_come_back() {
         borders: sketch_borders(50, 8),
         partitions: Vec::new(),
         one_in: 2,
+        sets: Vec::new(),
     };
     let index = case.index(0, 50, 1 << 30);
     let fail = Comparison(|_, _| Err(Error::new(ErrorKind::Read, "gone")));
@@ -673,12 +767,11 @@ fn errors_of_the_caller_come_back() {
     // A batch with too many pairs for one query each is processed by other code.
     for (batch, pairs) in [(1024, 1 << 18), (8, 8)] {
         let mut quiet = |_| Ok(());
-        let mut star = Star::new(&index, 0, &[]).with_batches(batch, pairs);
-        let error = star.step(&OneThread, &fail, &mut quiet).unwrap_err();
+        let star = || Star::new(case.index(0, 50, 1 << 30), 0, &[]).with_batches(batch, pairs, 0);
+        let error = star().step(&OneThread, &fail, &mut quiet).unwrap_err();
         assert_eq!(error.to_string(), "gone");
         let mut full = |_| Err(Error::new(ErrorKind::Write, "full"));
-        let mut star = Star::new(&index, 0, &[]).with_batches(batch, pairs);
-        let error = star.step(&OneThread, &verify, &mut full).unwrap_err();
+        let error = star().step(&OneThread, &verify, &mut full).unwrap_err();
         assert_eq!(error.to_string(), "full");
         let block = IndexedBlock {
             index: &index,

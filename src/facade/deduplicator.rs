@@ -9,7 +9,7 @@ use rayon::slice::ParallelSlice;
 use super::similarity::Similarity;
 use super::words::{shingle_width, word_reader};
 use crate::dedup::star::Star;
-use crate::dedup::{Event, Judge, Verdict};
+use crate::dedup::{Event, Judge, Sets, Verdict};
 use crate::engine::methods::{Common, build_without_statistics};
 use crate::jobs::dedup::{
     DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, MOST_SHINGLE, NORMALIZED, Pool, Verification,
@@ -259,7 +259,7 @@ fn near<T: AsRef<[u8]> + Sync>(
         least: verification.least,
     };
     let index = build_index(method, sketches.all(method), Level::best())?;
-    let mut star = Star::new(&index, 0, &[]);
+    let mut star = Star::new(index, 0, &[]);
     let mut found = HashMap::new();
     let mut sink = |event: Event| {
         if let Verdict::Same(similarity) = event.verdict {
@@ -381,8 +381,27 @@ impl Judge for SetJudge {
         Ok(similarity.map_or(Verdict::Refused, Verdict::Same))
     }
 
-    fn reports_refusal(&self, _: u64, _: u64) -> bool {
+    fn reports_refusals(&self) -> bool {
         false
+    }
+
+    fn sets(&self) -> Option<&dyn Sets> {
+        (!self.least.is_containment()).then_some(self)
+    }
+}
+
+impl Sets for SetJudge {
+    fn read(&self, rank: u64, set: &mut Vec<u64>) -> Result<()> {
+        set.clone_from(&self.sets[rank as usize]);
+        Ok(())
+    }
+
+    fn least(&self) -> LeastSimilarity {
+        self.least
+    }
+
+    fn index_bytes(&self) -> usize {
+        usize::MAX
     }
 }
 

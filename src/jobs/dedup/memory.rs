@@ -66,6 +66,8 @@ pub const EXTENTS: Share = Share(8);
 pub const BLOCKS: Share = Share(47);
 /// Signatures of shingle sets, a part of [`BLOCKS`].
 pub const SIGNATURES: Share = Share(8);
+/// An index of shingle sets, a part of [`BLOCKS`].
+pub const SET_INDEX: Share = Share(8);
 /// Dropped leaders.
 pub const LEADER_DECISIONS: Share = Share(4);
 /// Refused pairs for the list, before they are compared exactly.
@@ -146,7 +148,7 @@ mod tests {
                 Share::WHOLE.0
             );
         }
-        const { assert!(SIGNATURES.0 < BLOCKS.0) };
+        const { assert!(SIGNATURES.0 + SET_INDEX.0 < BLOCKS.0) };
     }
 
     #[test]

@@ -23,7 +23,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use crate::Result;
 use crate::dedup::components::Components;
 use crate::dedup::star::Star;
-use crate::dedup::{Documents, Event, Fraction, IndexedBlock, Judge, Signatures, Verdict};
+use crate::dedup::{Documents, Event, Fraction, IndexedBlock, Judge, Sets, Signatures, Verdict};
 use crate::engine::pipeline::Pipeline;
 use crate::engine::{Progress, Resources, Stage};
 use crate::io::{Sorted, Sorter};
@@ -40,7 +40,7 @@ use super::leaders::{Block, Leaders};
 use super::memory;
 use super::neighbours::{Pool, build_index};
 use super::numbering::Numbering;
-use super::refused::{ListedCounts, ListedPair, Refusals, Refused};
+use super::refused::{ListedPair, Refused};
 use super::scope::Scope;
 use super::second_reading::SecondReading;
 use super::shingle_sets::{CollectedSets, SetBuffers, ShingleSets};
@@ -216,12 +216,14 @@ impl NearSearch<'_> {
 
     /// The judge of pairs of marked leaders.
     fn judge<'t>(&'t self, marked: &Leaders<'_>, sets: &'t ShingleSets) -> Result<PairJudge<'t>> {
+        let least = self.job.verification.least;
         Ok(PairJudge {
             sets,
-            least: self.job.verification.least,
+            least,
             level: self.resources.level,
             numbers: marked.documents().collect::<Result<_>>()?,
-            counts: ListedCounts::new(if self.job.refused { marked.count } else { 0 }),
+            reports_refusals: self.job.refused,
+            index_bytes: sets.index_bytes(least, self.space.bytes(memory::SET_INDEX)),
             signature_words: sets.signature_words(self.space.bytes(memory::SIGNATURES)),
             signatures: OnceLock::new(),
         })
@@ -230,7 +232,7 @@ impl NearSearch<'_> {
     /// Applies the star rule to the marked leaders.
     fn stars(&self, marked: &Leaders<'_>, judge: &PairJudge<'_>) -> Result<LeaderDecisions> {
         let mut decisions = self.space.sorter(memory::LEADER_DECISIONS);
-        let mut refusals = Refusals::new(&judge.counts, &self.space);
+        let mut refusals = self.space.sorter(memory::LISTED_PAIRS);
         let mut sink = |event: Event| match event.verdict {
             Verdict::Same(verified) => decisions.push(judge.decision(&event, verified)),
             Verdict::Refused => refusals.push(judge.listed(&event)),
@@ -248,7 +250,7 @@ impl NearSearch<'_> {
             let earlier = earlier(marked, &ranks)?;
             marked.read(ranks, &mut block)?;
             let index = self.index(&block)?;
-            let mut star = Star::new(&index, start, &block.groups);
+            let mut star = Star::new(index, start, &block.groups);
             centres.for_each(marked, &earlier, |earlier| {
                 self.progress.check()?;
                 star.remove_near(earlier, &Pool, judge, &mut sink)
@@ -277,7 +279,8 @@ impl NearSearch<'_> {
         self.for_each_block(marked, judge, |block, earlier, from| {
             components.join(block, earlier, from, &Pool, judge)
         })?;
-        let (mut refusals, mut count) = (Refusals::new(&judge.counts, &self.space), 0);
+        let mut refusals = self.space.sorter(memory::LISTED_PAIRS);
+        let mut count = 0;
         let mut sink = |event: Event| refusals.push(judge.listed(&event));
         if components.has_refused() {
             self.for_each_block(marked, judge, |block, earlier, from| {
@@ -338,7 +341,8 @@ impl NearSearch<'_> {
             }
             Ok(())
         };
-        let working = Star::WORKING_BYTES + 8 * marked.count as usize + judge.bytes();
+        let joined = Components::bytes_per_document() * marked.count as usize;
+        let working = Star::WORKING_BYTES + joined + judge.bytes();
         let (mut block, mut queries) = (Block::default(), Block::default());
         for ranks in self.blocks(marked, 0..marked.count, 0, working)? {
             let start = ranks.start;
@@ -360,11 +364,10 @@ impl NearSearch<'_> {
         Ok(())
     }
 
-    /// The refused pairs that are listed, compared exactly; `count` is the number of all refused
-    /// pairs.
+    /// The refused pairs that are listed, compared exactly; `count` is the number of refused pairs.
     fn refused(
         &self,
-        refusals: Refusals<'_>,
+        refusals: Sorter<ListedPair>,
         count: u64,
         judge: &PairJudge<'_>,
     ) -> Result<Refused> {
@@ -403,8 +406,10 @@ struct PairJudge<'t> {
     level: Level,
     /// Document numbers by rank.
     numbers: Vec<u32>,
-    /// How many refused pairs of each rank are listed.
-    counts: ListedCounts,
+    /// Whether refused pairs are listed.
+    reports_refusals: bool,
+    /// The memory that an index of sets may take.
+    index_bytes: usize,
     /// The number of words of a signature's bitmap; `None` if signatures do not fit into memory.
     signature_words: Option<usize>,
     /// Built when many pairs have to be verified.
@@ -436,16 +441,34 @@ impl Judge for PairJudge<'_> {
         }
     }
 
-    fn reports_refusal(&self, _: u64, later: u64) -> bool {
-        self.counts.admits(later)
+    fn reports_refusals(&self) -> bool {
+        self.reports_refusals
+    }
+
+    fn sets(&self) -> Option<&dyn Sets> {
+        (!self.least.is_containment()).then_some(self)
+    }
+}
+
+impl Sets for PairJudge<'_> {
+    fn read(&self, rank: u64, set: &mut Vec<u64>) -> Result<()> {
+        self.sets.read(rank, set)
+    }
+
+    fn least(&self) -> LeastSimilarity {
+        self.least
+    }
+
+    fn index_bytes(&self) -> usize {
+        self.index_bytes
     }
 }
 
 impl PairJudge<'_> {
-    /// The memory of this judge, including signatures.
+    /// The memory of this judge, including signatures and the index of sets.
     fn bytes(&self) -> usize {
         let signature = self.signature_words.map_or(0, Signatures::bytes_per_set);
-        self.numbers.len() * (size_of::<u32>() + size_of::<u8>() + signature)
+        self.numbers.len() * (size_of::<u32>() + signature) + self.index_bytes
     }
 
     fn similarity(&self, earlier: u64, later: u64) -> Result<Fraction> {

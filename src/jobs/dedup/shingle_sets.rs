@@ -8,7 +8,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelI
 use rayon::slice::ParallelSliceMut;
 
 use crate::Result;
-use crate::dedup::Signatures;
+use crate::dedup::{Signatures, set_index_bytes};
 use crate::engine::spill_space::SpillSpace;
 use crate::io::{Sorted, Sorter, Spool, Spooled};
 use crate::kernel::Level;
@@ -190,6 +190,13 @@ impl ShingleSets {
         Signatures::words(count, shingles.div_ceil(count.max(1)), memory_bytes)
     }
 
+    /// The memory of an index of all sets, or `most` if that is less.
+    pub fn index_bytes(&self, least: LeastSimilarity, most: usize) -> usize {
+        let sets = self.extents.bytes() / size_of::<Extent>() as u64;
+        let shingles = self.file.bytes() / size_of::<u64>() as u64;
+        set_index_bytes(sets, shingles, least).min(most)
+    }
+
     /// The signatures of all sets, by rank; reads them all, in parallel.
     ///
     /// # Errors
@@ -209,7 +216,11 @@ impl ShingleSets {
         Ok(Signatures::new(words, bitmaps, sizes, level))
     }
 
-    fn read(&self, rank: u64, set: &mut Vec<u64>) -> Result<()> {
+    /// Replaces the contents of `set` by the set of a rank.
+    ///
+    /// # Errors
+    /// Those of temporary files.
+    pub fn read(&self, rank: u64, set: &mut Vec<u64>) -> Result<()> {
         let mut extent = Extent::default();
         let size = size_of::<Extent>() as u64;
         self.extents

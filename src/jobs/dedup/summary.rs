@@ -34,7 +34,8 @@ pub struct Summary {
     pub(super) counts: Counts,
     /// Dropped documents, and clusters.
     pub(super) totals: Totals,
-    /// Pairs that the method found and verification did not confirm.
+    /// Pairs that the method found and verification did not confirm, at most
+    /// [`MOST_REFUSALS`](crate::dedup::MOST_REFUSALS) for each document.
     pub refused: u64,
     /// Of these, the pairs that `refused.jsonl` lists.
     pub refused_listed: u64,

@@ -6,7 +6,8 @@
 //! deserve a check.
 //!
 //! A pair whose documents are already joined is not compared. A refused pair counts only if its
-//! documents are not joined in the end. So refused pairs are not stored, but searched again in a
+//! documents are not joined in the end, and at most [`MOST_REFUSALS`](super::MOST_REFUSALS) of the
+//! later document. So refused pairs are not stored, but searched again in a
 //! second pass:
 //!
 //! ```text
@@ -17,6 +18,7 @@
 
 use super::documents::Pair;
 use super::gather::{DENSE_QUERIES, Gathered, Gatherer, neighbours_of_each};
+use super::standing::Refusals;
 use super::union_find::UnionFind;
 use super::{Documents, Event, IndexedBlock, Judge, Parallel, Verdict};
 use crate::{Error, ErrorKind, Result};
@@ -36,7 +38,7 @@ const FILTERED: usize = 4096;
 
 /// The components of documents joined so far.
 ///
-/// Holds eight bytes for each document of all blocks.
+/// Holds [`bytes_per_document`](Self::bytes_per_document) for each document of all blocks.
 pub struct Components {
     joined: UnionFind,
     /// The components if all pairs under comparison verified.
@@ -44,6 +46,8 @@ pub struct Components {
     /// Whether the last batch had very many neighbours.
     is_dense: bool,
     refused: u64,
+    /// Of each later document; empty before the second pass.
+    refusals: Vec<Refusals>,
     gatherer: Gatherer,
     batch: usize,
     pairs: usize,
@@ -68,7 +72,7 @@ struct ComparedPair {
 struct FilterTask<'g> {
     centre: u32,
     members: &'g [u32],
-    /// The members that may verify, or whose refusals the judge wants reported.
+    /// The members that may verify.
     chosen: Vec<u32>,
 }
 
@@ -96,13 +100,12 @@ impl<'q> BlockQuery<'q> {
         (self.querying.rank(pair.centre), member)
     }
 
-    /// Filters the neighbours found: `choose(earlier, later, chosen)` appends some of the ranks
-    /// `later` to `chosen`, in order. Runs in parallel.
+    /// Filters the neighbours found by the judge. Runs in parallel.
     fn filter<'g>(
         &self,
         found: &'g Gathered<'_>,
         parallel: &impl Parallel,
-        choose: impl Fn(u64, &[u64], &mut Vec<u64>) + Sync + Send,
+        judge: &impl Judge,
     ) -> Vec<FilterTask<'g>> {
         let pieces = found.lists().flat_map(|(centre, list)| {
             let pieces = list.chunks(FILTERED);
@@ -117,7 +120,7 @@ impl<'q> BlockQuery<'q> {
         parallel.for_each(&mut tasks, |task| {
             let ranks = task.members.iter().map(|member| documents.rank(*member));
             let (later, mut chosen): (Vec<u64>, _) = (ranks.collect(), Vec::new());
-            choose(self.querying.rank(task.centre), &later, &mut chosen);
+            judge.filter(self.querying.rank(task.centre), &later, &mut chosen);
             let position = |rank: u64| (rank - documents.rank(0)) as u32;
             task.chosen.extend(chosen.into_iter().map(position));
         });
@@ -149,10 +152,16 @@ impl Components {
             assumed: UnionFind::new(known),
             is_dense: false,
             refused: 0,
+            refusals: Vec::new(),
             gatherer: Gatherer::default(),
             batch: BATCH,
             pairs: PAIRS,
         })
+    }
+
+    /// The memory of each document in bytes.
+    pub const fn bytes_per_document() -> usize {
+        2 * size_of::<u32>() + size_of::<Refusals>()
     }
 
     /// Sets the batch sizes, which do not change any component.
@@ -190,9 +199,10 @@ impl Components {
         self.refused > 0
     }
 
-    /// Finds the pairs that [`join`](Self::join) refused and whose documents are not joined. Calls
-    /// `sink` with those for which [`Judge::reports_refusal`] holds; also returns the number of all
-    /// of them. Call it after the last [`join`](Self::join), whose parameters it shares.
+    /// Finds the pairs that [`join`](Self::join) refused and whose documents are not joined, the
+    /// first of each later document. Calls `sink` with them if the judge
+    /// [wants](Judge::reports_refusals) it; also returns their number. Call it after the last
+    /// [`join`](Self::join), whose parameters it shares.
     ///
     /// # Errors
     /// Those of `sink` and of [`Judge::prepare`].
@@ -207,15 +217,23 @@ impl Components {
     ) -> Result<(Option<u32>, u64)> {
         let query = BlockQuery::new(block, earlier);
         let mut refused = 0;
-        let next = self.process(&query, from, parallel, judge, |_, found| {
-            let reported = query.filter(found, parallel, |earlier, later, reported| {
-                let is_reported = |later: &u64| judge.reports_refusal(earlier, *later);
-                reported.extend(later.iter().copied().filter(is_reported));
-            });
-            refused += found.count();
-            chosen(&reported)
-                .map(|pair| block.event(&query.querying, pair, Verdict::Refused))
-                .try_for_each(&mut *sink)
+        self.refusals
+            .resize(self.joined.count() as usize, Refusals::default());
+        let next = self.process(&query, from, parallel, judge, |components, found| {
+            for (centre, members) in found.lists() {
+                for &member in members {
+                    let rank = block.documents.rank(member);
+                    if !components.refusals[rank as usize].add() {
+                        continue;
+                    }
+                    refused += 1;
+                    if judge.reports_refusals() {
+                        let pair = Pair { member, centre };
+                        sink(block.event(&query.querying, pair, Verdict::Refused))?;
+                    }
+                }
+            }
+            Ok(())
         })?;
         Ok((next, refused))
     }
@@ -305,7 +323,9 @@ impl Components {
     ) -> Gathered<'g> {
         let is_wanted = |pair: Pair| {
             let (earlier, later) = query.ranks(pair);
-            !self.are_joined(earlier, later)
+            let refusals = self.refusals.get(later as usize);
+            let is_full = refusals.is_some_and(|refusals| refusals.are_enough());
+            !is_full && !self.are_joined(earlier, later)
         };
         let first = |number: u32| if query.is_own { number + 1 } else { 0 };
         let count = query.block.documents.count();
@@ -329,9 +349,7 @@ impl Components {
         parallel: &impl Parallel,
         judge: &impl Judge,
     ) -> Result<()> {
-        let possible = query.filter(found, parallel, |earlier, later, possible| {
-            judge.filter(earlier, later, possible);
-        });
+        let possible = query.filter(found, parallel, judge);
         self.refused += found.count() - chosen(&possible).count() as u64;
         let mut pairs = chosen(&possible).map(|pair| query.ranks(pair)).peekable();
         while pairs.peek().is_some() {

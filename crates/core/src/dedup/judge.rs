@@ -2,6 +2,7 @@
 
 use super::Verdict;
 use crate::Result;
+use crate::text::LeastSimilarity;
 
 /// Exact comparison of documents, which are identified by their ranks.
 pub trait Judge: Sync {
@@ -26,13 +27,29 @@ pub trait Judge: Sync {
         possible.extend_from_slice(later);
     }
 
-    /// Whether a refused pair is passed to the sink; the others are only counted.
-    ///
-    /// For each `later`, refusals are reported by ascending `earlier`, never during this call. So
-    /// an implementation can return `false` once it has enough; a batch in progress may still add
-    /// some.
-    fn reports_refusal(&self, earlier: u64, later: u64) -> bool {
-        let _ = (earlier, later);
+    /// Whether refused pairs are passed to the sink; otherwise they are only counted.
+    fn reports_refusals(&self) -> bool {
         true
     }
+
+    /// The sets that [`verify`](Self::verify) compares, if it compares sets by their
+    /// [resemblance](crate::text::Measure::Resemblance), and if they may be searched.
+    fn sets(&self) -> Option<&dyn Sets> {
+        None
+    }
+}
+
+/// The sets by which documents are compared, each sorted and without repetitions.
+pub trait Sets: Sync {
+    /// Replaces the contents of `set` by the set of a document.
+    ///
+    /// # Errors
+    /// Any error of reading.
+    fn read(&self, rank: u64, set: &mut Vec<u64>) -> Result<()>;
+
+    /// The least resemblance of copies.
+    fn least(&self) -> LeastSimilarity;
+
+    /// The memory in bytes that an index of sets may take.
+    fn index_bytes(&self) -> usize;
 }

@@ -6,7 +6,8 @@ use crate::sketch::Score;
 
 /// The events of the star rule over documents 0 to `count`, centre by centre, members ascending.
 ///
-/// `near` returns the score of a pair that sketches propose. Quadratic.
+/// `near` returns the score of a pair that sketches propose. All refusals are events, not only the
+/// first of each document. Quadratic.
 pub fn star(
     count: u64,
     near: impl Fn(u64, u64) -> Option<Score>,

@@ -4,19 +4,12 @@ use std::ops::Range;
 
 use super::context::Context;
 use super::documents::Pair;
+use super::standing::{Refused, Standing, State};
 use super::{Documents, Event, IndexedBlock, Judge, Parallel, Verdict};
 use crate::{Error, Result};
 
 /// Members of one task.
 const MEMBERS: usize = 8;
-
-/// What is known of a document of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
-    Undecided,
-    Centre,
-    Removed,
-}
 
 /// The documents that may remove members: centres of earlier blocks, or documents of the block,
 /// some of them undecided.
@@ -31,14 +24,14 @@ pub(super) struct CentreSet<'d> {
 struct Member {
     position: u32,
     pairs: Range<u32>,
-    removed: bool,
+    standing: Standing,
 }
 
 #[derive(Default)]
 struct Task {
     members: Vec<Member>,
     events: Vec<Event>,
-    refused: u64,
+    refused: Refused,
     possible: Vec<u64>,
     error: Option<Error>,
 }
@@ -53,13 +46,13 @@ pub(super) fn settle(
     block: IndexedBlock<'_>,
     centre_set: &CentreSet<'_>,
     pairs: &[Pair],
-    states: &mut [State],
+    standings: &mut [Standing],
     context: &mut Context<'_, impl Parallel, impl Judge>,
-) -> Result<u64> {
-    let mut tasks = split_into_tasks(pairs);
-    let mut refused = 0;
+) -> Result<Refused> {
+    let mut tasks = split_into_tasks(pairs, standings);
+    let mut refused = Refused::default();
     while !tasks.is_empty() {
-        let (known, judge): (&[State], _) = (states, context.judge);
+        let (known, judge): (&[Standing], _) = (standings, context.judge);
         context.parallel.for_each(&mut tasks, |task| {
             let done = task.advance(block, centre_set, pairs, known, judge);
             task.error = done.err();
@@ -70,16 +63,15 @@ pub(super) fn settle(
             }
             task.events.drain(..).try_for_each(&mut *context.sink)?;
             refused += std::mem::take(&mut task.refused);
-            task.members.retain(|member| {
-                let state = &mut states[member.position as usize];
+            task.members.retain_mut(|member| {
                 let at_end = member.pairs.is_empty();
                 let is_own = |own: &Range<u32>| own.contains(&member.position);
-                if member.removed {
-                    *state = State::Removed;
-                } else if at_end && centre_set.own.as_ref().is_some_and(is_own) {
-                    *state = State::Centre;
+                let is_removed = member.standing.state == State::Removed;
+                if !is_removed && at_end && centre_set.own.as_ref().is_some_and(is_own) {
+                    member.standing.state = State::Centre;
                 }
-                !member.removed && !at_end
+                standings[member.position as usize] = member.standing;
+                !is_removed && !at_end
             });
         }
         tasks.retain(|task| !task.members.is_empty());
@@ -88,7 +80,7 @@ pub(super) fn settle(
 }
 
 /// The members of `pairs`, in order, as tasks of a few members.
-fn split_into_tasks(pairs: &[Pair]) -> Vec<Task> {
+fn split_into_tasks(pairs: &[Pair], standings: &[Standing]) -> Vec<Task> {
     let mut tasks: Vec<Task> = Vec::new();
     let mut start = 0;
     for run in pairs.chunk_by(|a, b| a.member == b.member) {
@@ -96,7 +88,7 @@ fn split_into_tasks(pairs: &[Pair]) -> Vec<Task> {
         let member = Member {
             position: run[0].member,
             pairs: start..end,
-            removed: false,
+            standing: standings[run[0].member as usize],
         };
         start = end;
         match tasks.last_mut() {
@@ -116,14 +108,14 @@ impl Task {
         block: IndexedBlock<'_>,
         centre_set: &CentreSet<'_>,
         pairs: &[Pair],
-        states: &[State],
+        standings: &[Standing],
         judge: &impl Judge,
     ) -> Result<()> {
         for member in &mut self.members {
             while !member.pairs.is_empty() {
                 let pair = pairs[member.pairs.start as usize];
                 let own_state = centre_set.own.as_ref();
-                match own_state.map(|_| states[pair.centre as usize]) {
+                match own_state.map(|_| standings[pair.centre as usize].state) {
                     Some(State::Undecided) => break,
                     Some(State::Removed) => {
                         member.pairs.start += 1;
@@ -142,13 +134,20 @@ impl Task {
                     false => judge.verify(ranks.0, ranks.1)?,
                 };
                 member.pairs.start += 1;
-                member.removed = verdict != Verdict::Refused;
-                self.refused += u64::from(!member.removed);
-                if member.removed || judge.reports_refusal(ranks.0, ranks.1) {
+                let is_removed = verdict != Verdict::Refused;
+                let is_reported = if is_removed {
+                    member.standing.state = State::Removed;
+                    true
+                } else {
+                    let counts = member.standing.refusals.add();
+                    self.refused.add(counts);
+                    counts && judge.reports_refusals()
+                };
+                if is_reported {
                     let event = block.event(&centre_set.documents, pair, verdict);
                     self.events.push(event);
                 }
-                if member.removed {
+                if is_removed {
                     break;
                 }
             }

@@ -16,13 +16,21 @@
 //!     keep its centres for later blocks
 //! ```
 //!
+//! *Pages of one template* have near sketches, and verification refuses most pairs of them. Pairs of
+//! sketches are followed until a document has [`MOST_REFUSALS`](super::MOST_REFUSALS): further ones
+//! do not count. From then on, such a document is found by the rare elements of its set instead of
+//! its sketch, if the [judge](Judge::sets) has sets. So its time does not grow with the number of
+//! pages.
+//!
 //! To remove only the documents that an older collection contains, pass all its documents to
 //! [`remove_near`](Star::remove_near) as centres, without any [`step`](Star::step).
 
 use super::context::Context;
 use super::documents::Pair;
 use super::gather::{DENSE_QUERIES, Gatherer, neighbours_of_each};
-use super::settle::{CentreSet, State, settle};
+use super::set_search::SetSearch;
+use super::settle::{CentreSet, settle};
+use super::standing::{Refused, Standing, State};
 use super::sweep::sweep;
 use super::{Documents, Event, IndexedBlock, Judge, Parallel};
 use crate::Result;
@@ -39,18 +47,28 @@ const PAIRS: usize = 1 << 18;
 /// takes less work and memory than a pair.
 const DENSE_FACTOR: usize = 16;
 
+/// Pairs that do not count for each document of the indexes, before documents with enough refused
+/// pairs move from one to the other: about as much work as moving them.
+const BEYOND: u64 = 16;
+
 /// The star rule over a block of documents.
 pub struct Star<'a> {
-    block: IndexedBlock<'a>,
-    states: Vec<State>,
+    index: SketchIndex<'a>,
+    documents: Documents<'a>,
+    standings: Vec<Standing>,
+    /// Documents that are found by their sets.
+    by_sets: SetSearch,
     /// All documents before this position are decided.
     decided: u32,
     /// Whether the last batch had very many neighbours.
     is_dense: bool,
-    refused: u64,
+    refused: Refused,
+    /// How many of the refused pairs did not count when documents were moved last.
+    beyond: u64,
     gatherer: Gatherer,
     batch: usize,
     pairs: usize,
+    most_beyond: u64,
 }
 
 impl<'a> Star<'a> {
@@ -65,41 +83,45 @@ impl<'a> Star<'a> {
     ///
     /// # Panics
     /// If `partitions` is neither empty nor has one value for each document.
-    pub fn new(index: &'a SketchIndex<'a>, first: u64, partitions: &'a [u64]) -> Star<'a> {
+    pub fn new(index: SketchIndex<'a>, first: u64, partitions: &'a [u64]) -> Star<'a> {
         Star {
-            block: IndexedBlock {
-                index,
-                documents: Documents::block(index.sketches(), first, partitions),
-            },
-            states: vec![State::Undecided; index.count() as usize],
+            documents: Documents::block(index.sketches(), first, partitions),
+            standings: vec![Standing::UNDECIDED; index.count() as usize],
+            by_sets: SetSearch::default(),
             decided: 0,
             is_dense: false,
-            refused: 0,
+            refused: Refused::default(),
+            beyond: 0,
             gatherer: Gatherer::default(),
             batch: BATCH,
             pairs: PAIRS,
+            most_beyond: BEYOND * u64::from(index.count()),
+            index,
         }
     }
 
-    /// Sets the batch sizes, which change only the order of events.
+    /// Sets the batch sizes, and how many refused pairs that do not count are followed before sets
+    /// are searched. They change only the order of events.
     #[must_use]
-    pub fn with_batches(mut self, documents: usize, pairs: usize) -> Star<'a> {
+    pub fn with_batches(mut self, documents: usize, pairs: usize, beyond: u64) -> Star<'a> {
         self.batch = documents.max(1);
         self.pairs = pairs.max(1);
+        self.most_beyond = beyond;
         self
     }
 
     /// The memory of each document in bytes, besides its sketch and the index.
     pub const fn bytes_per_document() -> usize {
-        size_of::<State>()
+        size_of::<Standing>() + SetSearch::bytes_per_document()
     }
 
     /// Removes the documents that verify as copies of `centres`, all of earlier ranks.
     ///
     /// Call it with batches of centres in keep order, before the first [`step`](Self::step).
     /// `judge` is called with the ranks of centre and member, at most once for each pair, and only
-    /// while the member is undecided. `sink` receives each removal, and each refusal for which
-    /// [`Judge::reports_refusal`] holds. The set of events is always the same; their order depends
+    /// while the member is undecided. `sink` receives each removal, and the first
+    /// [`MOST_REFUSALS`](super::MOST_REFUSALS) refusals of each member in keep order, if the judge
+    /// [wants](Judge::reports_refusals) them. The set of events is always the same; their order depends
     /// only on the batches.
     ///
     /// # Errors
@@ -122,6 +144,7 @@ impl<'a> Star<'a> {
         };
         let numbers: Vec<u32> = centres.numbers().collect();
         for numbers in numbers.chunks(self.batch) {
+            self.move_to_sets(&context)?;
             self.remove_from(0, &centre_set, numbers, &mut context)?;
         }
         Ok(())
@@ -139,19 +162,20 @@ impl<'a> Star<'a> {
         judge: &impl Judge,
         sink: &mut dyn FnMut(Event) -> Result<()>,
     ) -> Result<bool> {
-        let batch = self.next_batch();
-        let (Some(&first), Some(&last)) = (batch.first(), batch.last()) else {
-            self.decided = self.block.documents.count();
-            return Ok(false);
-        };
         let mut context = Context {
             parallel,
             judge,
             sink,
         };
+        self.move_to_sets(&context)?;
+        let batch = self.next_batch();
+        let (Some(&first), Some(&last)) = (batch.first(), batch.last()) else {
+            self.decided = self.documents.count();
+            return Ok(false);
+        };
         let behind = last + 1;
         let centre_set = CentreSet {
-            documents: self.block.documents,
+            documents: self.documents,
             own: Some(first..behind),
         };
         // Usually one query for each document suffices. If that gives too many pairs, the batch is
@@ -162,12 +186,18 @@ impl<'a> Star<'a> {
             self.is_dense = pairs.is_none();
         }
         match pairs {
-            Some(pairs) => self.decide_batch(&centre_set, &batch, &pairs, &mut context)?,
+            Some(mut pairs) => {
+                let after = |position| position + 1;
+                pairs.extend(self.near_by_sets(&centre_set, &batch, after, &context)?);
+                pairs.sort_unstable();
+                self.decide_batch(&centre_set, &batch, &pairs, &mut context)?;
+            }
             None => {
                 judge.prepare()?;
                 let pairs = self.pairs_of(&batch, parallel);
                 self.decide_batch(&centre_set, &batch, &pairs, &mut context)?;
-                let is_centre = |position: &u32| self.states[*position as usize] == State::Centre;
+                let is_centre =
+                    |position: &u32| self.standings[*position as usize].state == State::Centre;
                 let centres: Vec<u32> = batch.iter().copied().filter(is_centre).collect();
                 self.remove_from(behind, &centre_set, &centres, &mut context)?;
             }
@@ -176,9 +206,10 @@ impl<'a> Star<'a> {
         Ok(true)
     }
 
-    /// The number of refused pairs, reported or not.
+    /// The number of refused pairs, at most [`MOST_REFUSALS`](super::MOST_REFUSALS) for each
+    /// document.
     pub fn refused(&self) -> u64 {
-        self.refused
+        self.refused.counted
     }
 
     /// All documents before this position are decided.
@@ -188,18 +219,18 @@ impl<'a> Star<'a> {
 
     /// Whether the document at `position` was removed.
     pub fn is_removed(&self, position: u32) -> bool {
-        self.states[position as usize] == State::Removed
+        self.standings[position as usize].state == State::Removed
     }
 
     /// The positions of the documents that are not removed, ascending: after the last step, the
     /// centres.
     pub fn not_removed(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.block.documents.count()).filter(|position| !self.is_removed(*position))
+        (0..self.documents.count()).filter(|position| !self.is_removed(*position))
     }
 
     /// The next undecided positions.
     fn next_batch(&self) -> Vec<u32> {
-        let rest = self.decided..self.block.documents.count();
+        let rest = self.decided..self.documents.count();
         let undecided = rest.filter(|position| !self.is_removed(*position));
         let most = match self.is_dense {
             true => self.batch.min(DENSE_BATCH),
@@ -217,24 +248,81 @@ impl<'a> Star<'a> {
         start: impl Fn(u32) -> u32,
         parallel: &impl Parallel,
     ) -> Option<Vec<Pair>> {
-        let (states, count) = (&self.states, self.block.documents.count());
+        let (standings, by_sets) = (&self.standings, &self.by_sets);
+        let count = self.documents.count();
         let queries = numbers
             .iter()
             .map(|number| (*number, start(*number)..count));
         let found = self.gatherer.gather(
-            self.block,
+            IndexedBlock {
+                index: &self.index,
+                documents: self.documents,
+            },
             &centre_set.documents,
             queries,
             (self.pairs / numbers.len().max(1)).max(1),
-            |pair| states[pair.member as usize] == State::Undecided,
+            |Pair { member, .. }| {
+                standings[member as usize].state == State::Undecided && !by_sets.contains(member)
+            },
             parallel,
         );
         (found.end >= count).then(|| found.pairs())
     }
 
+    /// The near pairs of the documents `numbers` of `centre_set` with those members that are found by
+    /// their sets, from position `start(number)` on, without some that the judge would refuse.
+    fn near_by_sets(
+        &self,
+        centre_set: &CentreSet<'_>,
+        numbers: &[u32],
+        start: impl Fn(u32) -> u32 + Sync,
+        context: &Context<'_, impl Parallel, impl Judge>,
+    ) -> Result<Vec<Pair>> {
+        let block = IndexedBlock {
+            index: &self.index,
+            documents: self.documents,
+        };
+        let standings = &self.standings;
+        let is_undecided = |member: u32| standings[member as usize].state == State::Undecided;
+        let (centres, judge) = (&centre_set.documents, context.judge);
+        let queries = numbers.iter().map(|number| (*number, start(*number)));
+        self.by_sets.pairs(
+            block,
+            centres,
+            queries,
+            is_undecided,
+            judge,
+            context.parallel,
+        )
+    }
+
+    /// Moves the undecided documents with enough refused pairs from the index of sketches to that of
+    /// sets, if many of their pairs were followed without effect.
+    fn move_to_sets(&mut self, context: &Context<'_, impl Parallel, impl Judge>) -> Result<()> {
+        if self.refused.beyond - self.beyond <= self.most_beyond {
+            return Ok(());
+        }
+        self.beyond = self.refused.beyond;
+        let standings = &self.standings;
+        let moves = |position: u32| {
+            let standing = standings[position as usize];
+            standing.state == State::Undecided && standing.refusals.are_enough()
+        };
+        let rest = self.decided..self.documents.count();
+        let documents = &self.documents;
+        self.by_sets
+            .build(documents, rest, moves, context.judge, context.parallel)?;
+        let (decided, by_sets) = (self.decided, &self.by_sets);
+        self.index.retain(|position| {
+            let is_undecided = standings[position as usize].state == State::Undecided;
+            position >= decided && is_undecided && !by_sets.contains(position)
+        });
+        Ok(())
+    }
+
     /// The pairs of near documents of a batch, by comparing all of it.
     fn pairs_of(&self, batch: &[u32], parallel: &impl Parallel) -> Vec<Pair> {
-        let (method, block) = (self.block.index.method(), &self.block.documents);
+        let (method, block) = (self.index.method(), &self.documents);
         let mut rows: Vec<(usize, Vec<Pair>)> = (0..batch.len()).map(|n| (n, vec![])).collect();
         parallel.for_each(&mut rows, |(number, pairs)| {
             let member = batch[*number];
@@ -261,10 +349,24 @@ impl<'a> Star<'a> {
         for position in batch {
             while rest.next_if(|member| member < position).is_some() {}
             if rest.peek() != Some(position) {
-                self.states[*position as usize] = State::Centre;
+                self.standings[*position as usize].state = State::Centre;
             }
         }
-        self.refused += settle(self.block, centre_set, pairs, &mut self.states, context)?;
+        self.settle(centre_set, pairs, context)
+    }
+
+    /// Decides the members of `pairs`, sorted by member, then by centre.
+    fn settle(
+        &mut self,
+        centre_set: &CentreSet<'_>,
+        pairs: &[Pair],
+        context: &mut Context<'_, impl Parallel, impl Judge>,
+    ) -> Result<()> {
+        let block = IndexedBlock {
+            index: &self.index,
+            documents: self.documents,
+        };
+        self.refused += settle(block, centre_set, pairs, &mut self.standings, context)?;
         Ok(())
     }
 
@@ -276,10 +378,12 @@ impl<'a> Star<'a> {
         numbers: &[u32],
         context: &mut Context<'_, impl Parallel, impl Judge>,
     ) -> Result<()> {
+        let mut pairs = self.near_by_sets(centre_set, numbers, |_| start, context)?;
+        pairs.sort_unstable();
+        self.settle(centre_set, &pairs, context)?;
         if !self.is_dense {
             if let Some(pairs) = self.near(centre_set, numbers, |_| start, context.parallel) {
-                self.refused += settle(self.block, centre_set, &pairs, &mut self.states, context)?;
-                return Ok(());
+                return self.settle(centre_set, &pairs, context);
             }
             context.judge.prepare()?;
         }
@@ -300,23 +404,30 @@ impl<'a> Star<'a> {
         numbers: &[u32],
         context: &mut Context<'_, impl Parallel, impl Judge>,
     ) -> Result<usize> {
-        let (mut from, count) = (start, self.block.documents.count());
-        let limit = neighbours_of_each(numbers.len(), DENSE_FACTOR * self.pairs, self.block.index);
+        let (mut from, count) = (start, self.documents.count());
+        let block = IndexedBlock {
+            index: &self.index,
+            documents: self.documents,
+        };
+        let limit = neighbours_of_each(numbers.len(), DENSE_FACTOR * self.pairs, block.index);
         let mut most = 0;
         while from < count {
-            let states = &self.states;
+            let (standings, by_sets) = (&self.standings, &self.by_sets);
             let found = self.gatherer.gather(
-                self.block,
+                block,
                 centres,
                 numbers.iter().map(|number| (*number, from..count)),
                 limit,
-                |pair| states[pair.member as usize] == State::Undecided,
+                |Pair { member, .. }| {
+                    let is_undecided = standings[member as usize].state == State::Undecided;
+                    is_undecided && !by_sets.contains(member)
+                },
                 context.parallel,
             );
             let lists: Vec<(u32, &[u32])> = found.lists().collect();
             let lengths = lists.iter().map(|(_, list)| list.len());
             most = most.max(lengths.max().unwrap_or_default());
-            self.refused += sweep(self.block, centres, &lists, &mut self.states, context)?;
+            self.refused += sweep(block, centres, &lists, &mut self.standings, context)?;
             from = found.end;
         }
         Ok(most)

@@ -6,7 +6,7 @@
 
 use super::context::Context;
 use super::documents::Pair;
-use super::settle::State;
+use super::standing::{Refused, Standing, State};
 use super::{Documents, Event, IndexedBlock, Judge, Parallel, Verdict};
 use crate::{Error, Result};
 
@@ -19,9 +19,9 @@ const TASKS: usize = 128;
 struct Task<'s> {
     /// The position of the first member.
     first: u32,
-    states: &'s mut [State],
+    standings: &'s mut [Standing],
     events: Vec<Event>,
-    refused: u64,
+    refused: Refused,
     error: Option<Error>,
 }
 
@@ -38,11 +38,11 @@ pub(super) fn sweep(
     block: IndexedBlock<'_>,
     centres: &Documents<'_>,
     lists: &[(u32, &[u32])],
-    states: &mut [State],
+    standings: &mut [Standing],
     context: &mut Context<'_, impl Parallel, impl Judge>,
-) -> Result<u64> {
-    let mut tasks = split_into_tasks(lists, states);
-    let mut refused = 0;
+) -> Result<Refused> {
+    let mut tasks = split_into_tasks(lists, standings);
+    let mut refused = Refused::default();
     for some in tasks.chunks_mut(TASKS) {
         let judge = context.judge;
         context.parallel.for_each(some, |task| {
@@ -61,25 +61,25 @@ pub(super) fn sweep(
 }
 
 /// Ranges of members with about equally many pairs, split at quantiles of the longest list.
-fn split_into_tasks<'s>(lists: &[(u32, &[u32])], states: &'s mut [State]) -> Vec<Task<'s>> {
+fn split_into_tasks<'s>(lists: &[(u32, &[u32])], standings: &'s mut [Standing]) -> Vec<Task<'s>> {
     let pairs: usize = lists.iter().map(|(_, list)| list.len()).sum();
     let longest = lists.iter().map(|(_, list)| *list);
     let longest = longest.max_by_key(|list| list.len()).unwrap_or_default();
     let parts = pairs.div_ceil(PAIRS);
     let mut tasks = Vec::with_capacity(parts);
-    let (mut rest, mut first) = (states, 0);
+    let (mut rest, mut first) = (standings, 0);
     for part in 1..=parts {
         let end = match longest.get(part * longest.len() / parts) {
             Some(end) if part < parts => *end,
             _ => first + rest.len() as u32,
         };
-        let (states, behind) = rest.split_at_mut((end - first) as usize);
-        if !states.is_empty() {
+        let (standings, behind) = rest.split_at_mut((end - first) as usize);
+        if !standings.is_empty() {
             tasks.push(Task {
                 first,
-                states,
+                standings,
                 events: Vec::new(),
-                refused: 0,
+                refused: Refused::default(),
                 error: None,
             });
         }
@@ -97,7 +97,7 @@ impl Task<'_> {
         judge: &impl Judge,
     ) -> Result<()> {
         let mut buffers = Buffers::default();
-        let end = self.first + self.states.len() as u32;
+        let end = self.first + self.standings.len() as u32;
         for (centre, list) in lists {
             let start = list.partition_point(|member| *member < self.first);
             let list = &list[start..];
@@ -123,7 +123,7 @@ impl Task<'_> {
         let first = self.first;
         let earlier = centres.rank(centre);
         let is_undecided =
-            |member: &&u32| self.states[(**member - first) as usize] == State::Undecided;
+            |member: &&u32| self.standings[(**member - first) as usize].state == State::Undecided;
         undecided.clear();
         undecided.extend(
             members
@@ -137,20 +137,22 @@ impl Task<'_> {
             let member = (later - block.documents.rank(0)) as u32;
             let event = block.event(centres, Pair { member, centre }, verdict);
             self.events.push(event);
-            (member - first) as usize
         };
         let mut possible = possible.iter().copied().peekable();
         for &later in undecided.iter() {
+            let member = (later - block.documents.rank(0)) as u32;
+            let standing = &mut self.standings[(member - first) as usize];
             if possible.next_if_eq(&later).is_some() {
                 let verdict = judge.verify(earlier, later)?;
                 if verdict != Verdict::Refused {
-                    let index = event(later, verdict);
-                    self.states[index] = State::Removed;
+                    event(later, verdict);
+                    standing.state = State::Removed;
                     continue;
                 }
             }
-            self.refused += 1;
-            if judge.reports_refusal(earlier, later) {
+            let counts = standing.refusals.add();
+            self.refused.add(counts);
+            if counts && judge.reports_refusals() {
                 event(later, Verdict::Refused);
             }
         }

@@ -12,7 +12,8 @@ pub(super) fn section(page: &Page) -> String {
     };
     let intro = format!(
         "<p><b>{}</b> pairs were proposed by the method and refused by verification, as they share \
-         too few shingles. Their documents are kept, unless they are near another one.",
+         too few shingles (at most 20 are counted for a document). Their documents are kept, unless \
+         they are near another one.",
         number::count(refused.count)
     );
     match refused.listed {

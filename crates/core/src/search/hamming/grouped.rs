@@ -44,6 +44,14 @@ impl<F: Fingerprint> GroupedIndex<F> {
         Ok(GroupedIndex { groups, finder })
     }
 
+    /// Forgets the positions for which `keep` does not hold. Groups get new numbers. O(n), in place.
+    pub fn retain(&mut self, keep: impl Fn(u32) -> bool) {
+        let numbers = self.groups.retain(keep);
+        if let Some(tables) = &mut self.finder.tables {
+            tables.renumber(&numbers);
+        }
+    }
+
     /// The positions of all fingerprints, group by group, ascending within each.
     pub fn positions(&self) -> &[u32] {
         &self.groups.positions

@@ -6,6 +6,9 @@ use std::ops::Range;
 use super::{Fingerprint, Hit};
 use crate::kernel::hamming::Threshold;
 
+/// In place of the number of a group that does not exist any more.
+pub(super) const GONE: u32 = u32::MAX;
+
 /// Equal fingerprints, collapsed.
 #[derive(Debug)]
 pub(super) struct Groups<F> {
@@ -39,6 +42,37 @@ impl<F: Fingerprint> Groups<F> {
             starts,
             positions,
         }
+    }
+
+    /// Drops the positions for which `keep` does not hold, and groups without any other. Returns the
+    /// new number of each group, [`GONE`] for those dropped.
+    pub(super) fn retain(&mut self, keep: impl Fn(u32) -> bool) -> Vec<u32> {
+        let (mut groups, mut end) = (0, 0);
+        let mut numbers = Vec::with_capacity(self.values.len());
+        for old in 0..self.values.len() {
+            let start = end;
+            for slot in self.starts[old]..self.starts[old + 1] {
+                let position = self.positions[slot as usize];
+                if keep(position) {
+                    self.positions[end] = position;
+                    end += 1;
+                }
+            }
+            if end == start {
+                numbers.push(GONE);
+                continue;
+            }
+            numbers.push(groups as u32);
+            self.values[groups] = self.values[old];
+            // Borders up to this one were read already.
+            self.starts[groups] = start as u32;
+            groups += 1;
+        }
+        self.values.truncate(groups);
+        self.positions.truncate(end);
+        self.starts.truncate(groups + 1);
+        self.starts[groups] = end as u32;
+        numbers
     }
 
     fn group(&self, number: u32) -> &[u32] {

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::groups::GONE;
 use super::sample::Sample;
 use super::{Fingerprint, Hit, blocks};
 use crate::kernel::hamming::{Kernels, Key, Threshold, prefetch};
@@ -150,6 +151,15 @@ impl<F: Fingerprint> Tables<F> {
         hits.truncate(kept);
     }
 
+    /// Replaces each position by the number that `numbers` has for it, and drops those that are
+    /// [`GONE`].
+    pub(super) fn renumber(&mut self, numbers: &[u32]) {
+        let tables = &mut self.tables;
+        tables
+            .par_iter_mut()
+            .for_each(|table| table.renumber(numbers));
+    }
+
     pub(super) fn bytes(&self) -> usize {
         let of_table = |table: &Table<F>| {
             size_of_val(&table.starts[..])
@@ -187,6 +197,25 @@ impl<F: Fingerprint> Table<F> {
             fingerprints,
             positions,
         }
+    }
+
+    fn renumber(&mut self, numbers: &[u32]) {
+        let (mut end, mut start) = (0, 0);
+        for bucket in 0..self.starts.len() - 1 {
+            let behind = self.starts[bucket + 1] as usize;
+            for slot in start..behind {
+                let number = numbers[self.positions[slot] as usize];
+                if number != GONE {
+                    self.positions[end] = number;
+                    self.fingerprints[end] = self.fingerprints[slot];
+                    end += 1;
+                }
+            }
+            start = behind;
+            self.starts[bucket + 1] = end as u32;
+        }
+        self.positions.truncate(end);
+        self.fingerprints.truncate(end);
     }
 
     /// The slots of the bucket of each query; prefetches the first ones.

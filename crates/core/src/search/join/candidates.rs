@@ -101,6 +101,16 @@ impl<'a> CandidateIndex<'a> {
         })
     }
 
+    /// Forgets positions for which `keep` does not hold, where sketches are found by keys. Those
+    /// that are equal to a kept one stay.
+    pub(super) fn retain(&mut self, keep: impl Fn(u32) -> bool) {
+        if let Finder::Keys(table) = &mut self.finder {
+            let (fold, members) = (&self.fold, self.fold.members());
+            let is_kept = |group| members[fold.list(group)].iter().any(|member| keep(*member));
+            table.retain(is_kept);
+        }
+    }
+
     pub(super) fn any(
         &self,
         queries: &[AnyQuery<'_>],

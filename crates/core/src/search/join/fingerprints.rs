@@ -67,6 +67,10 @@ impl<F: Fingerprint> FingerprintIndex<F> {
         Self::plan(&known, count, distance, memory_bytes)
     }
 
+    pub(super) fn retain(&mut self, keep: impl Fn(u32) -> bool) {
+        self.index.retain(keep);
+    }
+
     pub(super) fn any(
         &self,
         queries: &[AnyQuery<'_>],

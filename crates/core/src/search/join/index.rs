@@ -156,6 +156,19 @@ impl<'a> SketchIndex<'a> {
         })
     }
 
+    /// Allows later searches to leave out positions for which `keep` does not hold. In place, linear
+    /// in the size of the index.
+    ///
+    /// Fingerprints are all left out. Those that other methods find by keys are left out unless an
+    /// equal sketch is kept, and no others are. [`count`](Self::count) and positions stay.
+    pub fn retain(&mut self, keep: impl Fn(u32) -> bool) {
+        match &mut self.finder {
+            Finder::Narrow(index) => index.retain(keep),
+            Finder::Wide(index) => index.retain(keep),
+            Finder::Candidates(index) => index.retain(keep),
+        }
+    }
+
     /// The number of sketches.
     pub fn count(&self) -> u32 {
         self.sketches.count() as u32

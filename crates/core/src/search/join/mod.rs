@@ -34,5 +34,6 @@ mod table;
 
 pub use index::{Scratch, SketchIndex};
 pub use query::{AnyQuery, NearQuery};
+pub(crate) use rarity::Rarity;
 pub use self_join::SketchJoin;
 pub use source::SketchSource;

@@ -97,6 +97,25 @@ impl Table {
         }
     }
 
+    /// Drops the numbers for which `keep` does not hold. O(n), in place.
+    pub(super) fn retain(&mut self, keep: impl Fn(u32) -> bool) {
+        let (mut end, mut start) = (0, 0);
+        for bucket in 0..self.starts.len() - 1 {
+            let behind = self.starts[bucket + 1];
+            for slot in start..behind {
+                if keep(self.numbers[slot]) {
+                    self.numbers[end] = self.numbers[slot];
+                    self.keys[end] = self.keys[slot];
+                    end += 1;
+                }
+            }
+            start = behind;
+            self.starts[bucket + 1] = end;
+        }
+        self.numbers.truncate(end);
+        self.keys.truncate(end);
+    }
+
     /// All numbers; those of a key are contiguous.
     pub(super) fn numbers(&self) -> &[u32] {
         &self.numbers
