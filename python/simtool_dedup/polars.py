@@ -6,8 +6,8 @@
 >>> df = pl.DataFrame({"body": [text, "Something else", text.upper()]})
 >>> df.filter(pl.col("body").simtool.is_kept()).height
 2
->>> df.select(pl.col("body").simtool.simhash()).schema
-Schema({'body': UInt64})
+>>> df.select(pl.col("body").simtool.simhash()).dtypes
+[UInt64]
 """
 
 from __future__ import annotations

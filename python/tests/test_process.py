@@ -24,6 +24,8 @@ FORK = multiprocessing.get_context("fork")
 
 def interrupt_after(seconds: float) -> list[float]:
     """Send SIGINT to this process; the list gets the processor time of the process by then."""
+    # A shell starts what runs in the background with SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sent: list[float] = []
 
     def send() -> None:
