@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use proptest::prelude::*;
-use simtool::ErrorKind;
 use simtool::kernel::Level;
 use simtool::search::hamming::self_join::Watch;
 use simtool::search::join::{NearQuery, Scratch, SketchIndex, SketchJoin, SketchSource};
@@ -17,6 +17,7 @@ use simtool::sketch::{
     TokenizedDocument, Vectors,
 };
 use simtool::text::{Choice, Tokenizer, WordHashes, WordSet, builtin_stop_words};
+use simtool::{Error, ErrorKind};
 
 /// Vectors by their definition. A sketch is entries of 16 bytes: part, name, weight.
 #[derive(Debug)]
@@ -359,6 +360,37 @@ fn memory_is_asked_for() {
         let error = error.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Memory);
         assert!(error.to_string().starts_with(message), "{error}");
+    }
+}
+
+/// An error of any check stops the building of an index, whatever finds its candidates.
+#[test]
+fn building_can_be_interrupted() {
+    let stop_words = builtin_stop_words();
+    let texts: Vec<String> = (0..10_000).map(|number| format!("text {number}")).collect();
+    // By keys, by rare features, and by outlines.
+    for spec in ["minhash", "shingles:shingle=1", "character-codes"] {
+        let method = build(spec, &stop_words);
+        let list = sketch_texts(&*method, &texts);
+        let sketches = list.all(&*method);
+        let build = |allowed: usize| {
+            let calls = Cell::new(0);
+            let check = || {
+                calls.set(calls.get() + 1);
+                match calls.get() <= allowed {
+                    true => Ok(()),
+                    false => Err(Error::new(ErrorKind::Interrupted, "stopped")),
+                }
+            };
+            let built =
+                SketchIndex::build_while(&*method, sketches, 1 << 30, Level::best(), &check);
+            (built.err().map(|error| error.kind()), calls.get())
+        };
+        let (error, calls) = build(usize::MAX);
+        assert!(error.is_none() && calls > 1, "{spec}: {calls} checks");
+        for allowed in 0..calls {
+            assert_eq!(build(allowed), (Some(ErrorKind::Interrupted), allowed + 1));
+        }
     }
 }
 

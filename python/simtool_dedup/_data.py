@@ -267,14 +267,17 @@ def converted_back(data: Any, table: Table) -> Any:
 
 
 def to_pandas(table: Table) -> Any:
-    """``table`` as a frame of pandas."""
+    """``table`` as a frame of pandas. Counts that may be missing are of its type ``UInt64``."""
     import pandas
 
     try:
         import pyarrow
     except ImportError:
-        return pandas.DataFrame(table.to_pylist(), columns=table.column_names)
-    return pyarrow.table(table).to_pandas()
+        frame = pandas.DataFrame(table.to_pylist(), columns=table.column_names)
+    else:
+        frame = pyarrow.table(table).to_pandas()
+    counts = [name for name in ("shared", "shingles", "cluster_size", "distance") if name in frame]
+    return frame.astype(dict.fromkeys(counts, "UInt64"))
 
 
 def write_path(directory: Path, name: str) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from simtool_dedup._data import ID, Rows, paths_of, write_path
 from simtool_dedup._flags import flags, joined, stop_word_file, threads_of
 from simtool_dedup._progress import watching
 from simtool_dedup._result import FileResult, Result
+from simtool_dedup._scratch import new_directory, removed_on_error, temporary_directory
 from simtool_dedup._simtool import RowResult
 
 
@@ -234,8 +234,7 @@ def dedup(
         if output is not None or given or not page:
             name = "output" if output is not None else (given or ["page"])[0]
             raise ValueError(f"{name}: has an effect on files only, and the data are rows")
-    with tempfile.TemporaryDirectory(prefix="simtool-", dir=temp_dir) as name:
-        directory = Path(name)
+    with temporary_directory(temp_dir) as directory:
         options["stop_words"] = stop_word_file(stop_words, directory)
         with watching(progress) as watch:
             if paths is not None:
@@ -263,17 +262,12 @@ def of_files(
     options["against"] = others
     temporary = None
     if output is None:
-        temporary = tempfile.mkdtemp(prefix="simtool-", dir=options["temp_dir"])
-        output = os.path.join(temporary, "out")
-    options["output"] = output
-    words = ["dedup", "--quiet", *flags(options), "--", *paths]
-    try:
+        temporary = new_directory(options["temp_dir"])
+        output = Path(temporary.name) / "out"
+    words = ["dedup", "--quiet", *flags({**options, "output": output}), "--", *paths]
+    with nullcontext() if temporary is None else removed_on_error(temporary):
         summary = json.loads(_simtool.call(words, watch))
         warn(summary)
-    except BaseException:
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
-        raise
     return FileResult(Path(output), temporary, summary)
 
 

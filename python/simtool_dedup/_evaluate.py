@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from simtool_dedup._data import ID, Rows, paths_of, write_path
 from simtool_dedup._dedup import row_flags, without_path
 from simtool_dedup._flags import flags, stop_word_file
 from simtool_dedup._progress import watching
+from simtool_dedup._scratch import temporary_directory
 
 Truth = str | os.PathLike[str] | Iterable[tuple[Any, ...]]
 
@@ -202,8 +202,7 @@ def call(
     progress: bool | None,
 ) -> dict[str, Any]:
     """Run a command on rows or files, with its truth in files."""
-    with tempfile.TemporaryDirectory(prefix="simtool-") as name, watching(progress) as watch:
-        directory = Path(name)
+    with temporary_directory() as directory, watching(progress) as watch:
         options["stop_words"] = stop_word_file(stop_words, directory)
         for kind, listed in truth.items():
             options[kind] = truth_file(kind, listed, directory)

@@ -11,6 +11,8 @@ from simtool_dedup import _simtool
 Text = str | bytes
 
 STYLE = "text-align:left;vertical-align:top;white-space:pre-wrap;width:50%"
+BOX = "max-height:24em;overflow:auto"
+"""Long texts are scrolled."""
 
 
 class Similarity(float):
@@ -100,8 +102,8 @@ class Explanation:
         found = self.similarity
         return (
             f"<p>similarity {float(found):.4f}: {found.shared} of {found.shingles} shingles "
-            f'shared</p><table style="width:100%;table-layout:fixed"><tr>{heads}</tr>'
-            f"<tr>{cells}</tr></table>"
+            f'shared</p><div style="{BOX}"><table style="width:100%;table-layout:fixed">'
+            f"<tr>{heads}</tr><tr>{cells}</tr></table></div>"
         )
 
 

@@ -56,7 +56,8 @@ def simhash(
     ----------
     texts : str, bytes, a column, or an iterable of str, bytes and None
         A column is a series of polars or pandas, an array of pyarrow, or a table with the only
-        column or the column ``text``. Columns are not copied if they are Arrow.
+        column or the column ``text``. Columns are not copied if they are Arrow. HTML is not parsed:
+        tags are words, unlike in :func:`dedup` with ``html``.
     bits : int, default 64
         32, 64, 128 or 256.
     features : int, default 1
@@ -271,7 +272,9 @@ def neighbours(
     Parameters
     ----------
     fingerprints : array of uint64, or an iterable of int
-        Fingerprints, such as those of :func:`simhash`.
+        Fingerprints, such as those of :func:`simhash`. Arrays may be signed: a negative number stands
+        for its bits (two's complement), as databases store fingerprints. An iterable of ``int``
+        has none.
     distance : int, default 3
         The largest number of different bits.
     width : int, default 64
@@ -327,7 +330,9 @@ def fingerprint_bytes(fingerprints: Any) -> bytes:
             raise ValueError(
                 "fingerprints: expected integers of at most 64 bits, in one dimension and without nulls"
             )
-        return bytes(fingerprints.astype("<u8", copy=False).tobytes())
+        # A narrow negative number has no further bits.
+        bits = fingerprints.astype(f"<u{fingerprints.dtype.itemsize}", copy=False)
+        return bytes(bits.astype("<u8", copy=False).tobytes())
     from array import array as numbers
 
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +13,7 @@ from simtool_dedup import _simtool
 from simtool_dedup._data import Rows, paths_of, write_path
 from simtool_dedup._flags import joined, threads_of, whole
 from simtool_dedup._progress import watching
+from simtool_dedup._scratch import temporary_directory
 from simtool_dedup._simtool import SeenIndex
 
 
@@ -146,10 +146,10 @@ class Index:
         ValueError, TypeError, OSError, Error
             As :func:`dedup`; ``ValueError`` for a row without an id.
         """
-        with tempfile.TemporaryDirectory(prefix="simtool-") as name, watching(progress) as watch:
+        with temporary_directory() as scratch, watching(progress) as watch:
             stored = joined(payload)
             fields = Fields(text, id, url, date)
-            source = source_of(data, fields, stored, name, threads, memory, needs_ids=True)
+            source = source_of(data, fields, stored, scratch, threads, memory, needs_ids=True)
             new = settings(method, tokenizer, html, layout, similarity)
             index, _ = SeenIndex.build(directory, source, new, stored, watch)
         self = cls.__new__(cls)
@@ -258,10 +258,10 @@ class Index:
         progress: bool | None,
     ) -> Any:
         paths = paths_of(data)
-        with tempfile.TemporaryDirectory(prefix="simtool-") as name, watching(progress) as watch:
+        with temporary_directory() as scratch, watching(progress) as watch:
             rows = None if paths is not None else Rows(data, *fields)
             source = source_of(
-                data if rows is None else rows, fields, payload, name, threads, memory, needs_ids=adds
+                data if rows is None else rows, fields, payload, scratch, threads, memory, needs_ids=adds
             )
             lines, skipped = self._index.process(
                 source, adds, whole("limit", limit), payload, watch
@@ -307,7 +307,10 @@ class Index:
         return self._index.facts()
 
     def compact(self) -> None:
-        """Merge the index into one segment, without removed documents."""
+        """Merge the index into one segment, without removed documents.
+
+        Takes time in proportion to the index, and is not interrupted by Ctrl-C.
+        """
         self._index.compact()
 
     def close(self) -> None:
@@ -373,7 +376,7 @@ def source_of(
     data: Any,
     fields: Fields,
     payload: str | None,
-    directory: str,
+    directory: Path,
     threads: int | None,
     memory: str | int | None,
     *,
@@ -396,7 +399,7 @@ def source_of(
     for name, column in (("url", rows.url), ("date", rows.date)):
         if name in stored and column is None and len(rows) > 0:
             raise ValueError(f"payload: the data has no {name} (name its column: {name}=...)")
-    path = write_path(Path(directory), "rows")
+    path = write_path(directory, "rows")
     columns = rows.columns(rows.id)
     columns |= {name: None for name in ("url", "date") if name not in stored}
     _simtool.write_rows(rows.rows, path, columns, threads)

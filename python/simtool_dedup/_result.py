@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import weakref
 from collections.abc import Iterable, Mapping
 from html import escape
 from itertools import repeat
 from numbers import Real
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from simtool_dedup import _simtool
@@ -30,8 +30,6 @@ def verification(summary: Mapping[str, Any]) -> tuple[float, int]:
 
 def reason_for_another_run(settings: Mapping[str, Any]) -> str | None:
     """Why the result of a stricter threshold does not follow from that of a run, if it does not."""
-    if settings["drop_all"]:
-        return "with drop_all, no row of a cluster stays, so none was compared with one that stays"
     if settings["keep_copies"] > 1:
         return "with keep_copies, which copies stay depends on the threshold"
     if settings["clusters"] != "star":
@@ -221,7 +219,8 @@ class Result:
         """Apply a stricter threshold without another run.
 
         Duplicates of at least this similarity to the row that stays remain duplicates, the others
-        stay. Every duplicate of the new result was compared with the very row that stays. A run with
+        stay. Every duplicate of the new result was compared with the very row that stays (with
+        ``drop_all``, with the first row of its cluster, which goes if any other does). A run with
         this threshold can find further pairs: rows that stay now are not compared with each other.
 
         Parameters
@@ -237,9 +236,8 @@ class Result:
         Raises
         ------
         ValueError
-            For a lower threshold than that of the run, and for runs with ``drop_all``,
-            ``keep_copies``, ``cluster="components"`` or the method ``url``, after which only
-            another run can tell.
+            For a lower threshold than that of the run, and for runs with ``keep_copies``,
+            ``cluster="components"`` or the method ``url``, after which only another run can tell.
         """
         if not isinstance(similarity, Real):
             raise TypeError(f"at: expected a number, found {type(similarity).__name__}")
@@ -302,12 +300,12 @@ class FileResult:
     def __init__(
         self,
         output: Path,
-        temporary: str | None,
+        temporary: TemporaryDirectory[str] | None,
         summary: Mapping[str, Any],
     ) -> None:
         self._directory = output
         if temporary is not None:
-            weakref.finalize(self, shutil.rmtree, temporary, ignore_errors=True)
+            weakref.finalize(self, temporary.cleanup)
         self.output = output if temporary is None else None
         self.summary: dict[str, Any] = dict(summary)
 

@@ -10,33 +10,52 @@ use crate::columns::Texts;
 
 /// Bytes that are searched at once for characters to escape.
 const BLOCK: usize = 32;
+/// The lowest and the highest bit of each byte of a word.
+const LOWEST: u64 = 0x0101_0101_0101_0101;
+const HIGHEST: u64 = 0x8080_8080_8080_8080;
 
 /// Appends `bytes` as a JSON string. Bytes that are not UTF-8 are kept, as in damaged dumps.
 pub fn string(bytes: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     // The first byte that was not copied yet.
     let mut start = 0;
-    for (number, block) in bytes.chunks(BLOCK).enumerate() {
+    let mut escape = |end: usize, out: &mut Vec<u8>| {
+        out.extend_from_slice(&bytes[start..end]);
+        escaped(bytes[end], out);
+        start = end + 1;
+    };
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    for (number, block) in blocks.iter().enumerate() {
         // Without branches, so that the compiler uses vector instructions.
-        if block
-            .iter()
-            .fold(true, |plain, &byte| plain & is_plain(byte))
-        {
+        let any = block.iter().fold(false, |any, &byte| any | !is_plain(byte));
+        if !any {
             continue;
         }
-        let special = block
-            .iter()
-            .enumerate()
-            .filter(|(_, byte)| !is_plain(**byte));
-        for (place, &byte) in special {
-            let end = number * BLOCK + place;
-            out.extend_from_slice(&bytes[start..end]);
-            escaped(byte, out);
-            start = end + 1;
+        for (word, place) in block.as_chunks::<8>().0.iter().zip((0..).step_by(8)) {
+            let mut special = special(u64::from_le_bytes(*word));
+            while special != 0 {
+                let byte = special.trailing_zeros() as usize / 8;
+                escape(number * BLOCK + place + byte, out);
+                special &= special - 1;
+            }
+        }
+    }
+    for (byte, end) in rest.iter().zip(bytes.len() - rest.len()..) {
+        if !is_plain(*byte) {
+            escape(end, out);
         }
     }
     out.extend_from_slice(&bytes[start..]);
     out.push(b'"');
+}
+
+/// The highest bit of each byte of `word` that is not plain.
+fn special(word: u64) -> u64 {
+    // That of each byte of `bits` that is zero.
+    let zeros = |bits: u64| !(((bits & !HIGHEST) + !HIGHEST) | bits) & HIGHEST;
+    let is = |byte: u8| zeros(word ^ (LOWEST * u64::from(byte)));
+    let is_control = zeros(word & (LOWEST * 0xe0));
+    is_control | is(b'"') | is(b'\\')
 }
 
 #[inline(always)]

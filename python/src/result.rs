@@ -300,18 +300,27 @@ impl RowResult {
     }
 
     /// The result with only the duplicates of at least this similarity; the others stay. Clusters
-    /// lose these members, and end if no duplicate is left.
+    /// lose these members, and end if no duplicate is left. If no copy stays, the first row of a
+    /// cluster goes with the others.
     fn at(&self, similarity: f64) -> RowResult {
-        let reaches = |pair: &&Pair| pair.similarity.is_some_and(|known| known >= similarity);
-        let mut pairs: Vec<Pair> = self.pairs.iter().filter(reaches).cloned().collect();
+        let reaches = |pair: &Pair| pair.similarity.is_some_and(|known| known >= similarity);
         let mut sizes = std::collections::HashMap::new();
-        let mut dropped = vec![false; self.rows as usize];
-        for pair in &pairs {
+        for pair in self.pairs.iter().filter(|pair| reaches(pair)) {
             *sizes.entry(pair.cluster).or_insert(1) += 1;
-            dropped[pair.row as usize] = true;
         }
-        for pair in &mut pairs {
-            pair.cluster_size = sizes[&pair.cluster];
+        let mut dropped = vec![false; self.rows as usize];
+        let mut pairs = Vec::new();
+        for pair in &self.pairs {
+            let Some(&size) = sizes.get(&pair.cluster) else {
+                continue;
+            };
+            if reaches(pair) || matches!(pair.kept, Kept::Nothing) {
+                dropped[pair.row as usize] = true;
+                pairs.push(Pair {
+                    cluster_size: size,
+                    ..pair.clone()
+                });
+            }
         }
         let members = self.members.iter().filter_map(|member| {
             let &size = sizes.get(&(member.cluster as u32))?;

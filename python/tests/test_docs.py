@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
+import json
 import os
 import re
 from pathlib import Path
@@ -27,6 +29,8 @@ def prepare(directory: Path) -> None:
     frame[:200].write_parquet(directory / "monday.parquet")
     frame[150:].write_parquet(directory / "tuesday.parquet")
     (directory / "crawl").mkdir()
+    (directory / "pages").mkdir()
+    frame.write_ndjson(directory / "pages" / "docs.jsonl")
     for part in range(2):
         members = []
         for row in data[part * 200 : part * 200 + 200]:
@@ -39,6 +43,12 @@ def prepare(directory: Path) -> None:
             )
             members.append(gzip.compress(head.encode() + text + b"\r\n\r\n"))
         (directory / "crawl" / f"{part}.wet.gz").write_bytes(b"".join(members))
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The rows of compressed JSON Lines."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
 
 
 def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,3 +71,8 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         run += 1
     assert run > 4
     assert os.path.exists("out/kept") and os.path.exists("seen")
+    if importlib.util.find_spec("datatrove"):
+        written = [read_lines(next(Path(name).iterdir())) for name in ("clean", "repeated")]
+        assert len(written[0]) + len(written[1]) == 400 and written[1]
+        assert all("simhash" in row["metadata"] for row in written[0])
+        assert all("duplicate_of" in row["metadata"] for row in written[1])

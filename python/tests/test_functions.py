@@ -176,6 +176,21 @@ def test_neighbours_of_equal_fingerprints() -> None:
             assert [column.tolist() for column in found] == expected
 
 
+def test_neighbours_of_signed_fingerprints() -> None:
+    """Negative numbers stand for their bits, of narrow types for no more than those."""
+    numpy = need("numpy")
+    source = numpy.random.default_rng(4)
+    for unsigned, signed in (("uint64", "int64"), ("uint32", "int32")):
+        top = numpy.iinfo(unsigned).max
+        values = source.integers(0, top, 500, dtype=unsigned, endpoint=True)
+        values[250:] = values[:250] ^ numpy.asarray(top // 2 + 1, unsigned)
+        expected = [column.tolist() for column in simtool.neighbours(values, 1)]
+        found = simtool.neighbours(values.view(signed), 1)
+        assert [column.tolist() for column in found] == expected and len(expected[0]) >= 250
+    with pytest.raises(ValueError, match="fingerprints"):
+        simtool.neighbours([1, -1])
+
+
 def test_too_many_neighbours_are_refused() -> None:
     numpy = need("numpy")
     with pytest.raises(simtool.Error, match="texts without words, whose fingerprints are all 0"):
@@ -194,6 +209,8 @@ def test_an_explanation_is_escaped() -> None:
     assert len(everything.verdicts) > 20
     result = simtool.dedup([{"id": "<i>x</i>", "text": a}, {"id": "<u>", "text": b}])
     for html in (result._repr_html_(), result.explain(0)._repr_html_()):
+        # Long texts are scrolled.
+        assert "overflow:auto" in html
         assert "<i>x" not in html and "<u>" not in html and "<script>" not in html
 
 
@@ -230,11 +247,29 @@ def test_a_stricter_threshold_keeps_what_it_refuses() -> None:
     assert found.least_similar(1)[0].similarity == least
     with pytest.raises(ValueError, match="similarity 0.4: expected 0.5"):
         found.at(0.4)
-    for words in ({"cluster": "components"}, {"drop_all": True}, {"keep_copies": 2}, {"method": "url"}):
+    for words in ({"cluster": "components"}, {"keep_copies": 2}, {"method": "url"}):
         with pytest.raises(ValueError, match="call dedup again with similarity=0.9"):
             simtool.dedup(data, **words).at(0.9)
     with pytest.raises(IndexError):
         found.explain(10_000)
+
+
+def test_a_stricter_threshold_of_dropped_clusters() -> None:
+    """With ``drop_all``, the members of the stricter clusters go, and no others."""
+    polars = need("polars")
+    data = polars.DataFrame(documents(300, 9))
+    found = simtool.dedup(data, similarity=0.5)
+    without = simtool.dedup(data, similarity=0.5, drop_all=True)
+    for threshold in (0.5, 0.7, 0.9, 1.0):
+        expected, strict = found.at(threshold), without.at(threshold)
+        members = expected.clusters["row"].sort()
+        assert len(members) > 10 and strict.duplicates["row"].equals(members)
+        kept = data.with_row_index("row").filter(~polars.col("row").is_in(members.implode()))
+        assert strict.kept.equals(kept.drop("row"))
+        assert strict.clusters.drop("kept").equals(expected.clusters.drop("kept"))
+        assert not strict.clusters["kept"].any()
+        sizes = dict(strict.duplicates.select("cluster", "cluster_size").unique().iter_rows())
+        assert sizes == dict(expected.clusters.group_by("cluster").len().iter_rows())
 
 
 def test_copies_of_a_url_are_explained() -> None:

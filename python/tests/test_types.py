@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +36,11 @@ def test_a_pandas_frame(docs: list[dict[str, Any]]) -> None:
     found = simtool.dedup(frame)
     assert isinstance(found.kept, pandas.DataFrame) and isinstance(found.clusters, pandas.DataFrame)
     assert list(found.kept.index) == [1000 + row for row, keep in enumerate(found.mask) if keep]
+    # Counts stay whole numbers, also if one is missing: short texts have no shingles.
+    short = simtool.dedup(pandas.DataFrame({"text": ["a b", "a b", *frame["text"]]})).duplicates
+    counts = short[["shared", "shingles", "cluster_size", "distance"]]
+    assert set(map(str, counts.dtypes)) == {"UInt64"}
+    assert counts["shared"].isna().any() and counts["shared"].max() > 1
     series = simtool.dedup(frame["text"])
     assert isinstance(series.kept, pandas.Series) and len(series.kept) == len(found.kept)
 
@@ -50,6 +57,7 @@ def test_a_pandas_frame_without_pyarrow(
         found = simtool.dedup(frame)
     assert list(found.mask) == list(usual.mask)
     assert isinstance(found.duplicates, pandas.DataFrame)
+    assert str(found.duplicates["shared"].dtype) == "UInt64"
 
 
 def test_tables_of_pyarrow(docs: list[dict[str, Any]]) -> None:
@@ -227,3 +235,19 @@ def test_documents_are_found_in_the_collection() -> None:
     found = simtool.dedup(documents(200))
     assert 20 < len(found.duplicates) < 100
     assert {row["method"] for row in found.duplicates} == {"exact", "minhash"}
+
+
+def test_every_character_is_escaped_at_every_place(tmp_path: Path) -> None:
+    """The file of rows has the texts that came in."""
+    from simtool_dedup import _simtool
+
+    special = [chr(code) for code in range(0x23)] + ["\\", "\x7f", "é", "日", "\U0001f600"]
+    texts = ["a" * place + mark + "b" * 40 + mark for mark in special for place in range(34)]
+    texts += ["".join(special) * 3, ""]
+    columns = {"text": "text", "id": "#id", "url": None, "date": None, "fields": []}
+    table = simtool.Table(need("polars").DataFrame({"text": texts}))
+    for number, data in enumerate((texts, table)):
+        path = tmp_path / f"{number}.jsonl"
+        _simtool.write_rows(data, str(path), columns)
+        lines = path.read_text(encoding="utf-8").split("\n")
+        assert [json.loads(line)["#text"] for line in lines if line] == texts

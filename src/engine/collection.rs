@@ -254,6 +254,7 @@ impl<'a> Inputs<'a> {
                     members += member.bytes();
                     part.members.push(member);
                     if part.members.len().is_multiple_of(DOCUMENTS) {
+                        self.progress.check()?;
                         return take(members, &part);
                     }
                 }

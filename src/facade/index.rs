@@ -137,7 +137,7 @@ impl Index {
     /// Adds texts with their ids, in order, with the answers of [`add`](Self::add) to one after
     /// another: the second of two near texts finds the first.
     ///
-    /// Texts are made durable in batches: one for every 16 384 texts, or 16 MiB of ids and
+    /// Texts are made durable in batches: one for every 8 192 texts, or 16 MiB of ids and
     /// sketches. Measured with 100 words in a text: 6 to 7 µs for each of 100 000 texts, and 400 to
     /// 750 µs for each call of [`add`](Self::add), on a disk. Sketches are made on one thread.
     /// Memory: a batch, and the answers, with up to ten ids each. For a long stream of texts, call

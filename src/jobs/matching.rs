@@ -7,7 +7,7 @@ use crate::engine::documents::ChunkDocuments;
 use crate::engine::doubts::Doubts;
 use crate::engine::memory_account::MemoryAccount;
 use crate::engine::sketcher::{Sketched, Sketcher};
-use crate::engine::{Stage, Workers};
+use crate::engine::{Progress, Stage, Workers};
 use crate::kernel::Level;
 use crate::report::json_lines::{self, At, Neighbour};
 use crate::search::join::{self, Scratch, SketchIndex};
@@ -60,7 +60,8 @@ pub fn find_matches(
     let mut known = articles.collect(&methods, &account)?;
     let (usable, list) = usable(method, std::mem::take(&mut known.sketched[0]), &account)?;
     let workers = Workers::new(articles.resources.threads)?;
-    let index = workers.install(|| index(method, &list, &account, articles.resources.level))?;
+    let (level, progress) = (articles.resources.level, articles.progress);
+    let index = workers.install(|| index(method, &list, &account, level, progress))?;
     let names = |inputs: &Inputs<'_>| -> Vec<String> {
         let paths = inputs
             .sources
@@ -137,19 +138,21 @@ pub(crate) fn usable(
 /// Builds an index in at most three quarters of the free memory, and reserves its memory.
 ///
 /// # Errors
-/// Those of building; [`Memory`](crate::ErrorKind::Memory) if it does not fit.
+/// Those of building; [`Memory`](crate::ErrorKind::Memory) if it does not fit; interruption.
 pub(crate) fn index<'a>(
     method: &'a dyn Method,
     list: &'a SketchList,
     account: &MemoryAccount,
     level: Level,
+    progress: &Progress,
 ) -> Result<SketchIndex<'a>> {
     let sketches = list.all(method);
     let memory = usize::try_from(account.free() / 4 * 3).unwrap_or(usize::MAX);
     // The builder would exceed a lower bound.
     account.reserve(SketchIndex::least_bytes(method, sketches.count()), INDEX)?;
     account.release(SketchIndex::least_bytes(method, sketches.count()));
-    let index = SketchIndex::build(method, sketches, memory, level);
+    let check = || progress.check();
+    let index = SketchIndex::build_while(method, sketches, memory, level, &check);
     let index = index.map_err(|error| match error.kind() {
         ErrorKind::Memory => account.exceeded(memory as u64, INDEX),
         _ => error,

@@ -38,7 +38,7 @@ use super::gathered::Gathered;
 use super::job::{ClusterRule, Job};
 use super::leaders::{Block, Leaders};
 use super::memory;
-use super::neighbours::{Pool, build_index};
+use super::neighbours::{Pool, index_bytes};
 use super::numbering::Numbering;
 use super::refused::{ListedPair, Refused};
 use super::scope::Scope;
@@ -211,7 +211,10 @@ impl NearSearch<'_> {
     }
 
     pub(super) fn index<'b>(&'b self, block: &'b Block) -> Result<SketchIndex<'b>> {
-        build_index(self.method, block.all(self.method), self.resources.level)
+        let sketches = block.all(self.method);
+        let bytes = index_bytes(self.method, sketches);
+        let check = || self.progress.check();
+        SketchIndex::build_while(self.method, sketches, bytes, self.resources.level, &check)
     }
 
     /// The judge of pairs of marked leaders.

@@ -22,8 +22,20 @@ impl Parallel for Pool {
     }
 }
 
-/// Builds an index of `sketches`, in the memory that [`bytes_for`](SketchIndex::bytes_for)
-/// estimates, or in `LEAST_INDEX_BYTES` if that is more.
+/// The memory bound of an index of `sketches`: what [`bytes_for`](SketchIndex::bytes_for) estimates,
+/// or `LEAST_INDEX_BYTES` if that is more.
+pub(crate) fn index_bytes(method: &dyn Method, sketches: Sketches<'_>) -> usize {
+    let bytes = match SketchIndex::bytes_per_sketch(method) {
+        Some(each) => each * sketches.count(),
+        None => {
+            let each = |sketch| SketchIndex::bytes_for(method, sketch);
+            sketches.iter().map(each).sum()
+        }
+    };
+    bytes.max(LEAST_INDEX_BYTES)
+}
+
+/// Builds an index of `sketches` in the memory of [`index_bytes`].
 ///
 /// # Errors
 /// Those of [`SketchIndex::build`].
@@ -32,14 +44,7 @@ pub(crate) fn build_index<'a>(
     sketches: Sketches<'a>,
     level: Level,
 ) -> Result<SketchIndex<'a>> {
-    let bytes = match SketchIndex::bytes_per_sketch(method) {
-        Some(each) => each * sketches.count(),
-        None => {
-            let each = |sketch| SketchIndex::bytes_for(method, sketch);
-            sketches.iter().map(each).sum()
-        }
-    };
-    SketchIndex::build(method, sketches, bytes.max(LEAST_INDEX_BYTES), level)
+    SketchIndex::build(method, sketches, index_bytes(method, sketches), level)
 }
 
 /// For each of `queries`, whether `index` has a near sketch of another document. The documents of

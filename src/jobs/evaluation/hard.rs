@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use crate::Result;
+use crate::engine::Progress;
 use crate::evaluate::Pair;
 use crate::text::LeastSimilarity;
 use crate::text::shingles::jaccard;
@@ -19,17 +21,22 @@ pub const MOST_BYTES: u64 = 64 << 20;
 /// For each of the first `count` documents of `compared`, the nearest other one of these that is not
 /// a copy, with the shared and all shingles. Uses the current rayon pool.
 ///
+/// # Errors
+/// Interruption.
+///
 /// # Panics
 /// If a document has no set.
 pub fn hard_pairs(
     compared: &[u32],
     count: usize,
     sets: &BTreeMap<u32, Vec<u64>>,
-) -> BTreeMap<Pair, (u64, u64)> {
+    progress: &Progress,
+) -> Result<BTreeMap<Pair, (u64, u64)>> {
     let compared: Vec<(u32, &[u64])> = (compared.iter())
         .map(|number| (*number, &sets[number][..]))
         .collect();
     let nearest = |(number, set): &(u32, &[u64])| {
+        progress.check()?;
         let mut best: Option<(Pair, (u64, u64))> = None;
         for (other, others) in &compared {
             let Some(pair) = Pair::new(*number, *other) else {
@@ -45,10 +52,11 @@ pub fn hard_pairs(
                 best = Some((pair, found));
             }
         }
-        best
+        Ok(best)
     };
     let chosen = &compared[..count.min(compared.len())];
-    chosen.par_iter().filter_map(nearest).collect()
+    let found = chosen.par_iter().map(nearest);
+    found.filter_map(Result::transpose).collect()
 }
 
 /// The pairs of `drawn` whose documents share at most 1 / `related` of their shingles.
@@ -91,7 +99,7 @@ mod tests {
                 .collect();
             let compared: Vec<u32> = sets.keys().rev().copied().collect();
             let chosen = &compared[..compared.len() / 2];
-            let found = hard_pairs(&compared, chosen.len(), &sets);
+            let found = hard_pairs(&compared, chosen.len(), &sets, &Progress::new()).unwrap();
             let share = |a: u32, b: u32| {
                 let (shared, all) = jaccard(&sets[&a], &sets[&b]);
                 (5 * shared < 4 * all && shared > 0).then(|| shared as f64 / all as f64)

@@ -86,7 +86,7 @@ impl Job {
         for (spec, (method, sketched)) in self.methods.iter().zip(methods.iter().zip(all_sketched))
         {
             let listed = truth.pairs().iter().map(|listed| listed.pair);
-            let scores = scores(&**method, &sketched, listed);
+            let scores = scores(&**method, &sketched, listed, inputs.progress)?;
             let accepts = |score: &Option<Score>| score.is_some_and(|score| method.accepts(&score));
             let accepted = scores.iter().map(accepts).collect();
             let (cost, sketched_bytes) = (cost(&sketched), sketched.bytes());

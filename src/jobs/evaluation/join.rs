@@ -34,7 +34,8 @@ pub fn all_pairs(
 ) -> Result<Found> {
     let (numbers, list) = usable(method, sketched, account)?;
     let sketches = list.all(method);
-    let index = index(method, &list, account, inputs.resources.level)?;
+    let level = inputs.resources.level;
+    let index = index(method, &list, account, level, inputs.progress)?;
     let starts: Vec<u32> = (0..index.count()).step_by(QUERIES as usize).collect();
     let what = format!("the pairs that {} finds", method.name());
     let search = |scratch: &mut Scratch, start: u32| {

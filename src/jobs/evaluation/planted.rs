@@ -77,6 +77,7 @@ impl Planting {
             let copies = numbered.map_init(
                 || Sketcher::new(methods, inputs.common()),
                 |sketcher, (index, number)| {
+                    inputs.progress.check()?;
                     let donor = chosen[(index + 1) % chosen.len()];
                     self.copies(&collection, [*number, donor], &texts, sketcher, account)
                 },
@@ -87,6 +88,7 @@ impl Planting {
         let mut labelled: Vec<(Pair, String)> = Vec::new();
         let mut planted = BTreeMap::new();
         for (&number, copies) in chosen.iter().zip(copies) {
+            inputs.progress.check()?;
             for copy in copies {
                 let copied = collection.members.len() as u32;
                 labelled.extend(Pair::new(number, copied).map(|pair| (pair, copy.label.clone())));
@@ -103,7 +105,8 @@ impl Planting {
             ("documents copied".to_owned(), chosen.len().to_string()),
         ];
         if self.with_far {
-            let hard = workers.install(|| hard_pairs(&compared, chosen.len(), &sets));
+            let hard = || hard_pairs(&compared, chosen.len(), &sets, inputs.progress);
+            let hard = workers.install(hard)?;
             let unrelated = unrelated(&drawn, &sets, RELATED);
             let related = drawn.len() - unrelated.len();
             let median = median(&hard).map_or_else(String::new, |share| format!("{share:.3}"));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Result;
+use crate::engine::Progress;
 use crate::engine::collection::Collection;
 use crate::engine::memory_account::MemoryAccount;
 use crate::engine::sketcher::Sketched;
@@ -47,17 +48,22 @@ pub fn cost(sketched: &Sketched) -> Cost {
 }
 
 /// A method's scores of pairs; `None` if a document has no features.
+///
+/// # Errors
+/// Interruption.
 pub fn scores(
     method: &dyn Method,
     sketched: &Sketched,
     pairs: impl Iterator<Item = Pair>,
-) -> Vec<Option<Score>> {
+    progress: &Progress,
+) -> Result<Vec<Option<Score>>> {
     let sketches = sketched.sketches.all(method);
     let score = |pair: Pair| {
         let documents = pair.documents().map(|number| number as usize);
         let usable = documents.iter().all(|&number| sketched.usable[number]);
         let [a, b] = documents.map(|number| sketches.get(number));
-        usable.then(|| method.score(a, b))
+        progress.check()?;
+        Ok(usable.then(|| method.score(a, b)))
     };
     pairs.map(score).collect()
 }

@@ -26,8 +26,9 @@ const LEAST_FINGERPRINTS: usize = 1_000_000;
 const SEARCHED: [usize; 4] = [256, 1024, 4096, 20_000];
 /// No further documents are searched if this many pairs are found.
 const MOST_PAIRS: u64 = 4_000_000;
-/// Queries of a thread at a time.
-const QUERIES: usize = 64;
+/// Fingerprints that a thread searches at a time, and other sketches, of which one may have very many
+/// candidates: a search can be interrupted between them.
+const QUERIES: [usize; 2] = [64, 1];
 /// The name of an answer in messages.
 const ANSWERS: &str = "the neighbours of some documents";
 
@@ -104,20 +105,22 @@ impl Joined {
         {
             return Ok(None);
         }
-        let index = index(method, &self.list, account, inputs.resources.level)?;
+        let level = inputs.resources.level;
+        let index = index(method, &self.list, account, level, inputs.progress)?;
         let answers = inputs.resources.threads * count * index.bytes_per_candidate();
         account.reserve(answers, ANSWERS)?;
         let mut strata = vec![PairSample::default(); stricter.len() + 1];
         let (mut searched, mut compared, mut found) = (0, 0, 0);
         let mut is_square = false;
+        let queries = QUERIES[usize::from(matches!(method.shape(), Shape::Keys))];
         for until in SEARCHED.map(|most| most.min(count)) {
             if until == searched || found >= MOST_PAIRS || is_square {
                 break;
             }
-            let starts: Vec<usize> = (searched..until).step_by(QUERIES).collect();
+            let starts: Vec<usize> = (searched..until).step_by(queries).collect();
             let search = |scratch: &mut Scratch, start: usize| {
                 inputs.progress.check()?;
-                let end = until.min(start + QUERIES);
+                let end = until.min(start + queries);
                 Ok(self.search(&index, stricter, &self.order[start..end], seed, scratch))
             };
             let parts: Vec<Part> = starts

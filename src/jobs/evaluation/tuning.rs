@@ -229,7 +229,8 @@ impl Trials<'_> {
     ) -> Result<(Trial, Option<Rejection>)> {
         let method = self.build(&ladder[0].spec)?;
         let to_find = self.to_find.iter().copied();
-        let rungs = self.useful(ladder, &scores(&*method, &sketched, to_find))?;
+        let scores = scores(&*method, &sketched, to_find, self.inputs.progress)?;
+        let rungs = self.useful(ladder, &scores)?;
         let cost = cost(&sketched);
         // With the numbers of the joined documents.
         let bytes = sketched.bytes() + size_of::<u32>() * sketched.usable.len();

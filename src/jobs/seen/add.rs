@@ -15,7 +15,7 @@ use crate::engine::doubts::Doubts;
 use crate::index::{Built, Entry, Options, Verdict};
 
 /// A commit is made as soon as it has this many documents.
-pub const GROUP_DOCUMENTS: usize = 1 << 14;
+pub const GROUP_DOCUMENTS: usize = 1 << 13;
 /// Bytes of documents, likewise.
 pub const GROUP_BYTES: usize = 16 << 20;
 

@@ -73,24 +73,25 @@ impl<'a> CandidateIndex<'a> {
         method: &'a dyn Compare,
         sketches: Sketches<'a>,
         memory_bytes: usize,
+        check: &dyn Fn() -> Result<()>,
     ) -> Result<CandidateIndex<'a>> {
         let fold = Fold::new(sketches);
         let memory_bytes = memory_bytes.saturating_sub(fold.bytes());
         let finder = match method.vectors() {
             None => {
                 let each = |visit: &mut dyn FnMut(u64, u32)| {
-                    for group in 0..fold.count() {
-                        let sketch = sketches.get(fold.first(group) as usize);
+                    fold.for_each(sketches, check, |group, sketch| {
                         method.keys(sketch, &mut |key| visit(key, group));
-                    }
+                    })
                 };
-                Finder::Keys(Table::build(each, memory_bytes)?)
+                Finder::Keys(Table::build(each, memory_bytes, check)?)
             }
             Some(vectors) => match vectors.rule.measure {
                 Measure::Extended => {
-                    Finder::Dense(Dense::build(vectors, sketches, &fold, memory_bytes)?)
+                    let memory = memory_bytes;
+                    Finder::Dense(Dense::build(vectors, sketches, &fold, memory, check)?)
                 }
-                _ => Finder::Sets(Sets::build(vectors, sketches, &fold, memory_bytes)?),
+                _ => Finder::Sets(Sets::build(vectors, sketches, &fold, memory_bytes, check)?),
             },
         };
         Ok(CandidateIndex {

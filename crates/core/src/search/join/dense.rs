@@ -70,6 +70,7 @@ impl<'a> Dense<'a> {
         sketches: Sketches<'_>,
         fold: &Fold,
         memory_bytes: usize,
+        check: &dyn Fn() -> Result<()>,
     ) -> Result<Dense<'a>> {
         let bytes = fold.count() as usize * Self::BYTES;
         if bytes > memory_bytes {
@@ -79,14 +80,13 @@ impl<'a> Dense<'a> {
             );
             return Err(Error::new(ErrorKind::Memory, message));
         }
-        let groups = || (0..fold.count()).map(|group| sketches.get(fold.first(group) as usize));
         let mut weights: AHashMap<u64, f64> = AHashMap::new();
-        for sketch in groups() {
+        fold.for_each(sketches, check, |_, sketch| {
             let whole = squared_norm(&vectors, sketch);
             vectors.features(sketch, &mut |feature| {
                 *weights.entry(feature.name).or_default() += square(feature.weight) / whole;
             });
-        }
+        })?;
         let mut heaviest: Vec<(u64, f64)> = weights.into_iter().collect();
         heaviest.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let slots = heaviest
@@ -104,10 +104,10 @@ impl<'a> Dense<'a> {
             products: (limit / (WHOLE * WHOLE)) as f32 * SLACK,
             vectors,
         };
-        for sketch in groups() {
+        fold.for_each(sketches, check, |_, sketch| {
             let outline = dense.outline(sketch);
             dense.outlines.push(outline);
-        }
+        })?;
         Ok(dense)
     }
 

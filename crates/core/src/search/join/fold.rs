@@ -4,7 +4,11 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::Result;
 use crate::sketch::Sketches;
+
+/// Sketches that are visited between two checks for interruption.
+const CHECKED: u32 = 1 << 12;
 
 /// Groups of the positions of equal sketches.
 ///
@@ -64,6 +68,25 @@ impl Fold {
     /// The number of groups.
     pub(super) fn count(&self) -> u32 {
         self.starts.len() as u32 - 1
+    }
+
+    /// Calls `visit` with each group and its sketch, in order, and `check` now and then.
+    ///
+    /// # Errors
+    /// That of `check`.
+    pub(super) fn for_each(
+        &self,
+        sketches: Sketches<'_>,
+        check: &dyn Fn() -> Result<()>,
+        mut visit: impl FnMut(u32, &[u8]),
+    ) -> Result<()> {
+        for group in 0..self.count() {
+            if group.is_multiple_of(CHECKED) {
+                check()?;
+            }
+            visit(group, sketches.get(self.first(group) as usize));
+        }
+        Ok(())
     }
 
     /// The number of groups with several members, which come first.

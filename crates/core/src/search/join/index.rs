@@ -112,6 +112,21 @@ impl<'a> SketchIndex<'a> {
         memory_bytes: usize,
         level: Level,
     ) -> Result<SketchIndex<'a>> {
+        SketchIndex::build_while(method, sketches, memory_bytes, level, &|| Ok(()))
+    }
+
+    /// [`build`](Self::build), which an error of `check` stops. `check` is called now and then,
+    /// except for fingerprints.
+    ///
+    /// # Errors
+    /// Those of [`build`](Self::build) and `check`.
+    pub fn build_while(
+        method: &'a dyn Compare,
+        sketches: Sketches<'a>,
+        memory_bytes: usize,
+        level: Level,
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<SketchIndex<'a>> {
         if sketches.count() > u32::MAX as usize {
             let message = format!(
                 "{} sketches in one block: expected at most {}",
@@ -147,6 +162,7 @@ impl<'a> SketchIndex<'a> {
                 method,
                 sketches,
                 memory_bytes,
+                check,
             )?)),
         };
         Ok(SketchIndex {

@@ -50,6 +50,8 @@ const WINDOW: u32 = 1 << 16;
 const STRIDE: usize = 1024;
 /// Number of list entries before the best candidate is tried the first time.
 const LEAST_SCANNED: usize = 64;
+/// Vectors whose keys are visited between two checks for interruption.
+const CHECKED: u32 = 1 << 12;
 /// Distinguishes keys of features after a prefix from others.
 const REST: u64 = 0x5bd1_e995_5bd1_e995;
 
@@ -72,28 +74,28 @@ impl<'a> Sets<'a> {
         sketches: Sketches<'_>,
         fold: &Fold,
         memory_bytes: usize,
+        check: &dyn Fn() -> Result<()>,
     ) -> Result<Sets<'a>> {
         let bounds = Bounds::new(vectors.rule);
         let count = fold.count().checked_mul(bounds.parts).ok_or_else(|| {
             let message = format!("{} sketches of {} parts", fold.count(), bounds.parts);
             Error::new(ErrorKind::Parameter, message + ": too many for one block")
         })?;
-        let groups = || (0..fold.count()).map(|group| sketches.get(fold.first(group) as usize));
         let mut weights = Vec::new();
         let (mut features, mut most) = (0, 0);
-        for sketch in groups() {
+        fold.for_each(sketches, check, |_, sketch| {
             let (some, keys) = most_keys(&vectors, &bounds, sketch, &mut weights);
             features += some;
             most += keys;
-        }
+        })?;
         let mut rarity = Rarity::new(features);
-        for sketch in groups() {
+        fold.for_each(sketches, check, |_, sketch| {
             for_each_key(&vectors, sketch, &mut |_, key, _| rarity.count(key));
-        }
+        })?;
         let mut sizes = vec![Size::default(); count as usize];
         let mut ends = vec![0; count as usize];
         let (mut keys, mut ranked) = (Vec::with_capacity(most), Vec::new());
-        for (sketch, group) in groups().zip(0u32..) {
+        fold.for_each(sketches, check, |group, sketch| {
             rank(&vectors, sketch, &rarity, &mut ranked);
             let mut parts = parts(&ranked).peekable();
             for part in 0..bounds.parts {
@@ -108,16 +110,20 @@ impl<'a> Sets<'a> {
                 }
                 ends[vector] = keys.len();
             }
-        }
+        })?;
         let each = |visit: &mut dyn FnMut(u64, u32)| {
             let mut start = 0;
-            for (&end, vector) in ends.iter().zip(0..) {
+            for (&end, vector) in ends.iter().zip(0u32..) {
+                if vector.is_multiple_of(CHECKED) {
+                    check()?;
+                }
                 keys[start..end].iter().for_each(|key| visit(*key, vector));
                 start = end;
             }
+            Ok(())
         };
         let taken = rarity.bytes() + size_of_val(&keys[..]) + size_of_val(&sizes[..]);
-        let table = Table::build(each, memory_bytes.saturating_sub(taken))?;
+        let table = Table::build(each, memory_bytes.saturating_sub(taken), check)?;
         Ok(Sets {
             vectors,
             bounds,
@@ -386,7 +392,7 @@ mod tests {
             }
         });
         let fold = Fold::new(sketches);
-        let sets = Sets::build(vectors, sketches, &fold, usize::MAX).unwrap();
+        let sets = Sets::build(vectors, sketches, &fold, usize::MAX, &|| Ok(())).unwrap();
         let mut query = Query::default();
         sets.prepare(&5u32.to_le_bytes(), &mut query);
         let (mut found, mut from, mut portions) = (Vec::new(), 0, 0);

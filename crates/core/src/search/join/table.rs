@@ -8,6 +8,9 @@ use crate::{Error, ErrorKind, Result};
 /// different.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
+/// Buckets that are sorted between two checks for interruption.
+const CHECKED: usize = 1 << 16;
+
 /// Spreads keys over all bits; different keys stay different.
 pub(super) fn spread(key: u64) -> u64 {
     key.wrapping_mul(MULTIPLIER)
@@ -33,16 +36,19 @@ impl Table {
     /// Builds a table of the pairs that `each` passes to its argument: sorted by number, the same
     /// in every call.
     ///
-    /// Counting sort by bucket, then a sort within each.
+    /// Counting sort by bucket, then a sort within each. `check` is called now and then.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Memory`] if the table does not fit; those of `each` and `check`.
     pub(super) fn build(
-        each: impl Fn(&mut dyn FnMut(u64, u32)),
+        each: impl Fn(&mut dyn FnMut(u64, u32)) -> Result<()>,
         memory_bytes: usize,
+        check: &dyn Fn() -> Result<()>,
     ) -> Result<Table> {
-        let each = |visit: &mut dyn FnMut(u64, u32)| {
-            each(&mut |key, number| visit(spread(key), number));
-        };
+        let each =
+            |visit: &mut dyn FnMut(u64, u32)| each(&mut |key, number| visit(spread(key), number));
         let mut count = 0usize;
-        each(&mut |_, _| count += 1);
+        each(&mut |_, _| count += 1)?;
         let bits = count.checked_ilog2().unwrap_or(0).saturating_sub(2).max(1);
         let bytes = count * (8 + 4) + (8 << bits);
         if bytes > memory_bytes {
@@ -54,7 +60,7 @@ impl Table {
         let shift = 64 - bits;
         // Counts are stored two slots after their bucket, as in the tables of fingerprints.
         let mut starts = vec![0usize; (1 << bits) + 2];
-        each(&mut |key, _| starts[(key >> shift) as usize + 2] += 1);
+        each(&mut |key, _| starts[(key >> shift) as usize + 2] += 1)?;
         let mut sum = 0;
         for start in &mut starts {
             sum += *start;
@@ -67,7 +73,7 @@ impl Table {
             keys[*slot] = key;
             numbers[*slot] = number;
             *slot += 1;
-        });
+        })?;
         starts.pop();
         let mut table = Table {
             shift,
@@ -75,13 +81,16 @@ impl Table {
             keys,
             numbers,
         };
-        table.sort_buckets();
+        table.sort_buckets(check)?;
         Ok(table)
     }
 
-    fn sort_buckets(&mut self) {
+    fn sort_buckets(&mut self, check: &dyn Fn() -> Result<()>) -> Result<()> {
         let mut entries: Vec<(u64, u32)> = Vec::new();
-        for bucket in self.starts.windows(2) {
+        for (number, bucket) in self.starts.windows(2).enumerate() {
+            if number % CHECKED == 0 {
+                check()?;
+            }
             let bucket = bucket[0]..bucket[1];
             let (keys, numbers) = (&mut self.keys[bucket.clone()], &mut self.numbers[bucket]);
             // The numbers are sorted already.
@@ -95,6 +104,7 @@ impl Table {
                 (*key, *number) = *entry;
             }
         }
+        Ok(())
     }
 
     /// Drops the numbers for which `keep` does not hold. O(n), in place.
