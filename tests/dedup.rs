@@ -648,9 +648,9 @@ fn check_retained(
     found: &[(u32, Score)],
 ) {
     let near = |other: u32| Some((other, case.near(query, other.into())?));
-    let (kept, others): (Vec<(u32, Score)>, Vec<(u32, Score)>) =
-        found.iter().partition(|near| is_kept(near.0));
-    let expected: Vec<(u32, Score)> = within
+    let (kept, others): (Vec<_>, Vec<_>) =
+        found.iter().copied().partition(|found| is_kept(found.0));
+    let expected: Vec<_> = within
         .filter(|other| is_kept(*other))
         .filter_map(near)
         .collect();
