@@ -35,6 +35,8 @@ pub(super) struct Scratch {
     set: sets::Query,
     outline: Outline,
     lists: Lists,
+    marks: Vec<u64>,
+    listed: Vec<u32>,
     groups: Vec<u32>,
     scores: Vec<Score>,
     found: Vec<(u32, Score)>,
@@ -234,11 +236,12 @@ impl<'a> CandidateIndex<'a> {
                     lists.add(numbers, list.clone(), &groups, 0);
                 }
                 let end = lists.cut(numbers, &groups, most_entries);
-                let first = found.len();
-                found.extend(lists.each(numbers).map(|each| each.0));
-                found[first..].sort_unstable();
-                found.dedup();
-                scratch.compared += (found.len() - first) as u64;
+                let Scratch { marks, listed, .. } = scratch;
+                lists.ascending(numbers, &groups, marks, listed);
+                // A group is in the list of each key that it shares.
+                listed.dedup();
+                found.extend_from_slice(listed);
+                scratch.compared += listed.len() as u64;
                 end
             }
             Finder::Sets(sets) => {

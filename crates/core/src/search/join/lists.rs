@@ -68,8 +68,9 @@ impl Lists {
         low
     }
 
-    /// Replaces the contents of `out` by every position, ascending. Requires that all positions are
-    /// in `within` and that none is in two lists. `marks` is all zero before and after.
+    /// Replaces the contents of `out` by every position, ascending; one in several lists once or
+    /// several times. Requires that all positions are in `within`. `marks` is all zero before and
+    /// after.
     ///
     /// A large number of positions takes linear time: they are marked in a bitmap and read back in
     /// order, at the cost of one word for every 64 positions.
