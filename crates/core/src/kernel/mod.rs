@@ -13,6 +13,7 @@ pub mod bitmaps;
 pub mod columns;
 pub mod hamming;
 mod level;
+pub mod members;
 pub mod probe;
 pub mod runs;
 pub mod words;

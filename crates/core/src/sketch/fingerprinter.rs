@@ -12,6 +12,7 @@ use super::{Features, Weights};
 use crate::kernel::Level;
 use crate::kernel::columns::{Columns, MAX_COLUMNS, MAX_WORDS};
 use crate::kernel::hamming::Fingerprint;
+use crate::kernel::members::{BATCH, Members};
 use crate::text::WordSet;
 use crate::text::shingles::shingles;
 
@@ -79,6 +80,7 @@ impl FeatureHash for u128 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fingerprinter<F> {
     columns: Columns<F>,
+    members: Members,
     seed: u64,
 }
 
@@ -87,6 +89,7 @@ impl<F: FeatureHash> Fingerprinter<F> {
     pub(super) fn new(seed: u64, level: Level) -> Fingerprinter<F> {
         Fingerprinter {
             columns: Columns::new(level),
+            members: Members::new(level),
             seed,
         }
     }
@@ -113,7 +116,7 @@ impl<F: FeatureHash> Fingerprinter<F> {
             }
             Weights::LogTf => self.log_weighted(&mut features, &mut scratch.runs),
             Weights::TfIdf(idf) => {
-                names(rules, document, scratch);
+                self.names(rules, document, scratch);
                 self.idf_weighted(idf, &mut features, scratch)
             }
         };
@@ -136,18 +139,23 @@ impl<F: FeatureHash> Fingerprinter<F> {
         let counts = |name: &u64| counted.is_none_or(|counted| counted.contains(*name));
         match rules.features {
             Features::Words => {
-                self.words(document, out);
-                // Branch-free compaction, since stop words are hard to predict: every word is
-                // written, and ignored ones are overwritten.
-                let mut kept = 0;
-                for (index, word) in document.short.iter().enumerate() {
-                    out[kept] = out[index];
-                    kept += usize::from(!rules.stop_words.contains(*word) & counts(word));
+                out.clear();
+                let (stop, short) = (rules.stop_words, document.short);
+                if self.seed == 0 {
+                    self.retain(stop, counted, short, F::words(document), out);
+                } else {
+                    assert_eq!(
+                        document.spelled.len(),
+                        short.len(),
+                        "words and their hashes"
+                    );
+                    let spelled = document.spelled.iter().zip(short);
+                    let kept = spelled.filter(|(_, word)| !stop.contains(**word) & counts(word));
+                    out.extend(kept.map(|(word, _)| F::of_bytes(word, self.seed)));
                 }
-                out.truncate(kept);
             }
             Features::Shingles(width) => {
-                let kept = kept_words(rules.stop_words, document.short, &mut scratch.words);
+                let kept = self.kept_words(rules.stop_words, document.short, &mut scratch.words);
                 F::shingles(kept, width, self.seed, out);
             }
             Features::Characters(width) => {
@@ -158,21 +166,75 @@ impl<F: FeatureHash> Fingerprinter<F> {
             }
         }
         if counted.is_some() && rules.features != Features::Words {
-            names(rules, document, scratch);
+            self.names(rules, document, scratch);
             let mut names = scratch.names.iter();
             out.retain(|_| names.next().is_some_and(counts));
         }
     }
 
-    /// Replaces `out` by the hashes of all words.
-    fn words(&self, document: TokenizedDocument<'_>, out: &mut Vec<F>) {
-        out.clear();
-        if self.seed == 0 {
-            return out.extend_from_slice(F::words(document));
+    /// Appends those of `values` whose word, at the same place of `words`, is not in `stop` and is in
+    /// `counted`, if there is one.
+    fn retain<T: Copy + Default>(
+        &self,
+        stop: &WordSet,
+        counted: Option<&WordSet>,
+        words: &[u64],
+        values: &[T],
+        out: &mut Vec<T>,
+    ) {
+        let mut list = [T::default(); BATCH];
+        for (words, values) in words.chunks(BATCH).zip(values.chunks(BATCH)) {
+            let mut wanted = !stop.find(&self.members, words);
+            if let Some(counted) = counted {
+                wanted &= counted.find(&self.members, words);
+            }
+            // Without a branch: every value is written, and unwanted ones are overwritten.
+            let mut kept = 0;
+            for (place, value) in values.iter().enumerate() {
+                list[kept % BATCH] = *value;
+                kept += (wanted >> place & 1) as usize;
+            }
+            out.extend_from_slice(&list[..kept]);
         }
-        let TokenizedDocument { short, spelled, .. } = document;
-        assert_eq!(spelled.len(), short.len(), "words and their hashes");
-        out.extend(spelled.iter().map(|word| F::of_bytes(word, self.seed)));
+    }
+
+    /// The words that are not stop words.
+    fn kept_words<'a>(
+        &self,
+        stop: &WordSet,
+        words: &'a [u64],
+        buffer: &'a mut Vec<u64>,
+    ) -> &'a [u64] {
+        if stop.is_empty() {
+            return words;
+        }
+        buffer.clear();
+        self.retain(stop, None, words, words, buffer);
+        buffer
+    }
+
+    /// Lists in `scratch.names` the 64-bit hashes that identify the features in the frequencies.
+    fn names(&self, rules: Rules<'_>, document: TokenizedDocument<'_>, scratch: &mut Scratch) {
+        let Scratch { words, names, .. } = scratch;
+        let (stop, short) = (rules.stop_words, document.short);
+        let (kept, width) = match rules.features {
+            Features::Words => (self.kept_words(stop, short, words), 1),
+            Features::Shingles(width) => (self.kept_words(stop, short, words), width),
+            Features::Characters(width) => {
+                scratch.characters.read(document.text);
+                words.clear();
+                words.extend(scratch.characters.shingles(1).map(xxh3_64));
+                (&**words, width)
+            }
+        };
+        // A single word is counted by its own hash.
+        match width {
+            1 if rules.features != Features::Shingles(1) => {
+                names.clear();
+                names.extend_from_slice(kept);
+            }
+            width => shingles(kept, width, names),
+        }
     }
 
     /// The signs if all features have equal weight; `None` without features.
@@ -221,39 +283,6 @@ impl<F: FeatureHash> Fingerprinter<F> {
             sums.add(group, weight(run[0].0));
         }
         sums.signs()
-    }
-}
-
-/// The words that are not stop words.
-fn kept_words<'a>(stop: &WordSet, words: &'a [u64], buffer: &'a mut Vec<u64>) -> &'a [u64] {
-    if stop.is_empty() {
-        return words;
-    }
-    buffer.clear();
-    buffer.extend(words.iter().filter(|word| !stop.contains(**word)));
-    buffer
-}
-
-/// Lists in `scratch.names` the 64-bit hashes that identify the features in the frequencies.
-fn names(rules: Rules<'_>, document: TokenizedDocument<'_>, scratch: &mut Scratch) {
-    let Scratch { words, names, .. } = scratch;
-    let (kept, width) = match rules.features {
-        Features::Words => (kept_words(rules.stop_words, document.short, words), 1),
-        Features::Shingles(width) => (kept_words(rules.stop_words, document.short, words), width),
-        Features::Characters(width) => {
-            scratch.characters.read(document.text);
-            words.clear();
-            words.extend(scratch.characters.shingles(1).map(xxh3_64));
-            (&**words, width)
-        }
-    };
-    // A single word is counted by its own hash.
-    match width {
-        1 if rules.features != Features::Shingles(1) => {
-            names.clear();
-            names.extend_from_slice(kept);
-        }
-        width => shingles(kept, width, names),
     }
 }
 
