@@ -3,8 +3,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod command;
 mod oracle;
 #[path = "../passages/mod.rs"]
 mod passages;
+mod resume;
 mod same_answer;
 mod setup;
+mod written;
