@@ -5,10 +5,10 @@
 use std::collections::HashMap;
 
 use libfuzzer_sys::fuzz_target;
+use simtool::kernel::Level;
 use simtool::text::anchors::{AnchorReader, Found, Lengths};
 use simtool::text::units::Snap;
 use simtool::text::{Choice, Tokenizer};
-use simtool::kernel::Level;
 
 // The first byte is the least length. Few different bytes have many equal stretches.
 fuzz_target!(|input: (u8, u8, &[u8])| {

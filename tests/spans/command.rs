@@ -34,7 +34,8 @@ fn the_result_is_one_line_and_a_repeated_command_ends_at_once() {
     let flags = ["in.jsonl", "-o", "out", "--min", "3w"];
     let first = output(directory.path(), &flags);
     assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
-    let expected = "2 documents seen = 2 kept + 0 dropped + 0 skipped; 1 range removed, which repeat";
+    let expected =
+        "2 documents seen = 2 kept + 0 dropped + 0 skipped; 1 range removed, which repeat";
     assert!(stderr(&first).contains(expected), "{}", stderr(&first));
     let again = output(directory.path(), &flags);
     assert!(stderr(&again).contains("already complete"));
@@ -45,11 +46,17 @@ fn the_result_is_one_line_and_a_repeated_command_ends_at_once() {
     assert_eq!((&range["start"], &range["end"]), (&5.into(), &19.into()));
     assert_eq!((&range["words"], &range["copies"]), (&3.into(), &2.into()));
     let kept = &range["kept_at"];
-    assert_eq!((&kept["id"], &kept["start"], &kept["end"]), (&"d0".into(), &0.into(), &13.into()));
+    assert_eq!(
+        (&kept["id"], &kept["start"], &kept["end"]),
+        (&"d0".into(), &0.into(), &13.into())
+    );
     let listed = lines_of(&directory.path().join("out/repeated.jsonl"));
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0]["text"], "One two three");
-    assert_eq!((&listed[0]["removed"], &listed[0]["documents"]), (&1.into(), &2.into()));
+    assert_eq!(
+        (&listed[0]["removed"], &listed[0]["documents"]),
+        (&1.into(), &2.into())
+    );
     assert_eq!(listed[0]["sites"], 2);
     let other = output(directory.path(), &["in.jsonl", "-o", "out", "--min", "2w"]);
     assert_eq!(other.status.code(), Some(2));
@@ -59,11 +66,24 @@ fn the_result_is_one_line_and_a_repeated_command_ends_at_once() {
 #[test]
 fn a_dry_run_writes_nothing() {
     let directory = input(&["a b c"]);
-    let flags = ["in.jsonl", "-o", "out", "--dry-run", "--action", "cut", "--min", "500b"];
+    let flags = [
+        "in.jsonl",
+        "-o",
+        "out",
+        "--dry-run",
+        "--action",
+        "cut",
+        "--min",
+        "500b",
+    ];
     let plan = output(directory.path(), &flags);
     assert_eq!(plan.status.code(), Some(0));
     let text = stderr(&plan);
-    for part in ["at least 500b that occur earlier", "again in cut/", "1 file"] {
+    for part in [
+        "at least 500b that occur earlier",
+        "again in cut/",
+        "1 file",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!directory.path().join("out").exists());
@@ -73,19 +93,32 @@ fn a_dry_run_writes_nothing() {
 fn flags_without_effect_are_refused() {
     let directory = input(&["a"]);
     for (flags, expected) in [
-        (&["--min-words", "3"][..], "--min-words has an effect only with --action cut"),
-        (&["--skipped", "drop"], "--skipped has an effect only where inputs are written"),
+        (
+            &["--min-words", "3"][..],
+            "--min-words has an effect only with --action cut",
+        ),
+        (
+            &["--skipped", "drop"],
+            "--skipped has an effect only where inputs are written",
+        ),
         (&["--date-field", "day"], "--date-field has no effect"),
         (&["--min", "50"], "such as 50w"),
         (&["--min", "0w"], "such as 50w"),
         (&["--snap", "page"], "possible values"),
-        (&["--action", "drop-document:2"], "expected mark, cut, mask or drop-document"),
+        (
+            &["--action", "drop-document:2"],
+            "expected mark, cut, mask or drop-document",
+        ),
         (&["--memory", "1M"], "--memory 1M"),
     ] {
         let all = [&["in.jsonl", "-o", "out"], flags].concat();
         let refused = output(directory.path(), &all);
         assert_eq!(refused.status.code(), Some(2), "{flags:?}");
-        assert!(stderr(&refused).contains(expected), "{flags:?}: {}", stderr(&refused));
+        assert!(
+            stderr(&refused).contains(expected),
+            "{flags:?}: {}",
+            stderr(&refused)
+        );
         assert!(!directory.path().join("out").exists());
     }
 }
@@ -93,8 +126,21 @@ fn flags_without_effect_are_refused() {
 #[test]
 fn what_another_corpus_has_is_removed() {
     let directory = input(&["new words before old words come", "other"]);
-    write(&directory.path().join("before.jsonl"), &documents(&["the old words come"]));
-    let flags = ["in.jsonl", "-o", "out", "--against", "before.jsonl", "--action", "cut", "--min", "3w"];
+    write(
+        &directory.path().join("before.jsonl"),
+        &documents(&["the old words come"]),
+    );
+    let flags = [
+        "in.jsonl",
+        "-o",
+        "out",
+        "--against",
+        "before.jsonl",
+        "--action",
+        "cut",
+        "--min",
+        "3w",
+    ];
     let run = output(directory.path(), &flags);
     assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
     let text = lines_of(&directory.path().join("out/cut/in.jsonl"));
@@ -103,7 +149,10 @@ fn what_another_corpus_has_is_removed() {
     let spans = fs::read_to_string(directory.path().join("out/spans.jsonl")).unwrap();
     assert!(spans.contains("\"why\":\"against\"") && spans.contains("before.jsonl"));
     let summary = json_of(&directory.path().join("out/summary.json"));
-    assert_eq!((&summary["seen"], &summary["against"]["documents"]), (&2.into(), &1.into()));
+    assert_eq!(
+        (&summary["seen"], &summary["against"]["documents"]),
+        (&2.into(), &1.into())
+    );
 }
 
 #[test]
@@ -111,7 +160,10 @@ fn standard_input_is_read() {
     let directory = input(&["a b c", "a b c d"]);
     let file = fs::File::open(directory.path().join("in.jsonl")).unwrap();
     let flags = ["-", "-o", "out", "--action", "mask", "--min", "3w"];
-    let run = command(directory.path(), &flags).stdin(file).output().unwrap();
+    let run = command(directory.path(), &flags)
+        .stdin(file)
+        .output()
+        .unwrap();
     assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
     let text = fs::read_to_string(directory.path().join("out/masked/stdin")).unwrap();
     assert!(text.contains("\"text\":\"      d\""), "{text}");
@@ -132,12 +184,24 @@ fn a_killed_run_resumes_to_the_same_bytes() {
     };
     let all: Vec<Text> = (0..1500).map(text).collect();
     write(&directory.path().join("in.jsonl.gz"), &all);
-    let flags = ["in.jsonl.gz", "--min", "6w", "--action", "cut", "--min-words", "9", "--quiet", "-o"];
+    let flags = [
+        "in.jsonl.gz",
+        "--min",
+        "6w",
+        "--action",
+        "cut",
+        "--min-words",
+        "9",
+        "--quiet",
+        "-o",
+    ];
     let whole = output(directory.path(), &[&flags[..], &["whole"]].concat());
     assert_eq!(whole.status.code(), Some(0), "{}", stderr(&whole));
     let (mut kills, mut wait) = (0, Duration::from_millis(20));
     loop {
-        let mut child = command(directory.path(), &[&flags[..], &["out"]].concat()).spawn().unwrap();
+        let mut child = command(directory.path(), &[&flags[..], &["out"]].concat())
+            .spawn()
+            .unwrap();
         thread::sleep(wait);
         if let Some(status) = child.try_wait().unwrap() {
             assert_eq!(status.code(), Some(0));

@@ -24,7 +24,10 @@ fn written(job: &Job, documents: &[Text], out: &Path) -> Vec<(String, String)> {
     let directory = out.join(job.action.directory().unwrap());
     let text = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
     let lines = lines_of(&directory.join(path.strip_prefix("/").unwrap()));
-    lines.iter().map(|line| (text(line, "id"), text(line, "text"))).collect()
+    lines
+        .iter()
+        .map(|line| (text(line, "id"), text(line, "text")))
+        .collect()
 }
 
 fn texts_of(job: &Job, texts: &[&str]) -> Vec<String> {
@@ -85,7 +88,10 @@ fn cutting(snap: Snap) -> Job {
 
 #[test]
 fn cuts_respect_words_sentences_and_lines() {
-    let texts = ["Start. One two three. Four.", "End here, one two three. More four."];
+    let texts = [
+        "Start. One two three. Four.",
+        "End here, one two three. More four.",
+    ];
     let cut = |snap| texts_of(&cutting(snap), &texts).remove(1);
     assert_eq!(cut(Snap::Word), "End here, . More four.");
     assert_eq!(cut(Snap::Sentence), "End here, one two three. More four.");
@@ -96,7 +102,14 @@ fn cuts_respect_words_sentences_and_lines() {
     let cut = |snap| texts_of(&cutting(snap), &texts).remove(1);
     assert_eq!(cut(Snap::Line), "c\nd");
     // A document that is repeated goes, with what is around its words.
-    assert_eq!(texts_of(&cutting(Snap::Word), &["One two three.", "\"One two three!\""]).len(), 1);
+    assert_eq!(
+        texts_of(
+            &cutting(Snap::Word),
+            &["One two three.", "\"One two three!\""]
+        )
+        .len(),
+        1
+    );
 }
 
 #[test]
@@ -126,7 +139,11 @@ fn all_copies_can_go() {
 
 #[test]
 fn too_little_that_remains_is_dropped() {
-    let texts = ["one two three", "one two three four", "one two three four five six"];
+    let texts = [
+        "one two three",
+        "one two three four",
+        "one two three four five six",
+    ];
     let mut job = cutting(Snap::Word);
     job.remains.words = 2;
     assert_eq!(texts_of(&job, &texts), ["one two three", "five six"]);

@@ -358,8 +358,8 @@ mod tests {
             Found::Anchor(anchor) => {
                 assert_eq!(anchor.first, next, "{units:?} {window}");
                 assert!(anchor.windows > 0);
-                for window in next..next + anchor.windows {
-                    assert_eq!((anchor.id, anchor.at), expected[window]);
+                for of in &expected[next..next + anchor.windows] {
+                    assert_eq!(&(anchor.id, anchor.at), of);
                 }
                 next += anchor.windows;
             }
