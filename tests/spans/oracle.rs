@@ -121,7 +121,12 @@ impl Definition {
             bytes.push(own);
         }
         job.snap.shrink(text.as_bytes(), &mut bytes);
-        bytes.retain(|range| !range.is_empty());
+        // Sentences without a word are not repeated.
+        let has_word = |range: &Range<usize>| {
+            let mut own = units.iter().map(|(_, bytes)| bytes);
+            own.any(|bytes| bytes.start >= range.start && bytes.end <= range.end)
+        };
+        bytes.retain(|range| !range.is_empty() && (!is_words || has_word(range)));
         bytes
     }
 }

@@ -206,7 +206,7 @@ impl Running<'_> {
             parts: &mut sorters.parts,
             repeats: &mut sorters.repeats,
         };
-        hashes.compare(inputs, space, &mut sink)?;
+        hashes.compare(space, &mut sink, progress)?;
         progress.end(total);
         Ok(())
     }

@@ -23,6 +23,8 @@ use crate::text::anchors::{Anchor, AnchorReader, Found, Lengths, Unit};
 
 /// Anchors whose words of the table are requested ahead.
 const AHEAD: usize = 16;
+/// Anchors that are looked up at a time.
+const RECENT: usize = 1024;
 
 /// What the first reading found.
 pub struct FirstReading {
@@ -61,7 +63,7 @@ pub fn first_reading(
     inputs.pipeline().run_documents_in_order(
         || ChunkReader::new(job, inputs, wanted),
         |reader: &mut ChunkReader<'_>, documents| {
-            reader.collector.is_reference = documents.chunk.source < references;
+            reader.collector.found.is_reference = documents.chunk.source < references;
             let mut units = 0;
             let rows = ChunkRows::read(documents, |_, document, number, row| {
                 units = reader.document(document.text, number);
@@ -176,12 +178,17 @@ struct ChunkReader<'a> {
 
 /// Collects the anchors of texts.
 struct Collector<'a> {
+    anchors: AnchorReader,
+    found: FoundAnchors<'a>,
+}
+
+/// What was found in the texts of a chunk.
+struct FoundAnchors<'a> {
     wanted: Wanted<'a>,
     lengths: Lengths,
     keeps_none: bool,
-    anchors: AnchorReader,
-    /// The anchors of the current document.
-    own: Vec<Anchor>,
+    /// The last anchors of the current document.
+    recent: Vec<Anchor>,
     /// The number of the current document in its chunk.
     document: u32,
     /// Whether it is one to compare with.
@@ -196,93 +203,104 @@ impl<'a> ChunkReader<'a> {
         ChunkReader {
             cutter: UnitCutter::new(job, inputs.resources.level),
             collector: Collector {
-                wanted,
-                lengths,
-                keeps_none: job.keep == KeptCopy::None,
                 anchors: AnchorReader::new(lengths),
-                own: Vec::new(),
-                document: 0,
-                is_reference: false,
-                places: Vec::new(),
-                periodic: Vec::new(),
+                found: FoundAnchors {
+                    wanted,
+                    lengths,
+                    keeps_none: job.keep == KeptCopy::None,
+                    recent: Vec::with_capacity(RECENT),
+                    document: 0,
+                    is_reference: false,
+                    places: Vec::new(),
+                    periodic: Vec::new(),
+                },
             },
         }
     }
 
     /// Collects the anchors of a document; returns the number of its units.
     fn document(&mut self, text: &[u8], number: u32) -> usize {
-        self.collector.document = number;
+        self.collector.found.document = number;
         self.cutter.cut(text, &mut self.collector)
     }
 
     /// What was collected: places of anchors, and periodic windows.
     fn take(&mut self) -> (Vec<AnchorPlace>, Vec<Repeat>) {
-        let Collector {
-            places, periodic, ..
-        } = &mut self.collector;
-        (std::mem::take(places), std::mem::take(periodic))
+        let found = &mut self.collector.found;
+        let places = std::mem::take(&mut found.places);
+        (places, std::mem::take(&mut found.periodic))
     }
 }
 
 impl UnitVisitor for Collector<'_> {
     fn visit<U: Unit + NoUninit>(&mut self, units: &[U]) {
-        self.own.clear();
-        let (own, periodic) = (&mut self.own, &mut self.periodic);
-        let is_first = matches!(self.wanted, Wanted::All(..));
-        let (document, keeps_none) = (self.document, self.keeps_none);
-        let wants_periodic = is_first && !self.is_reference;
+        let all = &mut self.found;
         self.anchors.for_each(units, |found| match found {
-            Found::Anchor(anchor) => own.push(anchor),
+            Found::Anchor(anchor) => {
+                all.recent.push(anchor);
+                if all.recent.len() == RECENT {
+                    all.select(units);
+                }
+            }
             Found::Periodic {
                 first,
                 windows,
                 distance,
-            } if wants_periodic => {
-                let repeat = |start: usize, kept: usize| Repeat {
-                    document,
-                    start: start as u32,
-                    windows: windows as u32,
-                    kept: [document, kept as u32],
-                    count: 0,
-                };
-                periodic.push(repeat(first, first - distance));
-                if keeps_none {
-                    periodic.push(repeat(first - distance, first));
-                }
-            }
-            Found::Periodic { .. } => {}
+            } => all.add_periodic(first, windows, distance),
         });
+        all.select(units);
+    }
+}
+
+impl FoundAnchors<'_> {
+    /// Adds the wanted ones of the last anchors.
+    fn select<U: Unit + NoUninit>(&mut self, units: &[U]) {
+        let mut recent = std::mem::take(&mut self.recent);
         match self.wanted {
             Wanted::All(table, is_kept) => {
-                table.insert_all(&self.own, |anchor| key(anchor.id));
-                if !is_kept.load(Ordering::Relaxed) {
-                    return;
-                }
-                for number in 0..self.own.len() {
-                    let place = self.place(units, &self.own[number]);
-                    self.places.push(place);
+                table.insert_all(&recent, |anchor| key(anchor.id));
+                if is_kept.load(Ordering::Relaxed) {
+                    for anchor in &recent {
+                        let place = self.place(units, anchor);
+                        self.places.push(place);
+                    }
                 }
             }
             Wanted::Repeated(table) => {
-                for number in 0..self.own.len() {
-                    if let Some(next) = self.own.get(number + AHEAD) {
+                for (number, anchor) in recent.iter().enumerate() {
+                    if let Some(next) = recent.get(number + AHEAD) {
                         table.prefetch(key(next.id));
                     }
-                    if table.is_repeated(key(self.own[number].id)) {
-                        let place = self.place(units, &self.own[number]);
+                    if table.is_repeated(key(anchor.id)) {
+                        let place = self.place(units, anchor);
                         self.places.push(place);
                     }
                 }
             }
         }
-        // The anchors of a giant document are not held.
-        if self.own.capacity() > 1 << 20 {
-            self.own = Vec::new();
+        recent.clear();
+        self.recent = recent;
+    }
+
+    /// Adds windows that begin `distance` units after equal ones, in the first reading.
+    fn add_periodic(&mut self, first: usize, windows: usize, distance: usize) {
+        if self.is_reference || !matches!(self.wanted, Wanted::All(..)) {
+            return;
+        }
+        let document = self.document;
+        let repeat = |start: usize, kept: usize| Repeat {
+            document,
+            start: start as u32,
+            windows: windows as u32,
+            kept: [document, kept as u32],
+            count: 0,
+        };
+        self.periodic.push(repeat(first, first - distance));
+        if self.keeps_none {
+            self.periodic.push(repeat(first - distance, first));
         }
     }
-}
 
-impl Collector<'_> {
     /// The place of an anchor, with its context.
     fn place<U: Unit + NoUninit>(&self, units: &[U], anchor: &Anchor) -> AnchorPlace {
         let Anchor {

@@ -12,6 +12,7 @@ use super::job::{Job, KeptCopy};
 use super::memory;
 use super::records::{Leader, Part, Repeat};
 use super::units::{UnitCutter, UnitVisitor};
+use crate::engine::Progress;
 use crate::engine::documents::ChunkDocuments;
 use crate::engine::spill_space::SpillSpace;
 use crate::io::{RecordFile, Sorter, Spool, Spooled};
@@ -280,15 +281,15 @@ impl WindowHashes {
     /// Those of temporary files; [`ErrorKind::Interrupted`].
     pub fn compare(
         self,
-        inputs: &Inputs<'_>,
         space: SpillSpace<'_>,
         sink: &mut WindowSink<'_>,
+        progress: &Progress,
     ) -> Result<()> {
         let most = (space.bytes(memory::WINDOWS) as u64 / WINDOW_BYTES).max(1);
         for division in self.0 {
             let of = division.numbers().div_ceil(most).max(1);
             for number in 0..of {
-                inputs.progress.check()?;
+                progress.check()?;
                 let selection = Selection { number, of };
                 let mut firsts = FirstPlaces::default();
                 division.for_each(|leader, hashes| {
@@ -442,5 +443,100 @@ impl WindowSink<'_> {
             })?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// A window: its document and first unit.
+    type Place = [u32; 2];
+
+    /// The first place of each window and the number of all, by definition.
+    fn definition(entries: &[(Leader, Vec<u64>)]) -> BTreeMap<Place, (Place, u32)> {
+        let mut windows = Vec::new();
+        for (leader, hashes) in entries {
+            for (number, hash) in (0..).zip(hashes) {
+                let key = (leader.id, leader.before - number, *hash);
+                windows.push((key, [leader.document, leader.first + number], leader.places));
+            }
+        }
+        let of = |(key, place, _): &(_, Place, u32)| {
+            let equal = windows.iter().filter(|(other, ..)| other == key);
+            let first = equal.clone().map(|(_, place, _)| *place).min();
+            (
+                *place,
+                (first.unwrap(), equal.map(|(.., places)| places).sum()),
+            )
+        };
+        windows.iter().map(of).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn first_places_are_found_with_any_memory(
+            leaders in prop::collection::vec((0..3u64, 1..3u32, 0..9u32, prop::collection::vec(0..3u64, 1..9)), 1..20),
+            bytes in 0..2000usize, on_disk: bool,
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let space = SpillSpace { directory: directory.path(), memory_bytes: bytes };
+            let entries: Vec<(Leader, Vec<u64>)> = leaders.into_iter().enumerate()
+                .map(|(number, (id, places, before, hashes))| {
+                    let hashes: Vec<u64> = hashes.into_iter().take(before as usize + 1)
+                        .map(|hash| hash.wrapping_mul(MIX)).collect();
+                    let leader = Leader {
+                        document: number as u32 / 2, first: 20 * (number as u32 % 2), before,
+                        windows: hashes.len() as u32, id, places, _reserved: 0,
+                    };
+                    (leader, hashes)
+                })
+                .collect();
+            let mut numbers = Vec::new();
+            for (leader, hashes) in &entries {
+                numbers.extend(Head { leader: *leader }.numbers());
+                numbers.extend(hashes);
+            }
+            let division = match on_disk {
+                true => {
+                    let mut spool = space.spool().unwrap();
+                    spool.append(cast_slice(&numbers)).unwrap();
+                    Division::Disk(spool.finish().unwrap())
+                }
+                false => Division::Memory(numbers),
+            };
+            let mut parts = space.sorter(memory::PARTS);
+            let mut repeats = space.sorter(memory::REPEATS);
+            let mut sink = WindowSink {
+                keep: KeptCopy::First, references: 1, parts: &mut parts, repeats: &mut repeats,
+            };
+            WindowHashes(vec![division]).compare(space, &mut sink, &Progress::new()).unwrap();
+            let expected = definition(&entries);
+            let mut found = BTreeMap::new();
+            for repeat in repeats.finish().unwrap() {
+                let Repeat { document, start, windows, kept, count } = repeat.unwrap();
+                for number in 0..windows {
+                    let place = [document, start + number];
+                    prop_assert_eq!([kept[0], kept[1] + number], expected[&place].0);
+                    // The largest count of some windows.
+                    prop_assert!(count >= expected[&place].1);
+                    found.insert(place, ());
+                }
+            }
+            for (place, (first, _)) in &expected {
+                let is_repeated = first != place && place[0] > 0;
+                prop_assert_eq!(found.contains_key(place), is_repeated);
+            }
+            let mut windows = 0;
+            for part in parts.finish().unwrap() {
+                let part = part.unwrap();
+                prop_assert_eq!(part.kept, expected[&[part.leader[0], part.start]].0);
+                windows += part.windows;
+            }
+            let of_classes = entries.iter().filter(|(leader, _)| leader.places > 1);
+            prop_assert_eq!(windows, of_classes.map(|(leader, _)| leader.windows).sum::<u32>());
+        }
     }
 }
