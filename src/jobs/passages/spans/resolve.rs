@@ -129,14 +129,21 @@ impl DocumentResolver<'_> {
             self.ranges.push(bytes);
         }
         self.job.snap.shrink(text, &mut self.ranges);
-        let mut ranges = self.ranges.iter();
-        found
-            .ranges
-            .extend(self.ranges.iter().map(|range| ByteRange {
+        let is_by_words = matches!(self.job.least, Least::Words(_));
+        for number in 0..self.ranges.len() {
+            let words = self.words_in(&self.ranges[number]);
+            let range = &mut self.ranges[number];
+            // A sentence or a line may have no word, and then it is not repeated.
+            if is_by_words && words == 0 {
+                range.end = range.start;
+            }
+            found.ranges.push(ByteRange {
                 start: range.start as u32,
                 length: range.len() as u32,
-                words: self.words_in(range),
-            }));
+                words,
+            });
+        }
+        let mut ranges = self.ranges.iter();
         let mut at = 0;
         let is_blank = |text: &[u8]| text.trim_ascii().is_empty();
         let is_gone = ranges.all(|range| {
