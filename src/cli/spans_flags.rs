@@ -12,7 +12,7 @@ use super::number;
 use super::passages::{ActionArgs, InputArgs, OutputArgs, ReadingArgs};
 use super::values::{self, Named};
 
-/// The flags of `simtool spans`.
+/// Finds and removes repeated stretches of text of a dump.
 ///
 /// Finds all stretches of at least --min words or bytes that occur earlier, in any document, exactly
 /// and in bounded memory, and reports or removes them. The first copy stays. To resume an
