@@ -1,0 +1,161 @@
+"""Steps of Rust on the partitions of an engine, and tables of a work directory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import functions as F
+
+from simtool_dedup._simtool import SparkTask
+
+DONE = "done"
+"""The table of finished stages."""
+
+
+class Step:
+    """A step of Rust on the batches of a partition.
+
+    An object of a class, not a closure: workers find the class in their own package.
+    """
+
+    def __init__(self, name: str, settings: str, extra: bytes, order: Sequence[str]) -> None:
+        """``order``: the columns by which the task sorts its rows; none if they are sorted."""
+        self.name = name
+        self.settings = settings
+        self.extra = extra
+        self.order = list(order)
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The batches of the result."""
+        task = SparkTask(self.name, self.settings, self.extra)
+        for batch in sorted_rows(batches, self.order) if self.order else batches:
+            task.push(batch)
+            yield from taken(task)
+        task.end()
+        yield from taken(task)
+
+
+def taken(task: Any) -> Iterator[Any]:
+    """What a step has made so far."""
+    import pyarrow
+
+    while (table := task.take()) is not None:
+        yield from pyarrow.table(table).to_batches()
+
+
+def sorted_rows(batches: Iterable[Any], order: Sequence[str]) -> Iterator[Any]:
+    """All rows of a partition, sorted: for engines that do not keep the order of a sort."""
+    import pyarrow
+
+    rows = list(batches)
+    if rows:
+        table = pyarrow.Table.from_batches(rows)
+        by = [(name, "ascending") for name in order]
+        yield from table.sort_by(by).to_batches(max_chunksize=1 << 16)
+
+
+class Engine:
+    """A Spark session with the work directory of a job."""
+
+    def __init__(
+        self,
+        spark: Any,
+        work: str,
+        settings: Mapping[str, Any],
+        sorts_in_tasks: bool,
+        progress: Callable[[str], None],
+    ) -> None:
+        """A job with these settings of the tasks."""
+        self.spark = spark
+        self.work = work.rstrip("/")
+        self.settings = dict(settings)
+        self.sorts_in_tasks = sorts_in_tasks
+        self.progress = progress
+        self.done: dict[str, Any] = {}
+
+    def path(self, name: str) -> str:
+        """The path of a table of the work directory."""
+        return f"{self.work}/{name}"
+
+    def step(
+        self,
+        rows: Any,
+        name: str,
+        schema: str,
+        extra: bytes = b"",
+        order: Sequence[str] = (),
+        **settings: Any,
+    ) -> Any:
+        """The result of a step on each partition."""
+        text = json.dumps({**self.settings, **settings})
+        return rows.mapInArrow(Step(name, text, extra, order), schema)
+
+    def by(self, rows: Any, key: str, order: Sequence[str], name: str, schema: str, **settings: Any) -> Any:
+        """The result of a step on rows that are divided by a key and sorted in each partition."""
+        return self.ordered(rows.repartition(key), order, name, schema, **settings)
+
+    def in_one_task(
+        self, rows: Any, order: Sequence[str], name: str, schema: str, **settings: Any
+    ) -> Any:
+        """The result of a step on all rows, sorted."""
+        return self.ordered(rows.repartition(1), order, name, schema, **settings)
+
+    def ordered(self, rows: Any, order: Sequence[str], name: str, schema: str, **settings: Any) -> Any:
+        """The result of a step on rows that are sorted in each partition."""
+        if self.sorts_in_tasks:
+            return self.step(rows, name, schema, order=order, **settings)
+        return self.step(rows.sortWithinPartitions(*order), name, schema, **settings)
+
+    def read(self, name: str) -> Any:
+        """A finished table."""
+        return self.spark.read.parquet(self.path(name))
+
+    def stage(self, name: str, make: Callable[[], Any]) -> Any:
+        """The table of a stage, which is made unless an earlier run finished it."""
+        if name not in self.done:
+            make().write.mode("overwrite").parquet(self.path(name))
+            rows = self.read(name).count()
+            self.finish(name, rows)
+        return self.read(name)
+
+    def value(self, name: str, make: Callable[[], Any]) -> Any:
+        """A value of the driver, such as counts, which is computed unless an earlier run did so."""
+        if name not in self.done:
+            self.finish(name, make())
+        return self.done[name]
+
+    def rows(self, name: str) -> int:
+        """The number of rows of a finished table."""
+        return int(self.done[name])
+
+    def finish(self, name: str, value: Any) -> None:
+        """Record that a stage is finished: one file, which is there or not."""
+        columns = [F.lit(name).alias("stage"), F.lit(json.dumps(value)).alias("value")]
+        record = self.spark.range(1).select(*columns)
+        record.coalesce(1).write.mode("append").parquet(self.path(DONE))
+        self.done[name] = value
+        self.progress(f"{name}: {value}")
+
+    def resume(self) -> None:
+        """Read which stages are finished."""
+        try:
+            records = self.read(DONE).select("stage", "value").collect()
+        except Exception as error:  # The classes of exceptions differ between Spark and Connect.
+            if not is_missing(error):
+                raise
+            records = []
+        self.done = {stage: json.loads(value) for stage, value in records}
+
+    def small(self, rows: list[tuple[Any, ...]], schema: str) -> Any:
+        """A table of some rows, which every task gets."""
+        return F.broadcast(self.spark.createDataFrame(rows, schema))
+
+
+def is_missing(error: Exception) -> bool:
+    """Whether a table does not exist yet."""
+    text = str(error).lower()
+    signs = ("path_not_found", "path does not exist", "unable_to_infer_schema", "unable to infer schema",
+             "not found", "no such file", "no files found", "empty")
+    return any(sign in text for sign in signs)
