@@ -30,8 +30,7 @@ class Components:
             pairs.append(self.verify(found, number))
             cuts = open_cuts(found, cuts, frontier)
             firsts = self.connect(union(pairs), number)
-            rest = self.engine.value(f"undecided-{number}", cuts.count)
-            if not rest:
+            if not self.engine.value(f"cuts-{number}", cuts.count):
                 return firsts
             labels = firsts.select("rank", F.col("first").alias("label"))
             frontier = cuts.select(F.col("member").alias("rank"), F.col("earlier").alias("frontier"))
@@ -66,7 +65,7 @@ class Components:
         """
         edges = edges.select("member", "earlier")
         name = f"round-{number}"
-        count = self.engine.value(f"{name}-pairs", edges.count)
+        count = sum(self.engine.rows(f"verified-{earlier}") for earlier in range(number + 1))
         turn = 0
         while count > self.one_task and turn < MOST_ROUNDS:
             before = edges

@@ -31,7 +31,7 @@ class Result:
 
     Attributes
     ----------
-    summary : dict of str to int
+    counts : dict of str to int
         Counts, by the names of ``summary.json`` of the command.
     """
 
@@ -71,6 +71,21 @@ class Result:
         schema = ", ".join(f"{name} long" for name in names)
         spark = self._reports.engine.spark
         return spark.createDataFrame([tuple(self.counts[name] for name in names)], schema)
+
+    def write(self, name: str, table: Any, path: str) -> None:
+        """Write a frame as Parquet to a directory that is not there yet.
+
+        An interrupted call is repeated: its incomplete directory is replaced, and a complete one stays.
+        """
+        engine = self._reports.engine
+        if f"written-{name}" in engine.done:
+            return
+        mode = "overwrite" if f"writing-{name}" in engine.done else "errorifexists"
+        if mode == "errorifexists":
+            engine.refuse_existing(path)
+            engine.finish(f"writing-{name}", path)
+        table.write.mode(mode).parquet(path)
+        engine.finish(f"written-{name}", path)
 
     def __repr__(self) -> str:
         """The counts."""
@@ -204,7 +219,6 @@ cluster, against_only, tokenizer, html
     documents.equal()
     decisions, pairs = None, None
     if not by_equality:
-        documents.ranked()
         if cluster == "components":
             components = Components(documents, against_only, one_task)
             decisions = components.decisions()

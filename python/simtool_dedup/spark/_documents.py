@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql import functions as F
 
-from simtool_dedup.spark._engine import Engine
+from simtool_dedup.spark._engine import Engine, counted
 from simtool_dedup.spark._job import Columns
 
 USUAL, SHORT, EMPTY, NO_TEXT, TOO_LARGE = range(5)
@@ -95,26 +95,26 @@ class Documents:
             parts = leaders.orderBy("sort").withColumn("part", F.spark_partition_id())
             return self.engine.step(parts, "number", schema)
 
-        return self.engine.stage("numbered", make)
-
-    def ranked(self) -> Any:
-        """The leaders with their ranks in keep order; those of the other collection come first."""
-        numbered = self.numbered()
-
-        def offsets() -> list[list[int]]:
-            parts = numbered.groupBy("part").agg(
+        def parts(numbered: Any) -> list[list[int]]:
+            """Of each part: its number, the rank of its first row, its rows, and its references."""
+            found = numbered.groupBy("part").agg(
                 F.count(F.lit(1)), F.min("sort"), F.max("sort"), F.sum(F.col("reference").cast("long"))
             )
-            found = sorted(parts.collect(), key=lambda part: bytes(part[2]))
+            ordered = sorted(found.collect(), key=lambda part: bytes(part[2]))
             begin, made = 0, []
-            for number, (part, count, least, _, references) in enumerate(found):
-                if number and bytes(least) <= bytes(found[number - 1][3]):
+            for number, (part, count, least, _, references) in enumerate(ordered):
+                if number and bytes(least) <= bytes(ordered[number - 1][3]):
                     raise RuntimeError("the engine's sort gave partitions that overlap")
                 made.append([part, begin, count, references])
                 begin += count
             return made
 
-        parts = self.engine.value("parts", offsets)
+        return self.engine.stage("numbered", make, parts)
+
+    def ranked(self) -> Any:
+        """The leaders with their ranks in keep order; those of the other collection come first."""
+        numbered = self.numbered()
+        parts = self.engine.done["numbered"]
         starts = self.engine.small([(part, start) for part, start, *_ in parts], "part int, start long")
         return numbered.join(starts, "part").select(
             (F.col("place") + F.col("start")).alias("rank"), "doc", "reference", "sketch"
@@ -122,7 +122,8 @@ class Documents:
 
     def counts(self) -> dict[str, int]:
         """The number of leaders, and of those of the other collection."""
-        parts = self.engine.done["parts"]
+        self.numbered()
+        parts = self.engine.done["numbered"]
         return {
             "leaders": sum(part[2] for part in parts),
             "references": sum(part[3] or 0 for part in parts),
@@ -172,8 +173,8 @@ class Documents:
             return union(parts)
 
         self.marked()
-        sets = self.engine.stage("sets", make)
-        different = self.engine.value("changed", lambda: sets.where(~F.col("same")).count())
+        sets = self.engine.stage("sets", make, counted(different=~F.col("same")))
+        different = self.engine.done["sets"]["different"]
         if different or self.engine.rows("sets") != self.engine.rows("marked"):
             raise RuntimeError(
                 f"the input changed during the job: of {self.engine.rows('marked')} documents that were "

@@ -112,12 +112,17 @@ class Engine:
         """A finished table."""
         return self.spark.read.parquet(self.path(name))
 
-    def stage(self, name: str, make: Callable[[], Any]) -> Any:
-        """The table of a stage, which is made unless an earlier run finished it."""
+    def stage(
+        self, name: str, make: Callable[[], Any], measure: Callable[[Any], Any] | None = None
+    ) -> Any:
+        """The table of a stage, which is made unless an earlier run finished it.
+
+        What ``measure`` finds in the table is recorded; by default, the number of rows.
+        """
         if name not in self.done:
             make().write.mode("overwrite").parquet(self.path(name))
-            rows = self.read(name).count()
-            self.finish(name, rows)
+            table = self.read(name)
+            self.finish(name, table.count() if measure is None else measure(table))
         return self.read(name)
 
     def value(self, name: str, make: Callable[[], Any]) -> Any:
@@ -128,7 +133,8 @@ class Engine:
 
     def rows(self, name: str) -> int:
         """The number of rows of a finished table."""
-        return int(self.done[name])
+        measured = self.done[name]
+        return int(measured["rows"] if isinstance(measured, dict) else measured)
 
     def finish(self, name: str, value: Any) -> None:
         """Record that a stage is finished: one file, which is there or not."""
@@ -137,6 +143,16 @@ class Engine:
         record.coalesce(1).write.mode("append").parquet(self.path(DONE))
         self.done[name] = value
         self.progress(f"{name}: {value}")
+
+    def refuse_existing(self, path: str) -> None:
+        """Refuse to replace a table that this job did not write."""
+        try:
+            self.spark.read.parquet(path).schema  # noqa: B018
+        except Exception as error:  # As in resume().
+            if is_missing(error):
+                return
+            raise
+        raise FileExistsError(f"{path}: is there already, and this job did not write it: move it away")
 
     def resume(self) -> None:
         """Read which stages are finished."""
@@ -151,6 +167,17 @@ class Engine:
     def small(self, rows: list[tuple[Any, ...]], schema: str) -> Any:
         """A table of some rows, which every task gets."""
         return F.broadcast(self.spark.createDataFrame(rows, schema))
+
+
+def counted(**flags: Any) -> Callable[[Any], dict[str, int]]:
+    """Counts the rows of a table, and those that have each of some flags."""
+
+    def measure(table: Any) -> dict[str, int]:
+        sums = [F.sum(flag.cast("long")).alias(name) for name, flag in flags.items()]
+        found = table.agg(F.count(F.lit(1)).alias("rows"), *sums).collect()[0]
+        return {name: found[name] or 0 for name in ("rows", *flags)}
+
+    return measure
 
 
 def is_missing(error: Exception) -> bool:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from simtool_dedup.spark._candidates import proposed, verified
 from simtool_dedup.spark._documents import Documents, union
-from simtool_dedup.spark._engine import Engine
+from simtool_dedup.spark._engine import counted
 
 ONE_TASK = 4_000_000
 """Undecided pairs that one task settles, one document after another."""
@@ -40,10 +40,7 @@ class Stars:
             pairs.append(self.verify(found, number))
             cuts = open_cuts(found, cuts, frontier)
             settled = self.settle(union(pairs), cuts, number)
-            rest = self.engine.value(
-                f"undecided-{number}", lambda: settled.where(F.col("frontier").isNotNull()).count()
-            )
-            if not rest:
+            if not self.engine.done[f"settled-{number}"]["undecided"]:
                 break
             removed = settled.where(F.col("frontier").isNull()).select(F.col("member").alias("rank"))
             labels = removed.withColumn("label", F.lit(-1).cast("long"))
@@ -84,7 +81,8 @@ class Stars:
                 settled = settled.unionByName(gone.withColumn("frontier", F.lit(None).cast("long")))
             return settled
 
-        return self.engine.stage(f"settled-{number}", make)
+        undecided = F.col("frontier").isNotNull()
+        return self.engine.stage(f"settled-{number}", make, counted(undecided=undecided))
 
     def rounds(self, edges: Any, cuts: Any, number: int) -> tuple[Any, Any]:
         """Decide documents in parallel until one task may settle the rest.
@@ -94,7 +92,7 @@ class Stars:
         """
         removed: list[Any] = []
         name = f"round-{number}"
-        count = self.engine.value(f"{name}-pairs", edges.count)
+        count = sum(self.engine.rows(f"verified-{earlier}") for earlier in range(number + 1))
         for turn in range(MOST_ROUNDS):
             if count <= self.one_task:
                 break
