@@ -5,8 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::dispatch::BATCH;
-use super::table::MemberTable;
+use super::table::{BATCH, MemberTable};
 
 #[repr(C, align(64))]
 struct Equal([u8; BATCH]);

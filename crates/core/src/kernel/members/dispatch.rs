@@ -1,14 +1,11 @@
 //! The kernels of a level.
 
 use super::scalar;
-use super::table::MemberTable;
+use super::table::{BATCH, MemberTable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::kernel::Level;
 use crate::kernel::level::kernel_of;
-
-/// The maximum number of hashes in one call.
-pub const BATCH: usize = 64;
 
 /// The kernel that looks hashes up; all levels give the same results.
 #[derive(Clone, Copy, Debug)]

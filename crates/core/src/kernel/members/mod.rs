@@ -12,5 +12,5 @@ mod dispatch;
 mod scalar;
 mod table;
 
-pub use dispatch::{BATCH, Members};
-pub use table::MemberTable;
+pub use dispatch::Members;
+pub use table::{BATCH, MemberTable};

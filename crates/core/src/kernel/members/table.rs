@@ -1,5 +1,7 @@
 //! The table of a set.
 
+/// The maximum number of hashes that are looked up in one call.
+pub const BATCH: usize = 64;
 /// The number of hashes in a line.
 const LINE: usize = 8;
 /// The maximum number of places for each hash to which a table grows until every hash fits.
