@@ -47,7 +47,7 @@ mod _simtool {
     #[pymodule_export]
     use crate::sketches::{methods, minhashes, shingle_sets, sketches};
     #[pymodule_export]
-    use crate::spark::{SparkTask, describe, read_file};
+    use crate::spark::{FileDocuments, SparkTask, describe, read_file};
     #[pymodule_export]
     use crate::table::Table;
 

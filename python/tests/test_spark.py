@@ -1,7 +1,6 @@
-"""The result on a cluster is that of the command, for the engines that are installed.
+"""The result on Apache Spark is that of the command: one local session.
 
-One session of Spark, and one server of Sail if it is installed. ``SIMTOOL_SPARK_TESTS=all`` compares
-more settings.
+``test_spark_sail.py`` has more settings, on an engine that starts in a second.
 """
 
 from __future__ import annotations
@@ -18,13 +17,7 @@ from typing import Any
 import pytest
 
 from conftest import MISSING, documents, need, read_jsonl, simtool, write_jsonl
-from simtool_dedup._flags import flags
-
-ALL = os.environ.get("SIMTOOL_SPARK_TESTS") == "all"
-COLUMNS = ["id", "kept", "similarity", "shared", "shingles", "method", "distance", "estimate"]
-COUNTS = ["seen", "kept", "dropped", "skipped", "clusters", "largest_cluster", "refused"]
-COUNTS += ["dropped_against", "text_bytes"]
-SCHEMA = "n long, id string, text string, url string, date string, score double"
+from spark_cases import COLUMNS, COUNTS, check, collection, frame, of_the_command, sorted_rows
 
 
 @pytest.fixture(scope="module")
@@ -50,73 +43,6 @@ def spark() -> Iterator[Any]:
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
-
-
-def collection(seed: int) -> list[dict[str, Any]]:
-    """Documents with copies, pages of templates, a chain of revisions, and odd texts."""
-    source = random.Random(seed)
-    made = documents(200, seed)
-    template = " ".join(f"s{n}" for n in range(60))
-    texts = [" ".join([template, *(f"p{n}x{m}" for m in range(12))]) for n in range(40)]
-    texts += [f"{template} u{n} v{n * 7}" for n in range(40)]
-    texts += [" ".join(f"k{m}" for m in range(n * 4, n * 4 + 80)) for n in range(60)]
-    texts += ["", "?!", "one two", "One, two", "日本語のテキスト", "<!doctype html><p>" + texts[0] + "</p>"]
-    for number, text in enumerate([*texts, None]):
-        row = {"id": f"t{number}", "text": text, "url": f"http://t.example/{'x' * (number % 9)}"}
-        made.append({**row, "date": f"2023-01-{number % 28 + 1:02}", "score": number % 5 / 2})
-    source.shuffle(made)
-    return made
-
-
-def frame(session: Any, data: list[dict[str, Any]]) -> Any:
-    """The documents as a frame with a column of their order."""
-    names = ["id", "text", "url", "date", "score"]
-    rows = [(number, *(document[name] for name in names)) for number, document in enumerate(data)]
-    random.Random(len(data)).shuffle(rows)
-    return session.createDataFrame(rows, SCHEMA).repartition(3)
-
-
-def sorted_rows(rows: Any, names: list[str]) -> list[tuple[Any, ...]]:
-    """The values of some columns, in an order that does not depend on the rows."""
-    values = [tuple(row[name] for name in names) for row in rows]
-    return sorted(values, key=lambda value: [(item is not None, item) for item in value])
-
-
-def of_the_command(
-    directory: Path, data: list[dict[str, Any]], others: list[dict[str, Any]] | None, options: dict[str, Any]
-) -> Path:
-    """The output of the command for the same documents."""
-    path = write_jsonl(directory / "docs.jsonl", data)
-    if others is not None:
-        options = {**options, "against": [str(write_jsonl(directory / "others.jsonl", others))]}
-    words = flags({**options, "output": directory / "out", "no_page": True, "write": "ids"})
-    simtool("dedup", "--max-skipped=100%", *words, "--", str(path))
-    return directory / "out"
-
-
-def check(out: Any, expected: Path, listed: bool) -> None:
-    """Compare frames and counts with the reports of the command."""
-    summary = json.loads((expected / "summary.json").read_text())
-    assert {name: out.counts[name] for name in COUNTS} == {name: summary[name] for name in COUNTS}
-    assert out.counts["short"] == summary["flagged"]["short"]
-    assert out.counts["empty"] == summary["flagged"]["empty"]
-    names = [*COLUMNS, "cluster_size"]
-    pairs = read_jsonl(expected / "duplicates.jsonl")
-    assert sorted_rows(out.duplicates.collect(), names) == sorted_rows(pairs, names)
-    members = [
-        {"cluster": cluster["kept"], "size": cluster["size"], **member}
-        for cluster in read_jsonl(expected / "clusters.jsonl")
-        for member in cluster["members"]
-    ]
-    names = ["cluster", "size", "id", "kept"]
-    assert sorted_rows(out.clusters.collect(), names) == sorted_rows(members, names)
-    # The command does not list the documents that it could not read.
-    skipped = {row["id"] for row in read_jsonl(expected / "skipped.jsonl")}
-    kept = {row["id"] for row in out.kept.select("id").collect()}
-    assert kept - skipped == {row["id"] for row in read_jsonl(expected / "kept.jsonl")}
-    if listed:
-        pairs = read_jsonl(expected / "refused.jsonl")
-        assert sorted_rows(out.refused.collect(), COLUMNS) == sorted_rows(pairs, COLUMNS)
 
 
 class Stopped(Exception):
@@ -158,11 +84,11 @@ def test_a_job_that_stops_after_every_stage_has_the_result_of_the_command(
 
 
 def test_components_against_other_documents(spark: Any, tmp_path: Path) -> None:
-    """Fingerprints, components in rounds, and documents that are never dropped."""
+    """Fingerprints, components, and documents that are never dropped."""
     from simtool_dedup.spark import dedup
 
     data = collection(4)
-    data, others = data[:230], data[230:]
+    data, others = data[:120], data[120:200]
     options = {"cluster": "components", "method": "simhash", "similarity": 0.7, "keep": "newest"}
     expected = of_the_command(tmp_path, data, others, options)
     out = dedup(
@@ -171,7 +97,6 @@ def test_components_against_other_documents(spark: Any, tmp_path: Path) -> None:
         work=tmp_path / "work",
         order="n",
         date="date",
-        one_task=0,
         **options,
     )
     check(out, expected, False)
@@ -239,38 +164,3 @@ def test_settings_are_checked_before_anything_is_read(spark: Any, tmp_path: Path
     assert not (tmp_path / "work").exists()
     with pytest.raises(FileNotFoundError, match="nothing"):
         read(spark, str(tmp_path / "nothing"), format="wet")
-
-
-MORE = [
-    {"method": "simhash", "distance": 3, "keep_stop_words": True, "keep": "smallest:score,most-shingles"},
-    {"method": "normalized"},
-    {"method": "shingles:similarity=0.6", "similarity": 0.7},
-    {"method": "super-shingles"},
-    {"method": "simhash:bits=128,distance=12", "similarity": 0.5},
-    {"method": "simhash:bits=256,distance=12", "similarity": 0.5, "cluster": "components"},
-    {"method": "simhash or super-shingles"},
-    {"tokenizer": "chars", "similarity": 0.9},
-    {"cluster": "components", "similarity": 0.6, "refused": True},
-]
-
-
-@pytest.mark.skipif(not ALL, reason="SIMTOOL_SPARK_TESTS=all compares more settings")
-@pytest.mark.parametrize("against", ["nothing", "others", "only"])
-@pytest.mark.parametrize("options", MORE, ids=lambda options: json.dumps(options))
-@pytest.mark.parametrize("adaptive", ["true", "false"])
-def test_more_settings(
-    spark: Any, tmp_path: Path, options: dict[str, Any], against: str, adaptive: str
-) -> None:
-    """Methods, policies, other documents, with and without adaptive execution."""
-    from simtool_dedup.spark import dedup
-
-    data = collection(6)
-    others = None
-    if against != "nothing":
-        data, others = data[:200], data[200:]
-        options = {**options, "against_only": against == "only"}
-    expected = of_the_command(tmp_path, data, others, options)
-    spark.conf.set("spark.sql.adaptive.enabled", adaptive)
-    other = None if others is None else frame(spark, others)
-    out = dedup(frame(spark, data), against=other, work=tmp_path / "work", order="n", **options)
-    check(out, expected, bool(options.get("refused")))

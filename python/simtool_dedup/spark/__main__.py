@@ -65,7 +65,7 @@ def main(words: list[str] | None = None) -> int:
         )
 
     names = ["text", "id", "url", "date"]
-    columns = {name: name if is_ours else getattr(args, f"{name}_field") for name in names}
+    columns: dict[str, Any] = {name: name if is_ours else getattr(args, f"{name}_field") for name in names}
     documents = frame(args.inputs)
     if not is_ours:
         # Columns that nothing needs may be missing.

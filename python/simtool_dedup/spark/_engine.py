@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from simtool_dedup._simtool import SparkTask
 
 DONE = "done"
 """The table of finished stages."""
+RECORD = "stage string, value string, schema string"
 
 
 class Step:
@@ -74,6 +76,7 @@ class Engine:
         self.sorts_in_tasks = sorts_in_tasks
         self.progress = progress
         self.done: dict[str, Any] = {}
+        self.schemas: dict[str, Any] = {}
 
     def path(self, name: str) -> str:
         """The path of a table of the work directory."""
@@ -110,7 +113,8 @@ class Engine:
 
     def read(self, name: str) -> Any:
         """A finished table."""
-        return self.spark.read.parquet(self.path(name))
+        # An engine may write no file for an empty table, so the schema is not read from files.
+        return self.spark.read.schema(self.schemas[name]).parquet(self.path(name))
 
     def stage(
         self, name: str, make: Callable[[], Any], measure: Callable[[Any], Any] | None = None
@@ -120,9 +124,12 @@ class Engine:
         What ``measure`` finds in the table is recorded; by default, the number of rows.
         """
         if name not in self.done:
-            make().write.mode("overwrite").parquet(self.path(name))
+            made = make()
+            self.schemas[name] = made.schema
+            made.write.mode("overwrite").parquet(self.path(name))
             table = self.read(name)
-            self.finish(name, table.count() if measure is None else measure(table))
+            value = table.count() if measure is None else measure(table)
+            self.finish(name, value, made.schema.json())
         return self.read(name)
 
     def value(self, name: str, make: Callable[[], Any]) -> Any:
@@ -136,10 +143,10 @@ class Engine:
         measured = self.done[name]
         return int(measured["rows"] if isinstance(measured, dict) else measured)
 
-    def finish(self, name: str, value: Any) -> None:
+    def finish(self, name: str, value: Any, schema: str = "") -> None:
         """Record that a stage is finished: one file, which is there or not."""
-        columns = [F.lit(name).alias("stage"), F.lit(json.dumps(value)).alias("value")]
-        record = self.spark.range(1).select(*columns)
+        columns = {"stage": name, "value": json.dumps(value), "schema": schema}
+        record = self.spark.range(1).select(*(F.lit(text).alias(name) for name, text in columns.items()))
         record.coalesce(1).write.mode("append").parquet(self.path(DONE))
         self.done[name] = value
         self.progress(f"{name}: {value}")
@@ -157,12 +164,15 @@ class Engine:
     def resume(self) -> None:
         """Read which stages are finished."""
         try:
-            records = self.read(DONE).select("stage", "value").collect()
+            records = self.spark.read.schema(RECORD).parquet(self.path(DONE)).collect()
         except Exception as error:  # The classes of exceptions differ between Spark and Connect.
             if not is_missing(error):
                 raise
             records = []
-        self.done = {stage: json.loads(value) for stage, value in records}
+        self.done = {stage: json.loads(value) for stage, value, _ in records}
+        self.schemas = {
+            stage: StructType.fromJson(json.loads(schema)) for stage, _, schema in records if schema
+        }
 
     def small(self, rows: list[tuple[Any, ...]], schema: str) -> Any:
         """A table of some rows, which every task gets."""

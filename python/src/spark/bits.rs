@@ -32,7 +32,8 @@ impl BitKeys {
         }
         let mut chosen = BitKeys::of(width, distance, distance + 1);
         for blocks in distance + 2..=width.min(63) {
-            if chosen.shared(count) <= SHARED || combinations(blocks, blocks - distance) > MOST_KEYS {
+            if chosen.shared(count) <= SHARED || combinations(blocks, blocks - distance) > MOST_KEYS
+            {
                 break;
             }
             chosen = BitKeys::of(width, distance, blocks);
@@ -81,7 +82,9 @@ impl BitKeys {
                 let mask = (u128::MAX >> (128 - (end - start))) << start;
                 masked |= bits & mask;
             }
-            emit(mixed(masked as u64 ^ mixed((masked >> 64) as u64) ^ mixed(*choice)));
+            emit(mixed(
+                masked as u64 ^ mixed((masked >> 64) as u64) ^ mixed(*choice),
+            ));
         }
     }
 }

@@ -29,5 +29,5 @@ mod stage;
 mod union;
 mod verify;
 
-pub use read::read_file;
+pub use read::{FileDocuments, read_file};
 pub use stage::{SparkTask, describe};

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::{Int64Array, RecordBatch, StringArray};
 use pyo3::prelude::*;
 use simtool::corpus::{
-    Chunk, ChunkReader, Document, Format, HtmlText, Parsed, Parser, Position, Reading, Source, discover,
+    Chunk, ChunkReader, Document, Format, HtmlText, Parsed, Parser, Position, Reading, Source,
+    discover,
 };
 use simtool::engine::naming;
 use simtool::{Error, ErrorKind, Result};
@@ -66,7 +67,9 @@ pub fn read_file(
         let format: Option<Format> = match format {
             None => None,
             Some(name) => Some(serde_json::from_value(named(name)).map_err(|_| {
-                refuse(format!("format {name:?}: expected warc, arc, jsonl or form_feed"))
+                refuse(format!(
+                    "format {name:?}: expected warc, arc, jsonl or form_feed"
+                ))
             })?),
         };
         let html: HtmlText = match html {
@@ -88,7 +91,7 @@ pub fn read_file(
             ..Reading::default()
         };
         reading.check()?;
-        let found = discover(&[path.clone()], &[], &reading)?;
+        let found = discover(std::slice::from_ref(&path), &[], &reading)?;
         let [mut source] = <[Source; 1]>::try_from(found).map_err(|_| {
             Error::new(ErrorKind::Content, "is not a file of documents").in_file(&path)
         })?;

@@ -93,7 +93,7 @@ impl Refusals {
                 *count += 1;
                 // Behind these, further documents of a component are never among the first. If all
                 // are near, nothing is behind the first ones of two components.
-                (!self.by_key || *count <= MOST) && (!self.by_key || self.earlier.len() < 2 * MOST)
+                !self.by_key || *count <= MOST && self.earlier.len() < 2 * MOST
             }
             false => {
                 let stays = label.is_none() && (!self.against_only || is_reference);

@@ -181,7 +181,9 @@ impl Settings {
                 .collect(),
             None => Vec::new(),
         };
-        let carries = built.as_ref().is_some_and(|method| carries_sketch(&**method));
+        let carries = built
+            .as_ref()
+            .is_some_and(|method| carries_sketch(&**method));
         Ok(json!({
             "method": spec.name(),
             "parameters": parameters.into_iter().collect::<std::collections::BTreeMap<_, _>>(),

@@ -3,12 +3,12 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
+use simtool::Result;
 use simtool::corpus::RawText;
 use simtool::dedup::keep::{Facts, Policy, Value};
 use simtool::engine::text_words::WordReader;
 use simtool::kernel::Level;
 use simtool::sketch::{Method, Needs, digest};
-use simtool::Result;
 
 use super::batch::{Columns, column, damaged, longs};
 use super::settings::{Settings, refuse};
@@ -91,13 +91,7 @@ impl Sketch {
         })
     }
 
-    fn row(
-        &mut self,
-        doc: &[u8],
-        text: Option<&[u8]>,
-        facts: &RowFacts<'_>,
-        rows: &mut Rows,
-    ) {
+    fn row(&mut self, doc: &[u8], text: Option<&[u8]>, facts: &RowFacts<'_>, rows: &mut Rows) {
         let class = u8::from(!self.reference);
         let mut sort = vec![class];
         rows.docs.push(Some([&[class], doc].concat()));
