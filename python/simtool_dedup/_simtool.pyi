@@ -161,6 +161,7 @@ class SeenIndex:
     def close(self) -> None: ...
     def is_closed(self) -> bool: ...
 
+@final
 class SparkTask:
     """A step of one task."""
 
@@ -169,6 +170,7 @@ class SparkTask:
     def end(self) -> None: ...
     def take(self) -> Table | None: ...
 
+@final
 class FileDocuments:
     """The documents of a file as batches."""
 
