@@ -16,7 +16,7 @@ from conftest import need
 from simtool_dedup import Error
 from simtool_dedup._simtool import SparkTask
 
-LONGS = ("key", "rank", "element", "size", "place", "label", "frontier", "member", "earlier")
+LONGS = ("key", "rank", "element", "tile", "size", "place", "label", "frontier", "member", "earlier")
 
 
 def run(
@@ -134,7 +134,7 @@ def test_similar_sets_are_proposed_until_a_cut(
     extra = struct.pack(f"<{len(frequent)}Q", *frequent)
     prefixes = run("prefix", rows, extra=extra, similarity=similarity) if rows else []
     for row in prefixes:
-        row["label"], row["frontier"] = None, -1
+        row["label"], row["frontier"], row["tile"] = None, -1, 0
     prefixes.sort(key=lambda row: (row["element"], row["rank"]))
     pairs = run("pairs", prefixes, 7, similarity=similarity, most=most) if prefixes else []
     pairs.sort(key=lambda row: (row["member"], row["earlier"]))
@@ -159,7 +159,7 @@ def test_pages_of_a_template_are_not_candidates() -> None:
     extra = struct.pack("<300Q", *range(1000, 1300))
     prefixes = run("prefix", rows, extra=extra, similarity=0.8)
     for row in prefixes:
-        row["label"], row["frontier"] = None, -1
+        row["label"], row["frontier"], row["tile"] = None, -1, 0
     prefixes.sort(key=lambda row: (row["element"], row["rank"]))
     assert run("pairs", prefixes, similarity=0.8, most=2) == []
 
@@ -168,7 +168,7 @@ def test_a_large_group_of_equal_sets_costs_a_pair_for_each() -> None:
     """The first candidate decides each of 10⁵ documents, and a cut says that there are more."""
     pages = 100_000
     rows = [
-        {"element": 5, "rank": n, "size": 50, "place": 0, "label": None, "frontier": -1} for n in range(pages)
+        {"element": 5, "tile": 0, "rank": n, "size": 50, "place": 0, "label": None, "frontier": -1} for n in range(pages)
     ]
     pairs = run("pairs", rows, 10_000, most=1)
     assert [row["earlier"] for row in pairs] == [0] * (pages - 1)

@@ -38,9 +38,9 @@ def proposed(documents: Documents, number: int, labels: Any, frontier: Any) -> A
         else:
             rows = rows.join(labels, "rank", "left")
         pairs = engine.by(
-            rows.select("element", "rank", "size", "place", "label", "frontier"),
-            "element",
-            ["element", "rank"],
+            tiled(documents, rows).select("element", "tile", "rank", "size", "place", "label", "frontier"),
+            ["element", "tile"],
+            ["element", "tile", "rank"],
             "pairs",
             PAIR,
             most=FIRST * FACTOR**number,
@@ -49,6 +49,25 @@ def proposed(documents: Documents, number: int, labels: Any, frontier: Any) -> A
         return engine.by(pairs, "member", ["member", "earlier"], "first", PAIR)
 
     return engine.stage(f"proposed-{number}", make)
+
+
+def tiled(documents: Documents, rows: Any) -> Any:
+    """The rows with a ``tile``: those of very frequent elements are divided over tasks.
+
+    Each tile has all documents of the element, and each document searches in one of them.
+    """
+    hot, most = documents.hot(), documents.most_rows
+    first = F.lit(0).cast("long")
+    if not documents.engine.rows("hot"):
+        return rows.withColumn("tile", first)
+    counts = F.broadcast(hot.select("element", F.ceil(F.col("count") / most).cast("long").alias("tiles")))
+    rest = rows.join(counts.select("element"), "element", "left_anti").withColumn("tile", first)
+    parts = rows.join(counts, "element")
+    own = F.col("rank") % F.col("tiles")
+    parts = parts.withColumn("own", own)
+    parts = parts.withColumn("tile", F.explode(F.sequence(first, F.col("tiles") - 1)))
+    parts = parts.withColumn("frontier", F.when(F.col("tile") == F.col("own"), F.col("frontier")))
+    return rest.unionByName(parts.drop("own", "tiles"))
 
 
 def verified(engine: Engine, sets: Any, pairs: Any, **settings: Any) -> Any:

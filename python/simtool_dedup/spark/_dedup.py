@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from simtool_dedup import _simtool
 from simtool_dedup.spark._candidates import verified
 from simtool_dedup.spark._components import Components
-from simtool_dedup.spark._documents import Documents
+from simtool_dedup.spark._documents import MOST_ROWS, Documents
 from simtool_dedup.spark._engine import Engine
 from simtool_dedup.spark._job import (
     Columns,
@@ -122,6 +122,7 @@ def dedup(
     refused: bool = False,
     sort: str | None = None,
     one_task: int = ONE_TASK,
+    most_rows: int = MOST_ROWS,
     progress: Callable[[str], None] | None = None,
 ) -> Result:
     """Find near-duplicate documents of a Spark frame.
@@ -158,6 +159,8 @@ cluster, against_only, tokenizer, html
         ``"task"``, which holds a partition in memory. By default, this is recognised.
     one_task : int
         Undecided pairs that one task may settle; more are settled in rounds.
+    most_rows : int
+        Documents with one rare shingle that one task searches; more are divided over several.
     progress : callable, optional
         Called with a line for each finished stage.
 
@@ -214,7 +217,7 @@ cluster, against_only, tokenizer, html
         "against": None if against is None else input_identity(against),
     }
     check_same(engine, job)
-    documents = Documents(engine, frame, against, columns, description)
+    documents = Documents(engine, frame, against, columns, description, most_rows)
     documents.rows()
     documents.equal()
     decisions, pairs = None, None

@@ -16,6 +16,9 @@ USUAL, SHORT, EMPTY, NO_TEXT, TOO_LARGE = range(5)
 BROADCAST_ROWS = 1_000_000
 """Documents that every task may know, before texts are read again."""
 
+MOST_ROWS = 1_000_000
+"""Documents with one rare shingle that one task searches; more are divided over several."""
+
 SAMPLE_ROWS = 1 << 17
 """Sets whose elements are counted, at the least."""
 MOST_SPARSE = 64
@@ -36,12 +39,14 @@ class Documents:
         against: Any,
         columns: Columns,
         description: dict[str, Any],
+        most_rows: int,
     ) -> None:
-        """A frame, and perhaps one with which it is compared."""
+        """A frame, and perhaps one with which it is compared; ``most_rows`` as :data:`MOST_ROWS`."""
         self.engine = engine
         self.frames = [(frame, False)] + ([] if against is None else [(against, True)])
         self.columns = columns
         self.description = description
+        self.most_rows = most_rows
 
     def rows(self) -> Any:
         """All documents: digests, sketches, places in keep order."""
@@ -203,6 +208,19 @@ class Documents:
             return self.engine.step(sets.select("rank", "set"), "prefix", schema, extra)
 
         return self.engine.stage("prefix", make)
+
+
+    def hot(self) -> Any:
+        """Elements that very many prefixes have, and how many."""
+
+        def make() -> Any:
+            prefix = self.prefix()
+            # What is so frequent was seen in the sample.
+            frequent = F.broadcast(self.engine.read("frequent").select("element"))
+            counts = prefix.join(frequent, "element", "left_semi").groupBy("element").count()
+            return counts.where(F.col("count") > self.most_rows)
+
+        return self.engine.stage("hot", make)
 
 
 def union(parts: list[Any]) -> Any:

@@ -95,9 +95,12 @@ class Engine:
         text = json.dumps({**self.settings, **settings})
         return rows.mapInArrow(Step(name, text, extra, order), schema)
 
-    def by(self, rows: Any, key: str, order: Sequence[str], name: str, schema: str, **settings: Any) -> Any:
+    def by(
+        self, rows: Any, key: str | list[str], order: Sequence[str], name: str, schema: str, **settings: Any
+    ) -> Any:
         """The result of a step on rows that are divided by a key and sorted in each partition."""
-        return self.ordered(rows.repartition(key), order, name, schema, **settings)
+        keys = [key] if isinstance(key, str) else key
+        return self.ordered(rows.repartition(*keys), order, name, schema, **settings)
 
     def in_one_task(
         self, rows: Any, order: Sequence[str], name: str, schema: str, **settings: Any
@@ -193,6 +196,6 @@ def counted(**flags: Any) -> Callable[[Any], dict[str, int]]:
 def is_missing(error: Exception) -> bool:
     """Whether a table does not exist yet."""
     text = str(error).lower()
-    signs = ("path_not_found", "path does not exist", "unable_to_infer_schema", "unable to infer schema",
-             "not found", "no such file", "no files found", "empty")
+    signs = ("path_not_found", "path does not exist", "no such file", "unable_to_infer_schema",
+             "unable to infer schema")
     return any(sign in text for sign in signs)

@@ -18,7 +18,8 @@ use super::stage::Stage;
 /// The label of a document that is removed.
 pub const REMOVED: i64 = -1;
 
-/// The step `pairs`: prefixes by element, then by rank.
+/// The step `pairs`: prefixes by element, then by `tile`, then by rank. The rows of an element are
+/// divided into tiles only if there are very many; each document needs candidates in one of them.
 ///
 /// `label` is [`REMOVED`] for removed documents, for components the number of the component, or null.
 /// `frontier` is null for documents that need no candidates; for others, only ranks above it are
@@ -29,8 +30,8 @@ pub struct Pairs {
     components: bool,
     against_only: bool,
     thousandths: u64,
-    order: Order<(i64, i64)>,
-    element: Option<i64>,
+    order: Order<(i64, i64, i64)>,
+    group_of: Option<(i64, i64)>,
     group: Vec<Member>,
     /// Groups that are complete; the first one from this document on.
     complete: VecDeque<Vec<Member>>,
@@ -65,7 +66,7 @@ impl Pairs {
             against_only: settings.against_only,
             thousandths: thousandths.unwrap_or(1000).into(),
             order: Order::default(),
-            element: None,
+            group_of: None,
             group: Vec::new(),
             complete: VecDeque::new(),
             next: 0,
@@ -133,16 +134,18 @@ impl Pairs {
 
 impl Stage for Pairs {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        let [elements, ranks, sizes, places] =
-            ["element", "rank", "size", "place"].map(|name| longs(batch, name));
-        let (elements, ranks, sizes, places) = (elements?, ranks?, sizes?, places?);
+        let [elements, tiles, ranks, sizes, places] =
+            ["element", "tile", "rank", "size", "place"].map(|name| longs(batch, name));
+        let (elements, tiles, ranks) = (elements?, tiles?, ranks?);
+        let (sizes, places) = (sizes?, places?);
         let labels = optional_longs(batch, "label")?;
         let frontiers = optional_longs(batch, "frontier")?;
         for row in 0..batch.num_rows() {
-            self.order.next((elements[row], ranks[row]))?;
-            if self.element != Some(elements[row]) {
+            let group = (elements[row], tiles[row]);
+            self.order.next((group.0, group.1, ranks[row]))?;
+            if self.group_of != Some(group) {
                 self.finish();
-                self.element = Some(elements[row]);
+                self.group_of = Some(group);
             }
             self.group.push(Member {
                 rank: ranks[row],
