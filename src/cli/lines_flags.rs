@@ -3,20 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simtool::corpus::{HtmlText, Reading};
-use simtool::jobs::dedup::SkippedRecords;
-use simtool::jobs::passages::Action;
 use simtool::jobs::passages::lines::{KeptUnit, Per};
 use simtool::text::Choice;
 use simtool::text::units::{Normal, UnitKind};
 
-use super::log::{LogArgs, SummaryForm};
-use super::max_skipped::MaxSkipped;
 use super::method_flags::tokenizer;
 use super::number;
-use super::reading_flags::{FieldArgs, HTML_PARTS};
-use super::resource_flags::ResourceArgs;
-use super::size::parse_size;
+use super::passages::{ActionArgs, InputArgs, OutputArgs, ReadingArgs};
 use super::values;
 
 /// The flags of `simtool lines`.
@@ -30,18 +23,8 @@ use super::values;
     after_long_help = EXAMPLES
 )]
 pub struct LinesArgs {
-    /// Files, directories, patterns, or - for standard input: JSON Lines, WARC, WET, Parquet,
-    /// form-feed text or plain files, also compressed with gzip or zstd
-    #[arg(value_name = "INPUT", required_unless_present = "files_from")]
-    pub inputs: Vec<PathBuf>,
-
-    /// Directory of the output; an unfinished run there is resumed, a finished one is not repeated
-    #[arg(short, long, value_name = "DIR")]
-    pub output: PathBuf,
-
-    /// Files that list inputs, one a line
-    #[arg(long, value_name = "LIST", help_heading = "Input")]
-    pub files_from: Vec<PathBuf>,
+    #[command(flatten)]
+    pub input: InputArgs,
 
     /// Also count the units of these inputs, which come first and do not change. A boilerplate.jsonl
     /// is such an input, too: each text in it counts once
@@ -49,21 +32,7 @@ pub struct LinesArgs {
     pub against: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub fields: FieldArgs,
-
-    /// Part of an HTML page that is its text, in any format [default: main]
-    #[arg(
-        long, value_name = "PART", value_parser = values::named(&HTML_PARTS),
-        help_heading = "Reading"
-    )]
-    pub html: Option<HtmlText>,
-
-    /// Documents larger than this are skipped and listed
-    #[arg(
-        long, value_name = "SIZE", default_value = "16M", value_parser = parse_size,
-        help_heading = "Reading"
-    )]
-    pub max_document: u64,
+    pub reading: ReadingArgs,
 
     /// What a unit is: line, paragraph (the lines between two blank lines; in a text without blank
     /// lines, each line) or sentences:N (every run of N sentences)
@@ -113,23 +82,8 @@ pub struct LinesArgs {
     )]
     pub remove_listed: Option<PathBuf>,
 
-    /// What happens to removed units: mark (they are only reported), cut, mask (their characters
-    /// become blanks of the same length) or drop-document:SHARE (documents with at least this share
-    /// of their text in such units are dropped, others stay as they are)
-    #[arg(
-        long, value_name = "ACTION", default_value = "mark",
-        value_parser = values::action(action), hide_possible_values = true, help_heading = "Decision"
-    )]
-    pub action: Action,
-
-    /// Drop documents of which fewer words than this remain after a cut [default: those of which
-    /// only white space remains]
-    #[arg(long, value_name = "COUNT", help_heading = "Decision")]
-    pub min_words: Option<u64>,
-
-    /// Drop documents of which fewer sentences than this remain after a cut
-    #[arg(long, value_name = "COUNT", help_heading = "Decision")]
-    pub min_sentences: Option<u64>,
+    #[command(flatten)]
+    pub action: ActionArgs,
 
     /// Kind of words for --min-words: auto, ascii, unicode, chinese or chars [default: auto]
     #[arg(
@@ -145,59 +99,8 @@ pub struct LinesArgs {
     )]
     pub list: usize,
 
-    /// What happens to records that could not be read where inputs are written again [default: keep]
-    #[arg(long, value_name = "WHAT", help_heading = "Output")]
-    pub skipped: Option<SkippedRecords>,
-
-    /// Compress written inputs again: gzip 0 to 9, zstd 1 to 19 [default: copy unchanged members;
-    /// gzip 6 and zstd 3 for others]
-    #[arg(long, value_name = "LEVEL", help_heading = "Output")]
-    pub compression_level: Option<u32>,
-
-    /// Do not write page.html, which shows what goes: totals, sources, the most frequent units, and
-    /// the documents that lose most, side by side
-    #[arg(long, help_heading = "Output")]
-    pub no_page: bool,
-
-    /// Replace the output of an earlier run in the output directory, finished or not
-    #[arg(long, help_heading = "Output")]
-    pub restart: bool,
-
     #[command(flatten)]
-    pub resources: ResourceArgs,
-
-    /// Print a summary on standard error: the usual line, or summary.json
-    #[arg(
-        long, value_name = "FORM", num_args = 0..=1, require_equals = true,
-        default_missing_value = "text", help_heading = "Reports"
-    )]
-    pub summary: Option<SummaryForm>,
-
-    /// Print time, bytes and rate of each stage on standard error
-    #[arg(long, help_heading = "Reports")]
-    pub timings: bool,
-
-    #[command(flatten)]
-    pub log: LogArgs,
-
-    /// Write nothing on standard error but errors: no progress, no result
-    #[arg(long, conflicts_with_all = ["summary", "timings"], help_heading = "Reports")]
-    pub quiet: bool,
-
-    /// Exit with code 3 only if more documents than this were skipped, of the input or of
-    /// --against: COUNT or PERCENT% [default: 0]
-    #[arg(
-        long,
-        value_name = "LIMIT",
-        default_value = "0",
-        hide_default_value = true,
-        help_heading = "Reports"
-    )]
-    pub max_skipped: MaxSkipped,
-
-    /// Check the command, print what it would read and write, and stop
-    #[arg(long, help_heading = "Reports")]
-    pub dry_run: bool,
+    pub output: OutputArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -235,14 +138,6 @@ impl KeptName {
     }
 }
 
-impl LinesArgs {
-    /// How documents are read.
-    pub fn reading(&self) -> Reading {
-        self.fields
-            .reading(self.html.unwrap_or_default(), self.max_document)
-    }
-}
-
 /// Parses the value of --unit; the message is for clap.
 fn unit(text: &str) -> Result<UnitKind, String> {
     UnitKind::parse(text).map_err(|error| error.to_string())
@@ -256,9 +151,4 @@ fn normal(text: &str) -> Result<Normal, String> {
 /// Parses the value of --per; the message is for clap.
 fn per(text: &str) -> Result<Per, String> {
     Per::parse(text).map_err(|error| error.to_string())
-}
-
-/// Parses the value of --action; the message is for clap.
-fn action(text: &str) -> Result<Action, String> {
-    Action::parse(text).map_err(|error| error.to_string())
 }

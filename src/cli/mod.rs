@@ -43,6 +43,7 @@ mod number;
 mod outcome;
 mod output;
 mod output_directory;
+mod passages;
 mod plan;
 mod reading_flags;
 mod resource_flags;

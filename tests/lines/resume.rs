@@ -10,8 +10,8 @@ use simtool::corpus::{Source, discover};
 use simtool::engine::{Progress, Resources};
 use simtool::io::Faults;
 use simtool::jobs::dedup::{Against, Invocation};
-use simtool::jobs::passages::Action;
-use simtool::jobs::passages::lines::{BeginOutcome, Job, Summary};
+use simtool::jobs::passages::lines::Job;
+use simtool::jobs::passages::{Action, BeginOutcome, Runnable, Summary};
 use simtool::{Error, ErrorKind, Result};
 
 use crate::setup::{Text, check, contents, job, json_of, resources, run, write};

@@ -10,10 +10,8 @@ use simtool::Result;
 use simtool::corpus::{Reading, discover};
 use simtool::engine::{Progress, Resources};
 use simtool::jobs::dedup::{Against, DumpSettings, Invocation};
-use simtool::jobs::passages::Action;
-use simtool::jobs::passages::lines::{
-    Job, KeptUnit, Per, Remains, Rule, Summary, least_memory_bytes,
-};
+use simtool::jobs::passages::lines::{Job, KeptUnit, Per, Rule, least_memory_bytes};
+use simtool::jobs::passages::{Action, Remains, Runnable, Summary};
 use simtool::kernel::Level;
 use simtool::text::Choice;
 use simtool::text::units::{Normal, UnitKind};

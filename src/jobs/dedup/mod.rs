@@ -120,5 +120,5 @@ pub use url_rule::{URL, UrlRule};
 pub use verification::Verification;
 pub use warnings::Warning;
 pub(in crate::jobs) use work::{
-    Finished, Opened, Outputs, SUMMARY, TIMINGS, Work, checksummed_text, describe,
+    Finished, Opened, Outputs, SUMMARY, TIMINGS, Work, WorkFile, checksummed_text, describe,
 };

@@ -22,6 +22,17 @@ pub struct Warning {
     pub message: String,
 }
 
+impl Warning {
+    /// A warning about a setting.
+    pub fn new(setting: &str, documents: u64, message: String) -> Warning {
+        Warning {
+            setting: setting.to_owned(),
+            documents,
+            message,
+        }
+    }
+}
+
 /// The warnings of a run that saw `counts` in `sources`.
 ///
 /// `without_key` has, for each policy that is compared, the number of documents without a key.
@@ -36,11 +47,7 @@ pub fn warnings(
     let all = |count: u64| read > 0 && count == read;
     let mut warnings = Vec::new();
     let mut warn = |setting: &str, documents, message| {
-        warnings.push(Warning {
-            setting: setting.to_owned(),
-            documents,
-            message,
-        });
+        warnings.push(Warning::new(setting, documents, message));
     };
     if counts.seen == 0 {
         let message = "the inputs hold no documents".to_owned();

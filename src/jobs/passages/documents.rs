@@ -1,15 +1,20 @@
 //! The documents of a run: a row and a label for each, in files of the work directory.
 
 use bytemuck::{Pod, Zeroable};
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::corpus::{Document, Doubt, Format, Place, Skip, Source};
+use crate::dedup::keep;
+use crate::engine::documents::{ChunkDocuments, source_of};
 use crate::engine::naming::name;
 use crate::io::{RecordCursor, RecordFile};
-use crate::jobs::dedup::{Label, Work};
+use crate::jobs::dedup::{ChunkEntry, Label, Work, WorkFile, describe, too_many};
 use crate::{Error, ErrorKind, Result};
 
 /// The files of the rows, of the labels and of the chunks.
-pub const FILES: [&str; 3] = ["rows", "labels", "chunks"];
+const FILES: [&str; 3] = ["rows", "labels", "chunks"];
+/// The marker that says that they are complete.
+const GATHERED: &str = "gathered";
 
 /// A document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -103,7 +108,7 @@ impl Row {
 }
 
 /// Appends the label of a document.
-pub fn write_label(source: &Source, document: &Document<'_>, out: &mut Vec<u8>) {
+fn write_label(source: &Source, document: &Document<'_>, out: &mut Vec<u8>) {
     let label = Label {
         id: name(source, document.id, document.place),
         ..Label::default()
@@ -112,7 +117,7 @@ pub fn write_label(source: &Source, document: &Document<'_>, out: &mut Vec<u8>) 
 }
 
 /// Appends the label of a document that could not be read.
-pub fn write_skipped_label(source: &Source, skip: &Skip, out: &mut Vec<u8>) {
+fn write_skipped_label(source: &Source, skip: &Skip, out: &mut Vec<u8>) {
     let label = Label {
         id: name(source, &skip.id, skip.place),
         reason: skip.reason.name().into(),
@@ -120,6 +125,168 @@ pub fn write_skipped_label(source: &Source, skip: &Skip, out: &mut Vec<u8>) {
         ..Label::default()
     };
     label.write(out);
+}
+
+/// The rows and labels of the documents of a chunk.
+pub struct ChunkRows {
+    entry: ChunkEntry,
+    rows: Vec<Row>,
+    labels: Vec<u8>,
+}
+
+impl ChunkRows {
+    /// Visits the documents of a chunk with their numbers in it. `visit` notes the units of each in
+    /// its row.
+    ///
+    /// # Errors
+    /// Those of `visit`.
+    pub fn read(
+        documents: ChunkDocuments<'_>,
+        mut visit: impl FnMut(&Source, &Document<'_>, u32, &mut Row) -> Result<()>,
+    ) -> Result<ChunkRows> {
+        let (chunk, source) = (documents.chunk, documents.source);
+        let mut made = ChunkRows {
+            entry: ChunkEntry {
+                digest: 0,
+                documents: 0,
+                source: chunk.source,
+                bytes: chunk.bytes().len() as u64,
+            },
+            rows: Vec::new(),
+            labels: Vec::new(),
+        };
+        let mut texts_digest = Vec::new();
+        documents.for_each(|found| {
+            let label = made.labels.len() as u64;
+            made.rows.push(match found {
+                Ok(document) => {
+                    write_label(source, &document, &mut made.labels);
+                    if chunk.bytes().is_empty() {
+                        texts_digest.extend_from_slice(&xxh3_128(document.text).to_le_bytes());
+                    }
+                    let mut row = Row::of_document(&document, site_of(&document), label);
+                    visit(source, &document, made.entry.documents, &mut row)?;
+                    row
+                }
+                Err(skip) => {
+                    write_skipped_label(source, &skip, &mut made.labels);
+                    Row::of_skipped(&skip, label)
+                }
+            });
+            made.entry.documents += 1;
+            Ok(())
+        })?;
+        made.entry.digest = match chunk.bytes() {
+            [] => xxh3_128(&texts_digest),
+            bytes => xxh3_128(bytes),
+        };
+        Ok(made)
+    }
+}
+
+/// The site of a document; 0 if its URL has no host.
+pub fn site_of(document: &Document<'_>) -> u64 {
+    match keep::host(document.url) {
+        [] => 0,
+        _ => keep::site(document.url).max(1),
+    }
+}
+
+/// Writes the rows and labels of all documents to the work directory.
+pub struct DocumentWriter<'a> {
+    work: &'a Work,
+    files: [WorkFile; FILES.len()],
+    chunks: Vec<ChunkEntry>,
+    documents: u32,
+    label_bytes: u64,
+}
+
+impl DocumentWriter<'_> {
+    /// Creates the files.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn create(work: &Work) -> Result<DocumentWriter<'_>> {
+        let [rows, labels, chunks] = FILES;
+        Ok(DocumentWriter {
+            work,
+            files: [
+                work.create_file(rows)?,
+                work.create_file(labels)?,
+                work.create_file(chunks)?,
+            ],
+            chunks: Vec::new(),
+            documents: 0,
+            label_bytes: 0,
+        })
+    }
+
+    /// Appends the documents of the next chunk; returns the number of the first one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`]; too many documents.
+    pub fn append(&mut self, mut chunk: ChunkRows) -> Result<u32> {
+        for row in &mut chunk.rows {
+            row.label += self.label_bytes;
+        }
+        self.label_bytes += chunk.labels.len() as u64;
+        let [rows, labels, chunks] = &mut self.files;
+        rows.append(bytemuck::cast_slice(&chunk.rows))?;
+        labels.append(&chunk.labels)?;
+        chunks.append(bytemuck::bytes_of(&chunk.entry))?;
+        self.chunks.push(chunk.entry);
+        let first = self.documents;
+        self.documents = first
+            .checked_add(chunk.entry.documents)
+            .ok_or_else(too_many)?;
+        Ok(first)
+    }
+
+    /// Publishes the files; returns the chunks of all sources.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn finish(self) -> Result<Vec<ChunkEntry>> {
+        let mut finished = Vec::new();
+        for file in self.files {
+            finished.push(file.publish()?);
+        }
+        let mut marker = serde_json::Map::new();
+        marker.insert("files".into(), describe(&finished).into());
+        self.work.publish(GATHERED, marker)?;
+        Ok(self.chunks)
+    }
+}
+
+/// Checks the files that [`DocumentWriter`] published; returns whether it did.
+///
+/// # Errors
+/// [`ErrorKind::Content`] if a file is damaged; [`ErrorKind::Read`].
+pub fn verify(work: &Work) -> Result<bool> {
+    let Some(marker) = work.published(GATHERED)? else {
+        return Ok(false);
+    };
+    work.verify(&FILES, &marker.get("files").cloned().unwrap_or_default())?;
+    Ok(true)
+}
+
+/// The chunks that an earlier run stored.
+///
+/// # Errors
+/// [`ErrorKind::Read`]; [`ErrorKind::Content`] for chunks of no source.
+pub fn stored_chunks(work: &Work, sources: &[Source]) -> Result<Vec<ChunkEntry>> {
+    let [_, _, name] = FILES;
+    let file = RecordFile::<ChunkEntry>::open(&work.path(name))?;
+    let count = usize::try_from(file.len()).map_err(|_| {
+        let message = "more chunks than fit into memory";
+        Error::new(ErrorKind::Content, message)
+    })?;
+    let mut chunks = Vec::new();
+    file.read(0, count, &mut chunks)?;
+    for chunk in &chunks {
+        source_of(sources, chunk.source)?;
+    }
+    Ok(chunks)
 }
 
 /// The rows and labels of all documents.

@@ -1,5 +1,8 @@
 //! Parts of documents that are repeated elsewhere: [`lines`] finds repeated units.
 //!
+//! A [`Search`] decides which ranges of texts go. What it has in common with others is done for it:
+//! the start and the resuming of a run, reports, and the writing of inputs.
+//!
 //! ```text
 //! inputs ─► first reading ─► second reading ─► counting ─► reports ─► summary
 //!  chunks   documents, table   units that may    removed     OUT/
@@ -7,10 +10,32 @@
 //! ```
 
 mod action;
+mod begin;
+mod decided;
 mod documents;
+mod inputs;
+mod page;
 mod ranges;
+mod remains;
+mod repeated;
+mod reports;
+mod rewriting;
+mod run;
+mod search;
 mod seen_twice;
+mod summary;
+#[cfg(feature = "parquet")]
+mod tables;
+mod texts;
+mod too_little;
+mod totals;
+mod warnings;
 
 pub mod lines;
 
 pub use action::{Action, DropShare};
+pub use begin::{BeginOutcome, Runnable, UnfinishedRun};
+pub use remains::Remains;
+pub use search::{Common, Names, Search};
+pub use summary::Summary;
+pub use totals::Outcome;

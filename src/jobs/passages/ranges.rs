@@ -79,19 +79,31 @@ impl RemovedRange {
     }
 }
 
-/// Reads the ranges of documents in ascending order.
-pub struct RangeCursor<'a> {
-    file: &'a RecordFile<RemovedRange>,
-    /// The ranges that were read and not passed on yet, from `at` on.
-    held: Vec<RemovedRange>,
+/// A record about a document, in a file that is sorted by document.
+pub trait OfDocument: Pod {
+    /// The number of the document.
+    fn document(&self) -> u32;
+}
+
+impl OfDocument for RemovedRange {
+    fn document(&self) -> u32 {
+        self.document
+    }
+}
+
+/// Reads the records of documents in ascending order.
+pub struct RangeCursor<'a, R> {
+    file: &'a RecordFile<R>,
+    /// The records that were read and not passed on yet, from `at` on.
+    held: Vec<R>,
     at: usize,
-    /// The number of the first range that was not read.
+    /// The number of the first record that was not read.
     next: u64,
 }
 
-impl<'a> RangeCursor<'a> {
-    /// A reader of `file`, whose ranges are sorted and do not overlap.
-    pub fn new(file: &'a RecordFile<RemovedRange>) -> RangeCursor<'a> {
+impl<'a, R: OfDocument> RangeCursor<'a, R> {
+    /// A reader of `file`, whose records are sorted by document.
+    pub fn new(file: &'a RecordFile<R>) -> RangeCursor<'a, R> {
         RangeCursor {
             file,
             held: Vec::new(),
@@ -100,7 +112,7 @@ impl<'a> RangeCursor<'a> {
         }
     }
 
-    /// Moves to the first range of the document `number` or of a later one, and returns the number of
+    /// Moves to the first record of the document `number` or of a later one, and returns the number of
     /// that document. O(log n) reads.
     ///
     /// # Errors
@@ -109,7 +121,7 @@ impl<'a> RangeCursor<'a> {
         let (mut low, mut high) = (0, self.file.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.file.get(middle)?.document < number {
+            match self.file.get(middle)?.document() < number {
                 true => low = middle + 1,
                 false => high = middle,
             }
@@ -118,24 +130,24 @@ impl<'a> RangeCursor<'a> {
         self.held.clear();
         self.at = 0;
         self.fill()?;
-        Ok(self.held.first().map(|range| range.document))
+        Ok(self.held.first().map(OfDocument::document))
     }
 
-    /// Passes the ranges of the document `number` to `visit`. Documents have to be requested in
+    /// Passes the records of the document `number` to `visit`. Documents have to be requested in
     /// ascending order, from the one of [`seek`](Self::seek) on.
     ///
     /// # Errors
-    /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if the ranges are not in order; those of `visit`.
+    /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if the records are not in order; those of `visit`.
     pub fn for_each_of(
         &mut self,
         number: u32,
-        mut visit: impl FnMut(&RemovedRange) -> Result<()>,
+        mut visit: impl FnMut(&R) -> Result<()>,
     ) -> Result<()> {
         loop {
             self.fill()?;
             match self.held.get(self.at) {
-                Some(range) if range.document == number => visit(range)?,
-                Some(range) if range.document < number => {
+                Some(record) if record.document() == number => visit(record)?,
+                Some(record) if record.document() < number => {
                     let message = "removed ranges are not in order: start with --restart";
                     return Err(Error::new(ErrorKind::Content, message));
                 }
@@ -145,7 +157,7 @@ impl<'a> RangeCursor<'a> {
         }
     }
 
-    /// Reads the next ranges, if none is held.
+    /// Reads the next records, if none is held.
     fn fill(&mut self) -> Result<()> {
         if self.at == self.held.len() {
             self.file.read(self.next, BLOCK, &mut self.held)?;
@@ -153,6 +165,42 @@ impl<'a> RangeCursor<'a> {
             self.at = 0;
         }
         Ok(())
+    }
+}
+
+/// The records about some consecutive documents.
+pub struct RangesOfDocuments<R>(Vec<R>);
+
+impl<R: OfDocument> RangesOfDocuments<R> {
+    /// The records about the documents `numbers`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`].
+    pub fn read(file: &RecordFile<R>, numbers: Range<u32>) -> Result<RangesOfDocuments<R>> {
+        let mut cursor = RangeCursor::new(file);
+        cursor.seek(numbers.start)?;
+        let mut all = Vec::new();
+        for number in numbers {
+            cursor.for_each_of(number, |record| {
+                all.push(*record);
+                Ok(())
+            })?;
+        }
+        Ok(RangesOfDocuments(all))
+    }
+
+    /// Those about a document, in order.
+    pub fn of(&self, number: u32) -> &[R] {
+        let first = self.0.partition_point(|record| record.document() < number);
+        let own = &self.0[first..];
+        &own[..own.partition_point(|record| record.document() == number)]
+    }
+}
+
+impl RangesOfDocuments<RemovedRange> {
+    /// The bytes of the removed ranges of a document, in order.
+    pub fn bytes_of(&self, number: u32) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.of(number).iter().map(RemovedRange::bytes)
     }
 }
 

@@ -1,16 +1,20 @@
 //! The contents of a page.
 
-/// The contents of the page of a search for repeated units.
+/// The contents of the page of a search for passages.
 pub(crate) struct Page {
     /// Settings and inputs, by name.
     pub facts: Vec<(String, String)>,
-    /// What the action does with repeated units, as a verb: "cut", for example.
+    /// A passage and several: "unit" and "units", for example.
+    pub noun: [&'static str; 2],
+    /// The file of the most frequent passages.
+    pub list: &'static str,
+    /// What the action does with repeated passages, as a verb: "cut", for example.
     pub action: String,
     /// Totals of the input.
     pub totals: Totals,
-    /// Units of the input, with repetitions.
-    pub units: u64,
-    /// Different units that are removed, and their occurrences that are.
+    /// Passages of the input, with repetitions, if they are counted.
+    pub units: Option<u64>,
+    /// Different passages that are removed, and their occurrences that are.
     pub removed: [u64; 2],
     /// The files with the most repeated bytes.
     pub sources: Vec<SourceRow>,
@@ -18,8 +22,8 @@ pub(crate) struct Page {
     pub other_sources: u64,
     /// Documents by the share of their text that is repeated: none, then tenths, then all.
     pub shares: Vec<u64>,
-    /// The most frequent units.
-    pub most_frequent: Vec<UnitRow>,
+    /// The most frequent passages.
+    pub most_frequent: Vec<PassageRow>,
     /// The documents with the most repeated bytes.
     pub worst: Vec<WorstDocument>,
     /// What the user should know.
@@ -33,9 +37,9 @@ pub(crate) struct Totals {
     pub documents: [u64; 4],
     /// Bytes.
     pub bytes: [u64; 4],
-    /// Documents with repeated units.
+    /// Documents with repeated passages.
     pub changed: u64,
-    /// Bytes of repeated units.
+    /// Bytes of repeated passages.
     pub repeated_bytes: u64,
 }
 
@@ -47,8 +51,8 @@ pub(crate) struct SourceRow {
     pub totals: Totals,
 }
 
-/// A repeated unit.
-pub(crate) struct UnitRow {
+/// A repeated passage.
+pub(crate) struct PassageRow {
     /// The beginning of its text.
     pub text: Vec<u8>,
     /// Its occurrences, and those that are removed.
@@ -59,14 +63,14 @@ pub(crate) struct UnitRow {
     pub bytes: u64,
 }
 
-/// A document with repeated units.
+/// A document with repeated passages.
 pub(crate) struct WorstDocument {
     /// Its id.
     pub id: Vec<u8>,
     /// The beginning of its text.
     pub text: Vec<u8>,
-    /// The same without repeated units.
+    /// The same without repeated passages.
     pub rest: Vec<u8>,
-    /// The bytes of the text, and those of repeated units.
+    /// The bytes of the text, and those of repeated passages.
     pub bytes: [u64; 2],
 }

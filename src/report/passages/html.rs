@@ -1,6 +1,6 @@
 //! The page as HTML.
 
-use super::contents::{Page, Totals, UnitRow, WorstDocument};
+use super::contents::{Page, PassageRow, Totals, WorstDocument};
 use crate::report::dedup::{ASSETS, shortened};
 use crate::report::html::{
     self, BarChart, Cell, HtmlPage, Section, Side, Tick, beginning, beginning_bytes, difference,
@@ -12,10 +12,10 @@ use crate::report::number;
 const LONGEST_TEXT: usize = 2000;
 /// The most bytes that the page needs of such a text.
 pub(crate) const TEXT_BYTES: usize = difference_bytes(LONGEST_TEXT);
-/// The most bytes shown of a unit.
-const LONGEST_UNIT: usize = 300;
-/// The most bytes that the page needs of a unit.
-pub(crate) const UNIT_BYTES: usize = beginning_bytes(LONGEST_UNIT);
+/// The most bytes shown of a passage.
+const LONGEST_PASSAGE: usize = 300;
+/// The most bytes that the page needs of a passage.
+pub(crate) const PASSAGE_BYTES: usize = beginning_bytes(LONGEST_PASSAGE);
 /// The number of documents that are shown without a click.
 const OPEN: usize = 3;
 
@@ -23,8 +23,16 @@ impl Page {
     /// The page in UTF-8. Deterministic.
     pub(crate) fn html(&self) -> Vec<u8> {
         let section = |id, name, body| Section { id, name, body };
+        let [_, many] = self.noun;
+        let notes = format!(
+            "<p>The reports beside this page: <code>spans.jsonl</code> has the repeated \
+             ranges of each document, <code>{}</code> the most frequent \
+             {many}, <code>skipped.jsonl</code> what could not be read, \
+             <code>summary.json</code> the counts and settings.</p>",
+            self.list
+        );
         let page = HtmlPage {
-            title: "Repeated units",
+            title: &format!("Repeated {many}"),
             assets: ASSETS,
             lead: &self.lead(),
             facts: &self.facts,
@@ -32,28 +40,30 @@ impl Page {
                 section("totals", "Totals", self.outcome()),
                 section("sources", "By source", self.by_source()),
                 section("shares", "By share", self.by_share()),
-                section("units", "Most frequent", self.units_table()),
+                section("units", "Most frequent", self.passages_table()),
                 section("documents", "Documents", self.worst_documents()),
                 section("warnings", "Warnings", self.warnings()),
             ],
-            notes: "<p>The reports beside this page: <code>spans.jsonl</code> has the repeated \
-                    ranges of each document, <code>boilerplate.jsonl</code> the most frequent \
-                    units, <code>skipped.jsonl</code> what could not be read, \
-                    <code>summary.json</code> the counts and settings.</p>",
+            notes: &notes,
         };
         page.html()
     }
 
     fn lead(&self) -> String {
-        let [units, occurrences] = self.removed;
+        let [different, occurrences] = self.removed.map(number::count);
         let totals = &self.totals;
         let [seen, ..] = totals.documents;
+        let [_, many] = self.noun;
+        let found = match self.units {
+            Some(all) => format!(
+                "<b>{occurrences}</b> of <b>{}</b> {many} are repetitions of {different} different \
+                 ones",
+                number::count(all)
+            ),
+            None => format!("<b>{occurrences}</b> {many} repeat {different} different ones"),
+        };
         format!(
-            "<p class=\"lead\"><b>{}</b> of <b>{}</b> units are repetitions of {} different ones: \
-             {} of text in {} of {} documents. Action: {}.</p>\n",
-            number::count(occurrences),
-            number::count(self.units),
-            number::count(units),
+            "<p class=\"lead\">{found}: {} of text in {} of {} documents. Action: {}.</p>\n",
             number::size(totals.repeated_bytes),
             number::count(totals.changed),
             number::count(seen),
@@ -101,7 +111,12 @@ impl Page {
             0 => String::new(),
             others => format!("<p>And {} other sources.</p>\n", number::count(others)),
         };
-        table("Repeated units by source", &header, &rows, false) + &others
+        table(
+            &format!("Repeated {} by source", self.noun[1]),
+            &header,
+            &rows,
+            false,
+        ) + &others
     }
 
     fn by_share(&self) -> String {
@@ -134,22 +149,23 @@ impl Page {
             threshold: None,
         };
         format!(
-            "<p>{} documents have no repeated unit, and {} have nothing else.</p>\n\
+            "<p>{} documents have no repeated {}, and {} have nothing else.</p>\n\
              <figure class=\"card chart\"><figcaption>Documents by the share of their text that is \
              repeated</figcaption>\n{}</figure>\n",
             number::count(*without),
+            self.noun[0],
             number::count(all),
             chart.svg()
         )
     }
 
-    fn units_table(&self) -> String {
+    fn passages_table(&self) -> String {
         if self.most_frequent.is_empty() {
             return String::new();
         }
         let [bytes, ..] = self.totals.bytes;
         let rows = self.most_frequent.iter().map(|unit| {
-            let UnitRow {
+            let PassageRow {
                 counts: [count, removed],
                 places: [documents, sites],
                 ..
@@ -164,7 +180,7 @@ impl Page {
             }
             vec![
                 Cell::new(
-                    format!("<bdi>{}</bdi>", beginning(&unit.text, LONGEST_UNIT)),
+                    format!("<bdi>{}</bdi>", beginning(&unit.text, LONGEST_PASSAGE)),
                     None,
                 ),
                 Cell::number(number::count(*count), &small, None),
@@ -172,8 +188,9 @@ impl Page {
             ]
         });
         let rows: Vec<Vec<Cell>> = rows.collect();
-        let header = ["Unit", "Occurrences", "Text"].map(str::to_owned);
-        table("The most frequent units", &header, &rows, false)
+        let [one, many] = self.noun;
+        let header = [&capital(one), "Occurrences", "Text"].map(str::to_owned);
+        table(&format!("The most frequent {many}"), &header, &rows, false)
     }
 
     fn worst_documents(&self) -> String {
@@ -188,8 +205,9 @@ impl Page {
             )
         });
         format!(
-            "<p>The documents with the most repeated bytes, as they are and without repeated units. \
+            "<p>The documents with the most repeated bytes, as they are and without repeated {}. \
              <del>Struck through</del> is what goes.</p>\n{}",
+            self.noun[1],
             documents.collect::<String>()
         )
     }
@@ -204,6 +222,13 @@ impl Page {
             .collect();
         format!("<ul class=\"warnings\">\n{items}</ul>\n")
     }
+}
+
+/// A word with a capital letter.
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 fn shown(document: &WorstDocument) -> (String, String) {

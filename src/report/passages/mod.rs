@@ -1,9 +1,9 @@
-//! The page of a search for repeated units.
+//! The page of a search for passages.
 
 mod contents;
 mod html;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use contents::{Page, SourceRow, Totals, UnitRow, WorstDocument};
-pub(crate) use html::{TEXT_BYTES, UNIT_BYTES};
+pub(crate) use contents::{Page, PassageRow, SourceRow, Totals, WorstDocument};
+pub(crate) use html::{PASSAGE_BYTES, TEXT_BYTES};

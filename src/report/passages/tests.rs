@@ -1,6 +1,6 @@
 //! Pages of repeated units: hostile text, and empty cases.
 
-use super::{Page, SourceRow, Totals, UnitRow, WorstDocument};
+use super::{Page, PassageRow, SourceRow, Totals, WorstDocument};
 use crate::report::html::checks::{HOSTILE, check_accessible, check_hostile};
 
 fn totals(seen: u64) -> Totals {
@@ -17,7 +17,9 @@ fn page(count: u64) -> Page {
         facts: vec![("Unit".to_owned(), HOSTILE.to_owned())],
         action: HOSTILE.to_owned(),
         totals: totals(count),
-        units: 10 * count,
+        noun: ["unit", "units"],
+        list: "boilerplate.jsonl",
+        units: Some(10 * count),
         removed: [count, 3 * count],
         sources: (0..count)
             .map(|number| SourceRow {
@@ -28,7 +30,7 @@ fn page(count: u64) -> Page {
         other_sources: count,
         shares: (0..12).map(|bin| bin * count).collect(),
         most_frequent: (0..count)
-            .map(|number| UnitRow {
+            .map(|number| PassageRow {
                 text: HOSTILE.as_bytes().to_vec(),
                 counts: [number + 2, number + 1],
                 places: [number, number / 2],

@@ -37,7 +37,7 @@ mod stored_job;
 pub use checksummed::encode as checksummed_text;
 pub use directory::{Opened, Work};
 pub use errors::damaged;
-pub use file::{Finished, describe};
+pub use file::{Finished, WorkFile, describe};
 pub use finished::{SUMMARY, TIMINGS};
 pub use growing_file::GrowingFile;
 pub use output_state::StartOptions;

@@ -1,10 +1,5 @@
 //! Counts of units, and the ranges that are removed for them.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use bytemuck::{Pod, Zeroable};
-
 use super::group::Group;
 use super::job::{KeptUnit, Rule};
 use super::occurrence::Occurrence;
@@ -13,53 +8,19 @@ use crate::engine::Progress;
 use crate::engine::spill_space::SpillSpace;
 use crate::io::{Sorted, Sorter};
 use crate::jobs::passages::ranges::{RemovedRange, Why};
+use crate::jobs::passages::repeated::{MostFrequent, Repeated, RepeatedTotals};
 
 /// Groups between two looks at whether to stop.
 const CHECKED_GROUPS: u64 = 1 << 16;
-
-/// A repeated unit. The order is that of the list: the most frequent first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
-pub struct RepeatedUnit {
-    /// All occurrences, also those in documents to compare with.
-    pub count: u64,
-    /// Occurrences that are removed.
-    pub removed: u64,
-    /// Their bytes.
-    pub removed_bytes: u64,
-    /// Documents with an occurrence.
-    pub documents: u64,
-    /// Their sites, at most [`MOST_SITES`](super::group::MOST_SITES).
-    pub sites: u64,
-    /// The document of the first occurrence.
-    pub document: u32,
-    /// The first byte of the first occurrence in its text.
-    pub start: u32,
-    /// The bytes of the first occurrence.
-    pub length: u32,
-    /// Always zero.
-    pub _reserved: u32,
-}
-
-/// Totals of the units that are removed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UnitTotals {
-    /// Different units.
-    pub units: u64,
-    /// Their occurrences, also those in documents to compare with.
-    pub occurrences: u64,
-    /// Occurrences that are removed.
-    pub removed: u64,
-}
 
 /// What counting found.
 pub struct Counted {
     /// The ranges that are removed, which may overlap.
     pub ranges: Sorted<RemovedRange>,
     /// The most frequent units, in order.
-    pub most_frequent: Vec<RepeatedUnit>,
+    pub most_frequent: Vec<Repeated>,
     /// Totals.
-    pub totals: UnitTotals,
+    pub totals: RepeatedTotals,
 }
 
 /// How occurrences are counted.
@@ -76,25 +37,6 @@ pub struct Counter<'a> {
     pub progress: &'a Progress,
 }
 
-impl RepeatedUnit {
-    /// The place in the list: by count, then by the first occurrence.
-    fn rank(&self) -> (Reverse<u64>, u32, u32) {
-        (Reverse(self.count), self.document, self.start)
-    }
-}
-
-impl PartialOrd for RepeatedUnit {
-    fn partial_cmp(&self, other: &RepeatedUnit) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for RepeatedUnit {
-    fn cmp(&self, other: &RepeatedUnit) -> std::cmp::Ordering {
-        self.rank().cmp(&other.rank())
-    }
-}
-
 impl Counter<'_> {
     /// Counts the units of sorted `occurrences`, and pushes the removed ranges to `ranges`.
     ///
@@ -107,8 +49,8 @@ impl Counter<'_> {
     ) -> Result<Counted> {
         let mut found = Found {
             ranges,
-            most_frequent: BinaryHeap::new(),
-            totals: UnitTotals::default(),
+            most_frequent: MostFrequent::new(self.listed),
+            totals: RepeatedTotals::default(),
         };
         let mut group = Group::new(self.space);
         let mut key = [0; 2];
@@ -128,7 +70,7 @@ impl Counter<'_> {
         self.end(&mut group, &mut found)?;
         Ok(Counted {
             ranges: found.ranges.finish()?,
-            most_frequent: found.most_frequent.into_sorted_vec(),
+            most_frequent: found.most_frequent.into_sorted(),
             totals: found.totals,
         })
     }
@@ -172,23 +114,20 @@ impl Counter<'_> {
         if removed == 0 {
             return Ok(());
         }
-        found.totals.units += 1;
+        found.totals.different += 1;
         found.totals.occurrences += counts.count;
         found.totals.removed += removed;
-        found.note(
-            RepeatedUnit {
-                count: counts.count,
-                removed,
-                removed_bytes,
-                documents: counts.documents,
-                sites,
-                document: first.document,
-                start: first.start,
-                length: first.length,
-                _reserved: 0,
-            },
-            self.listed,
-        );
+        found.most_frequent.note(Repeated {
+            count: counts.count,
+            removed,
+            removed_bytes,
+            documents: counts.documents,
+            sites,
+            document: first.document,
+            start: first.start,
+            length: first.length,
+            _reserved: 0,
+        });
         Ok(())
     }
 }
@@ -196,20 +135,6 @@ impl Counter<'_> {
 /// What was found so far.
 struct Found {
     ranges: Sorter<RemovedRange>,
-    /// The last of the most frequent units is on top.
-    most_frequent: BinaryHeap<RepeatedUnit>,
-    totals: UnitTotals,
-}
-
-impl Found {
-    /// Adds a unit to the `most` most frequent ones.
-    fn note(&mut self, unit: RepeatedUnit, most: usize) {
-        if self.most_frequent.len() < most {
-            self.most_frequent.push(unit);
-        } else if let Some(mut last) = self.most_frequent.peek_mut()
-            && unit < *last
-        {
-            *last = unit;
-        }
-    }
+    most_frequent: MostFrequent,
+    totals: RepeatedTotals,
 }

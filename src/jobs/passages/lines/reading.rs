@@ -6,22 +6,19 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use xxhash_rust::xxh3::xxh3_128;
-
 use super::job::{Job, Rule};
 use super::listed::ListedUnits;
 use super::occurrence::Occurrence;
 use super::per::{Per, halves, in_group};
+use crate::Result;
 use crate::corpus::{Document, Source};
-use crate::dedup::keep;
-use crate::engine::documents::{ChunkDocuments, source_of};
+use crate::engine::documents::ChunkDocuments;
 use crate::engine::pipeline::Pipeline;
 use crate::io::Sorter;
-use crate::jobs::dedup::{ChunkEntry, Numbering, Work, changed, describe, too_many};
-use crate::jobs::passages::documents::{self, Row, write_label, write_skipped_label};
+use crate::jobs::dedup::{ChunkEntry, Numbering, Work, changed};
+use crate::jobs::passages::documents::{ChunkRows, DocumentWriter, Row, site_of};
 use crate::jobs::passages::seen_twice::SeenTwice;
 use crate::text::units::UnitReader;
-use crate::{Error, ErrorKind, Result};
 
 /// Keys whose words of the table are requested ahead.
 const AHEAD: usize = 16;
@@ -53,15 +50,6 @@ enum Wanted<'a> {
     Repeated(&'a SeenTwice),
 }
 
-/// The documents of a chunk.
-struct ChunkUnits {
-    entry: ChunkEntry,
-    rows: Vec<Row>,
-    labels: Vec<u8>,
-    /// Documents are numbered within the chunk.
-    occurrences: Vec<Occurrence>,
-}
-
 impl Reader<'_> {
     /// Stores the rows and labels of all documents and the chunks in `work`, and adds all units to
     /// `table`. Keeps at most `most` occurrences. If the job has a list, pushes the occurrences of
@@ -81,32 +69,14 @@ impl Reader<'_> {
             Rule::Listed(listed) => Wanted::Listed(listed),
             Rule::Repeated { .. } => Wanted::All(table, &is_kept),
         };
-        let mut files = Vec::new();
-        for name in documents::FILES {
-            files.push(work.create_file(name)?);
-        }
-        let (mut chunks, mut kept) = (Vec::new(), Vec::new());
-        let (mut documents, mut label_bytes) = (0u32, 0u64);
-        let collect = |mut found: ChunkUnits| {
-            for row in &mut found.rows {
-                row.label += label_bytes;
-            }
-            label_bytes += found.labels.len() as u64;
-            let [rows, labels, entries] = &mut files[..] else {
-                return Ok(());
-            };
-            rows.append(bytemuck::cast_slice(&found.rows))?;
-            labels.append(&found.labels)?;
-            entries.append(bytemuck::bytes_of(&found.entry))?;
-            number_from(documents, &mut found.occurrences);
-            documents = documents
-                .checked_add(found.entry.documents)
-                .ok_or_else(too_many)?;
-            chunks.push(found.entry);
+        let mut writer = DocumentWriter::create(work)?;
+        let mut kept = Vec::new();
+        let collect = |(rows, mut occurrences): (ChunkRows, Vec<Occurrence>)| {
+            number_from(writer.append(rows)?, &mut occurrences);
             match wanted {
                 Wanted::All(..) if is_kept.load(Ordering::Relaxed) => {
-                    match kept.len() + found.occurrences.len() <= most {
-                        true => kept.extend_from_slice(&found.occurrences),
+                    match kept.len() + occurrences.len() <= most {
+                        true => kept.extend_from_slice(&occurrences),
                         false => {
                             is_kept.store(false, Ordering::Relaxed);
                             kept = Vec::new();
@@ -116,25 +86,18 @@ impl Reader<'_> {
                 }
                 Wanted::All(..) => Ok(()),
                 Wanted::Listed(_) | Wanted::Repeated(_) => {
-                    push_all(sorter, &found.occurrences, self.job.per())
+                    push_all(sorter, &occurrences, self.job.per())
                 }
             }
         };
         self.pipeline.run_documents_in_order(
             || ChunkReader::new(self.job, wanted),
-            |reader, chunk| reader.units(chunk, true),
+            ChunkReader::first,
             collect,
         )?;
-        let mut finished = Vec::new();
-        for file in files {
-            finished.push(file.publish()?);
-        }
-        let mut marker = serde_json::Map::new();
-        marker.insert("files".into(), describe(&finished).into());
-        work.publish("gathered", marker)?;
         let has_all = matches!(wanted, Wanted::All(..)) && is_kept.into_inner();
         Ok(FirstReading {
-            chunks,
+            chunks: writer.finish()?,
             kept: has_all.then_some(kept),
         })
     }
@@ -153,7 +116,7 @@ impl Reader<'_> {
         let work = |reader: &mut ChunkReader<'_>, documents: ChunkDocuments<'_>| {
             let first = numbering.first_of(documents.chunk);
             let (first, _) = first.ok_or_else(|| changed(documents.source))?;
-            let mut found = reader.units(documents, false)?.occurrences;
+            let mut found = reader.second(documents)?;
             number_from(first, &mut found);
             Ok(found)
         };
@@ -205,77 +168,56 @@ impl<'a> ChunkReader<'a> {
         }
     }
 
-    /// The wanted occurrences of a chunk and, if `with_rows`, its rows and labels.
-    fn units(&mut self, documents: ChunkDocuments<'_>, with_rows: bool) -> Result<ChunkUnits> {
-        let (chunk, source) = (documents.chunk, documents.source);
-        let mut made = ChunkUnits {
-            entry: ChunkEntry {
-                digest: 0,
-                documents: 0,
-                source: chunk.source,
-                bytes: chunk.bytes().len() as u64,
-            },
-            rows: Vec::new(),
-            labels: Vec::new(),
-            occurrences: Vec::new(),
-        };
-        let mut texts_digest = Vec::new();
-        let mut number = 0;
-        documents.for_each(|found| {
-            let label = made.labels.len() as u64;
-            let row = match found {
-                Ok(document) => {
-                    if with_rows {
-                        write_label(source, &document, &mut made.labels);
-                    }
-                    if with_rows && chunk.bytes().is_empty() {
-                        texts_digest.extend_from_slice(&xxh3_128(document.text).to_le_bytes());
-                    }
-                    let row = Row::of_document(&document, site_of(&document), label);
-                    self.document(source, &document, row, number, &mut made.occurrences)
-                }
-                Err(skip) => {
-                    if with_rows {
-                        write_skipped_label(source, &skip, &mut made.labels);
-                    }
-                    Row::of_skipped(&skip, label)
-                }
-            };
-            if with_rows {
-                made.rows.push(row);
+    /// The rows and labels of a chunk, and its wanted occurrences.
+    fn first(&mut self, documents: ChunkDocuments<'_>) -> Result<(ChunkRows, Vec<Occurrence>)> {
+        let mut found = Vec::new();
+        let rows = ChunkRows::read(documents, |source, document, number, row| {
+            self.document(source, document, row, number, &mut found);
+            Ok(())
+        })?;
+        self.select(&mut found);
+        Ok((rows, found))
+    }
+
+    /// The wanted occurrences of a chunk.
+    fn second(&mut self, documents: ChunkDocuments<'_>) -> Result<Vec<Occurrence>> {
+        let source = documents.source;
+        let (mut found, mut number) = (Vec::new(), 0);
+        documents.for_each(|document| {
+            if let Ok(document) = document {
+                let mut row = Row::of_document(&document, site_of(&document), 0);
+                self.document(source, &document, &mut row, number, &mut found);
             }
             number += 1;
             Ok(())
         })?;
-        made.entry.documents = number;
-        if with_rows {
-            made.entry.digest = match chunk.bytes() {
-                [] => xxh3_128(&texts_digest),
-                bytes => xxh3_128(bytes),
-            };
-        }
-        match self.wanted {
-            Wanted::All(table, is_kept) => {
-                table.insert_all(&made.occurrences, |occurrence| occurrence.key);
-                if !is_kept.load(Ordering::Relaxed) {
-                    made.occurrences = Vec::new();
-                }
-            }
-            Wanted::Repeated(table) => retain_repeated(&mut made.occurrences, table),
-            Wanted::Listed(_) => {}
-        }
-        Ok(made)
+        self.select(&mut found);
+        Ok(found)
     }
 
-    /// Appends the units of a document; returns its row with their counts.
+    /// Adds occurrences to the table, and removes those that are not wanted.
+    fn select(&self, found: &mut Vec<Occurrence>) {
+        match self.wanted {
+            Wanted::All(table, is_kept) => {
+                table.insert_all(found, |occurrence| occurrence.key);
+                if !is_kept.load(Ordering::Relaxed) {
+                    *found = Vec::new();
+                }
+            }
+            Wanted::Repeated(table) => retain_repeated(found, table),
+            Wanted::Listed(_) => {}
+        }
+    }
+
+    /// Appends the units of a document, and notes them in its row.
     fn document(
         &mut self,
         source: &Source,
         document: &Document<'_>,
-        mut row: Row,
+        row: &mut Row,
         number: u32,
         occurrences: &mut Vec<Occurrence>,
-    ) -> Row {
+    ) {
         let (mut units, mut unit_bytes, mut covered) = (0u32, 0, 0);
         let group = self.per.group(source, row.site);
         self.units.for_each(document.text, |range, hash| {
@@ -303,7 +245,6 @@ impl<'a> ChunkReader<'a> {
         });
         row.units = units;
         row.unit_bytes = unit_bytes as u64;
-        row
     }
 }
 
@@ -320,31 +261,4 @@ pub fn retain_repeated(occurrences: &mut Vec<Occurrence>, table: &SeenTwice) {
         }
     }
     occurrences.truncate(stay);
-}
-
-/// The site of a document; 0 if its URL has no host.
-fn site_of(document: &Document<'_>) -> u64 {
-    match keep::host(document.url) {
-        [] => 0,
-        _ => keep::site(document.url).max(1),
-    }
-}
-
-/// The chunks that an earlier run stored.
-///
-/// # Errors
-/// [`ErrorKind::Read`]; [`ErrorKind::Content`] for chunks of no source.
-pub fn stored_chunks(work: &Work, sources: &[Source]) -> Result<Vec<ChunkEntry>> {
-    let [_, _, name] = documents::FILES;
-    let file = crate::io::RecordFile::<ChunkEntry>::open(&work.path(name))?;
-    let count = usize::try_from(file.len()).map_err(|_| {
-        let message = "more chunks than fit into memory";
-        Error::new(ErrorKind::Content, message)
-    })?;
-    let mut chunks = Vec::new();
-    file.read(0, count, &mut chunks)?;
-    for chunk in &chunks {
-        source_of(sources, chunk.source)?;
-    }
-    Ok(chunks)
 }

@@ -1,9 +1,9 @@
 //! Totals of a run: by source, and by the share of a document that is repeated.
 
+use super::action::Action;
+use super::documents::Row;
 use crate::corpus::Source;
 use crate::engine::doubts::Doubts;
-use crate::jobs::passages::Action;
-use crate::jobs::passages::documents::Row;
 
 /// The bins of [`Totals::shares`].
 pub const BINS: usize = 12;
@@ -30,9 +30,9 @@ pub struct SourceTotals {
     pub documents: Outcome,
     /// Bytes of texts, and of the records that could not be read.
     pub bytes: Outcome,
-    /// Documents with removed units.
+    /// Documents with removed passages.
     pub changed: u64,
-    /// Bytes of removed units, which the action may only report.
+    /// Bytes of removed passages, which the action may only report.
     pub repeated_bytes: u64,
     /// Units, with repetitions.
     pub units: u64,
@@ -50,7 +50,7 @@ pub struct Totals {
     /// Documents to compare with that could not be read.
     pub skipped_references: u64,
     /// Documents by the share of their text that is repeated: none; more than 0 and at most a tenth;
-    /// and so on; the last bin has those with nothing else than repeated units.
+    /// and so on; the last bin has those with nothing else than repeated passages.
     pub shares: [u64; BINS],
     /// Documents of the input without a site.
     pub without_site: u64,
@@ -78,7 +78,7 @@ impl SourceTotals {
         self.units += more.units;
     }
 
-    /// Those of a document with `removed` bytes of removed units.
+    /// Those of a document with `removed` bytes of removed passages.
     fn of(row: &Row, removed: u64, is_dropped: bool, action: Action, lost: u64) -> SourceTotals {
         let bytes = row.bytes();
         if row.is_skipped() {
@@ -136,7 +136,7 @@ impl Totals {
         }
     }
 
-    /// Adds a document of the input, with `removed` bytes of removed units.
+    /// Adds a document of the input, with `removed` bytes of removed passages.
     pub fn add(
         &mut self,
         number: u32,

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::counting::UnitTotals;
-use super::job::Job;
+use super::repeated::RepeatedTotals;
+use super::search::{Names, Search};
 use super::totals::{Outcome, SourceTotals, Totals};
 use crate::corpus::{LeftOut, Source};
 use crate::io::regular_contents;
@@ -19,16 +19,16 @@ pub struct Summary {
     pub documents: Outcome,
     /// Bytes of their texts, and of the records that could not be read.
     pub bytes: Outcome,
-    /// Documents with removed units.
+    /// Documents with removed passages.
     pub changed: u64,
-    /// Bytes of removed units.
+    /// Bytes of removed passages.
     pub repeated_bytes: u64,
     /// Units of the input, with repetitions.
     pub units: u64,
-    /// Different units that are removed.
-    pub repeated_units: u64,
+    /// Different passages that are removed.
+    pub different: u64,
     /// Their occurrences that are removed.
-    pub removed_units: u64,
+    pub removed: u64,
     /// Documents to compare with, and how many of them could not be read.
     pub references: (u64, u64),
     /// What the user should know.
@@ -36,9 +36,9 @@ pub struct Summary {
 }
 
 /// What the text of a summary states besides its counts.
-pub struct SummaryInputs<'a> {
-    /// The job.
-    pub job: &'a Job,
+pub struct SummaryInputs<'a, S> {
+    /// The search.
+    pub search: &'a S,
     /// All sources, those to compare with first.
     pub sources: &'a [Source],
     /// How many of them are compared with.
@@ -51,7 +51,7 @@ pub struct SummaryInputs<'a> {
 
 impl Summary {
     /// The summary of a run with these totals.
-    pub fn new(totals: &Totals, units: UnitTotals, warnings: Vec<Warning>) -> Summary {
+    pub fn new(totals: &Totals, passages: RepeatedTotals, warnings: Vec<Warning>) -> Summary {
         let all = &totals.all;
         Summary {
             documents: all.documents,
@@ -59,8 +59,8 @@ impl Summary {
             changed: all.changed,
             repeated_bytes: all.repeated_bytes,
             units: all.units,
-            repeated_units: units.units,
-            removed_units: units.removed,
+            different: passages.different,
+            removed: passages.removed,
             references: (
                 totals.references + totals.skipped_references,
                 totals.skipped_references,
@@ -70,7 +70,7 @@ impl Summary {
     }
 
     /// The text of `summary.json`, which depends neither on threads nor on memory or time.
-    pub(super) fn json(&self, totals: &Totals, inputs: &SummaryInputs<'_>) -> String {
+    pub(super) fn json<S: Search>(&self, totals: &Totals, inputs: &SummaryInputs<'_, S>) -> String {
         let described = inputs.sources.iter().zip(inputs.digests);
         let described: Vec<Value> = described.map(described_source).collect();
         let (against, own) = described.split_at(inputs.references.min(described.len()));
@@ -80,9 +80,10 @@ impl Summary {
             .map(|(input, counts)| with_counts(input, counts))
             .collect();
         let mut text = counts(&totals.all);
+        let [different, removed] = S::NAMES.counts;
+        text[different] = self.different.into();
+        text[removed] = self.removed.into();
         let further = json!({
-            "repeated_units": self.repeated_units,
-            "removed_units": self.removed_units,
             "shares": totals.shares,
             "warnings": self.warnings.iter().map(warning).collect::<Vec<_>>(),
             "against": {
@@ -90,7 +91,7 @@ impl Summary {
                 "skipped": self.references.1,
                 "inputs": against,
             },
-            "settings": inputs.job.settings(),
+            "settings": inputs.search.settings(),
             "inputs": own,
             "left_out": describe_left_out(inputs.left_out),
             "version": env!("CARGO_PKG_VERSION"),
@@ -105,11 +106,11 @@ impl Summary {
     ///
     /// # Errors
     /// [`ErrorKind::Content`] if the file is not a summary; [`ErrorKind::Read`].
-    pub(super) fn read(path: &Path) -> Result<Summary> {
+    pub(super) fn read(path: &Path, names: &Names) -> Result<Summary> {
         let text = regular_contents(path).map_err(|cause| Error::unreadable(path, cause))?;
         let summary: Option<Value> = serde_json::from_slice(&text).ok();
         summary
-            .and_then(|summary| Summary::parse(&summary))
+            .and_then(|summary| Summary::parse(&summary, names))
             .ok_or_else(|| {
                 let message = "is damaged: it lacks the counts of a finished run (remove it, and \
                                add --restart to make the whole output again)";
@@ -118,7 +119,7 @@ impl Summary {
     }
 
     /// The counts of a parsed summary; `None` if one is missing, or if they do not add up.
-    fn parse(text: &Value) -> Option<Summary> {
+    fn parse(text: &Value, names: &Names) -> Option<Summary> {
         let number = |name: &str| text[name].as_u64();
         let outcome = |value: &Value| {
             let outcome = Outcome {
@@ -137,6 +138,7 @@ impl Summary {
                 message: warning["message"].as_str()?.to_owned(),
             })
         };
+        let [different, removed] = names.counts;
         let against = &text["against"];
         let skipped = against["skipped"].as_u64()?;
         Some(Summary {
@@ -145,8 +147,8 @@ impl Summary {
             changed: number("changed")?,
             repeated_bytes: number("repeated_bytes")?,
             units: number("units")?,
-            repeated_units: number("repeated_units")?,
-            removed_units: number("removed_units")?,
+            different: number(different)?,
+            removed: number(removed)?,
             references: (
                 against["documents"].as_u64()?.checked_add(skipped)?,
                 skipped,

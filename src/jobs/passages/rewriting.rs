@@ -1,10 +1,13 @@
-//! The inputs with repeated units cut or masked, or without the documents that the action drops.
+//! The inputs with passages cut or masked, or without the documents that the action drops.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::decided::{Decided, misplaced, ranges_of};
-use super::job::Job;
+use super::action::Action;
+use super::decided::{Decided, misplaced};
+use super::documents::DocumentTable;
+use super::ranges::RangesOfDocuments;
+use super::search::Search;
 use crate::corpus::json_text::with_text;
 use crate::corpus::{Chunk, Document, Format, Source, form_feed};
 use crate::engine::documents::DocumentReader;
@@ -15,9 +18,7 @@ use crate::jobs::dedup::check_tables;
 use crate::jobs::dedup::{
     Changes, Numbering, RelatedCounts, Replaced, RewrittenFiles, changed, check_dump,
 };
-use crate::jobs::passages::Action;
-use crate::jobs::passages::documents::DocumentTable;
-use crate::text::units::{UnitKind, cut, mask};
+use crate::text::units::{cut, mask};
 use crate::{Error, ErrorKind, Result};
 
 /// Refuses inputs that cannot be read, and those that cannot be written as the job asks.
@@ -25,24 +26,25 @@ use crate::{Error, ErrorKind, Result};
 /// # Errors
 /// [`ErrorKind::Parameter`] for a format whose texts cannot be changed, and for a compression level
 /// that a compression does not have; those of opening tables.
-pub fn check(job: &Job, references: &[Source], inputs: &[Source]) -> Result<()> {
-    let writes = job.action.directory().is_some();
+pub fn check<S: Search>(search: &S, references: &[Source], inputs: &[Source]) -> Result<()> {
+    let common = search.common();
+    let writes = common.action.directory().is_some();
     #[cfg(feature = "parquet")]
     {
-        check_tables(references, &job.reading, false)?;
-        check_tables(inputs, &job.reading, writes)?;
+        check_tables(references, common.reading, false)?;
+        check_tables(inputs, common.reading, writes)?;
     }
     #[cfg(not(feature = "parquet"))]
     let _ = references;
     if writes {
-        check_dump(inputs, false, job.dump)?;
+        check_dump(inputs, false, common.dump)?;
     }
     let has_place = |source: &&Source| match source.format {
         Format::FormFeed | Format::WholeFile | Format::Jsonl => true,
         Format::Html | Format::Warc | Format::Arc | Format::Parquet => source.is_stream(),
     };
     match inputs.iter().find(|source| !has_place(source)) {
-        Some(source) if job.action.changes_texts() => {
+        Some(source) if common.action.changes_texts() => {
             let message = format!(
                 "is {}, and texts can be changed only in JSON Lines, form-feed text and plain files \
                  (choose --action mark, whose spans.jsonl has the ranges, or drop-document:SHARE)",
@@ -55,9 +57,9 @@ pub fn check(job: &Job, references: &[Source], inputs: &[Source]) -> Result<()> 
 }
 
 /// Everything that is needed to write the inputs again.
-pub struct Rewriting<'a> {
-    /// The job.
-    pub job: &'a Job,
+pub struct Rewriting<'a, S> {
+    /// The search.
+    pub search: &'a S,
     /// The files.
     pub files: RewrittenFiles<'a>,
     /// The numbers of documents.
@@ -68,7 +70,7 @@ pub struct Rewriting<'a> {
     pub decided: &'a Decided,
 }
 
-impl Rewriting<'_> {
+impl<S: Search> Rewriting<'_, S> {
     /// Writes a file for each source of the input that has none yet and is no table; returns the
     /// sources that are complete.
     ///
@@ -86,7 +88,7 @@ impl Rewriting<'_> {
 
     /// Whether a document gets another text, or none.
     fn is_changed(&self, number: u32, has_ranges: bool) -> bool {
-        self.goes(number, false) || (has_ranges && self.job.action.changes_texts())
+        self.goes(number, false) || (has_ranges && self.search.common().action.changes_texts())
     }
 
     /// The record of a document with the ranges `removed` cut or masked.
@@ -103,16 +105,15 @@ impl Rewriting<'_> {
         {
             return Err(misplaced());
         }
-        let text = match self.job.action {
-            Action::Cut => cut(document.text, removed, self.job.kind == UnitKind::Paragraph),
+        let text = match self.search.common().action {
+            Action::Cut => cut(document.text, removed, self.search.removes_blank_lines()),
             Action::Mask => mask(document.text, removed),
             Action::Mark | Action::DropDocument(_) => document.text.to_vec(),
         };
         let raw = document.raw;
         match source.format {
-            Format::Jsonl => {
-                with_text(raw, &self.job.reading.text_field, &text).ok_or_else(misplaced)
-            }
+            Format::Jsonl => with_text(raw, &self.search.common().reading.text_field, &text)
+                .ok_or_else(misplaced),
             Format::FormFeed => {
                 let page = form_feed::pages(raw).next().ok_or_else(misplaced)?;
                 // The text borrows from the record.
@@ -138,7 +139,7 @@ fn without_form_feeds(mut text: Vec<u8>) -> Vec<u8> {
     text
 }
 
-impl Changes for Rewriting<'_> {
+impl<S: Search> Changes for Rewriting<'_, S> {
     fn is_unchanged(&self, number: u32, _: &Source) -> bool {
         let numbers = self.numbering.of_source(number);
         let Ok(ranges) = self.decided.has_any_of(numbers.clone()) else {
@@ -146,7 +147,7 @@ impl Changes for Rewriting<'_> {
         };
         let count = numbers.end - numbers.start;
         let is_changed = self.decided.dropped.any_of(numbers.start, count)
-            || (ranges && self.job.action.changes_texts())
+            || (ranges && self.search.common().action.changes_texts())
             || self.files.settings.drops_skipped();
         !is_changed
     }
@@ -154,7 +155,7 @@ impl Changes for Rewriting<'_> {
     fn of_chunk(&self, source: &Source, chunk: &Chunk) -> Result<(Vec<Replaced>, RelatedCounts)> {
         let first = self.numbering.first_of(chunk);
         let (first, count) = first.ok_or_else(|| changed(source))?;
-        let ranges = ranges_of(&self.decided.ranges, first..first + count)?;
+        let ranges = RangesOfDocuments::read(&self.decided.ranges, first..first + count)?;
         let number_of = |ordinal: u32| first.saturating_add(ordinal);
         let mut rows = RecordCursor::new(&self.table.rows);
         let mut changes: Vec<Replaced> = Vec::new();
@@ -169,15 +170,15 @@ impl Changes for Rewriting<'_> {
         }
         let is_wanted = |ordinal| {
             let number = number_of(ordinal);
-            !self.goes(number, false) && self.is_changed(number, ranges.of(number).next().is_some())
+            !self.goes(number, false) && self.is_changed(number, !ranges.of(number).is_empty())
         };
-        let mut reader = DocumentReader::new(self.files.sources, &self.job.reading);
+        let mut reader = DocumentReader::new(self.files.sources, self.search.common().reading);
         let documents = reader.documents(chunk)?;
         documents.for_each_wanted(is_wanted, |ordinal, document| {
             if let Ok(document) = document
                 && let Some(range) = chunk.range(&document.place)
             {
-                let removed: Vec<_> = ranges.of(number_of(ordinal)).collect();
+                let removed: Vec<_> = ranges.bytes_of(number_of(ordinal)).collect();
                 let new = self.with_changed_text(source, &document, &removed)?;
                 changes.push((range, Some(new)));
             }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::rewriting::Rewriting;
+use super::search::Search;
 use crate::corpus::parquet::{Table, copy_kept};
 use crate::corpus::{Format, Source};
 use crate::engine::pipeline::Pipeline;
@@ -15,8 +16,8 @@ use crate::{Error, ErrorKind, Result};
 /// # Errors
 /// [`ErrorKind::Content`] if a row that stays cannot be copied; those of reading and writing;
 /// [`ErrorKind::Interrupted`].
-pub fn write(
-    rewriting: &Rewriting<'_>,
+pub fn write<S: Search>(
+    rewriting: &Rewriting<'_, S>,
     finished: &HashSet<u32>,
     pipeline: &Pipeline<'_>,
 ) -> Result<()> {
@@ -26,7 +27,7 @@ pub fn write(
         if source.format != Format::Parquet || finished.contains(&number) {
             continue;
         }
-        match Table::open(source.file(), &rewriting.job.reading)? {
+        match Table::open(source.file(), rewriting.search.common().reading)? {
             Ok(_) => write_table(rewriting, number, source, pipeline)?,
             Err(_) if files.settings.drops_skipped() => {}
             Err(_) => {
@@ -39,8 +40,8 @@ pub fn write(
     Ok(())
 }
 
-fn write_table(
-    rewriting: &Rewriting<'_>,
+fn write_table<S: Search>(
+    rewriting: &Rewriting<'_, S>,
     number: u32,
     source: &Source,
     pipeline: &Pipeline<'_>,
@@ -82,7 +83,8 @@ fn write_table(
     if missing > 0 {
         let message = format!(
             "{missing} of {stay} rows that stay cannot be copied: a column that is not needed to \
-             find repeated units is damaged (choose --action mark)",
+             find repeated {} is damaged (choose --action mark)",
+            S::NAMES.noun[1],
         );
         return Err(Error::new(ErrorKind::Content, message).in_file(&source.path));
     }

@@ -1,25 +1,23 @@
-//! Texts that reports show, which are read again: units, and documents with repeated ones.
+//! Texts that reports show, which are read again: passages, and documents with removed ones.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::counting::RepeatedUnit;
 use super::decided::misplaced;
-use super::job::Job;
-use crate::corpus::{Place, Source};
+use super::documents::DocumentTable;
+use super::repeated::Repeated;
+use crate::corpus::{Place, Reading, Source};
 use crate::engine::Progress;
 use crate::engine::documents::source_of;
 use crate::engine::places::documents_at;
-use crate::jobs::passages::documents::DocumentTable;
-use crate::text::units::UnitReader;
 use crate::{Error, Result};
 
-/// The longest text of a unit that is written whole, in bytes.
+/// The longest text of a passage that is written whole, in bytes.
 const MOST_TEXT_BYTES: usize = 4 << 10;
 
-/// The text of a unit.
+/// The text of a passage.
 #[derive(Clone, Debug, Default)]
-pub struct UnitText {
+pub struct PassageText {
     /// Its first bytes, whole characters.
     pub text: Vec<u8>,
     /// Whether these are not all.
@@ -30,8 +28,8 @@ pub struct UnitText {
 
 /// Documents of a run, read again.
 pub struct Texts<'a> {
-    /// The job.
-    pub job: &'a Job,
+    /// How documents are read.
+    pub reading: &'a Reading,
     /// All sources.
     pub sources: &'a [Source],
     /// All documents.
@@ -41,30 +39,33 @@ pub struct Texts<'a> {
 }
 
 impl Texts<'_> {
-    /// The texts of the first occurrences of `units`, in the same order.
+    /// The texts of the first occurrences of `passages`, in the same order, with their hashes.
     ///
     /// Reads each file from the start of the compressed member, or near the document.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if a text is not where it was; those of reading.
-    pub fn of_units(&self, units: &[RepeatedUnit]) -> Result<Vec<UnitText>> {
-        let mut texts: Vec<Option<UnitText>> = units.iter().map(|_| None).collect();
-        let numbers: Vec<u32> = units.iter().map(|unit| unit.document).collect();
-        let mut reader = UnitReader::new(self.job.kind, self.job.normal);
+    pub fn of_passages(
+        &self,
+        passages: &[Repeated],
+        mut hash_of: impl FnMut(&[u8]) -> Option<u128>,
+    ) -> Result<Vec<PassageText>> {
+        let mut texts: Vec<Option<PassageText>> = passages.iter().map(|_| None).collect();
+        let numbers: Vec<u32> = passages.iter().map(|passage| passage.document).collect();
         self.for_each(&numbers, |place, text| {
-            let unit = &units[place];
-            let start = unit.start as usize;
-            let text = text.get(start..start + unit.length as usize);
+            let passage = &passages[place];
+            let start = passage.start as usize;
+            let text = text.get(start..start + passage.length as usize);
             texts[place] = text.and_then(|text| {
                 let shown = beginning(text);
-                Some(UnitText {
+                Some(PassageText {
                     text: shown.to_vec(),
                     is_shortened: shown.len() < text.len(),
-                    hash: reader.hash_of(text)?,
+                    hash: hash_of(text)?,
                 })
             });
         })?;
-        let mut all = Vec::with_capacity(units.len());
+        let mut all = Vec::with_capacity(passages.len());
         for (text, number) in texts.into_iter().zip(&numbers) {
             all.push(match text {
                 Some(text) => text,
@@ -77,7 +78,7 @@ impl Texts<'_> {
     /// The first `most` bytes, rounded down to whole characters, of the texts of documents.
     ///
     /// # Errors
-    /// As [`of_units`](Self::of_units).
+    /// As [`of_passages`](Self::of_passages).
     pub fn of_documents(&self, numbers: &[u32], most: usize) -> Result<Vec<Vec<u8>>> {
         let mut texts: Vec<Option<Vec<u8>>> = numbers.iter().map(|_| None).collect();
         self.for_each(numbers, |place, text| {
@@ -106,7 +107,7 @@ impl Texts<'_> {
             let source = source_of(self.sources, source)?;
             documents_at(
                 source,
-                &self.job.reading,
+                self.reading,
                 &places,
                 self.progress,
                 |at, document| {

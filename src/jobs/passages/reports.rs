@@ -1,33 +1,36 @@
-//! `spans.jsonl`, `boilerplate.jsonl` and `skipped.jsonl`.
+//! `spans.jsonl`, `skipped.jsonl` and the list of the most frequent passages.
 
 use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use super::counting::RepeatedUnit;
-use super::decided::Decided;
-use super::job::{BOILERPLATE, Job, SKIPPED, SPANS};
-use super::texts::UnitText;
+use super::decided::{Decided, Origin};
+use super::documents::{DocumentCursor, DocumentTable, Row};
+use super::ranges::{RangeCursor, RemovedRange};
+use super::repeated::Repeated;
+use super::search::Search;
+use super::texts::PassageText;
 use super::totals::Totals;
 use crate::Result;
 use crate::corpus::Source;
 use crate::engine::Progress;
 use crate::engine::documents::source_of;
-use crate::io::AtomicFile;
+use crate::io::{AtomicFile, RecordCursor};
 use crate::jobs::dedup::Outputs;
-use crate::jobs::passages::documents::{DocumentTable, Row};
-use crate::jobs::passages::ranges::{RangeCursor, RemovedRange};
 use crate::report::json_lines::{self, At, base64_if_needed};
 
+/// The names of the reports in the output directory.
+pub const SPANS: &str = "spans.jsonl";
+pub const SKIPPED: &str = "skipped.jsonl";
 /// Rows that are read at a time.
 const BLOCK: usize = 4096;
 
 /// What reports are made from.
-pub struct Reports<'a> {
-    /// The job.
-    pub job: &'a Job,
+pub struct Reports<'a, S> {
+    /// The search.
+    pub search: &'a S,
     /// All sources, those to compare with first.
     pub sources: &'a [Source],
     /// How many of them are compared with.
@@ -58,16 +61,40 @@ struct Spans<'a> {
 
 /// A removed range of a text.
 #[derive(Serialize)]
-struct Span {
+struct Span<'a> {
     start: usize,
     end: usize,
-    count: u64,
+    #[serde(flatten)]
+    count: Fields<'a, u64>,
     why: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<u32>,
+    #[serde(flatten)]
+    origin: Fields<'a, Kept<'a>>,
 }
 
-/// A line of `boilerplate.jsonl`.
+/// The place that a range repeats.
 #[derive(Serialize)]
-struct Boilerplate<'a> {
+struct Kept<'a> {
+    id: Cow<'a, str>,
+    #[serde(flatten)]
+    at: At<'a>,
+    start: u32,
+    end: u32,
+}
+
+/// Fields whose names are not known to the compiler.
+struct Fields<'a, T>(&'a [(&'static str, T)]);
+
+impl<T: Serialize> Serialize for Fields<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// A line of the list.
+#[derive(Serialize)]
+struct Listed<'a> {
     text: Cow<'a, str>,
     shortened: bool,
     count: u64,
@@ -76,13 +103,13 @@ struct Boilerplate<'a> {
     sites: u64,
     bytes: u64,
     share: f64,
-    unit: String,
-    normalize: String,
+    #[serde(flatten)]
+    settings: Fields<'a, String>,
     xxh3_128: String,
     first: First<'a>,
 }
 
-/// The document of the first occurrence of a unit.
+/// The document of the first occurrence of a passage.
 #[derive(Serialize)]
 struct First<'a> {
     id: Cow<'a, str>,
@@ -91,7 +118,7 @@ struct First<'a> {
     text_start: u32,
 }
 
-impl Reports<'_> {
+impl<S: Search> Reports<'_, S> {
     /// The totals; writes `spans.jsonl`, unless it is complete.
     ///
     /// # Errors
@@ -104,6 +131,8 @@ impl Reports<'_> {
         };
         let mut totals = Totals::new(self.sources.len(), self.references);
         let mut ranges = RangeCursor::new(&self.decided.ranges);
+        let mut origins = self.decided.origins.as_ref().map(RecordCursor::new);
+        let (mut next, mut kept) = (0, self.table.cursor());
         let mut cursor = self.table.cursor();
         self.table.rows.for_each_block(BLOCK, |first, rows| {
             self.progress.check()?;
@@ -119,8 +148,13 @@ impl Reports<'_> {
                             0 => self.begin_spans(file, row, &cursor.label(row)?.id)?,
                             _ => write(file, b",")?,
                         }
-                        write(file, &json(&Span::new(range)))?;
+                        let origin = match &mut origins {
+                            Some(origins) => Some(origins.get(next)?),
+                            None => None,
+                        };
+                        self.span(file, range, origin, &mut kept)?;
                     }
+                    next += 1;
                     removed += u64::from(range.length);
                     Ok(())
                 })?;
@@ -131,7 +165,8 @@ impl Reports<'_> {
                     write(file, end.as_bytes())?;
                 }
                 let sources = (self.sources, self.references);
-                totals.add(number, row, (removed, is_dropped), self.job.action, sources);
+                let action = self.search.common().action;
+                totals.add(number, row, (removed, is_dropped), action, sources);
             }
             Ok(())
         })?;
@@ -153,6 +188,42 @@ impl Reports<'_> {
         line.pop();
         line.extend_from_slice(b",\"ranges\":[");
         write(file, &line)
+    }
+
+    /// Writes a range of a document.
+    fn span(
+        &self,
+        file: &mut AtomicFile,
+        range: &RemovedRange,
+        origin: Option<Origin>,
+        kept: &mut DocumentCursor<'_>,
+    ) -> Result<()> {
+        let place = match origin {
+            Some(origin) if origin.length > 0 => {
+                let row = kept.row(origin.document)?;
+                Some((origin, kept.label(&row)?.id, self.file_name(&row)?, row))
+            }
+            _ => None,
+        };
+        let place = place.as_ref().map(|(origin, id, name, row)| {
+            let kept = Kept {
+                id: String::from_utf8_lossy(id),
+                at: At::new(name, row.place),
+                start: origin.start,
+                end: origin.start.saturating_add(origin.length),
+            };
+            (S::NAMES.origin, kept)
+        });
+        let bytes = range.bytes();
+        let span = Span {
+            start: bytes.start,
+            end: bytes.end,
+            count: Fields(&[(S::NAMES.count, range.count)]),
+            why: range.why(),
+            words: origin.map(|origin| origin.words),
+            origin: Fields(place.as_slice()),
+        };
+        write(file, &json(&span))
     }
 
     /// Writes `skipped.jsonl`.
@@ -181,27 +252,28 @@ impl Reports<'_> {
         file.publish()
     }
 
-    /// Writes `boilerplate.jsonl`: the most frequent units, whose `texts` are in the same order.
+    /// Writes the list of the most frequent passages, whose `texts` are in the same order.
     ///
     /// # Errors
     /// Those of reading and writing.
-    pub fn boilerplate(&self, texts: &[UnitText], text_bytes: u64) -> Result<()> {
-        let mut file = self.outputs.create(&self.out.join(BOILERPLATE))?;
+    pub fn list(&self, texts: &[PassageText], text_bytes: u64) -> Result<()> {
+        let mut file = self.outputs.create(&self.out.join(S::NAMES.list))?;
         let mut cursor = self.table.cursor();
-        for (unit, text) in self.decided.most_frequent.iter().zip(texts) {
+        let settings = self.search.list_fields();
+        for (passage, text) in self.decided.most_frequent.iter().zip(texts) {
             self.progress.check()?;
-            let RepeatedUnit {
+            let Repeated {
                 count,
                 removed,
                 removed_bytes,
                 documents,
                 sites,
                 ..
-            } = *unit;
-            let row = cursor.row(unit.document)?;
+            } = *passage;
+            let row = cursor.row(passage.document)?;
             let label = cursor.label(&row)?;
             let name = self.file_name(&row)?;
-            let line = Boilerplate {
+            let line = Listed {
                 text: String::from_utf8_lossy(&text.text),
                 shortened: text.is_shortened,
                 count,
@@ -210,13 +282,12 @@ impl Reports<'_> {
                 sites,
                 bytes: removed_bytes,
                 share: removed_bytes as f64 / text_bytes.max(1) as f64,
-                unit: self.job.kind.to_string(),
-                normalize: self.job.normal.to_string(),
+                settings: Fields(&settings),
                 xxh3_128: format!("{:032x}", text.hash),
                 first: First {
                     id: String::from_utf8_lossy(&label.id),
                     at: At::new(&name, row.place),
-                    text_start: unit.start,
+                    text_start: passage.start,
                 },
             };
             write(&mut file, &json(&line))?;
@@ -228,17 +299,6 @@ impl Reports<'_> {
     fn file_name(&self, row: &Row) -> Result<String> {
         let source = source_of(self.sources, row.place.source)?;
         Ok(source.path.to_string_lossy().into_owned())
-    }
-}
-
-impl Span {
-    fn new(range: &RemovedRange) -> Span {
-        Span {
-            start: range.bytes().start,
-            end: range.bytes().end,
-            count: range.count,
-            why: range.why(),
-        }
     }
 }
 

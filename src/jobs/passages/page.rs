@@ -1,29 +1,30 @@
-//! `page.html`: what goes, the most frequent units, and the documents that lose most.
+//! `page.html`: what goes, the most frequent passages, and the documents that lose most.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::decided::{Decided, ranges_of};
-use super::job::{Job, Rule};
-use super::per::Per;
-use super::texts::{Texts, UnitText};
+use super::decided::Decided;
+use super::ranges::RangesOfDocuments;
+use super::repeated::Repeated;
+use super::search::Search;
+use super::texts::{PassageText, Texts};
 use super::totals::{Outcome, SourceTotals, Totals};
 use crate::Result;
 use crate::corpus::Source;
 use crate::jobs::dedup::Warning;
 use crate::report::passages::{
-    Page, SourceRow, TEXT_BYTES, Totals as PageTotals, UNIT_BYTES, UnitRow, WorstDocument,
+    PASSAGE_BYTES, Page, PassageRow, SourceRow, TEXT_BYTES, Totals as PageTotals, WorstDocument,
 };
-use crate::text::units::{UnitKind, cut};
+use crate::text::units::cut;
 
-/// The most files and units that are shown.
+/// The most files and passages that are shown.
 const MOST_SOURCES: usize = 20;
-const MOST_UNITS: usize = 30;
+const MOST_PASSAGES: usize = 30;
 
 /// What the page is made from.
-pub struct PageMaker<'a> {
-    /// The job.
-    pub job: &'a Job,
+pub struct PageMaker<'a, S> {
+    /// The search.
+    pub search: &'a S,
     /// The sources of the input.
     pub inputs: &'a [Source],
     /// The totals.
@@ -36,12 +37,12 @@ pub struct PageMaker<'a> {
     pub warnings: &'a [Warning],
 }
 
-impl PageMaker<'_> {
-    /// The page, with the texts `units` of the most frequent units.
+impl<S: Search> PageMaker<'_, S> {
+    /// The page, with the `texts` of the most frequent passages.
     ///
     /// # Errors
     /// Those of reading documents again.
-    pub fn html(&self, units: &[UnitText]) -> Result<Vec<u8>> {
+    pub fn html(&self, texts: &[PassageText]) -> Result<Vec<u8>> {
         let totals = self.totals;
         let mut sources: Vec<(&Source, &SourceTotals)> =
             self.inputs.iter().zip(&totals.sources).collect();
@@ -49,10 +50,12 @@ impl PageMaker<'_> {
         let shown = sources.iter().take(MOST_SOURCES);
         let page = Page {
             facts: self.facts(),
-            action: self.job.action.to_string(),
+            noun: S::NAMES.noun,
+            list: S::NAMES.list,
+            action: self.search.common().action.to_string(),
             totals: page_totals(&totals.all),
-            units: totals.all.units,
-            removed: [self.decided.totals.units, self.decided.totals.removed],
+            units: self.search.counts_units().then_some(totals.all.units),
+            removed: [self.decided.totals.different, self.decided.totals.removed],
             sources: shown
                 .map(|(source, totals)| SourceRow {
                     name: source.path.to_string_lossy().into_owned(),
@@ -61,7 +64,7 @@ impl PageMaker<'_> {
                 .collect(),
             other_sources: sources.len().saturating_sub(MOST_SOURCES) as u64,
             shares: totals.shares.to_vec(),
-            most_frequent: self.units(units),
+            most_frequent: self.passages(texts),
             worst: self.worst()?,
             warnings: self
                 .warnings
@@ -73,35 +76,23 @@ impl PageMaker<'_> {
     }
 
     fn facts(&self) -> Vec<(String, String)> {
-        let fact = |name: &str, value: String| (name.to_owned(), value);
-        let rule = match &self.job.rule {
-            Rule::Repeated { above, per, keep } => format!(
-                "what occurs more often than {above} times{}; kept: {}",
-                match per {
-                    Per::All => String::new(),
-                    per => format!(", counted per {per}"),
-                },
-                keep.name()
-            ),
-            Rule::Listed(listed) => format!("{} listed units", listed.len()),
-        };
-        vec![
-            fact("Unit", self.job.kind.to_string()),
-            fact("Equal but for", self.job.normal.to_string()),
-            fact("Removed", rule),
-            fact("Files", self.inputs.len().to_string()),
-        ]
+        let facts = self.search.facts().into_iter();
+        let files = ("Files", self.inputs.len().to_string());
+        facts
+            .chain([files])
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
     }
 
-    fn units(&self, texts: &[UnitText]) -> Vec<UnitRow> {
-        let units = self.decided.most_frequent.iter().zip(texts);
-        let row = |(unit, text): (&super::counting::RepeatedUnit, &UnitText)| UnitRow {
-            text: text.text[..text.text.len().min(UNIT_BYTES)].to_vec(),
-            counts: [unit.count, unit.removed],
-            places: [unit.documents, unit.sites],
-            bytes: unit.removed_bytes,
+    fn passages(&self, texts: &[PassageText]) -> Vec<PassageRow> {
+        let passages = self.decided.most_frequent.iter().zip(texts);
+        let row = |(passage, text): (&Repeated, &PassageText)| PassageRow {
+            text: text.text[..text.text.len().min(PASSAGE_BYTES)].to_vec(),
+            counts: [passage.count, passage.removed],
+            places: [passage.documents, passage.sites],
+            bytes: passage.removed_bytes,
         };
-        units.take(MOST_UNITS).map(row).collect()
+        passages.take(MOST_PASSAGES).map(row).collect()
     }
 
     fn worst(&self) -> Result<Vec<WorstDocument>> {
@@ -113,11 +104,12 @@ impl PageMaker<'_> {
         let mut all = Vec::with_capacity(texts.len());
         for ((removed, number), text) in self.totals.worst.iter().zip(texts) {
             let row = cursor.row(*number)?;
-            let ranges = ranges_of(&self.decided.ranges, *number..number.saturating_add(1))?;
-            let ranges: Vec<Range<usize>> = ranges.of(*number).collect();
+            let numbers = *number..number.saturating_add(1);
+            let ranges = RangesOfDocuments::read(&self.decided.ranges, numbers)?;
+            let ranges: Vec<Range<usize>> = ranges.bytes_of(*number).collect();
             all.push(WorstDocument {
                 id: cursor.label(&row)?.id,
-                rest: cut(&text, &ranges, self.job.kind == UnitKind::Paragraph),
+                rest: cut(&text, &ranges, self.search.removes_blank_lines()),
                 text,
                 bytes: [row.text_bytes, *removed],
             });

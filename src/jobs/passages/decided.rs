@@ -3,21 +3,18 @@
 
 use std::ops::Range;
 
+use bytemuck::{Pod, Zeroable};
 use serde_json::{Map, Value, json};
 
-use super::counting::{Counted, RepeatedUnit, UnitTotals};
-use super::job::Job;
-use crate::engine::documents::ChunkDocuments;
-use crate::engine::pipeline::Pipeline;
-use crate::engine::text_words::WordReader;
+use super::action::Action;
+use super::documents::{self, DocumentTable, Row};
+use super::inputs::Inputs;
+use super::ranges::{RangeCursor, RemovedRange};
+use super::repeated::{Repeated, RepeatedTotals};
+use super::search::Search;
+use super::too_little::drop_too_little;
 use crate::io::RecordFile;
-use crate::jobs::dedup::{Bits, Finished, Numbering, Work, changed, describe};
-use crate::jobs::passages::Action;
-use crate::jobs::passages::documents::{self, DocumentTable};
-use crate::jobs::passages::ranges::{RangeCursor, RemovedRange};
-use crate::kernel::Level;
-use crate::sketch::Needs;
-use crate::text::units::{UnitKind, cut, sentences};
+use crate::jobs::dedup::{Bits, Finished, Numbering, Work, describe};
 use crate::{Error, ErrorKind, Result};
 
 /// The marker, and the files that it describes besides those of the documents.
@@ -25,29 +22,48 @@ const MARKER: &str = "decided";
 const RANGES: &str = "ranges";
 const DROPPED: &str = "dropped";
 const REPEATED: &str = "repeated";
+const ORIGINS: &str = "origins";
 /// Records that are written at a time.
 const BLOCK: usize = 8192;
+
+/// The place that a removed range repeats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Origin {
+    /// The number of the document.
+    pub document: u32,
+    /// The first byte in its text.
+    pub start: u32,
+    /// The number of bytes; 0 if there is no such place.
+    pub length: u32,
+    /// The number of words that are removed.
+    pub words: u32,
+}
 
 /// The decisions of a run.
 pub struct Decided {
     /// The removed ranges, sorted and without overlaps.
     pub ranges: RecordFile<RemovedRange>,
+    /// For each of them its origin, if the search stores origins.
+    pub origins: Option<RecordFile<Origin>>,
     /// The documents that the action drops.
     pub dropped: Bits,
-    /// The most frequent units, in order.
-    pub most_frequent: Vec<RepeatedUnit>,
-    /// Totals of the units that are removed.
-    pub totals: UnitTotals,
+    /// The most frequent passages, in order.
+    pub most_frequent: Vec<Repeated>,
+    /// Totals of the passages that are removed.
+    pub totals: RepeatedTotals,
 }
 
-/// Documents that are read again to see what remains of them.
-pub struct Rereading<'a> {
-    /// Reads the sources.
-    pub pipeline: Pipeline<'a>,
-    /// The numbers of documents.
-    pub numbering: &'a Numbering<'a>,
-    /// The instruction set.
-    pub level: Level,
+/// What a search found.
+pub struct Found {
+    /// The file of the removed ranges.
+    pub ranges: Finished,
+    /// The file of their origins, if the search stores them.
+    pub origins: Option<Finished>,
+    /// The most frequent passages, in order.
+    pub most_frequent: Vec<Repeated>,
+    /// Totals of the passages that are removed.
+    pub totals: RepeatedTotals,
 }
 
 impl Decided {
@@ -59,61 +75,70 @@ impl Decided {
         Ok(work.published(MARKER)?.is_some())
     }
 
-    /// The stored decisions about `documents` documents; `None` if they are not complete.
+    /// The stored decisions about `count` documents; `None` if they are not complete.
     ///
     /// # Errors
     /// [`ErrorKind::Content`] if a file is damaged; [`ErrorKind::Read`].
-    pub fn load(work: &Work, documents: u64) -> Result<Option<Decided>> {
-        let (Some(gathered), Some(marker)) = (work.published("gathered")?, work.published(MARKER)?)
-        else {
+    pub fn load(work: &Work, count: u64) -> Result<Option<Decided>> {
+        let (true, Some(marker)) = (documents::verify(work)?, work.published(MARKER)?) else {
             return Ok(None);
         };
         let files = |marker: &Map<String, Value>| marker.get("files").cloned().unwrap_or_default();
-        work.verify(&documents::FILES, &files(&gathered))?;
         work.verify(&[RANGES, DROPPED, REPEATED], &files(&marker))?;
-        let count = |name: &str| marker.get(name).and_then(Value::as_u64).unwrap_or_default();
-        let mut dropped = Bits::none_of(documents);
+        let has_origins = marker.get(ORIGINS).and_then(Value::as_bool) == Some(true);
+        let origins = match has_origins {
+            true => {
+                work.verify(&[ORIGINS], &files(&marker))?;
+                Some(RecordFile::open(&work.path(ORIGINS))?)
+            }
+            false => None,
+        };
+        let number = |name: &str| marker.get(name).and_then(Value::as_u64).unwrap_or_default();
+        let mut dropped = Bits::none_of(count);
         let numbers = RecordFile::<u32>::open(&work.path(DROPPED))?;
         numbers.for_each_block(BLOCK, |_, numbers| {
             numbers.iter().for_each(|number| dropped.insert(*number));
             Ok(())
         })?;
         let mut most_frequent = Vec::new();
-        let units = RecordFile::<RepeatedUnit>::open(&work.path(REPEATED))?;
+        let units = RecordFile::<Repeated>::open(&work.path(REPEATED))?;
         let length = usize::try_from(units.len()).unwrap_or(usize::MAX);
         units.read(0, length, &mut most_frequent)?;
         Ok(Some(Decided {
             ranges: RecordFile::open(&work.path(RANGES))?,
+            origins,
             dropped,
             most_frequent,
-            totals: UnitTotals {
-                units: count("units"),
-                occurrences: count("occurrences"),
-                removed: count("removed"),
+            totals: RepeatedTotals {
+                different: number("different"),
+                occurrences: number("occurrences"),
+                removed: number("removed"),
             },
         }))
     }
 
-    /// Stores what counting found, and which documents `job` drops for it.
+    /// Stores what a search found, and which documents it drops for it: `is_gone` says, of a document
+    /// with so many bytes in removed ranges, whether nothing remains if they are cut.
     ///
     /// # Errors
     /// [`ErrorKind::Write`]; those of reading documents again.
-    pub fn store(
-        job: &Job,
-        work: &Work,
-        counted: Counted,
-        table: &DocumentTable,
-        rereading: &Rereading<'_>,
+    pub fn store<S: Search>(
+        search: &S,
+        inputs: &Inputs<'_>,
+        numbering: &Numbering<'_>,
+        found: Found,
+        is_gone: impl Fn(u32, u64, &Row) -> bool,
     ) -> Result<()> {
-        let ranges = store_ranges(work, counted.ranges)?;
+        let (work, common) = (inputs.work, search.common());
+        let table = DocumentTable::open(work)?;
         let documents = table.rows.len();
         let (mut dropped, mut rows) = (Bits::none_of(documents), table.cursor());
-        let opened = RecordFile::<RemovedRange>::open(&work.path(RANGES))?;
-        for_each_document(&opened, |document, removed| {
+        let ranges = RecordFile::<RemovedRange>::open(&work.path(RANGES))?;
+        for_each_document(&ranges, |document, removed| {
             let row = rows.row(document)?;
-            let is_dropped = match job.action {
+            let is_dropped = match common.action {
                 Action::Mark | Action::Mask => false,
-                Action::Cut => removed >= row.unit_bytes,
+                Action::Cut => is_gone(document, removed, &row),
                 Action::DropDocument(share) => share.is_reached_by(removed, row.text_bytes),
             };
             if is_dropped {
@@ -121,24 +146,27 @@ impl Decided {
             }
             Ok(())
         })?;
-        if job.remains.has_rule() {
-            rereading.drop_too_little(job, &opened, &mut dropped)?;
+        if common.remains.has_rule() {
+            drop_too_little(search, inputs, numbering, &ranges, &mut dropped)?;
         }
         let mut repeated = work.create_file(REPEATED)?;
-        repeated.append(bytemuck::cast_slice(&counted.most_frequent))?;
-        let files = [
-            ranges,
+        repeated.append(bytemuck::cast_slice(&found.most_frequent))?;
+        let has_origins = found.origins.is_some();
+        let mut files = vec![
+            found.ranges,
             store_numbers(work, &dropped, documents)?,
             repeated.publish()?,
         ];
-        let UnitTotals {
-            units,
+        files.extend(found.origins);
+        let RepeatedTotals {
+            different,
             occurrences,
             removed,
-        } = counted.totals;
+        } = found.totals;
         let marker = [
             ("files", describe(&files).into()),
-            ("units", json!(units)),
+            (ORIGINS, json!(has_origins)),
+            ("different", json!(different)),
             ("occurrences", json!(occurrences)),
             ("removed", json!(removed)),
         ];
@@ -169,8 +197,11 @@ fn store_numbers(work: &Work, set: &Bits, count: u64) -> Result<Finished> {
     file.publish()
 }
 
-/// Writes the ranges, those that overlap as one.
-fn store_ranges(
+/// Writes sorted ranges, those that overlap as one.
+///
+/// # Errors
+/// [`ErrorKind::Write`]; those of `ranges`.
+pub fn store_ranges(
     work: &Work,
     ranges: impl Iterator<Item = Result<RemovedRange>>,
 ) -> Result<Finished> {
@@ -216,82 +247,6 @@ fn for_each_document(
         Ok(())
     })?;
     current.map_or(Ok(()), |(document, bytes)| visit(document, bytes))
-}
-
-impl Rereading<'_> {
-    /// Adds the documents of which too little remains to `dropped`.
-    fn drop_too_little(
-        &self,
-        job: &Job,
-        ranges: &RecordFile<RemovedRange>,
-        dropped: &mut Bits,
-    ) -> Result<()> {
-        let start = || WordReader::new(job.remains.tokenizer, Needs::HASHES, self.level);
-        let work = |words: &mut WordReader, documents: ChunkDocuments<'_>| {
-            let (chunk, source) = (documents.chunk, documents.source);
-            let (first, count) = self
-                .numbering
-                .first_of(chunk)
-                .ok_or_else(|| changed(source))?;
-            let changed = ranges_of(ranges, first..first + count)?;
-            let mut short = Vec::new();
-            let is_wanted = |ordinal| changed.of(first.saturating_add(ordinal)).next().is_some();
-            documents.for_each_wanted(is_wanted, |ordinal, document| {
-                let number = first.saturating_add(ordinal);
-                if let Ok(document) = document {
-                    let own: Vec<Range<usize>> = changed.of(number).collect();
-                    let rest = cut(document.text, &own, job.kind == UnitKind::Paragraph);
-                    short.extend(is_too_little(job, words, &rest).then_some(number));
-                }
-                Ok(())
-            })?;
-            Ok(short)
-        };
-        self.pipeline
-            .run_documents_in_order(start, work, |short: Vec<u32>| {
-                short.iter().for_each(|number| dropped.insert(*number));
-                Ok(())
-            })
-    }
-}
-
-/// Whether a text has fewer words or sentences than have to remain.
-fn is_too_little(job: &Job, words: &mut WordReader, rest: &[u8]) -> bool {
-    let remains = job.remains;
-    let found = words.read(rest).hashes().len() as u64;
-    let least = usize::try_from(remains.sentences).unwrap_or(usize::MAX);
-    found < remains.words || sentences(rest).take(least).count() < least
-}
-
-/// The removed ranges of some consecutive documents.
-pub struct ChunkRanges(Vec<RemovedRange>);
-
-/// The removed ranges of the documents `numbers`.
-///
-/// # Errors
-/// [`ErrorKind::Read`].
-pub fn ranges_of(ranges: &RecordFile<RemovedRange>, numbers: Range<u32>) -> Result<ChunkRanges> {
-    let mut cursor = RangeCursor::new(ranges);
-    cursor.seek(numbers.start)?;
-    let mut all = Vec::new();
-    for number in numbers {
-        cursor.for_each_of(number, |range| {
-            all.push(*range);
-            Ok(())
-        })?;
-    }
-    Ok(ChunkRanges(all))
-}
-
-impl ChunkRanges {
-    /// The bytes of the removed ranges of a document, in order.
-    pub fn of(&self, number: u32) -> impl Iterator<Item = Range<usize>> + '_ {
-        let first = self.0.partition_point(|range| range.document < number);
-        self.0[first..]
-            .iter()
-            .take_while(move |range| range.document == number)
-            .map(RemovedRange::bytes)
-    }
 }
 
 /// The error for a place in a text that has no such place.

@@ -1,0 +1,199 @@
+//! A run of a command that searches for passages.
+
+use std::path::PathBuf;
+
+use simtool::corpus::{Discovery, Source};
+use simtool::engine::Resources;
+use simtool::io::InputFiles;
+use simtool::jobs::dedup::{Against, Invocation};
+use simtool::jobs::passages::{BeginOutcome, Runnable, Search, Summary, UnfinishedRun};
+use simtool::{Error, ErrorKind, Result};
+
+use super::flags::{ActionArgs, InputArgs, OutputArgs, ReadingArgs, check_effect};
+use super::plan::{plan, plan_text};
+use super::result::{Reporter, warn};
+use crate::cli::exit::Finish;
+use crate::cli::found::{check_text_field, find, warn_of_patterns};
+use crate::cli::log::Form;
+use crate::cli::output_directory::{
+    explain_stop, refuse_file, refuse_own_input, refuse_removed_input, say_what_stays,
+};
+use crate::cli::session::Session;
+use crate::cli::{machine, message};
+use serde_json::Value;
+
+/// A command that searches for passages.
+pub trait PassageCommand {
+    /// Its search.
+    type Search: Search;
+
+    /// The flags that every such command has.
+    fn flags(&self) -> (&InputArgs, &ReadingArgs, &ActionArgs, &OutputArgs);
+
+    /// The documents to compare with.
+    fn against(&self) -> &[PathBuf];
+
+    /// The lists that the command reads besides documents.
+    fn lists(&self) -> Vec<PathBuf>;
+
+    /// The search that the flags describe.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`]; those of reading lists.
+    fn search(&self, resources: &Resources) -> Result<Self::Search>;
+
+    /// The least memory bound with `threads` threads.
+    fn least_memory_bytes(&self, threads: usize) -> u64;
+
+    /// What is searched and removed, for the plan: some lines of text, from the settings.
+    fn rule(settings: &Value) -> String;
+
+    /// What was found, as a part of a sentence: "3 of 5 units removed", for example.
+    fn found(summary: &Summary) -> String;
+}
+
+/// Searches for passages and publishes the result.
+///
+/// # Errors
+/// Those of the flags, of the inputs and of the search.
+pub fn run<C: PassageCommand>(args: &C) -> Result<Finish> {
+    let (input, reading_flags, action, output) = args.flags();
+    let out = &input.output;
+    let log = output.log.log(output.quiet);
+    let session = Session::new(log);
+    check_effect(reading_flags, action, output)?;
+    refuse_file(out)?;
+    refuse_own_input(out, &input.inputs)?;
+    let mut reading = reading_flags.reading();
+    reading.files.except_directory = Some(out.clone());
+    let Discovery {
+        sources,
+        left_out,
+        mut excepted,
+        unmatched,
+    } = find(&input.inputs, &input.files_from, &reading)?;
+    let mut unmatched = vec![unmatched];
+    let mut references = Vec::new();
+    if !args.against().is_empty() {
+        let found = find(args.against(), &[], &reading)?;
+        excepted.extend(found.excepted);
+        unmatched.push(found.unmatched);
+        references = found.sources;
+    }
+    warn_of_patterns(&unmatched, references.iter().chain(&sources));
+    for sources in [&references, &sources] {
+        check_text_field(sources, &reading)?;
+    }
+    refuse_removed_input(output.restart, &excepted)?;
+    let resources = resources(args)?;
+    let search = args.search(&resources)?;
+    let lists: Vec<PathBuf> = [input.files_from.clone(), args.lists()].concat();
+    let invocation = Invocation {
+        against: match references.is_empty() {
+            true => Against::Itself,
+            false => Against::Documents(&references),
+        },
+        arguments: &[&input.inputs[..], &input.files_from].concat(),
+        sources: &sources,
+        left_out: &left_out,
+        also_read: &lists,
+        out,
+        restart: output.restart,
+    };
+    check_output(&search, &invocation)?;
+    if output.dry_run {
+        search.check_beginning(&invocation, &resources)?;
+        let plan = plan(&search, &invocation, &resources);
+        message::write(&match log.form {
+            Form::Json => format!("{plan}\n"),
+            _ => plan_text(&plan, &C::rule(&plan["settings"])),
+        });
+        return Ok(Finish::Complete);
+    }
+    let reporter = Reporter {
+        out,
+        output,
+        log,
+        names: <C::Search as Search>::NAMES,
+        found: C::found,
+    };
+    let summary = match search.begin(&invocation, &resources)? {
+        BeginOutcome::Complete(summary) => {
+            reporter.complete(&summary, session.elapsed())?;
+            *summary
+        }
+        BeginOutcome::Unfinished(unfinished) => {
+            let has_stream = sources.iter().chain(&references).any(Source::is_stream);
+            finish_run(*unfinished, &reporter, &session, has_stream)?
+        }
+    };
+    Ok(finish(&summary, output))
+}
+
+/// Runs to the end, and reports.
+fn finish_run<S: Search>(
+    unfinished: UnfinishedRun<'_, S>,
+    reporter: &Reporter<'_>,
+    session: &Session,
+    has_stream: bool,
+) -> Result<Summary> {
+    if let Some(warning) = unfinished.warning() {
+        message::say(warning);
+    }
+    unfinished.found().into_iter().for_each(message::say);
+    let running = session.start(None);
+    let outcome = unfinished.run(&session.progress);
+    drop(running);
+    let summary = outcome.map_err(|error| explain_stop(error, reporter.out, has_stream))?;
+    say_what_stays(reporter.out);
+    let time = session.elapsed();
+    warn(&summary);
+    session.report_timings(reporter.output.timings);
+    reporter.result(&summary, time)?;
+    Ok(summary)
+}
+
+/// The result of the command; the limit applies to the input and to `--against` separately.
+fn finish(summary: &Summary, output: &OutputArgs) -> Finish {
+    let (references, skipped) = summary.references;
+    let documents = summary.documents;
+    output
+        .max_skipped
+        .finish(&[(documents.skipped, documents.seen), (skipped, references)])
+}
+
+/// The resources, with at least the memory that the search needs.
+fn resources<C: PassageCommand>(args: &C) -> Result<Resources> {
+    let (input, reading, _, output) = args.flags();
+    let threads = output.resources.threads.unwrap_or_else(machine::all_cores);
+    let least = args.least_memory_bytes(threads);
+    if let Some(bytes) = output.resources.memory.filter(|bytes| *bytes < least) {
+        let message = format!(
+            "--memory {}: with --threads {threads} and --max-document {} at least {}M are needed (a \
+             smaller --max-document needs less)",
+            machine::size(bytes),
+            machine::size(reading.max_document),
+            least.div_ceil(1 << 20),
+        );
+        return Err(Error::new(ErrorKind::Memory, message));
+    }
+    let temporary = input.output.join(".simtool");
+    let resources = output
+        .resources
+        .resources(reading.max_document, temporary)?;
+    Ok(Resources {
+        memory_bytes: resources.memory_bytes.max(least),
+        ..resources
+    })
+}
+
+/// Refuses outputs that would replace a file that the command reads.
+fn check_output<S: Search>(search: &S, invocation: &Invocation<'_>) -> Result<()> {
+    let mut files = InputFiles::default();
+    let sources = invocation.sources.iter();
+    let sources = sources.chain(invocation.against.documents());
+    sources.for_each(|source| files.add(&source.path));
+    invocation.also_read.iter().for_each(|list| files.add(list));
+    let mut outputs = search.outputs(invocation.sources)?.into_iter();
+    outputs.try_for_each(|name| files.claim(&invocation.out.join(name), "--output"))
+}

@@ -1,0 +1,202 @@
+//! The flags of every command that searches for passages.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use simtool::corpus::{HtmlText, Reading};
+use simtool::jobs::dedup::{DumpSettings, SkippedRecords};
+use simtool::jobs::passages::{Action, Remains};
+use simtool::text::Choice;
+use simtool::{Error, ErrorKind, Result};
+
+use crate::cli::log::{LogArgs, SummaryForm};
+use crate::cli::max_skipped::MaxSkipped;
+use crate::cli::reading_flags::{FieldArgs, HTML_PARTS};
+use crate::cli::resource_flags::ResourceArgs;
+use crate::cli::size::parse_size;
+use crate::cli::values;
+
+/// The input and the output directory.
+#[derive(Args, Clone, Debug)]
+pub struct InputArgs {
+    /// Files, directories, patterns, or - for standard input: JSON Lines, WARC, WET, Parquet,
+    /// form-feed text or plain files, also compressed with gzip or zstd
+    #[arg(value_name = "INPUT", required_unless_present = "files_from")]
+    pub inputs: Vec<PathBuf>,
+
+    /// Directory of the output; an unfinished run there is resumed, a finished one is not repeated
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+
+    /// Files that list inputs, one a line
+    #[arg(long, value_name = "LIST", help_heading = "Input")]
+    pub files_from: Vec<PathBuf>,
+}
+
+/// How documents are read.
+#[derive(Args, Clone, Debug)]
+pub struct ReadingArgs {
+    #[command(flatten)]
+    pub fields: FieldArgs,
+
+    /// Part of an HTML page that is its text, in any format [default: main]
+    #[arg(
+        long, value_name = "PART", value_parser = values::named(&HTML_PARTS),
+        help_heading = "Reading"
+    )]
+    pub html: Option<HtmlText>,
+
+    /// Documents larger than this are skipped and listed
+    #[arg(
+        long, value_name = "SIZE", default_value = "16M", value_parser = parse_size,
+        help_heading = "Reading"
+    )]
+    pub max_document: u64,
+}
+
+/// What happens to what is found.
+#[derive(Args, Clone, Debug)]
+pub struct ActionArgs {
+    /// What happens to what is found: mark (they are only reported), cut, mask (their characters
+    /// become blanks of the same length) or drop-document:SHARE (documents with at least this share
+    /// of their text in such passages are dropped, others stay as they are)
+    #[arg(
+        long, value_name = "ACTION", default_value = "mark",
+        value_parser = values::action(action), hide_possible_values = true, help_heading = "Decision"
+    )]
+    pub action: Action,
+
+    /// Drop documents of which fewer words than this remain after a cut [default: those of which
+    /// only white space remains]
+    #[arg(long, value_name = "COUNT", help_heading = "Decision")]
+    pub min_words: Option<u64>,
+
+    /// Drop documents of which fewer sentences than this remain after a cut
+    #[arg(long, value_name = "COUNT", help_heading = "Decision")]
+    pub min_sentences: Option<u64>,
+}
+
+/// What is written and reported, and with what resources.
+#[derive(Args, Clone, Debug)]
+pub struct OutputArgs {
+    /// What happens to records that could not be read where inputs are written again [default: keep]
+    #[arg(long, value_name = "WHAT", help_heading = "Output")]
+    pub skipped: Option<SkippedRecords>,
+
+    /// Compress written inputs again: gzip 0 to 9, zstd 1 to 19 [default: copy unchanged members;
+    /// gzip 6 and zstd 3 for others]
+    #[arg(long, value_name = "LEVEL", help_heading = "Output")]
+    pub compression_level: Option<u32>,
+
+    /// Do not write page.html, which shows what goes: totals, sources, what is most frequent, and
+    /// the documents that lose most, side by side
+    #[arg(long, help_heading = "Output")]
+    pub no_page: bool,
+
+    /// Replace the output of an earlier run in the output directory, finished or not
+    #[arg(long, help_heading = "Output")]
+    pub restart: bool,
+
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+
+    /// Print a summary on standard error: the usual line, or summary.json
+    #[arg(
+        long, value_name = "FORM", num_args = 0..=1, require_equals = true,
+        default_missing_value = "text", help_heading = "Reports"
+    )]
+    pub summary: Option<SummaryForm>,
+
+    /// Print time, bytes and rate of each stage on standard error
+    #[arg(long, help_heading = "Reports")]
+    pub timings: bool,
+
+    #[command(flatten)]
+    pub log: LogArgs,
+
+    /// Write nothing on standard error but errors: no progress, no result
+    #[arg(long, conflicts_with_all = ["summary", "timings"], help_heading = "Reports")]
+    pub quiet: bool,
+
+    /// Exit with code 3 only if more documents than this were skipped, of the input or of
+    /// --against: COUNT or PERCENT% [default: 0]
+    #[arg(
+        long,
+        value_name = "LIMIT",
+        default_value = "0",
+        hide_default_value = true,
+        help_heading = "Reports"
+    )]
+    pub max_skipped: MaxSkipped,
+
+    /// Check the command, print what it would read and write, and stop
+    #[arg(long, help_heading = "Reports")]
+    pub dry_run: bool,
+}
+
+impl ReadingArgs {
+    /// How documents are read.
+    pub fn reading(&self) -> Reading {
+        self.fields
+            .reading(self.html.unwrap_or_default(), self.max_document)
+    }
+}
+
+impl ActionArgs {
+    /// What has to remain of a document, in words of `tokenizer`.
+    pub fn remains(&self, tokenizer: Option<Choice>) -> Remains {
+        Remains {
+            words: self.min_words.unwrap_or_default(),
+            sentences: self.min_sentences.unwrap_or_default(),
+            tokenizer: tokenizer.unwrap_or_default(),
+        }
+    }
+}
+
+impl OutputArgs {
+    /// How inputs are written again.
+    pub fn dump(&self) -> DumpSettings {
+        DumpSettings {
+            skipped: self.skipped.unwrap_or_default(),
+            compression_level: self.compression_level,
+        }
+    }
+}
+
+/// Refuses flags without effect.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] naming the flag.
+pub fn check_effect(reading: &ReadingArgs, action: &ActionArgs, output: &OutputArgs) -> Result<()> {
+    let refuse = |message: String| Err(Error::new(ErrorKind::Parameter, message));
+    if reading.fields.date_field != "date" {
+        return refuse("--date-field has no effect: dates are not read".to_owned());
+    }
+    let of_cuts = [
+        ("--min-words", action.min_words.is_some()),
+        ("--min-sentences", action.min_sentences.is_some()),
+    ];
+    let of_files = [
+        ("--skipped", output.skipped.is_some()),
+        ("--compression-level", output.compression_level.is_some()),
+    ];
+    let given = |flags: &[(&'static str, bool)]| {
+        let mut flags = flags.iter();
+        flags.find(|(_, is_given)| *is_given).map(|(flag, _)| *flag)
+    };
+    match (given(&of_cuts), given(&of_files)) {
+        (Some(flag), _) if action.action != Action::Cut => refuse(format!(
+            "{flag} has an effect only with --action cut: add that"
+        )),
+        (_, Some(flag)) if action.action == Action::Mark => refuse(format!(
+            "{flag} has an effect only where inputs are written again: add --action cut, mask or \
+             drop-document:SHARE"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Parses the value of --action; the message is for clap.
+fn action(text: &str) -> std::result::Result<Action, String> {
+    Action::parse(text).map_err(|error| error.to_string())
+}

@@ -1,0 +1,10 @@
+//! What the commands that search for passages have in common: flags, plans, runs, results.
+
+mod command;
+mod flags;
+mod plan;
+mod result;
+
+pub use command::{PassageCommand, run};
+pub use flags::{ActionArgs, InputArgs, OutputArgs, ReadingArgs};
+pub use plan::text_of;

@@ -1,0 +1,197 @@
+//! The stages of a run in order. Results of finished stages are loaded from the work directory.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::decided::Decided;
+use super::documents::{DocumentTable, stored_chunks};
+use super::inputs::Inputs;
+use super::page::PageMaker;
+use super::reports::{Reports, SKIPPED};
+use super::rewriting::Rewriting;
+use super::search::Search;
+use super::summary::{Summary, SummaryInputs};
+#[cfg(feature = "parquet")]
+use super::tables;
+use super::texts::Texts;
+use super::warnings::warnings;
+use crate::Result;
+use crate::corpus::LeftOut;
+use crate::engine::Stage;
+use crate::engine::pipeline::Unit;
+use crate::engine::units::units;
+use crate::jobs::dedup::{
+    Numbering, RewrittenFiles, Stamp, TIMINGS, checksummed_text, digests, timings,
+};
+
+/// The file of the page in the output directory.
+pub const PAGE: &str = "page.html";
+
+/// A running search for passages.
+pub struct Run<'a, S> {
+    /// The search.
+    pub search: &'a S,
+    /// What it reads, and with what.
+    pub inputs: Inputs<'a>,
+    /// Files that are not read, for the summary.
+    pub left_out: &'a [LeftOut],
+    /// The stamps of the sources' files when the run began.
+    pub stamps: Vec<Stamp>,
+    /// The output files of the rewritten inputs.
+    pub targets: Vec<PathBuf>,
+    /// The output directory.
+    pub out: &'a Path,
+    /// When the run began.
+    pub begin: Instant,
+}
+
+impl<S: Search> Run<'_, S> {
+    /// Runs all stages; returns the summary and the text of `summary.json`.
+    ///
+    /// # Errors
+    /// Those of reading and writing; changed inputs, too little memory and interruption.
+    pub fn all(&self) -> Result<(Summary, String)> {
+        let Inputs {
+            sources,
+            references,
+            work,
+            progress,
+            ..
+        } = self.inputs;
+        let common = self.search.common();
+        if !Decided::is_complete(work)? {
+            self.search.decide(&self.inputs)?;
+        }
+        let chunks = stored_chunks(work, sources)?;
+        let units = units(sources);
+        let numbering = Numbering::new(&chunks, sources.len(), &units)?;
+        let decided = Decided::load(work, numbering.documents())?.ok_or_else(missing)?;
+        let table = DocumentTable::open(work)?;
+        progress.begin(Stage::Report, 0);
+        let reports = Reports {
+            search: self.search,
+            sources,
+            references,
+            table: &table,
+            decided: &decided,
+            outputs: work.outputs(),
+            out: self.out,
+            progress,
+        };
+        let totals = reports.spans()?;
+        let is_written = |name: &str| work.outputs().is_written(&self.out.join(name));
+        if !is_written(SKIPPED) {
+            reports.skipped()?;
+        }
+        let inputs = &sources[references..];
+        let warnings = warnings(self.search, &totals, inputs);
+        let list = S::NAMES.list;
+        let needs_page = common.page && !is_written(PAGE);
+        if !is_written(list) || needs_page {
+            let texts = Texts {
+                reading: common.reading,
+                sources,
+                table: &table,
+                progress,
+            };
+            let listed = texts.of_passages(&decided.most_frequent, self.search.hash_of())?;
+            if !is_written(list) {
+                let seen = totals.all.bytes.seen - totals.all.bytes.skipped;
+                reports.list(&listed, seen)?;
+            }
+            if needs_page {
+                let maker = PageMaker {
+                    search: self.search,
+                    inputs,
+                    totals: &totals,
+                    decided: &decided,
+                    texts: &texts,
+                    warnings: &warnings,
+                };
+                let mut file = work.outputs().create(&self.out.join(PAGE))?;
+                file.write_all(&maker.html(&listed)?)
+                    .map_err(|cause| file.error(cause))?;
+                file.publish()?;
+            }
+        }
+        progress.end(0);
+        if common.action.directory().is_some() {
+            self.rewrite(&table, &decided, &numbering)?;
+        }
+        let summary = Summary::new(&totals, decided.totals, warnings);
+        let digests = digests(&chunks, sources.len());
+        let text = summary.json(
+            &totals,
+            &SummaryInputs {
+                search: self.search,
+                sources,
+                references,
+                left_out: self.left_out,
+                digests: &digests,
+            },
+        );
+        self.write_timings()?;
+        Ok((summary, text))
+    }
+
+    /// Writes the inputs again.
+    fn rewrite(
+        &self,
+        table: &DocumentTable,
+        decided: &Decided,
+        numbering: &Numbering<'_>,
+    ) -> Result<()> {
+        let Inputs {
+            sources,
+            references,
+            progress,
+            ..
+        } = self.inputs;
+        let pipeline = self.inputs.pipeline();
+        let own = sources.iter().skip(references);
+        let total = own.filter_map(|source| source.bytes).sum();
+        progress.begin(Stage::Write, total);
+        let rewriting = Rewriting {
+            search: self.search,
+            files: RewrittenFiles {
+                sources,
+                references: references as u32,
+                stamps: &self.stamps,
+                targets: &self.targets,
+                out: self.out,
+                outputs: self.inputs.work.outputs(),
+                settings: self.search.common().dump,
+            },
+            numbering,
+            table,
+            decided,
+        };
+        let first = references as u32;
+        let units = units(sources).into_iter().filter_map(|unit| {
+            let own = unit.start.max(first)..unit.end;
+            (!own.is_empty()).then(|| Unit::whole(own))
+        });
+        let finished = rewriting.write(&units.collect::<Vec<_>>(), &pipeline)?;
+        #[cfg(feature = "parquet")]
+        tables::write(&rewriting, &finished, &pipeline)?;
+        #[cfg(not(feature = "parquet"))]
+        drop(finished);
+        progress.end(total);
+        Ok(())
+    }
+
+    fn write_timings(&self) -> Result<()> {
+        let (threads, time) = (self.inputs.resources.threads, self.begin.elapsed());
+        let timings = timings(&self.inputs.progress.finished(), threads, time);
+        let mut file = self.inputs.work.outputs().create(&self.out.join(TIMINGS))?;
+        file.write_all(checksummed_text(timings).as_bytes())
+            .map_err(|cause| file.error(cause))?;
+        file.publish()
+    }
+}
+
+fn missing() -> crate::Error {
+    let message = "the decisions of this run are missing: start again with --restart";
+    crate::Error::new(crate::ErrorKind::Content, message)
+}

@@ -1,0 +1,128 @@
+//! What the commands that search for passages have in common, and what each of them adds.
+
+use serde_json::Value;
+
+use super::action::Action;
+use super::inputs::Inputs;
+use super::remains::Remains;
+use super::totals::Totals;
+use crate::Result;
+use crate::corpus::Reading;
+use crate::jobs::dedup::{DumpSettings, SkippedRecords, Warning};
+
+/// The settings that every search has.
+#[derive(Clone, Copy)]
+pub struct Common<'a> {
+    /// What happens to the passages that are found.
+    pub action: Action,
+    /// What has to remain of a document from which passages are cut.
+    pub remains: Remains,
+    /// How documents are read.
+    pub reading: &'a Reading,
+    /// How rewritten inputs are written.
+    pub dump: DumpSettings,
+    /// Whether `page.html` is written.
+    pub page: bool,
+}
+
+/// The names that reports use.
+#[derive(Clone, Copy)]
+pub struct Names {
+    /// The file of the most frequent passages.
+    pub list: &'static str,
+    /// A passage, and several.
+    pub noun: [&'static str; 2],
+    /// In the summary: the number of different passages, and of their occurrences that go.
+    pub counts: [&'static str; 2],
+    /// In `spans.jsonl`: the number of occurrences of what a range has.
+    pub count: &'static str,
+    /// In `spans.jsonl`: the place that a range repeats, where the search stores it.
+    pub origin: &'static str,
+}
+
+/// A search for passages. [`Runnable`](super::Runnable) runs it.
+///
+/// The settings determine every byte of the output. The trait is for the commands of simtool; its
+/// methods may change.
+pub trait Search: Sync + Sized {
+    /// The names that reports use.
+    const NAMES: Names;
+
+    /// The settings that every search has.
+    fn common(&self) -> Common<'_>;
+
+    /// The settings that determine the output, as JSON.
+    fn settings(&self) -> Value;
+
+    /// Checks the settings before anything is read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) naming the setting and what is
+    /// expected of it.
+    fn check(&self) -> Result<()>;
+
+    /// Checks whether documents to compare with are possible.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if they are not.
+    fn check_references(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The least memory bound of a run with `threads` threads.
+    fn least_memory_bytes(&self, threads: usize) -> u64;
+
+    /// Whether the blank lines after a passage go with it.
+    fn removes_blank_lines(&self) -> bool {
+        false
+    }
+
+    /// Reads the inputs, and stores all documents and decisions in the work directory.
+    ///
+    /// # Errors
+    /// Those of reading and writing; changed inputs; interruption.
+    fn decide(&self, inputs: &Inputs<'_>) -> Result<()>;
+
+    /// The hash of a listed text; `None` if it is no passage.
+    fn hash_of(&self) -> impl FnMut(&[u8]) -> Option<u128>;
+
+    /// Settings that each line of the list states.
+    fn list_fields(&self) -> Vec<(&'static str, String)>;
+
+    /// The rule of the search, for the page.
+    fn facts(&self) -> Vec<(&'static str, String)>;
+
+    /// Whether the page says how many of all units are repetitions.
+    fn counts_units(&self) -> bool;
+
+    /// Warnings of settings without effect.
+    fn warnings(&self, totals: &Totals) -> Vec<Warning>;
+}
+
+impl Common<'_> {
+    /// How rewritten inputs are written, as JSON; null if they are not.
+    pub fn dump_settings(&self) -> Value {
+        let settings = self.action.directory().map(|_| {
+            serde_json::json!({
+                "skipped": match self.dump.skipped {
+                    SkippedRecords::Keep => "keep",
+                    SkippedRecords::Drop => "drop",
+                },
+                "compression_level": self.dump.compression_level,
+            })
+        });
+        settings.into()
+    }
+
+    /// What has to remain of a document, as JSON; null if nothing is cut.
+    pub fn remains_settings(&self) -> Value {
+        let remains = (self.action == Action::Cut).then(|| {
+            serde_json::json!({
+                "words": self.remains.words,
+                "sentences": self.remains.sentences,
+                "tokenizer": (self.remains.words > 0).then(|| self.remains.tokenizer.name()),
+            })
+        });
+        remains.into()
+    }
+}
